@@ -1,0 +1,1 @@
+//! Turns settings and environment into a ready agent.

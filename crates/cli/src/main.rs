@@ -1,0 +1,2 @@
+//! The `heeler` command.
+fn main() {}

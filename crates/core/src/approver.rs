@@ -1,0 +1,71 @@
+//! The promise of somebody who answers permission requests, and the three simplest ones.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use crate::{BoxFuture, Decision, OpenPermission};
+
+/// Answers permission requests.
+///
+/// The driver calls it once per request and runs several at the same time; a decision that comes
+/// through the session first wins, and the future is dropped. `None`, a panic, or an approver that
+/// is gone count as a denial.
+pub trait Approver: Send + Sync + 'static {
+    /// Decides about one request.
+    fn decide(&self, request: OpenPermission) -> BoxFuture<Option<Decision>>;
+
+    /// Who answers, for the journal.
+    fn name(&self) -> &str;
+}
+
+/// Says yes, once, to everything. Deny rules still hold.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AllowAll;
+
+impl Approver for AllowAll {
+    fn decide(&self, _: OpenPermission) -> BoxFuture<Option<Decision>> {
+        Box::pin(std::future::ready(Some(Decision::Once)))
+    }
+
+    fn name(&self) -> &str {
+        "allow-all"
+    }
+}
+
+/// Says no to everything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DenyAll;
+
+impl Approver for DenyAll {
+    fn decide(&self, _: OpenPermission) -> BoxFuture<Option<Decision>> {
+        Box::pin(std::future::ready(Some(Decision::Deny { reason: None })))
+    }
+
+    fn name(&self) -> &str {
+        "deny-all"
+    }
+}
+
+/// Gives prepared answers in order, then denies; for tests.
+#[derive(Debug, Default)]
+pub struct ScriptedApprover {
+    answers: Mutex<VecDeque<Decision>>,
+}
+
+impl ScriptedApprover {
+    /// Gives these answers, in order of asking.
+    pub fn new(answers: impl IntoIterator<Item = Decision>) -> Self {
+        Self { answers: Mutex::new(answers.into_iter().collect()) }
+    }
+}
+
+impl Approver for ScriptedApprover {
+    fn decide(&self, _: OpenPermission) -> BoxFuture<Option<Decision>> {
+        let answer = self.answers.lock().ok().and_then(|mut answers| answers.pop_front());
+        Box::pin(std::future::ready(answer))
+    }
+
+    fn name(&self) -> &str {
+        "script"
+    }
+}

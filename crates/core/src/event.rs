@@ -1,0 +1,244 @@
+//! What a watcher sees: a closed enum of plain data.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    CallId, CompactionCause, Cost, Decision, EpochCause, Limits, Message, OpenPermission,
+    PermissionId, ProviderErrorKind, Seq, SteeringId, TurnOutcome, Usage,
+};
+
+/// The place of an agent in its session: empty for the main one, then the calls that made each
+/// child.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct AgentPath(pub Vec<CallId>);
+
+impl fmt::Display for AgentPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, call) in self.0.iter().enumerate() {
+            let separator = if i == 0 { "" } else { "/" };
+            write!(f, "{separator}{call}")?;
+        }
+        Ok(())
+    }
+}
+
+/// An event with its place.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Envelope {
+    /// The record that brought it; `None` for what is not journalled (deltas, progress).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<Seq>,
+    /// Whose it is.
+    #[serde(skip_serializing_if = "AgentPath::is_main")]
+    pub agent: AgentPath,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+impl AgentPath {
+    /// Whether this is the session's main agent.
+    #[must_use]
+    pub fn is_main(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// One thing a watcher sees.
+///
+/// Order of delivery is the order of happening. Deltas are provisional until the `Message` that
+/// holds them; a `Retry` discards them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// A turn began.
+    TurnStarted {
+        /// The turn.
+        turn: u32,
+    },
+    /// The conversation grew by this message.
+    Message {
+        /// The message.
+        message: Arc<Message>,
+    },
+    /// A model request was sent.
+    AttemptStarted {
+        /// The round.
+        round: u32,
+        /// The attempt within it.
+        attempt: u32,
+    },
+    /// More text of the running attempt.
+    TextDelta {
+        /// The block's index in the reply.
+        block: u32,
+        /// Characters of the block before this, in bytes.
+        offset: u64,
+        /// The new text.
+        text: String,
+    },
+    /// More reasoning of the running attempt.
+    ThinkingDelta {
+        /// The block's index in the reply.
+        block: u32,
+        /// Bytes of the block before this.
+        offset: u64,
+        /// The new text.
+        text: String,
+    },
+    /// More of a call's input.
+    ToolInputDelta {
+        /// The block's index in the reply.
+        block: u32,
+        /// Bytes of the block before this.
+        offset: u64,
+        /// The new part of the JSON text.
+        text: String,
+    },
+    /// An attempt failed; what it showed is discarded. Another follows at `retry_at`, if any.
+    Retry {
+        /// The failed attempt.
+        attempt: u32,
+        /// What kind of failure.
+        kind: ProviderErrorKind,
+        /// The failure.
+        message: String,
+        /// Milliseconds until the next attempt; `None` when there is none.
+        wait_millis: Option<u64>,
+    },
+    /// Tokens and money, after every model reply.
+    Usage {
+        /// Of this call.
+        usage: Usage,
+        /// Of this call, when prices are known.
+        cost: Option<Cost>,
+        /// Of the session.
+        total: Usage,
+        /// Of the session.
+        total_cost: Cost,
+    },
+    /// A call runs: it was permitted and is about to execute.
+    CallStarted {
+        /// The call.
+        call: CallId,
+        /// Its position within the response, from 0.
+        index: u32,
+        /// The tool's name.
+        name: String,
+        /// What it does, in at most 100 characters.
+        summary: String,
+    },
+    /// How far a call is; only the latest matters.
+    CallProgress {
+        /// The call.
+        call: CallId,
+        /// What there is to tell.
+        text: String,
+    },
+    /// A call ended. A denied call emits this and no `CallStarted`.
+    CallFinished {
+        /// The call.
+        call: CallId,
+        /// Its position within the response.
+        index: u32,
+        /// The tool's name.
+        name: String,
+        /// Whether it failed.
+        is_error: bool,
+        /// What came of it, in at most 80 characters.
+        summary: String,
+        /// How long it ran.
+        millis: u64,
+    },
+    /// Text a tool has for the user.
+    ToolText {
+        /// The call.
+        call: CallId,
+        /// The text.
+        text: String,
+    },
+    /// Somebody must decide; answer with the request's id.
+    PermissionRequested(OpenPermission),
+    /// Somebody decided.
+    PermissionDecided {
+        /// The request.
+        id: PermissionId,
+        /// The answer.
+        decision: Decision,
+        /// Who gave it.
+        by: String,
+    },
+    /// The prompt's prefix is new; what was cached is not read.
+    EpochStarted {
+        /// Counts the epochs.
+        epoch: u32,
+        /// Why.
+        cause: EpochCause,
+    },
+    /// An input waits for the next safe point.
+    SteeringQueued {
+        /// Its name.
+        id: SteeringId,
+    },
+    /// A waiting input was taken back.
+    SteeringTakenBack {
+        /// Its name.
+        id: SteeringId,
+    },
+    /// A waiting input reached the model; its `Message` follows.
+    SteeringDelivered {
+        /// Its name.
+        id: SteeringId,
+    },
+    /// A compaction began.
+    CompactionStarted {
+        /// Why.
+        cause: CompactionCause,
+        /// Estimated tokens before it.
+        tokens_before: u64,
+    },
+    /// The head of the conversation became a summary: the first `cut` messages are replaced by
+    /// `message`.
+    Compacted {
+        /// How many messages were replaced.
+        cut: u64,
+        /// What replaced them.
+        message: Arc<Message>,
+        /// Estimated tokens after it.
+        tokens_after: u64,
+    },
+    /// A compaction gave nothing.
+    CompactionFailed {
+        /// Why.
+        error: String,
+    },
+    /// Limits changed.
+    LimitsChanged {
+        /// The new ones.
+        limits: Limits,
+    },
+    /// Work goes on though nothing else is seen.
+    Heartbeat {
+        /// The turn.
+        turn: u32,
+        /// The round.
+        round: u32,
+    },
+    /// Something the user should know.
+    Notice {
+        /// The text.
+        text: String,
+    },
+    /// The turn ended; the one terminal event.
+    TurnFinished {
+        /// The turn.
+        turn: u32,
+        /// How.
+        outcome: TurnOutcome,
+        /// The final answer's text; empty when there is none.
+        answer: String,
+    },
+}

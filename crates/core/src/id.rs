@@ -1,0 +1,157 @@
+//! Identities. All are minted by us; providers' ids live on the wire only.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{Entropy, Timestamp};
+
+/// The position of a record in its session's journal; the first is 1.
+pub type Seq = u64;
+
+/// A text that is not an id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not {expected}")]
+pub struct IdError {
+    text: String,
+    expected: &'static str,
+}
+
+/// Names a session: a UUID of version 7, so ids sort by their time of birth.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// Mints an id from the time and ten random bytes.
+    pub fn mint(now: Timestamp, entropy: &dyn Entropy) -> Self {
+        let random = (u128::from(entropy.next()) << 64 | u128::from(entropy.next())).to_be_bytes();
+        let mut tail = [0u8; 10];
+        tail.copy_from_slice(&random[..10]);
+        let id = uuid::Builder::from_unix_timestamp_millis(now.millis(), &tail).into_uuid();
+        Self(id.to_string())
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for SessionId {
+    type Error = IdError;
+
+    /// Accepts letters, digits, `-`, `_` and `.`, 1 to 128 of them, not starting with a dot: an id
+    /// becomes a file name.
+    fn try_from(text: String) -> Result<Self, IdError> {
+        let fits = (1..=128).contains(&text.len())
+            && !text.starts_with('.')
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+        if fits { Ok(Self(text)) } else { Err(IdError { text, expected: "a session id" }) }
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        text.to_owned().try_into()
+    }
+}
+
+impl From<SessionId> for String {
+    fn from(id: SessionId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Names one tool call: `turn.round.index`, the last 0-based within its response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId {
+    /// The turn, from 1.
+    pub turn: u32,
+    /// The round within the turn, from 1.
+    pub round: u32,
+    /// The position among the calls of one response, from 0.
+    pub index: u32,
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.turn, self.round, self.index)
+    }
+}
+
+impl FromStr for CallId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let error = || IdError { text: text.to_owned(), expected: "a call id (turn.round.index)" };
+        let mut parts = text.split('.').map(str::parse);
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(Ok(turn)), Some(Ok(round)), Some(Ok(index)), None) => {
+                Ok(Self { turn, round, index })
+            }
+            _ => Err(error()),
+        }
+    }
+}
+
+impl Serialize for CallId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CallId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Names one permission request. A call asks at most once for each reason, so the call's id and a
+/// count are enough, and a request asked again after a crash keeps its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PermissionId {
+    /// The call that asks.
+    pub call: CallId,
+}
+
+impl fmt::Display for PermissionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.call)
+    }
+}
+
+/// Names one queued steering input; minted by whoever sends it, so that sending twice is harmless.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SteeringId(pub String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_refuse_what_could_leave_a_folder() {
+        for bad in ["", ".", "..", "../x", "a/b", "a b", ".hidden", &"x".repeat(129)] {
+            assert!(bad.parse::<SessionId>().is_err(), "{bad}");
+        }
+        assert_eq!("chat-7_a.b".parse::<SessionId>().unwrap().as_str(), "chat-7_a.b");
+    }
+
+    #[test]
+    fn call_ids_round_trip() {
+        let id = CallId { turn: 3, round: 1, index: 20 };
+        assert_eq!(id.to_string().parse::<CallId>().unwrap(), id);
+        assert!("3.1".parse::<CallId>().is_err() && "3.1.2.4".parse::<CallId>().is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! Nouns and promises of heeler.
+//!
+//! The nouns are plain data: messages, records, events, effects. The promises are the traits a
+//! driver is given: [`Provider`], [`Tool`], [`SessionStore`], [`Approver`], [`Clock`],
+//! [`Entropy`]. Read in this order: `message`, `record`, `effect`, `event`, then the promises.
+//!
+//! Invariant: nothing here does I/O, reads a clock or needs a runtime.
+
+mod approver;
+mod clock;
+mod effect;
+mod event;
+mod id;
+mod message;
+mod policy;
+mod provider;
+mod raw;
+mod record;
+mod settings;
+mod stop;
+mod store;
+mod summary;
+mod tool;
+mod typed_tool;
+mod usage;
+mod view;
+
+pub use approver::{AllowAll, Approver, DenyAll, ScriptedApprover};
+pub use clock::{Clock, Entropy, Timestamp};
+pub use effect::{Effect, EffectId, EffectKind, Outcome};
+pub use event::{AgentPath, Envelope, Event};
+pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
+pub use message::{
+    Block, CacheMarker, Encoded, Image, Message, Opaque, ProviderItem, RedactedThinking,
+    RequestMessage, Role, Text, Thinking, ToolResult, ToolUse,
+};
+pub use policy::{Decision, Mode, PermissionReason, Policy, Rule, RuleEffect, RuleError, Verdict};
+pub use provider::{
+    EventStream, ModelEvent, ModelRequest, Provider, ProviderError, ProviderErrorKind, Reply,
+};
+pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
+pub use record::{
+    CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Entry, EpochCause,
+    EpochStarted, Input, InputOrigin, InterruptCause, LimitKind, ModelFailed, ModelReplied,
+    ModelStarted, Opened, PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued,
+    TurnOutcome,
+};
+pub use settings::{
+    CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,
+    ThinkingSettings, ToolChoice,
+};
+pub use stop::StopReason;
+pub use store::{
+    Appended, Durability, Journal, JournalDamage, Lease, SessionHeader, SessionStore,
+    SessionSummary, Spill, StoreError, StoreErrorKind,
+};
+pub use summary::{input_summary, output_summary, truncate_chars};
+pub use tool::{
+    Access, Facts, Metadata, Progress, Resource, StateChange, StateView, Tool, ToolContext,
+    ToolDefinition, ToolError, ToolOutput,
+};
+pub use typed_tool::{TypedTool, tool_schema};
+pub use usage::{Cost, Prices, Usage};
+pub use view::{CallStatus, CallView, Messages, OpenPermission, TurnView, View};
+
+/// A boxed future that owns everything it needs: it may be spawned, abandoned, started early.
+pub type BoxFuture<T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'static>>;
+
+/// Cancels work; cloned freely, cancelled once.
+pub use tokio_util::sync::CancellationToken;

@@ -1,0 +1,262 @@
+//! Messages and their blocks: what a model is shown and what it answers.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+use crate::RawJson;
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// A person, a tool's result, or data delivered beside them.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// One piece of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Block {
+    /// Plain text.
+    Text(Text),
+    /// The model's reasoning, with the signature that lets it be sent back.
+    Thinking(Thinking),
+    /// Reasoning that only the provider can read.
+    RedactedThinking(RedactedThinking),
+    /// An image.
+    Image(Image),
+    /// A document such as a PDF, as the provider's own JSON.
+    Document(Opaque),
+    /// A call the model asks for.
+    ToolUse(ToolUse),
+    /// The one result of a call.
+    ToolResult(ToolResult),
+    /// A provider's own block, kept and sent back verbatim.
+    Opaque(Opaque),
+}
+
+/// Plain text.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Text {
+    /// The text; never empty in a request.
+    pub text: String,
+    /// Asks the provider to cache the prefix up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheMarker>,
+    /// The provider's own bytes, where re-encoding would lose something (citations).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<ProviderItem>,
+}
+
+/// The model's reasoning.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Thinking {
+    /// The reasoning as far as the provider shows it.
+    pub text: String,
+    /// The provider's signature; unsigned thinking is never sent back.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub signature: String,
+}
+
+/// Encrypted reasoning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RedactedThinking {
+    /// The provider's opaque data.
+    pub data: String,
+}
+
+/// An image, base64 or by address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// The media type, such as `image/png`; empty for an address.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub media_type: String,
+    /// Base64 data, or an `https` address when `media_type` is empty.
+    pub data: String,
+    /// Asks the provider to cache the prefix up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheMarker>,
+}
+
+/// A call the model asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The id on the wire; unique within a conversation once it stands in the history.
+    pub id: String,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The input; `{}` when the model's text was not usable.
+    pub input: RawJson,
+    /// Why the call must not run, when its input was truncated or broken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<String>,
+    /// Asks the provider to cache the prefix up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheMarker>,
+}
+
+/// The one result of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The [`ToolUse::id`] it answers.
+    pub tool_use_id: String,
+    /// Text and images.
+    pub content: Vec<Block>,
+    /// Whether the call failed, in words the model can act on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// Asks the provider to cache the prefix up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheMarker>,
+}
+
+/// A provider's own block.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// The dialect that wrote it and alone may read it.
+    pub provider: String,
+    /// The block's bytes.
+    pub raw: RawJson,
+}
+
+/// A provider's own bytes for a block that also has a canonical form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderItem {
+    /// The dialect that wrote it and alone may send it back.
+    pub provider: String,
+    /// The bytes.
+    pub json: RawJson,
+}
+
+/// How long a provider is asked to keep a prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheMarker {
+    /// Five minutes, the providers' default.
+    FiveMinutes,
+    /// One hour.
+    OneHour,
+}
+
+impl Block {
+    /// A plain text block.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(Text { text: text.into(), cache: None, raw: None })
+    }
+
+    /// The block's text, when it is a text block.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(&text.text),
+            _ => None,
+        }
+    }
+
+    /// The block's call, when it is one.
+    #[must_use]
+    pub fn as_tool_use(&self) -> Option<&ToolUse> {
+        match self {
+            Self::ToolUse(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// Whether the block says nothing and would be refused by a provider.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.text.is_empty() && text.raw.is_none(),
+            Self::Thinking(thinking) => thinking.signature.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl Message {
+    /// A user message of one text.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { role: Role::User, blocks: vec![Block::text(text)] }
+    }
+
+    /// An assistant message of one text.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self { role: Role::Assistant, blocks: vec![Block::text(text)] }
+    }
+
+    /// The calls of the message, in order.
+    pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
+        self.blocks.iter().filter_map(Block::as_tool_use)
+    }
+
+    /// All text of the message, concatenated.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.blocks.iter().filter_map(Block::as_text).collect()
+    }
+}
+
+/// A message in the form requests are made of: neighbours joined, nothing empty.
+///
+/// It remembers its encoded bytes, so a session of any length encodes each message once.
+#[derive(Debug)]
+pub struct RequestMessage {
+    /// The message.
+    pub message: Message,
+    encoded: OnceLock<Encoded>,
+}
+
+/// The bytes of one message in one dialect.
+#[derive(Debug, Clone)]
+pub struct Encoded {
+    /// The dialect that wrote the bytes.
+    pub dialect: &'static str,
+    /// The encoded message without a cache marker.
+    pub bytes: Arc<[u8]>,
+    /// Where in `bytes` a cache marker is inserted to mark the message's last block; `None` when
+    /// that block cannot carry one.
+    pub marker_at: Option<usize>,
+}
+
+impl RequestMessage {
+    /// Wraps a message whose bytes are not known yet.
+    #[must_use]
+    pub fn new(message: Message) -> Self {
+        Self { message, encoded: OnceLock::new() }
+    }
+
+    /// The message's bytes in `dialect`, encoded by `encode` the first time.
+    ///
+    /// The slot belongs to the first dialect that asks; another one encodes each time, which only
+    /// happens around a change of provider.
+    pub fn encoded(
+        &self,
+        dialect: &'static str,
+        encode: impl Fn(&Message) -> (Vec<u8>, Option<usize>),
+    ) -> Encoded {
+        let make = || {
+            let (bytes, marker_at) = encode(&self.message);
+            Encoded { dialect, bytes: bytes.into(), marker_at }
+        };
+        let kept = self.encoded.get_or_init(make);
+        if kept.dialect == dialect { kept.clone() } else { make() }
+    }
+}
+
+impl PartialEq for RequestMessage {
+    fn eq(&self, other: &Self) -> bool {
+        self.message == other.message
+    }
+}

@@ -1,0 +1,211 @@
+//! The nouns of permission: modes, rules, decisions. `heeler-turn`'s `verdict` judges with them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A mask on top of the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Reads in the workspace run; everything else asks. The terminal's default.
+    #[default]
+    Ask,
+    /// As `Ask`, and edits inside the workspace run.
+    AcceptEdits,
+    /// Reads only; what would change something is denied with a word about planning.
+    Plan,
+    /// Never asks: reads in the workspace and what a rule allows run, the rest is denied.
+    AllowListed,
+    /// Everything runs that no rule denies.
+    Bypass,
+}
+
+impl FromStr for Mode {
+    type Err = RuleError;
+
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        match text {
+            "ask" | "default" => Ok(Self::Ask),
+            "accept-edits" | "acceptEdits" => Ok(Self::AcceptEdits),
+            "plan" => Ok(Self::Plan),
+            "allow-listed" => Ok(Self::AllowListed),
+            "bypass" | "bypassPermissions" => Ok(Self::Bypass),
+            _ => Err(RuleError {
+                text: text.to_owned(),
+                why: "is no permission mode; use ask, accept-edits, plan, allow-listed or bypass",
+            }),
+        }
+    }
+}
+
+/// What a rule does with what it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleEffect {
+    /// It runs.
+    Allow,
+    /// Somebody is asked.
+    Ask,
+    /// It does not run, in any mode.
+    Deny,
+}
+
+/// `Tool` or `Tool(argument)`: `Bash(git status:*)`, `Edit(src/**)`, `mcp__server__tool`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// What happens to a match.
+    pub effect: RuleEffect,
+    /// The tool's name, compared without regard to case.
+    pub tool: String,
+    /// What the call's accesses must match; `None` matches every call of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
+    /// Where the rule comes from, for `explain` and `audit`: a flag, a file and line, a person.
+    pub source: String,
+}
+
+/// A text that is not a rule or a mode.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` {why}")]
+pub struct RuleError {
+    text: String,
+    why: &'static str,
+}
+
+impl Rule {
+    /// Reads `Tool` or `Tool(argument)`.
+    ///
+    /// # Errors
+    /// When the text has another form.
+    pub fn parse(text: &str, effect: RuleEffect, source: &str) -> Result<Self, RuleError> {
+        let error = |why| RuleError { text: text.to_owned(), why };
+        let trimmed = text.trim();
+        let (tool, argument) = match trimmed.split_once('(') {
+            None => (trimmed, None),
+            Some((tool, rest)) => {
+                let inner =
+                    rest.strip_suffix(')').ok_or_else(|| error("lacks its closing bracket"))?;
+                (tool.trim(), Some(inner.trim()))
+            }
+        };
+        let named = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'*' | b'.');
+        if tool.is_empty() || !tool.bytes().all(named) {
+            return Err(error("does not begin with a tool's name; write Tool or Tool(argument)"));
+        }
+        // `Bash()`, `Bash(*)` and `Bash` mean the same in the settings files people have.
+        let argument = argument.filter(|a| !matches!(*a, "" | "*" | "**" | ":*"));
+        Ok(Self {
+            effect,
+            tool: tool.to_owned(),
+            argument: argument.map(str::to_owned),
+            source: source.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.argument {
+            None => f.write_str(&self.tool),
+            Some(argument) => write!(f, "{}({argument})", self.tool),
+        }
+    }
+}
+
+/// What may run: a mode, rules, and whether somebody can be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Policy {
+    /// The mask on top of the rules.
+    pub mode: Mode,
+    /// All rules, from every source; order does not matter, deny wins.
+    pub rules: Vec<Rule>,
+    /// Whether anybody can answer a prompt. Without, ask means deny.
+    pub interactive: bool,
+    /// The workspace's absolute path, to which relative rule arguments are anchored.
+    pub workspace: String,
+}
+
+/// What the policy says of one call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It runs.
+    Allow {
+        /// The rule, mode or fact that allows it.
+        by: String,
+    },
+    /// Somebody is asked first.
+    Ask {
+        /// What leaves the allowed ground.
+        why: String,
+    },
+    /// It does not run.
+    Deny {
+        /// What forbids it, in words for the model.
+        by: String,
+    },
+}
+
+/// Why a prompt is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionReason {
+    /// The policy says ask.
+    Policy(String),
+    /// The same call failed several times in a row.
+    Repeated(u32),
+}
+
+/// An answer to a permission request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// This call runs.
+    Once,
+    /// This call runs, and a rule allows its like for the rest of the session.
+    Session {
+        /// The rule, as text; checked when it is read.
+        rule: Rule,
+    },
+    /// As `Session`, and the rule is saved for later sessions by whoever owns the settings.
+    Always {
+        /// The rule.
+        rule: Rule,
+    },
+    /// The call does not run; the model is told why and goes on.
+    Deny {
+        /// Words for the model; without, it is told that the user denied the call.
+        reason: Option<String>,
+    },
+    /// The call does not run and the turn ends.
+    DenyAndStop {
+        /// Words for the model, seen in the next turn.
+        reason: Option<String>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_read_what_they_print() {
+        for (text, tool, argument) in [
+            ("Bash", "Bash", None),
+            ("Bash(*)", "Bash", None),
+            ("Bash(git status:*)", "Bash", Some("git status:*")),
+            ("Edit(src/**)", "Edit", Some("src/**")),
+            ("mcp__a__b", "mcp__a__b", None),
+        ] {
+            let rule = Rule::parse(text, RuleEffect::Allow, "test").unwrap();
+            assert_eq!((rule.tool.as_str(), rule.argument.as_deref()), (tool, argument));
+            let again = Rule::parse(&rule.to_string(), RuleEffect::Allow, "test").unwrap();
+            assert_eq!(again, rule);
+        }
+        for bad in ["", "(x)", "Bash(git", "a b"] {
+            assert!(Rule::parse(bad, RuleEffect::Deny, "test").is_err(), "{bad}");
+        }
+    }
+}

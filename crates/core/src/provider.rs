@@ -1,0 +1,167 @@
+//! The promise of a model provider.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::Stream;
+use serde::{Deserialize, Serialize};
+
+use crate::{Block, Parameters, RequestMessage, StopReason, ToolDefinition, Usage};
+
+/// Something that answers model requests.
+///
+/// The driver calls it once per attempt and decides itself about retries; an implementation never
+/// retries, sleeps or caches replies. It may assume that the messages are valid: every call has
+/// its result in the next message, nothing is empty, neighbours differ in role.
+pub trait Provider: Send + Sync + 'static {
+    /// Sends the request and streams the answer.
+    ///
+    /// The stream ends with exactly one [`ModelEvent::Finished`] or one error and then yields
+    /// nothing more. Dropping it closes the connection. It must not panic; if it does, the driver
+    /// treats that as a failed attempt.
+    fn stream(&self, request: ModelRequest) -> EventStream;
+
+    /// Opens the connection ahead of the first request, where that saves time.
+    fn prewarm(&self) {}
+}
+
+/// A stream of an answer.
+pub type EventStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ProviderError>> + Send>>;
+
+/// One model request, cheap to clone.
+#[derive(Debug, Clone)]
+pub struct ModelRequest {
+    /// The model's name without the provider's.
+    pub model: Arc<str>,
+    /// The rendered system prompt; empty for none.
+    pub system: Arc<str>,
+    /// The tools, in the order they are sent.
+    pub tools: Arc<[ToolDefinition]>,
+    /// The conversation.
+    pub messages: Arc<[Arc<RequestMessage>]>,
+    /// How many of `messages` will stand unchanged in the next request: the place for a cache
+    /// marker.
+    pub stable: usize,
+    /// The output limit, in tokens.
+    pub output_max: u64,
+    /// What else is sent.
+    pub parameters: Parameters,
+    /// Within one epoch the prefix is the same bytes.
+    pub epoch: u32,
+}
+
+/// One step of an answer. Text is provisional until [`ModelEvent::Finished`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelEvent {
+    /// More text of the block at this index of the reply.
+    TextDelta {
+        /// The block's index in the reply.
+        block: u32,
+        /// The new text.
+        text: String,
+    },
+    /// More reasoning of a block.
+    ThinkingDelta {
+        /// The block's index.
+        block: u32,
+        /// The new text.
+        text: String,
+    },
+    /// A call begins.
+    ToolUseStarted {
+        /// The block's index.
+        block: u32,
+        /// The tool's name.
+        name: String,
+    },
+    /// More of a call's input.
+    ToolInputDelta {
+        /// The block's index.
+        block: u32,
+        /// The new part of the JSON text.
+        text: String,
+    },
+    /// A block is whole.
+    BlockFinished {
+        /// The block's index.
+        block: u32,
+        /// The block.
+        content: Block,
+    },
+    /// Tokens used so far, so that a failed attempt is accounted too.
+    Usage(Usage),
+    /// The answer is whole; the last event.
+    Finished(Reply),
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    /// Its blocks in order.
+    pub blocks: Vec<Block>,
+    /// Why the model stopped.
+    pub stop: StopReason,
+    /// Tokens used.
+    #[serde(default)]
+    pub usage: Usage,
+    /// The provider's id of the answer, for support requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_id: Option<String>,
+}
+
+/// What kind of failure, for policy; never guessed from a message's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderErrorKind {
+    /// The key is missing, wrong or not allowed to do this.
+    Auth,
+    /// Too many requests or tokens.
+    RateLimit,
+    /// The account cannot pay.
+    Billing,
+    /// The provider is busy.
+    Overloaded,
+    /// The request is longer than the model's window.
+    ContextOverflow,
+    /// The provider could not be reached, or the connection broke or fell silent.
+    Network,
+    /// The provider failed (5xx).
+    Server,
+    /// The answer could not be understood, or ended without its end marker.
+    Format,
+    /// There is no such model.
+    UnknownModel,
+    /// The provider refused the request as invalid.
+    InvalidRequest,
+}
+
+impl ProviderErrorKind {
+    /// Whether the same request may succeed a little later.
+    #[must_use]
+    pub fn is_transient(self) -> bool {
+        matches!(
+            self,
+            Self::RateLimit | Self::Overloaded | Self::Network | Self::Server | Self::Format
+        )
+    }
+}
+
+/// A failed model request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ProviderError {
+    /// What kind of failure.
+    pub kind: ProviderErrorKind,
+    /// The failure and, where there is one, the next step; for the user, never for the model.
+    pub message: String,
+    /// How long the provider asks to wait.
+    pub retry_after: Option<Duration>,
+}
+
+impl ProviderError {
+    /// A failure of this kind.
+    pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), retry_after: None }
+    }
+}

@@ -1,0 +1,147 @@
+//! Raw JSON that is kept byte for byte: tool inputs, schemas, providers' own items.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The deepest nesting a raw document may have.
+pub const RAW_DEPTH_MAX: usize = 96;
+/// The longest raw document, in bytes.
+pub const RAW_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// A JSON document as the bytes it came in.
+///
+/// It serialises as a JSON *string*. That costs a few escapes in the journal and buys a type that
+/// can be read back inside any serde representation, which `serde_json::value::RawValue` cannot.
+/// Dialects write [`RawJson::get`] verbatim.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RawJson(Arc<str>);
+
+/// Why a text is not acceptable as raw JSON.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RawJsonError {
+    /// The text is not one JSON document.
+    #[error("not valid JSON: {0}")]
+    Syntax(String),
+    /// The document nests deeper than [`RAW_DEPTH_MAX`].
+    #[error("JSON nested deeper than {RAW_DEPTH_MAX} levels")]
+    Depth,
+    /// The document is longer than [`RAW_BYTES_MAX`].
+    #[error("JSON longer than {RAW_BYTES_MAX} bytes")]
+    Size,
+}
+
+impl RawJson {
+    /// Checks size, depth and syntax, and keeps the text without surrounding white space.
+    ///
+    /// # Errors
+    /// When `text` is not one JSON document within the limits.
+    pub fn parse(text: &str) -> Result<Self, RawJsonError> {
+        if text.len() > RAW_BYTES_MAX {
+            return Err(RawJsonError::Size);
+        }
+        // Depth first: the parser below recurses for values it builds later.
+        if depth(text) > RAW_DEPTH_MAX {
+            return Err(RawJsonError::Depth);
+        }
+        let raw: &serde_json::value::RawValue =
+            serde_json::from_str(text).map_err(|error| RawJsonError::Syntax(error.to_string()))?;
+        Ok(Self(raw.get().trim().into()))
+    }
+
+    /// The document `{}`.
+    #[must_use]
+    pub fn empty_object() -> Self {
+        Self("{}".into())
+    }
+
+    /// Writes a value as raw JSON. Values built in code are within the limits.
+    #[must_use]
+    pub fn from_value(value: &serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+
+    /// The document's bytes as text.
+    #[must_use]
+    pub fn get(&self) -> &str {
+        &self.0
+    }
+
+    /// The document as a value; `null` for a text that lost its validity, which `parse` prevents.
+    #[must_use]
+    pub fn value(&self) -> serde_json::Value {
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+
+    /// Whether the document is an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.0.starts_with('{')
+    }
+}
+
+/// The deepest nesting of brackets outside strings; an upper bound for invalid text.
+fn depth(text: &str) -> usize {
+    let (mut now, mut deepest, mut in_string, mut escaped) = (0usize, 0usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => {
+                now += 1;
+                deepest = deepest.max(now);
+            }
+            b'}' | b']' => now = now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+impl std::fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_bytes_and_refuses_what_is_not_json() {
+        let text = r#"{"b":1, "a" :[1.0,"\u00e9"]}"#;
+        assert_eq!(RawJson::parse(text).unwrap().get(), text);
+        assert_eq!(RawJson::parse(" {} ").unwrap().get(), "{}");
+        assert!(matches!(RawJson::parse(r#"{"a":"#), Err(RawJsonError::Syntax(_))));
+        assert_eq!(RawJson::parse(&"[".repeat(200)), Err(RawJsonError::Depth));
+        assert!(RawJson::parse(&format!("\"{}\"", "[".repeat(200))).is_ok());
+    }
+
+    #[test]
+    fn round_trips_inside_a_tagged_type() {
+        #[derive(Serialize, Deserialize, PartialEq, Debug)]
+        #[serde(tag = "type")]
+        enum Tagged {
+            A { raw: RawJson },
+        }
+        let value = Tagged::A { raw: RawJson::parse("[1, 2]").unwrap() };
+        let line = serde_json::to_string(&value).unwrap();
+        assert_eq!(serde_json::from_str::<Tagged>(&line).unwrap(), value);
+    }
+}

@@ -1,0 +1,442 @@
+//! Journal records: everything that ever happened to a session, in order.
+//!
+//! A record carries all that a fold over the journal needs; nothing is asked of a tool, a
+//! catalogue or a clock when it is read back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Block, CallId, Cost, Decision, Facts, Limits, PermissionId, PermissionReason,
+    ProviderErrorKind, RawJson, Reply, Rule, Seq, Settings, SteeringId, Timestamp, ToolDefinition,
+    ToolOutput, Usage,
+};
+
+/// A record at its place in the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The position, from 1.
+    pub seq: Seq,
+    /// When it was written.
+    pub at: Timestamp,
+    /// What happened.
+    pub record: Record,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "body", rename_all = "snake_case")]
+pub enum Record {
+    /// A process took the session over; first in every process.
+    Opened(Opened),
+    /// Settings from here on.
+    SettingsChanged(Box<Settings>),
+    /// Limits from here on.
+    LimitsChanged(Limits),
+    /// The prompt's prefix from here on.
+    EpochStarted(Box<EpochStarted>),
+    /// A user's input that starts a turn, or joins the queue when one runs.
+    Input(Input),
+    /// A model request is about to be sent.
+    ModelStarted(ModelStarted),
+    /// A model answered.
+    ModelReplied(Box<ModelReplied>),
+    /// A model request failed.
+    ModelFailed(ModelFailed),
+    /// A call was looked up and checked.
+    CallPlanned(Box<CallPlanned>),
+    /// A call is about to run.
+    CallStarted {
+        /// The call.
+        call: CallId,
+    },
+    /// A call ended.
+    CallFinished {
+        /// The call.
+        call: CallId,
+        /// What it gave.
+        output: Box<ToolOutput>,
+        /// How long it ran.
+        millis: u64,
+    },
+    /// Somebody is asked.
+    PermissionAsked(PermissionAsked),
+    /// Somebody answered.
+    PermissionDecided(PermissionDecided),
+    /// A rule saved for later sessions, or granted by a person outside a prompt.
+    RuleGranted(Rule),
+    /// An input waits for the next safe point of the running turn.
+    SteeringQueued(SteeringQueued),
+    /// A waiting input was taken back.
+    SteeringTakenBack {
+        /// Which one.
+        id: SteeringId,
+    },
+    /// The turn was stopped from outside; its effects vanish.
+    Interrupted {
+        /// By whom.
+        cause: InterruptCause,
+    },
+    /// A compaction begins; what arrives later goes after its cut.
+    CompactionStarted(CompactionStarted),
+    /// The head of the conversation became a summary.
+    Compacted(Compacted),
+    /// A compaction gave nothing.
+    CompactionFailed {
+        /// Why, in words for the user.
+        error: String,
+    },
+    /// A turn ended.
+    TurnFinished {
+        /// The turn.
+        turn: u32,
+        /// How.
+        outcome: TurnOutcome,
+    },
+    /// Nothing but time passed: a retry is due or a limit reached.
+    TimePassed,
+}
+
+impl Record {
+    /// The record's kind as written in the journal.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Opened(_) => "opened",
+            Self::SettingsChanged(_) => "settings_changed",
+            Self::LimitsChanged(_) => "limits_changed",
+            Self::EpochStarted(_) => "epoch_started",
+            Self::Input(_) => "input",
+            Self::ModelStarted(_) => "model_started",
+            Self::ModelReplied(_) => "model_replied",
+            Self::ModelFailed(_) => "model_failed",
+            Self::CallPlanned(_) => "call_planned",
+            Self::CallStarted { .. } => "call_started",
+            Self::CallFinished { .. } => "call_finished",
+            Self::PermissionAsked(_) => "permission_asked",
+            Self::PermissionDecided(_) => "permission_decided",
+            Self::RuleGranted(_) => "rule_granted",
+            Self::SteeringQueued(_) => "steering_queued",
+            Self::SteeringTakenBack { .. } => "steering_taken_back",
+            Self::Interrupted { .. } => "interrupted",
+            Self::CompactionStarted(_) => "compaction_started",
+            Self::Compacted(_) => "compacted",
+            Self::CompactionFailed { .. } => "compaction_failed",
+            Self::TurnFinished { .. } => "turn_finished",
+            Self::TimePassed => "time_passed",
+        }
+    }
+}
+
+/// A process took the session over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opened {
+    /// Counts the processes that owned the session, from 1.
+    pub incarnation: u64,
+    /// The version of heeler that wrote what follows.
+    pub build: String,
+}
+
+/// The prompt's prefix from here on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EpochStarted {
+    /// Counts the epochs of the session, from 1.
+    pub epoch: u32,
+    /// Why a new one began.
+    pub cause: EpochCause,
+    /// The rendered system prompt.
+    pub system: String,
+    /// The tools, in the order they are sent.
+    pub tools: Vec<ToolDefinition>,
+    /// The model's full name.
+    pub model: String,
+    /// Hash of the rendered system prompt.
+    pub system_hash: String,
+    /// Hash of the rendered tools.
+    pub tools_hash: String,
+}
+
+/// Why an epoch began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EpochCause {
+    /// The session's first request.
+    First,
+    /// The system prompt was replaced.
+    SystemPrompt,
+    /// The tools changed.
+    Tools,
+    /// Another model or other parameters.
+    Model,
+    /// The conversation's head became a summary.
+    Compaction,
+}
+
+/// What a person, or somebody on their behalf, says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// What is said.
+    pub blocks: Vec<Block>,
+    /// Where it comes from; every field absent when unknown.
+    #[serde(default)]
+    pub origin: InputOrigin,
+}
+
+impl Input {
+    /// A plain text from nowhere in particular.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { blocks: vec![Block::text(text)], origin: InputOrigin::default() }
+    }
+}
+
+/// Where an input comes from, as the surface that took it knows.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InputOrigin {
+    /// The kind of surface or messenger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// The chat within the channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat: Option<String>,
+    /// The message within the chat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The message it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+}
+
+/// A model request is about to be sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelStarted {
+    /// The turn.
+    pub turn: u32,
+    /// The round within the turn, from 1.
+    pub round: u32,
+    /// The attempt within the round, from 1.
+    pub attempt: u32,
+    /// The epoch whose prefix is sent.
+    pub epoch: u32,
+    /// Steering queued up to this record is delivered with the request.
+    pub up_to: Seq,
+    /// What the request may cost at most.
+    pub reserve: Reserve,
+}
+
+/// What a request may cost at most, held against the turn's limits before it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Reserve {
+    /// Estimated input tokens.
+    pub input: u64,
+    /// The output limit sent with the request, in tokens.
+    pub output: u64,
+}
+
+/// A model answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelReplied {
+    /// The turn.
+    pub turn: u32,
+    /// The round.
+    pub round: u32,
+    /// The attempt.
+    pub attempt: u32,
+    /// The answer.
+    pub reply: Reply,
+    /// What it cost, when prices were known; never recomputed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// A model request failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelFailed {
+    /// The turn.
+    pub turn: u32,
+    /// The round.
+    pub round: u32,
+    /// The attempt.
+    pub attempt: u32,
+    /// What kind of failure.
+    pub kind: ProviderErrorKind,
+    /// The failure in words for the user.
+    pub message: String,
+    /// When the next attempt is due; `None` when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Timestamp>,
+    /// Tokens the failed attempt is known to have used.
+    #[serde(default)]
+    pub usage: Usage,
+    /// What they cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// A call was looked up and checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallPlanned {
+    /// The call.
+    pub call: CallId,
+    /// What was found.
+    pub plan: CallPlan,
+}
+
+/// What planning a call found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallPlan {
+    /// The call can run if it may.
+    Ready {
+        /// What it touches and how it may be scheduled.
+        facts: Facts,
+        /// The input to run with, when it differs from the model's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<RawJson>,
+        /// What was changed, for the model.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
+    },
+    /// The call cannot run: unknown tool, bad input.
+    Invalid {
+        /// Words for the model.
+        error: String,
+    },
+}
+
+/// Somebody is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionAsked {
+    /// The request.
+    pub id: PermissionId,
+    /// Why.
+    pub reason: PermissionReason,
+}
+
+/// Somebody answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionDecided {
+    /// The request.
+    pub id: PermissionId,
+    /// The answer.
+    pub decision: Decision,
+    /// Who answered: a surface, an approver, expiry.
+    pub by: String,
+}
+
+/// An input waits for the next safe point of the running turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SteeringQueued {
+    /// Its name, minted by the sender; a second one with the same name is ignored.
+    pub id: SteeringId,
+    /// What is said.
+    pub input: Input,
+}
+
+/// Who stopped a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InterruptCause {
+    /// A person or the program that owns the turn.
+    Cancelled,
+    /// The wall time ran out.
+    WallTime,
+}
+
+/// A compaction begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompactionStarted {
+    /// How many messages of the history become the summary.
+    pub cut: u64,
+    /// Why.
+    pub cause: CompactionCause,
+}
+
+/// Why a compaction begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactionCause {
+    /// Somebody asked for it.
+    Manual,
+    /// The next request would not fit.
+    Automatic,
+}
+
+/// The head of the conversation became a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compacted {
+    /// The summary without the sentinel.
+    pub summary: String,
+    /// Tokens the summary call used.
+    #[serde(default)]
+    pub usage: Usage,
+    /// What they cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnOutcome {
+    /// The model gave its final answer.
+    Done,
+    /// The model or its provider's filter refused.
+    Refused,
+    /// The final answer was cut at its token limit.
+    Truncated,
+    /// Stopped from outside.
+    Cancelled,
+    /// A denial ended the turn.
+    Denied {
+        /// What was denied and why.
+        reason: String,
+    },
+    /// A limit was reached.
+    Limit {
+        /// Which.
+        limit: LimitKind,
+    },
+    /// The provider could not be reached or refused the request.
+    ProviderFailed {
+        /// What kind of failure.
+        kind: ProviderErrorKind,
+        /// The failure and the next step, for the user.
+        message: String,
+    },
+    /// heeler itself could not go on.
+    Failed {
+        /// The failure and the next step, for the user.
+        message: String,
+    },
+}
+
+/// A limit of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// Model calls.
+    Rounds,
+    /// Tool calls.
+    Calls,
+    /// Tokens, in and out.
+    Tokens,
+    /// Money.
+    Cost,
+    /// Wall time.
+    Wall,
+    /// Identical failing calls.
+    Repeats,
+}
+
+impl std::fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Rounds => "rounds",
+            Self::Calls => "tool calls",
+            Self::Tokens => "tokens",
+            Self::Cost => "cost",
+            Self::Wall => "wall time",
+            Self::Repeats => "repeated failing calls",
+        })
+    }
+}

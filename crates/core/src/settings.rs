@@ -1,0 +1,168 @@
+//! The settings a session runs under. They live in records, so that state reads nothing else.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Policy, Prices, RawJson};
+
+/// Everything the turn machine may depend on besides what happened.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// The model and how it is called.
+    pub model: ModelSettings,
+    /// When a turn ends whatever the model wants.
+    pub limits: Limits,
+    /// How tokens are estimated.
+    pub estimate: EstimateSettings,
+    /// When and how the conversation is compacted.
+    pub compaction: CompactionSettings,
+    /// What may run.
+    pub policy: Policy,
+}
+
+/// A model and how it is called.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelSettings {
+    /// The model's full name, `provider/model`.
+    pub name: String,
+    /// Input and output together, in tokens, when the catalogue knows the model.
+    pub window: Option<u64>,
+    /// The most the model can write in one reply, in tokens; a request asks for no more.
+    pub output_max: u64,
+    /// What it charges, when known.
+    pub prices: Option<Prices>,
+    /// What is sent with each request.
+    pub parameters: Parameters,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            window: None,
+            output_max: 8192,
+            prices: None,
+            parameters: Parameters::default(),
+        }
+    }
+}
+
+/// Wire parameters, each left out when `None`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Parameters {
+    /// Randomness.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Nucleus sampling.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// Texts that end a reply.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop: Vec<String>,
+    /// Whether and how much the model reasons first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<ThinkingSettings>,
+    /// Which tools the model may or must call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<ToolChoice>,
+    /// Whether several calls may come in one reply; the provider's default when `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_calls: Option<bool>,
+    /// Merged over the request's body, an object, for what this version does not know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra_body: Option<RawJson>,
+}
+
+/// How much the model reasons.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkingSettings {
+    /// At most this many tokens.
+    Budget(u64),
+    /// The provider's own measure: low, medium, high.
+    Effort(String),
+}
+
+/// Which tools the model may or must call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolChoice {
+    /// The model decides.
+    Auto,
+    /// Some tool must be called.
+    Any,
+    /// No tool may be called.
+    None,
+    /// This tool must be called.
+    Tool(String),
+}
+
+/// When a turn ends whatever the model wants; 0 means no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Model calls of a turn.
+    pub rounds: u32,
+    /// Tool calls of a turn.
+    pub calls: u32,
+    /// Input and output tokens of a turn.
+    pub tokens: u64,
+    /// Money of a turn, in billionths of a dollar.
+    pub cost: u64,
+    /// Milliseconds a turn may take while an incarnation lives.
+    pub wall_millis: u64,
+    /// Identical failing calls in a row after which somebody is asked, or the turn ends. The model
+    /// is told two calls earlier.
+    pub repeats: u32,
+    /// Calls that run at the same time.
+    pub calls_at_once: u32,
+}
+
+impl Default for Limits {
+    /// The library's limits: 50 rounds, 5 repeats, 32 calls at once, nothing else.
+    fn default() -> Self {
+        Self {
+            rounds: 50,
+            calls: 0,
+            tokens: 0,
+            cost: 0,
+            wall_millis: 0,
+            repeats: 5,
+            calls_at_once: 32,
+        }
+    }
+}
+
+/// How tokens are estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EstimateSettings {
+    /// Unicode characters per token, 1 to 32.
+    pub chars_per_token: u32,
+    /// The most estimated tokens a request may have; `None` derives it from the model's window.
+    pub context_limit: Option<u64>,
+}
+
+impl Default for EstimateSettings {
+    fn default() -> Self {
+        Self { chars_per_token: 4, context_limit: None }
+    }
+}
+
+/// When and how the conversation is compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CompactionSettings {
+    /// Whether a request that would not fit is preceded by a compaction.
+    pub automatic: bool,
+    /// How many messages stay as they are.
+    pub keep_tail: u32,
+}
+
+impl Default for CompactionSettings {
+    fn default() -> Self {
+        Self { automatic: true, keep_tail: 8 }
+    }
+}

@@ -1,0 +1,199 @@
+//! The promise of a session store: one append-only journal a session, owned by one writer.
+
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BoxFuture, CallId, Entry, Seq, SessionId, Timestamp};
+
+/// Keeps sessions.
+///
+/// Promises of every implementation: an append is whole or not there; records come back in order
+/// and as they were; a lease is exclusive until it is dropped or its process dies; the index may
+/// be lost and rebuilt, the journal never is.
+pub trait SessionStore: Send + Sync + 'static {
+    /// Makes an empty session.
+    ///
+    /// # Errors
+    /// `Exists` when the id is taken.
+    fn create(&self, header: SessionHeader) -> BoxFuture<Result<(), StoreError>>;
+
+    /// Takes the exclusive right to append. A second taker, in this process or another, is told
+    /// `Busy` at once.
+    fn lease(&self, id: SessionId) -> BoxFuture<Result<Lease, StoreError>>;
+
+    /// Reads the journal. Never changes it: a torn tail is left out here and cut by the next
+    /// append.
+    fn read(&self, id: SessionId) -> BoxFuture<Result<Journal, StoreError>>;
+
+    /// Appends `entries`, the first of which has the sequence number after the journal's last.
+    ///
+    /// The same entries at the same place answer `AlreadyThere`; others there are a `Conflict`.
+    /// A failed append leaves the journal as it was for every reader, and may be tried again.
+    fn append(
+        &self,
+        lease: Arc<Lease>,
+        entries: Vec<Entry>,
+        durability: Durability,
+    ) -> BoxFuture<Result<Appended, StoreError>>;
+
+    /// Sessions whose id starts with `prefix`, sorted by id; `limit` 0 means all. Reads headers
+    /// only.
+    fn list(
+        &self,
+        prefix: String,
+        limit: usize,
+    ) -> BoxFuture<Result<Vec<SessionSummary>, StoreError>>;
+
+    /// Removes a session and all it has.
+    ///
+    /// # Errors
+    /// `Busy` while somebody holds its lease.
+    fn delete(&self, id: SessionId) -> BoxFuture<Result<(), StoreError>>;
+}
+
+/// What is fixed when a session is made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionHeader {
+    /// The id.
+    pub id: SessionId,
+    /// When it was made.
+    pub created: Timestamp,
+    /// The absolute path of the folder it works in.
+    pub workspace: String,
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionSummary {
+    /// What is fixed.
+    pub header: SessionHeader,
+    /// When the journal last grew.
+    pub updated: Timestamp,
+    /// The beginning of the first input, for people; empty when there is none yet.
+    pub title: String,
+}
+
+/// The exclusive right to append to one session. Dropping it gives the right back.
+pub struct Lease {
+    /// The session.
+    pub id: SessionId,
+    /// What the store needs to know its own lease again.
+    pub guard: Box<dyn Any + Send + Sync>,
+}
+
+/// How much an append must survive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Durability {
+    /// The death of the process.
+    Written,
+    /// The loss of power.
+    Synced,
+}
+
+/// What an append did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appended {
+    /// The entries are new.
+    Written,
+    /// The same entries stood there already: what they announce may have happened.
+    AlreadyThere,
+}
+
+/// A session's journal as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Journal {
+    /// What is fixed.
+    pub header: SessionHeader,
+    /// The readable entries, in order.
+    pub entries: Vec<Entry>,
+    /// What could not be read; empty for a sound journal. A torn tail is no damage.
+    pub damage: Vec<JournalDamage>,
+    /// Bytes of a torn tail that were left out.
+    pub torn_bytes: u64,
+}
+
+/// A place in a journal that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalDamage {
+    /// The line, from 1.
+    pub line: u64,
+    /// The sequence number expected there.
+    pub seq: Seq,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// Keeps outputs too long for the history where the model can read them.
+pub trait Spill: Send + Sync + 'static {
+    /// Writes the whole output of a call and tells where it is.
+    ///
+    /// # Errors
+    /// When it cannot be written; the model then sees only the part that fits.
+    fn write(&self, session: &SessionId, call: CallId, text: &str) -> std::io::Result<PathBuf>;
+}
+
+/// What kind of failure of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreErrorKind {
+    /// There is no such session.
+    NotFound,
+    /// The id is taken.
+    Exists,
+    /// Somebody else owns the session.
+    Busy,
+    /// Other records stand where these should go: somebody else wrote.
+    Conflict,
+    /// The journal was written by a newer version; it can be read, not continued.
+    Newer,
+    /// The journal's header cannot be read.
+    Damaged,
+    /// The system refused: disk full, no permission, and the like.
+    Io,
+}
+
+/// A failure of a store; the message names the session or file and the next step.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    message: String,
+    #[source]
+    source: Option<std::io::Error>,
+}
+
+impl StoreError {
+    /// A failure of this kind.
+    pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// A refusal of the system while doing `what`.
+    pub fn io(what: impl std::fmt::Display, source: std::io::Error) -> Self {
+        Self {
+            kind: StoreErrorKind::Io,
+            message: format!("{what}: {source}"),
+            source: Some(source),
+        }
+    }
+
+    /// What kind of failure.
+    #[must_use]
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+
+    /// Whether there is no such session.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.kind == StoreErrorKind::NotFound
+    }
+
+    /// Whether somebody else owns the session.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.kind == StoreErrorKind::Busy
+    }
+}

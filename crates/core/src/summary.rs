@@ -1,0 +1,74 @@
+//! Short human-readable descriptions of calls, for spinners and rows.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// The most characters of an input summary.
+const INPUT_CHARS_MAX: usize = 100;
+/// The most characters of an output summary.
+const OUTPUT_CHARS_MAX: usize = 80;
+/// Which input field says best what a call does, best first.
+const TELLING_FIELDS: [&str; 6] = ["command", "path", "file_path", "query", "pattern", "url"];
+
+/// `name: value` of the most telling field, else `name` and the raw input; at most 100 characters.
+#[must_use]
+pub fn input_summary(name: &str, input: &str) -> String {
+    let object = serde_json::from_str::<Value>(input).ok();
+    let telling = object.as_ref().and_then(|object| {
+        TELLING_FIELDS
+            .iter()
+            .find_map(|field| object.get(field)?.as_str().filter(|s| !s.is_empty()))
+    });
+    let whole = match telling {
+        Some(value) => format!("{name}: {value}"),
+        None => format!("{name} {input}"),
+    };
+    truncate_chars(&whole, INPUT_CHARS_MAX).into_owned()
+}
+
+/// The beginning of an output; at most 80 characters.
+#[must_use]
+pub fn output_summary(output: &str) -> String {
+    truncate_chars(output, OUTPUT_CHARS_MAX).into_owned()
+}
+
+/// At most `chars_max` characters of `text`; the last is `…` when something was cut.
+#[must_use]
+pub fn truncate_chars(text: &str, chars_max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(chars_max) {
+        None => Cow::Borrowed(text),
+        Some(_) if chars_max == 0 => Cow::Borrowed(""),
+        Some(_) => {
+            let end = text.char_indices().nth(chars_max - 1).map_or(text.len(), |(at, _)| at);
+            Cow::Owned(format!("{}…", &text[..end]))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_telling_field_wins() {
+        for (input, expected) in [
+            (r#"{"path":"a.rs","command":"ls"}"#, "bash: ls"),
+            (r#"{"command":"","path":"a.rs"}"#, "bash: a.rs"),
+            (r#"{"command":7,"file_path":"b"}"#, "bash: b"),
+            (r#"{"x":1}"#, r#"bash {"x":1}"#),
+            ("not json", "bash not json"),
+        ] {
+            assert_eq!(input_summary("bash", input), expected);
+        }
+    }
+
+    #[test]
+    fn a_cut_never_falls_inside_a_character() {
+        let summary = input_summary("bash", &format!(r#"{{"command":"{}"}}"#, "é".repeat(200)));
+        assert_eq!(summary.chars().count(), 100);
+        assert!(summary.ends_with('…'));
+        assert_eq!(output_summary(&"日".repeat(81)).chars().count(), 80);
+        assert_eq!(output_summary(&"日".repeat(80)), "日".repeat(80));
+    }
+}

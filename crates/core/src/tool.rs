@@ -1,0 +1,237 @@
+//! The promise of a tool.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, RawJson, SessionId,
+};
+
+/// Something a model can call.
+///
+/// The pipeline calls `facts` once per call, then, if the call may run, `call` once. An
+/// implementation keeps nothing of a call on itself: several calls run at the same time, of
+/// several sessions. It never decides whether it may run. A panic becomes an error result.
+pub trait Tool: Send + Sync + 'static {
+    /// What the model is told; the same value every time, since it is part of the cached prefix.
+    fn definition(&self) -> ToolDefinition;
+
+    /// What is true of every call.
+    fn metadata(&self) -> Metadata {
+        Metadata::default()
+    }
+
+    /// What this call touches. `input` has passed the schema. Must be quick and do no I/O; paths
+    /// are given as the model wrote them, made absolute against `workspace`.
+    fn facts(&self, input: &RawJson, workspace: &str) -> Facts;
+
+    /// Runs the call. Dropping the future, or cancelling `context.cancel`, stops everything the
+    /// call started; after a cancel the tool may return what it has within a moment.
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>>;
+}
+
+/// What the model is told of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// The name, unique within a toolset.
+    pub name: String,
+    /// Words for the model.
+    pub description: String,
+    /// JSON Schema of the input; its top type is `object`.
+    pub input_schema: RawJson,
+}
+
+/// What is true of every call of a tool; advice, never permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Metadata {
+    /// A successful call ends the turn without another model call.
+    pub terminal: bool,
+    /// Milliseconds after which a call is cancelled and then abandoned; 0 for the default.
+    pub timeout_millis: u64,
+}
+
+/// What one call touches, for permission and scheduling.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// What rules are matched against. Empty means: touches nothing outside the process.
+    pub accesses: Vec<Access>,
+    /// Calls of one response that share a key run in call order, unless all only read it.
+    pub resources: Vec<Resource>,
+    /// Running it twice is harmless, so a crash in the middle runs it again.
+    pub replay_safe: bool,
+    /// It runs alone: nothing of its response runs beside it.
+    pub exclusive: bool,
+    /// A successful call ends the turn without another model call.
+    pub terminal: bool,
+}
+
+/// One thing a call touches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Runs a shell command line.
+    Command(String),
+    /// Reads a file or folder, absolute.
+    Read(String),
+    /// Writes a file or folder, absolute.
+    Write(String),
+    /// Talks to a host.
+    Host(String),
+    /// Does something that cannot be said; counts as writing and asks.
+    Opaque(String),
+}
+
+/// A key that orders calls.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Resource {
+    /// The key, such as `file:/src/main.rs`.
+    pub key: String,
+    /// Whether the call changes what the key names.
+    pub write: bool,
+}
+
+/// What a call is given, made anew for each and never stored on a tool.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The session.
+    pub session: SessionId,
+    /// The agent within the session; empty for the main one.
+    pub agent: AgentPath,
+    /// The call.
+    pub call: CallId,
+    /// Where the input that led here came from.
+    pub origin: InputOrigin,
+    /// Cancelled when the call is no longer wanted.
+    pub cancel: CancellationToken,
+    /// The folder relative paths start from, absolute.
+    pub workspace: PathBuf,
+    /// Tells watchers how far the call is; dropped when nobody watches.
+    pub progress: Progress,
+    /// The session's typed state when the call started.
+    pub state: StateView,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Sends progress lines to watchers; only the latest is sure to be seen.
+#[derive(Clone)]
+pub struct Progress(Arc<dyn Fn(String) + Send + Sync>);
+
+impl Progress {
+    /// A sink that calls `send`, which must return at once.
+    pub fn new(send: impl Fn(String) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(send))
+    }
+
+    /// A sink that nobody reads.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self::new(|_| {})
+    }
+
+    /// Tells watchers.
+    pub fn send(&self, text: impl Into<String>) {
+        (self.0)(text.into());
+    }
+}
+
+/// A session's typed state as it stood at one moment; cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct StateView(pub rpds::HashTrieMapSync<String, RawJson>);
+
+impl StateView {
+    /// The value under `key`, when there is one and it has this type.
+    #[must_use]
+    pub fn get<T: serde::de::DeserializeOwned>(&self, key: &str) -> Option<T> {
+        serde_json::from_str(self.0.get(key)?.get()).ok()
+    }
+}
+
+/// A change of a session's typed state, journalled with the result that brought it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateChange {
+    /// The key; tools prefix theirs with their own name.
+    pub key: String,
+    /// The new value; `null` removes the key.
+    pub value: RawJson,
+}
+
+/// What a call gives.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolOutput {
+    /// Text and images for the model.
+    pub content: Vec<Block>,
+    /// Whether the call failed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// Text for the user, besides what the model is told.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub for_user: String,
+    /// Nothing is shown to the user, whatever `for_user` says.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
+    /// The tool answered the user itself: the turn may end without another model call.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub response_handled: bool,
+    /// Where the whole output is, when `content` holds only a part of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spill: Option<PathBuf>,
+    /// Changes of the session's typed state.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub state: Vec<StateChange>,
+}
+
+impl ToolOutput {
+    /// A text for the model.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: vec![Block::text(text)], ..Self::default() }
+    }
+
+    /// A failure in words the model can act on.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::text(text) }
+    }
+
+    /// Adds a change of the session's typed state. A value that cannot be written as JSON is left
+    /// out: state is a help, never the truth.
+    #[must_use]
+    pub fn with_state(mut self, key: impl Into<String>, value: &impl Serialize) -> Self {
+        if let Ok(value) = serde_json::to_value(value) {
+            self.state.push(StateChange { key: key.into(), value: RawJson::from_value(&value) });
+        }
+        self
+    }
+
+    /// All text for the model, concatenated.
+    #[must_use]
+    pub fn text_content(&self) -> String {
+        self.content.iter().filter_map(Block::as_text).collect()
+    }
+}
+
+/// Why a call gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// Words the model can act on; becomes an error result.
+    #[error("{0}")]
+    ForModel(String),
+    /// The tool itself is broken; the model is told so in general words, the cause is logged.
+    #[error("the tool failed: {0}")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl ToolError {
+    /// Words the model can act on.
+    pub fn for_model(text: impl Into<String>) -> Self {
+        Self::ForModel(text.into())
+    }
+}

@@ -1,0 +1,126 @@
+//! Tokens and money.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens of one or more model calls. The four input and output counters do not overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Input tokens that were neither read from nor written to a cache.
+    pub input: u64,
+    /// Output tokens, reasoning included.
+    pub output: u64,
+    /// Input tokens written to the cache.
+    pub cache_write: u64,
+    /// Input tokens read from the cache.
+    pub cache_read: u64,
+    /// The part of `output` spent on reasoning, where the provider tells.
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// Everything the model read: fresh, cached and newly cached.
+    #[must_use]
+    pub fn input_total(&self) -> u64 {
+        self.input.saturating_add(self.cache_write).saturating_add(self.cache_read)
+    }
+
+    /// Input and output together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.input_total().saturating_add(self.output)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+}
+
+/// Money in billionths of a US dollar, so that sums are exact.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Cost(pub u64);
+
+impl Cost {
+    /// From dollars; negative and absurd amounts become the nearest possible one.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` saturates, which is what is wanted"
+    )]
+    pub fn from_dollars(dollars: f64) -> Self {
+        Self((dollars * 1e9).round() as u64)
+    }
+
+    /// In dollars.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "for display")]
+    pub fn dollars(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.0 = self.0.saturating_add(other.0);
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "${:.4}", self.dollars())
+    }
+}
+
+/// What a model charges, each in billionths of a dollar per token ($3 a million tokens = 3000).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prices {
+    /// Fresh input.
+    pub input: u64,
+    /// Output.
+    pub output: u64,
+    /// Input written to the cache.
+    pub cache_write: u64,
+    /// Input read from the cache.
+    pub cache_read: u64,
+}
+
+impl Prices {
+    /// What `usage` costs.
+    #[must_use]
+    pub fn cost(&self, usage: &Usage) -> Cost {
+        let parts = [
+            (self.input, usage.input),
+            (self.output, usage.output),
+            (self.cache_write, usage.cache_write),
+            (self.cache_read, usage.cache_read),
+        ];
+        Cost(parts.iter().fold(0, |sum, (price, n)| price.saturating_mul(*n).saturating_add(sum)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_a_million_tokens_is_exact() {
+        let prices = Prices { input: 3000, output: 15_000, cache_write: 3750, cache_read: 300 };
+        let usage = Usage { input: 1_000_000, output: 10, ..Usage::default() };
+        assert_eq!(prices.cost(&usage), Cost(3_000_150_000));
+        assert_eq!(Cost::from_dollars(0.25).0, 250_000_000);
+        assert_eq!(Cost::from_dollars(-1.0), Cost(0));
+    }
+}

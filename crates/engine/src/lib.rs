@@ -1,0 +1,1 @@
+//! The tokio driver of the turn machine and the tool call pipeline.

@@ -1,0 +1,1 @@
+//! The LLM toolkit library under one name.

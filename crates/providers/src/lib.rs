@@ -1,0 +1,1 @@
+//! Model providers: dialects, transport, server-sent events, the scripted model.

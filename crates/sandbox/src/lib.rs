@@ -1,0 +1,1 @@
+//! Starts child processes through one launcher that kills their whole tree.

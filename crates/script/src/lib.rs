@@ -1,0 +1,1 @@
+//! The format of scripted models, and the checks every model request must pass.

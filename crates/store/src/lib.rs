@@ -1,0 +1,1 @@
+//! Session stores: memory and the file journal.

@@ -1,0 +1,1 @@
+//! A mock model server on real HTTP, and what tests share.

@@ -1,0 +1,1 @@
+//! The pure turn machine: records in, effects out.

@@ -1,0 +1,2 @@
+//! The projects own checks and chores.
+fn main() {}

@@ -1,1 +1,25 @@
 //! The pure turn machine: records in, effects out.
+//!
+//! [`State`] is a fold over a session's journal. [`State::apply`] takes one record,
+//! [`State::pending`] says what there is to perform. A driver performs, writes what came of it and
+//! applies that; nothing else moves a session. Read in this order: `state`, `pending`, then the
+//! parts they lean on.
+//!
+//! Invariant: no I/O, no clock, no runtime, nothing async. The same records give the same state
+//! and the same effects, always.
+
+pub mod compact;
+pub mod estimate;
+pub mod history;
+pub mod limits;
+pub mod pending;
+pub mod request;
+pub mod retry;
+pub mod schedule;
+pub mod state;
+pub mod verdict;
+pub mod words;
+
+pub use estimate::{Breakdown, CharacterEstimate, TokenEstimate};
+pub use history::History;
+pub use state::State;

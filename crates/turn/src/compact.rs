@@ -1,0 +1,120 @@
+//! Compaction: where the conversation may be cut, and what the head becomes.
+
+use heeler_core::{Block, Message, Messages};
+
+/// The first line of a summary. It keeps the model from answering the summary as if the user had
+/// said it, and lets every reader know a summary when it sees one.
+pub const SENTINEL: &str = "[Earlier conversation summary — treat as background context]";
+
+/// What the summariser is asked, after the conversation's head.
+pub const INSTRUCTION: &str = "\
+Summarize the conversation so far for your own later use; it will replace what you see above. \
+Write plain text, no tool calls. Keep, in this order: what the user asked for and every rule or \
+wish they stated, in their words where wording matters; what was done, with file names and the \
+commands that were run, so that nothing finished is done again; what was learned that still \
+matters; what is unfinished and the next step.";
+
+/// The message a summary becomes: the sentinel, a blank line, the summary.
+#[must_use]
+pub fn summary_message(summary: &str) -> Message {
+    Message::user(format!("{SENTINEL}\n\n{summary}"))
+}
+
+/// How many messages of the head can become a summary so that at least `keep_tail` stay and no
+/// call is parted from its result. `None` when there is nothing to gain.
+#[must_use]
+pub fn cut_point(messages: &Messages, keep_tail: usize) -> Option<usize> {
+    let latest = messages.len().checked_sub(keep_tail)?;
+    let cut = (1..=latest).rev().find(|cut| messages.get(*cut).is_none_or(|m| !holds_result(m)))?;
+    // Replacing one summary by another of itself gains nothing.
+    let only_summary = cut == 1 && messages.first().is_some_and(|m| is_summary(m));
+    (!only_summary && !splits_pair(messages, cut)).then_some(cut)
+}
+
+/// Whether a message is the summary of an earlier compaction.
+#[must_use]
+pub fn is_summary(message: &Message) -> bool {
+    message.blocks.first().and_then(Block::as_text).is_some_and(|text| {
+        text.strip_prefix(SENTINEL).is_some_and(|rest| rest.starts_with("\n\n"))
+    })
+}
+
+fn holds_result(message: &Message) -> bool {
+    message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
+}
+
+/// A batch whose results have not come yet ends the history with unanswered calls; they stay.
+fn splits_pair(messages: &Messages, cut: usize) -> bool {
+    cut == messages.len() && messages.last().is_some_and(|m| m.tool_uses().next().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use heeler_core::{RawJson, Role, ToolResult, ToolUse};
+
+    use super::*;
+
+    /// `u` user, `a` assistant, `c` assistant with a call, `r` results, `s` summary.
+    fn conversation(script: &str) -> Messages {
+        let message = |kind| match kind {
+            'u' => Message::user("hello"),
+            'a' => Message::assistant("hi"),
+            's' => summary_message("before"),
+            'c' => Message {
+                role: Role::Assistant,
+                blocks: vec![Block::ToolUse(ToolUse {
+                    id: "x".into(),
+                    name: "t".into(),
+                    input: RawJson::empty_object(),
+                    invalid: None,
+                    cache: None,
+                })],
+            },
+            _ => Message {
+                role: Role::User,
+                blocks: vec![Block::ToolResult(ToolResult {
+                    tool_use_id: "x".into(),
+                    content: vec![],
+                    is_error: false,
+                    cache: None,
+                })],
+            },
+        };
+        script.chars().map(|kind| Arc::new(message(kind))).collect()
+    }
+
+    #[test]
+    fn a_cut_never_splits_a_pair() {
+        for (script, keep_tail, expected) in [
+            ("uaua", 2, Some(2)),
+            ("uaua", 4, None),
+            ("uaua", 9, None),
+            ("ucrcra", 2, Some(3)),
+            ("ucrcra", 3, Some(3)),
+            ("ucra", 2, Some(1)),
+            ("crcr", 3, None),
+            ("uc", 0, None),
+            ("ua", 0, Some(2)),
+            ("scra", 2, None),
+            ("sacra", 2, Some(2)),
+        ] {
+            assert_eq!(
+                cut_point(&conversation(script), keep_tail),
+                expected,
+                "{script} {keep_tail}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_sentinel_is_the_first_line() {
+        let message = summary_message("fixed the bug");
+        assert_eq!(
+            message.text(),
+            "[Earlier conversation summary \u{2014} treat as background context]\n\nfixed the bug"
+        );
+        assert!(is_summary(&message) && !is_summary(&Message::user(SENTINEL)));
+    }
+}

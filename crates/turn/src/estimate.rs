@@ -1,0 +1,115 @@
+//! How many tokens a text probably has.
+
+use heeler_core::{Block, Message, ToolDefinition};
+
+/// What an image weighs, in tokens: providers charge about this for a full-sized one.
+const IMAGE_TOKENS: u64 = 1600;
+
+/// Estimates tokens. Weights are additive, so a conversation's estimate is kept up to date by
+/// adding what is new; a real tokenizer implements the same two functions.
+///
+/// Must be deterministic: the estimate decides what a fold over the journal does.
+pub trait TokenEstimate: Send + Sync + 'static {
+    /// What a text weighs, in a unit of the implementation's own.
+    fn weigh(&self, text: &str) -> u64;
+    /// How many tokens a weight is.
+    fn tokens(&self, weight: u64) -> u64;
+    /// The weight of so many tokens.
+    fn weight(&self, tokens: u64) -> u64;
+}
+
+/// Counts Unicode characters and divides: 4 a token unless configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CharacterEstimate {
+    chars_per_token: u64,
+}
+
+impl CharacterEstimate {
+    /// Accepts 1 to 32 characters a token; anything else means the default of 4.
+    #[must_use]
+    pub fn new(chars_per_token: u32) -> Self {
+        let fits = (1..=32).contains(&chars_per_token);
+        Self { chars_per_token: if fits { u64::from(chars_per_token) } else { 4 } }
+    }
+}
+
+impl TokenEstimate for CharacterEstimate {
+    fn weigh(&self, text: &str) -> u64 {
+        text.chars().count() as u64
+    }
+
+    fn tokens(&self, weight: u64) -> u64 {
+        weight / self.chars_per_token
+    }
+
+    fn weight(&self, tokens: u64) -> u64 {
+        tokens.saturating_mul(self.chars_per_token)
+    }
+}
+
+/// Where a conversation's tokens are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Breakdown {
+    /// The system prompt.
+    pub system: u64,
+    /// The tools.
+    pub tools: u64,
+    /// All messages.
+    pub messages: u64,
+    /// The part of `messages` that is the last message of the user: typed text.
+    pub last_user_text: u64,
+    /// The part of `messages` that is the last message of the user: tool results.
+    pub last_user_results: u64,
+}
+
+impl Breakdown {
+    /// Everything a request would send.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.system + self.tools + self.messages
+    }
+}
+
+/// What a message weighs.
+#[must_use]
+pub fn weigh_message(estimate: &dyn TokenEstimate, message: &Message) -> u64 {
+    weigh_blocks(estimate, &message.blocks)
+}
+
+/// What blocks weigh.
+#[must_use]
+pub fn weigh_blocks(estimate: &dyn TokenEstimate, blocks: &[Block]) -> u64 {
+    let weigh = |block: &Block| match block {
+        Block::Text(text) => estimate.weigh(&text.text),
+        Block::Thinking(thinking) => estimate.weigh(&thinking.text),
+        Block::RedactedThinking(thinking) => estimate.weigh(&thinking.data),
+        Block::Image(_) => estimate.weight(IMAGE_TOKENS),
+        Block::Document(item) | Block::Opaque(item) => estimate.weigh(item.raw.get()),
+        Block::ToolUse(call) => estimate.weigh(&call.name) + estimate.weigh(call.input.get()),
+        Block::ToolResult(result) => weigh_blocks(estimate, &result.content),
+    };
+    blocks.iter().map(weigh).sum()
+}
+
+/// What a tool's definition weighs.
+#[must_use]
+pub fn weigh_tool(estimate: &dyn TokenEstimate, tool: &ToolDefinition) -> u64 {
+    [tool.name.as_str(), &tool.description, tool.input_schema.get()]
+        .iter()
+        .map(|text| estimate.weigh(text))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_characters_not_bytes() {
+        let estimate = CharacterEstimate::new(4);
+        assert_eq!(estimate.tokens(estimate.weigh(&"é".repeat(40))), 10);
+        assert_eq!(CharacterEstimate::new(0), CharacterEstimate::new(4));
+        assert_eq!(CharacterEstimate::new(33), CharacterEstimate::new(4));
+        assert_eq!(CharacterEstimate::new(1).tokens(100), 100);
+    }
+}

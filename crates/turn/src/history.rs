@@ -1,0 +1,245 @@
+//! The conversation as the model sees it: always valid, cheap to snapshot, estimated as it grows.
+//!
+//! Validity is kept by construction. Calls without results are answered before anything else is
+//! said, ids are made unique when they enter, empty blocks never enter. The request form
+//! (neighbours of one role joined) is kept beside the messages, so that building a request copies
+//! pointers and encodes only what is new.
+
+use std::sync::Arc;
+
+use heeler_core::{Block, Message, Messages, RequestMessage, Role, ToolResult};
+use rpds::{HashTrieSetSync, VectorSync};
+
+use crate::estimate::{self, TokenEstimate};
+use crate::words;
+
+/// A conversation. Cloning it is a snapshot that later changes do not disturb.
+#[derive(Clone)]
+pub struct History {
+    messages: Messages,
+    /// For each message, its weight.
+    weights: VectorSync<u64>,
+    weight: u64,
+    request: VectorSync<Arc<RequestMessage>>,
+    wire_ids: HashTrieSetSync<String>,
+    /// Wire ids of calls in the last message that have no results yet, in call order.
+    unanswered: Vec<String>,
+    estimate: Arc<dyn TokenEstimate>,
+}
+
+impl History {
+    /// An empty conversation.
+    #[must_use]
+    pub fn new(estimate: Arc<dyn TokenEstimate>) -> Self {
+        Self {
+            messages: Messages::new_sync(),
+            weights: VectorSync::new_sync(),
+            weight: 0,
+            request: VectorSync::new_sync(),
+            wire_ids: HashTrieSetSync::new_sync(),
+            unanswered: Vec::new(),
+            estimate,
+        }
+    }
+
+    /// The messages, each as it was said.
+    #[must_use]
+    pub fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// The messages as a request sends them.
+    #[must_use]
+    pub fn request(&self) -> &VectorSync<Arc<RequestMessage>> {
+        &self.request
+    }
+
+    /// How many messages there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether nothing was said yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Estimated weight of all messages.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// Replaces the way of estimating, weighing everything again.
+    pub fn set_estimate(&mut self, estimate: Arc<dyn TokenEstimate>) {
+        self.estimate = estimate;
+        let weigh =
+            |message: &Arc<Message>| estimate::weigh_message(self.estimate.as_ref(), message);
+        self.weights = self.messages.iter().map(weigh).collect();
+        self.weight = self.weights.iter().sum();
+    }
+
+    /// Appends what a user says. Returns what was appended, which may be nothing (only empty
+    /// blocks) or begin with results that close an unfinished batch.
+    pub fn push_user(&mut self, blocks: Vec<Block>) -> Vec<Arc<Message>> {
+        let mut appended = self.close_unanswered();
+        // Results only enter through `push_results`, which pairs them.
+        let blocks = blocks
+            .into_iter()
+            .filter(|b| !b.is_empty() && !matches!(b, Block::ToolResult(_) | Block::ToolUse(_)))
+            .collect();
+        appended.extend(self.push(Role::User, blocks));
+        appended
+    }
+
+    /// Appends what the model says. Empty and repeated wire ids are replaced by `mint(index)`,
+    /// made unique. Returns what was appended.
+    pub fn push_assistant(
+        &mut self,
+        blocks: &[Block],
+        mint: impl Fn(usize) -> String,
+    ) -> Vec<Arc<Message>> {
+        let mut blocks: Vec<Block> = blocks
+            .iter()
+            .filter(|b| !b.is_empty() && !matches!(b, Block::ToolResult(_)))
+            .cloned()
+            .collect();
+        if blocks.is_empty() {
+            return Vec::new();
+        }
+        let mut appended = self.close_unanswered();
+        if self.is_empty() {
+            appended.extend(self.push(Role::User, vec![Block::text(words::BEGINNING_MISSING)]));
+        }
+        let calls = blocks.iter_mut().filter_map(|block| match block {
+            Block::ToolUse(call) => Some(call),
+            _ => None,
+        });
+        for (index, call) in calls.enumerate() {
+            if call.id.is_empty() || self.wire_ids.contains(&call.id) {
+                call.id = self.unused_id(mint(index));
+            }
+            self.wire_ids.insert_mut(call.id.clone());
+            self.unanswered.push(call.id.clone());
+        }
+        appended.extend(self.push(Role::Assistant, blocks));
+        appended
+    }
+
+    /// Appends the results of the last message's calls, in call order, whatever the order of
+    /// `results`; a call without one gets a result that says it was lost.
+    pub fn push_results(&mut self, results: Vec<ToolResult>) -> Option<Arc<Message>> {
+        let mut results = results;
+        let blocks = std::mem::take(&mut self.unanswered)
+            .into_iter()
+            .map(|id| {
+                let found = results.iter().position(|result| result.tool_use_id == id);
+                Block::ToolResult(match found {
+                    Some(at) => results.swap_remove(at),
+                    None => missing_result(id),
+                })
+            })
+            .collect();
+        self.push(Role::User, blocks)
+    }
+
+    /// Replaces the first `cut` messages by one.
+    pub fn replace_head(&mut self, cut: usize, message: Message) -> Arc<Message> {
+        let message = Arc::new(message);
+        let tail: Vec<Arc<Message>> = self.messages.iter().skip(cut).cloned().collect();
+        let unanswered = std::mem::take(&mut self.unanswered);
+        self.messages = Messages::new_sync();
+        self.weights = VectorSync::new_sync();
+        self.request = VectorSync::new_sync();
+        self.weight = 0;
+        for message in std::iter::once(&message).chain(&tail) {
+            self.push_whole(Arc::clone(message));
+        }
+        self.unanswered = unanswered;
+        message
+    }
+
+    /// The first `cut` messages in request form, followed by a user's text.
+    #[must_use]
+    pub fn head_and(&self, cut: usize, text: &str) -> Vec<Arc<RequestMessage>> {
+        let mut head = Self::new(Arc::clone(&self.estimate));
+        let cut = cut.min(self.len());
+        let whole = self.request_prefix(cut);
+        match whole {
+            Some(n) => head.request = self.request.iter().take(n).cloned().collect(),
+            None => self.messages.iter().take(cut).for_each(|m| head.join(m)),
+        }
+        head.join(&Arc::new(Message::user(text)));
+        head.request.iter().cloned().collect()
+    }
+
+    /// How many request messages hold exactly the first `cut` messages, when that comes out even.
+    fn request_prefix(&self, cut: usize) -> Option<usize> {
+        let mut blocks: usize = self.messages.iter().take(cut).map(|m| m.blocks.len()).sum();
+        for (n, message) in self.request.iter().enumerate() {
+            if blocks == 0 {
+                return Some(n);
+            }
+            blocks = blocks.checked_sub(message.message.blocks.len())?;
+        }
+        (blocks == 0).then_some(self.request.len())
+    }
+
+    fn close_unanswered(&mut self) -> Vec<Arc<Message>> {
+        if self.unanswered.is_empty() {
+            return Vec::new();
+        }
+        self.push_results(Vec::new()).into_iter().collect()
+    }
+
+    fn unused_id(&self, wanted: String) -> String {
+        let mut id = wanted.clone();
+        let mut n = 1u32;
+        while self.wire_ids.contains(&id) {
+            n += 1;
+            id = format!("{wanted}_{n}");
+        }
+        id
+    }
+
+    fn push(&mut self, role: Role, blocks: Vec<Block>) -> Option<Arc<Message>> {
+        if blocks.is_empty() {
+            return None;
+        }
+        let message = Arc::new(Message { role, blocks });
+        self.push_whole(Arc::clone(&message));
+        Some(message)
+    }
+
+    fn push_whole(&mut self, message: Arc<Message>) {
+        let weight = estimate::weigh_message(self.estimate.as_ref(), &message);
+        self.weight += weight;
+        self.weights.push_back_mut(weight);
+        self.join(&message);
+        self.messages.push_back_mut(message);
+    }
+
+    /// Adds a message to the request form, joined to its neighbour when both have one role.
+    fn join(&mut self, message: &Arc<Message>) {
+        let joined = match self.request.last() {
+            Some(last) if last.message.role == message.role => {
+                let mut joined = last.message.clone();
+                joined.blocks.extend(message.blocks.iter().cloned());
+                joined
+            }
+            _ => {
+                self.request.push_back_mut(Arc::new(RequestMessage::new((**message).clone())));
+                return;
+            }
+        };
+        self.request.drop_last_mut();
+        self.request.push_back_mut(Arc::new(RequestMessage::new(joined)));
+    }
+}
+
+fn missing_result(tool_use_id: String) -> ToolResult {
+    let content = vec![Block::text(words::RESULT_MISSING)];
+    ToolResult { tool_use_id, content, is_error: true, cache: None }
+}

@@ -1,0 +1,180 @@
+//! What there is to perform, derived from the state alone.
+
+use heeler_core::{
+    CompactionCause, Effect, EffectId, EffectKind, EpochCause, PermissionId, TurnOutcome, WakeCause,
+};
+
+use crate::limits;
+use crate::schedule::{self, Slot};
+use crate::state::{Call, CallStatus, Phase, State, Turn};
+
+impl State {
+    /// The effects that are due or run, in order. The driver starts those it has not started and
+    /// aborts those that are gone.
+    #[must_use]
+    pub fn pending(&self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match &self.turn {
+            None => effects.extend(self.compaction_effect(None)),
+            Some(turn) => match &turn.phase {
+                Phase::Ending(outcome) => effects.push(finish(turn, outcome.clone())),
+                Phase::Model { started, retry_at } => {
+                    effects.extend(self.wall_time(turn));
+                    let retry_at = retry_at.filter(|at| *at > self.now);
+                    match retry_at {
+                        Some(at) => effects.push(Effect {
+                            id: EffectId::Retry(at),
+                            kind: EffectKind::Wake { at, cause: WakeCause::Retry },
+                        }),
+                        None => effects.push(self.model_effect(turn, *started)),
+                    }
+                }
+                Phase::Calls => {
+                    effects.extend(self.wall_time(turn));
+                    self.call_effects(turn, &mut effects);
+                }
+            },
+        }
+        effects
+    }
+
+    /// The end of the turn's wall time. The time is the same for as long as a process lives.
+    fn wall_time(&self, turn: &Turn) -> Option<Effect> {
+        let wall_max = self.settings.limits.wall_millis;
+        let at = self.now.plus(wall_max.saturating_sub(turn.wall_spent_millis));
+        (wall_max != 0).then_some(Effect {
+            id: EffectId::WallTime(at),
+            kind: EffectKind::Wake { at, cause: WakeCause::WallTime },
+        })
+    }
+
+    /// The model call, or what has to come before it.
+    fn model_effect(&self, turn: &Turn, started: bool) -> Effect {
+        let reserve = limits::reserve(self, turn);
+        if !started {
+            if let Some(effect) = self.compaction_effect(Some(turn)) {
+                return effect;
+            }
+            if let Some(effect) = self.epoch_effect() {
+                return effect;
+            }
+            if let Err(limit) = reserve {
+                return finish(turn, TurnOutcome::Limit { limit });
+            }
+        }
+        Effect {
+            id: EffectId::Model(turn.number, turn.round, turn.attempt),
+            kind: EffectKind::CallModel {
+                turn: turn.number,
+                round: turn.round,
+                attempt: turn.attempt,
+                reserve: reserve.unwrap_or_default(),
+            },
+        }
+    }
+
+    fn epoch_effect(&self) -> Option<Effect> {
+        let cause = match &self.epoch {
+            None => EpochCause::First,
+            Some(_) => self.epoch_due?,
+        };
+        let epoch = self.epoch.as_ref().map_or(0, |epoch| epoch.number).saturating_add(1);
+        Some(Effect { id: EffectId::Epoch(epoch), kind: EffectKind::StartEpoch { cause } })
+    }
+
+    /// The compaction that runs, or the one that the next request needs.
+    fn compaction_effect(&self, turn: Option<&Turn>) -> Option<Effect> {
+        if let Some(compaction) = &self.compaction {
+            return Some(Effect {
+                id: EffectId::Compact(self.compactions),
+                kind: EffectKind::Compact {
+                    cut: compaction.cut as u64,
+                    cause: compaction.cause,
+                    started: true,
+                },
+            });
+        }
+        let turn = turn?;
+        let due = turn.overflowed || self.needs_compaction();
+        if !self.settings.compaction.automatic || turn.compaction_tried || !due {
+            return None;
+        }
+        let cut = self.automatic_cut()?;
+        Some(Effect {
+            id: EffectId::Compact(self.compactions.saturating_add(1)),
+            kind: EffectKind::Compact {
+                cut: cut as u64,
+                cause: CompactionCause::Automatic,
+                started: false,
+            },
+        })
+    }
+
+    fn call_effects(&self, turn: &Turn, effects: &mut Vec<Effect>) {
+        let slots: Vec<Slot<'_>> = turn.calls.iter().map(slot).collect();
+        let at_once_max = match self.settings.limits.calls_at_once {
+            0 => usize::MAX,
+            n => n as usize,
+        };
+        let start = schedule::startable(&slots, at_once_max);
+        for (at, call) in turn.calls.iter().enumerate() {
+            let effect = match &call.status {
+                CallStatus::Unplanned => Some(Effect {
+                    id: EffectId::Plan(call.id),
+                    kind: EffectKind::PlanCall {
+                        call: call.id,
+                        name: call.name.clone(),
+                        input: call.input.clone(),
+                    },
+                }),
+                CallStatus::Asking { reason, asked } => {
+                    let id = PermissionId { call: call.id };
+                    Some(Effect {
+                        id: EffectId::Ask(id),
+                        kind: EffectKind::AskPermission {
+                            id,
+                            reason: reason.clone(),
+                            asked: *asked,
+                            name: call.name.clone(),
+                            input: call.input.clone(),
+                        },
+                    })
+                }
+                CallStatus::Ready { by } if start.contains(&at) => Some(run(call, by)),
+                CallStatus::Started { by } => Some(run(call, by)),
+                CallStatus::Ready { .. } | CallStatus::Done(_) => None,
+            };
+            effects.extend(effect);
+        }
+    }
+}
+
+fn slot(call: &Call) -> Slot<'_> {
+    match &call.status {
+        CallStatus::Unplanned => Slot::Unknown,
+        CallStatus::Asking { .. } => Slot::Waiting(&call.facts),
+        CallStatus::Ready { .. } => Slot::Ready(&call.facts),
+        CallStatus::Started { .. } => Slot::Running(&call.facts),
+        CallStatus::Done(_) => Slot::Done,
+    }
+}
+
+fn run(call: &Call, by: &str) -> Effect {
+    Effect {
+        id: EffectId::Run(call.id),
+        kind: EffectKind::RunCall {
+            call: call.id,
+            name: call.name.clone(),
+            input: call.input.clone(),
+            replay_safe: call.facts.replay_safe,
+            allowed_by: by.to_owned(),
+        },
+    }
+}
+
+fn finish(turn: &Turn, outcome: TurnOutcome) -> Effect {
+    Effect {
+        id: EffectId::Finish(turn.number),
+        kind: EffectKind::FinishTurn { turn: turn.number, outcome },
+    }
+}

@@ -1,0 +1,42 @@
+//! Model requests: pure functions of the state.
+
+use std::sync::Arc;
+
+use heeler_core::{ModelRequest, RequestMessage};
+
+use crate::compact;
+use crate::state::State;
+
+impl State {
+    /// The request of the model call that was started last. `None` before the first epoch.
+    #[must_use]
+    pub fn request(&self, output_max: u64) -> Option<ModelRequest> {
+        self.request_of(self.history.request().iter().cloned().collect(), output_max)
+    }
+
+    /// The request that asks for a summary of the first `cut` messages: the conversation's own
+    /// prefix, so that it is read from the cache, and one instruction.
+    #[must_use]
+    pub fn summary_request(&self, cut: usize, output_max: u64) -> Option<ModelRequest> {
+        let messages = self.history.head_and(cut, compact::INSTRUCTION);
+        self.request_of(messages.into(), output_max)
+    }
+
+    fn request_of(
+        &self,
+        messages: Arc<[Arc<RequestMessage>]>,
+        output_max: u64,
+    ) -> Option<ModelRequest> {
+        let epoch = self.epoch.as_ref()?;
+        Some(ModelRequest {
+            model: Arc::clone(&epoch.model),
+            system: Arc::clone(&epoch.system),
+            tools: Arc::clone(&epoch.tools),
+            stable: messages.len(),
+            messages,
+            output_max,
+            parameters: self.settings.model.parameters.clone(),
+            epoch: epoch.number,
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Which calls of a response may start: as many as the limit lets, colliding ones in call order.
+
+use heeler_core::{Facts, Resource};
+
+/// How far a call is, as far as the schedule cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot<'a> {
+    /// Its facts are not known yet.
+    Unknown,
+    /// It waits for somebody's permission.
+    Waiting(&'a Facts),
+    /// It may run.
+    Ready(&'a Facts),
+    /// It runs.
+    Running(&'a Facts),
+    /// It has its result.
+    Done,
+}
+
+/// The positions of ready calls that may start now, in call order.
+///
+/// A call waits for every earlier unfinished call that shares a resource with it, is exclusive, or
+/// is not planned yet. A call that waits for a permission holds up nothing else.
+#[must_use]
+pub fn startable(slots: &[Slot<'_>], at_once_max: usize) -> Vec<usize> {
+    let mut running = slots.iter().filter(|slot| matches!(slot, Slot::Running(_))).count();
+    let mut exclusive_runs =
+        slots.iter().any(|slot| matches!(slot, Slot::Running(facts) if facts.exclusive));
+    let mut start = Vec::new();
+    for (at, slot) in slots.iter().enumerate() {
+        let Slot::Ready(facts) = slot else { continue };
+        let held_up = slots.iter().take(at).any(|earlier| holds_up(earlier, facts));
+        let alone = !facts.exclusive || running == 0;
+        if held_up || exclusive_runs || !alone || running >= at_once_max {
+            continue;
+        }
+        running += 1;
+        exclusive_runs |= facts.exclusive;
+        start.push(at);
+    }
+    start
+}
+
+fn holds_up(earlier: &Slot<'_>, later: &Facts) -> bool {
+    match earlier {
+        Slot::Done => false,
+        Slot::Unknown => true,
+        Slot::Waiting(facts) | Slot::Ready(facts) | Slot::Running(facts) => {
+            facts.exclusive || later.exclusive || collide(&facts.resources, &later.resources)
+        }
+    }
+}
+
+/// Whether two calls touch one resource and at least one of them changes it.
+#[must_use]
+pub fn collide(a: &[Resource], b: &[Resource]) -> bool {
+    a.iter().any(|x| b.iter().any(|y| x.key == y.key && (x.write || y.write)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One word a call: state `?`, `w`aiting, `=` ready, `>` running, `.` done; then `!` for
+    /// exclusive, `+key` for a write and `-key` for a read.
+    fn check(script: &str, at_once_max: usize, expected: &[usize]) {
+        let calls: Vec<(char, Facts)> = script
+            .split_whitespace()
+            .map(|word| {
+                let mut facts = Facts::default();
+                for part in word[1..].split_inclusive(|c: char| c.is_alphanumeric()) {
+                    let (sign, key) = part.split_at(1);
+                    facts.exclusive |= sign == "!";
+                    if !key.is_empty() {
+                        facts.resources.push(Resource { key: key.into(), write: sign == "+" });
+                    }
+                }
+                (word.chars().next().unwrap(), facts)
+            })
+            .collect();
+        let slots: Vec<Slot<'_>> = calls
+            .iter()
+            .map(|(state, facts)| match state {
+                '?' => Slot::Unknown,
+                'w' => Slot::Waiting(facts),
+                '=' => Slot::Ready(facts),
+                '>' => Slot::Running(facts),
+                _ => Slot::Done,
+            })
+            .collect();
+        assert_eq!(startable(&slots, at_once_max), expected, "{script}");
+    }
+
+    #[test]
+    fn independent_calls_start_together_up_to_the_limit() {
+        check("= = =", 32, &[0, 1, 2]);
+        check("= = =", 2, &[0, 1]);
+        check("> > =", 2, &[]);
+        check(". > =", 2, &[2]);
+        check("? =", 32, &[]);
+    }
+
+    #[test]
+    fn colliding_calls_run_in_call_order() {
+        check("=+a =+a =+b", 32, &[0, 2]);
+        check("=-a =-a", 32, &[0, 1]);
+        check("=-a =+a =-a", 32, &[0]);
+        check(".+a >+a =+a", 32, &[]);
+    }
+
+    #[test]
+    fn a_prompt_holds_up_only_what_collides_with_it() {
+        check("w+a =+b =+a", 32, &[1]);
+    }
+
+    #[test]
+    fn an_exclusive_call_runs_alone() {
+        check("= =! =", 32, &[0]);
+        check(". =! =", 32, &[1]);
+        check(". >! =", 32, &[]);
+        check(">+a =! =", 32, &[]);
+    }
+}

@@ -1,0 +1,254 @@
+//! What planning, permission, start and end of a call do to the state.
+
+use heeler_core::{
+    CallId, CallPlan, CallPlanned, Decision, Event, LimitKind, PermissionAsked, PermissionDecided,
+    PermissionReason, RuleEffect, ToolOutput, TurnOutcome, Verdict, input_summary,
+};
+
+use super::{Announcer, Call, CallStatus, State, Turn};
+use crate::{verdict, words};
+
+impl State {
+    pub(super) fn on_call_planned(&mut self, planned: &CallPlanned, out: &mut Announcer) {
+        let Some(call) = self.call_in(planned.call, |s| matches!(s, CallStatus::Unplanned)) else {
+            return;
+        };
+        match &planned.plan {
+            CallPlan::Invalid { error } => {
+                self.finish(planned.call, ToolOutput::error(error), 0, out);
+            }
+            CallPlan::Ready { facts, input, notes } => {
+                call.facts = facts.clone();
+                call.notes = notes.clone();
+                if let Some(input) = input {
+                    call.input = input.clone();
+                }
+                self.judge_call(planned.call, out);
+            }
+        }
+    }
+
+    /// Lets a planned call run, asks, or answers it as denied.
+    fn judge_call(&mut self, id: CallId, out: &mut Announcer) {
+        let repeated = self.repeated_failures(id);
+        let interactive = self.settings.policy.interactive;
+        let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
+        let verdict = verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
+        let (reason, why) = match (verdict, repeated) {
+            (Verdict::Deny { by }, _) => {
+                self.finish(id, ToolOutput::error(format!("Not allowed: {by}.")), 0, out);
+                return;
+            }
+            (_, Some(times)) if !interactive => {
+                if let Some(turn) = &mut self.turn {
+                    turn.ends_after_batch
+                        .get_or_insert(TurnOutcome::Limit { limit: LimitKind::Repeats });
+                }
+                self.finish(id, ToolOutput::error(words::repeated_stop(times)), 0, out);
+                return;
+            }
+            (_, Some(times)) => (PermissionReason::Repeated(times), String::new()),
+            (Verdict::Allow { by }, None) => {
+                call.status = CallStatus::Ready { by };
+                return;
+            }
+            (Verdict::Ask { why }, None) => (PermissionReason::Policy(why.clone()), why),
+        };
+        if interactive {
+            call.status = CallStatus::Asking { reason, asked: false };
+        } else {
+            let text = format!("Not allowed: {why}, and nobody can be asked.");
+            self.finish(id, ToolOutput::error(text), 0, out);
+        }
+    }
+
+    /// How often exactly this call failed in a row, when that is as often as the limit lets.
+    fn repeated_failures(&self, id: CallId) -> Option<u32> {
+        let repeats_max = self.settings.limits.repeats;
+        let turn = self.turn.as_ref()?;
+        let call = turn.calls.iter().find(|call| call.id == id)?;
+        let same = turn
+            .repeats
+            .call
+            .as_ref()
+            .is_some_and(|(name, input)| *name == call.name && *input == call.input);
+        let reached = repeats_max != 0 && turn.repeats.count.saturating_add(1) >= repeats_max;
+        (same && reached).then_some(turn.repeats.count)
+    }
+
+    /// Judges again what waits for a permission: rules or grants have changed.
+    pub(super) fn judge_waiting_calls(&mut self, out: &mut Announcer) {
+        let Some(turn) = &self.turn else { return };
+        let waiting: Vec<CallId> = turn
+            .calls
+            .iter()
+            .filter(|call| {
+                matches!(
+                    &call.status,
+                    CallStatus::Asking { reason: PermissionReason::Policy(_), .. }
+                )
+            })
+            .map(|call| call.id)
+            .collect();
+        for id in waiting {
+            self.judge_waiting_call(id, out);
+        }
+    }
+
+    fn judge_waiting_call(&mut self, id: CallId, out: &mut Announcer) {
+        let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
+        match verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts) {
+            Verdict::Ask { .. } if self.settings.policy.interactive => {}
+            Verdict::Allow { by } => {
+                let was_open = call.open_permission();
+                call.status = CallStatus::Ready { by: by.clone() };
+                if let Some(open) = was_open {
+                    let decision = Decision::Once;
+                    out.say(|| Event::PermissionDecided { id: open.id, decision, by });
+                }
+            }
+            Verdict::Ask { why: by } | Verdict::Deny { by } => {
+                self.finish(id, ToolOutput::error(format!("Not allowed: {by}.")), 0, out);
+            }
+        }
+    }
+
+    pub(super) fn on_permission_asked(&mut self, asked: &PermissionAsked, out: &mut Announcer) {
+        let id = asked.id.call;
+        let waits = |s: &CallStatus| matches!(s, CallStatus::Asking { asked: false, .. });
+        let Some(call) = self.call_in(id, waits) else { return };
+        call.status = CallStatus::Asking { reason: asked.reason.clone(), asked: true };
+        if let Some(open) = call.open_permission() {
+            out.say(|| Event::PermissionRequested(open));
+        }
+    }
+
+    /// Takes an answer. A denial by the policy stands whatever anybody answers.
+    pub(super) fn on_permission_decided(
+        &mut self,
+        decided: &PermissionDecided,
+        out: &mut Announcer,
+    ) {
+        let id = decided.id.call;
+        let waits = |s: &CallStatus| matches!(s, CallStatus::Asking { asked: true, .. });
+        if self.call_in(id, waits).is_none() {
+            return;
+        }
+        out.say(|| Event::PermissionDecided {
+            id: decided.id,
+            decision: decided.decision.clone(),
+            by: decided.by.clone(),
+        });
+        match &decided.decision {
+            Decision::Once => self.let_run(id, &decided.by, out),
+            Decision::Session { rule } | Decision::Always { rule } => {
+                // A decision can only widen: a rule that is no allow rule grants nothing.
+                if rule.effect == RuleEffect::Allow {
+                    self.grants.push(rule.clone());
+                }
+                self.let_run(id, &decided.by, out);
+                self.judge_waiting_calls(out);
+            }
+            Decision::Deny { reason } => {
+                self.finish(id, ToolOutput::error(denial(reason.as_deref())), 0, out);
+            }
+            Decision::DenyAndStop { reason } => self.deny_and_stop(id, reason.as_deref(), out),
+        }
+    }
+
+    fn let_run(&mut self, id: CallId, by: &str, out: &mut Announcer) {
+        let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
+        match verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts) {
+            Verdict::Deny { by } => {
+                self.finish(id, ToolOutput::error(format!("Not allowed: {by}.")), 0, out);
+            }
+            _ => call.status = CallStatus::Ready { by: format!("decision of {by}") },
+        }
+    }
+
+    /// Ends the turn: what has not started is answered as not run, what runs is let finish.
+    fn deny_and_stop(&mut self, id: CallId, reason: Option<&str>, out: &mut Announcer) {
+        let text = denial(reason);
+        if let Some(turn) = &mut self.turn {
+            turn.ends_after_batch = Some(TurnOutcome::Denied { reason: text.clone() });
+            let unstarted: Vec<CallId> = turn
+                .calls
+                .iter()
+                .filter(|call| {
+                    call.id != id
+                        && !matches!(call.status, CallStatus::Started { .. } | CallStatus::Done(_))
+                })
+                .map(|call| call.id)
+                .collect();
+            for other in unstarted {
+                turn.finish_call(other, ToolOutput::error(words::CANCELLED_UNSTARTED), 0, out);
+            }
+        }
+        self.finish(id, ToolOutput::error(text), 0, out);
+    }
+
+    pub(super) fn on_call_started(&mut self, id: CallId, out: &mut Announcer) {
+        let ready = |s: &CallStatus| matches!(s, CallStatus::Ready { .. });
+        let Some(call) = self.call_in(id, ready) else { return };
+        if let CallStatus::Ready { by } = &call.status {
+            call.status = CallStatus::Started { by: by.clone() };
+        }
+        out.say(|| Event::CallStarted {
+            call: id,
+            index: id.index,
+            name: call.name.clone(),
+            summary: input_summary(&call.name, call.input.get()),
+        });
+    }
+
+    pub(super) fn on_call_finished(
+        &mut self,
+        id: CallId,
+        output: &ToolOutput,
+        millis: u64,
+        out: &mut Announcer,
+    ) {
+        let started = |s: &CallStatus| matches!(s, CallStatus::Started { .. });
+        if self.call_in(id, started).is_none() {
+            return;
+        }
+        for change in &output.state {
+            if change.value.get() == "null" {
+                self.values.remove_mut(&change.key);
+            } else {
+                self.values.insert_mut(change.key.clone(), change.value.clone());
+            }
+        }
+        self.finish(id, output.clone(), millis, out);
+    }
+
+    fn finish(&mut self, id: CallId, output: ToolOutput, millis: u64, out: &mut Announcer) {
+        if let Some(turn) = &mut self.turn {
+            turn.finish_call(id, output, millis, out);
+        }
+        self.close_batch(out);
+    }
+
+    /// The call, when it is in a fitting status; otherwise the record is a misfit.
+    fn call_in(&mut self, id: CallId, fits: impl Fn(&CallStatus) -> bool) -> Option<&mut Call> {
+        let found = self.turn.as_mut().and_then(|turn| find(turn, id));
+        match found {
+            Some(call) if fits(&call.status) => Some(call),
+            _ => {
+                self.misfits += 1;
+                None
+            }
+        }
+    }
+}
+
+fn find(turn: &mut Turn, id: CallId) -> Option<&mut Call> {
+    turn.calls.iter_mut().find(|call| call.id == id)
+}
+
+fn denial(reason: Option<&str>) -> String {
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("The user denied this call: {reason}"),
+        None => words::DENIED_BY_USER.to_owned(),
+    }
+}

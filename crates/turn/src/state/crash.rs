@@ -1,0 +1,78 @@
+//! What a new process does to what an old one left: the crash rules.
+
+use heeler_core::{Event, Opened, ToolOutput, TurnOutcome};
+
+use super::turn::{CallStatus, Phase};
+use super::{Announcer, State};
+use crate::limits::DEATHS_MAX;
+use crate::words;
+
+impl State {
+    /// Nothing of the old process runs any more. A sent request counts as a failed attempt, a
+    /// started call is answered as unknown unless running it twice is harmless, and an effect in
+    /// which several processes died ends the turn.
+    pub(super) fn on_opened(&mut self, opened: &Opened, out: &mut Announcer) {
+        self.incarnation = opened.incarnation.max(self.incarnation.saturating_add(1));
+        self.compaction_died(out);
+        let Some(turn) = &mut self.turn else { return };
+        match &turn.phase {
+            Phase::Model { started: true, .. } => {
+                turn.deaths += 1;
+                turn.attempt = turn.attempt.saturating_add(1);
+                turn.phase = if turn.deaths >= DEATHS_MAX {
+                    let message = words::died_repeatedly("asking the model");
+                    Phase::Ending(TurnOutcome::Failed { message })
+                } else {
+                    Phase::Model { started: false, retry_at: None }
+                };
+            }
+            Phase::Calls => self.calls_died(out),
+            Phase::Model { .. } | Phase::Ending(_) => {}
+        }
+    }
+
+    fn calls_died(&mut self, out: &mut Announcer) {
+        let Some(turn) = &mut self.turn else { return };
+        let started: Vec<_> = turn
+            .calls
+            .iter()
+            .filter_map(|call| match &call.status {
+                CallStatus::Started { by } => Some((call.id, by.clone(), call.facts.replay_safe)),
+                _ => None,
+            })
+            .collect();
+        if started.is_empty() {
+            return;
+        }
+        turn.deaths += 1;
+        let gives_up = turn.deaths >= DEATHS_MAX;
+        for (id, by, replay_safe) in started {
+            if replay_safe && !gives_up {
+                if let Some(call) = turn.call_mut(id) {
+                    call.status = CallStatus::Ready { by };
+                }
+            } else {
+                turn.finish_call(id, ToolOutput::error(words::OUTCOME_UNKNOWN), 0, out);
+            }
+        }
+        if gives_up {
+            turn.cancel_calls(out);
+            let message = words::died_repeatedly("running a tool call");
+            turn.ends_after_batch = Some(TurnOutcome::Failed { message });
+        }
+        self.close_batch(out);
+    }
+
+    fn compaction_died(&mut self, out: &mut Announcer) {
+        let Some(compaction) = &mut self.compaction else { return };
+        compaction.deaths += 1;
+        if compaction.deaths >= DEATHS_MAX {
+            self.compaction = None;
+            let error = words::died_repeatedly("compacting the conversation");
+            out.say(|| Event::CompactionFailed { error });
+            if let Some(turn) = &mut self.turn {
+                turn.compaction_tried = true;
+            }
+        }
+    }
+}

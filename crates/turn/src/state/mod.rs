@@ -1,0 +1,404 @@
+//! A session as a fold over its journal.
+//!
+//! [`State::apply`] is total: any sequence of records, with holes, repeats or out of order, gives
+//! some state with a valid history. A record that does not fit is ignored and counted.
+
+mod announce;
+mod calls;
+mod crash;
+mod epoch;
+mod model;
+mod turn;
+
+use std::sync::Arc;
+
+use heeler_core::{
+    Compacted, CompactionCause, CompactionStarted, Cost, Entry, EpochCause, Event, Input,
+    InputOrigin, Limits, Message, RawJson, Record, Rule, Seq, Settings, StateView, SteeringId,
+    SteeringQueued, Timestamp, TurnOutcome, Usage, View,
+};
+use rpds::{HashTrieMapSync, HashTrieSetSync};
+
+pub use announce::Announcer;
+pub use epoch::Epoch;
+pub use turn::{Call, CallStatus, Phase, Repeats, Turn};
+
+use crate::compact;
+use crate::estimate::{self, Breakdown, CharacterEstimate, TokenEstimate};
+use crate::history::History;
+use crate::limits;
+
+/// Everything that is true of a session.
+#[derive(Clone)]
+pub struct State {
+    /// The last applied record's place.
+    pub seq: Seq,
+    /// The latest time any record was written.
+    pub now: Timestamp,
+    /// Counts the processes that owned the session.
+    pub incarnation: u64,
+    /// The settings in force.
+    pub settings: Settings,
+    /// The prompt's prefix in force.
+    pub epoch: Option<Epoch>,
+    /// Why the next request needs a new epoch, if it does.
+    pub epoch_due: Option<EpochCause>,
+    /// The conversation.
+    pub history: History,
+    /// The running turn.
+    pub turn: Option<Turn>,
+    /// Turns begun so far.
+    pub turns: u32,
+    /// Inputs that wait for the next safe point, in order.
+    pub steering: Vec<QueuedInput>,
+    /// The compaction that is due or runs.
+    pub compaction: Option<Compaction>,
+    /// Compactions begun so far.
+    pub compactions: u32,
+    /// Rules granted by decisions in this session.
+    pub grants: Vec<Rule>,
+    /// Tokens of the session.
+    pub usage: Usage,
+    /// Money of the session.
+    pub cost: Cost,
+    /// How the last turn ended.
+    pub last_outcome: Option<TurnOutcome>,
+    /// Records that did not fit: more than none means the journal has a hole.
+    pub misfits: u64,
+    values: HashTrieMapSync<String, RawJson>,
+    steering_seen: HashTrieSetSync<SteeringId>,
+    estimate: Arc<dyn TokenEstimate>,
+    custom_estimate: bool,
+}
+
+/// An input that waits for the next safe point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedInput {
+    /// The record that queued it.
+    pub seq: Seq,
+    /// Its name.
+    pub id: SteeringId,
+    /// What is said.
+    pub input: Input,
+}
+
+/// A compaction that was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compaction {
+    /// How many messages become the summary.
+    pub cut: usize,
+    /// Why.
+    pub cause: CompactionCause,
+    /// Processes that died in it.
+    pub deaths: u32,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl State {
+    /// A session to which nothing happened yet.
+    #[must_use]
+    pub fn new() -> Self {
+        let settings = Settings::default();
+        let estimate: Arc<dyn TokenEstimate> =
+            Arc::new(CharacterEstimate::new(settings.estimate.chars_per_token));
+        Self {
+            seq: 0,
+            now: Timestamp(0),
+            incarnation: 0,
+            settings,
+            epoch: None,
+            epoch_due: None,
+            history: History::new(Arc::clone(&estimate)),
+            turn: None,
+            turns: 0,
+            steering: Vec::new(),
+            compaction: None,
+            compactions: 0,
+            grants: Vec::new(),
+            usage: Usage::default(),
+            cost: Cost::default(),
+            last_outcome: None,
+            misfits: 0,
+            values: HashTrieMapSync::new_sync(),
+            steering_seen: HashTrieSetSync::new_sync(),
+            estimate,
+            custom_estimate: false,
+        }
+    }
+
+    /// A new session that estimates with a real tokenizer instead of counting characters.
+    #[must_use]
+    pub fn with_estimate(estimate: Arc<dyn TokenEstimate>) -> Self {
+        let mut state = Self::new();
+        state.history.set_estimate(Arc::clone(&estimate));
+        state.estimate = estimate;
+        state.custom_estimate = true;
+        state
+    }
+
+    /// Takes one record in. Total and deterministic; reads nothing but the entry.
+    pub fn apply(&mut self, entry: &Entry) {
+        self.apply_announcing(entry, &mut Announcer::silent());
+    }
+
+    /// As [`State::apply`], and tells what watchers see of it.
+    pub fn apply_announcing(&mut self, entry: &Entry, out: &mut Announcer) {
+        if entry.seq <= self.seq {
+            self.misfits += 1;
+            return;
+        }
+        if entry.seq != self.seq + 1 {
+            self.misfits += 1;
+        }
+        self.seq = entry.seq;
+        let elapsed = entry.at.since(self.now);
+        self.now = self.now.max(entry.at);
+        match &entry.record {
+            Record::Opened(_) => {}
+            _ => {
+                if let Some(turn) = &mut self.turn {
+                    turn.wall_spent_millis = turn.wall_spent_millis.saturating_add(elapsed);
+                }
+            }
+        }
+        self.apply_record(&entry.record, out);
+    }
+
+    fn apply_record(&mut self, record: &Record, out: &mut Announcer) {
+        match record {
+            Record::Opened(opened) => self.on_opened(opened, out),
+            Record::SettingsChanged(settings) => self.on_settings(settings, out),
+            Record::LimitsChanged(limits) => self.on_limits(*limits, out),
+            Record::EpochStarted(epoch) => {
+                out.say(|| Event::EpochStarted { epoch: epoch.epoch, cause: epoch.cause });
+                self.epoch = Some(Epoch::new(epoch, self.estimate.as_ref()));
+                self.epoch_due = None;
+            }
+            Record::Input(input) => self.on_input(input, out),
+            Record::ModelStarted(started) => self.on_model_started(started, out),
+            Record::ModelReplied(replied) => self.on_model_replied(replied, out),
+            Record::ModelFailed(failed) => self.on_model_failed(failed, out),
+            Record::CallPlanned(planned) => self.on_call_planned(planned, out),
+            Record::CallStarted { call } => self.on_call_started(*call, out),
+            Record::CallFinished { call, output, millis } => {
+                self.on_call_finished(*call, output, *millis, out);
+            }
+            Record::PermissionAsked(asked) => self.on_permission_asked(asked, out),
+            Record::PermissionDecided(decided) => self.on_permission_decided(decided, out),
+            Record::RuleGranted(rule) => {
+                self.grants.push(rule.clone());
+                self.judge_waiting_calls(out);
+            }
+            Record::SteeringQueued(queued) => self.on_steering_queued(queued, out),
+            Record::SteeringTakenBack { id } => {
+                let before = self.steering.len();
+                self.steering.retain(|queued| queued.id != *id);
+                if self.steering.len() < before {
+                    out.say(|| Event::SteeringTakenBack { id: id.clone() });
+                }
+            }
+            Record::Interrupted { cause } => self.on_interrupted(*cause, out),
+            Record::CompactionStarted(started) => self.on_compaction_started(*started, out),
+            Record::Compacted(compacted) => self.on_compacted(compacted, out),
+            Record::CompactionFailed { error } => self.on_compaction_failed(error, out),
+            Record::TurnFinished { turn, outcome } => self.on_turn_finished(*turn, outcome, out),
+            Record::TimePassed => {}
+        }
+    }
+
+    fn on_settings(&mut self, settings: &Settings, out: &mut Announcer) {
+        let model = |s: &Settings| (s.model.name.clone(), s.model.parameters.clone());
+        if self.epoch.is_some() && model(settings) != model(&self.settings) {
+            self.epoch_due = Some(EpochCause::Model);
+        }
+        let divisor_changed =
+            settings.estimate.chars_per_token != self.settings.estimate.chars_per_token;
+        let limits_changed = settings.limits != self.settings.limits;
+        self.settings = settings.clone();
+        if divisor_changed && !self.custom_estimate {
+            self.estimate = Arc::new(CharacterEstimate::new(settings.estimate.chars_per_token));
+            self.history.set_estimate(Arc::clone(&self.estimate));
+            if let Some(epoch) = &mut self.epoch {
+                epoch.weigh(self.estimate.as_ref());
+            }
+        }
+        if limits_changed {
+            out.say(|| Event::LimitsChanged { limits: settings.limits });
+        }
+        self.judge_waiting_calls(out);
+    }
+
+    fn on_limits(&mut self, limits: Limits, out: &mut Announcer) {
+        self.settings.limits = limits;
+        out.say(|| Event::LimitsChanged { limits });
+    }
+
+    /// An input starts a turn; while one runs it waits like steering.
+    fn on_input(&mut self, input: &Input, out: &mut Announcer) {
+        if self.turn.is_some() {
+            let id = SteeringId(format!("input-{}", self.seq));
+            self.on_steering_queued(&SteeringQueued { id, input: input.clone() }, out);
+            return;
+        }
+        self.begin_turn(input.origin.clone(), out);
+        self.append_user(input.blocks.clone(), out);
+    }
+
+    fn begin_turn(&mut self, origin: InputOrigin, out: &mut Announcer) {
+        self.turns += 1;
+        self.turn = Some(Turn::new(self.turns, origin));
+        out.say(|| Event::TurnStarted { turn: self.turns });
+    }
+
+    fn on_steering_queued(&mut self, queued: &SteeringQueued, out: &mut Announcer) {
+        if self.steering_seen.contains(&queued.id) {
+            return;
+        }
+        self.steering_seen.insert_mut(queued.id.clone());
+        out.say(|| Event::SteeringQueued { id: queued.id.clone() });
+        self.steering.push(QueuedInput {
+            seq: self.seq,
+            id: queued.id.clone(),
+            input: queued.input.clone(),
+        });
+        if self.turn.is_none() {
+            self.begin_turn(queued.input.origin.clone(), out);
+        }
+    }
+
+    fn on_compaction_started(&mut self, started: CompactionStarted, out: &mut Announcer) {
+        let cut = usize::try_from(started.cut).unwrap_or(usize::MAX);
+        if self.compaction.is_some() || cut == 0 || cut > self.history.len() {
+            self.misfits += 1;
+            return;
+        }
+        self.compactions += 1;
+        self.compaction = Some(Compaction { cut, cause: started.cause, deaths: 0 });
+        let tokens_before = self.estimate();
+        out.say(|| Event::CompactionStarted { cause: started.cause, tokens_before });
+    }
+
+    fn on_compacted(&mut self, compacted: &Compacted, out: &mut Announcer) {
+        self.spend(&compacted.usage, compacted.cost);
+        let Some(Compaction { cut, .. }) = self.compaction.take() else {
+            self.misfits += 1;
+            return;
+        };
+        let summary = compact::summary_message(&compacted.summary);
+        let message = self.history.replace_head(cut, summary);
+        self.epoch_due = Some(EpochCause::Compaction);
+        if let Some(turn) = &mut self.turn {
+            turn.compaction_tried = true;
+            turn.overflowed = false;
+        }
+        let tokens_after = self.estimate();
+        out.say(|| Event::Compacted { cut: cut as u64, message, tokens_after });
+    }
+
+    fn on_compaction_failed(&mut self, error: &str, out: &mut Announcer) {
+        self.compaction = None;
+        if let Some(turn) = &mut self.turn {
+            turn.compaction_tried = true;
+        }
+        out.say(|| Event::CompactionFailed { error: error.to_owned() });
+    }
+
+    /// Adds tokens and money to the session and the running turn.
+    fn spend(&mut self, usage: &Usage, cost: Option<Cost>) {
+        self.usage += *usage;
+        self.cost += cost.unwrap_or_default();
+        if let Some(turn) = &mut self.turn {
+            turn.tokens_spent = turn.tokens_spent.saturating_add(usage.total());
+            turn.cost_spent += cost.unwrap_or_default();
+        }
+    }
+
+    fn append_user(&mut self, blocks: Vec<heeler_core::Block>, out: &mut Announcer) {
+        let appended = self.history.push_user(blocks);
+        announce_messages(appended, out);
+    }
+
+    /// Estimated tokens of the next request.
+    #[must_use]
+    pub fn estimate(&self) -> u64 {
+        let (system, tools) = self.prefix_weight();
+        self.estimate.tokens(system + tools + self.history.weight())
+    }
+
+    /// Where the tokens of the next request are.
+    #[must_use]
+    pub fn breakdown(&self) -> Breakdown {
+        let (system, tools) = self.prefix_weight();
+        let last_user =
+            self.history.messages().iter().rev().find(|m| m.role == heeler_core::Role::User);
+        let of_kind = |results: bool| {
+            let blocks: Vec<_> = last_user
+                .iter()
+                .flat_map(|message| &message.blocks)
+                .filter(|b| matches!(b, heeler_core::Block::ToolResult(_)) == results)
+                .cloned()
+                .collect();
+            self.estimate.tokens(estimate::weigh_blocks(self.estimate.as_ref(), &blocks))
+        };
+        Breakdown {
+            system: self.estimate.tokens(system),
+            tools: self.estimate.tokens(tools),
+            messages: self.estimate.tokens(self.history.weight()),
+            last_user_text: of_kind(false),
+            last_user_results: of_kind(true),
+        }
+    }
+
+    /// The most estimated tokens a request may have.
+    #[must_use]
+    pub fn context_limit(&self) -> u64 {
+        let model = &self.settings.model;
+        self.settings.estimate.context_limit.unwrap_or_else(|| match model.window {
+            Some(window) => window.saturating_sub(model.output_max).max(1),
+            None => limits::CONTEXT_LIMIT_DEFAULT,
+        })
+    }
+
+    /// Whether the next request would not fit.
+    #[must_use]
+    pub fn needs_compaction(&self) -> bool {
+        self.estimate() > self.context_limit()
+    }
+
+    /// The session's typed state.
+    #[must_use]
+    pub fn values(&self) -> StateView {
+        StateView(self.values.clone())
+    }
+
+    /// What a watcher's fold over all events would give, drafts aside.
+    #[must_use]
+    pub fn view(&self) -> View {
+        View {
+            messages: self.history.messages().clone(),
+            turn: self.turn.as_ref().map(Turn::view),
+            last_outcome: self.last_outcome.clone(),
+            permissions: self.turn.as_ref().map(Turn::open_permissions).unwrap_or_default(),
+            steering: self.steering.iter().map(|queued| queued.id.clone()).collect(),
+            compacting: self.compaction.is_some(),
+            usage: self.usage,
+            cost: self.cost,
+        }
+    }
+
+    /// What the system prompt and the tools weigh.
+    fn prefix_weight(&self) -> (u64, u64) {
+        self.epoch.as_ref().map_or((0, 0), |epoch| (epoch.system_weight, epoch.tools_weight))
+    }
+}
+
+fn announce_messages(messages: Vec<Arc<Message>>, out: &mut Announcer) {
+    for message in messages {
+        out.say(|| Event::Message { message });
+    }
+}

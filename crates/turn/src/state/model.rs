@@ -1,0 +1,185 @@
+//! What model calls do to the state.
+
+use heeler_core::{
+    CallId, Event, ModelFailed, ModelReplied, ModelStarted, ProviderErrorKind, Reply, StopReason,
+    ToolOutput, ToolUse, TurnOutcome,
+};
+
+use super::turn::{Call, CallStatus, Phase};
+use super::{Announcer, QueuedInput, State, announce_messages};
+use crate::{compact, words};
+
+impl State {
+    /// A request is sent: what waited is delivered with it.
+    pub(super) fn on_model_started(&mut self, started: &ModelStarted, out: &mut Announcer) {
+        let fits = self.turn.as_mut().filter(|turn| {
+            turn.number == started.turn
+                && turn.round == started.round
+                && matches!(turn.phase, Phase::Model { .. })
+        });
+        let Some(turn) = fits else {
+            self.misfits += 1;
+            return;
+        };
+        turn.attempt = started.attempt;
+        turn.phase = Phase::Model { started: true, retry_at: None };
+        turn.calls.clear();
+        let (due, later): (Vec<QueuedInput>, Vec<QueuedInput>) =
+            std::mem::take(&mut self.steering).into_iter().partition(|q| q.seq <= started.up_to);
+        self.steering = later;
+        for queued in due {
+            out.say(|| Event::SteeringDelivered { id: queued.id });
+            self.append_user(queued.input.blocks, out);
+        }
+        out.say(|| Event::AttemptStarted { round: started.round, attempt: started.attempt });
+    }
+
+    pub(super) fn on_model_replied(&mut self, replied: &ModelReplied, out: &mut Announcer) {
+        self.spend(&replied.reply.usage, replied.cost);
+        out.say(|| Event::Usage {
+            usage: replied.reply.usage,
+            cost: replied.cost,
+            total: self.usage,
+            total_cost: self.cost,
+        });
+        let waits = |phase: &Phase| matches!(phase, Phase::Model { started: true, .. });
+        let Some(turn) = self.turn.as_mut().filter(|turn| {
+            turn.number == replied.turn
+                && turn.round == replied.round
+                && turn.attempt == replied.attempt
+                && waits(&turn.phase)
+        }) else {
+            self.misfits += 1;
+            return;
+        };
+        turn.rounds_spent += 1;
+        turn.deaths = 0;
+        turn.compaction_tried = false;
+        turn.overflowed = false;
+        let (number, round) = (turn.number, turn.round);
+        let mint = |index| format!("call_{number}_{round}_{index}");
+        let appended = self.history.push_assistant(&replied.reply.blocks, mint);
+        // The last one holds the reply's calls under the ids the history gave them.
+        let said = appended.last().cloned();
+        announce_messages(appended, out);
+        let calls: Vec<ToolUse> =
+            said.iter().flat_map(|message| message.tool_uses().cloned()).collect();
+        if calls.is_empty() {
+            self.after_answer(&replied.reply, said.is_none(), out);
+        } else {
+            self.begin_batch(&replied.reply.stop, &calls, out);
+        }
+    }
+
+    /// A reply without calls: the final answer, or a pause.
+    fn after_answer(&mut self, reply: &Reply, is_empty: bool, out: &mut Announcer) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.phase = match &reply.stop {
+            StopReason::Pause if !is_empty => {
+                turn.round += 1;
+                turn.attempt = 1;
+                Phase::Model { started: false, retry_at: None }
+            }
+            StopReason::MaxTokens => Phase::Ending(TurnOutcome::Truncated),
+            StopReason::Refusal | StopReason::ContentFilter => Phase::Ending(TurnOutcome::Refused),
+            StopReason::Interrupted => Phase::Ending(TurnOutcome::Cancelled),
+            StopReason::EndTurn
+            | StopReason::ToolUse
+            | StopReason::StopSequence
+            | StopReason::Pause
+            | StopReason::Other(_) => Phase::Ending(TurnOutcome::Done),
+        };
+        if is_empty && turn.phase == Phase::Ending(TurnOutcome::Done) {
+            out.say(|| Event::Notice { text: words::EMPTY_REPLY.into() });
+        }
+    }
+
+    fn begin_batch(&mut self, stop: &StopReason, calls: &[ToolUse], out: &mut Announcer) {
+        let calls_max = self.settings.limits.calls;
+        let Some(turn) = &mut self.turn else { return };
+        turn.phase = Phase::Calls;
+        turn.ends_after_batch = match stop {
+            StopReason::Refusal | StopReason::ContentFilter => Some(TurnOutcome::Refused),
+            StopReason::Interrupted => Some(TurnOutcome::Cancelled),
+            _ => None,
+        };
+        let (number, round) = (turn.number, turn.round);
+        let id = |index: usize| CallId {
+            turn: number,
+            round,
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+        };
+        turn.calls = calls
+            .iter()
+            .enumerate()
+            .map(|(index, call)| Call {
+                id: id(index),
+                wire_id: call.id.clone(),
+                name: call.name.clone(),
+                input: call.input.clone(),
+                facts: heeler_core::Facts::default(),
+                notes: Vec::new(),
+                status: CallStatus::Unplanned,
+            })
+            .collect();
+        if turn.ends_after_batch.is_some() {
+            turn.cancel_calls(out);
+            self.close_batch(out);
+            return;
+        }
+        for (index, call) in calls.iter().enumerate() {
+            let over = calls_max != 0 && turn.calls_spent >= calls_max;
+            turn.calls_spent = turn.calls_spent.saturating_add(1);
+            if over {
+                turn.ends_after_batch =
+                    Some(TurnOutcome::Limit { limit: heeler_core::LimitKind::Calls });
+                turn.finish_call(id(index), ToolOutput::error(words::CALL_LIMIT), 0, out);
+            } else if let Some(reason) = &call.invalid {
+                let text = words::invalid_input(reason);
+                turn.finish_call(id(index), ToolOutput::error(text), 0, out);
+            }
+        }
+        self.close_batch(out);
+    }
+
+    pub(super) fn on_model_failed(&mut self, failed: &ModelFailed, out: &mut Announcer) {
+        self.spend(&failed.usage, failed.cost);
+        let can_compact = self.settings.compaction.automatic && self.automatic_cut().is_some();
+        let now = self.now;
+        let Some(turn) = self.turn.as_mut().filter(|turn| {
+            turn.number == failed.turn
+                && turn.round == failed.round
+                && matches!(turn.phase, Phase::Model { .. })
+        }) else {
+            self.misfits += 1;
+            return;
+        };
+        let overflow = failed.kind == ProviderErrorKind::ContextOverflow;
+        let compacts = overflow && can_compact && !turn.compaction_tried;
+        turn.overflowed |= compacts;
+        turn.attempt = failed.attempt.saturating_add(1);
+        turn.phase = match failed.retry_at {
+            Some(at) => Phase::Model { started: false, retry_at: Some(at) },
+            None if compacts => Phase::Model { started: false, retry_at: None },
+            None => Phase::Ending(TurnOutcome::ProviderFailed {
+                kind: failed.kind,
+                message: failed.message.clone(),
+            }),
+        };
+        out.say(|| Event::Retry {
+            attempt: failed.attempt,
+            kind: failed.kind,
+            message: failed.message.clone(),
+            wait_millis: match failed.retry_at {
+                Some(at) => Some(at.since(now)),
+                None => compacts.then_some(0),
+            },
+        });
+    }
+
+    /// Where an automatic compaction would cut.
+    pub(crate) fn automatic_cut(&self) -> Option<usize> {
+        let keep_tail = self.settings.compaction.keep_tail as usize;
+        compact::cut_point(self.history.messages(), keep_tail)
+    }
+}

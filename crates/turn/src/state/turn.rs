@@ -1,0 +1,345 @@
+//! A running turn: its phase, its calls, and how it ends.
+
+use heeler_core::{
+    Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts, InputOrigin,
+    InterruptCause, LimitKind, OpenPermission, PermissionId, PermissionReason, RawJson, Role,
+    Timestamp, ToolOutput, ToolResult, TurnOutcome, TurnView, input_summary, output_summary,
+};
+
+use super::{Announcer, State, announce_messages};
+use crate::words;
+
+/// From a user's input to the final answer.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// Counts the turns of the session, from 1.
+    pub number: u32,
+    /// Where the input came from.
+    pub origin: InputOrigin,
+    /// The current round, from 1.
+    pub round: u32,
+    /// The attempt of the round's model call that is due or runs, from 1.
+    pub attempt: u32,
+    /// What the turn waits for.
+    pub phase: Phase,
+    /// The calls of the current round.
+    pub calls: Vec<Call>,
+    /// Model calls made.
+    pub rounds_spent: u32,
+    /// Tool calls made.
+    pub calls_spent: u32,
+    /// Input and output tokens.
+    pub tokens_spent: u64,
+    /// Money.
+    pub cost_spent: Cost,
+    /// Milliseconds the turn took while a process lived.
+    pub wall_spent_millis: u64,
+    /// The last failing call and how often it came in a row.
+    pub repeats: Repeats,
+    /// A compaction was tried since the last reply.
+    pub compaction_tried: bool,
+    /// The provider said that the request does not fit.
+    pub overflowed: bool,
+    /// Processes that died in the model call or call that is due.
+    pub deaths: u32,
+    /// How the turn ends once the current batch has its results.
+    pub ends_after_batch: Option<TurnOutcome>,
+}
+
+/// What a turn waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Phase {
+    /// The model.
+    Model {
+        /// The request was sent by the living process.
+        started: bool,
+        /// The attempt is not due before this.
+        retry_at: Option<Timestamp>,
+    },
+    /// The calls.
+    Calls,
+    /// Its end to be written.
+    Ending(TurnOutcome),
+}
+
+/// The last failing call and how often it came in a row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Repeats {
+    /// Name and input.
+    pub call: Option<(String, RawJson)>,
+    /// How often.
+    pub count: u32,
+}
+
+/// One call of the current round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Its id.
+    pub id: CallId,
+    /// Its id in the history and on the wire.
+    pub wire_id: String,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The input it runs with: the model's, or what planning made of it.
+    pub input: RawJson,
+    /// What it touches; empty until planned.
+    pub facts: Facts,
+    /// What planning has to tell the model.
+    pub notes: Vec<String>,
+    /// How far it is.
+    pub status: CallStatus,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallStatus {
+    /// Not looked up yet.
+    Unplanned,
+    /// Somebody is, or is about to be, asked.
+    Asking {
+        /// Why.
+        reason: PermissionReason,
+        /// Whether the request was written.
+        asked: bool,
+    },
+    /// It may run.
+    Ready {
+        /// What lets it.
+        by: String,
+    },
+    /// It runs.
+    Started {
+        /// What lets it.
+        by: String,
+    },
+    /// It has its result.
+    Done(ToolOutput),
+}
+
+impl Turn {
+    pub(super) fn new(number: u32, origin: InputOrigin) -> Self {
+        Self {
+            number,
+            origin,
+            round: 1,
+            attempt: 1,
+            phase: Phase::Model { started: false, retry_at: None },
+            calls: Vec::new(),
+            rounds_spent: 0,
+            calls_spent: 0,
+            tokens_spent: 0,
+            cost_spent: Cost::default(),
+            wall_spent_millis: 0,
+            repeats: Repeats::default(),
+            compaction_tried: false,
+            overflowed: false,
+            deaths: 0,
+            ends_after_batch: None,
+        }
+    }
+
+    pub(super) fn view(&self) -> TurnView {
+        let seen = |call: &Call| {
+            let status = match &call.status {
+                CallStatus::Started { .. } => SeenStatus::Running,
+                CallStatus::Done(output) if output.is_error => SeenStatus::Failed,
+                CallStatus::Done(_) => SeenStatus::Succeeded,
+                _ => return None,
+            };
+            Some(CallView { call: call.id, name: call.name.clone(), status })
+        };
+        TurnView {
+            turn: self.number,
+            calls: self.calls.iter().filter_map(seen).collect(),
+            draft: String::new(),
+        }
+    }
+
+    pub(super) fn open_permissions(&self) -> Vec<OpenPermission> {
+        self.calls.iter().filter_map(Call::open_permission).collect()
+    }
+
+    pub(super) fn call_mut(&mut self, id: CallId) -> Option<&mut Call> {
+        self.calls.iter_mut().find(|call| call.id == id)
+    }
+
+    /// Gives a call its result and tells watchers.
+    pub(super) fn finish_call(
+        &mut self,
+        id: CallId,
+        output: ToolOutput,
+        millis: u64,
+        out: &mut Announcer,
+    ) {
+        let Some(call) = self.call_mut(id) else { return };
+        out.say(|| Event::CallFinished {
+            call: id,
+            index: id.index,
+            name: call.name.clone(),
+            is_error: output.is_error,
+            summary: output_summary(&output.text_content()),
+            millis,
+        });
+        if !output.silent && !output.for_user.is_empty() {
+            out.say(|| Event::ToolText { call: id, text: output.for_user.clone() });
+        }
+        call.status = CallStatus::Done(output);
+    }
+
+    /// Answers every unfinished call as cancelled.
+    pub(super) fn cancel_calls(&mut self, out: &mut Announcer) {
+        let open: Vec<(CallId, bool)> = self
+            .calls
+            .iter()
+            .filter(|call| !matches!(call.status, CallStatus::Done(_)))
+            .map(|call| (call.id, matches!(call.status, CallStatus::Started { .. })))
+            .collect();
+        for (id, started) in open {
+            let text = if started { words::CANCELLED } else { words::CANCELLED_UNSTARTED };
+            self.finish_call(id, ToolOutput::error(text), 0, out);
+        }
+    }
+
+    fn all_done(&self) -> bool {
+        self.calls.iter().all(|call| matches!(call.status, CallStatus::Done(_)))
+    }
+
+    /// Counts identical failing calls, in call order, and tells the model of them in time.
+    fn count_repeats(&mut self, repeats_max: u32) {
+        for call in &mut self.calls {
+            let CallStatus::Done(output) = &mut call.status else { continue };
+            let key = Some((call.name.clone(), call.input.clone()));
+            if !output.is_error {
+                self.repeats = Repeats::default();
+                continue;
+            }
+            if self.repeats.call == key {
+                self.repeats.count += 1;
+            } else {
+                self.repeats = Repeats { call: key, count: 1 };
+            }
+            if repeats_max > 2 && self.repeats.count == repeats_max - 2 {
+                output.content.push(Block::text(words::repeated_failure(self.repeats.count)));
+            }
+        }
+    }
+}
+
+impl Call {
+    /// The request somebody must decide, once it is asked.
+    #[must_use]
+    pub fn open_permission(&self) -> Option<OpenPermission> {
+        let CallStatus::Asking { reason, asked: true } = &self.status else { return None };
+        Some(self.permission(reason.clone()))
+    }
+
+    pub(super) fn permission(&self, reason: PermissionReason) -> OpenPermission {
+        OpenPermission {
+            id: PermissionId { call: self.id },
+            tool: self.name.clone(),
+            input: self.input.clone(),
+            summary: input_summary(&self.name, self.input.get()),
+            reason,
+        }
+    }
+
+    fn result(&self) -> Option<ToolResult> {
+        let CallStatus::Done(output) = &self.status else { return None };
+        let mut content = output.content.clone();
+        content.extend(self.notes.iter().map(Block::text));
+        content.retain(|block| !block.is_empty());
+        Some(ToolResult {
+            tool_use_id: self.wire_id.clone(),
+            content,
+            is_error: output.is_error,
+            cache: None,
+        })
+    }
+}
+
+impl State {
+    /// When every call has its result: appends them and moves the turn on.
+    pub(super) fn close_batch(&mut self, out: &mut Announcer) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.phase != Phase::Calls || !turn.all_done() {
+            return;
+        }
+        turn.count_repeats(self.settings.limits.repeats);
+        let results = turn.calls.iter().filter_map(Call::result).collect();
+        let outputs: Vec<(&ToolOutput, &Facts)> = turn
+            .calls
+            .iter()
+            .filter_map(|call| match &call.status {
+                CallStatus::Done(output) => Some((output, &call.facts)),
+                _ => None,
+            })
+            .collect();
+        let terminal = outputs.iter().any(|(output, facts)| facts.terminal && !output.is_error);
+        let handled = outputs.iter().all(|(output, _)| output.response_handled);
+        if turn.ends_after_batch.is_none() && (terminal || handled) {
+            turn.ends_after_batch = Some(TurnOutcome::Done);
+        }
+        turn.deaths = 0;
+        turn.round += 1;
+        turn.attempt = 1;
+        turn.phase = match turn.ends_after_batch.take() {
+            Some(outcome) => Phase::Ending(outcome),
+            None => Phase::Model { started: false, retry_at: None },
+        };
+        let message = self.history.push_results(results);
+        announce_messages(message.into_iter().collect(), out);
+    }
+
+    pub(super) fn on_interrupted(&mut self, cause: InterruptCause, out: &mut Announcer) {
+        let Some(turn) = &mut self.turn else { return };
+        let outcome = match cause {
+            InterruptCause::Cancelled => TurnOutcome::Cancelled,
+            InterruptCause::WallTime => TurnOutcome::Limit { limit: LimitKind::Wall },
+        };
+        turn.cancel_calls(out);
+        turn.ends_after_batch = None;
+        let compacting = self.compaction.take().is_some();
+        self.close_batch(out);
+        if let Some(turn) = &mut self.turn {
+            turn.phase = Phase::Ending(outcome);
+        }
+        if compacting {
+            out.say(|| Event::CompactionFailed { error: "interrupted".into() });
+        }
+    }
+
+    pub(super) fn on_turn_finished(
+        &mut self,
+        number: u32,
+        outcome: &TurnOutcome,
+        out: &mut Announcer,
+    ) {
+        let Some(turn) = &mut self.turn else {
+            self.misfits += 1;
+            return;
+        };
+        if turn.number != number {
+            self.misfits += 1;
+            return;
+        }
+        turn.cancel_calls(out);
+        self.close_batch(out);
+        self.turn = None;
+        self.compaction = None;
+        self.last_outcome = Some(outcome.clone());
+        let answer = self.final_answer();
+        out.say(|| Event::TurnFinished { turn: number, outcome: outcome.clone(), answer });
+        if let Some(origin) = self.steering.first().map(|queued| queued.input.origin.clone()) {
+            self.begin_turn(origin, out);
+        }
+    }
+
+    /// The text of the model's last message, when the conversation ends with it.
+    #[must_use]
+    pub fn final_answer(&self) -> String {
+        match self.history.messages().last() {
+            Some(message) if message.role == Role::Assistant => message.text(),
+            _ => String::new(),
+        }
+    }
+}

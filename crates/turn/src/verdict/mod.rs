@@ -1,0 +1,304 @@
+//! What the policy says of a call: one function, deny wins.
+//!
+//! Order: deny rules, the mode's mask, ask rules, allow rules and grants, the mode's own
+//! allowances, and otherwise ask. Rules match a call's accesses, not its text, so a rule on
+//! editing holds for every tool that writes.
+
+mod path;
+mod shell_line;
+
+use heeler_core::{Access, Facts, Mode, Policy, Rule, RuleEffect, Verdict};
+
+/// Paths in a workspace that decide what later runs; writing them is never a plain edit.
+const PROTECTED: [&str; 9] = [
+    ".git",
+    ".heeler",
+    ".claude",
+    ".mcp.json",
+    ".envrc",
+    ".vscode",
+    ".idea",
+    ".gitmodules",
+    ".cargo/config.toml",
+];
+
+/// Judges one call. `grants` are rules given by decisions in this session.
+#[must_use]
+pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Verdict {
+    if let Some(by) = denied(policy, tool, facts) {
+        return Verdict::Deny { by };
+    }
+    if policy.mode == Mode::Plan
+        && let Some(access) = facts.accesses.iter().find(|access| changes(access))
+    {
+        let by = format!("plan mode is read-only, and this call {}", describe(access));
+        return Verdict::Deny { by };
+    }
+    if policy.mode == Mode::Bypass {
+        return Verdict::Allow { by: "mode bypass".into() };
+    }
+    if let Some(rule) = matching(&policy.rules, RuleEffect::Ask, policy, tool, facts) {
+        return Verdict::Ask { why: format!("rule {rule} ({}) asks", rule.source) };
+    }
+    let mut reasons = Vec::new();
+    for access in &facts.accesses {
+        match allowance(policy, grants, tool, access) {
+            Some(by) => reasons.push(by),
+            None => return not_allowed(policy, access),
+        }
+    }
+    if reasons.is_empty() {
+        match whole_tool_rule(policy, grants, tool) {
+            Some(by) => reasons.push(by),
+            None => reasons.push("touches nothing outside the agent".into()),
+        }
+    }
+    reasons.dedup();
+    Verdict::Allow { by: reasons.join("; ") }
+}
+
+/// The deny rule that matches, in words for the model.
+fn denied(policy: &Policy, tool: &str, facts: &Facts) -> Option<String> {
+    if let Some(rule) = matching(&policy.rules, RuleEffect::Deny, policy, tool, facts) {
+        return Some(format!("the rule {rule} ({}) denies it", rule.source));
+    }
+    // A command line that is not understood might hide what a deny rule names.
+    let hidden =
+        policy.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny).find(|rule| {
+            facts.accesses.iter().any(|access| match (access, &rule.argument) {
+                (Access::Command(line), Some(argument)) => {
+                    names_tool(rule, tool, access) && shell_line::may_hide(line, argument)
+                }
+                _ => false,
+            })
+        })?;
+    Some(format!(
+        "the rule {hidden} ({}) denies something this command line may contain; run the parts as \
+         separate simple commands",
+        hidden.source
+    ))
+}
+
+fn matching<'a>(
+    rules: &'a [Rule],
+    effect: RuleEffect,
+    policy: &Policy,
+    tool: &str,
+    facts: &Facts,
+) -> Option<&'a Rule> {
+    rules.iter().filter(|rule| rule.effect == effect).find(|rule| {
+        if rule.argument.is_none() && same_name(&rule.tool, tool) {
+            return true;
+        }
+        facts.accesses.iter().any(|access| matches(rule, policy, tool, access))
+    })
+}
+
+/// What lets one access through: a rule, a grant, or the mode.
+fn allowance(policy: &Policy, grants: &[Rule], tool: &str, access: &Access) -> Option<String> {
+    let rules = policy.rules.iter().chain(grants).filter(|r| r.effect == RuleEffect::Allow);
+    for rule in rules {
+        if matches(rule, policy, tool, access) {
+            return Some(format!("rule {rule} ({})", rule.source));
+        }
+    }
+    match access {
+        Access::Read(path) if path::is_inside(path, &policy.workspace) => {
+            Some("reads in the workspace are allowed".into())
+        }
+        Access::Write(path)
+            if policy.mode == Mode::AcceptEdits
+                && path::is_inside(path, &policy.workspace)
+                && !is_protected(path, &policy.workspace) =>
+        {
+            Some("mode accept-edits".into())
+        }
+        _ => None,
+    }
+}
+
+fn whole_tool_rule(policy: &Policy, grants: &[Rule], tool: &str) -> Option<String> {
+    let rule = policy.rules.iter().chain(grants).find(|rule| {
+        rule.effect == RuleEffect::Allow && rule.argument.is_none() && same_name(&rule.tool, tool)
+    })?;
+    Some(format!("rule {rule} ({})", rule.source))
+}
+
+fn not_allowed(policy: &Policy, access: &Access) -> Verdict {
+    let what = describe(access);
+    if policy.mode == Mode::AllowListed {
+        let by = format!(
+            "it {what}, which no rule allows, and nobody can be asked in the mode allow-listed"
+        );
+        return Verdict::Deny { by };
+    }
+    Verdict::Ask { why: format!("it {what}") }
+}
+
+fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
+    if !names_tool(rule, tool, access) {
+        return false;
+    }
+    let Some(argument) = &rule.argument else { return true };
+    match access {
+        Access::Command(line) => shell_line::matches(line, argument),
+        Access::Read(path) | Access::Write(path) => {
+            path::matches(path, argument, &policy.workspace)
+        }
+        Access::Host(host) => argument.strip_prefix("domain:").is_some_and(|domain| {
+            host.eq_ignore_ascii_case(domain)
+                || host.to_ascii_lowercase().ends_with(&format!(".{}", domain.to_ascii_lowercase()))
+        }),
+        Access::Opaque(_) => false,
+    }
+}
+
+/// Whether a rule speaks of this tool, by its name or by what the access does.
+fn names_tool(rule: &Rule, tool: &str, access: &Access) -> bool {
+    let family = match access {
+        Access::Command(_) => "Bash",
+        Access::Read(_) => "Read",
+        Access::Write(_) => "Edit",
+        Access::Host(_) => "WebFetch",
+        Access::Opaque(_) => tool,
+    };
+    same_name(&rule.tool, tool) || same_name(&rule.tool, family)
+}
+
+fn same_name(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => {
+            name.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
+        }
+        None => pattern.eq_ignore_ascii_case(name),
+    }
+}
+
+fn is_protected(path: &str, workspace: &str) -> bool {
+    let Some(relative) = path::relative(path, workspace) else { return true };
+    let relative = relative.to_ascii_lowercase();
+    PROTECTED.iter().any(|place| {
+        relative.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }) || relative.split('/').any(|part| part == ".git")
+}
+
+fn changes(access: &Access) -> bool {
+    !matches!(access, Access::Read(_) | Access::Host(_))
+}
+
+fn describe(access: &Access) -> String {
+    match access {
+        Access::Command(line) => {
+            format!("runs the command `{}`", heeler_core::truncate_chars(line, 80))
+        }
+        Access::Read(path) => format!("reads {path}"),
+        Access::Write(path) => format!("writes {path}"),
+        Access::Host(host) => format!("talks to {host}"),
+        Access::Opaque(what) => format!("does something that is not described ({what})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Judges `tool access` under a mode and rules; `+` allow, `?` ask, `-` deny.
+    fn check(mode: Mode, rules: &str, tool: &str, access: Access, expected: &str) {
+        let rule = |text: &str| {
+            let (effect, text) = match text.split_at(1) {
+                ("+", text) => (RuleEffect::Allow, text),
+                ("?", text) => (RuleEffect::Ask, text),
+                (_, text) => (RuleEffect::Deny, text),
+            };
+            Rule::parse(text, effect, "test").unwrap()
+        };
+        let policy = Policy {
+            mode,
+            rules: rules.split(", ").filter(|r| !r.is_empty()).map(rule).collect(),
+            interactive: true,
+            workspace: "/work".into(),
+        };
+        let facts = Facts { accesses: vec![access], ..Facts::default() };
+        let verdict = match judge(&policy, &[], tool, &facts) {
+            Verdict::Allow { .. } => "allow",
+            Verdict::Ask { .. } => "ask",
+            Verdict::Deny { .. } => "deny",
+        };
+        assert_eq!(verdict, expected, "{mode:?} {rules} {tool} {:?}", facts.accesses);
+    }
+
+    fn run(line: &str) -> Access {
+        Access::Command(line.into())
+    }
+
+    fn write(path: &str) -> Access {
+        Access::Write(path.into())
+    }
+
+    fn read(path: &str) -> Access {
+        Access::Read(path.into())
+    }
+
+    #[test]
+    fn modes_without_rules() {
+        use Mode::{AcceptEdits, AllowListed, Ask, Bypass, Plan};
+        for (mode, inside_read, outside_read, edit, command) in [
+            (Ask, "allow", "ask", "ask", "ask"),
+            (AcceptEdits, "allow", "ask", "allow", "ask"),
+            (Plan, "allow", "ask", "deny", "deny"),
+            (AllowListed, "allow", "deny", "deny", "deny"),
+            (Bypass, "allow", "allow", "allow", "allow"),
+        ] {
+            check(mode, "", "Read", read("/work/a"), inside_read);
+            check(mode, "", "Read", read("/etc/passwd"), outside_read);
+            check(mode, "", "Edit", write("/work/a"), edit);
+            check(mode, "", "Bash", run("ls"), command);
+        }
+        check(AcceptEdits, "", "Edit", write("/work/.git/hooks/pre-commit"), "ask");
+        check(AcceptEdits, "", "Edit", write("/work/sub/.git/config"), "ask");
+        check(AcceptEdits, "", "Edit", write("/work/.Claude/settings.json"), "ask");
+        check(AcceptEdits, "", "Edit", write("/work/.github/x"), "allow");
+        check(AcceptEdits, "", "Edit", write("/workshop/a"), "ask");
+    }
+
+    #[test]
+    fn deny_wins_in_every_mode() {
+        for mode in [Mode::Ask, Mode::AcceptEdits, Mode::Plan, Mode::AllowListed, Mode::Bypass] {
+            check(mode, "+Bash, -Bash(rm:*)", "Bash", run("rm -r x"), "deny");
+            check(mode, "+Bash, -Bash(rm:*)", "Bash", run("ls; rm -r x"), "deny");
+            check(mode, "+Edit, -Edit(secret/**)", "Write", write("/work/secret/a"), "deny");
+            check(mode, "+Read, -Read", "Read", read("/work/a"), "deny");
+        }
+    }
+
+    #[test]
+    fn ask_wins_over_allow_but_not_over_bypass() {
+        check(Mode::Ask, "+Bash(ls:*), ?Bash(ls:*)", "Bash", run("ls -l"), "ask");
+        check(Mode::Bypass, "?Bash(ls:*)", "Bash", run("ls -l"), "allow");
+    }
+
+    #[test]
+    fn allow_rules_match_simple_commands_only() {
+        let mode = Mode::AllowListed;
+        check(mode, "+Bash(git status:*)", "Bash", run("git status"), "allow");
+        check(mode, "+Bash(git status:*)", "Bash", run("git status --short"), "allow");
+        check(mode, "+Bash(git status:*)", "Bash", run("git statusx"), "deny");
+        check(mode, "+Bash(git status:*)", "Bash", run("git status && rm x"), "deny");
+        check(mode, "+Bash(git status:*)", "Bash", run("git status $(rm x)"), "deny");
+        check(mode, "+Bash(cargo test)", "Bash", run("cargo test"), "allow");
+        check(mode, "+Bash(cargo test)", "Bash", run("cargo test -q"), "deny");
+        check(mode, "+Bash", "Bash", run("a | b"), "allow");
+    }
+
+    #[test]
+    fn rules_speak_of_what_a_call_does() {
+        let mode = Mode::AllowListed;
+        check(mode, "+Edit(src/**)", "Write", write("/work/src/a/b.rs"), "allow");
+        check(mode, "+Edit(src/**)", "Write", write("/work/lib.rs"), "deny");
+        check(mode, "+Read(//etc/hosts)", "Grep", read("/etc/hosts"), "allow");
+        let host = |name: &str| Access::Host(name.into());
+        check(mode, "+WebFetch(domain:example.com)", "WebFetch", host("a.example.com"), "allow");
+        check(mode, "+WebFetch(domain:example.com)", "WebFetch", host("badexample.com"), "deny");
+        check(mode, "+mcp__git__*", "mcp__git__log", Access::Opaque("x".into()), "allow");
+    }
+}

@@ -1,0 +1,71 @@
+//! Matching absolute, normalized paths; no file system is asked.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+/// `path` relative to `folder`, when it lies inside; empty for the folder itself.
+pub(super) fn relative<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    let folder = folder.trim_end_matches('/');
+    // A path that still climbs was not normalized; it lies nowhere.
+    if path.split('/').any(|part| part == "..") {
+        return None;
+    }
+    match path.strip_prefix(folder)? {
+        "" => Some(""),
+        rest => rest.strip_prefix('/'),
+    }
+}
+
+/// Whether `path` is `folder` or lies in it.
+pub(super) fn is_inside(path: &str, folder: &str) -> bool {
+    !folder.is_empty() && relative(path, folder).is_some()
+}
+
+/// Whether `path` matches a rule's pattern.
+///
+/// `//x` is absolute; everything else is relative to the workspace, where a pattern without a
+/// slash matches at any depth, and a folder's name matches all that is in it.
+pub(super) fn matches(path: &str, pattern: &str, workspace: &str) -> bool {
+    if let Some(absolute) = pattern.strip_prefix("//") {
+        return glob_matches(&format!("/{absolute}"), path);
+    }
+    let Some(relative) = relative(path, workspace) else { return false };
+    let pattern = pattern.trim_start_matches("./");
+    let anchored = match pattern.strip_prefix('/') {
+        Some(rooted) => rooted.to_owned(),
+        None if pattern.trim_end_matches('/').contains('/') => pattern.to_owned(),
+        None => format!("**/{pattern}"),
+    };
+    let anchored = anchored.trim_end_matches('/');
+    glob_matches(anchored, relative) || glob_matches(&format!("{anchored}/**"), relative)
+}
+
+fn glob_matches(pattern: &str, path: &str) -> bool {
+    compile(pattern).is_some_and(|glob| glob.is_match(path))
+}
+
+fn compile(pattern: &str) -> Option<GlobMatcher> {
+    let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build();
+    glob.ok().map(|glob| glob.compile_matcher())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_anchored_to_the_workspace() {
+        for (pattern, path, expected) in [
+            ("src/**", "/w/src/a.rs", true),
+            ("src", "/w/src/a.rs", true),
+            ("src/*", "/w/src/a/b.rs", true),
+            ("*.rs", "/w/deep/a.rs", true),
+            ("/a.rs", "/w/deep/a.rs", false),
+            ("src/**", "/other/src/a.rs", false),
+            ("**", "/w/../etc/passwd", false),
+            ("//etc/**", "/etc/passwd", true),
+            ("[", "/w/[", false),
+        ] {
+            assert_eq!(matches(path, pattern, "/w"), expected, "{pattern} {path}");
+        }
+    }
+}

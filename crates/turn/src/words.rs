@@ -1,0 +1,51 @@
+//! What the machine itself says to the model and the user, in one place.
+
+/// A call the user denied without a reason.
+pub const DENIED_BY_USER: &str = "The user denied this call.";
+/// A call that was still running or waiting when the turn was stopped.
+pub const CANCELLED: &str =
+    "Cancelled before it finished. Anything it had already changed is still changed.";
+/// A call that had not started when the turn was stopped.
+pub const CANCELLED_UNSTARTED: &str = "Cancelled before it started; nothing was done.";
+/// A call that ran when the process died.
+pub const OUTCOME_UNKNOWN: &str = "The program died while this call was running, so its outcome \
+     is unknown. Check what it changed before doing it again.";
+/// A call that nobody answered because a record is missing.
+pub const RESULT_MISSING: &str = "The result of this call was lost.";
+/// A call past the turn's limit.
+pub const CALL_LIMIT: &str = "Not run: the turn's limit of tool calls is reached.";
+/// A history that begins with the model speaking, because a record is missing.
+pub const BEGINNING_MISSING: &str = "(The beginning of this conversation was lost.)";
+/// A reply without any block.
+pub const EMPTY_REPLY: &str = "the model replied with nothing; the turn ends here";
+
+/// An answer to a call whose input cannot be used.
+#[must_use]
+pub fn invalid_input(reason: &str) -> String {
+    format!("The call was not run: {reason}. Send the whole input again.")
+}
+
+/// A note after the same call failed several times in a row.
+#[must_use]
+pub fn repeated_failure(times: u32) -> String {
+    format!(
+        "Note: this exact call has failed {times} times in a row. Calling it again unchanged will \
+         fail again; change something or explain what is in the way."
+    )
+}
+
+/// A call that is not run again because it only ever failed.
+#[must_use]
+pub fn repeated_stop(times: u32) -> String {
+    format!("Not run: this exact call failed {times} times in a row. The turn ends here.")
+}
+
+/// An effect in which several processes died.
+#[must_use]
+pub fn died_repeatedly(what: &str) -> String {
+    format!(
+        "the program died {} times while {what}; not tried again. Look at what that step needs \
+         (memory, disk, a crashing command), then continue the session",
+        crate::limits::DEATHS_MAX
+    )
+}

@@ -1,2 +1,59 @@
-//! The projects own checks and chores.
-fn main() {}
+//! The project's own checks and chores: `cargo xtask COMMAND`.
+//!
+//! Read in this order: `tree` (the files, in memory), `rust_text` (a file without its comments
+//! and strings), `tidy` (one file a check), `seeds` (the answers to the seeds' items).
+
+mod finding;
+mod rust_text;
+mod seeds;
+mod tidy;
+mod tree;
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+
+use crate::seeds::OpenRows;
+use crate::tree::Tree;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  tidy              every rule of the house that a compiler does not check
+  seeds             docs/seeds.md: every item of the seeds has an answer that holds
+  seeds --closed    the same, and no row may be left open
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<ExitCode> {
+    match arguments {
+        ["tidy"] => Ok(tidy::run(&workspace()?)),
+        ["seeds"] => Ok(seeds::run(&workspace()?, OpenRows::Counted)),
+        ["seeds", "--closed"] => Ok(seeds::run(&workspace()?, OpenRows::Refused)),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => {
+            eprint!("{USAGE}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+fn workspace() -> Result<Tree> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .context("xtask stands directly below the workspace root")?;
+    Tree::read(root).with_context(|| format!("reading {}", root.display()))
+}

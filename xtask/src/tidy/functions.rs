@@ -1,0 +1,109 @@
+//! Functions stay short enough to be seen whole.
+
+use crate::finding::Finding;
+use crate::rust_text::{RustText, closing, line_at};
+use crate::tree::Tree;
+
+pub(super) const WHY: &str =
+    "a function that does not fit a screen is read in pieces, and changed without the other pieces";
+
+const LINES_AIM: usize = 70;
+const LINES_MAX: usize = 150;
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    tree.rust().flat_map(|(path, file)| check_file(path, &file.rust)).collect()
+}
+
+fn check_file(path: &str, text: &RustText) -> Vec<Finding> {
+    functions(text)
+        .filter_map(|function| {
+            let Function { name, line, lines } = function;
+            match lines {
+                0..=LINES_AIM => None,
+                _ if lines <= LINES_MAX => {
+                    let message = format!("fn {name} has {lines} lines; aim at {LINES_AIM}");
+                    Some(Finding::note(path, line, message))
+                }
+                _ => {
+                    let message =
+                        format!("fn {name} has {lines} lines; more than {LINES_MAX} are refused");
+                    Some(Finding::refused(path, line, message))
+                }
+            }
+        })
+        .collect()
+}
+
+struct Function<'a> {
+    name: &'a str,
+    line: usize,
+    lines: usize,
+}
+
+/// The functions that have a body; `fn(...)` types have no name and are none.
+fn functions(text: &RustText) -> impl Iterator<Item = Function<'_>> {
+    let code = text.code.as_str();
+    let words: Vec<_> = text.words().collect();
+    let pairs: Vec<_> = words.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    pairs.into_iter().filter_map(move |((at, word), (name_at, name))| {
+        let between = code.get(at + word.len()..name_at)?;
+        if word != "fn" || !between.chars().all(char::is_whitespace) {
+            return None;
+        }
+        let open = body(code, name_at + name.len())?;
+        let (line, last) = (line_at(code, at), line_at(code, closing(code, open)?));
+        Some(Function { name, line, lines: last - line + 1 })
+    })
+}
+
+/// The opening brace of the body that follows a signature, if it has one.
+fn body(code: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(byte) = code.as_bytes().get(at) {
+        match byte {
+            b'{' => return Some(at),
+            b';' => return None,
+            b'(' | b'[' => at = closing(code, at)?,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::finding::render;
+
+    fn check_lines(signature: &str, lines: usize, expected: Expect) {
+        let text = format!("//! A.\n{signature} {{\n{}}}\n", "    x();\n".repeat(lines - 2));
+        expected.assert_eq(&render(check(&Tree::of([("crates/a/src/lib.rs", text)]))));
+    }
+
+    #[test]
+    fn the_aim_is_a_note_and_the_limit_is_refused() {
+        check_lines("fn a()", 70, expect![""]);
+        check_lines(
+            "fn a()",
+            71,
+            expect![[r#"
+            note crates/a/src/lib.rs:2: fn a has 71 lines; aim at 70
+        "#]],
+        );
+        check_lines(
+            "fn a(x: [u8; 4]) -> fn(u8) -> [u8; 2]",
+            151,
+            expect![[r#"
+            crates/a/src/lib.rs:2: fn a has 151 lines; more than 150 are refused
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_promise_without_a_body_is_not_measured() {
+        check_lines("trait T { fn a(x: [u8; 4]); type F = fn(u8); } mod m", 151, expect![""]);
+    }
+}

@@ -1,1 +1,20 @@
 //! Starts child processes through one launcher that kills their whole tree.
+//!
+//! A [`Launcher`] is a small single-threaded process, this program executed once more. It starts
+//! every [`Command`], and when a command is killed, its [`Child`] dropped, or the program that
+//! asked gone (by `kill -9` too), it kills everything the command left behind. Read in this order:
+//! `command`, `launcher`, `child`, then how it is done: `wire`, `launcher/connection`,
+//! `launcher/serve`, `launcher/tree`.
+//!
+//! Invariant: nothing here knows what an agent is, and no process starts anywhere else.
+
+mod child;
+mod command;
+mod error;
+pub mod launcher;
+mod wire;
+
+pub use child::{Child, OutputStream};
+pub use command::{Command, Confinement, Exit, Streams};
+pub use error::LauncherError;
+pub use launcher::Launcher;

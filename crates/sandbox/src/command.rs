@@ -1,0 +1,106 @@
+//! What to run, and how it ended.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// One program to run. Nothing is inherited: it sees this environment and no other, has no input
+/// (`/dev/null`), no controlling terminal, and no open files besides its output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The program: a path, or a name that is looked up in the `PATH` of `env`.
+    pub program: PathBuf,
+    /// Its arguments, without its own name.
+    pub args: Vec<String>,
+    /// Its whole environment.
+    pub env: Vec<(String, String)>,
+    /// The folder it starts in.
+    pub cwd: PathBuf,
+    /// How its output is read.
+    pub streams: Streams,
+    /// What keeps it in.
+    pub confinement: Confinement,
+}
+
+impl Command {
+    /// A command without arguments and environment, its two outputs merged, not confined.
+    pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: cwd.into(),
+            streams: Streams::Merged,
+            confinement: Confinement::None,
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<S: Into<String>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Replaces the environment.
+    #[must_use]
+    pub fn env(mut self, env: Vec<(String, String)>) -> Self {
+        self.env = env;
+        self
+    }
+
+    /// Chooses how the output is read.
+    #[must_use]
+    pub fn streams(mut self, streams: Streams) -> Self {
+        self.streams = streams;
+        self
+    }
+}
+
+/// How a command's output is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Streams {
+    /// Standard output and standard error through one pipe, in the order they were written.
+    Merged,
+    /// Through two pipes.
+    Separate,
+}
+
+/// What keeps a command in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Confinement {
+    /// Nothing: it may do what the user may do.
+    #[default]
+    None,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
+impl Exit {
+    /// Whether it exited with code 0.
+    #[must_use]
+    pub fn is_success(self) -> bool {
+        self == Self::Code(0)
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The parent's side: one task owns the socket and routes what the launcher reports.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::{ARGUMENT, serve, tree};
+use crate::child::Pipes;
+use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
+use crate::{Child, Command, Exit, LauncherError};
+
+/// How long a launcher may take to say that it is one.
+const HANDSHAKE_WAIT: Duration = Duration::from_secs(5);
+/// The longest answer to the handshake.
+const HANDSHAKE_BYTES_MAX: usize = 1024;
+
+/// A running launcher.
+pub(crate) struct Connection {
+    requests: mpsc::UnboundedSender<Request>,
+    next_id: AtomicU64,
+    pid: u32,
+}
+
+/// Tells the launcher to kill what is left of one command. Its queue is bounded by the number of
+/// commands, each of which is killed at most twice.
+#[derive(Clone)]
+pub(crate) struct Killer {
+    requests: mpsc::UnboundedSender<Request>,
+    id: u64,
+}
+
+/// Why a command did not start.
+pub(crate) enum Lost {
+    /// The launcher was gone before it heard of the command: it may be tried again.
+    Unsent,
+    /// Anything else.
+    Error(LauncherError),
+}
+
+enum Request {
+    Run { id: u64, frame: Vec<u8>, descriptors: Vec<OwnedFd>, route: Route },
+    Kill { id: u64, killed: Option<oneshot::Sender<usize>> },
+}
+
+/// Whom to tell about a command. Dropping it tells them that the launcher is gone.
+struct Route {
+    n_frame: u64,
+    started: Option<oneshot::Sender<Result<u32, Refusal>>>,
+    exited: Option<oneshot::Sender<Exit>>,
+    killed: Vec<oneshot::Sender<usize>>,
+    group: Option<i32>,
+}
+
+enum Refusal {
+    Unsent,
+    Failed(Failure),
+}
+
+impl Connection {
+    /// Starts the launcher and waits until it answers.
+    pub(crate) async fn open(program: PathBuf) -> Result<Self, LauncherError> {
+        let mark_base = tree::mark_base(std::hash::RandomState::new().build_hasher().finish());
+        let name = program.clone();
+        let not_started =
+            move |reason: String| LauncherError::NotStarted { program: name.clone(), reason };
+        // Blocking, since it waits in real time even where the runtime's clock is a test's.
+        let started = tokio::task::spawn_blocking(move || start(&program, mark_base)).await;
+        let (process, socket) = started
+            .map_err(|error| not_started(error.to_string()))?
+            .map_err(|error| not_started(error.to_string()))?;
+        let channel = Channel::new(socket).map_err(|error| not_started(error.to_string()))?;
+        let pid = process.0.id();
+        let (requests, received) = mpsc::unbounded_channel();
+        let driver = Driver { channel, routes: HashMap::new(), mark_base, process };
+        tokio::spawn(driver.drive(received));
+        Ok(Self { requests, next_id: AtomicU64::new(1), pid })
+    }
+
+    /// Whether the launcher is there, as far as is known.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.requests.is_closed()
+    }
+
+    /// The launcher's process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Starts a command.
+    pub(crate) async fn run(&self, command: &Command, pipes: Pipes) -> Result<Child, Lost> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let order = RunOrder {
+            id,
+            program: command.program.as_os_str().as_bytes().to_vec(),
+            args: command.args.clone(),
+            env: command.env.clone(),
+            cwd: command.cwd.as_os_str().as_bytes().to_vec(),
+            streams: command.streams,
+            confinement: command.confinement,
+        };
+        let Some(frame) = wire::frame(&Order::Run(order)) else {
+            return Err(LauncherError::TooLong { bytes_max: wire::FRAME_BYTES_MAX }.into());
+        };
+        let (started_sender, started) = oneshot::channel();
+        let (exited_sender, exited) = oneshot::channel();
+        let route = Route {
+            n_frame: 0,
+            started: Some(started_sender),
+            exited: Some(exited_sender),
+            killed: Vec::new(),
+            group: None,
+        };
+        let (descriptors, output) = (pipes.writers, pipes.readers);
+        self.requests
+            .send(Request::Run { id, frame, descriptors, route })
+            .map_err(|_| Lost::Unsent)?;
+        // From here on dropping this future drops the child, which kills what may have started.
+        let killer = Killer { requests: self.requests.clone(), id };
+        let mut child = Child::new(killer, exited, output).map_err(|error| {
+            let reason = format!("no reader for its output: {error}");
+            LauncherError::Refused { program: command.program.clone(), reason }
+        })?;
+        match started.await {
+            Ok(Ok(pid)) => {
+                child.set_pid(pid);
+                Ok(child)
+            }
+            Ok(Err(Refusal::Unsent)) => Err(Lost::Unsent),
+            Ok(Err(Refusal::Failed(failure))) => Err(failed(failure, command).into()),
+            Err(_) => Err(LauncherError::Gone.into()),
+        }
+    }
+}
+
+impl Killer {
+    /// Has the command killed; resolves to the number of processes that could not be killed.
+    pub(crate) fn kill(&self) -> oneshot::Receiver<usize> {
+        let (sender, receiver) = oneshot::channel();
+        // Without a launcher nothing is left to kill; the dropped sender says so.
+        let _ = self.requests.send(Request::Kill { id: self.id, killed: Some(sender) });
+        receiver
+    }
+
+    /// Has the command killed and does not ask what came of it.
+    pub(crate) fn kill_unheard(&self) {
+        let _ = self.requests.send(Request::Kill { id: self.id, killed: None });
+    }
+}
+
+impl From<LauncherError> for Lost {
+    fn from(error: LauncherError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<Lost> for LauncherError {
+    fn from(lost: Lost) -> Self {
+        match lost {
+            Lost::Unsent => Self::Gone,
+            Lost::Error(error) => error,
+        }
+    }
+}
+
+/// The task that owns the socket.
+struct Driver {
+    channel: Channel,
+    routes: HashMap<u64, Route>,
+    mark_base: u64,
+    process: Process,
+}
+
+impl Driver {
+    async fn drive(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
+        let mut is_wanted = true;
+        loop {
+            tokio::select! {
+                request = requests.recv(), if is_wanted => match request {
+                    Some(request) => self.request(request),
+                    None => {
+                        is_wanted = false;
+                        self.channel.shutdown();
+                    }
+                },
+                report = self.channel.next() => match report {
+                    Ok(Some(report)) => self.report(report),
+                    Ok(None) | Err(_) => break,
+                },
+            }
+        }
+        if is_wanted {
+            requests.close();
+            while let Ok(request) = requests.try_recv() {
+                if let Request::Run { id, frame, descriptors, mut route } = request {
+                    route.n_frame = self.channel.queue(frame, descriptors);
+                    self.routes.insert(id, route);
+                }
+            }
+            self.bury().await;
+        }
+    }
+
+    fn request(&mut self, request: Request) {
+        match request {
+            Request::Run { id, frame, descriptors, mut route } => {
+                route.n_frame = self.channel.queue(frame, descriptors);
+                self.routes.insert(id, route);
+            }
+            Request::Kill { id, killed } => {
+                // A route is missing when the command never started or was killed before.
+                if let Some(route) = self.routes.get_mut(&id)
+                    && let Some(frame) = wire::frame(&Order::Kill { id })
+                {
+                    self.channel.queue(frame, Vec::new());
+                    route.killed.extend(killed);
+                }
+            }
+        }
+    }
+
+    fn report(&mut self, report: Report) {
+        match report {
+            Report::Ready { .. } => {}
+            Report::Started { id, pid } => {
+                let Some(route) = self.routes.get_mut(&id) else { return };
+                route.group = Some(pid);
+                // Who no longer waits has dropped the child, and its kill is on the way.
+                let _ = route.started.take().map(|sender| sender.send(Ok(pid.cast_unsigned())));
+            }
+            Report::Failed { id, failure } => {
+                let Some(route) = self.routes.remove(&id) else { return };
+                let _ = route.started.map(|sender| sender.send(Err(Refusal::Failed(failure))));
+            }
+            Report::Exited { id, exit } => {
+                let Some(route) = self.routes.get_mut(&id) else { return };
+                let _ = route.exited.take().map(|sender| sender.send(exit));
+            }
+            Report::Killed { id, n_survivors } => {
+                let Some(route) = self.routes.remove(&id) else { return };
+                for sender in route.killed {
+                    let _ = sender.send(n_survivors);
+                }
+            }
+        }
+    }
+
+    /// The launcher died: kills in its stead, then tells who waits.
+    async fn bury(mut self) {
+        for route in self.routes.values_mut() {
+            if !self.channel.is_sent(route.n_frame)
+                && let Some(sender) = route.started.take()
+            {
+                let _ = sender.send(Err(Refusal::Unsent));
+            }
+        }
+        let groups: Vec<i32> = self.routes.values().filter_map(|route| route.group).collect();
+        let mark_base = self.mark_base;
+        self.process.kill();
+        // A panic in there leaves processes behind, and there is nobody left to tell.
+        let _ = tokio::task::spawn_blocking(move || tree::kill_marked(mark_base, &groups)).await;
+    }
+}
+
+/// The launcher as a child of this process; waited for when dropped, or it would stay a zombie.
+struct Process(std::process::Child);
+
+impl Process {
+    fn kill(&mut self) {
+        // An error means that it is dead already.
+        let _ = self.0.kill();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        // It ends by itself once the socket is closed, which may be after this drop.
+        let pid = rustix::process::Pid::from_child(&self.0);
+        let wait =
+            move || rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
+        // Without a thread the zombie stays until this process ends.
+        let _ = std::thread::Builder::new().name("launcher-reaper".into()).spawn(wait);
+    }
+}
+
+/// Executes the launcher and shakes hands with it.
+fn start(program: &std::path::Path, mark_base: u64) -> io::Result<(Process, UnixStream)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    #[expect(clippy::disallowed_methods, reason = "the launcher is the one child started here")]
+    let mut command = std::process::Command::new(std::path::absolute(program)?);
+    command.arg0("heeler-launcher").arg(ARGUMENT).env_clear().current_dir("/");
+    for name in serve::LOADER_VARIABLES {
+        command.envs(std::env::var_os(name).map(|value| (name, value)));
+    }
+    command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut process = Process(command.spawn()?);
+    // The command holds the other end; while it is open here, its end of file cannot be seen.
+    drop(command);
+    match shake_hands(&ours, mark_base) {
+        Ok(()) => Ok((process, ours)),
+        Err(error) => {
+            process.kill();
+            let text = format!("it does not answer as a launcher ({error})");
+            Err(io::Error::new(error.kind(), text))
+        }
+    }
+}
+
+fn shake_hands(mut socket: &UnixStream, mark_base: u64) -> io::Result<()> {
+    socket.set_read_timeout(Some(HANDSHAKE_WAIT))?;
+    let hello = Order::Hello { version: wire::VERSION, mark_base };
+    socket.write_all(&wire::frame(&hello).unwrap_or_default())?;
+    let mut length = [0; 4];
+    socket.read_exact(&mut length)?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > HANDSHAKE_BYTES_MAX {
+        return Err(io::Error::other(format!("its answer has {length} bytes")));
+    }
+    let mut answer = vec![0; length];
+    socket.read_exact(&mut answer)?;
+    match serde_json::from_slice(&answer)? {
+        Report::Ready { version: wire::VERSION } => Ok(()),
+        other => Err(io::Error::other(format!("its answer is {other:?}"))),
+    }
+}
+
+fn failed(failure: Failure, command: &Command) -> LauncherError {
+    let program = command.program.clone();
+    match failure {
+        Failure::Program => LauncherError::ProgramNotFound { program },
+        Failure::Folder => LauncherError::FolderNotFound { cwd: command.cwd.clone() },
+        Failure::TooMany => LauncherError::TooMany { count_max: serve::COMMANDS_MAX },
+        Failure::Refused(reason) => LauncherError::Refused { program, reason },
+    }
+}

@@ -1,0 +1,156 @@
+//! The handle to the launcher process, and the door that process enters by.
+
+mod connection;
+mod serve;
+mod tree;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::Mutex;
+
+use crate::child::Pipes;
+use crate::{Child, Command, LauncherError};
+use connection::{Connection, Lost};
+
+pub(crate) use connection::Killer;
+
+/// The hidden argument that makes a program that called [`init`] the launcher.
+const ARGUMENT: &str = "--heeler-launcher";
+
+/// Whether [`init`] was called, so that executing this program again ends up there.
+static INITIALIZED: AtomicBool = AtomicBool::new(false);
+
+/// Call this first in `main`, before any thread starts and before arguments are read.
+///
+/// When this process was executed to be the launcher, it is one until its parent is gone, and the
+/// call never returns. Otherwise it returns at once.
+pub fn init() {
+    INITIALIZED.store(true, Ordering::Relaxed);
+    let is_asked = std::env::args_os().nth(1).is_some_and(|argument| argument == ARGUMENT);
+    if is_asked && let Some(socket) = serve::inherited_socket() {
+        std::process::exit(serve::run(socket));
+    }
+}
+
+/// Starts commands through a launcher process.
+///
+/// Cheap to clone; all clones share one launcher. It starts with the first command, on the tokio
+/// runtime that command is run on, and starts again after it died. It ends, and kills all that
+/// still runs, when the last clone and the last [`Child`] are dropped, when the runtime ends, or
+/// when this process dies in whatever way.
+#[derive(Clone)]
+pub struct Launcher {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    program: Program,
+    connection: Mutex<Option<Arc<Connection>>>,
+}
+
+/// What is executed to be the launcher.
+enum Program {
+    This,
+    Other(PathBuf),
+}
+
+impl Launcher {
+    /// The launcher is this program, executed again; its `main` must call [`init`] first.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::of(Program::This)
+    }
+
+    /// The launcher is another program that calls [`init`] first, such as an installed `heeler`.
+    pub fn with_program(program: impl Into<PathBuf>) -> Self {
+        Self::of(Program::Other(program.into()))
+    }
+
+    fn of(program: Program) -> Self {
+        Self { shared: Arc::new(Shared { program, connection: Mutex::new(None) }) }
+    }
+
+    /// Starts a command. Dropping the future kills it if it started.
+    ///
+    /// # Errors
+    /// When there is no launcher, or the command cannot be started.
+    pub async fn run(&self, command: &Command) -> Result<Child, LauncherError> {
+        // Of a launcher that died before it was told anything, another can take the place.
+        match self.run_once(command).await {
+            Err(Lost::Unsent) => self.run_once(command).await.map_err(LauncherError::from),
+            other => other.map_err(LauncherError::from),
+        }
+    }
+
+    /// Starts the launcher now instead of with the first command, and returns its process id.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub async fn warm(&self) -> Result<u32, LauncherError> {
+        Ok(self.connection().await?.pid())
+    }
+
+    async fn run_once(&self, command: &Command) -> Result<Child, Lost> {
+        let connection = self.connection().await?;
+        let pipes = Pipes::new(command.streams).map_err(|error| LauncherError::Refused {
+            program: command.program.clone(),
+            reason: format!("no pipe for its output: {error}"),
+        })?;
+        connection.run(command, pipes).await
+    }
+
+    async fn connection(&self) -> Result<Arc<Connection>, LauncherError> {
+        let mut connection = self.shared.connection.lock().await;
+        if let Some(open) = connection.as_ref().filter(|open| open.is_open()) {
+            return Ok(Arc::clone(open));
+        }
+        let program = match &self.shared.program {
+            Program::Other(program) => program.clone(),
+            Program::This if !INITIALIZED.load(Ordering::Relaxed) => {
+                return Err(LauncherError::NotInitialized);
+            }
+            Program::This => this_program()?,
+        };
+        let opened = Arc::new(Connection::open(program).await?);
+        *connection = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+}
+
+impl Default for Launcher {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// This program's file. The link of the kernel stays right when the file is replaced by an
+/// upgrade, and names the same build as the one that runs.
+fn this_program() -> Result<PathBuf, LauncherError> {
+    let link = PathBuf::from("/proc/self/exe");
+    if cfg!(target_os = "linux") && link.exists() {
+        return Ok(link);
+    }
+    std::env::current_exe().map_err(|error| LauncherError::NotStarted {
+        program: "this program".into(),
+        reason: error.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_program_that_did_not_call_init_is_never_executed_again() {
+        let command = Command::new("/bin/true", "/");
+        let error = Launcher::new().run(&command).await.err().unwrap();
+        assert_eq!(error, LauncherError::NotInitialized);
+        assert_eq!(
+            error.to_string(),
+            "commands cannot run: this program did not call `heeler::launcher::init()` first in \
+             its `main`; add that call, or point the launcher to an installed `heeler`"
+        );
+    }
+}

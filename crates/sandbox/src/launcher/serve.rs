@@ -1,0 +1,279 @@
+//! The launcher process: starts what it is told to, and kills all of it when its parent is gone.
+//!
+//! Invariant: one thread, so that a fork copies nothing but what runs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::tree;
+use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
+use crate::{Confinement, Exit, Streams};
+
+/// The most commands that run at the same time.
+pub(crate) const COMMANDS_MAX: usize = 256;
+/// How long the processes of one command may take to die.
+const KILL_WAIT: Duration = Duration::from_secs(1);
+/// Variables without which the dynamic loader may not find the launcher's own libraries.
+pub(crate) const LOADER_VARIABLES: [&str; 2] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"];
+
+/// The socket this process was given as its standard input, if it was.
+pub(crate) fn inherited_socket() -> Option<UnixStream> {
+    let stdin = io::stdin();
+    rustix::net::getsockname(stdin.as_fd()).ok()?;
+    Some(UnixStream::from(stdin.as_fd().try_clone_to_owned().ok()?))
+}
+
+/// Serves until the parent is gone; returns the exit code.
+pub(crate) fn run(socket: UnixStream) -> i32 {
+    let served = detach().and_then(|()| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        runtime.block_on(serve(socket))
+    });
+    // There is nobody to tell: the parent sees the socket close.
+    i32::from(served.is_err())
+}
+
+/// Leaves the parent's session, terminal and open files.
+fn detach() -> io::Result<()> {
+    let null = std::fs::File::open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    // Fails only for the leader of a group, which then is as far from the terminal as it can be.
+    let _ = rustix::process::setsid();
+    tree::adopt_orphans()?;
+    close_strays_on_exec()
+}
+
+/// Files that the parent inherited without close-on-exec are not for commands.
+fn close_strays_on_exec() -> io::Result<()> {
+    let listed: Vec<i32> = std::fs::read_dir("/dev/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|descriptor| *descriptor > 2)
+        .collect();
+    for descriptor in listed {
+        #[expect(unsafe_code, reason = "a number from a listing has no safe owner")]
+        // SAFETY: borrowed for one call, in a process with one thread: nothing closes or reuses
+        // the number meanwhile. A number that is no longer open gives EBADF.
+        let borrowed = unsafe { std::os::fd::BorrowedFd::borrow_raw(descriptor) };
+        // The listing's own descriptor is closed by now.
+        let _ = rustix::io::fcntl_setfd(borrowed, rustix::io::FdFlags::CLOEXEC);
+    }
+    Ok(())
+}
+
+async fn serve(socket: UnixStream) -> io::Result<()> {
+    // Before the first child, so that no end of one is missed.
+    let mut child_ended = signal(SignalKind::child())?;
+    let channel = Channel::new(socket)?;
+    let mut server =
+        Server { channel, running: BTreeMap::new(), released: Vec::new(), mark_base: 0 };
+    let result = loop {
+        tokio::select! {
+            _ = child_ended.recv() => server.child_ended(),
+            order = server.channel.next() => match order {
+                Ok(Some(order)) => server.obey(order),
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            },
+        }
+    };
+    server.kill_all();
+    result
+}
+
+struct Server {
+    channel: Channel,
+    running: BTreeMap<u64, Running>,
+    /// Commands that are forgotten and not yet reaped.
+    released: Vec<Pid>,
+    mark_base: u64,
+}
+
+/// A command from its start to its kill. It is not reaped before that, so nobody else gets its
+/// number, which names its group.
+struct Running {
+    pid: Pid,
+    mark: u64,
+    exit: Option<Exit>,
+}
+
+impl Server {
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Hello { mark_base, .. } => {
+                self.mark_base = mark_base;
+                self.report(&Report::Ready { version: wire::VERSION });
+            }
+            Order::Run(order) => {
+                let id = order.id;
+                match self.start(order) {
+                    Ok(pid) => self.report(&Report::Started { id, pid: pid.as_raw_pid() }),
+                    Err(failure) => self.report(&Report::Failed { id, failure }),
+                }
+            }
+            Order::Kill { id } => self.kill(id),
+        }
+    }
+
+    fn report(&mut self, report: &Report) {
+        if let Some(frame) = wire::frame(report) {
+            self.channel.queue(frame, Vec::new());
+        }
+    }
+
+    fn start(&mut self, order: RunOrder) -> Result<Pid, Failure> {
+        let missing = || Failure::Refused("its output pipe is missing".into());
+        // Taken even when the command is refused, or the next one would get them.
+        let output = self.channel.take_descriptor().ok_or_else(missing)?;
+        let errors = match order.streams {
+            Streams::Separate => self.channel.take_descriptor().ok_or_else(missing)?,
+            Streams::Merged => {
+                output.try_clone().map_err(|error| Failure::Refused(error.to_string()))?
+            }
+        };
+        if self.running.len() >= COMMANDS_MAX {
+            return Err(Failure::TooMany);
+        }
+        let (id, mark) = (order.id, tree::mark(self.mark_base, order.id));
+        let pid = tree::with_mark(mark, || spawn(order, output, errors))?;
+        self.running.insert(id, Running { pid, mark, exit: None });
+        Ok(pid)
+    }
+
+    fn child_ended(&mut self) {
+        let ids: Vec<u64> = self.running.keys().copied().collect();
+        for id in ids {
+            self.note_exit(id);
+        }
+        self.reap_orphans();
+    }
+
+    /// Reports a command that ended, once.
+    fn note_exit(&mut self, id: u64) {
+        let Some(running) = self.running.get_mut(&id) else { return };
+        if running.exit.is_some() {
+            return;
+        }
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let Ok(Some(status)) = rustix::process::waitid(WaitId::Pid(running.pid), options) else {
+            return;
+        };
+        let code = status.exit_status().map(Exit::Code);
+        let Some(exit) = code.or_else(|| status.terminating_signal().map(Exit::Signal)) else {
+            return;
+        };
+        running.exit = Some(exit);
+        self.report(&Report::Exited { id, exit });
+    }
+
+    /// Reaps adopted processes and forgotten commands that are dead.
+    fn reap_orphans(&mut self) {
+        self.released.retain(|pid| matches!(reap(*pid), Ok(None)));
+        for pid in tree::children(rustix::process::getpid()) {
+            if !self.running.values().any(|running| running.pid == pid) {
+                let _ = reap(pid);
+            }
+        }
+    }
+
+    /// Kills what is left of a command, reports, and forgets it.
+    fn kill(&mut self, id: u64) {
+        let n_survivors = self.kill_tree(id);
+        self.note_exit(id);
+        if let Some(running) = self.running.remove(&id) {
+            self.released.push(running.pid);
+            self.reap_orphans();
+        }
+        self.report(&Report::Killed { id, n_survivors });
+    }
+
+    fn kill_tree(&mut self, id: u64) -> usize {
+        let deadline = Instant::now() + KILL_WAIT;
+        let mut untouchable: Vec<Pid> = Vec::new();
+        loop {
+            let Some(running) = self.running.get(&id) else { return untouchable.len() };
+            // First, since it reaches all of a group at once. An error means nobody is in it.
+            let _ = rustix::process::kill_process_group(running.pid, Signal::KILL);
+            self.note_exit(id);
+            self.reap_orphans();
+            let mut left = tree::descendants(self.roots(id));
+            left.retain(|pid| !untouchable.contains(pid));
+            if left.is_empty() || Instant::now() >= deadline {
+                return left.len() + untouchable.len();
+            }
+            untouchable.extend(tree::kill_and_wait(&left, deadline));
+        }
+    }
+
+    /// The launcher's own children that belong to a command: itself while it lives, what it left
+    /// behind, and adopted processes that belong to nobody.
+    fn roots(&self, id: u64) -> Vec<Pid> {
+        let mut roots = tree::children(rustix::process::getpid());
+        roots.retain(|pid| match self.running.iter().find(|(_, other)| other.pid == *pid) {
+            Some((other_id, running)) => *other_id == id && running.exit.is_none(),
+            None => {
+                let mark = tree::mark_of(*pid);
+                let owner = self.running.iter().find(|(_, other)| Some(other.mark) == mark);
+                owner.is_none_or(|(owner_id, _)| *owner_id == id)
+            }
+        });
+        roots
+    }
+
+    /// Kills everything: the parent is gone.
+    fn kill_all(&mut self) {
+        let deadline = Instant::now() + KILL_WAIT;
+        let mut untouchable: Vec<Pid> = Vec::new();
+        loop {
+            for running in self.running.values() {
+                let _ = rustix::process::kill_process_group(running.pid, Signal::KILL);
+            }
+            // From here on nobody asks, so what is dead is reaped; a group's number may then be
+            // another's, which is why groups are signalled in the first round only.
+            let groups: Vec<u64> = self.running.keys().copied().collect();
+            for id in groups {
+                if let Some(running) = self.running.remove(&id) {
+                    self.released.push(running.pid);
+                }
+            }
+            self.reap_orphans();
+            let mut left = tree::descendants(tree::children(rustix::process::getpid()));
+            left.retain(|pid| !untouchable.contains(pid));
+            if left.is_empty() || Instant::now() >= deadline {
+                return;
+            }
+            untouchable.extend(tree::kill_and_wait(&left, deadline));
+        }
+    }
+}
+
+fn reap(pid: Pid) -> rustix::io::Result<Option<(Pid, rustix::process::WaitStatus)>> {
+    rustix::process::waitpid(Some(pid), WaitOptions::NOHANG)
+}
+
+fn spawn(order: RunOrder, output: OwnedFd, errors: OwnedFd) -> Result<Pid, Failure> {
+    match order.confinement {
+        Confinement::None => {}
+    }
+    let cwd = PathBuf::from(OsString::from_vec(order.cwd));
+    #[expect(clippy::disallowed_methods, reason = "this is the launcher")]
+    let mut command = Command::new(OsString::from_vec(order.program));
+    command.args(order.args).env_clear().envs(order.env).current_dir(&cwd).process_group(0);
+    command.stdin(Stdio::null()).stdout(output).stderr(errors);
+    match command.spawn() {
+        Ok(child) => Ok(Pid::from_child(&child)),
+        Err(_) if !cwd.is_dir() => Err(Failure::Folder),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Failure::Program),
+        Err(error) => Err(Failure::Refused(error.to_string())),
+    }
+}

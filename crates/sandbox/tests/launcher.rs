@@ -1,0 +1,406 @@
+//! The launcher with real processes: output, exits, errors, and that nothing survives.
+#![expect(clippy::unwrap_used, reason = "a test without libtest's attribute is still a test")]
+
+mod harness;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{ExitCode, Stdio};
+
+use heeler_sandbox::{Child, Command, Exit, Launcher, LauncherError, OutputStream, Streams};
+
+/// Makes this executable start a tree of processes, print their ids, and wait to be killed.
+const PARENT_MODE: &str = "--be-a-parent";
+
+/// Leaves four processes behind that print their ids: in the background, forked twice, in a
+/// session of their own, and forked twice in a session of their own.
+const TREE: &str = "victim='echo $$; exec sleep 1000'
+    sh -c \"$victim\" &
+    (sh -c \"$victim\" &)
+    setsid sh -c \"$victim\" &
+    (setsid sh -c \"$victim\" &)
+    ";
+const TREE_SIZE: usize = 4;
+
+fn main() -> ExitCode {
+    heeler_sandbox::launcher::init();
+    if std::env::args().nth(1).is_some_and(|argument| argument == PARENT_MODE) {
+        be_a_parent();
+    }
+    let mut cases = cases![
+        output_and_exit_code_come_back,
+        a_signal_is_an_exit_too,
+        separate_streams_stay_separate,
+        the_environment_is_exactly_what_was_given,
+        input_is_empty_and_nothing_else_is_open,
+        it_runs_in_its_folder_group_and_without_a_terminal,
+        a_missing_program_is_told_from_a_missing_folder,
+        what_is_too_long_is_refused,
+        ten_megabytes_arrive,
+        output_may_close_before_the_end,
+        a_launcher_that_is_none_is_refused,
+        a_killed_launcher_is_replaced,
+        a_thousand_commands_leak_nothing,
+        more_commands_than_the_limit_are_refused,
+        the_launcher_ends_with_its_last_handle,
+    ]
+    .to_vec();
+    if cfg!(target_os = "linux") {
+        cases.extend_from_slice(cases![
+            kill_tree_reaches_what_detached_itself,
+            kill_tree_reaches_what_outlived_its_command,
+            drop_kills_too,
+            dropping_a_start_kills_what_it_started,
+            a_kill_spares_other_commands,
+            a_killed_parent_takes_everything_along,
+            a_launcher_below_a_launcher_is_killed_with_its_own,
+        ]);
+    }
+    harness::run(&cases)
+}
+
+fn sh(script: &str) -> Command {
+    let env = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
+    Command::new("sh", "/").args(["-c", script]).env(env)
+}
+
+async fn read_all(mut stream: OutputStream) -> Vec<u8> {
+    let mut all = Vec::new();
+    while let Some(chunk) = stream.chunk().await.unwrap() {
+        all.extend(chunk);
+    }
+    all
+}
+
+/// Runs a command to its end: its output and exit.
+async fn finish(launcher: &Launcher, command: &Command) -> (String, Exit) {
+    let mut child = launcher.run(command).await.unwrap();
+    let output = read_all(child.take_output().unwrap()).await;
+    (String::from_utf8(output).unwrap(), child.wait().await.unwrap())
+}
+
+/// Reads process ids, one a line.
+async fn read_pids(output: &mut OutputStream, count: usize) -> Vec<u32> {
+    let mut text = Vec::new();
+    while text.iter().filter(|byte| **byte == b'\n').count() < count {
+        text.extend(output.chunk().await.unwrap().unwrap());
+    }
+    parse_pids(&String::from_utf8(text).unwrap())
+}
+
+fn parse_pids(text: &str) -> Vec<u32> {
+    text.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+async fn start_tree(launcher: &Launcher, then: &str) -> (Child, OutputStream, Vec<u32>) {
+    let mut child = launcher.run(&sh(&format!("{TREE}{then}"))).await.unwrap();
+    let mut output = child.take_output().unwrap();
+    let pids = read_pids(&mut output, TREE_SIZE).await;
+    (child, output, pids)
+}
+
+fn is_alive(pid: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    !stat.rsplit_once(") ").unwrap().1.starts_with(['Z', 'X'])
+}
+
+fn assert_alive(pids: &[u32], expected: bool) {
+    let alive: Vec<bool> = pids.iter().map(|pid| is_alive(*pid)).collect();
+    assert_eq!(alive, vec![expected; pids.len()], "{pids:?}");
+}
+
+async fn output_and_exit_code_come_back() {
+    let launcher = Launcher::new();
+    let command = sh("echo out; echo err >&2; echo again; exit 7");
+    let expected = ("out\nerr\nagain\n".to_owned(), Exit::Code(7));
+    assert_eq!(finish(&launcher, &command).await, expected);
+    let mut child = launcher.run(&sh("true")).await.unwrap();
+    assert!(child.wait().await.unwrap().is_success());
+    assert!(child.wait().await.unwrap().is_success(), "may be asked again");
+}
+
+async fn a_signal_is_an_exit_too() {
+    let (_, exit) = finish(&Launcher::new(), &sh("kill -TERM $$")).await;
+    assert_eq!((exit, exit.to_string().as_str()), (Exit::Signal(15), "signal 15"));
+}
+
+async fn separate_streams_stay_separate() {
+    let command = sh("echo out; echo err >&2").streams(Streams::Separate);
+    let mut child = Launcher::new().run(&command).await.unwrap();
+    assert_eq!(read_all(child.take_output().unwrap()).await, b"out\n");
+    assert_eq!(read_all(child.take_errors().unwrap()).await, b"err\n");
+    assert!(child.take_output().is_none());
+}
+
+async fn the_environment_is_exactly_what_was_given() {
+    let path = std::env::var("PATH").unwrap();
+    let env = [("A", "1"), ("B", "zwei \u{fc}\n"), ("PATH", path.as_str())];
+    let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let (output, _) = finish(&Launcher::new(), &Command::new("env", "/").env(env)).await;
+    let mut lines: Vec<&str> = output.split_terminator('\n').collect();
+    lines.sort_unstable();
+    let path = format!("PATH={path}");
+    assert_eq!(lines, ["", "A=1", "B=zwei \u{fc}", path.as_str()]);
+}
+
+async fn input_is_empty_and_nothing_else_is_open() {
+    // Open in this process without close-on-exec, as what a parent of ours may leave us.
+    let _stray = rustix::io::dup(fs::File::open("/dev/null").unwrap()).unwrap();
+    let launcher = Launcher::new();
+    assert_eq!(finish(&launcher, &sh("wc -c")).await.0.trim(), "0");
+    // The listing itself takes the number 3.
+    let (output, _) = finish(&launcher, &sh("exec ls /dev/fd/")).await;
+    assert_eq!(output.split_whitespace().collect::<Vec<_>>(), ["0", "1", "2", "3"]);
+}
+
+async fn it_runs_in_its_folder_group_and_without_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut command = sh("pwd -P; ps -o pgid= -p $$; (: </dev/tty) 2>/dev/null || echo no tty");
+    command.cwd = folder.clone();
+    let mut child = Launcher::new().run(&command).await.unwrap();
+    let output = String::from_utf8(read_all(child.take_output().unwrap()).await).unwrap();
+    let lines: Vec<&str> = output.lines().map(str::trim).collect();
+    assert_eq!(lines, [folder.to_str().unwrap(), &child.pid().to_string(), "no tty"]);
+}
+
+async fn a_missing_program_is_told_from_a_missing_folder() {
+    let launcher = Launcher::new();
+    let error = launcher.run(&Command::new("no-such-program", "/")).await.err().unwrap();
+    assert_eq!(error.to_string(), "there is no program `no-such-program`; check its name and PATH");
+    let error = launcher.run(&Command::new("/bin/sh", "/no/such/folder")).await.err().unwrap();
+    assert_eq!(error, LauncherError::FolderNotFound { cwd: "/no/such/folder".into() });
+    let error = launcher.run(&Command::new("/etc", "/")).await.err().unwrap();
+    assert!(matches!(error, LauncherError::Refused { .. }), "{error}");
+    assert_eq!(finish(&launcher, &sh("echo fine")).await.0, "fine\n");
+}
+
+async fn what_is_too_long_is_refused() {
+    let launcher = Launcher::new();
+    let long = |length: usize| Command::new("/bin/echo", "/").args(["x".repeat(length)]);
+    let error = launcher.run(&long(5 * 1024 * 1024)).await.err().unwrap();
+    assert_eq!(error, LauncherError::TooLong { bytes_max: 4 * 1024 * 1024 });
+    let error = launcher.run(&long(3 * 1024 * 1024)).await.err().unwrap();
+    assert!(matches!(error, LauncherError::Refused { .. }), "{error}");
+    assert_eq!(finish(&launcher, &sh("echo fine")).await.0, "fine\n");
+}
+
+async fn ten_megabytes_arrive() {
+    const BYTES: usize = 10 * 1024 * 1024;
+    let command = sh(&format!("head -c {BYTES} /dev/zero | tr '\\0' x; echo end"));
+    let (output, exit) = finish(&Launcher::new(), &command).await;
+    assert_eq!((output.len(), exit), (BYTES + 4, Exit::Code(0)));
+    assert!(output.ends_with("xend\n") && output[..BYTES].bytes().all(|byte| byte == b'x'));
+}
+
+async fn output_may_close_before_the_end() {
+    let launcher = Launcher::new();
+    let mut child = launcher.run(&sh("echo hi; exec >&- 2>&-; exec sleep 1000")).await.unwrap();
+    assert_eq!(read_all(child.take_output().unwrap()).await, b"hi\n");
+    let early = tokio::time::timeout(std::time::Duration::ZERO, child.wait()).await;
+    assert!(early.is_err(), "{early:?}");
+    assert_eq!(child.kill_tree().await, Ok(0));
+    assert_eq!(child.wait().await, Ok(Exit::Signal(9)));
+}
+
+async fn a_launcher_that_is_none_is_refused() {
+    for program in ["/bin/true", "/no/such/launcher"] {
+        let error = Launcher::with_program(program).run(&sh("true")).await.err().unwrap();
+        assert!(matches!(error, LauncherError::NotStarted { .. }), "{error}");
+        assert!(error.to_string().contains(program), "{error}");
+    }
+    let installed = Launcher::with_program(std::env::current_exe().unwrap());
+    assert_eq!(finish(&installed, &sh("echo fine")).await.0, "fine\n");
+}
+
+async fn a_killed_launcher_is_replaced() {
+    let launcher = Launcher::new();
+    let first = launcher.warm().await.unwrap();
+    let (mut child, _output, pids) = start_tree(&launcher, "wait").await;
+    kill(first);
+    assert_eq!(child.wait().await, Err(LauncherError::Gone));
+    assert_eq!(child.kill_tree().await, Err(LauncherError::Gone));
+    if cfg!(target_os = "linux") {
+        assert_alive(&pids, false);
+    }
+    assert_eq!(finish(&launcher, &sh("echo fine")).await.0, "fine\n");
+    assert_ne!(launcher.warm().await.unwrap(), first);
+}
+
+async fn a_thousand_commands_leak_nothing() {
+    let launcher = Launcher::new();
+    let pid = launcher.warm().await.unwrap();
+    let open_files = |pid: &str| match fs::read_dir(Path::new("/proc").join(pid).join("fd")) {
+        Ok(entries) => entries.count(),
+        Err(_) => 0,
+    };
+    finish(&launcher, &sh("true")).await;
+    let before = (open_files("self"), open_files(&pid.to_string()));
+    for _ in 0..1000 {
+        let mut child = launcher.run(&sh("exit 3")).await.unwrap();
+        assert_eq!(child.wait().await, Ok(Exit::Code(3)));
+    }
+    let mut last = launcher.run(&sh("true")).await.unwrap();
+    last.kill_tree().await.unwrap();
+    drop(last);
+    assert_eq!((open_files("self"), open_files(&pid.to_string())), before);
+    let zombies = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    assert_eq!(zombies.unwrap_or_default(), "");
+}
+
+async fn more_commands_than_the_limit_are_refused() {
+    let launcher = Launcher::new();
+    let mut children = Vec::new();
+    for _ in 0..256 {
+        children.push(launcher.run(&Command::new("/bin/sleep", "/").args(["1000"])).await.unwrap());
+    }
+    let error = launcher.run(&sh("true")).await.err().unwrap();
+    assert_eq!(error.to_string(), "256 commands run already; wait until one ends");
+    children.pop().unwrap().kill_tree().await.unwrap();
+    assert_eq!(finish(&launcher, &sh("echo fine")).await.0, "fine\n");
+}
+
+async fn the_launcher_ends_with_its_last_handle() {
+    let launcher = Launcher::new();
+    let pid = launcher.warm().await.unwrap();
+    let mut child = launcher.clone().run(&sh("echo $$; exec sleep 1000")).await.unwrap();
+    let mut output = child.take_output().unwrap();
+    let pids = read_pids(&mut output, 1).await;
+    drop(launcher);
+    assert_alive(&pids, true);
+    drop(child);
+    wait_dead(&[pid, pids[0]]);
+}
+
+async fn kill_tree_reaches_what_detached_itself() {
+    let launcher = Launcher::new();
+    let (mut child, output, pids) = start_tree(&launcher, "wait").await;
+    assert_alive(&pids, true);
+    assert_eq!(child.kill_tree().await, Ok(0));
+    assert_alive(&pids, false);
+    assert_eq!(child.wait().await, Ok(Exit::Signal(9)));
+    assert_eq!(read_all(output).await, b"");
+}
+
+async fn kill_tree_reaches_what_outlived_its_command() {
+    let launcher = Launcher::new();
+    let (mut child, _output, pids) = start_tree(&launcher, "exit 5").await;
+    assert_eq!(child.wait().await, Ok(Exit::Code(5)));
+    assert_alive(&pids, true);
+    assert_eq!(child.kill_tree().await, Ok(0));
+    assert_alive(&pids, false);
+}
+
+async fn drop_kills_too() {
+    let launcher = Launcher::new();
+    for then in ["wait", "exit 5"] {
+        let (child, output, pids) = start_tree(&launcher, then).await;
+        drop(child);
+        assert_eq!(read_all(output).await, b"");
+        wait_dead(&pids);
+    }
+}
+
+async fn dropping_a_start_kills_what_it_started() {
+    let launcher = Launcher::new();
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("pid");
+    launcher.warm().await.unwrap();
+    make_fifo(&fifo);
+    let command = sh(&format!("echo $$ >{}; exec sleep 1000", fifo.display()));
+    // One poll sends the order; the answer is hardly ever heard, and if so it is dropped too.
+    drop(tokio::time::timeout(std::time::Duration::ZERO, launcher.run(&command)).await);
+    // Either it was killed before it wrote, or it wrote and was killed then. A writer of our own
+    // lets the reading end.
+    let mut both = fs::OpenOptions::new().read(true).write(true).open(&fifo).unwrap();
+    let (output, _) = finish(&launcher, &sh("echo later")).await;
+    assert_eq!(output, "later\n");
+    std::io::Write::write_all(&mut both, b"end\n").unwrap();
+    let mut lines = BufReader::new(both).lines().map(Result::unwrap);
+    let pids = lines.by_ref().take_while(|line| line != "end").collect::<Vec<_>>().join("\n");
+    wait_dead(&parse_pids(&pids));
+}
+
+async fn a_kill_spares_other_commands() {
+    let launcher = Launcher::new();
+    let (mut killed, _output, killed_pids) = start_tree(&launcher, "exit").await;
+    let (_spared, _other_output, spared_pids) = start_tree(&launcher, "exit").await;
+    killed.kill_tree().await.unwrap();
+    assert_alive(&killed_pids, false);
+    assert_alive(&spared_pids, true);
+}
+
+async fn a_killed_parent_takes_everything_along() {
+    #[expect(clippy::disallowed_methods, reason = "a parent to be killed is no command")]
+    let mut parent = std::process::Command::new(std::env::current_exe().unwrap())
+        .arg(PARENT_MODE)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(parent.stdout.take().unwrap()).lines().take(1 + 2 * TREE_SIZE);
+    let pids: Vec<u32> = lines.map(|line| line.unwrap().parse().unwrap()).collect();
+    assert_alive(&pids, true);
+    parent.kill().unwrap();
+    wait_dead(&pids);
+    parent.wait().unwrap();
+}
+
+async fn a_launcher_below_a_launcher_is_killed_with_its_own() {
+    let launcher = Launcher::new();
+    let program = std::env::current_exe().unwrap();
+    let env = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
+    let command = Command::new(program, "/").args([PARENT_MODE]).env(env);
+    let mut child = launcher.run(&command).await.unwrap();
+    let mut output = child.take_output().unwrap();
+    let pids = read_pids(&mut output, 1 + 2 * TREE_SIZE).await;
+    assert_alive(&pids, true);
+    assert_eq!(child.kill_tree().await, Ok(0));
+    assert_alive(&pids, false);
+}
+
+/// Starts two trees, prints the launcher's id and theirs, and waits to be killed.
+fn be_a_parent() -> ! {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let launcher = Launcher::new();
+        let (_first, _output, mut pids) = start_tree(&launcher, "wait").await;
+        let (_second, _other_output, more) = start_tree(&launcher, "exit").await;
+        pids.extend(more);
+        pids.push(launcher.warm().await.unwrap());
+        pids.iter().for_each(|pid| println!("{pid}"));
+        std::future::pending().await
+    })
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+fn make_fifo(path: &Path) {
+    #[expect(clippy::disallowed_methods, reason = "prepares the test")]
+    let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
+}
+
+/// Waits until the processes are dead; fails when one lives on for five seconds.
+#[cfg(target_os = "linux")]
+fn wait_dead(pids: &[u32]) {
+    use rustix::event::{PollFd, PollFlags, Timespec};
+    for pid in pids {
+        let raw = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+        let Ok(pidfd) = rustix::process::pidfd_open(raw, rustix::process::PidfdFlags::empty())
+        else {
+            continue;
+        };
+        let limit = Timespec { tv_sec: 5, tv_nsec: 0 };
+        let n_dead =
+            rustix::event::poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&limit)).unwrap();
+        assert_eq!(n_dead, 1, "{pid} lives on");
+    }
+}
+
+/// Without process descriptors there is nothing to wait on; the output's end has shown it.
+#[cfg(not(target_os = "linux"))]
+fn wait_dead(_pids: &[u32]) {}

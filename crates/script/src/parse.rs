@@ -1,0 +1,188 @@
+//! Reads a script: TOML, or JSON Lines with one reply a line.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::script::{BLOCKS_MAX, CHUNKS_MAX, REPLIES_MAX};
+use crate::template::names_used;
+use crate::{Options, ReplySpec, Script, ScriptError};
+
+/// The longest script, in bytes.
+pub(crate) const SCRIPT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+impl Script {
+    /// Reads a script and picks the format by its first character: `{` means JSON Lines.
+    ///
+    /// # Errors
+    /// When the text is no script; the error names the line, the field and the next step.
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        Self::parse_named("script", text)
+    }
+
+    /// Reads a script that has a file name: `.toml`, `.jsonl` and `.json` say which format it is.
+    ///
+    /// # Errors
+    /// As [`Script::parse`]; the error also names the file.
+    pub fn parse_named(name: &str, text: &str) -> Result<Self, ScriptError> {
+        if text.len() > SCRIPT_BYTES_MAX {
+            let what = format!("the script is longer than {SCRIPT_BYTES_MAX} bytes");
+            return Err(ScriptError::new(name, None, what).with_next("split it"));
+        }
+        let extension = Path::new(name).extension().and_then(|e| e.to_str());
+        let is_lines = match extension {
+            Some("toml") => false,
+            Some("jsonl" | "json") => true,
+            _ => text.trim_start_matches('\u{feff}').trim_start().starts_with('{'),
+        };
+        let (options, replies) =
+            if is_lines { read_lines(name, text)? } else { read_toml(name, text)? };
+        let script = Self { name: name.to_owned(), options, replies };
+        check_script(&script)?;
+        Ok(script)
+    }
+
+    /// Reads a script from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is no script.
+    pub fn load(path: &Path) -> Result<Self, ScriptError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            ScriptError::new(&name, None, format!("cannot be read: {error}"))
+                .with_next("check the path and that it is a UTF-8 file")
+        })?;
+        Self::parse_named(&name, &text)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TomlFile {
+    #[serde(default)]
+    script: Options,
+    #[serde(default)]
+    reply: Vec<Spanned<ReplySpec>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OptionsLine {
+    script: Options,
+}
+
+fn read_toml(name: &str, text: &str) -> Result<(Options, Vec<ReplySpec>), ScriptError> {
+    let line_at = |offset: usize| 1 + text.bytes().take(offset).filter(|b| *b == b'\n').count();
+    let file: TomlFile = toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| line_at(span.start));
+        ScriptError::new(name, line, error.message())
+    })?;
+    // Counted on the way, since the replies come in order: a long script is not read again for
+    // each of them.
+    let (mut offset, mut line) = (0, 1);
+    let replies = file.reply.into_iter().map(|reply| {
+        let start = reply.span().start;
+        let between = text.as_bytes().get(offset..start).unwrap_or_default();
+        line += between.iter().filter(|b| **b == b'\n').count();
+        offset = offset.max(start);
+        ReplySpec { line, ..reply.into_inner() }
+    });
+    Ok((file.script, replies.collect()))
+}
+
+fn read_lines(name: &str, text: &str) -> Result<(Options, Vec<ReplySpec>), ScriptError> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut options = Options::default();
+    let mut replies = Vec::new();
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    for (n, (i, line)) in lines.enumerate() {
+        let fail = |error: serde_json::Error| {
+            let what = format!("{error} (each line is one reply)");
+            ScriptError::new(name, Some(i + 1), what)
+        };
+        if n == 0 && is_options(line) {
+            options = serde_json::from_str::<OptionsLine>(line).map_err(fail)?.script;
+            continue;
+        }
+        let reply: ReplySpec = serde_json::from_str(line).map_err(fail)?;
+        replies.push(ReplySpec { line: i + 1, ..reply });
+    }
+    Ok((options, replies))
+}
+
+/// Whether a line has the one key `script`.
+fn is_options(line: &str) -> bool {
+    let value: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_str(line).ok();
+    value.is_some_and(|map| map.contains_key("script"))
+}
+
+/// What no single field can tell.
+fn check_script(script: &Script) -> Result<(), ScriptError> {
+    if script.replies.is_empty() {
+        return Err(ScriptError::new(&script.name, None, "the script has no reply")
+            .with_next("add one, such as `[[reply]]` with `text = \"hello\"`"));
+    }
+    if script.replies.len() > REPLIES_MAX {
+        let what = format!("the script has more than {REPLIES_MAX} replies");
+        return Err(ScriptError::new(&script.name, None, what)
+            .with_next("use `repeat`, or `loop` in `[script]`"));
+    }
+    let mut captured = BTreeSet::new();
+    for reply in &script.replies {
+        check_reply(reply, &mut captured).map_err(|(what, next)| {
+            ScriptError::new(&script.name, Some(reply.line), what).with_next(next)
+        })?;
+    }
+    Ok(())
+}
+
+/// What is wrong, and the next step.
+type Problem = (String, String);
+
+fn check_reply(reply: &ReplySpec, captured: &mut BTreeSet<String>) -> Result<(), Problem> {
+    let refuse = |what: &str, next: &str| Err((what.to_owned(), next.to_owned()));
+    if reply.blocks.len() > BLOCKS_MAX {
+        return refuse(&format!("`blocks` has more than {BLOCKS_MAX} entries"), "split the reply");
+    }
+    if reply.chunks > CHUNKS_MAX {
+        return refuse(&format!("`chunks` is more than {CHUNKS_MAX}"), "use a smaller number");
+    }
+    if reply.repeat == Some(0) {
+        return refuse("`repeat` is 0", "remove the reply, or give it a count of 1 or more");
+    }
+    if reply.cut.is_some() && reply.stall.is_some() {
+        return refuse("`cut` and `stall` exclude each other", "keep one of them");
+    }
+    for (field, after) in [("cut", reply.cut), ("stall", reply.stall)] {
+        if after.is_some_and(|after| after.events.is_some() && after.bytes.is_some()) {
+            let what = format!("`{field}` has both `events` and `bytes`");
+            return refuse(&what, "keep one of them");
+        }
+    }
+    if let Some(error) = &reply.error {
+        if error.status.is_some_and(|status| !(400..=599).contains(&status)) {
+            return refuse("`error.status` is not a failure", "use 400 to 599");
+        }
+        let has_blocks = reply.text.is_some() || !reply.blocks.is_empty();
+        if error.status.is_some() && has_blocks {
+            let what = "an `error` with a `status` comes instead of blocks";
+            return refuse(what, "remove the blocks, or `status` for a failure after them");
+        }
+        if reply.cut.is_some() || reply.stall.is_some() {
+            return refuse("`error` excludes `cut` and `stall`", "keep one of them");
+        }
+    }
+    captured.extend(reply.capture.0.keys().cloned());
+    if reply.verbatim {
+        return Ok(());
+    }
+    match names_used(reply).into_iter().find(|name| !captured.contains(name)) {
+        Some(name) => Err((
+            format!("`{{{{{name}}}}}` stands for nothing: no reply up to here captures `{name}`"),
+            "add it to `capture`, or set `verbatim = true` for literal braces".into(),
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,5 @@
+//! Scripts through the public API: what is read, what is refused, what is played.
+
+mod check;
+mod parse;
+mod play;

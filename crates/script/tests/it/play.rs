@@ -1,0 +1,367 @@
+//! Scripts played: a script and requests in, replies or refusals out.
+
+use expect_test::{Expect, expect};
+use heeler_script::{
+    BlockView, MessageView, Mismatch, Player, Reply, ReplyBlock, RequestView, SUMMARY_SENTINEL,
+    Script, ToolView,
+};
+use proptest::prelude::*;
+
+/// A conversation that grows by what the player answers.
+struct Talk {
+    player: Player,
+    messages: Vec<MessageView>,
+    log: String,
+}
+
+impl Talk {
+    fn new(script: &str) -> Self {
+        let player = Player::new(Script::parse_named("s.toml", script).unwrap());
+        Self { player, messages: Vec::new(), log: String::new() }
+    }
+
+    fn request(&self) -> RequestView {
+        let tools = vec![ToolView { name: "read".into(), raw: "{}".into() }];
+        let head = RequestView { model: "m".into(), system: "You help.".into(), tools, ..RequestView::default() };
+        RequestView { messages: RequestView::of(self.messages.clone()).messages, ..head }
+    }
+
+    /// Says these blocks, asks, and appends the answer.
+    fn say(mut self, blocks: impl IntoIterator<Item = BlockView>) -> Self {
+        self.messages.push(MessageView::user(blocks));
+        match self.player.answer(&self.request()) {
+            Ok(reply) => {
+                self.log.push_str(&line(&reply));
+                self.messages.push(MessageView::assistant(reply.blocks.iter().map(view)));
+            }
+            Err(mismatch) => {
+                self.log.push_str(&format!("refused: {mismatch}\n"));
+                self.messages.pop();
+            }
+        }
+        self
+    }
+
+    fn text(self, text: &str) -> Self {
+        self.say([BlockView::text(text)])
+    }
+
+    fn result(self, id: &str, text: &str) -> Self {
+        self.say([BlockView::tool_result(id, text)])
+    }
+
+    #[track_caller]
+    fn gives(self, expected: Expect) {
+        expected.assert_eq(&self.log);
+    }
+}
+
+fn line(reply: &Reply) -> String {
+    let blocks: Vec<String> = reply
+        .blocks
+        .iter()
+        .map(|block| match block {
+            ReplyBlock::Text(text) => text.clone(),
+            ReplyBlock::Call { id, name, input } => {
+                format!("{name}#{id}({})", input.as_deref().unwrap_or("-"))
+            }
+            other => format!("{other:?}"),
+        })
+        .collect();
+    format!("{}: {} [{}]\n", reply.request, blocks.join(" | "), reply.stop)
+}
+
+fn view(block: &ReplyBlock) -> BlockView {
+    match block {
+        ReplyBlock::Text(text) => BlockView::text(text.clone()),
+        ReplyBlock::Call { id, name, input } => {
+            BlockView::tool_use(id, name, input.as_deref().unwrap_or("{}"))
+        }
+        other => BlockView { content: heeler_script::Content::Opaque, raw: format!("{other:?}") },
+    }
+}
+
+#[test]
+fn replies_come_in_order_and_end() {
+    let script = "[[reply]]\ntext = 'one'\n[[reply]]\ntext = 'two'\nrepeat = 2";
+    Talk::new(script).text("a").text("b").text("c").text("d").gives(expect![[]]);
+}
+
+#[test]
+fn the_last_reply_can_repeat_for_ever() {
+    let script = "[script]\nloop = true\n[[reply]]\ntext = 'one'\n[[reply]]\ntext = 'two'";
+    Talk::new(script).text("a").text("b").text("c").text("d").gives(expect![[]]);
+}
+
+#[test]
+fn replies_carry_what_tools_really_returned() {
+    let script = r#"
+[[reply]]
+blocks = [{ call = "grep", input = { pattern = "fn total" } }]
+
+[[reply]]
+capture = { file = '^([^:]+):', line = ':(\d+):' }
+blocks = [
+  { text = "It is in {{file}}." },
+  { call = "read", input = { path = "{{file}}", offset = "{{line:number}}" } },
+]
+
+[[reply]]
+verbatim = true
+text = "{{file}} and {{gone}}"
+"#;
+    Talk::new(script)
+        .text("fix it")
+        .result("call_1_0", "src/lib.rs:12:fn total")
+        .result("call_2_1", "...")
+        .gives(expect![[]]);
+    Talk::new(script).text("fix it").result("call_1_0", "no matches").gives(expect![[]]);
+}
+
+#[test]
+fn a_script_says_what_it_expects() {
+    let script = r#"
+[[reply]]
+expect = { last_user_contains = "hello", system_contains = ["You", "pirate"], tools_contain = ["read", "edit"], model = "n", messages_count = 3 }
+
+[[reply]]
+blocks = [{ call = "read", id = "a" }, { call = "read", id = "b" }]
+"#;
+    Talk::new(script).text("goodbye").gives(expect![[]]);
+    let script = r#"
+[[reply]]
+blocks = [{ call = "read", id = "a" }, { call = "read", id = "b" }]
+
+[[reply]]
+expect = { tool_result_contains = ["one", "three", "four"], tool_result_is_error = [false, true] }
+"#;
+    let results = [BlockView::tool_result("a", "one"), BlockView::tool_result("b", "two")];
+    Talk::new(script).text("go").say(results).gives(expect![[]]);
+}
+
+#[test]
+fn when_chooses_between_replies() {
+    let script = r#"
+[[reply]]
+blocks = [{ call = "bash", input = { command = "cargo test" } }]
+
+[[reply]]
+when = { tool_result_contains = "FAILED" }
+repeat = 2
+blocks = [{ call = "bash", input = { command = "try again" } }]
+
+[[reply]]
+when = { tool_result_contains = "ok" }
+text = "passes"
+
+[[reply]]
+text = "gave up"
+"#;
+    let talk = || Talk::new(script).text("go");
+    talk().result("call_1_0", "ok").gives(expect![[]]);
+    let failed = || talk().result("call_1_0", "FAILED");
+    failed().result("call_2_0", "ok").gives(expect![[]]);
+    failed().result("call_2_0", "FAILED").result("call_3_0", "FAILED").gives(expect![[]]);
+}
+
+#[test]
+fn a_summary_does_not_disturb_the_order() {
+    let script = r#"
+[script]
+summary_contains = "Summarize now"
+[[reply]]
+for = "summary"
+text = "all was well"
+[[reply]]
+text = "one"
+[[reply]]
+text = "two"
+[[reply]]
+text = "three"
+"#;
+    let mut talk = Talk::new(script).text("a").text("b");
+    let kept = talk.messages.clone();
+    // The request leaves out what the summary will not replace.
+    talk.messages.truncate(2);
+    talk = talk.text("Summarize now, please");
+    talk.messages = kept.clone();
+    talk.messages.splice(
+        0..2,
+        [
+            MessageView::user([BlockView::text(format!("{SUMMARY_SENTINEL}\n\nall was well"))]),
+            MessageView::assistant([BlockView::text("go on")]),
+        ],
+    );
+    talk = talk.text("c");
+    talk.text("Summarize now").gives(expect![[]]);
+}
+
+#[test]
+fn a_request_that_does_not_continue_is_refused_and_changes_nothing() {
+    let mut talk = Talk::new("[script]\nloop = true\n[[reply]]\ntext = 'yes'").text("a").text("b");
+    let kept = talk.messages.clone();
+    talk.messages[0] = MessageView::user([BlockView::text("A")]);
+    talk = talk.text("c");
+    talk.messages = kept;
+    talk.text("c").gives(expect![[]]);
+}
+
+#[test]
+fn a_second_summary_is_a_new_prefix_and_the_first_one_is_kept() {
+    let summary = |text: &str| MessageView::user([BlockView::text(format!("{SUMMARY_SENTINEL}\n\n{text}"))]);
+    let mut talk = Talk::new("[script]\nloop = true\n[[reply]]\ntext = 'yes'").text("a");
+    talk.messages[0] = summary("first");
+    talk = talk.text("b");
+    talk.messages[1] = MessageView::assistant([BlockView::text("changed")]);
+    talk = talk.text("c");
+    talk.messages[0] = summary("second");
+    talk.text("d").gives(expect![[]]);
+}
+
+#[test]
+fn a_changed_head_needs_a_new_epoch_or_the_scripts_leave() {
+    let ask = |options: &str, epochs: [Option<u32>; 2]| {
+        let script = format!("[script]\nloop = true\n{options}\n[[reply]]\ntext = 'yes'");
+        let mut talk = Talk::new(&script);
+        talk.messages.push(MessageView::user([BlockView::text("a")]));
+        let first = RequestView { epoch: epochs[0], ..talk.request() };
+        let second = RequestView { epoch: epochs[1], system: "Changed.".into(), ..talk.request() };
+        talk.player.answer(&first).unwrap();
+        talk.player.answer(&second).map(|_| ()).map_err(|mismatch| mismatch.to_string())
+    };
+    assert_eq!(ask("", [Some(1), Some(2)]), Ok(()));
+    assert_eq!(ask("epoch = 'may change'", [None, None]), Ok(()));
+    expect![[]].assert_eq(&ask("", [None, None]).unwrap_err());
+    // Who says the epoch is the same is believed, whatever the script permits.
+    ask("epoch = 'may change'", [Some(1), Some(1)]).unwrap_err();
+}
+
+#[test]
+fn several_conversations_are_followed_apart() {
+    let script = "[script]\nloop = true\nconversations = 'many'\n[[reply]]\ntext = 'yes'";
+    let mut player = Player::new(Script::parse(script).unwrap());
+    let mut ask = |texts: &[&str]| {
+        let message = |(i, text): (usize, &&str)| {
+            let block = [BlockView::text(*text)];
+            if i % 2 == 0 { MessageView::user(block) } else { MessageView::assistant(block) }
+        };
+        player.answer(&RequestView::of(texts.iter().enumerate().map(message))).map(|_| ())
+    };
+    ask(&["a"]).unwrap();
+    ask(&["b"]).unwrap();
+    ask(&["a", "yes", "c"]).unwrap();
+    ask(&["b", "yes", "d"]).unwrap();
+    let error = ask(&["a", "yes", "C"]).unwrap_err();
+    assert_eq!(error.violations().len(), 1, "{error}");
+    // So many others that the first is forgotten.
+    for n in 0..1_000 {
+        ask(&[&format!("other {n}")]).unwrap();
+    }
+    ask(&["a", "yes", "C"]).unwrap();
+}
+
+#[test]
+fn a_paused_reply_is_continued_by_itself() {
+    let script = "[[reply]]\ntext = 'searching'\nstop = 'pause'\n[[reply]]\ntext = 'found'\n[[reply]]\ntext = 'no'";
+    let mut talk = Talk::new(script).text("a");
+    let request = talk.request();
+    talk.log.push_str(&line(&talk.player.answer(&request).unwrap()));
+    let refused = talk.player.answer(&request).unwrap_err();
+    talk.log.push_str(&refused.to_string());
+    talk.gives(expect![[]]);
+}
+
+#[test]
+fn a_request_refused_as_too_large_may_come_back_smaller() {
+    let script = "[[reply]]\ntext = 'a'\n[[reply]]\nerror = { status = 413, type = 'request_too_large' }\n[[reply]]\ntext = 'b'";
+    let mut talk = Talk::new(script).text("one").text("large");
+    talk.messages.truncate(2);
+    let talk = talk.text("small");
+    assert!(talk.log.ends_with("3: b [end_turn]\n"), "{}", talk.log);
+}
+
+#[test]
+fn a_captured_value_is_bounded() {
+    let script = "[[reply]]\ncapture = { all = '(?s).*' }\ntext = '{{all}}'";
+    let talk = Talk::new(script).text(&"x".repeat(1024 * 1024 + 1));
+    assert!(talk.log.contains("`capture.all` took more than 1048576 bytes"), "{}", &talk.log[..200]);
+}
+
+#[test]
+fn usage_is_the_replys_or_the_scripts_or_an_estimate() {
+    let script = "[script]\nusage = { input = 7 }\n[[reply]]\nusage = { input = 1, output = 2, cache_read = 3, cache_write = 4 }\n[[reply]]";
+    let mut talk = Talk::new(script);
+    talk.messages.push(MessageView::user([BlockView::text("12345678")]));
+    let request = talk.request();
+    let usage = |player: &mut Player| {
+        let usage = player.answer(&request).unwrap().usage;
+        [usage.input, usage.output, usage.cache_read, usage.cache_write]
+    };
+    assert_eq!(usage(&mut talk.player), [1, 2, 3, 4]);
+    assert_eq!(usage(&mut talk.player), [7, 0, 0, 0]);
+    let mut player = Player::new(Script::parse("[[reply]]\ntext = '12345678'").unwrap());
+    // 9 bytes of system prompt, 2 of a tool, 8 of text.
+    assert_eq!(usage(&mut player), [5, 3, 0, 0]);
+}
+
+proptest! {
+    /// Any requests at all: the player answers or refuses, and every refusal can be told.
+    #[test]
+    fn the_player_is_total(
+        requests in prop::collection::vec(
+            prop::collection::vec((any::<bool>(), prop::collection::vec(0u8..8, 0..4)), 0..5),
+            0..6,
+        ),
+    ) {
+        let mut player = Player::new(Script::parse(TOTAL).unwrap());
+        for request in requests {
+            let message = |(is_user, blocks): (bool, Vec<u8>)| {
+                let blocks = blocks.into_iter().map(any_block);
+                if is_user { MessageView::user(blocks) } else { MessageView::assistant(blocks) }
+            };
+            let request = RequestView::of(request.into_iter().map(message));
+            match player.answer(&request) {
+                Ok(reply) => prop_assert!(!reply.steps().is_empty()),
+                Err(mismatch) => {
+                    prop_assert!(mismatch.to_string().starts_with("request "));
+                    if let Mismatch::Invalid { violations, .. } = mismatch {
+                        prop_assert!(!violations.is_empty());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn any_block(kind: u8) -> BlockView {
+    match kind {
+        0 => BlockView::text("hello"),
+        1 => BlockView::text(""),
+        2 => BlockView::text(format!("{SUMMARY_SENTINEL}\n\nx")),
+        3 => BlockView::text("Summarize the conversation so far"),
+        4 => BlockView::tool_use("1", "read", "{}"),
+        5 => BlockView::tool_result("1", "a 12"),
+        6 => BlockView::tool_use("2", "read", "{"),
+        _ => BlockView::tool_result("2", ""),
+    }
+}
+
+const TOTAL: &str = r#"
+[script]
+epoch = "may change"
+[[reply]]
+for = "summary"
+text = "s"
+[[reply]]
+when = { tool_result_contains = "a" }
+capture = { n = '\d+' }
+text = "{{n}}"
+repeat = 3
+[[reply]]
+blocks = [{ call = "read", id = "1", input_raw = "{" }]
+cut = { events = 2 }
+[[reply]]
+text = "{{n}}"
+stop = "pause"
+repeat = 2
+"#;

@@ -28,6 +28,26 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     for room in rooms.values() {
         findings.extend(room.dependencies().filter_map(|name| room.look_down(name, &rooms)));
     }
+    findings.extend(lost_bans(tree));
+    findings
+}
+
+/// A crate's own clippy.toml replaces the root's, so it has to repeat what the root bans.
+fn lost_bans(tree: &Tree) -> Vec<Finding> {
+    let Some(root) = tree.text("clippy.toml") else { return Vec::new() };
+    let bans = |text: &str| -> Vec<String> {
+        let starts = text.split("path = \"").skip(1);
+        starts.filter_map(|rest| rest.split('"').next().map(str::to_owned)).collect()
+    };
+    let mut findings = Vec::new();
+    for (folder, ..) in tree.crates() {
+        let path = format!("{folder}/clippy.toml");
+        let Some(own) = tree.text(&path).map(bans) else { continue };
+        for lost in bans(root).into_iter().filter(|ban| !own.contains(ban)) {
+            let message = format!("does not repeat the root's ban of `{lost}`, and so lifts it");
+            findings.push(Finding::refused(&path, 0, message));
+        }
+    }
     findings
 }
 
@@ -127,14 +147,15 @@ mod tests {
     use super::*;
     use crate::finding::render;
 
+    fn manifest(name: &str, floor: &str, last: &str) -> String {
+        format!(
+            "[package]\nname = \"heeler-{name}\"\n[package.metadata.house]\n{floor}\n\
+             [lints]\nworkspace = true\n{last}\n"
+        )
+    }
+
     /// Two crates: `core` on floor 0, and `a` with this floor and these last lines.
     fn check_room(floor: &str, last: &str, expected: Expect) {
-        let manifest = |name: &str, floor: &str, last: &str| {
-            format!(
-                "[package]\nname = \"heeler-{name}\"\n[package.metadata.house]\n{floor}\n\
-                 [lints]\nworkspace = true\n{last}\n"
-            )
-        };
         let tree = Tree::of([
             ("crates/core/Cargo.toml", manifest("core", "floor = 0", "")),
             ("crates/a/Cargo.toml", manifest("a", floor, last)),
@@ -196,6 +217,22 @@ mod tests {
             crates/a/Cargo.toml: no `workspace = true` under [lints]: the workspace's lints are off here
         "#]]
         .assert_eq(&render(check(&bare)));
+    }
+
+    #[test]
+    fn a_crates_own_clippy_file_repeats_the_roots_bans() {
+        let root = "disallowed-methods = [{ path = \"a::b\" }, { path = \"c::d\" }]";
+        let own = "disallowed-methods = [{ path = \"a::b\" }]";
+        let text = manifest("core", "floor = 0", "");
+        let tree = Tree::of([
+            ("clippy.toml", root),
+            ("crates/core/Cargo.toml", &text),
+            ("crates/core/clippy.toml", own),
+        ]);
+        expect![[r#"
+            crates/core/clippy.toml: does not repeat the root's ban of `c::d`, and so lifts it
+        "#]]
+        .assert_eq(&render(check(&tree)));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
 use crate::launcher::Killer;
-use crate::{Exit, LauncherError, Streams};
+use crate::{Exit, Killed, LauncherError, Streams};
 
 /// How much output is read at once; also what a pipe usually holds.
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
@@ -92,15 +92,14 @@ impl Child {
         }
     }
 
-    /// Kills the command and everything it started, and waits until none is left. Returns how
-    /// many could not be killed: processes of another user, or stuck in the kernel.
+    /// Kills the command and everything it started, and waits until none is left.
     ///
     /// # Errors
     /// [`LauncherError::Gone`] when the launcher died, which killed everything too.
-    pub async fn kill_tree(&mut self) -> Result<usize, LauncherError> {
+    pub async fn kill_tree(&mut self) -> Result<Killed, LauncherError> {
         match self.killer.take() {
             Some(killer) => killer.kill().await.map_err(|_| LauncherError::Gone),
-            None => Ok(0),
+            None => Ok(Killed::default()),
         }
     }
 }

@@ -88,6 +88,15 @@ pub enum Exit {
     Signal(i32),
 }
 
+/// What killing a command came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Killed {
+    /// Processes that were killed, besides the command itself; 0 where only groups are known.
+    pub n_killed: usize,
+    /// Processes that could not be killed: another user's, or stuck in the kernel.
+    pub n_survivors: usize,
+}
+
 impl Exit {
     /// Whether it exited with code 0.
     #[must_use]

@@ -15,6 +15,6 @@ pub mod launcher;
 mod wire;
 
 pub use child::{Child, OutputStream};
-pub use command::{Command, Confinement, Exit, Streams};
+pub use command::{Command, Confinement, Exit, Killed, Streams};
 pub use error::LauncherError;
 pub use launcher::Launcher;

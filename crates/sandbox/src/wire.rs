@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-use crate::{Confinement, Exit, Streams};
+use crate::{Confinement, Exit, Killed, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
 pub(crate) const VERSION: u32 = 1;
@@ -65,8 +65,8 @@ pub(crate) enum Report {
     Failed { id: u64, failure: Failure },
     /// The command itself ended; what it started may still run.
     Exited { id: u64, exit: Exit },
-    /// Nothing of the command is left, save `n_survivors` that could not be killed.
-    Killed { id: u64, n_survivors: usize },
+    /// Nothing of the command is left that could be killed.
+    Killed { id: u64, killed: Killed },
 }
 
 /// Why a command does not run.

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{ARGUMENT, serve, tree};
 use crate::child::Pipes;
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
-use crate::{Child, Command, Exit, LauncherError};
+use crate::{Child, Command, Exit, Killed, LauncherError};
 
 /// How long a launcher may take to say that it is one.
 const HANDSHAKE_WAIT: Duration = Duration::from_secs(5);
@@ -49,7 +49,7 @@ pub(crate) enum Lost {
 
 enum Request {
     Run { id: u64, frame: Vec<u8>, descriptors: Vec<OwnedFd>, route: Route },
-    Kill { id: u64, killed: Option<oneshot::Sender<usize>> },
+    Kill { id: u64, killed: Option<oneshot::Sender<Killed>> },
 }
 
 /// Whom to tell about a command. Dropping it tells them that the launcher is gone.
@@ -57,7 +57,7 @@ struct Route {
     n_frame: u64,
     started: Option<oneshot::Sender<Result<u32, Refusal>>>,
     exited: Option<oneshot::Sender<Exit>>,
-    killed: Vec<oneshot::Sender<usize>>,
+    killed: Vec<oneshot::Sender<Killed>>,
     group: Option<i32>,
 }
 
@@ -143,8 +143,8 @@ impl Connection {
 }
 
 impl Killer {
-    /// Has the command killed; resolves to the number of processes that could not be killed.
-    pub(crate) fn kill(&self) -> oneshot::Receiver<usize> {
+    /// Has the command killed; resolves when nothing is left.
+    pub(crate) fn kill(&self) -> oneshot::Receiver<Killed> {
         let (sender, receiver) = oneshot::channel();
         // Without a launcher nothing is left to kill; the dropped sender says so.
         let _ = self.requests.send(Request::Kill { id: self.id, killed: Some(sender) });
@@ -245,10 +245,10 @@ impl Driver {
                 let Some(route) = self.routes.get_mut(&id) else { return };
                 let _ = route.exited.take().map(|sender| sender.send(exit));
             }
-            Report::Killed { id, n_survivors } => {
+            Report::Killed { id, killed } => {
                 let Some(route) = self.routes.remove(&id) else { return };
                 for sender in route.killed {
-                    let _ = sender.send(n_survivors);
+                    let _ = sender.send(killed);
                 }
             }
         }

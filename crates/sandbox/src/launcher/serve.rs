@@ -2,7 +2,7 @@
 //!
 //! Invariant: one thread, so that a fork copies nothing but what runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::tree;
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
-use crate::{Confinement, Exit, Streams};
+use crate::{Confinement, Exit, Killed, Streams};
 
 /// The most commands that run at the same time.
 pub(crate) const COMMANDS_MAX: usize = 256;
@@ -188,28 +188,37 @@ impl Server {
 
     /// Kills what is left of a command, reports, and forgets it.
     fn kill(&mut self, id: u64) {
-        let n_survivors = self.kill_tree(id);
+        let killed = self.kill_tree(id);
         self.note_exit(id);
         if let Some(running) = self.running.remove(&id) {
             self.released.push(running.pid);
             self.reap_orphans();
         }
-        self.report(&Report::Killed { id, n_survivors });
+        self.report(&Report::Killed { id, killed });
     }
 
-    fn kill_tree(&mut self, id: u64) -> usize {
+    fn kill_tree(&mut self, id: u64) -> Killed {
         let deadline = Instant::now() + KILL_WAIT;
+        let mut doomed: BTreeSet<i32> = BTreeSet::new();
+        // What ended by itself is not counted.
+        self.reap_orphans();
         let mut untouchable: Vec<Pid> = Vec::new();
         loop {
-            let Some(running) = self.running.get(&id) else { return untouchable.len() };
+            let Some(running) = self.running.get(&id) else { return Killed::default() };
+            let pid = running.pid;
+            // Counted before anything dies, since what dies may be reaped before the next look.
+            let found = tree::descendants(self.roots(id));
+            doomed.extend(found.into_iter().filter(|other| *other != pid).map(Pid::as_raw_pid));
             // First, since it reaches all of a group at once. An error means nobody is in it.
-            let _ = rustix::process::kill_process_group(running.pid, Signal::KILL);
+            let _ = rustix::process::kill_process_group(pid, Signal::KILL);
             self.note_exit(id);
             self.reap_orphans();
             let mut left = tree::descendants(self.roots(id));
             left.retain(|pid| !untouchable.contains(pid));
             if left.is_empty() || Instant::now() >= deadline {
-                return left.len() + untouchable.len();
+                let n_survivors = left.len() + untouchable.len();
+                let n_killed = doomed.len().saturating_sub(n_survivors);
+                return Killed { n_killed, n_survivors };
             }
             untouchable.extend(tree::kill_and_wait(&left, deadline));
         }
@@ -234,18 +243,12 @@ impl Server {
     fn kill_all(&mut self) {
         let deadline = Instant::now() + KILL_WAIT;
         let mut untouchable: Vec<Pid> = Vec::new();
+        // Only once: what is dead is reaped below, and a group's number may then be another's.
+        while let Some((_, running)) = self.running.pop_first() {
+            let _ = rustix::process::kill_process_group(running.pid, Signal::KILL);
+            self.released.push(running.pid);
+        }
         loop {
-            for running in self.running.values() {
-                let _ = rustix::process::kill_process_group(running.pid, Signal::KILL);
-            }
-            // From here on nobody asks, so what is dead is reaped; a group's number may then be
-            // another's, which is why groups are signalled in the first round only.
-            let groups: Vec<u64> = self.running.keys().copied().collect();
-            for id in groups {
-                if let Some(running) = self.running.remove(&id) {
-                    self.released.push(running.pid);
-                }
-            }
             self.reap_orphans();
             let mut left = tree::descendants(tree::children(rustix::process::getpid()));
             left.retain(|pid| !untouchable.contains(pid));

@@ -1,1 +1,23 @@
 //! The tokio driver of the turn machine and the tool call pipeline.
+//!
+//! A [`Session`] is a handle to a task that owns one session: it performs what
+//! `heeler_turn::State::pending` asks for, writes each record before anybody sees its effect, and
+//! tells watchers. Everything it needs is handed in with [`Parts`].
+//!
+//! Invariant: names no vendor, no terminal, no concrete tool; prints nothing; reads neither the
+//! environment nor the home folder; holds the one loop there is.
+
+mod clock;
+mod draft;
+mod driver;
+mod log;
+mod parts;
+mod pipeline;
+mod session;
+mod toolset;
+
+pub use clock::{OsEntropy, SystemClock};
+pub use log::{Cursor, Seen};
+pub use parts::Parts;
+pub use session::{DecideError, OpenError, Session, SessionError, Turn};
+pub use toolset::{DuplicateTool, Toolset};

@@ -1,0 +1,302 @@
+//! The task that owns a session: performs what is pending, writes before it shows, one loop.
+//!
+//! Each step: ask the state what is pending, abort what is gone, write the records that start
+//! what is new in one append, apply them, tell watchers, and only then act. What comes back from
+//! effects and commands goes the same way.
+
+mod commands;
+mod open;
+mod perform;
+mod stream;
+mod summarize;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::future::OptionFuture;
+use heeler_core::{
+    AgentPath, CancellationToken, Durability, Effect, EffectId, Entry, Envelope, Event,
+    InterruptCause, Lease, Outcome, Record, StoreError, TurnOutcome,
+};
+use heeler_turn::State;
+use heeler_turn::state::Announcer;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+
+pub(crate) use commands::Command;
+use stream::ModelStream;
+
+use crate::Parts;
+use crate::log::EventLog;
+use crate::pipeline::panic_text;
+
+/// Owns a session.
+pub(crate) struct Driver {
+    parts: Parts,
+    workspace: String,
+    lease: Arc<Lease>,
+    state: State,
+    log: Arc<EventLog>,
+    commands: mpsc::Receiver<Command>,
+    /// Spawned effects; each ends in the records it came to.
+    tasks: JoinSet<Outcome>,
+    running: HashMap<EffectId, Running>,
+    effects_by_task: HashMap<Id, EffectId>,
+    /// The answer that is being streamed.
+    stream: Option<ModelStream>,
+    /// Who waits for the end of which turn.
+    waiting: Vec<Waiting>,
+    /// Who waits for the end of a compaction.
+    compaction_waiting: Vec<oneshot::Sender<bool>>,
+    /// Nothing runs before somebody wants the session to go on.
+    is_active: bool,
+}
+
+struct Running {
+    cancel: CancellationToken,
+    abort: AbortHandle,
+}
+
+struct Waiting {
+    turn: u32,
+    cancel: CancellationToken,
+    done: oneshot::Sender<TurnOutcome>,
+}
+
+/// What woke the loop.
+enum Woken {
+    Command(Option<Command>),
+    Task(Result<(Id, Outcome), JoinError>),
+    Stream(stream::Step),
+    TurnDropped,
+    Heartbeat,
+}
+
+impl Driver {
+    pub(crate) fn log(&self) -> Arc<EventLog> {
+        Arc::clone(&self.log)
+    }
+
+    /// Runs until the session is closed or its journal cannot be written.
+    pub(crate) async fn run(mut self) {
+        let result = self.run_until_closed().await;
+        if let Err(error) = result {
+            self.break_off(&error);
+        }
+        self.tasks.abort_all();
+        self.log.close();
+    }
+
+    async fn run_until_closed(&mut self) -> Result<(), StoreError> {
+        loop {
+            self.settle().await?;
+            let woken = self.wait().await;
+            let goes_on = match woken {
+                Woken::Command(Some(command)) => self.obey(command).await?,
+                Woken::Command(None) => {
+                    self.interrupt(InterruptCause::Cancelled).await?;
+                    self.settle().await?;
+                    false
+                }
+                Woken::Task(joined) => {
+                    self.finish_task(joined).await?;
+                    true
+                }
+                Woken::Stream(step) => {
+                    self.take_step(step).await?;
+                    true
+                }
+                Woken::TurnDropped => {
+                    self.interrupt(InterruptCause::Cancelled).await?;
+                    true
+                }
+                Woken::Heartbeat => {
+                    self.heartbeat();
+                    true
+                }
+            };
+            if !goes_on {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn wait(&mut self) -> Woken {
+        let turn = self.state.turn.as_ref().map(|turn| turn.number);
+        let dropped = self.waiting.iter().find(|w| Some(w.turn) == turn).map(|w| w.cancel.clone());
+        let dropped: OptionFuture<_> =
+            dropped.map(|cancel| async move { cancel.cancelled().await }).into();
+        let beats = self.is_active && turn.is_some() && self.parts.heartbeat_millis != 0;
+        let heartbeat: OptionFuture<_> = beats
+            .then(|| {
+                let clock = &self.parts.clock;
+                clock.sleep_until(clock.now().plus(self.parts.heartbeat_millis))
+            })
+            .into();
+        tokio::select! {
+            command = self.commands.recv() => Woken::Command(command),
+            Some(joined) = self.tasks.join_next_with_id() => Woken::Task(joined),
+            Some(step) = stream::next(&mut self.stream) => Woken::Stream(step),
+            Some(()) = dropped => Woken::TurnDropped,
+            Some(()) = heartbeat => Woken::Heartbeat,
+        }
+    }
+
+    /// Starts and aborts effects until nothing is left to do at once.
+    async fn settle(&mut self) -> Result<(), StoreError> {
+        loop {
+            let pending = if self.is_active { self.state.pending() } else { Vec::new() };
+            self.abort_what_is_gone(&pending);
+            let new: Vec<Effect> =
+                pending.into_iter().filter(|effect| !self.is_running(effect.id)).collect();
+            if new.is_empty() {
+                return Ok(());
+            }
+            self.start(new).await?;
+        }
+    }
+
+    fn is_running(&self, id: EffectId) -> bool {
+        self.running.contains_key(&id) || self.stream.as_ref().is_some_and(|s| s.id == id)
+    }
+
+    fn abort_what_is_gone(&mut self, pending: &[Effect]) {
+        let is_pending = |id: EffectId| pending.iter().any(|effect| effect.id == id);
+        if self.stream.as_ref().is_some_and(|stream| !is_pending(stream.id)) {
+            self.stream = None;
+        }
+        self.running.retain(|id, running| {
+            let keep = is_pending(*id);
+            if !keep {
+                running.cancel.cancel();
+                running.abort.abort();
+            }
+            keep
+        });
+    }
+
+    /// Writes records, applies them and tells watchers, in that order.
+    async fn write(
+        &mut self,
+        records: Vec<Record>,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let at = self.parts.clock.now();
+        let first = self.state.seq + 1;
+        let entries: Vec<Entry> =
+            (first..).zip(records).map(|(seq, record)| Entry { seq, at, record }).collect();
+        let lease = Arc::clone(&self.lease);
+        self.parts.store.append(lease, entries.clone(), durability).await?;
+        let mut seen = Vec::new();
+        let mut ended = Vec::new();
+        for entry in &entries {
+            let mut out = Announcer::collecting();
+            self.state.apply_announcing(entry, &mut out);
+            for event in out.into_events() {
+                if let Event::TurnFinished { turn, outcome, .. } = &event {
+                    ended.push((*turn, outcome.clone()));
+                }
+                seen.push(Envelope { seq: Some(entry.seq), agent: AgentPath::default(), event });
+            }
+        }
+        self.log.publish(seen);
+        for (turn, outcome) in ended {
+            self.tell_outcome(turn, &outcome);
+        }
+        self.tell_compaction(&entries);
+        Ok(())
+    }
+
+    fn tell_outcome(&mut self, turn: u32, outcome: &TurnOutcome) {
+        let (done, waiting) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition::<Vec<_>, _>(|waiting| waiting.turn <= turn);
+        self.waiting = waiting;
+        for waiting in done {
+            // Whoever dropped the turn does not want to know.
+            let _ = waiting.done.send(outcome.clone());
+        }
+    }
+
+    fn tell_compaction(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            let worked = match &entry.record {
+                Record::Compacted(_) => true,
+                Record::CompactionFailed { .. } | Record::Interrupted { .. } => false,
+                _ => continue,
+            };
+            for done in self.compaction_waiting.drain(..) {
+                let _ = done.send(worked);
+            }
+        }
+    }
+
+    /// Publishes what is not journalled.
+    fn show(&self, event: Event) {
+        self.log.publish([Envelope { seq: None, agent: AgentPath::default(), event }]);
+    }
+
+    fn heartbeat(&self) {
+        if let Some(turn) = &self.state.turn {
+            self.show(Event::Heartbeat { turn: turn.number, round: turn.round });
+        }
+    }
+
+    async fn finish_task(
+        &mut self,
+        joined: Result<(Id, Outcome), JoinError>,
+    ) -> Result<(), StoreError> {
+        let task = match &joined {
+            Ok((task, _)) => *task,
+            Err(error) => error.id(),
+        };
+        let Some(effect) = self.effects_by_task.remove(&task) else { return Ok(()) };
+        // An aborted effect may have ended just before the abort; it is gone all the same.
+        if self.running.remove(&effect).is_none() {
+            return Ok(());
+        }
+        match joined {
+            Ok((_, outcome)) => self.take_outcome(outcome).await,
+            Err(error) if error.is_panic() => {
+                let panic = error.into_panic();
+                self.take_outcome(perform::panicked(effect, panic_text(panic.as_ref()))).await
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    async fn take_outcome(&mut self, outcome: Outcome) -> Result<(), StoreError> {
+        let wall_time = matches!(outcome.effect, EffectId::WallTime(_));
+        if wall_time {
+            return self.interrupt(InterruptCause::WallTime).await;
+        }
+        let saved = outcome.records.iter().any(|record| {
+            matches!(record, Record::PermissionDecided(decided)
+                if matches!(decided.decision, heeler_core::Decision::Always { .. }))
+        });
+        let durability = if saved { Durability::Synced } else { Durability::Written };
+        self.write(outcome.records, durability).await
+    }
+
+    /// The journal cannot be written: nothing more may happen. Watchers and waiters are told; the
+    /// journal stands where it stood, and the next process goes on from there.
+    fn break_off(&mut self, error: &StoreError) {
+        self.stream = None;
+        for running in self.running.values() {
+            running.cancel.cancel();
+        }
+        let message = format!(
+            "the session's journal could not be written, so the turn stopped here: {error}. \
+             Nothing that was written is lost; fix the cause and continue the session"
+        );
+        let outcome = TurnOutcome::Failed { message };
+        if let Some(turn) = self.state.turn.as_ref().map(|turn| turn.number) {
+            let answer = String::new();
+            self.show(Event::TurnFinished { turn, outcome: outcome.clone(), answer });
+        }
+        self.tell_outcome(u32::MAX, &outcome);
+    }
+}

@@ -1,0 +1,72 @@
+//! Takes a session over: lease, journal, crash rules.
+
+use std::sync::Arc;
+
+use heeler_core::{Durability, Event, Opened, Record, SessionId, StoreError};
+use heeler_turn::State;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::{Command, Driver};
+use crate::Parts;
+use crate::log::EventLog;
+
+impl Driver {
+    pub(crate) async fn open(
+        parts: Parts,
+        id: SessionId,
+        commands: mpsc::Receiver<Command>,
+    ) -> Result<Self, StoreError> {
+        let lease = Arc::new(parts.store.lease(id.clone()).await?);
+        let journal = parts.store.read(id).await?;
+        let mut state = match &parts.estimate {
+            Some(estimate) => State::with_estimate(Arc::clone(estimate)),
+            None => State::new(),
+        };
+        for entry in &journal.entries {
+            state.apply(entry);
+        }
+        let incarnation = state.incarnation + 1;
+        let mut driver = Self {
+            workspace: journal.header.workspace.clone(),
+            lease,
+            log: EventLog::new(state.view()),
+            state,
+            commands,
+            tasks: JoinSet::new(),
+            running: std::collections::HashMap::new(),
+            effects_by_task: std::collections::HashMap::new(),
+            stream: None,
+            waiting: Vec::new(),
+            compaction_waiting: Vec::new(),
+            is_active: false,
+            parts,
+        };
+        let build = driver.parts.build.clone();
+        let mut records = vec![Record::Opened(Opened { incarnation, build })];
+        if driver.state.settings != driver.parts.settings {
+            records.push(Record::SettingsChanged(Box::new(driver.parts.settings.clone())));
+        }
+        driver.write(records, Durability::Written).await?;
+        if !journal.damage.is_empty() {
+            driver.show(Event::Notice { text: damage_notice(&journal) });
+        }
+        Ok(driver)
+    }
+}
+
+fn damage_notice(journal: &heeler_core::Journal) -> String {
+    let places: Vec<String> = journal
+        .damage
+        .iter()
+        .take(3)
+        .map(|damage| format!("line {}: {}", damage.line, damage.what))
+        .collect();
+    format!(
+        "the journal of session {} is damaged in {} places ({}); what could not be read was left \
+         out, and permissions granted earlier are asked again",
+        journal.header.id,
+        journal.damage.len(),
+        places.join("; ")
+    )
+}

@@ -1,0 +1,232 @@
+//! Starts effects: their first records in one append, then what they do.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use heeler_core::{
+    AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionStarted, Decision,
+    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, Event, InputOrigin,
+    InterruptCause, ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided,
+    PermissionId, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
+    WakeCause, input_summary,
+};
+use sha2::{Digest, Sha256};
+
+use super::{Driver, Running};
+use crate::pipeline::{self, Execution};
+use crate::toolset::short_hex;
+
+impl Driver {
+    /// Writes what starting these effects means, in one append, and acts.
+    pub(super) async fn start(&mut self, effects: Vec<Effect>) -> Result<(), StoreError> {
+        let mut records = Vec::new();
+        let mut durability = Durability::Written;
+        for effect in &effects {
+            records.extend(self.first_records(&effect.kind));
+            durability = durability.max(durability_of(&effect.kind));
+        }
+        self.write(records, durability).await?;
+        for effect in effects {
+            self.act(effect);
+        }
+        Ok(())
+    }
+
+    /// The records that stand in the journal before an effect is visible.
+    fn first_records(&self, kind: &EffectKind) -> Vec<Record> {
+        match kind {
+            EffectKind::StartEpoch { cause } => vec![self.epoch(*cause)],
+            EffectKind::CallModel { turn, round, attempt, reserve } => {
+                let epoch = self.changed_prefix().map(|cause| self.epoch(cause));
+                let number = self.state.epoch.as_ref().map_or(0, |epoch| epoch.number);
+                let started = ModelStarted {
+                    turn: *turn,
+                    round: *round,
+                    attempt: *attempt,
+                    epoch: number + u32::from(epoch.is_some()),
+                    up_to: self.state.seq,
+                    reserve: *reserve,
+                };
+                epoch.into_iter().chain([Record::ModelStarted(started)]).collect()
+            }
+            EffectKind::PlanCall { call, name, input } => {
+                let plan = pipeline::plan(&self.parts.tools, &self.workspace, name, input);
+                vec![Record::CallPlanned(Box::new(CallPlanned { call: *call, plan }))]
+            }
+            EffectKind::AskPermission { id, reason, asked: false, .. } => {
+                vec![Record::PermissionAsked(PermissionAsked { id: *id, reason: reason.clone() })]
+            }
+            EffectKind::RunCall { call, .. } => vec![Record::CallStarted { call: *call }],
+            EffectKind::Compact { cut, cause, started: false } => {
+                vec![Record::CompactionStarted(CompactionStarted { cut: *cut, cause: *cause })]
+            }
+            EffectKind::FinishTurn { turn, outcome } => {
+                vec![Record::TurnFinished { turn: *turn, outcome: outcome.clone() }]
+            }
+            EffectKind::AskPermission { .. }
+            | EffectKind::Compact { .. }
+            | EffectKind::Wake { .. } => Vec::new(),
+        }
+    }
+
+    fn act(&mut self, effect: Effect) {
+        let Effect { id, kind } = effect;
+        match kind {
+            EffectKind::CallModel { reserve, .. } => self.start_stream(id, reserve.output),
+            EffectKind::AskPermission { id: request, reason, name, input, .. } => {
+                let summary = input_summary(&name, input.get());
+                let open = OpenPermission { id: request, tool: name, input, summary, reason };
+                self.ask(id, open);
+            }
+            EffectKind::RunCall { call, name, input, .. } => self.run_call(id, call, name, input),
+            EffectKind::Compact { cut, .. } => self.summarize(id, cut),
+            EffectKind::Wake { at, cause } => self.wake(id, at, cause),
+            // Their records are all there is to them.
+            EffectKind::StartEpoch { .. }
+            | EffectKind::PlanCall { .. }
+            | EffectKind::FinishTurn { .. } => {}
+        }
+    }
+
+    /// Spawns an effect; it is aborted when it disappears from the pending set.
+    pub(super) fn spawn(
+        &mut self,
+        id: EffectId,
+        cancel: CancellationToken,
+        work: impl Future<Output = Outcome> + Send + 'static,
+    ) {
+        let abort = self.tasks.spawn(work);
+        self.effects_by_task.insert(abort.id(), id);
+        self.running.insert(id, Running { cancel, abort });
+    }
+
+    fn run_call(&mut self, id: EffectId, call: CallId, name: String, input: RawJson) {
+        let cancel = CancellationToken::new();
+        let log = Arc::clone(&self.log);
+        let progress = Progress::new(move |text| {
+            let event = Event::CallProgress { call, text };
+            log.publish([heeler_core::Envelope { seq: None, agent: AgentPath::default(), event }]);
+        });
+        let origin = self.state.turn.as_ref().map(|turn| turn.origin.clone());
+        let context = ToolContext {
+            session: self.lease.id.clone(),
+            agent: AgentPath::default(),
+            call,
+            origin: origin.unwrap_or_else(InputOrigin::default),
+            cancel: cancel.clone(),
+            workspace: self.workspace.clone().into(),
+            progress,
+            state: self.state.values(),
+            clock: Arc::clone(&self.parts.clock),
+        };
+        let execution = Execution {
+            tool: self.parts.tools.get(&name).cloned(),
+            name,
+            context,
+            input,
+            chars_max: self.parts.result_chars_max,
+            timeout_millis: self.parts.call_timeout_millis,
+            spill: self.parts.spill.clone(),
+        };
+        let clock = Arc::clone(&self.parts.clock);
+        self.spawn(id, cancel, async move {
+            let started = clock.now();
+            let output = Box::new(pipeline::execute(execution).await);
+            let millis = clock.now().since(started);
+            Outcome { effect: id, records: vec![Record::CallFinished { call, output, millis }] }
+        });
+    }
+
+    /// Asks the approver, if there is one; a decision by id makes this effect disappear.
+    fn ask(&mut self, id: EffectId, open: OpenPermission) {
+        let request = open.id;
+        let answer: BoxFuture<(Option<Decision>, String)> = match self.parts.approver.clone() {
+            None => Box::pin(std::future::pending()),
+            Some(approver) => Box::pin(async move {
+                let name = approver.name().to_owned();
+                let decide = async { approver.decide(open).await };
+                (AssertUnwindSafe(decide).catch_unwind().await.unwrap_or(None), name)
+            }),
+        };
+        self.spawn(id, CancellationToken::new(), async move {
+            let (decision, by) = answer.await;
+            Outcome { effect: id, records: vec![decided(request, decision, by)] }
+        });
+    }
+
+    fn wake(&mut self, id: EffectId, at: Timestamp, cause: WakeCause) {
+        let wait = self.parts.clock.sleep_until(at);
+        self.spawn(id, CancellationToken::new(), async move {
+            wait.await;
+            let records = match cause {
+                WakeCause::Retry => vec![Record::TimePassed],
+                WakeCause::WallTime => {
+                    vec![Record::Interrupted { cause: InterruptCause::WallTime }]
+                }
+            };
+            Outcome { effect: id, records }
+        });
+    }
+
+    /// The prefix as it is now, as a record.
+    fn epoch(&self, cause: EpochCause) -> Record {
+        let number = self.state.epoch.as_ref().map_or(0, |epoch| epoch.number);
+        Record::EpochStarted(Box::new(EpochStarted {
+            epoch: number.saturating_add(1),
+            cause,
+            system: self.parts.system.clone(),
+            tools: self.parts.tools.definitions(),
+            model: self.state.settings.model.name.clone(),
+            system_hash: hash(&self.parts.system),
+            tools_hash: self.parts.tools.hash().to_owned(),
+        }))
+    }
+
+    /// Why the prefix as it is now differs from the epoch's, if it does.
+    fn changed_prefix(&self) -> Option<EpochCause> {
+        let epoch = self.state.epoch.as_ref()?;
+        if *epoch.system != *self.parts.system {
+            return Some(EpochCause::SystemPrompt);
+        }
+        (epoch.tools_hash != *self.parts.tools.hash()).then_some(EpochCause::Tools)
+    }
+}
+
+fn durability_of(kind: &EffectKind) -> Durability {
+    match kind {
+        EffectKind::RunCall { replay_safe: false, .. } | EffectKind::FinishTurn { .. } => {
+            Durability::Synced
+        }
+        _ => Durability::Written,
+    }
+}
+
+fn decided(id: PermissionId, decision: Option<Decision>, by: String) -> Record {
+    let decision = decision.unwrap_or(Decision::Deny {
+        reason: Some("nobody answered the permission request".into()),
+    });
+    Record::PermissionDecided(PermissionDecided { id, decision, by })
+}
+
+/// What an effect comes to whose own task panicked. What it calls is caught before, so this is a
+/// defect of ours, and is told as one.
+pub(super) fn panicked(effect: EffectId, text: &str) -> Outcome {
+    tracing::error!(?effect, panic = text, "an effect panicked");
+    let records = match effect {
+        EffectId::Run(call) => {
+            let output = Box::new(ToolOutput::error(format!("the call crashed: {text}")));
+            vec![Record::CallFinished { call, output, millis: 0 }]
+        }
+        EffectId::Ask(request) => vec![decided(request, None, "nobody".into())],
+        EffectId::Compact(_) => vec![Record::CompactionFailed { error: text.to_owned() }],
+        _ => vec![Record::Interrupted { cause: InterruptCause::Cancelled }],
+    };
+    Outcome { effect, records }
+}
+
+fn hash(text: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(text);
+    short_hex(hash)
+}

@@ -1,0 +1,155 @@
+//! The model call: streams the answer, shows it as it comes, and writes it when it is whole.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use futures::{FutureExt, StreamExt};
+use heeler_core::{
+    Durability, EffectId, EventStream, InterruptCause, ModelEvent, ModelFailed, ModelReplied,
+    ProviderError, ProviderErrorKind, Record, Reply, StoreError,
+};
+
+use super::Driver;
+use crate::draft::Draft;
+use crate::pipeline::{CANCEL_GRACE_MILLIS, panic_text};
+
+/// An answer that is being streamed.
+pub(super) struct ModelStream {
+    pub(super) id: EffectId,
+    stream: EventStream,
+    draft: Draft,
+}
+
+/// One step of the answer.
+pub(super) type Step = Result<ModelEvent, ProviderError>;
+
+/// The next step; `None` when nothing is being streamed.
+///
+/// Cancel-safe: a step is either taken or still in the stream.
+pub(super) async fn next(stream: &mut Option<ModelStream>) -> Option<Step> {
+    let stream = stream.as_mut()?;
+    let step = AssertUnwindSafe(stream.stream.next()).catch_unwind().await;
+    Some(match step {
+        Ok(Some(step)) => step,
+        Ok(None) => Err(ProviderError::new(
+            ProviderErrorKind::Format,
+            "the model's answer ended before it was whole",
+        )),
+        Err(panic) => Err(broken_provider(panic_text(panic.as_ref()))),
+    })
+}
+
+fn broken_provider(panic: &str) -> ProviderError {
+    let message = format!("the provider's code crashed: {panic}");
+    ProviderError::new(ProviderErrorKind::InvalidRequest, message)
+}
+
+impl Driver {
+    pub(super) fn start_stream(&mut self, id: EffectId, output_max: u64) {
+        let Some(request) = self.state.request(output_max) else { return };
+        let provider = &self.parts.provider;
+        let stream = catch_unwind(AssertUnwindSafe(|| provider.stream(request)));
+        let stream = stream.unwrap_or_else(|panic| {
+            let error = broken_provider(panic_text(panic.as_ref()));
+            Box::pin(futures::stream::iter([Err(error)]))
+        });
+        self.stream = Some(ModelStream { id, stream, draft: Draft::default() });
+    }
+
+    pub(super) async fn take_step(&mut self, step: Step) -> Result<(), StoreError> {
+        match step {
+            Ok(ModelEvent::Finished(reply)) => {
+                let record = self.replied(reply);
+                self.stream = None;
+                self.write(record.into_iter().collect(), Durability::Written).await
+            }
+            Ok(event) => {
+                let seen = self.stream.as_mut().and_then(|stream| stream.draft.take(event));
+                if let Some(event) = seen {
+                    self.show(event);
+                }
+                Ok(())
+            }
+            Err(error) => self.fail_attempt(error).await,
+        }
+    }
+
+    async fn fail_attempt(&mut self, error: ProviderError) -> Result<(), StoreError> {
+        let Some(ModelStream { id: EffectId::Model(turn, round, attempt), draft, .. }) =
+            self.stream.take()
+        else {
+            return Ok(());
+        };
+        let wait = self.parts.retry.next_wait(attempt, &error, self.parts.entropy.next());
+        let now = self.parts.clock.now();
+        let usage = draft.usage();
+        let record = Record::ModelFailed(ModelFailed {
+            turn,
+            round,
+            attempt,
+            kind: error.kind,
+            message: error.message,
+            retry_at: wait.map(|millis| now.plus(millis)),
+            usage,
+            cost: self.state.settings.model.prices.map(|prices| prices.cost(&usage)),
+        });
+        self.write(vec![record], Durability::Written).await
+    }
+
+    fn replied(&self, reply: Reply) -> Option<Record> {
+        let EffectId::Model(turn, round, attempt) = self.stream.as_ref()?.id else { return None };
+        let cost = self.state.settings.model.prices.map(|prices| prices.cost(&reply.usage));
+        let replied = ModelReplied { turn, round, attempt, reply, cost };
+        Some(Record::ModelReplied(Box::new(replied)))
+    }
+
+    /// Stops the running turn: keeps what was streamed, lets running calls give what they have
+    /// within a moment, and answers the rest as cancelled.
+    pub(super) async fn interrupt(&mut self, cause: InterruptCause) -> Result<(), StoreError> {
+        if self.state.turn.is_none() && self.state.compaction.is_none() {
+            return Ok(());
+        }
+        self.is_active = true;
+        let mut records = Vec::new();
+        if let Some(mut stream) = self.stream.take() {
+            let draft = std::mem::take(&mut stream.draft);
+            // The connection is closed before anything is said of the end.
+            let ModelStream { id, .. } = stream;
+            if let (EffectId::Model(turn, round, attempt), Some(reply)) = (id, draft.interrupted())
+            {
+                let cost = self.state.settings.model.prices.map(|p| p.cost(&reply.usage));
+                let replied = ModelReplied { turn, round, attempt, reply, cost };
+                records.push(Record::ModelReplied(Box::new(replied)));
+            }
+        }
+        records.extend(self.last_words().await);
+        records.push(Record::Interrupted { cause });
+        self.write(records, Durability::Written).await
+    }
+
+    /// Cancels running calls and takes what they give within the grace.
+    async fn last_words(&mut self) -> Vec<Record> {
+        let mut calls = 0;
+        for (id, running) in &self.running {
+            if matches!(id, EffectId::Run(_)) {
+                running.cancel.cancel();
+                calls += 1;
+            }
+        }
+        let mut records = Vec::new();
+        let clock = &self.parts.clock;
+        let mut grace = clock.sleep_until(clock.now().plus(CANCEL_GRACE_MILLIS));
+        while calls > 0 {
+            let joined = tokio::select! {
+                joined = self.tasks.join_next_with_id() => joined,
+                () = &mut grace => break,
+            };
+            let Some(Ok((task, outcome))) = joined else { continue };
+            let Some(effect) = self.effects_by_task.remove(&task) else { continue };
+            if self.running.remove(&effect).is_some() && matches!(effect, EffectId::Run(_)) {
+                calls -= 1;
+                records.extend(outcome.records);
+            }
+        }
+        records
+    }
+}

@@ -1,0 +1,86 @@
+//! The compaction's model call: one request for a summary, tried again like any other.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use heeler_core::{
+    Block, CancellationToken, Clock, Compacted, EffectId, Entropy, ModelEvent, ModelRequest,
+    Outcome, Prices, Provider, ProviderError, ProviderErrorKind, Record, Reply,
+};
+use heeler_turn::retry;
+
+use super::Driver;
+
+/// The most tokens of a summary.
+const SUMMARY_TOKENS_MAX: u64 = 8192;
+
+impl Driver {
+    /// Asks for a summary of the first `cut` messages.
+    pub(super) fn summarize(&mut self, id: EffectId, cut: u64) {
+        let cut = usize::try_from(cut).unwrap_or(usize::MAX);
+        let output_max = self.state.settings.model.output_max.min(SUMMARY_TOKENS_MAX);
+        let request = self.state.summary_request(cut, output_max);
+        let summary = Summary {
+            provider: Arc::clone(&self.parts.provider),
+            clock: Arc::clone(&self.parts.clock),
+            entropy: Arc::clone(&self.parts.entropy),
+            retry: self.parts.retry,
+            prices: self.state.settings.model.prices,
+        };
+        self.spawn(id, CancellationToken::new(), async move {
+            let record = match request {
+                Some(request) => summary.record(request).await,
+                None => Record::CompactionFailed { error: "there is no prompt yet".into() },
+            };
+            Outcome { effect: id, records: vec![record] }
+        });
+    }
+}
+
+struct Summary {
+    provider: Arc<dyn Provider>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    retry: retry::Policy,
+    prices: Option<Prices>,
+}
+
+impl Summary {
+    async fn record(&self, request: ModelRequest) -> Record {
+        let mut attempt = 1;
+        loop {
+            let error = match ask(self.provider.as_ref(), request.clone()).await {
+                Ok(reply) => return self.take(&reply),
+                Err(error) => error,
+            };
+            let Some(wait) = self.retry.next_wait(attempt, &error, self.entropy.next()) else {
+                return Record::CompactionFailed { error: error.message };
+            };
+            self.clock.sleep_until(self.clock.now().plus(wait)).await;
+            attempt += 1;
+        }
+    }
+
+    /// Text only: calls the summarizer makes are ignored, like everything else it says.
+    fn take(&self, reply: &Reply) -> Record {
+        let summary: String = reply.blocks.iter().filter_map(Block::as_text).collect();
+        if summary.trim().is_empty() {
+            return Record::CompactionFailed { error: "the model gave an empty summary".into() };
+        }
+        Record::Compacted(Compacted {
+            summary: summary.trim().to_owned(),
+            usage: reply.usage,
+            cost: self.prices.map(|prices| prices.cost(&reply.usage)),
+        })
+    }
+}
+
+async fn ask(provider: &dyn Provider, request: ModelRequest) -> Result<Reply, ProviderError> {
+    let mut stream = provider.stream(request);
+    while let Some(step) = stream.next().await {
+        if let ModelEvent::Finished(reply) = step? {
+            return Ok(reply);
+        }
+    }
+    Err(ProviderError::new(ProviderErrorKind::Format, "the summary ended before it was whole"))
+}

@@ -1,0 +1,71 @@
+//! Everything a session is handed. Nothing is looked up elsewhere.
+
+use std::sync::Arc;
+
+use heeler_core::{Approver, Clock, Entropy, Provider, SessionStore, Settings, Spill};
+use heeler_turn::TokenEstimate;
+use heeler_turn::retry;
+
+use crate::{OsEntropy, SystemClock, Toolset};
+
+/// What a session is made of; cheap to clone.
+#[derive(Clone)]
+pub struct Parts {
+    /// Answers model requests.
+    pub provider: Arc<dyn Provider>,
+    /// What the model can call.
+    pub tools: Toolset,
+    /// Answers permission requests, when `settings.policy.interactive`; without one, only
+    /// [`crate::Session::decide`] does.
+    pub approver: Option<Arc<dyn Approver>>,
+    /// Keeps the journal.
+    pub store: Arc<dyn SessionStore>,
+    /// Keeps outputs too long for the history; without one they are only cut.
+    pub spill: Option<Arc<dyn Spill>>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// For ids and jitter.
+    pub entropy: Arc<dyn Entropy>,
+    /// The system prompt; empty for none.
+    pub system: String,
+    /// Model, limits, permission.
+    pub settings: Settings,
+    /// When a failed model request is sent again.
+    pub retry: retry::Policy,
+    /// Estimates tokens instead of counting characters.
+    pub estimate: Option<Arc<dyn TokenEstimate>>,
+    /// The most characters of one result that enter the history.
+    pub result_chars_max: usize,
+    /// Milliseconds after which a call is cancelled, unless its tool says otherwise; 0 for never.
+    pub call_timeout_millis: u64,
+    /// Milliseconds between heartbeats while a turn runs; 0 for none.
+    pub heartbeat_millis: u64,
+    /// The version written into the journal.
+    pub build: String,
+}
+
+impl Parts {
+    /// The parts with the defaults of the library: no tools, no limits but the usual ones, and
+    /// every tool that is handed in may run.
+    pub fn new(provider: Arc<dyn Provider>, store: Arc<dyn SessionStore>) -> Self {
+        let mut settings = Settings::default();
+        settings.policy.mode = heeler_core::Mode::Bypass;
+        Self {
+            provider,
+            tools: Toolset::default(),
+            approver: None,
+            store,
+            spill: None,
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(OsEntropy::default()),
+            system: String::new(),
+            settings,
+            retry: retry::Policy::default(),
+            estimate: None,
+            result_chars_max: 200_000,
+            call_timeout_millis: 660_000,
+            heartbeat_millis: 30_000,
+            build: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}

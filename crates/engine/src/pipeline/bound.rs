@@ -1,0 +1,78 @@
+//! Bounds what a result puts into the history; the rest goes where the model can read it.
+
+use heeler_core::{Block, CallId, SessionId, Spill, ToolOutput};
+
+/// The most images of one result.
+const IMAGES_MAX: usize = 20;
+
+/// Cuts the output's text to `chars_max`, head and tail, and spills the whole of it.
+pub(super) fn bound(
+    output: &mut ToolOutput,
+    chars_max: usize,
+    spill: Option<&dyn Spill>,
+    session: &SessionId,
+    call: CallId,
+) {
+    bound_images(output);
+    let chars: usize = output.content.iter().filter_map(Block::as_text).map(char_count).sum();
+    if chars <= chars_max {
+        return;
+    }
+    let whole = output.text_content();
+    let path = spill.and_then(|spill| spill.write(session, call, &whole).ok());
+    let place = match &path {
+        Some(path) => format!("; the whole output is in {}", path.display()),
+        None => String::new(),
+    };
+    let marker =
+        format!("\n[... {} of {chars} characters left out{place} ...]\n", chars - chars_max);
+    let text = head_and_tail(&whole, chars_max, &marker);
+    output.content.retain(|block| block.as_text().is_none());
+    output.content.insert(0, Block::text(text));
+    output.spill = path;
+}
+
+fn bound_images(output: &mut ToolOutput) {
+    let mut images = 0;
+    output.content.retain(|block| {
+        images += usize::from(matches!(block, Block::Image(_)));
+        !matches!(block, Block::Image(_)) || images <= IMAGES_MAX
+    });
+    if images > IMAGES_MAX {
+        let left_out = images - IMAGES_MAX;
+        output.content.push(Block::text(format!("[{left_out} more images left out]")));
+    }
+}
+
+/// Three quarters of `chars_max` from the beginning, the rest from the end.
+fn head_and_tail(text: &str, chars_max: usize, marker: &str) -> String {
+    let head_chars = chars_max / 4 * 3;
+    let tail_chars = chars_max - head_chars;
+    let head_end = text.char_indices().nth(head_chars).map_or(text.len(), |(at, _)| at);
+    let tail_start = match tail_chars {
+        0 => text.len(),
+        n => text.char_indices().rev().nth(n - 1).map_or(0, |(at, _)| at),
+    };
+    format!("{}{marker}{}", &text[..head_end], &text[tail_start.max(head_end)..])
+}
+
+fn char_count(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_head_and_tail_and_never_splits_a_character() {
+        let session = "s".parse().unwrap();
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        let mut output = ToolOutput::text("é".repeat(10) + "end");
+        bound(&mut output, 8, None, &session, call);
+        assert_eq!(output.text_content(), "éééééé\n[... 5 of 13 characters left out ...]\nnd");
+        let mut short = ToolOutput::text("12345678");
+        bound(&mut short, 8, None, &session, call);
+        assert_eq!(short, ToolOutput::text("12345678"));
+    }
+}

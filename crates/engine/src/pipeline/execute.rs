@@ -1,0 +1,92 @@
+//! Runs one call: whatever the tool does, there is one output.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use heeler_core::{RawJson, Spill, Tool, ToolContext, ToolError, ToolOutput};
+
+use super::{bound, panic_text};
+
+/// How long a tool may take to return what it has once it was cancelled.
+pub(crate) const CANCEL_GRACE_MILLIS: u64 = 250;
+
+/// One call, ready to run.
+pub(crate) struct Execution {
+    pub(crate) tool: Option<Arc<dyn Tool>>,
+    pub(crate) name: String,
+    pub(crate) context: ToolContext,
+    pub(crate) input: RawJson,
+    pub(crate) chars_max: usize,
+    pub(crate) timeout_millis: u64,
+    pub(crate) spill: Option<Arc<dyn Spill>>,
+}
+
+/// Runs the call and bounds its output. A panic, an error and a hang are outputs too.
+pub(crate) async fn execute(execution: Execution) -> ToolOutput {
+    let Execution { tool, name, context, input, chars_max, timeout_millis, spill } = execution;
+    let (session, call) = (context.session.clone(), context.call);
+    let mut output = match tool {
+        Some(tool) => run(tool, &name, context, input, timeout_millis).await,
+        None => ToolOutput::error(format!("the tool {name} is gone; it was not run")),
+    };
+    bound::bound(&mut output, chars_max, spill.as_deref(), &session, call);
+    output
+}
+
+async fn run(
+    tool: Arc<dyn Tool>,
+    name: &str,
+    context: ToolContext,
+    input: RawJson,
+    timeout_millis: u64,
+) -> ToolOutput {
+    let cancel = context.cancel.clone();
+    let timeout_millis = match tool.metadata().timeout_millis {
+        0 => timeout_millis,
+        own => own,
+    };
+    // The call itself may panic before it gives a future, so that happens inside one.
+    let call = async move { tool.call(context, input).await };
+    let mut call = std::pin::pin!(AssertUnwindSafe(call).catch_unwind());
+    let finished = match timeout_millis {
+        0 => Some(call.as_mut().await),
+        millis => tokio::time::timeout(Duration::from_millis(millis), call.as_mut()).await.ok(),
+    };
+    if let Some(finished) = finished {
+        return to_output(name, finished);
+    }
+    cancel.cancel();
+    let note = format!("Stopped after {} s without finishing.", timeout_millis / 1000);
+    let grace = Duration::from_millis(CANCEL_GRACE_MILLIS);
+    match tokio::time::timeout(grace, call).await {
+        Ok(finished) => {
+            let mut output = to_output(name, finished);
+            output.is_error = true;
+            output.content.push(heeler_core::Block::text(format!("\n{note}")));
+            output
+        }
+        Err(_) => ToolOutput::error(format!(
+            "{note} The tool ignored being cancelled and was abandoned; it may still change things."
+        )),
+    }
+}
+
+type Finished = Result<Result<ToolOutput, ToolError>, Box<dyn std::any::Any + Send>>;
+
+fn to_output(name: &str, finished: Finished) -> ToolOutput {
+    match finished {
+        Ok(Ok(output)) => output,
+        Ok(Err(ToolError::ForModel(text))) => ToolOutput::error(text),
+        Ok(Err(ToolError::Internal(error))) => {
+            tracing::warn!(tool = name, %error, "a tool failed");
+            ToolOutput::error(format!("the tool {name} failed: {error}"))
+        }
+        Err(panic) => {
+            let text = panic_text(panic.as_ref());
+            tracing::error!(tool = name, panic = text, "a tool panicked");
+            ToolOutput::error(format!("the tool {name} crashed: {text}"))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! One call's way: find, validate, describe; later, once it may run, execute and bound the output.
+//!
+//! Whether it may run is decided between the two halves, by the machine.
+
+mod bound;
+mod execute;
+mod validate;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use heeler_core::{CallPlan, RawJson};
+
+pub(crate) use execute::{CANCEL_GRACE_MILLIS, Execution, execute};
+
+use crate::Toolset;
+use validate::{Validated, validate};
+
+/// The most tool names listed to a model that asked for an unknown one.
+const NAMES_LISTED_MAX: usize = 64;
+
+/// Looks a call's tool up, checks the input and says what the call touches.
+pub(crate) fn plan(tools: &Toolset, workspace: &str, name: &str, input: &RawJson) -> CallPlan {
+    let Some(tool) = tools.get(name) else {
+        return CallPlan::Invalid { error: unknown_tool(tools, name) };
+    };
+    let Validated { input: changed, notes } = match validate(tools, name, input) {
+        Ok(validated) => validated,
+        Err(error) => return CallPlan::Invalid { error },
+    };
+    let used = changed.as_ref().unwrap_or(input);
+    let described = catch_unwind(AssertUnwindSafe(|| {
+        let mut facts = tool.facts(used, workspace);
+        facts.terminal |= tool.metadata().terminal;
+        facts
+    }));
+    match described {
+        Ok(facts) => CallPlan::Ready { facts, input: changed, notes },
+        Err(panic) => CallPlan::Invalid {
+            error: format!("the tool {name} crashed: {}", panic_text(panic.as_ref())),
+        },
+    }
+}
+
+fn unknown_tool(tools: &Toolset, name: &str) -> String {
+    let names: Vec<&str> = tools.names().take(NAMES_LISTED_MAX).collect();
+    if names.is_empty() {
+        return format!("there is no tool called `{name}`; this conversation has no tools");
+    }
+    format!("there is no tool called `{name}`; the tools are {}", names.join(", "))
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}

@@ -1,0 +1,102 @@
+//! Checks a call's input against the tool's whole JSON Schema.
+//!
+//! Models err in a few harmless ways (a number in quotes, an object written as a string). Those
+//! are put right and noted; everything else goes back to the model with the path and the reason.
+
+use heeler_core::{RawJson, truncate_chars};
+use jsonschema::Validator;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use serde_json::Value;
+
+use crate::Toolset;
+
+/// The most problems told at once.
+const PROBLEMS_MAX: usize = 5;
+/// The most characters of one problem.
+const PROBLEM_CHARS_MAX: usize = 300;
+/// The most values put right in one input.
+const COERCIONS_MAX: usize = 16;
+
+/// An input that fits its schema.
+#[derive(Debug)]
+pub(super) struct Validated {
+    /// The input to use, when it differs from the model's.
+    pub(super) input: Option<RawJson>,
+    /// What was put right.
+    pub(super) notes: Vec<String>,
+}
+
+pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Validated, String> {
+    let validator = match tools.validator(name) {
+        Some(Ok(validator)) => validator,
+        Some(Err(error)) => return Err(format!("the tool {name} has a broken schema: {error}")),
+        None => return Err(format!("there is no tool called `{name}`")),
+    };
+    let mut input = raw.value();
+    let was_null = input.is_null();
+    if was_null {
+        input = Value::Object(serde_json::Map::new());
+    }
+    let notes = coerce(validator, &mut input);
+    let problems: Vec<String> =
+        validator.iter_errors(&input).take(PROBLEMS_MAX).map(tell).collect();
+    if !problems.is_empty() {
+        return Err(format!(
+            "invalid input for {name}: {}. Nothing was run; call it again with a corrected input",
+            problems.join("; ")
+        ));
+    }
+    let changed = was_null || !notes.is_empty();
+    Ok(Validated { input: changed.then(|| RawJson::from_value(&input)), notes })
+}
+
+fn tell(error: jsonschema::ValidationError<'_>) -> String {
+    let path = error.instance_path().to_string();
+    let place = if path.is_empty() { "the input".to_owned() } else { format!("`{path}`") };
+    truncate_chars(&format!("{place}: {error}"), PROBLEM_CHARS_MAX).into_owned()
+}
+
+/// Puts values of an evidently meant type right, and says which.
+fn coerce(validator: &Validator, input: &mut Value) -> Vec<String> {
+    let mut notes = Vec::new();
+    while notes.len() < COERCIONS_MAX {
+        let found = validator.iter_errors(input).find_map(|error| {
+            let ValidationErrorKind::Type { kind } = error.kind() else { return None };
+            let path = error.instance_path().to_string();
+            let (value, as_what) = reread(error.instance(), kind)?;
+            Some((path, value, as_what))
+        });
+        let Some((path, value, as_what)) = found else { break };
+        let Some(place) = input.pointer_mut(&path) else { break };
+        *place = value;
+        notes.push(format!("Note: `{path}` was read as {as_what}."));
+    }
+    notes
+}
+
+/// The value the model evidently meant.
+fn reread(value: &Value, wanted: &TypeKind) -> Option<(Value, &'static str)> {
+    let wants = |name: &str| match wanted {
+        TypeKind::Single(one) => one.to_string() == name,
+        TypeKind::Multiple(many) => many.iter().any(|one| one.to_string() == name),
+    };
+    match value {
+        Value::String(text) => {
+            let inner: Value = serde_json::from_str(text.trim()).ok()?;
+            match &inner {
+                Value::Number(n) if wants("integer") && (n.is_i64() || n.is_u64()) => {
+                    Some((inner, "an integer"))
+                }
+                Value::Number(_) if wants("number") => Some((inner, "a number")),
+                Value::Bool(_) if wants("boolean") => Some((inner, "a boolean")),
+                Value::Array(_) if wants("array") => Some((inner, "an array")),
+                Value::Object(_) if wants("object") => Some((inner, "an object")),
+                _ => None,
+            }
+        }
+        Value::Number(number) if wants("string") => {
+            Some((Value::String(number.to_string()), "a string"))
+        }
+        _ => None,
+    }
+}

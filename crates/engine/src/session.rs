@@ -1,0 +1,262 @@
+//! The handle to a session and the awaitable turn.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use heeler_core::{
+    CancellationToken, Decision, Input, PermissionId, SessionHeader, SessionId, Settings,
+    SteeringId, StoreError, TurnOutcome, View,
+};
+use heeler_turn::State;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::driver::{Command, Driver};
+use crate::log::{Cursor, EventLog};
+use crate::{Parts, Toolset};
+
+/// The most commands that wait for the session's task; senders wait beyond it.
+const COMMANDS_MAX: usize = 256;
+
+/// A handle to one session; cheap to clone. When the last one is gone the session is closed: what
+/// runs is cancelled and the lease given back.
+#[derive(Clone)]
+pub struct Session {
+    id: SessionId,
+    commands: mpsc::Sender<Command>,
+    log: Arc<EventLog>,
+}
+
+/// Why a session could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct OpenError(#[from] StoreError);
+
+impl OpenError {
+    /// Whether another process owns the session.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.0.is_busy()
+    }
+
+    /// Whether there is no such session.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.0.is_not_found()
+    }
+}
+
+/// The session's task is gone: its journal could not be written, or the runtime is shutting down.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the session is closed")]
+pub struct SessionError;
+
+/// Why a decision did not count.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecideError {
+    /// There is no such open request: somebody decided first, or the call is gone.
+    #[error("there is no open request {0}: somebody decided it already, or its call ended")]
+    NotOpen(PermissionId),
+    /// The session is closed.
+    #[error("the session is closed")]
+    Closed,
+}
+
+impl Session {
+    /// Makes a new session that works in `workspace`, an absolute path.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    pub async fn create(parts: Parts, workspace: &str) -> Result<Self, OpenError> {
+        let created = parts.clock.now();
+        let id = SessionId::mint(created, parts.entropy.as_ref());
+        Self::create_with_id(parts, id, workspace).await
+    }
+
+    /// As [`Session::create`], under an id of the caller's.
+    ///
+    /// # Errors
+    /// When the store refuses, for example because the id is taken.
+    pub async fn create_with_id(
+        parts: Parts,
+        id: SessionId,
+        workspace: &str,
+    ) -> Result<Self, OpenError> {
+        let header = SessionHeader {
+            id: id.clone(),
+            created: parts.clock.now(),
+            workspace: workspace.to_owned(),
+        };
+        parts.store.create(header).await?;
+        Self::open(parts, id).await
+    }
+
+    /// Takes a session over: reads its journal, applies the crash rules, and waits for what comes.
+    /// Nothing of an unfinished turn runs before [`Session::resume`] or [`Session::turn`].
+    ///
+    /// # Errors
+    /// When it does not exist, another process owns it, or the store refuses.
+    pub async fn open(parts: Parts, id: SessionId) -> Result<Self, OpenError> {
+        let (sender, receiver) = mpsc::channel(COMMANDS_MAX);
+        let driver = Driver::open(parts, id.clone(), receiver).await?;
+        let log = driver.log();
+        tokio::spawn(driver.run());
+        Ok(Self { id, commands: sender, log })
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Starts a turn with this input; while one runs, the input waits for its end. The turn runs
+    /// whether or not the result is polled, and is cancelled when it is dropped.
+    #[must_use = "dropping a turn cancels it"]
+    pub fn turn(&self, input: Input) -> Turn {
+        self.start(Some(input))
+    }
+
+    /// Finishes the turn that an earlier process left, if there is one: the outcome is then its,
+    /// else that of the last turn, `Done` when there never was one.
+    #[must_use = "dropping a turn cancels it"]
+    pub fn resume(&self) -> Turn {
+        self.start(None)
+    }
+
+    fn start(&self, input: Option<Input>) -> Turn {
+        let cancel = CancellationToken::new();
+        let (done, outcome) = oneshot::channel();
+        let command = Command::Turn { input, cancel: cancel.clone(), done };
+        let commands = self.commands.clone();
+        // Sent from a task, so that starting a turn needs no await and never blocks.
+        match commands.try_send(command) {
+            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => {}
+            Err(mpsc::error::TrySendError::Full(command)) => {
+                tokio::spawn(async move { commands.send(command).await });
+            }
+        }
+        Turn { outcome, cancel: cancel.drop_guard() }
+    }
+
+    /// Says something to the running turn: it is delivered before the next model call. The same
+    /// id twice counts once. With no turn running it starts one.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn steer(&self, id: SteeringId, input: Input) -> Result<(), SessionError> {
+        self.ask(|done| Command::Steer { id, input, done }).await
+    }
+
+    /// Takes a steering input back. `false` when it was delivered already, or never queued.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn take_back(&self, id: SteeringId) -> Result<bool, SessionError> {
+        self.ask(|done| Command::TakeBack { id, done }).await
+    }
+
+    /// Answers a permission request; the first answer wins. `by` is written into the journal.
+    ///
+    /// # Errors
+    /// When the request is not open any more, or the session is closed.
+    pub async fn decide(
+        &self,
+        id: PermissionId,
+        decision: Decision,
+        by: &str,
+    ) -> Result<(), DecideError> {
+        let by = by.to_owned();
+        self.ask(|done| Command::Decide { id, decision, by, done })
+            .await
+            .unwrap_or(Err(DecideError::Closed))
+    }
+
+    /// Stops the running turn. Its awaitable ends with `Cancelled`.
+    pub async fn cancel(&self) {
+        // A closed session has nothing left to cancel.
+        let _ = self.ask(|done| Command::Cancel { done }).await;
+    }
+
+    /// Replaces the conversation's head by a summary, as soon as no model call runs. `false` when
+    /// there is too little to summarize or it failed; the events say why.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn compact(&self) -> Result<bool, SessionError> {
+        self.ask(|done| Command::Compact { done }).await
+    }
+
+    /// Replaces the system prompt from the next model call on.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn set_system(&self, system: impl Into<String>) -> Result<(), SessionError> {
+        let system = system.into();
+        self.ask(|done| Command::SetSystem { system, done }).await
+    }
+
+    /// Replaces the tools from the next model call on.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn set_tools(&self, tools: Toolset) -> Result<(), SessionError> {
+        self.ask(|done| Command::SetTools { tools, done }).await
+    }
+
+    /// Replaces the settings from here on.
+    ///
+    /// # Errors
+    /// When the session is closed or the journal cannot be written.
+    pub async fn set_settings(&self, settings: Settings) -> Result<(), SessionError> {
+        self.ask(|done| Command::SetSettings { settings: Box::new(settings), done }).await
+    }
+
+    /// The view now and a cursor to follow it from there.
+    #[must_use]
+    pub fn subscribe(&self) -> (View, Cursor) {
+        self.log.subscribe()
+    }
+
+    /// A snapshot of the whole state: the conversation, estimates, totals. Copies pointers only.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn state(&self) -> Result<State, SessionError> {
+        Ok(*self.ask(|done| Command::State { done }).await?)
+    }
+
+    /// Closes the session: cancels what runs, syncs the journal and gives the lease back.
+    pub async fn close(self) {
+        let _ = self.ask(|done| Command::Close { done }).await;
+    }
+
+    async fn ask<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, SessionError> {
+        let (done, answer) = oneshot::channel();
+        self.commands.send(command(done)).await.map_err(|_| SessionError)?;
+        answer.await.map_err(|_| SessionError)
+    }
+}
+
+/// A running turn: resolves to its outcome, the same that its terminal event carries. Dropping it
+/// cancels the turn.
+pub struct Turn {
+    outcome: oneshot::Receiver<TurnOutcome>,
+    #[expect(dead_code, reason = "held for its drop, which cancels the turn")]
+    cancel: tokio_util::sync::DropGuard,
+}
+
+impl Future for Turn {
+    type Output = TurnOutcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<TurnOutcome> {
+        Pin::new(&mut self.outcome).poll(context).map(|outcome| {
+            outcome.unwrap_or_else(|_| TurnOutcome::Failed {
+                message: "the session was closed before the turn ended".into(),
+            })
+        })
+    }
+}

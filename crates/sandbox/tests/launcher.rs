@@ -12,6 +12,7 @@ use std::process::{ExitCode, Stdio};
 use heeler_sandbox::{
     Child, Command, Exit, Killed, Launcher, LauncherError, OutputStream, Streams,
 };
+use processes::{assert_alive, kill, wait_dead};
 
 /// Makes this executable start a tree of processes, print their ids, and wait to be killed.
 const PARENT_MODE: &str = "--be-a-parent";

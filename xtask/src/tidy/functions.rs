@@ -1,8 +1,8 @@
 //! Functions stay short enough to be seen whole.
 
 use crate::finding::Finding;
-use crate::rust_text::{RustText, closing, line_at};
-use crate::tree::Tree;
+use crate::rust_text::{closing, line_at};
+use crate::tree::{File, Tree};
 
 pub(super) const WHY: &str =
     "a function that does not fit a screen is read in pieces, and changed without the other pieces";
@@ -11,11 +11,11 @@ const LINES_AIM: usize = 70;
 const LINES_MAX: usize = 150;
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    tree.rust().flat_map(|(path, file)| check_file(path, &file.rust)).collect()
+    tree.rust().flat_map(|(path, file)| check_file(path, file)).collect()
 }
 
-fn check_file(path: &str, text: &RustText) -> Vec<Finding> {
-    functions(text)
+fn check_file(path: &str, file: &File) -> Vec<Finding> {
+    functions(file)
         .filter_map(|function| {
             let Function { name, line, lines } = function;
             match lines {
@@ -41,9 +41,9 @@ struct Function<'a> {
 }
 
 /// The functions that have a body; `fn(...)` types have no name and are none.
-fn functions(text: &RustText) -> impl Iterator<Item = Function<'_>> {
-    let code = text.code.as_str();
-    let words: Vec<_> = text.words().collect();
+fn functions(file: &File) -> impl Iterator<Item = Function<'_>> {
+    let code = file.rust.code.as_str();
+    let words: Vec<_> = file.rust.words().collect();
     let pairs: Vec<_> = words.windows(2).map(|pair| (pair[0], pair[1])).collect();
     pairs.into_iter().filter_map(move |((at, word), (name_at, name))| {
         let between = code.get(at + word.len()..name_at)?;
@@ -52,8 +52,21 @@ fn functions(text: &RustText) -> impl Iterator<Item = Function<'_>> {
         }
         let open = body(code, name_at + name.len())?;
         let (line, last) = (line_at(code, at), line_at(code, closing(code, open)?));
-        Some(Function { name, line, lines: last - line + 1 })
+        Some(Function { name, line, lines: last - line + 1 - data_lines(file, line, last) })
     })
+}
+
+/// Lines from `first` to `last` that lie inside a string: a snapshot or a page of text is data,
+/// and its length says nothing about the function around it.
+fn data_lines(file: &File, first: usize, last: usize) -> usize {
+    let texts = file.text.lines().zip(file.rust.code.lines().zip(file.rust.comments.lines()));
+    texts
+        .take(last)
+        .skip(first)
+        .filter(|(text, (code, comments))| {
+            !text.trim().is_empty() && code.trim().is_empty() && comments.trim().is_empty()
+        })
+        .count()
 }
 
 /// The opening brace of the body that follows a signature, if it has one.
@@ -100,6 +113,12 @@ mod tests {
             crates/a/src/lib.rs:2: fn a has 151 lines; more than 150 are refused
         "#]],
         );
+    }
+
+    #[test]
+    fn text_inside_a_string_is_not_counted() {
+        let text = format!("//! A.\nfn a() {{\n    x(r#\"\n{}\"#);\n}}\n", "data\n".repeat(200));
+        expect![""].assert_eq(&render(check(&Tree::of([("crates/a/src/lib.rs", text)]))));
     }
 
     #[test]

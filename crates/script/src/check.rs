@@ -68,11 +68,7 @@ pub fn check_prefix(
         match now.next() {
             Some(after) if after.same_bytes(&before) => {}
             Some(after) => {
-                let (was, is) = first_difference(&before.view.raw, &after.view.raw);
-                found.add(
-                    place,
-                    format!("changed since the previous request: it had {was}, now {is}"),
-                );
+                found.add(place, before.difference(&after));
                 break;
             }
             None => {
@@ -126,9 +122,7 @@ pub(crate) fn check_summary_prefix(
     let instruction = blocks(current, 0).count().saturating_sub(1);
     let pairs = blocks(previous, 0).zip(blocks(current, 0).take(instruction));
     if let Some((before, after)) = pairs.into_iter().find(|(a, b)| !a.same_bytes(b)) {
-        let (was, is) = first_difference(&before.view.raw, &after.view.raw);
-        let what = format!("changed since the previous request: it had {was}, now {is}");
-        found.add(Some((before.message, Some(before.block))), what);
+        found.add(Some((before.message, Some(before.block))), before.difference(&after));
     }
     found.0
 }
@@ -294,6 +288,15 @@ struct Placed<'a> {
 impl Placed<'_> {
     fn same_bytes(&self, other: &Placed<'_>) -> bool {
         self.role == other.role && self.view.raw == other.view.raw
+    }
+
+    fn difference(&self, now: &Placed<'_>) -> String {
+        if self.role != now.role {
+            let (was, is) = (self.role.word(), now.role.word());
+            return format!("changed since the previous request: the {was} said it, now the {is}");
+        }
+        let (was, is) = first_difference(&self.view.raw, &now.view.raw);
+        format!("changed since the previous request: it had {was}, now {is}")
     }
 }
 

@@ -99,6 +99,8 @@ fn read_lines(name: &str, text: &str) -> Result<(Options, Vec<ReplySpec>), Scrip
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (n, (i, line)) in lines.enumerate() {
         let fail = |error: serde_json::Error| {
+            // serde_json counts lines within its input, which is one line.
+            let error = error.to_string().replace(" at line 1 column ", " at column ");
             let what = format!("{error} (each line is one reply)");
             ScriptError::new(name, Some(i + 1), what)
         };

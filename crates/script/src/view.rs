@@ -93,6 +93,17 @@ pub enum Content {
     Opaque,
 }
 
+impl Role {
+    /// The role in words.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
 impl BlockView {
     /// A text block whose bytes are its text.
     pub fn text(text: impl Into<String>) -> Self {

@@ -16,13 +16,18 @@ struct Talk {
 
 impl Talk {
     fn new(script: &str) -> Self {
-        let player = Player::new(Script::parse_named("s.toml", script).unwrap());
+        let player = Player::new(parsed(script));
         Self { player, messages: Vec::new(), log: String::new() }
     }
 
     fn request(&self) -> RequestView {
         let tools = vec![ToolView { name: "read".into(), raw: "{}".into() }];
-        let head = RequestView { model: "m".into(), system: "You help.".into(), tools, ..RequestView::default() };
+        let head = RequestView {
+            model: "m".into(),
+            system: "You help.".into(),
+            tools,
+            ..RequestView::default()
+        };
         RequestView { messages: RequestView::of(self.messages.clone()).messages, ..head }
     }
 
@@ -52,8 +57,13 @@ impl Talk {
 
     #[track_caller]
     fn gives(self, expected: Expect) {
-        expected.assert_eq(&self.log);
+        // One line a clause.
+        expected.assert_eq(&self.log.replace("; `", ";\n  `").replace(": it had ", ":\n  it had "));
     }
+}
+
+fn parsed(script: &str) -> Script {
+    Script::parse_named("s.toml", script).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn line(reply: &Reply) -> String {
@@ -84,13 +94,23 @@ fn view(block: &ReplyBlock) -> BlockView {
 #[test]
 fn replies_come_in_order_and_end() {
     let script = "[[reply]]\ntext = 'one'\n[[reply]]\ntext = 'two'\nrepeat = 2";
-    Talk::new(script).text("a").text("b").text("c").text("d").gives(expect![[]]);
+    Talk::new(script).text("a").text("b").text("c").text("d").gives(expect![[r#"
+        1: one [end_turn]
+        2: two [end_turn]
+        3: two [end_turn]
+        refused: request 4 finds no reply left in s.toml: add a `[[reply]]`, or set `loop = true` in `[script]`
+    "#]]);
 }
 
 #[test]
 fn the_last_reply_can_repeat_for_ever() {
     let script = "[script]\nloop = true\n[[reply]]\ntext = 'one'\n[[reply]]\ntext = 'two'";
-    Talk::new(script).text("a").text("b").text("c").text("d").gives(expect![[]]);
+    Talk::new(script).text("a").text("b").text("c").text("d").gives(expect![[r#"
+        1: one [end_turn]
+        2: two [end_turn]
+        3: two [end_turn]
+        4: two [end_turn]
+    "#]]);
 }
 
 #[test]
@@ -114,8 +134,16 @@ text = "{{file}} and {{gone}}"
         .text("fix it")
         .result("call_1_0", "src/lib.rs:12:fn total")
         .result("call_2_1", "...")
-        .gives(expect![[]]);
-    Talk::new(script).text("fix it").result("call_1_0", "no matches").gives(expect![[]]);
+        .gives(expect![[r#"
+            1: grep#call_1_0({"pattern":"fn total"}) [tool_use]
+            2: It is in src/lib.rs. | read#call_2_1({"path":"src/lib.rs","offset":12}) [tool_use]
+            3: {{file}} and {{gone}} [end_turn]
+        "#]]);
+    Talk::new(script).text("fix it").result("call_1_0", "no matches").gives(expect![[r#"
+        1: grep#call_1_0({"pattern":"fn total"}) [tool_use]
+        refused: request 2 does not fit the reply at s.toml:5: `capture.file` finds no "^([^:]+):" in "no matches";
+          `capture.line` finds no ":(\\d+):" in "no matches"
+    "#]]);
 }
 
 #[test]
@@ -127,7 +155,13 @@ expect = { last_user_contains = "hello", system_contains = ["You", "pirate"], to
 [[reply]]
 blocks = [{ call = "read", id = "a" }, { call = "read", id = "b" }]
 "#;
-    Talk::new(script).text("goodbye").gives(expect![[]]);
+    Talk::new(script).text("goodbye").gives(expect![[r#"
+        refused: request 1 does not fit the reply at s.toml:2: `last_user_contains` expects "hello", found "goodbye";
+          `system_contains` expects "pirate", found "You help.";
+          `messages_count` expects 3, the request has 1;
+          `tools_contain` expects `edit`, offered are: read;
+          `model` expects `n`, the request is for `m`
+    "#]]);
     let script = r#"
 [[reply]]
 blocks = [{ call = "read", id = "a" }, { call = "read", id = "b" }]
@@ -136,7 +170,12 @@ blocks = [{ call = "read", id = "a" }, { call = "read", id = "b" }]
 expect = { tool_result_contains = ["one", "three", "four"], tool_result_is_error = [false, true] }
 "#;
     let results = [BlockView::tool_result("a", "one"), BlockView::tool_result("b", "two")];
-    Talk::new(script).text("go").say(results).gives(expect![[]]);
+    Talk::new(script).text("go").say(results).gives(expect![[r#"
+        1: read#a(-) | read#b(-) [tool_use]
+        refused: request 2 does not fit the reply at s.toml:5: `tool_result_contains` expects "three" in result 2, which is "two";
+          `tool_result_contains` expects "four" in result 3, the last message has 2 results;
+          `tool_result_is_error` expects true of result 2, which is "two"
+    "#]]);
 }
 
 #[test]
@@ -158,10 +197,22 @@ text = "passes"
 text = "gave up"
 "#;
     let talk = || Talk::new(script).text("go");
-    talk().result("call_1_0", "ok").gives(expect![[]]);
+    talk().result("call_1_0", "ok").gives(expect![[r#"
+        1: bash#call_1_0({"command":"cargo test"}) [tool_use]
+        2: passes [end_turn]
+    "#]]);
     let failed = || talk().result("call_1_0", "FAILED");
-    failed().result("call_2_0", "ok").gives(expect![[]]);
-    failed().result("call_2_0", "FAILED").result("call_3_0", "FAILED").gives(expect![[]]);
+    failed().result("call_2_0", "ok").gives(expect![[r#"
+        1: bash#call_1_0({"command":"cargo test"}) [tool_use]
+        2: bash#call_2_0({"command":"try again"}) [tool_use]
+        3: passes [end_turn]
+    "#]]);
+    failed().result("call_2_0", "FAILED").result("call_3_0", "FAILED").gives(expect![[r#"
+        1: bash#call_1_0({"command":"cargo test"}) [tool_use]
+        2: bash#call_2_0({"command":"try again"}) [tool_use]
+        3: bash#call_3_0({"command":"try again"}) [tool_use]
+        4: gave up [end_turn]
+    "#]]);
 }
 
 #[test]
@@ -193,7 +244,13 @@ text = "three"
         ],
     );
     talk = talk.text("c");
-    talk.text("Summarize now").gives(expect![[]]);
+    talk.text("Summarize now").gives(expect![[r#"
+        1: one [end_turn]
+        2: two [end_turn]
+        3: all was well [end_turn]
+        4: three [end_turn]
+        refused: request 5 finds no reply `for = "summary"` left in s.toml: add one, or set its `repeat`
+    "#]]);
 }
 
 #[test]
@@ -203,19 +260,32 @@ fn a_request_that_does_not_continue_is_refused_and_changes_nothing() {
     talk.messages[0] = MessageView::user([BlockView::text("A")]);
     talk = talk.text("c");
     talk.messages = kept;
-    talk.text("c").gives(expect![[]]);
+    talk.text("c").gives(expect![[r#"
+        1: yes [end_turn]
+        2: yes [end_turn]
+        refused: request 3 is not valid: messages[0].content[0]: changed since the previous request:
+          it had "a", now "A"
+        4: yes [end_turn]
+    "#]]);
 }
 
 #[test]
 fn a_second_summary_is_a_new_prefix_and_the_first_one_is_kept() {
-    let summary = |text: &str| MessageView::user([BlockView::text(format!("{SUMMARY_SENTINEL}\n\n{text}"))]);
+    let summary =
+        |text: &str| MessageView::user([BlockView::text(format!("{SUMMARY_SENTINEL}\n\n{text}"))]);
     let mut talk = Talk::new("[script]\nloop = true\n[[reply]]\ntext = 'yes'").text("a");
     talk.messages[0] = summary("first");
     talk = talk.text("b");
     talk.messages[1] = MessageView::assistant([BlockView::text("changed")]);
     talk = talk.text("c");
     talk.messages[0] = summary("second");
-    talk.text("d").gives(expect![[]]);
+    talk.text("d").gives(expect![[r#"
+        1: yes [end_turn]
+        2: yes [end_turn]
+        refused: request 3 is not valid: messages[1].content[0]: changed since the previous request:
+          it had "yes", now "changed"
+        4: yes [end_turn]
+    "#]]);
 }
 
 #[test]
@@ -231,7 +301,9 @@ fn a_changed_head_needs_a_new_epoch_or_the_scripts_leave() {
     };
     assert_eq!(ask("", [Some(1), Some(2)]), Ok(()));
     assert_eq!(ask("epoch = 'may change'", [None, None]), Ok(()));
-    expect![[]].assert_eq(&ask("", [None, None]).unwrap_err());
+    expect![[r#"
+        request 2 is not valid: the system prompt changed within an epoch: it had "You help.", now "Changed." (where that is meant, set `epoch = "may change"` in `[script]`)
+    "#]].assert_eq(&format!("{}\n", ask("", [None, None]).unwrap_err()));
     // Who says the epoch is the same is believed, whatever the script permits.
     ask("epoch = 'may change'", [Some(1), Some(1)]).unwrap_err();
 }
@@ -268,7 +340,10 @@ fn a_paused_reply_is_continued_by_itself() {
     talk.log.push_str(&line(&talk.player.answer(&request).unwrap()));
     let refused = talk.player.answer(&request).unwrap_err();
     talk.log.push_str(&refused.to_string());
-    talk.gives(expect![[]]);
+    talk.gives(expect![[r#"
+        1: searching [pause]
+        2: found [end_turn]
+        request 3 is not valid: messages[1]: the last message is not the user's"#]]);
 }
 
 #[test]
@@ -284,7 +359,11 @@ fn a_request_refused_as_too_large_may_come_back_smaller() {
 fn a_captured_value_is_bounded() {
     let script = "[[reply]]\ncapture = { all = '(?s).*' }\ntext = '{{all}}'";
     let talk = Talk::new(script).text(&"x".repeat(1024 * 1024 + 1));
-    assert!(talk.log.contains("`capture.all` took more than 1048576 bytes"), "{}", &talk.log[..200]);
+    assert!(
+        talk.log.contains("`capture.all` took more than 1048576 bytes"),
+        "{}",
+        &talk.log[..200]
+    );
 }
 
 #[test]

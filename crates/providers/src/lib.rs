@@ -1,1 +1,17 @@
 //! Model providers: dialects, transport, server-sent events, the scripted model.
+//!
+//! A provider is two halves: a pure dialect (a folder here: a request to bytes, bytes to events)
+//! and the transport. Read in this order: `anthropic`, `transport`, `sse`, then the catalogue.
+//!
+//! Invariant: a vendor's JSON types stay in its folder; nothing here retries or reads the
+//! environment.
+
+pub mod anthropic;
+pub mod catalogue;
+pub mod scripted;
+mod secret;
+pub mod sse;
+mod transport;
+
+pub use anthropic::{Anthropic, AnthropicSettings};
+pub use secret::Secret;

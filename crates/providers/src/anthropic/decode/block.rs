@@ -1,0 +1,281 @@
+//! One block of an answer while it grows.
+
+use heeler_core::{
+    Block, Opaque, ProviderItem, RawJson, RawJsonError, RedactedThinking, Text, Thinking, ToolUse,
+};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::super::DIALECT;
+use super::wire::{Delta, Fields, Str};
+
+/// A block that grows.
+#[derive(Debug)]
+pub(super) struct Growing {
+    pub(super) content: Content,
+    /// Bytes of its text or input that were handed on.
+    pub(super) published_bytes: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    Text(GrowingText),
+    Thinking(Thinking),
+    Redacted(RedactedThinking),
+    Call(GrowingCall),
+    Opaque(GrowingOpaque),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct GrowingText {
+    text: String,
+    /// Raw JSON, each.
+    citations: Vec<String>,
+    /// Fields this version does not know: names, and raw JSON.
+    others: Vec<(String, String)>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct GrowingCall {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// The input the block started with; replaced by the deltas when there are any.
+    start_input: Option<String>,
+    input: String,
+}
+
+#[derive(Debug)]
+pub(super) struct GrowingOpaque {
+    /// The block's own bytes, until a delta changes it.
+    raw: String,
+    changed: Option<Map<String, Value>>,
+    input: String,
+}
+
+/// How a block ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The provider said so.
+    Stopped,
+    /// The answer ended before it.
+    Cut,
+}
+
+impl Growing {
+    /// Starts a block from the provider's own form of it.
+    pub(super) fn start(raw: &RawValue) -> Result<Self, serde_json::Error> {
+        let mut fields: Fields<'_> = serde_json::from_str(raw.get())?;
+        let mut string = |name: &'static str| -> Result<String, serde_json::Error> {
+            let value = fields.remove(&Str(name.into()));
+            Ok(value
+                .map(|raw| serde_json::from_str::<Option<String>>(raw.get()))
+                .transpose()?
+                .flatten()
+                .unwrap_or_default())
+        };
+        let content = match string("type")?.as_str() {
+            "text" => {
+                let text = string("text")?;
+                Content::Text(GrowingText::start(text, fields)?)
+            }
+            "thinking" => Content::Thinking(Thinking {
+                text: string("thinking")?,
+                signature: string("signature")?,
+            }),
+            "redacted_thinking" => Content::Redacted(RedactedThinking { data: string("data")? }),
+            "tool_use" => Content::Call(GrowingCall {
+                id: string("id")?,
+                name: string("name")?,
+                start_input: fields.get(&Str("input".into())).map(|raw| raw.get().to_owned()),
+                input: String::new(),
+            }),
+            _ => Content::Opaque(GrowingOpaque {
+                raw: raw.get().to_owned(),
+                changed: None,
+                input: String::new(),
+            }),
+        };
+        Ok(Self { content, published_bytes: 0 })
+    }
+
+    /// Applies a delta of a known kind. One that does not fit the block is ignored, as the
+    /// provider asks of unknown things.
+    pub(super) fn apply(&mut self, delta: &Delta<'_>) -> Result<(), serde_json::Error> {
+        match (&mut self.content, delta) {
+            (Content::Text(text), Delta { text: Some(more), .. }) => text.text.push_str(&more.0),
+            (Content::Text(text), Delta { citation: Some(citation), .. }) => {
+                text.citations.push(citation.get().to_owned());
+            }
+            (Content::Thinking(thinking), Delta { thinking: Some(more), .. }) => {
+                thinking.text.push_str(&more.0);
+            }
+            (Content::Thinking(thinking), Delta { signature: Some(more), .. }) => {
+                thinking.signature.push_str(&more.0);
+            }
+            (Content::Call(call), Delta { partial_json: Some(more), .. }) => {
+                call.input.push_str(&more.0);
+            }
+            (Content::Opaque(opaque), _) => return opaque.apply(delta),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Appends plain text, on the hot path.
+    pub(super) fn push_text(&mut self, more: &str) -> Result<(), serde_json::Error> {
+        match &mut self.content {
+            Content::Text(text) => {
+                text.text.push_str(more);
+                Ok(())
+            }
+            _ => self.apply(&Delta { text: Some(Str(more.into())), ..Delta::default() }),
+        }
+    }
+
+    /// Applies a delta of an unknown kind: only a block that is kept raw can take it.
+    pub(super) fn apply_unknown(
+        &mut self,
+        delta: Map<String, Value>,
+    ) -> Result<(), serde_json::Error> {
+        let Content::Opaque(opaque) = &mut self.content else { return Ok(()) };
+        let block = opaque.fields()?;
+        for (key, value) in delta.into_iter().filter(|(key, _)| key != "type") {
+            grow(block.entry(key).or_insert(Value::Null), value);
+        }
+        Ok(())
+    }
+
+    /// The text that grows in public, if the block has such a text.
+    pub(super) fn published(&self) -> Option<&str> {
+        match &self.content {
+            Content::Text(text) => Some(&text.text),
+            Content::Thinking(thinking) => Some(&thinking.text),
+            Content::Call(call) => Some(&call.input),
+            Content::Redacted(_) | Content::Opaque(_) => None,
+        }
+    }
+
+    /// Ends the block.
+    pub(super) fn finish(self, end: End) -> Result<Block, RawJsonError> {
+        Ok(match self.content {
+            Content::Text(text) => Block::Text(text.finish()?),
+            Content::Thinking(thinking) => Block::Thinking(thinking),
+            Content::Redacted(redacted) => Block::RedactedThinking(redacted),
+            Content::Call(call) => Block::ToolUse(call.finish(end)),
+            Content::Opaque(opaque) => opaque.finish()?,
+        })
+    }
+}
+
+impl GrowingText {
+    fn start(text: String, fields: Fields<'_>) -> Result<Self, serde_json::Error> {
+        let mut started = Self { text, ..Self::default() };
+        for (name, raw) in fields.into_iter().filter(|(_, raw)| raw.get() != "null") {
+            if name.0 == "citations" {
+                let citations: Vec<&RawValue> = serde_json::from_str(raw.get())?;
+                started.citations = citations.iter().map(|raw| raw.get().to_owned()).collect();
+            } else {
+                started.others.push((name.0.into_owned(), raw.get().to_owned()));
+            }
+        }
+        Ok(started)
+    }
+
+    /// The block; with its own bytes where the canonical form would lose something.
+    fn finish(self) -> Result<Text, RawJsonError> {
+        let mut raw = None;
+        if !self.citations.is_empty() || !self.others.is_empty() {
+            let mut json = format!(r#"{{"type":"text","text":{}"#, Value::from(self.text.as_str()));
+            if !self.citations.is_empty() {
+                json.push_str(&format!(r#","citations":[{}]"#, self.citations.join(",")));
+            }
+            for (name, value) in &self.others {
+                json.push_str(&format!(",{}:{value}", Value::from(name.as_str())));
+            }
+            json.push('}');
+            raw = Some(ProviderItem { provider: DIALECT.into(), json: RawJson::parse(&json)? });
+        }
+        Ok(Text { text: self.text, cache: None, raw })
+    }
+}
+
+impl GrowingCall {
+    fn finish(self, end: End) -> ToolUse {
+        let Self { id, name, start_input, input } = self;
+        let checked = if end == End::Cut {
+            Err("the reply ended before the input was complete".to_owned())
+        } else if !input.trim().is_empty() {
+            parse_input(&input)
+        } else {
+            parse_input(start_input.as_deref().unwrap_or("{}"))
+        };
+        let (input, invalid) = match checked {
+            Ok(input) => (input, None),
+            Err(reason) => (RawJson::empty_object(), Some(reason)),
+        };
+        ToolUse { id, name, input, invalid, cache: None }
+    }
+}
+
+fn parse_input(text: &str) -> Result<RawJson, String> {
+    match RawJson::parse(text) {
+        Ok(input) if input.is_object() => Ok(input),
+        Ok(_) => Err("the input is not a JSON object".to_owned()),
+        Err(error) => Err(format!("the input is {error}")),
+    }
+}
+
+impl GrowingOpaque {
+    fn apply(&mut self, delta: &Delta<'_>) -> Result<(), serde_json::Error> {
+        if let Some(more) = &delta.partial_json {
+            self.input.push_str(&more.0);
+            return Ok(());
+        }
+        let parts =
+            [("text", &delta.text), ("thinking", &delta.thinking), ("signature", &delta.signature)];
+        let block = self.fields()?;
+        for (name, more) in parts {
+            if let Some(more) = more {
+                let more = Value::from(more.0.as_ref());
+                grow(block.entry(name).or_insert(Value::Null), more);
+            }
+        }
+        if let Some(citation) = delta.citation {
+            let more = Value::Array(vec![serde_json::from_str(citation.get())?]);
+            grow(block.entry("citations").or_insert(Value::Null), more);
+        }
+        Ok(())
+    }
+
+    fn fields(&mut self) -> Result<&mut Map<String, Value>, serde_json::Error> {
+        let fields = match self.changed.take() {
+            Some(fields) => fields,
+            None => serde_json::from_str(&self.raw)?,
+        };
+        Ok(self.changed.insert(fields))
+    }
+
+    fn finish(mut self) -> Result<Block, RawJsonError> {
+        if !self.input.trim().is_empty() {
+            let syntax = |error: serde_json::Error| RawJsonError::Syntax(error.to_string());
+            // An input that is not JSON is the provider's own business; kept as the text it is.
+            let input = serde_json::from_str(&self.input)
+                .unwrap_or_else(|_| Value::from(self.input.as_str()));
+            self.fields().map_err(syntax)?.insert("input".to_owned(), input);
+        }
+        let raw = match self.changed {
+            Some(fields) => RawJson::parse(&Value::Object(fields).to_string())?,
+            None => RawJson::parse(&self.raw)?,
+        };
+        Ok(Block::Opaque(Opaque { provider: DIALECT.into(), raw }))
+    }
+}
+
+/// Texts and lists grow; anything else is replaced.
+fn grow(target: &mut Value, more: Value) {
+    match (target, more) {
+        (Value::String(text), Value::String(more)) => text.push_str(&more),
+        (Value::Array(items), Value::Array(more)) => items.extend(more),
+        (target, more) => *target = more,
+    }
+}

@@ -1,0 +1,382 @@
+//! A streamed answer, from bytes to events.
+//!
+//! Invariant: pure; at most one delta event a block for each chunk of bytes, however many deltas
+//! it holds.
+
+mod block;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use heeler_core::{Block, ModelEvent, ProviderError, ProviderErrorKind, Reply, StopReason, Usage};
+
+use self::block::{Content, End, Growing};
+use self::wire::WireUsage;
+use super::error;
+use crate::sse::{self, Event};
+
+/// The most blocks an answer may have.
+const BLOCKS_MAX: usize = 4096;
+/// The most bytes of events an answer may have, keep-alives aside.
+const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Decodes one streamed answer.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    parser: sse::Parser,
+    answer: Answer,
+}
+
+/// The answer as far as it has arrived.
+#[derive(Debug)]
+struct Answer {
+    blocks: BTreeMap<u32, Slot>,
+    /// Growing blocks with text that was not handed on.
+    unpublished: Vec<u32>,
+    stop: Option<StopReason>,
+    usage: Usage,
+    provider_id: Option<String>,
+    bytes: usize,
+    bytes_max: usize,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Growing(Growing),
+    Finished(Block),
+}
+
+impl Decoder {
+    pub(crate) fn new() -> Self {
+        Self::with_limit(REPLY_BYTES_MAX)
+    }
+
+    pub(crate) fn with_limit(bytes_max: usize) -> Self {
+        let answer = Answer {
+            blocks: BTreeMap::new(),
+            unpublished: Vec::new(),
+            stop: None,
+            usage: Usage::default(),
+            provider_id: None,
+            bytes: 0,
+            bytes_max,
+            ended: false,
+        };
+        Self { parser: sse::Parser::new(), answer }
+    }
+
+    /// Reads a chunk of the body and appends what it brings to `out`; on an error, what came
+    /// before it. Deltas name a block by its index on the wire.
+    pub(crate) fn feed(
+        &mut self,
+        chunk: &[u8],
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        let Self { parser, answer } = self;
+        let mut result = Ok(());
+        let parsed = parser.feed(chunk, |event| {
+            if result.is_ok() && !answer.ended {
+                result = answer.apply(event, out);
+            }
+        });
+        if !answer.ended {
+            answer.publish(out);
+        }
+        result?;
+        if answer.ended { Ok(()) } else { parsed.map_err(|error| unreadable(&error)) }
+    }
+
+    /// Whether the answer's end marker has arrived.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.answer.ended
+    }
+
+    /// What the end of the body means: an error unless the end marker came before it.
+    pub(crate) fn finish(&self) -> Result<(), ProviderError> {
+        if self.answer.ended {
+            return Ok(());
+        }
+        let message = "Anthropic's answer ended without its end marker: the connection or a proxy \
+                       cut it";
+        Err(ProviderError::new(ProviderErrorKind::Format, message))
+    }
+}
+
+impl Answer {
+    fn apply(
+        &mut self,
+        event: Event<'_>,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        let named_in_data;
+        let kind = if event.kind == "message" {
+            // Some gateways leave the event's name out.
+            named_in_data = serde_json::from_str::<wire::Kind<'_>>(event.data);
+            named_in_data.as_ref().map_or("", |data| &data.kind.0)
+        } else {
+            event.kind
+        };
+        if kind == "ping" {
+            return Ok(());
+        }
+        self.bytes = self.bytes.saturating_add(event.data.len());
+        if self.bytes > self.bytes_max {
+            return Err(unreadable(&format!("longer than {} bytes", self.bytes_max)));
+        }
+        let applied = match kind {
+            "content_block_delta" => self.block_delta(event.data),
+            "content_block_start" => self.block_start(event.data, out),
+            "content_block_stop" => self.block_stop(event.data, out),
+            "message_start" => self.message_start(event.data, out),
+            "message_delta" => self.message_delta(event.data, out),
+            "message_stop" => self.message_stop(out),
+            "error" => return Err(error::from_event(event.data)),
+            _ => Ok(()),
+        };
+        applied.map_err(|error| unreadable(&format!("a bad `{kind}` event: {error}")))
+    }
+
+    fn message_start(
+        &mut self,
+        data: &str,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), Unreadable> {
+        let start: wire::MessageStart<'_> = serde_json::from_str(data)?;
+        self.provider_id = start.message.id.map(|id| id.0.into_owned());
+        self.count(start.message.usage, out);
+        Ok(())
+    }
+
+    fn block_start(
+        &mut self,
+        data: &str,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), Unreadable> {
+        let start: wire::BlockStart<'_> = serde_json::from_str(data)?;
+        if self.blocks.contains_key(&start.index) {
+            return Err(Unreadable(format!("block {} began twice", start.index)));
+        }
+        if self.blocks.len() == BLOCKS_MAX {
+            return Err(Unreadable(format!("more than {BLOCKS_MAX} blocks")));
+        }
+        self.publish(out);
+        let block = Growing::start(start.content_block)?;
+        if let Content::Call(call) = &block.content {
+            let name = call.name.clone();
+            out.push_back(ModelEvent::ToolUseStarted { block: start.index, name });
+        }
+        if block.published().is_some_and(|text| !text.is_empty()) {
+            self.unpublished.push(start.index);
+        }
+        self.blocks.insert(start.index, Slot::Growing(block));
+        Ok(())
+    }
+
+    fn block_delta(&mut self, data: &str) -> Result<(), Unreadable> {
+        if let Some((index, text)) = wire::plain_text_delta(data) {
+            return Ok(self.growing(index)?.push_text(text)?);
+        }
+        let known = serde_json::from_str::<wire::BlockDelta<'_>>(data);
+        if let Ok(wire::BlockDelta { index, delta }) = &known
+            && is_known(&delta.kind.0)
+        {
+            return Ok(self.growing(*index)?.apply(delta)?);
+        }
+        let unknown: wire::UnknownDelta = serde_json::from_str(data)?;
+        let kind = unknown.delta.get("type").and_then(serde_json::Value::as_str);
+        if let (Some(kind), Err(error)) = (kind, known)
+            && is_known(kind)
+        {
+            return Err(error.into());
+        }
+        Ok(self.growing(unknown.index)?.apply_unknown(unknown.delta)?)
+    }
+
+    /// The growing block at an index, which is about to grow.
+    fn growing(&mut self, index: u32) -> Result<&mut Growing, Unreadable> {
+        match self.blocks.get_mut(&index) {
+            Some(Slot::Growing(block)) => {
+                if !self.unpublished.contains(&index) {
+                    self.unpublished.push(index);
+                }
+                Ok(block)
+            }
+            Some(Slot::Finished(_)) => Err(Unreadable(format!("block {index} grew after its end"))),
+            None => Err(Unreadable(format!("block {index} grew before its start"))),
+        }
+    }
+
+    fn block_stop(&mut self, data: &str, out: &mut VecDeque<ModelEvent>) -> Result<(), Unreadable> {
+        let index = serde_json::from_str::<wire::BlockStop>(data)?.index;
+        self.publish(out);
+        self.finish_block(index, End::Stopped, out)
+    }
+
+    fn message_delta(
+        &mut self,
+        data: &str,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), Unreadable> {
+        let change: wire::MessageDelta<'_> = serde_json::from_str(data)?;
+        if let Some(reason) = change.delta.and_then(|delta| delta.stop_reason) {
+            self.stop = Some(stop_reason(&reason.0));
+        }
+        self.count(change.usage, out);
+        Ok(())
+    }
+
+    fn message_stop(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), Unreadable> {
+        self.publish(out);
+        let cut = matches!(
+            self.stop,
+            Some(StopReason::MaxTokens | StopReason::Refusal | StopReason::ContentFilter)
+        );
+        if cut {
+            self.doubt_last_call();
+        }
+        let end = if cut { End::Cut } else { End::Stopped };
+        let indexes: Vec<u32> = self.blocks.keys().copied().collect();
+        for index in indexes {
+            self.finish_block(index, end, out)?;
+        }
+        let blocks: Vec<Block> = std::mem::take(&mut self.blocks)
+            .into_values()
+            .filter_map(|slot| match slot {
+                Slot::Finished(block) => Some(block),
+                Slot::Growing(_) => None,
+            })
+            .filter(|block| !says_nothing(block))
+            .collect();
+        let stop = self.stop.take().unwrap_or_else(|| default_stop(&blocks));
+        let provider_id = self.provider_id.take();
+        self.ended = true;
+        out.push_back(ModelEvent::Finished(Reply { blocks, stop, usage: self.usage, provider_id }));
+        Ok(())
+    }
+
+    /// A reply that was cut right after a call began ends that block in good order, with the input
+    /// `{}`. The model never wrote that input, so the call must not run.
+    fn doubt_last_call(&mut self) {
+        if let Some((_, Slot::Finished(Block::ToolUse(call)))) = self.blocks.iter_mut().next_back()
+            && call.input.get() == "{}"
+            && call.invalid.is_none()
+        {
+            call.invalid = Some("the reply ended before the input was complete".to_owned());
+        }
+    }
+
+    fn finish_block(
+        &mut self,
+        index: u32,
+        end: End,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), Unreadable> {
+        match self.blocks.remove(&index) {
+            Some(Slot::Growing(block)) => {
+                let content = block.finish(end).map_err(|error| Unreadable(error.to_string()))?;
+                self.blocks.insert(index, Slot::Finished(content.clone()));
+                out.push_back(ModelEvent::BlockFinished { block: index, content });
+            }
+            Some(finished) => {
+                self.blocks.insert(index, finished);
+            }
+            // A stop without a start changes nothing.
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Hands on what grew, one event a block.
+    fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
+        self.unpublished.sort_unstable();
+        for index in self.unpublished.drain(..) {
+            let Some(Slot::Growing(growing)) = self.blocks.get_mut(&index) else { continue };
+            let Some(text) = growing.published() else { continue };
+            let (text, length) = (text[growing.published_bytes..].to_owned(), text.len());
+            growing.published_bytes = length;
+            if text.is_empty() {
+                continue;
+            }
+            out.push_back(match growing.content {
+                Content::Thinking(_) => ModelEvent::ThinkingDelta { block: index, text },
+                Content::Call(_) => ModelEvent::ToolInputDelta { block: index, text },
+                _ => ModelEvent::TextDelta { block: index, text },
+            });
+        }
+    }
+
+    fn count(&mut self, usage: Option<WireUsage>, out: &mut VecDeque<ModelEvent>) {
+        let Some(usage) = usage else { return };
+        let set = |counter: &mut u64, value: Option<u64>| *counter = value.unwrap_or(*counter);
+        set(&mut self.usage.input, usage.input_tokens);
+        set(&mut self.usage.output, usage.output_tokens);
+        set(&mut self.usage.cache_write, usage.cache_creation_input_tokens);
+        set(&mut self.usage.cache_read, usage.cache_read_input_tokens);
+        let details = usage.output_tokens_details.unwrap_or_default();
+        set(&mut self.usage.reasoning, details.thinking_tokens);
+        out.push_back(ModelEvent::Usage(self.usage));
+    }
+}
+
+fn is_known(delta: &str) -> bool {
+    matches!(
+        delta,
+        "text_delta"
+            | "input_json_delta"
+            | "thinking_delta"
+            | "signature_delta"
+            | "citations_delta"
+    )
+}
+
+/// Whether a block brings neither anything to show nor anything to send back.
+fn says_nothing(block: &Block) -> bool {
+    match block {
+        Block::Thinking(thinking) => thinking.text.is_empty() && thinking.signature.is_empty(),
+        block => block.is_empty(),
+    }
+}
+
+fn stop_reason(reason: &str) -> StopReason {
+    match reason {
+        "end_turn" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolUse,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
+        "stop_sequence" => StopReason::StopSequence,
+        "pause_turn" => StopReason::Pause,
+        "refusal" => StopReason::Refusal,
+        other => StopReason::Other(other.to_owned()),
+    }
+}
+
+/// The reason of an answer that gives none, as some gateways' do.
+fn default_stop(blocks: &[Block]) -> StopReason {
+    if blocks.iter().any(|block| block.as_tool_use().is_some()) {
+        StopReason::ToolUse
+    } else {
+        StopReason::EndTurn
+    }
+}
+
+/// What is wrong with an event.
+struct Unreadable(String);
+
+impl From<serde_json::Error> for Unreadable {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn unreadable(why: &impl std::fmt::Display) -> ProviderError {
+    let message = format!("Anthropic's answer could not be read: {why}");
+    ProviderError::new(ProviderErrorKind::Format, message)
+}

@@ -1,0 +1,121 @@
+//! The events of a streamed answer as they are on the wire, borrowed from its bytes.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// A string that is borrowed unless it has escapes, inside `Option` and as a key too.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
+#[derive(Deserialize)]
+pub(super) struct MessageStart<'a> {
+    #[serde(borrow)]
+    pub(super) message: StartedMessage<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StartedMessage<'a> {
+    #[serde(borrow, default)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(default)]
+    pub(super) usage: Option<WireUsage>,
+}
+
+/// Counters are cumulative; one that is absent keeps its value.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct WireUsage {
+    pub(super) input_tokens: Option<u64>,
+    pub(super) output_tokens: Option<u64>,
+    pub(super) cache_creation_input_tokens: Option<u64>,
+    pub(super) cache_read_input_tokens: Option<u64>,
+    pub(super) output_tokens_details: Option<OutputDetails>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct OutputDetails {
+    pub(super) thinking_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct BlockStart<'a> {
+    pub(super) index: u32,
+    #[serde(borrow)]
+    pub(super) content_block: &'a RawValue,
+}
+
+/// A block's fields, each as its bytes.
+pub(super) type Fields<'a> = BTreeMap<Str<'a>, &'a RawValue>;
+
+#[derive(Deserialize)]
+pub(super) struct BlockDelta<'a> {
+    pub(super) index: u32,
+    #[serde(borrow)]
+    pub(super) delta: Delta<'a>,
+}
+
+#[derive(Deserialize, Default)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Str<'a>,
+    #[serde(borrow, default)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) partial_json: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) thinking: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) signature: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) citation: Option<&'a RawValue>,
+}
+
+/// A delta of a kind this version does not know.
+#[derive(Deserialize)]
+pub(super) struct UnknownDelta {
+    pub(super) index: u32,
+    pub(super) delta: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct BlockStop {
+    pub(super) index: u32,
+}
+
+#[derive(Deserialize)]
+pub(super) struct MessageDelta<'a> {
+    #[serde(borrow, default)]
+    pub(super) delta: Option<MessageChange<'a>>,
+    #[serde(default)]
+    pub(super) usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct MessageChange<'a> {
+    #[serde(borrow, default)]
+    pub(super) stop_reason: Option<Str<'a>>,
+}
+
+/// An event's type, for streams that name it in the data only.
+#[derive(Deserialize)]
+pub(super) struct Kind<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Str<'a>,
+}
+
+/// Reads the event nearly all of a long answer consists of, in the one form the provider writes it,
+/// without a JSON parser; `None` leaves it to the parser.
+pub(super) fn plain_text_delta(data: &str) -> Option<(u32, &str)> {
+    let rest = data.strip_prefix(r#"{"type":"content_block_delta","index":"#)?;
+    let (index, rest) = rest.split_once(',')?;
+    let rest = rest.strip_prefix(r#""delta":{"type":"text_delta","text":""#)?;
+    let rest = rest.strip_suffix('}')?.trim_end_matches(' ');
+    let text = rest.strip_suffix(r#""}"#)?;
+    let plain = !text.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\');
+    Some((index.parse().ok()?, text)).filter(|_| plain)
+}

@@ -1,0 +1,142 @@
+//! A request as bytes: `head`, the messages, `tail`.
+//!
+//! The head (model, system, tools) and each message are encoded once and kept; what changes from
+//! request to request stands in the tail, after the messages.
+//!
+//! Invariant: within an epoch, request n+1 starts with the bytes of request n up to its tail,
+//! cache markers left out.
+
+mod json;
+mod markers;
+mod message;
+mod tail;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use heeler_core::{CacheMarker, Encoded, ModelRequest, ProviderError, ToolDefinition};
+
+use self::json::{marker_text, string};
+use self::markers::Markers;
+use self::message::OwnMarkers;
+use super::DIALECT;
+
+/// Encodes requests, and keeps the last head: it stays the same for a whole epoch.
+#[derive(Debug, Default)]
+pub(crate) struct Encoder {
+    last_head: Mutex<Option<Head>>,
+}
+
+#[derive(Debug)]
+struct Head {
+    model: Arc<str>,
+    system: Arc<str>,
+    tools: Arc<[ToolDefinition]>,
+    markers: HeadMarkers,
+    bytes: Bytes,
+}
+
+/// The markers of a request's head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct HeadMarkers {
+    system: Option<CacheMarker>,
+    tools: Option<CacheMarker>,
+}
+
+impl Encoder {
+    /// The request's body as chunks that share the messages' bytes.
+    pub(crate) fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
+        let tail = tail::encode(request)?;
+        let markers = Markers::choose(request);
+        let mut chunks = Vec::with_capacity(2 * request.messages.len() + 4);
+        chunks.push(self.head(request, markers.head));
+        let mut first = true;
+        for (i, message) in request.messages.iter().enumerate() {
+            let encoded = if markers.own_left_out(i) {
+                let (bytes, marker_at) = message::encode(&message.message, OwnMarkers::LeftOut);
+                Encoded { dialect: DIALECT, bytes: bytes.into(), marker_at }
+            } else {
+                encoded(message)
+            };
+            if encoded.bytes.is_empty() {
+                continue;
+            }
+            if !first {
+                chunks.push(Bytes::from_static(b","));
+            }
+            first = false;
+            let bytes = Bytes::from_owner(encoded.bytes);
+            match (markers.stable.filter(|(at, _)| *at == i), encoded.marker_at) {
+                (Some((_, marker)), Some(at)) => {
+                    chunks.push(bytes.slice(..at));
+                    chunks.push(Bytes::from_static(marker_text(marker)));
+                    chunks.push(bytes.slice(at..));
+                }
+                _ => chunks.push(bytes),
+            }
+        }
+        chunks.push(tail);
+        Ok(chunks)
+    }
+
+    fn head(&self, request: &ModelRequest, markers: HeadMarkers) -> Bytes {
+        let mut last = self.last_head.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(head) = &*last
+            && head.markers == markers
+            && head.model == request.model
+            && head.system == request.system
+            && head.tools == request.tools
+        {
+            return head.bytes.clone();
+        }
+        let bytes = Bytes::from(encode_head(request, markers));
+        *last = Some(Head {
+            model: Arc::clone(&request.model),
+            system: Arc::clone(&request.system),
+            tools: Arc::clone(&request.tools),
+            markers,
+            bytes: bytes.clone(),
+        });
+        bytes
+    }
+}
+
+/// The message's bytes, encoded the first time they are asked for.
+fn encoded(message: &heeler_core::RequestMessage) -> Encoded {
+    message.encoded(DIALECT, |message| message::encode(message, OwnMarkers::Written))
+}
+
+fn encode_head(request: &ModelRequest, markers: HeadMarkers) -> Vec<u8> {
+    let mut out = br#"{"model":"#.to_vec();
+    string(&mut out, &request.model);
+    if !request.system.is_empty() {
+        out.extend_from_slice(br#","system":[{"type":"text","text":"#);
+        string(&mut out, &request.system);
+        out.extend_from_slice(markers.system.map_or(b"", marker_text));
+        out.extend_from_slice(b"}]");
+    }
+    if let Some((last, before)) = request.tools.split_last() {
+        out.extend_from_slice(br#","tools":["#);
+        for tool in before {
+            encode_tool(&mut out, tool, None);
+            out.push(b',');
+        }
+        encode_tool(&mut out, last, markers.tools);
+        out.push(b']');
+    }
+    out.extend_from_slice(br#","messages":["#);
+    out
+}
+
+fn encode_tool(out: &mut Vec<u8>, tool: &ToolDefinition, marker: Option<CacheMarker>) {
+    out.extend_from_slice(br#"{"name":"#);
+    string(out, &tool.name);
+    out.extend_from_slice(br#","description":"#);
+    string(out, &tool.description);
+    out.extend_from_slice(br#","input_schema":"#);
+    out.extend_from_slice(tool.input_schema.get().as_bytes());
+    out.extend_from_slice(marker.map_or(b"", marker_text));
+    out.push(b'}');
+}

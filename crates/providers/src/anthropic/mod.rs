@@ -1,0 +1,150 @@
+//! Anthropic's Messages: `encode` and `decode` are the pure dialect, this file joins them with the
+//! transport.
+
+mod decode;
+mod encode;
+mod error;
+mod settings;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
+use reqwest::Url;
+use reqwest::header::HeaderMap;
+
+use self::decode::Decoder;
+use self::encode::Encoder;
+pub use self::settings::{
+    AnthropicSettings, BASE_URL_DEFAULT, IDLE_TIMEOUT_DEFAULT, Key, SettingsError,
+};
+use crate::Secret;
+use crate::transport::{Answer, Failure, Transport};
+
+/// The name that provider items of this dialect carry.
+pub const DIALECT: &str = "anthropic";
+
+/// Answers requests through Anthropic's Messages, or a gateway that speaks them.
+#[derive(Debug)]
+pub struct Anthropic {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    url: Url,
+    headers: HeaderMap,
+    secret: Secret,
+    transport: Arc<Transport>,
+    encoder: Encoder,
+}
+
+impl Anthropic {
+    /// A provider with these settings. Nothing is opened yet.
+    ///
+    /// # Errors
+    /// When the address or a header cannot be used.
+    pub fn new(settings: &AnthropicSettings) -> Result<Self, SettingsError> {
+        let inner = Inner {
+            url: settings.url()?,
+            headers: settings.header_map()?,
+            secret: settings.secret().clone(),
+            transport: Arc::new(Transport::new(settings.idle_timeout)),
+            encoder: Encoder::default(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+}
+
+impl Provider for Anthropic {
+    fn stream(&self, request: ModelRequest) -> EventStream {
+        let start = Step::Send { inner: Arc::clone(&self.inner), request: Box::new(request) };
+        Box::pin(futures::stream::unfold(start, Step::next))
+    }
+
+    fn prewarm(&self) {
+        Arc::clone(&self.inner.transport).prewarm(self.inner.url.clone());
+    }
+}
+
+/// How far an answer is.
+enum Step {
+    Send { inner: Arc<Inner>, request: Box<ModelRequest> },
+    Read(Box<Reading>),
+    Done,
+}
+
+struct Reading {
+    inner: Arc<Inner>,
+    answer: Answer,
+    decoder: Decoder,
+    ready: VecDeque<ModelEvent>,
+    /// What ended the answer, told after the events that came before it.
+    failed: Option<ProviderError>,
+}
+
+impl Step {
+    async fn next(self) -> Option<(Result<ModelEvent, ProviderError>, Self)> {
+        let reading = match self {
+            Self::Done => return None,
+            Self::Send { inner, request } => match inner.send(&request).await {
+                Ok(reading) => reading,
+                Err(error) => return Some((Err(error), Self::Done)),
+            },
+            Self::Read(reading) => reading,
+        };
+        Some(reading.next().await)
+    }
+}
+
+impl Inner {
+    async fn send(self: Arc<Self>, request: &ModelRequest) -> Result<Box<Reading>, ProviderError> {
+        let chunks = self.encoder.encode(request)?;
+        let sent = Arc::clone(&self.transport).post(self.url.clone(), self.headers.clone(), chunks);
+        let answer = sent.await.map_err(|failure| self.explain(failure))?;
+        let (decoder, ready) = (Decoder::new(), VecDeque::new());
+        Ok(Box::new(Reading { inner: self, answer, decoder, ready, failed: None }))
+    }
+
+    fn explain(&self, failure: Failure) -> ProviderError {
+        let error = match failure {
+            Failure::Unreachable(error) => error,
+            Failure::Refused(refusal) => error::from_refusal(error::Refusal {
+                status: refusal.status,
+                body: &refusal.body,
+                request_id: refusal.headers.get("request-id").and_then(|id| id.to_str().ok()),
+                retry_after: refusal.retry_after,
+            }),
+        };
+        self.without_key(error)
+    }
+
+    /// A server or proxy may echo the key; no message shows it.
+    fn without_key(&self, mut error: ProviderError) -> ProviderError {
+        error.message = self.secret.hide_in(&error.message);
+        error
+    }
+}
+
+impl Reading {
+    async fn next(mut self: Box<Self>) -> (Result<ModelEvent, ProviderError>, Step) {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                if self.ready.is_empty() && self.decoder.is_finished() {
+                    self.answer.drain();
+                    return (Ok(event), Step::Done);
+                }
+                return (Ok(event), Step::Read(self));
+            }
+            if let Some(error) = self.failed.take() {
+                return (Err(self.inner.without_key(error)), Step::Done);
+            }
+            let read = match self.answer.next().await {
+                Ok(Some(bytes)) => self.decoder.feed(&bytes, &mut self.ready),
+                Ok(None) => self.decoder.finish(),
+                Err(error) => Err(error),
+            };
+            self.failed = read.err();
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Keys and tokens, kept out of everything that is printed.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A key or token. Its `Debug` shows nothing and it has no `Display`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Arc<str>);
+
+impl Secret {
+    /// Wraps a key; white space around it, as a copied line has, is not part of it.
+    pub fn new(text: impl AsRef<str>) -> Self {
+        Self(text.as_ref().trim().into())
+    }
+
+    /// The key itself, for the one header that needs it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// `text` without the key, should somebody have echoed it.
+    #[must_use]
+    pub fn hide_in(&self, text: &str) -> String {
+        if self.0.is_empty() { text.to_owned() } else { text.replace(&*self.0, "[key]") }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_not_printed() {
+        let secret = Secret::new(" sk-ant-1234\n");
+        assert_eq!(format!("{secret:?}"), "Secret");
+        assert_eq!(secret.expose(), "sk-ant-1234");
+        assert_eq!(secret.hide_in("bad key sk-ant-1234!"), "bad key [key]!");
+        assert_eq!(Secret::new("").hide_in("abc"), "abc");
+    }
+}

@@ -1,0 +1,255 @@
+//! Server-sent events, parsed incrementally by the WHATWG rules.
+//!
+//! Invariant: pure; the same bytes give the same events however they are cut into chunks.
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+
+/// The most bytes one event may hold back while it is not complete.
+pub const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// One event, borrowed from the chunk where that is possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// The event's type; `message` when the stream names none.
+    pub kind: &'a str,
+    /// Its data lines, joined by line feeds.
+    pub data: &'a str,
+    /// The last id the stream named; empty for none.
+    pub id: &'a str,
+}
+
+/// An event is longer than the parser's limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a server-sent event is longer than {bytes_max} bytes")]
+pub struct EventTooLong {
+    /// The limit.
+    pub bytes_max: usize,
+}
+
+/// Splits a stream of bytes into events.
+///
+/// There is no `finish`: what has no blank line after it at the end of the stream is no event.
+#[derive(Debug)]
+pub struct Parser {
+    event_bytes_max: usize,
+    /// Bytes of the byte order mark seen so far; `None` once the start is behind us.
+    bom_matched: Option<usize>,
+    /// The last chunk ended with CR, so an LF at the start of the next one belongs to it.
+    after_cr: bool,
+    /// The start of a line whose end has not arrived.
+    line: Vec<u8>,
+    /// Data lines of the current event that are not in the current chunk.
+    data: Vec<u8>,
+    has_data: bool,
+    kind: Vec<u8>,
+    id: String,
+    /// Bytes of data and type the current event holds.
+    retained_bytes: usize,
+    failed: bool,
+}
+
+/// What the current event has in the chunk being read.
+#[derive(Default)]
+struct Held<'a> {
+    data: Option<&'a [u8]>,
+    kind: Option<&'a [u8]>,
+}
+
+impl Default for Parser {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Parser {
+    /// A parser that allows events of [`EVENT_BYTES_MAX`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_limit(EVENT_BYTES_MAX)
+    }
+
+    /// A parser with another limit.
+    #[must_use]
+    pub fn with_limit(event_bytes_max: usize) -> Self {
+        Self {
+            event_bytes_max,
+            bom_matched: Some(0),
+            after_cr: false,
+            line: Vec::new(),
+            data: Vec::new(),
+            has_data: false,
+            kind: Vec::new(),
+            id: String::new(),
+            retained_bytes: 0,
+            failed: false,
+        }
+    }
+
+    /// Reads a chunk and hands over each event that is complete with it.
+    ///
+    /// # Errors
+    /// When an event is longer than the limit; from then on always.
+    pub fn feed(
+        &mut self,
+        chunk: &[u8],
+        mut on_event: impl FnMut(Event<'_>),
+    ) -> Result<(), EventTooLong> {
+        let result = if self.failed { self.too_long() } else { self.read(chunk, &mut on_event) };
+        self.failed = result.is_err();
+        result
+    }
+
+    fn read(
+        &mut self,
+        chunk: &[u8],
+        on_event: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), EventTooLong> {
+        let mut rest = self.skip_start(chunk);
+        let mut held = Held::default();
+        while let Some(end) = memchr2(b'\n', b'\r', rest) {
+            let line = &rest[..end];
+            rest = self.skip_line_end(&rest[end..]);
+            if self.line.is_empty() {
+                self.line(line, &mut held, on_event)?;
+            } else {
+                let mut whole = std::mem::take(&mut self.line);
+                whole.extend_from_slice(line);
+                let mut held_by_line = Held::default();
+                self.line(&whole, &mut held_by_line, on_event)?;
+                self.keep(&mut held_by_line);
+                whole.clear();
+                self.line = whole;
+            }
+        }
+        self.keep(&mut held);
+        self.line.extend_from_slice(rest);
+        self.check_length(self.line.len())
+    }
+
+    /// Skips the byte order mark and the second half of a line end that began in the last chunk.
+    fn skip_start<'c>(&mut self, mut chunk: &'c [u8]) -> &'c [u8] {
+        while let Some(matched) = self.bom_matched {
+            let Some(first) = chunk.first() else { return chunk };
+            if *first == BOM[matched] {
+                chunk = &chunk[1..];
+                self.bom_matched = if matched + 1 == BOM.len() { None } else { Some(matched + 1) };
+            } else {
+                self.line.extend_from_slice(&BOM[..matched]);
+                self.bom_matched = None;
+            }
+        }
+        if self.after_cr && !chunk.is_empty() {
+            self.after_cr = false;
+            chunk = chunk.strip_prefix(b"\n").unwrap_or(chunk);
+        }
+        chunk
+    }
+
+    /// Skips the line end `rest` starts with.
+    fn skip_line_end<'c>(&mut self, rest: &'c [u8]) -> &'c [u8] {
+        match rest {
+            [b'\r', b'\n', after @ ..] => after,
+            [b'\r'] => {
+                self.after_cr = true;
+                &[]
+            }
+            [_, after @ ..] => after,
+            [] => &[],
+        }
+    }
+
+    fn line<'l>(
+        &mut self,
+        line: &'l [u8],
+        held: &mut Held<'l>,
+        on_event: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), EventTooLong> {
+        if line.is_empty() {
+            self.dispatch(held, on_event);
+            return Ok(());
+        }
+        self.check_length(line.len())?;
+        let (name, value) = match memchr(b':', line) {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &[][..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => {
+                self.retained_bytes += value.len() + 1;
+                if self.has_data || held.data.is_some() {
+                    self.keep(held);
+                    self.push_data(value);
+                } else {
+                    held.data = Some(value);
+                }
+            }
+            b"event" => {
+                self.retained_bytes += value.len();
+                held.kind = Some(value);
+            }
+            b"id" if memchr(0, value).is_none() => {
+                self.id = String::from_utf8_lossy(value).into_owned();
+            }
+            // A comment has an empty name; `retry` is for clients that reconnect.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn dispatch(&mut self, held: &mut Held<'_>, on_event: &mut impl FnMut(Event<'_>)) {
+        let data = match held.data.take() {
+            Some(data) => Some(data),
+            None if self.has_data => Some(self.data.as_slice()),
+            None => None,
+        };
+        if let Some(data) = data {
+            let kind = String::from_utf8_lossy(held.kind.unwrap_or(&self.kind));
+            let kind = if kind.is_empty() { Cow::Borrowed("message") } else { kind };
+            let data = String::from_utf8_lossy(data);
+            on_event(Event { kind: &kind, data: &data, id: &self.id });
+        }
+        held.kind = None;
+        self.kind.clear();
+        self.data.clear();
+        self.has_data = false;
+        self.retained_bytes = 0;
+    }
+
+    /// Copies what would not outlive the chunk.
+    fn keep(&mut self, held: &mut Held<'_>) {
+        if let Some(kind) = held.kind.take() {
+            self.kind.clear();
+            self.kind.extend_from_slice(kind);
+        }
+        if let Some(data) = held.data.take() {
+            self.push_data(data);
+        }
+    }
+
+    fn push_data(&mut self, value: &[u8]) {
+        if self.has_data {
+            self.data.push(b'\n');
+        }
+        self.has_data = true;
+        self.data.extend_from_slice(value);
+    }
+
+    fn check_length(&self, line_bytes: usize) -> Result<(), EventTooLong> {
+        if self.retained_bytes + line_bytes > self.event_bytes_max {
+            return self.too_long();
+        }
+        Ok(())
+    }
+
+    fn too_long(&self) -> Result<(), EventTooLong> {
+        Err(EventTooLong { bytes_max: self.event_bytes_max })
+    }
+}

@@ -1,0 +1,197 @@
+//! Requests over HTTP: bodies of exact size that copy nothing, answers as bytes.
+//!
+//! Invariant: knows no dialect, and never retries.
+
+mod retry_after;
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use heeler_core::{ProviderError, ProviderErrorKind};
+use reqwest::header::{CONTENT_LENGTH, DATE, HeaderMap};
+use reqwest::{Client, Response, Url};
+
+/// How long reaching the provider may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long an idle connection is probed for by the operating system.
+const KEEPALIVE: Duration = Duration::from_secs(60);
+/// The most bytes of a refusal that are read.
+const REFUSAL_BYTES_MAX: usize = 64 * 1024;
+/// How long the end of an answer is waited for, after all of it has been used.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Sends requests. The TLS client is built with the first one, or by [`Transport::prewarm`].
+#[derive(Debug)]
+pub(crate) struct Transport {
+    client: OnceLock<Result<Client, String>>,
+    idle_timeout: Duration,
+}
+
+/// An answer with status 200. Dropping it closes the connection.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    response: Response,
+    idle_timeout: Duration,
+}
+
+/// An answer with any other status.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    /// At most [`REFUSAL_BYTES_MAX`] of the body.
+    pub(crate) body: Vec<u8>,
+    pub(crate) retry_after: Option<Duration>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Unreachable(ProviderError),
+    Refused(Refusal),
+}
+
+impl Transport {
+    /// A transport that gives up when nothing arrives for `idle_timeout`.
+    pub(crate) fn new(idle_timeout: Duration) -> Self {
+        Self { client: OnceLock::new(), idle_timeout }
+    }
+
+    /// Posts the chunks as one body and waits for the answer to begin.
+    pub(crate) async fn post(
+        self: Arc<Self>,
+        url: Url,
+        headers: HeaderMap,
+        chunks: Vec<Bytes>,
+    ) -> Result<Answer, Failure> {
+        let client = Arc::clone(&self).client().await.map_err(Failure::Unreachable)?;
+        let length: usize = chunks.iter().map(Bytes::len).sum();
+        let body = futures::stream::iter(chunks.into_iter().map(Ok::<_, Infallible>));
+        // With its length told, the client sends the stream as a plain body, not in HTTP's chunks.
+        let request = client
+            .post(url.clone())
+            .headers(headers)
+            .header(CONTENT_LENGTH, length)
+            .body(reqwest::Body::wrap_stream(body));
+        let response = match tokio::time::timeout(self.idle_timeout, request.send()).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(&url, error))),
+            Err(_) => return Err(Failure::Unreachable(silent(self.idle_timeout))),
+        };
+        let mut answer = Answer { response, idle_timeout: self.idle_timeout };
+        if answer.response.status() == reqwest::StatusCode::OK {
+            return Ok(answer);
+        }
+        let status = answer.response.status().as_u16();
+        let headers = std::mem::take(answer.response.headers_mut());
+        let retry_after = retry_after::wait(&headers, now(&headers));
+        let body = answer.read_at_most(REFUSAL_BYTES_MAX).await;
+        Err(Failure::Refused(Refusal { status, headers, body, retry_after }))
+    }
+
+    /// Builds the client and, where a TLS handshake is worth it, opens a connection to `url`.
+    /// Outside a runtime it does nothing.
+    pub(crate) fn prewarm(self: Arc<Self>, url: Url) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let Ok(client) = self.client().await else { return };
+            if url.scheme() == "https" {
+                // Only the connection is wanted; whatever the answer is, it goes to the pool.
+                let _ = client.head(url).timeout(CONNECT_TIMEOUT).send().await;
+            }
+        });
+    }
+
+    /// The client. Building it takes milliseconds and reads files, so another thread does.
+    async fn client(self: Arc<Self>) -> Result<Client, ProviderError> {
+        let built = match self.client.get() {
+            Some(built) => built.clone(),
+            None => {
+                let building = move || self.client.get_or_init(build).clone();
+                let built = tokio::task::spawn_blocking(building).await;
+                built.unwrap_or_else(|error| Err(error.to_string()))
+            }
+        };
+        built.map_err(|error| {
+            network(format!("the HTTP client could not be set up: {error}. Check proxy settings"))
+        })
+    }
+}
+
+impl Answer {
+    /// The next bytes; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
+        match tokio::time::timeout(self.idle_timeout, self.response.chunk()).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(error)) => {
+                let why = root_cause(&error);
+                Err(network(format!("the connection broke in the middle of the answer: {why}")))
+            }
+            Err(_) => Err(silent(self.idle_timeout)),
+        }
+    }
+
+    /// Lets the rest of a used answer arrive in the background, so that the connection can serve
+    /// the next request.
+    pub(crate) fn drain(mut self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.read_at_most(REFUSAL_BYTES_MAX)).await;
+        });
+    }
+
+    /// Reads until the end, an error, or `bytes_max`.
+    async fn read_at_most(&mut self, bytes_max: usize) -> Vec<u8> {
+        let mut body = Vec::new();
+        while body.len() < bytes_max
+            && let Ok(Some(bytes)) = self.next().await
+        {
+            let room = bytes_max - body.len();
+            body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        body
+    }
+}
+
+fn build() -> Result<Client, String> {
+    Client::builder()
+        .user_agent(concat!("heeler/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_keepalive(KEEPALIVE)
+        // A redirect would carry the key to another host.
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .map_err(|error| root_cause(&error))
+}
+
+/// The server's time, which its dates are meant in; ours when it tells none.
+fn now(headers: &HeaderMap) -> SystemTime {
+    let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+    date.and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or_else(SystemTime::now)
+}
+
+fn unreachable(url: &Url, error: reqwest::Error) -> ProviderError {
+    let host = url.host_str().unwrap_or_default();
+    let why = root_cause(&error.without_url());
+    network(format!("{host} could not be reached: {why}. Check the network, proxy and base URL"))
+}
+
+fn silent(after: Duration) -> ProviderError {
+    let seconds = after.as_secs_f32();
+    network(format!("the provider sent nothing for {seconds} s; the connection was closed"))
+}
+
+fn network(message: String) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Network, message)
+}
+
+fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}

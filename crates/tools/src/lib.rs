@@ -1,1 +1,103 @@
-//! The built-in tools.
+//! The built-in tools. Each has one file or folder: code, words for the model, limits, tests.
+//!
+//! Below the tools stands what they share: `place` (where a path leads), `guard` (nobody
+//! overwrites what they have not seen), `atomic` (a file is replaced in one step), `walk` (which
+//! files a search sees), `blocking` (file work beside the runtime).
+//!
+//! Invariant: no tool decides whether it may run. Its facts say what a call would touch; the
+//! verdict is somebody else's.
+
+mod edit;
+mod glob;
+mod grep;
+mod list;
+mod read;
+mod write;
+
+mod atomic;
+mod blocking;
+mod guard;
+mod place;
+mod text;
+mod walk;
+
+#[cfg(test)]
+mod testing;
+
+use std::sync::Arc;
+
+use heeler_core::Tool;
+
+pub use edit::{EDIT_MATCHES_MAX, Edit, EditInput};
+pub use glob::{GLOB_RESULTS_MAX, Glob, GlobInput};
+pub use grep::{GREP_LINE_CHARS_MAX, GREP_LINES_DEFAULT, Grep, GrepInput, OutputMode};
+pub use list::{LIST_ENTRIES_MAX, List, ListInput};
+pub use read::{
+    READ_IMAGE_BYTES_MAX, READ_LINE_CHARS_MAX, READ_LINES_DEFAULT, READ_OUTPUT_BYTES_MAX,
+    READ_SCAN_BYTES_MAX, Read, ReadInput,
+};
+pub use write::{Write, WriteInput};
+
+/// The file tools, always in the same order: it is part of the cached prefix.
+#[must_use]
+pub fn standard() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(Read::default()),
+        Arc::new(Write::default()),
+        Arc::new(Edit::default()),
+        Arc::new(Glob::default()),
+        Arc::new(Grep::default()),
+        Arc::new(List::default()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All seven tools are to stay under this; the six here leave room for `Bash`.
+    const DEFINITIONS_BYTES_MAX: usize = 6_500;
+    const BASH_DEFINITION_BYTES: usize = 1_500;
+
+    #[test]
+    fn definitions_fit_their_budget() {
+        let bytes: usize = standard()
+            .iter()
+            .map(|tool| serde_json::to_string(&tool.definition()).unwrap().len())
+            .sum();
+        assert!(bytes <= DEFINITIONS_BYTES_MAX - BASH_DEFINITION_BYTES, "{bytes} bytes");
+    }
+
+    /// Every number in these words comes from the constant that a test of that tool reaches.
+    #[test]
+    fn the_words_for_the_model() {
+        let words: String = standard()
+            .iter()
+            .map(|tool| tool.definition())
+            .map(|it| format!("{}: {}\n{}\n", it.name, it.description, it.input_schema.get()))
+            .collect();
+        expect_test::expect![[r#"
+            Read: Reads a text file as numbered lines (number, tab, line), or shows a png, jpeg, gif or webp image. Gives 2000 lines unless told otherwise; use offset and limit for the rest. Lines are cut at 2000 characters. Relative paths start at the workspace. A file must be read before it can be changed.
+            {"type":"object","additionalProperties":false,"properties":{"file_path":{"type":"string","description":"File to read."},"offset":{"type":"integer","minimum":0,"description":"First line, from 1."},"limit":{"type":"integer","minimum":0,"description":"Number of lines."}},"required":["file_path"]}
+            Write: Writes a whole file, creating folders as needed. An existing file is replaced, and only if you have read it in this session. To change a part of a file use Edit.
+            {"type":"object","additionalProperties":false,"properties":{"file_path":{"type":"string","description":"File to write."},"content":{"type":"string","description":"Its whole content."}},"required":["file_path","content"]}
+            Edit: Replaces text in a file you have read in this session. old_string must match exactly, white space included, and occur once, unless replace_all is true; leave out the line numbers that Read shows. Line ends and byte order mark are kept. An empty old_string creates a new file.
+            {"type":"object","additionalProperties":false,"properties":{"file_path":{"type":"string","description":"File to change."},"old_string":{"type":"string","description":"Exact text to replace."},"new_string":{"type":"string","description":"Text to put there."},"replace_all":{"type":"boolean","description":"Replace every occurrence."}},"required":["file_path","old_string","new_string"]}
+            Glob: Finds files whose path matches a glob, newest first, at most 200. `*` stays within one folder, `**` crosses folders. Honors .gitignore; hidden files only if the pattern names them. Paths are relative to the workspace.
+            {"type":"object","additionalProperties":false,"properties":{"pattern":{"type":"string","description":"Such as `src/**/*.{ts,tsx}`."},"path":{"type":"string","description":"Folder to search; default the workspace."}},"required":["pattern"]}
+            Grep: Searches file contents, line by line. Honors .gitignore; skips binary files, and hidden ones unless glob names them. Results are sorted by path, at most 250 lines unless head_limit says otherwise; lines are cut at 500 characters.
+            {"type":"object","additionalProperties":false,"properties":{"pattern":{"type":"string","description":"Regular expression (Rust syntax)."},"path":{"type":"string","description":"File or folder; default the workspace."},"glob":{"type":"string","description":"Such as `*.rs` or `src/**`; `!` excludes."},"type":{"type":"string","description":"File type, such as rust, py, js."},"output_mode":{"type":"string","enum":["content","files_with_matches","count"],"description":"What to show.","default":"files_with_matches"},"-i":{"type":"boolean","description":"Ignore case."},"-n":{"type":"boolean","description":"Line numbers; default true."},"-A":{"type":"integer","minimum":0,"description":"Lines after."},"-B":{"type":"integer","minimum":0,"description":"Lines before."},"-C":{"type":"integer","minimum":0,"description":"Lines around."},"head_limit":{"type":"integer","minimum":0,"description":"Output lines."},"multiline":{"type":"boolean","description":"Let matches span lines."}},"required":["pattern"]}
+            LS: Lists one folder, hidden and ignored entries included: size (or `dir`, `link`) and name, sorted by name, at most 1000.
+            {"type":"object","additionalProperties":false,"properties":{"path":{"type":"string","description":"Folder to list."},"ignore":{"type":"array","items":{"type":"string"},"description":"Globs of names to leave out."}},"required":["path"]}
+        "#]].assert_eq(&words);
+    }
+
+    #[test]
+    fn the_order_and_every_byte_of_the_definitions_stay() {
+        let names: Vec<_> = standard().iter().map(|tool| tool.definition().name).collect();
+        assert_eq!(names, ["Read", "Write", "Edit", "Glob", "Grep", "LS"]);
+        for (one, other) in standard().iter().zip(standard()) {
+            assert_eq!(one.definition(), other.definition());
+        }
+    }
+}

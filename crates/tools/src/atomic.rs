@@ -1,0 +1,126 @@
+//! Replaces a file in one step: readers see the old content or the new, never a part.
+
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use heeler_core::{ToolContext, ToolError};
+use tempfile::NamedTempFile;
+
+use crate::blocking::keep_going;
+
+/// How the temporary files start, for whoever cleans up after a power loss.
+const TEMPORARY_PREFIX: &str = ".heeler-";
+
+/// The mode of a new file, less the process's umask.
+const NEW_FILE_MODE: u32 = 0o644;
+
+/// Makes `bytes` the content of `real`. `before` is what was there when the new content was
+/// computed: its mode and owner are kept, and if something else is there by now nothing happens.
+/// Missing folders are created. A failure leaves no temporary file behind.
+pub(crate) fn replace(
+    context: &ToolContext,
+    real: &Path,
+    path: &str,
+    before: Option<&Metadata>,
+    bytes: &[u8],
+) -> Result<(), ToolError> {
+    let failed = |error: io::Error| ToolError::for_model(format!("cannot write {path}: {error}"));
+    let folder = real.parent().unwrap_or(real);
+    fs::create_dir_all(folder).map_err(failed)?;
+    let mut temporary = tempfile::Builder::new()
+        .prefix(TEMPORARY_PREFIX)
+        .permissions(Permissions::from_mode(NEW_FILE_MODE))
+        .tempfile_in(folder)
+        .map_err(failed)?;
+    temporary.write_all(bytes).map_err(failed)?;
+    if let Some(before) = before {
+        keep_owner_and_mode(temporary.as_file(), before).map_err(failed)?;
+    }
+    temporary.as_file().sync_all().map_err(failed)?;
+    keep_going(context)?;
+    persist(temporary, real, before).map_err(failed)?;
+    // The rename is done; a folder that cannot be synced only weakens it against power loss.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
+    let now = file.metadata()?;
+    if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
+        // Only root may give files away; anybody else becomes the owner, as with every editor
+        // that replaces files.
+        let _ = std::os::unix::fs::fchown(file, Some(before.uid()), Some(before.gid()));
+    }
+    // After the owner: changing that clears mode bits.
+    file.set_permissions(before.permissions())
+}
+
+fn persist(temporary: NamedTempFile, real: &Path, before: Option<&Metadata>) -> io::Result<()> {
+    let changed = || io::Error::other("it was changed by somebody else just now; Read it again");
+    match before {
+        None => {
+            temporary.persist_noclobber(real).map_err(|error| match error.error.kind() {
+                io::ErrorKind::AlreadyExists => changed(),
+                _ => error.error,
+            })?;
+        }
+        Some(before) => {
+            let now = fs::metadata(real)?;
+            let marks = |m: &Metadata| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec());
+            if marks(&now) != marks(before) {
+                return Err(changed());
+            }
+            temporary.persist(real).map_err(|error| error.error)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Folder;
+
+    fn replace_in(folder: &Folder, before: Option<&Metadata>) -> String {
+        let real = folder.path("a.txt");
+        match replace(&folder.context(), &real, "a.txt", before, b"new") {
+            Ok(()) => fs::read_to_string(real).unwrap(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_change_behind_our_back_wins() {
+        let folder = Folder::new(&[("a.txt", "old")]);
+        let before = fs::metadata(folder.path("a.txt")).unwrap();
+        fs::write(folder.path("a.txt"), "somebody else's").unwrap();
+        let refused = "cannot write a.txt: it was changed by somebody else just now; Read it again";
+        assert_eq!(replace_in(&folder, Some(&before)), refused);
+        assert_eq!(replace_in(&folder, None), refused);
+        assert_eq!(folder.listing(), ["a.txt"]);
+    }
+
+    #[test]
+    fn mode_is_kept_and_new_files_are_not_executable() {
+        let folder = Folder::new(&[("a.txt", "old")]);
+        let real = folder.path("a.txt");
+        fs::set_permissions(&real, Permissions::from_mode(0o751)).unwrap();
+        assert_eq!(replace_in(&folder, Some(&fs::metadata(&real).unwrap())), "new");
+        assert_eq!(fs::metadata(&real).unwrap().mode() & 0o7777, 0o751);
+        fs::remove_file(&real).unwrap();
+        assert_eq!(replace_in(&folder, None), "new");
+        assert_eq!(fs::metadata(&real).unwrap().mode() & 0o7133, 0);
+    }
+
+    #[test]
+    fn a_cancelled_write_leaves_nothing() {
+        let folder = Folder::new(&[]);
+        let context = folder.context();
+        context.cancel.cancel();
+        let real = folder.path("a.txt");
+        assert!(replace(&context, &real, "a.txt", None, b"new").is_err());
+        assert!(folder.listing().is_empty());
+    }
+}

@@ -1,0 +1,170 @@
+//! `Edit`: replaces one piece of a file, or every occurrence of it.
+
+mod changed;
+mod matches;
+mod nearest;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use heeler_core::{BoxFuture, Facts, ToolContext, ToolError, ToolOutput, TypedTool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::blocking::blocking;
+use crate::guard::{self, Loaded};
+use crate::text::{count_lines, count_of};
+use crate::{atomic, place};
+use matches::{Found, find, replacements};
+
+pub use matches::EDIT_MATCHES_MAX;
+
+/// How many line numbers of an ambiguous match are named.
+const NAMED_LINES_MAX: usize = 10;
+
+/// The tool.
+#[derive(Default)]
+pub struct Edit {}
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(description = "")]
+pub struct EditInput {
+    /// File to change.
+    pub file_path: String,
+    /// Exact text to replace.
+    pub old_string: String,
+    /// Text to put there.
+    pub new_string: String,
+    /// Replace every occurrence.
+    pub replace_all: Option<bool>,
+}
+
+impl TypedTool for Edit {
+    type Input = EditInput;
+
+    fn name(&self) -> &str {
+        "Edit"
+    }
+
+    fn description(&self) -> &str {
+        "Replaces text in a file you have read in this session. old_string must match exactly, \
+         white space included, and occur once, unless replace_all is true; leave out the line \
+         numbers that Read shows. Line ends and byte order mark are kept. An empty old_string \
+         creates a new file."
+    }
+
+    fn facts(&self, input: &EditInput, workspace: &str) -> Facts {
+        place::write_facts(workspace, &input.file_path)
+    }
+
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: EditInput,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        blocking(context, move |context| edit(context, &input))
+    }
+}
+
+fn edit(context: &ToolContext, input: &EditInput) -> Result<ToolOutput, ToolError> {
+    let path = &input.file_path;
+    if input.old_string == input.new_string {
+        return Err(ToolError::for_model(
+            "old_string and new_string are the same, so there is nothing to change",
+        ));
+    }
+    let real = place::resolve(&context.workspace, path)?;
+    match guard::load(&real, path)? {
+        None if input.old_string.is_empty() => create(context, input, &real),
+        None => Err(place::missing(&context.workspace, path, &real)),
+        Some(_) if input.old_string.is_empty() => Err(ToolError::for_model(format!(
+            "{path} exists, and an empty old_string only creates new files; name the text to \
+             replace, or use Write to replace the whole file"
+        ))),
+        Some(before) => change(context, input, &real, &before),
+    }
+}
+
+fn create(context: &ToolContext, input: &EditInput, real: &Path) -> Result<ToolOutput, ToolError> {
+    let content = input.new_string.as_bytes();
+    check_size(content.len())?;
+    atomic::replace(context, real, &input.file_path, None, content)?;
+    let lines = count_of(count_lines(content), "line", "lines");
+    let output = ToolOutput::text(format!("Created {} ({lines})", input.file_path));
+    Ok(guard::seen(output, real, &guard::hash(content)))
+}
+
+fn change(
+    context: &ToolContext,
+    input: &EditInput,
+    real: &Path,
+    before: &Loaded,
+) -> Result<ToolOutput, ToolError> {
+    let path = &input.file_path;
+    guard::check_seen(context, real, path, &before.bytes)?;
+    let replace_all = input.replace_all.unwrap_or(false);
+    let found = find(&before.bytes, &input.old_string, replace_all);
+    check_found(path, input, &before.bytes, &found, replace_all)?;
+
+    let replacements = replacements(&before.bytes, &found, &input.new_string);
+    check_size(matches::size_after(&before.bytes, &replacements))?;
+    let after = matches::apply(&before.bytes, &replacements);
+    if after == before.bytes {
+        return Err(ToolError::for_model(format!(
+            "the change would leave {path} as it is: Edit keeps the file's own line ends, and \
+             nothing else differs"
+        )));
+    }
+    atomic::replace(context, real, path, Some(&before.metadata), &after)?;
+    let times = match replacements.len() {
+        1 => String::new(),
+        n => format!(" in {n} places"),
+    };
+    let snippet = changed::snippet(&before.bytes, &replacements);
+    let output = ToolOutput::text(format!("Edited {path}{times}:\n{snippet}"));
+    Ok(guard::seen(output, real, &guard::hash(&after)))
+}
+
+fn check_found(
+    path: &str,
+    input: &EditInput,
+    content: &[u8],
+    found: &Found,
+    replace_all: bool,
+) -> Result<(), ToolError> {
+    let n_matches = found.ranges.len();
+    if n_matches == 0 {
+        let hint = nearest::hint(content, &input.old_string);
+        return Err(ToolError::for_model(format!("old_string was not found in {path}; {hint}")));
+    }
+    if EDIT_MATCHES_MAX < n_matches {
+        return Err(ToolError::for_model(format!(
+            "old_string occurs more than {EDIT_MATCHES_MAX} times in {path}; use a longer one"
+        )));
+    }
+    if n_matches > 1 && !replace_all {
+        let lines = matches::line_numbers(content, &found.ranges, NAMED_LINES_MAX);
+        let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
+        let more = if NAMED_LINES_MAX < n_matches { ", ..." } else { "" };
+        return Err(ToolError::for_model(format!(
+            "old_string occurs {n_matches} times in {path} (at lines {}{more}); add text around \
+             it until it is unique, or set replace_all",
+            lines.join(", ")
+        )));
+    }
+    Ok(())
+}
+
+fn check_size(n_bytes: usize) -> Result<(), ToolError> {
+    if guard::FILE_BYTES_MAX < n_bytes as u64 {
+        return Err(ToolError::for_model(format!(
+            "the file would have {n_bytes} bytes; at most {} are possible",
+            guard::FILE_BYTES_MAX
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,264 @@
+//! `Grep`: lines that match a regular expression, on ripgrep's own crates.
+
+mod filter;
+mod found;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use heeler_core::{
+    BoxFuture, CancellationToken, Facts, ToolContext, ToolError, ToolOutput, TypedTool,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::blocking::{blocking, keep_going};
+use crate::walk::{self, Tree, WALK_ENTRIES_MAX};
+use crate::{guard, place};
+use filter::Filter;
+use found::{FileSink, Found};
+
+/// Lines of one result when the model names no limit.
+pub const GREP_LINES_DEFAULT: usize = 250;
+/// Lines of one result, whatever the model says.
+const LINES_MAX: usize = 5_000;
+/// Bytes of one result.
+const OUTPUT_BYTES_MAX: usize = 100_000;
+/// Characters of one line that are shown.
+pub const GREP_LINE_CHARS_MAX: usize = 500;
+/// Lines around a match.
+const CONTEXT_LINES_MAX: usize = 100;
+/// Bytes of the longest line, or with `multiline` of the largest file.
+const HEAP_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of a pattern.
+const PATTERN_BYTES_MAX: usize = 10_000;
+/// Bytes at the start of a file that tell whether it is text.
+const HEAD_BYTES: u64 = 8_192;
+
+/// The tool.
+pub struct Grep {
+    description: String,
+    entries_max: usize,
+    heap_bytes_max: usize,
+}
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(description = "")]
+pub struct GrepInput {
+    /// Regular expression (Rust syntax).
+    pub pattern: String,
+    /// File or folder; default the workspace.
+    pub path: Option<String>,
+    /// Such as `*.rs` or `src/**`; `!` excludes.
+    pub glob: Option<String>,
+    /// File type, such as rust, py, js.
+    pub r#type: Option<String>,
+    /// What to show.
+    #[serde(default)]
+    pub output_mode: OutputMode,
+    /// Ignore case.
+    #[serde(rename = "-i")]
+    pub ignore_case: Option<bool>,
+    /// Line numbers; default true.
+    #[serde(rename = "-n")]
+    pub line_numbers: Option<bool>,
+    /// Lines after.
+    #[serde(rename = "-A")]
+    pub after: Option<usize>,
+    /// Lines before.
+    #[serde(rename = "-B")]
+    pub before: Option<usize>,
+    /// Lines around.
+    #[serde(rename = "-C")]
+    pub around: Option<usize>,
+    /// Output lines.
+    pub head_limit: Option<usize>,
+    /// Let matches span lines.
+    pub multiline: Option<bool>,
+}
+
+/// What a search shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a comment on a variant would turn the schema's enum into oneOf")]
+pub enum OutputMode {
+    Content,
+    #[default]
+    FilesWithMatches,
+    Count,
+}
+
+impl Default for Grep {
+    fn default() -> Self {
+        Self {
+            description: format!(
+                "Searches file contents, line by line. Honors .gitignore; skips binary files, \
+                 and hidden ones unless glob names them. Results are sorted by path, at most \
+                 {GREP_LINES_DEFAULT} lines unless head_limit says otherwise; lines are cut at \
+                 {GREP_LINE_CHARS_MAX} characters."
+            ),
+            entries_max: WALK_ENTRIES_MAX,
+            heap_bytes_max: HEAP_BYTES_MAX,
+        }
+    }
+}
+
+impl TypedTool for Grep {
+    type Input = GrepInput;
+
+    fn name(&self) -> &str {
+        "Grep"
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn facts(&self, input: &GrepInput, workspace: &str) -> Facts {
+        place::read_facts(workspace, input.path.as_deref().unwrap_or(""))
+    }
+
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: GrepInput,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        blocking(context, move |context| self.grep(context, &input))
+    }
+}
+
+impl Grep {
+    fn grep(&self, context: &ToolContext, input: &GrepInput) -> Result<ToolOutput, ToolError> {
+        let matcher = matcher(input)?;
+        let filter = Filter::new(input)?;
+        let path = input.path.as_deref().unwrap_or("");
+        let base = walk::start(context, path)?;
+        let is_file = !base.is_dir();
+        if is_file {
+            guard::regular(
+                &base.metadata().map_err(|error| ToolError::for_model(error.to_string()))?,
+                path,
+            )?;
+        }
+        let mut searcher = self.searcher(input);
+        let mut found = Found::new(input, OUTPUT_BYTES_MAX);
+        let tree = Tree { base, hidden: filter.names_hidden(), entries_max: self.entries_max };
+        let walked = walk::walk(context, &tree, |entry| {
+            // Links are left out, so that a file is searched once; so are pipes and devices.
+            let is_plain = entry.file_type().is_some_and(|kind| kind.is_file());
+            let wanted = is_file || (is_plain && filter.wants(&tree.base, entry.path()));
+            if !wanted {
+                return ControlFlow::Continue(());
+            }
+            let shown = (!is_file).then(|| place::shown(&context.workspace, entry.path()));
+            let mut sink = FileSink::new(&mut found, &matcher, shown);
+            match search(&mut searcher, &matcher, entry.path(), &context.cancel, &mut sink) {
+                Ok(Searched::Text) => sink.keep(),
+                Ok(Searched::Binary) => found.note_binary(),
+                Err(error) => {
+                    found.note_failure(&place::shown(&context.workspace, entry.path()), &error);
+                }
+            }
+            if found.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        keep_going(context)?;
+        let notes = walk::notes(&walked, self.entries_max);
+        Ok(ToolOutput::text(found.into_text(is_file) + &notes))
+    }
+
+    fn searcher(&self, input: &GrepInput) -> Searcher {
+        let context = |lines: Option<usize>| match input.output_mode {
+            OutputMode::Content => lines.or(input.around).unwrap_or(0).min(CONTEXT_LINES_MAX),
+            _ => 0,
+        };
+        SearcherBuilder::new()
+            .line_number(true)
+            .before_context(context(input.before))
+            .after_context(context(input.after))
+            .multi_line(input.multiline.unwrap_or(false))
+            .line_terminator(grep_matcher::LineTerminator::crlf())
+            .heap_limit(Some(self.heap_bytes_max))
+            .binary_detection(BinaryDetection::quit(0))
+            .build()
+    }
+}
+
+fn matcher(input: &GrepInput) -> Result<RegexMatcher, ToolError> {
+    let pattern = &input.pattern;
+    if PATTERN_BYTES_MAX < pattern.len() {
+        return Err(ToolError::for_model(format!(
+            "the pattern has {} bytes; at most {PATTERN_BYTES_MAX} are possible",
+            pattern.len()
+        )));
+    }
+    let multiline = input.multiline.unwrap_or(false);
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .case_insensitive(input.ignore_case.unwrap_or(false))
+        .multi_line(true)
+        .crlf(true)
+        .dot_matches_new_line(multiline);
+    if multiline {
+        builder.line_terminator(None);
+    }
+    builder.build(pattern).map_err(|error| {
+        let hint = if !multiline && (pattern.contains('\n') || pattern.contains(r"\n")) {
+            "to search across lines, set multiline"
+        } else {
+            "to search for characters such as ( [ { . * + ? | \\ themselves, put a backslash \
+             before them"
+        };
+        ToolError::for_model(format!("`{pattern}` cannot be searched for: {error}\n({hint})"))
+    })
+}
+
+/// What a file turned out to be.
+enum Searched {
+    Text,
+    Binary,
+}
+
+fn search(
+    searcher: &mut Searcher,
+    matcher: &RegexMatcher,
+    path: &Path,
+    cancel: &CancellationToken,
+    sink: &mut FileSink<'_>,
+) -> io::Result<Searched> {
+    let mut file = File::open(path)?;
+    let mut head = Vec::new();
+    file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
+    // Of UTF-16 text half may be NUL; the searcher converts it when it starts with a mark.
+    let is_utf16 = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
+    if !is_utf16 && head.contains(&0) {
+        return Ok(Searched::Binary);
+    }
+    let source = Stoppable { source: head.as_slice().chain(file), cancel };
+    searcher.search_reader(matcher, source, &mut *sink)?;
+    Ok(if sink.is_binary() { Searched::Binary } else { Searched::Text })
+}
+
+/// A reader that fails once the call is no longer wanted: a large file without a match would
+/// otherwise be read to its end.
+struct Stoppable<'a, R> {
+    source: R,
+    cancel: &'a CancellationToken,
+}
+
+impl<R: Read> Read for Stoppable<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            return Err(io::Error::other("cancelled"));
+        }
+        self.source.read(buffer)
+    }
+}

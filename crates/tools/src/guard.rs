@@ -1,0 +1,94 @@
+//! Nobody overwrites what they have not seen: the content a session last saw of each file.
+//!
+//! The session's state holds one hash per file that was read or written. A write is refused when
+//! there is none, or when the file's content no longer has it.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use heeler_core::{ToolContext, ToolError, ToolOutput};
+use sha2::{Digest as _, Sha256};
+
+/// Bytes of the largest file that is hashed, and so the largest that can be edited.
+pub(crate) const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// A file's content and what was true of it when it was loaded.
+pub(crate) struct Loaded {
+    /// The bytes, all of them.
+    pub(crate) bytes: Vec<u8>,
+    /// Mode, owner, size and time.
+    pub(crate) metadata: Metadata,
+}
+
+/// The whole content of `real` for a tool that will replace it; `None` when nothing is there.
+pub(crate) fn load(real: &Path, path: &str) -> Result<Option<Loaded>, ToolError> {
+    let failed = |error: io::Error| ToolError::for_model(format!("cannot read {path}: {error}"));
+    match fs::metadata(real) {
+        Ok(metadata) => regular(&metadata, path)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    }
+    let file = File::open(real).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(ToolError::for_model(format!(
+            "{path} has {} bytes; files of more than {FILE_BYTES_MAX} bytes cannot be changed \
+             with this tool",
+            metadata.len()
+        )));
+    }
+    Ok(Some(Loaded { bytes, metadata }))
+}
+
+/// Refuses what is not a plain file: reading a pipe or a device could block for ever.
+pub(crate) fn regular(metadata: &Metadata, path: &str) -> Result<(), ToolError> {
+    let path = if path.is_empty() { "an empty path" } else { path };
+    if metadata.is_dir() {
+        return Err(ToolError::for_model(format!("{path} is a folder; use LS to list it")));
+    }
+    if !metadata.is_file() {
+        return Err(ToolError::for_model(format!(
+            "{path} is not a regular file but a pipe, socket or device"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses when this session has not seen the content that is there now.
+pub(crate) fn check_seen(
+    context: &ToolContext,
+    real: &Path,
+    path: &str,
+    bytes: &[u8],
+) -> Result<(), ToolError> {
+    let why = match context.state.get::<String>(&key(real)) {
+        None => "has not been read in this session",
+        Some(seen) if seen != hash(bytes) => "has changed since you last read or wrote it",
+        Some(_) => return Ok(()),
+    };
+    Err(ToolError::for_model(format!("{path} {why}; Read it, then try again")))
+}
+
+/// Notes in `output` that the session now knows this content.
+pub(crate) fn seen(output: ToolOutput, real: &Path, hash: &str) -> ToolOutput {
+    output.with_state(key(real), &hash)
+}
+
+/// The SHA-256 of `bytes`, in hexadecimal.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    hexadecimal(Sha256::new_with_prefix(bytes))
+}
+
+/// The digest in hexadecimal.
+pub(crate) fn hexadecimal(hasher: Sha256) -> String {
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The state key of a file. It is made of the real path, so a file read under one name may be
+/// written under another.
+fn key(real: &Path) -> String {
+    format!("file:{}", real.display())
+}

@@ -1,0 +1,202 @@
+//! Looks through a file once, in bounded memory: the wanted lines, their total, the hash.
+
+use std::io::{self, Read};
+
+use heeler_core::ToolContext;
+use sha2::{Digest as _, Sha256};
+
+use crate::blocking::keep_going;
+use crate::guard;
+use crate::text::cut_mark;
+
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Bytes of the longest UTF-8 character.
+const CHAR_BYTES_MAX: usize = 4;
+
+/// The lines a call asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// The first, from 1.
+    pub(super) first: u64,
+    /// How many.
+    pub(super) count: u64,
+}
+
+/// Where the scan stops.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) line_chars_max: usize,
+    pub(super) output_bytes_max: usize,
+    pub(super) scan_bytes_max: u64,
+    pub(super) hash_bytes_max: u64,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The wanted lines with their numbers.
+    pub(super) text: String,
+    /// How many lines `text` has.
+    pub(super) shown: u64,
+    /// How many lines the file has, when the scan came to its end.
+    pub(super) lines_total: Option<u64>,
+    /// The hash of the whole content, when it was small enough.
+    pub(super) hash: Option<String>,
+}
+
+/// Scans `source`, which is thought to have `size` bytes. A file too large to be hashed is left
+/// as soon as the wanted lines are there.
+pub(super) fn scan(
+    mut source: impl Read,
+    size: u64,
+    wanted: Wanted,
+    limits: Limits,
+    context: &ToolContext,
+) -> io::Result<Scan> {
+    let mut lines = Lines::new(wanted, limits);
+    let mut hasher = (size <= limits.hash_bytes_max).then(Sha256::new);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut n_scanned = 0;
+    loop {
+        keep_going(context).map_err(io::Error::other)?;
+        let n_read = match source.read(&mut chunk) {
+            Ok(n_read) => n_read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if n_read == 0 {
+            lines.end_of_file();
+            break;
+        }
+        let bytes = &chunk[..n_read];
+        n_scanned += n_read as u64;
+        // The file may grow while it is read.
+        hasher = hasher.filter(|_| n_scanned <= limits.hash_bytes_max);
+        if let Some(hasher) = &mut hasher {
+            hasher.update(bytes);
+        }
+        lines.push(bytes);
+        let given_up = limits.scan_bytes_max <= n_scanned;
+        if hasher.is_none() && (lines.is_done() || given_up) {
+            break;
+        }
+    }
+    let hash = hasher.map(guard::hexadecimal);
+    Ok(Scan { hash, ..lines.found })
+}
+
+/// Cuts a stream of bytes into lines and keeps the wanted ones.
+struct Lines {
+    wanted: Wanted,
+    limits: Limits,
+    found: Scan,
+    /// The number of the line that is being read, from 1.
+    number: u64,
+    /// As much of that line as can be shown.
+    line: Vec<u8>,
+    /// Its bytes so far, shown or not.
+    line_bytes: usize,
+    /// The output is full: no further line is shown.
+    full: bool,
+}
+
+impl Lines {
+    fn new(wanted: Wanted, limits: Limits) -> Self {
+        Self {
+            wanted,
+            limits,
+            found: Scan::default(),
+            number: 1,
+            line: Vec::new(),
+            line_bytes: 0,
+            full: false,
+        }
+    }
+
+    fn push(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            self.keep(&bytes[..end]);
+            self.end_of_line();
+            bytes = &bytes[end + 1..];
+        }
+        self.keep(bytes);
+    }
+
+    fn end_of_file(&mut self) {
+        // What follows the last line end is a line only if there is something.
+        if self.line_bytes > 0 {
+            self.end_of_line();
+        }
+        self.found.lines_total = Some(self.number - 1);
+    }
+
+    fn is_done(&self) -> bool {
+        self.full || self.wanted.count <= self.found.shown
+    }
+
+    fn is_wanted(&self) -> bool {
+        !self.is_done() && self.wanted.first <= self.number
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        self.line_bytes = self.line_bytes.saturating_add(bytes.len());
+        if self.is_wanted() {
+            // One character more than is shown, so that a cut can be seen.
+            let room = (self.limits.line_chars_max + 1) * CHAR_BYTES_MAX - self.line.len();
+            self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+    }
+
+    fn end_of_line(&mut self) {
+        if self.is_wanted() {
+            let text = self.line_text();
+            let fits = self.found.text.len() + text.len() <= self.limits.output_bytes_max;
+            // The first line is always shown, or reading on would never get anywhere.
+            if fits || self.found.shown == 0 {
+                self.found.text.push_str(&text);
+                self.found.shown += 1;
+            } else {
+                self.full = true;
+            }
+        }
+        self.number += 1;
+        self.line.clear();
+        self.line_bytes = 0;
+    }
+
+    fn line_text(&self) -> String {
+        let mut line = self.line.as_slice();
+        let mut n_bytes = self.line_bytes;
+        // A byte order mark is no part of the text, and models copy what they see.
+        if self.number == 1
+            && let Some(rest) = line.strip_prefix(b"\xef\xbb\xbf")
+        {
+            line = rest;
+            n_bytes -= 3;
+        }
+        if line.len() == n_bytes
+            && let Some(rest) = line.strip_suffix(b"\r")
+        {
+            line = rest;
+            n_bytes -= 1;
+        }
+        let mut shown = String::new();
+        let mut n_chars = 0;
+        let mut n_shown_bytes = 0;
+        for part in line.utf8_chunks() {
+            let invalid = (!part.invalid().is_empty())
+                .then_some((char::REPLACEMENT_CHARACTER, part.invalid().len()));
+            for (char, bytes) in part.valid().chars().map(|c| (c, c.len_utf8())).chain(invalid) {
+                if n_chars == self.limits.line_chars_max {
+                    let mark = cut_mark(n_bytes - n_shown_bytes);
+                    return format!("{:>6}\t{shown} {mark}\n", self.number);
+                }
+                shown.push(char);
+                n_chars += 1;
+                n_shown_bytes += bytes;
+            }
+        }
+        format!("{:>6}\t{shown}\n", self.number)
+    }
+}

@@ -1,0 +1,172 @@
+//! The tests' one door: files and calls in, a transcript out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use expect_test::Expect;
+use heeler_core::{
+    AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, Progress, RawJson,
+    SessionId, StateView, Timestamp, Tool, ToolContext, ToolError, ToolOutput,
+};
+
+/// Makes `files` in a new folder, plays `calls` (each `Name {json}`) in it as one session, and
+/// compares the results and every file that changed. `$W` stands for the folder.
+pub(crate) fn check(files: &[(&str, &str)], calls: &[&str], expect: Expect) {
+    let folder = Folder::new(files);
+    let before = folder.contents();
+    let mut transcript = String::new();
+    for call in calls {
+        let (name, input) = call.split_once(' ').expect("a name and a JSON input");
+        transcript.push_str(&format!("> {call}\n{}", folder.play(name, input)));
+        if !transcript.ends_with('\n') {
+            transcript.push('\n');
+        }
+    }
+    for (path, content) in folder.contents() {
+        if !before.contains(&(path.clone(), content.clone())) {
+            transcript.push_str(&format!("== {path} {content:?}\n"));
+        }
+    }
+    expect.assert_eq(&transcript);
+}
+
+/// A temporary workspace with a session's state.
+pub(crate) struct Folder {
+    folder: tempfile::TempDir,
+    state: Mutex<StateView>,
+}
+
+impl Folder {
+    /// A folder with these files, each newer than the one before it. A content `->target` makes
+    /// a symbolic link.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let this =
+            Self { folder: tempfile::tempdir().unwrap(), state: Mutex::new(StateView::default()) };
+        for (index, (path, content)) in files.iter().enumerate() {
+            this.write(path, content.as_bytes(), index as u64);
+        }
+        this
+    }
+
+    /// Writes one file with a modification time of `age` seconds after a fixed day.
+    pub(crate) fn write(&self, path: &str, content: &[u8], age: u64) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if let Some(target) = content.strip_prefix(b"->") {
+            let target = std::str::from_utf8(target).unwrap();
+            std::os::unix::fs::symlink(target, path).unwrap();
+            return;
+        }
+        fs::write(&path, content).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + age);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    }
+
+    /// The absolute path of a file in the folder.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    /// A new call's context.
+    pub(crate) fn context(&self) -> ToolContext {
+        ToolContext {
+            session: "test".parse::<SessionId>().unwrap(),
+            agent: AgentPath::default(),
+            call: CallId { turn: 1, round: 1, index: 0 },
+            origin: InputOrigin::default(),
+            cancel: CancellationToken::new(),
+            workspace: self.path(""),
+            progress: Progress::nowhere(),
+            state: self.state.lock().unwrap().clone(),
+            clock: Arc::new(Standing),
+        }
+    }
+
+    /// Runs one call of a standard tool and keeps its changes of state.
+    pub(crate) fn play(&self, name: &str, input: &str) -> String {
+        let tool = crate::standard()
+            .into_iter()
+            .find(|tool| tool.definition().name == name)
+            .expect("a standard tool");
+        self.say(self.run(tool, input))
+    }
+
+    /// Runs one call and keeps its changes of state.
+    pub(crate) fn run(&self, tool: Arc<dyn Tool>, input: &str) -> Result<ToolOutput, ToolError> {
+        let input = RawJson::parse(input).expect("JSON");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let result = runtime.block_on(tool.call(self.context(), input));
+        if let Ok(output) = &result {
+            let mut state = self.state.lock().unwrap();
+            for change in &output.state {
+                state.0.insert_mut(change.key.clone(), change.value.clone());
+            }
+        }
+        result
+    }
+
+    /// A result as the transcript shows it.
+    pub(crate) fn say(&self, result: Result<ToolOutput, ToolError>) -> String {
+        let text = match result {
+            Ok(output) => output.content.iter().map(say_block).collect(),
+            Err(error) => format!("error: {error}"),
+        };
+        text.replace(self.path("").to_str().unwrap().trim_end_matches('/'), "$W")
+    }
+
+    /// The names in the folder's root, sorted.
+    pub(crate) fn listing(&self) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(self.folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Every file and link with its content, sorted by path.
+    fn contents(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        collect(&self.path(""), "", &mut found);
+        found.sort();
+        found
+    }
+}
+
+fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            collect(&entry.path(), &format!("{name}/"), found);
+        } else if kind.is_symlink() {
+            found.push((name, format!("->{}", fs::read_link(entry.path()).unwrap().display())));
+        } else if kind.is_file() {
+            let content = fs::read(entry.path()).unwrap();
+            found.push((name, String::from_utf8_lossy(&content).into_owned()));
+        }
+    }
+}
+
+fn say_block(block: &Block) -> String {
+    match block {
+        Block::Image(image) => format!("[{} {}]\n", image.media_type, image.data),
+        other => other.as_text().expect("text or an image").to_owned(),
+    }
+}
+
+/// A clock whose time stands still and whose waits are over at once.
+struct Standing;
+
+impl Clock for Standing {
+    fn now(&self) -> Timestamp {
+        Timestamp(0)
+    }
+
+    fn sleep_until(&self, _deadline: Timestamp) -> BoxFuture<()> {
+        Box::pin(std::future::ready(()))
+    }
+}

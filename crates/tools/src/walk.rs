@@ -1,0 +1,250 @@
+//! Which files a search sees: those below a folder that no ignore file hides, in order of name.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+use heeler_core::{ToolContext, ToolError};
+use ignore::{DirEntry, Walk, WalkBuilder};
+
+use crate::blocking::keep_going;
+use crate::place;
+
+/// Files and folders that one search looks at.
+pub(crate) const WALK_ENTRIES_MAX: usize = 1_000_000;
+
+/// Where a search starts, and what it may see.
+pub(crate) struct Tree {
+    /// The real path of the folder, or of one file.
+    pub(crate) base: PathBuf,
+    /// Hidden files are seen too.
+    pub(crate) hidden: bool,
+    /// See [`WALK_ENTRIES_MAX`].
+    pub(crate) entries_max: usize,
+}
+
+/// How a walk went.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    /// Files, links and folders from the base downwards.
+    n_seen: usize,
+    /// It was stopped at the limit of entries.
+    pub(crate) capped: bool,
+    /// Folders and files that could not be read.
+    pub(crate) n_unreadable: usize,
+}
+
+/// The real path of a search's start.
+pub(crate) fn start(context: &ToolContext, path: &str) -> Result<PathBuf, ToolError> {
+    let real = place::resolve(&context.workspace, path)?;
+    if real.exists() { Ok(real) } else { Err(place::missing(&context.workspace, path, &real)) }
+}
+
+/// Gives every file and link below the base to `each`, until it breaks.
+pub(crate) fn walk(
+    context: &ToolContext,
+    tree: &Tree,
+    mut each: impl FnMut(&DirEntry) -> ControlFlow<()>,
+) -> Result<Walked, ToolError> {
+    let root = ignore_root(context, &tree.base);
+    let mut walked = walk_from(context, tree, root, &mut each)?;
+    if walked.n_seen == 0 {
+        // An ignore file hides the base. The model named it, so it is searched all the same.
+        walked = walk_from(context, tree, &tree.base, &mut each)?;
+    }
+    Ok(walked)
+}
+
+fn walk_from(
+    context: &ToolContext,
+    tree: &Tree,
+    root: &Path,
+    each: &mut impl FnMut(&DirEntry) -> ControlFlow<()>,
+) -> Result<Walked, ToolError> {
+    let mut walked = Walked::default();
+    for entry in walker(tree, root) {
+        keep_going(context)?;
+        let Ok(entry) = entry else {
+            walked.n_unreadable += 1;
+            continue;
+        };
+        if !entry.path().starts_with(&tree.base) {
+            continue;
+        }
+        if tree.entries_max <= walked.n_seen {
+            walked.capped = true;
+            break;
+        }
+        walked.n_seen += 1;
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if !is_folder && each(&entry).is_break() {
+            break;
+        }
+    }
+    Ok(walked)
+}
+
+/// Where ignore files begin to count: at the root of the repository, or else at the workspace.
+/// Those above it must not: people who keep their home folder in git hide everything there.
+fn ignore_root<'a>(context: &ToolContext, base: &'a Path) -> &'a Path {
+    if base.is_file() {
+        return base;
+    }
+    let workspace = context.workspace.canonicalize().ok();
+    let repository = base.ancestors().find(|folder| folder.join(".git").exists());
+    let workspace = base.ancestors().find(|folder| Some(*folder) == workspace.as_deref());
+    repository.or(workspace).unwrap_or(base)
+}
+
+/// Walks `root`, but of it only the way to the base and what lies below that. The person's own
+/// git settings are left out: the same tree gives the same files to everybody.
+fn walker(tree: &Tree, root: &Path) -> Walk {
+    let base = tree.base.clone();
+    WalkBuilder::new(root)
+        .hidden(!tree.hidden)
+        .parents(false)
+        .require_git(false)
+        .git_global(false)
+        .follow_links(false)
+        .sort_by_file_name(Ord::cmp)
+        .filter_entry(move |entry| {
+            let path = entry.path();
+            base.starts_with(path) || (path.starts_with(&base) && entry.file_name() != ".git")
+        })
+        .build()
+}
+
+/// A glob over paths with `/`: `*` stays within one name, `**` crosses folders.
+pub(crate) fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| {
+        ToolError::for_model(format!("`{pattern}` is not a glob: {}", error.kind()))
+    })?;
+    Ok(glob.compile_matcher())
+}
+
+/// Whether a pattern asks for hidden files by name, as `.env*` and `**/.github/**` do.
+pub(crate) fn names_hidden(pattern: &str) -> bool {
+    pattern.split(['/', '{', ',']).any(|part| part.starts_with('.') && part != "." && part != "..")
+}
+
+/// Says what a walk could not see; empty when it saw everything.
+pub(crate) fn notes(walked: &Walked, entries_max: usize) -> String {
+    let mut notes = String::new();
+    if walked.capped {
+        notes.push_str(&format!(
+            "(stopped after {entries_max} files and folders; name a narrower path)\n"
+        ));
+    }
+    if walked.n_unreadable > 0 {
+        notes.push_str(&format!("({} files or folders could not be read)\n", walked.n_unreadable));
+    }
+    notes
+}
+
+/// The size of a file for a person; exact below one kilobyte.
+pub(crate) fn size(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, "B");
+    for next in ["K", "M", "G", "T"] {
+        if value < 1_024.0 {
+            break;
+        }
+        (value, unit) = (value / 1_024.0, next);
+    }
+    if unit == "B" { format!("{bytes}B") } else { format!("{value:.1}{unit}") }
+}
+
+/// The target of a link, for display.
+pub(crate) fn link_target(path: &Path) -> String {
+    fs::read_link(path).map_or_else(|_| "?".to_owned(), |target| target.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::testing::Folder;
+
+    fn seen(folder: &Folder, path: &str, hidden: bool, entries_max: usize) -> String {
+        let tree = Tree { base: folder.path(path), hidden, entries_max };
+        let mut names = String::new();
+        let walked = walk(&folder.context(), &tree, |entry| {
+            names.push_str(&place::shown(&folder.path(""), entry.path()));
+            names.push('\n');
+            ControlFlow::Continue(())
+        });
+        names + &notes(&walked.unwrap(), entries_max)
+    }
+
+    #[test]
+    fn ignore_files_count_with_and_without_a_repository() {
+        let files = [
+            (".gitignore", "*.log\n/target\n"),
+            (".hidden", ""),
+            ("a.log", ""),
+            ("sub/.ignore", "!keep.log\n"),
+            ("sub/deep/.gitignore", "x.rs\n"),
+            ("sub/deep/b.log", ""),
+            ("sub/deep/keep.log", ""),
+            ("sub/deep/x.rs", ""),
+            ("sub/deep/y.rs", ""),
+            ("target/z.rs", ""),
+        ];
+        for git in [None, Some((".git/HEAD", ""))] {
+            let folder = Folder::new(&files.iter().copied().chain(git).collect::<Vec<_>>());
+            let all = ["sub/deep/keep.log", "sub/deep/y.rs", ""].join("\n");
+            assert_eq!(seen(&folder, "", false, 100), all);
+            assert_eq!(seen(&folder, "sub", false, 100), all);
+            assert_eq!(seen(&folder, "sub/deep", false, 100), all);
+            assert_eq!(seen(&folder, "target", false, 100), "target/z.rs\n");
+            let hidden = seen(&folder, "", true, 100);
+            assert!(hidden.contains(".hidden\n") && !hidden.contains(".git/"), "{hidden}");
+        }
+    }
+
+    #[test]
+    fn an_ignore_file_above_the_workspace_does_not_count() {
+        let outer = Folder::new(&[(".gitignore", "*\n"), ("inner/a.rs", "")]);
+        let context = ToolContext { workspace: outer.path("inner"), ..outer.context() };
+        let tree = Tree { base: outer.path("inner"), hidden: false, entries_max: 100 };
+        let mut n_seen = 0;
+        walk(&context, &tree, |_| {
+            n_seen += 1;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(n_seen, 1);
+    }
+
+    #[test]
+    fn a_walk_is_bounded_and_can_be_cancelled() {
+        let folder = Folder::new(&[("a", ""), ("b", ""), ("c", "")]);
+        expect![[r#"
+            a
+            b
+            (stopped after 3 files and folders; name a narrower path)
+        "#]]
+        .assert_eq(&seen(&folder, "", false, 3));
+        let context = folder.context();
+        context.cancel.cancel();
+        let tree = Tree { base: folder.path(""), hidden: false, entries_max: 100 };
+        assert!(walk(&context, &tree, |_| ControlFlow::Continue(())).is_err());
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        let sizes = [0, 1_023, 1_024, 1_536, 5 << 20, 3 << 30, 2 << 40, 9 << 60].map(size);
+        assert_eq!(sizes, ["0B", "1023B", "1.0K", "1.5K", "5.0M", "3.0G", "2.0T", "9437184.0T"]);
+    }
+
+    #[test]
+    fn a_pattern_names_hidden_files_by_their_dot() {
+        for yes in [".env", "**/.github/**", "a/.b", "{.x,y}", "{y,.x}"] {
+            assert!(names_hidden(yes), "{yes}");
+        }
+        for no in ["*.rs", "./a", "../a", "a.b/c.d", "**"] {
+            assert!(!names_hidden(no), "{no}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `Write`: makes a text the whole content of a file.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use heeler_core::{BoxFuture, Facts, ToolContext, ToolError, ToolOutput, TypedTool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::blocking::blocking;
+use crate::text::{count_lines, count_of};
+use crate::{atomic, guard, place};
+
+/// The tool.
+#[derive(Default)]
+pub struct Write {}
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(description = "")]
+pub struct WriteInput {
+    /// File to write.
+    pub file_path: String,
+    /// Its whole content.
+    pub content: String,
+}
+
+impl TypedTool for Write {
+    type Input = WriteInput;
+
+    fn name(&self) -> &str {
+        "Write"
+    }
+
+    fn description(&self) -> &str {
+        "Writes a whole file, creating folders as needed. An existing file is replaced, and only \
+         if you have read it in this session. To change a part of a file use Edit."
+    }
+
+    fn facts(&self, input: &WriteInput, workspace: &str) -> Facts {
+        place::write_facts(workspace, &input.file_path)
+    }
+
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: WriteInput,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        blocking(context, move |context| write(context, &input))
+    }
+}
+
+fn write(context: &ToolContext, input: &WriteInput) -> Result<ToolOutput, ToolError> {
+    let (path, content) = (&input.file_path, input.content.as_bytes());
+    if guard::FILE_BYTES_MAX < content.len() as u64 {
+        return Err(ToolError::for_model(format!(
+            "the content has {} bytes; at most {} can be written at once",
+            content.len(),
+            guard::FILE_BYTES_MAX
+        )));
+    }
+    let real = place::resolve(&context.workspace, path)?;
+    let before = guard::load(&real, path)?;
+    if let Some(before) = &before {
+        guard::check_seen(context, &real, path, &before.bytes)?;
+    }
+    let lines = count_of(count_lines(content), "line", "lines");
+    let said = match &before {
+        Some(before) if before.bytes == content => {
+            format!("{path} already has exactly this content; nothing was written")
+        }
+        _ => {
+            atomic::replace(context, &real, path, before.as_ref().map(|b| &b.metadata), content)?;
+            let verb = if before.is_some() { "Updated" } else { "Created" };
+            format!("{verb} {path} ({lines})")
+        }
+    };
+    Ok(guard::seen(ToolOutput::text(said), &real, &guard::hash(content)))
+}

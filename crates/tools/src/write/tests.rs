@@ -1,0 +1,119 @@
+use std::fs;
+
+use expect_test::expect;
+
+use super::*;
+use crate::guard::FILE_BYTES_MAX;
+use crate::testing::{Folder, check};
+
+#[test]
+fn a_new_file_brings_its_folders() {
+    check(
+        &[],
+        &[
+            r#"Write {"file_path":"src/deep/a.rs","content":"one\ntwo"}"#,
+            r#"Write {"file_path":"b.rs","content":"one\n"}"#,
+            r#"Write {"file_path":"empty","content":""}"#,
+        ],
+        expect![[r#"
+            > Write {"file_path":"src/deep/a.rs","content":"one\ntwo"}
+            Created src/deep/a.rs (2 lines)
+            > Write {"file_path":"b.rs","content":"one\n"}
+            Created b.rs (1 line)
+            > Write {"file_path":"empty","content":""}
+            Created empty (0 lines)
+            == b.rs "one\n"
+            == empty ""
+            == src/deep/a.rs "one\ntwo"
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_is_replaced_only_by_who_has_seen_it() {
+    check(
+        &[("a.txt", "old\n"), ("link", "->a.txt")],
+        &[
+            r#"Write {"file_path":"a.txt","content":"new\n"}"#,
+            r#"Read {"file_path":"link"}"#,
+            r#"Write {"file_path":"a.txt","content":"new\n"}"#,
+            r#"Write {"file_path":"a.txt","content":"new\n"}"#,
+            r#"Write {"file_path":"link","content":"newer\n"}"#,
+        ],
+        expect![[r#"
+            > Write {"file_path":"a.txt","content":"new\n"}
+            error: a.txt has not been read in this session; Read it, then try again
+            > Read {"file_path":"link"}
+                 1	old
+            > Write {"file_path":"a.txt","content":"new\n"}
+            Updated a.txt (1 line)
+            > Write {"file_path":"a.txt","content":"new\n"}
+            a.txt already has exactly this content; nothing was written
+            > Write {"file_path":"link","content":"newer\n"}
+            Updated link (1 line)
+            == a.txt "newer\n"
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_changed_meanwhile_must_be_read_again() {
+    let folder = Folder::new(&[("a.txt", "old\n")]);
+    folder.play("Read", r#"{"file_path":"a.txt"}"#);
+    folder.write("a.txt", b"theirs\n", 1);
+    let input = r#"{"file_path":"a.txt","content":"mine\n"}"#;
+    let said = folder.play("Write", input);
+    assert!(said.contains("has changed since you last read or wrote it; Read it"), "{said}");
+    assert_eq!(fs::read_to_string(folder.path("a.txt")).unwrap(), "theirs\n");
+    folder.play("Read", r#"{"file_path":"a.txt"}"#);
+    expect!["Updated a.txt (1 line)"].assert_eq(&folder.play("Write", input));
+}
+
+#[test]
+fn odd_places_are_refused_and_nothing_is_left_behind() {
+    check(
+        &[("folder/x", ""), ("dangling", "->nowhere"), ("out", "->/tmp")],
+        &[
+            r#"Write {"file_path":"folder","content":"x"}"#,
+            r#"Write {"file_path":"folder/x/y","content":"x"}"#,
+            r#"Write {"file_path":"dangling","content":"x"}"#,
+            r#"Write {"file_path":"dangling/deep","content":"x"}"#,
+            r#"Write {"file_path":"out/heeler-was-here","content":"x"}"#,
+            r#"Write {"file_path":"","content":"x"}"#,
+        ],
+        expect![[r#"
+            > Write {"file_path":"folder","content":"x"}
+            error: folder is a folder; use LS to list it
+            > Write {"file_path":"folder/x/y","content":"x"}
+            error: cannot look up folder/x/y: Not a directory (os error 20)
+            > Write {"file_path":"dangling","content":"x"}
+            error: cannot look up dangling: $W/dangling is a symbolic link to something that does not exist
+            > Write {"file_path":"dangling/deep","content":"x"}
+            error: cannot look up dangling/deep: $W/dangling is a symbolic link to something that does not exist
+            > Write {"file_path":"out/heeler-was-here","content":"x"}
+            error: out/heeler-was-here leads out of the workspace through a symbolic link, to /tmp/heeler-was-here; permission was given for the path inside only, so name the real path if you need that file
+            > Write {"file_path":"","content":"x"}
+            error: an empty path is a folder; use LS to list it
+        "#]],
+    );
+}
+
+#[test]
+fn content_is_bounded() {
+    let folder = Folder::new(&[]);
+    // JSON of that size is refused earlier; a caller with a typed input gets here.
+    let content = "x".repeat(FILE_BYTES_MAX as usize + 1);
+    let input = WriteInput { file_path: "a".into(), content };
+    let error = write(&folder.context(), &input).unwrap_err().to_string();
+    assert_eq!(error, "the content has 33554433 bytes; at most 33554432 can be written at once");
+    assert!(folder.listing().is_empty());
+}
+
+#[test]
+fn a_file_too_large_to_be_seen_is_not_replaced() {
+    let folder = Folder::new(&[("a.txt", "x")]);
+    let file = fs::File::options().write(true).open(folder.path("a.txt")).unwrap();
+    file.set_len(FILE_BYTES_MAX + 1).unwrap();
+    let said = folder.play("Write", r#"{"file_path":"a.txt","content":"y"}"#);
+    assert!(said.contains("files of more than 33554432 bytes cannot be changed"), "{said}");
+}

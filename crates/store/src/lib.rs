@@ -1,1 +1,26 @@
-//! Session stores: memory and the file journal.
+//! Session stores: the file journal, memory, and a store that fails on command.
+//!
+//! [`FileStore`] is the default: one append-only file a session. [`MemoryStore`] makes the same
+//! promises for tests and the library. [`FailingStore`] wraps either and refuses appends when told
+//! to. Read in this order: `journal` (bytes), `file` (folders, locks, the promise), the others.
+//! `docs/design/001-journal-format.md` describes the format.
+//!
+//! Invariant: a store knows nothing of what records mean, but for the title of a list.
+
+mod failing;
+mod file;
+mod journal;
+mod memory;
+
+pub use failing::FailingStore;
+pub use file::{FileStore, SPILL_BYTES_MAX};
+pub use journal::{DAMAGE_MAX, HEADER_BYTES_MAX, LINE_BYTES_MAX, RECORD_DEPTH_MAX};
+pub use memory::MemoryStore;
+
+use heeler_core::BoxFuture;
+
+/// A future that does its work when it is first polled, in one go: dropping it before does
+/// nothing, and after there is nothing left to drop.
+fn on_first_poll<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> BoxFuture<T> {
+    Box::pin(async move { work() })
+}

@@ -1,0 +1,133 @@
+//! Words for what goes wrong with files: each names the file and the next step.
+
+use std::io;
+use std::path::Path;
+
+use heeler_core::{SessionId, StoreError, StoreErrorKind};
+
+use crate::journal::{
+    AppendError, HEADER_BYTES_MAX, HeaderError, LINE_BYTES_MAX, LineError, OpenError,
+    RECORD_DEPTH_MAX, ScanError,
+};
+
+/// The system refused to do `what` with `path`.
+pub(super) fn refused(what: &str, path: &Path, error: io::Error) -> StoreError {
+    use io::ErrorKind::{
+        FileTooLarge, NotADirectory, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem,
+        StorageFull,
+    };
+    let step = match error.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => {
+            "free some space there, or set HEELER_HOME to a folder with room"
+        }
+        ReadOnlyFilesystem | PermissionDenied | NotADirectory => {
+            "set HEELER_HOME to a folder you can write"
+        }
+        _ => "check the path, or set HEELER_HOME to another folder",
+    };
+    StoreError::io(format_args!("cannot {what} `{}` ({step})", path.display()), error)
+}
+
+pub(super) fn not_found(id: &SessionId, path: &Path) -> StoreError {
+    let message = format!(
+        "there is no session {id} (no `{}`); the list shows which there are",
+        path.display()
+    );
+    StoreError::new(StoreErrorKind::NotFound, message)
+}
+
+pub(super) fn exists(id: &SessionId, path: &Path) -> StoreError {
+    let message = format!(
+        "session {id} exists already (`{}`); continue it, or take another id",
+        path.display()
+    );
+    StoreError::new(StoreErrorKind::Exists, message)
+}
+
+pub(super) fn busy(id: &SessionId) -> StoreError {
+    let message = format!(
+        "session {id} is in use; end the heeler that has it open and try again, or begin another \
+         session"
+    );
+    StoreError::new(StoreErrorKind::Busy, message)
+}
+
+pub(super) fn not_a_file(path: &Path) -> StoreError {
+    let message = format!("`{}` is not a file; move it away", path.display());
+    StoreError::new(StoreErrorKind::Damaged, message)
+}
+
+pub(super) fn header_too_long(id: &SessionId) -> StoreError {
+    let message = format!(
+        "the header of session {id} would be longer than {HEADER_BYTES_MAX} bytes; work in a \
+         folder with a shorter path"
+    );
+    StoreError::new(StoreErrorKind::Io, message)
+}
+
+pub(super) fn foreign_lease(id: &SessionId) -> StoreError {
+    let message =
+        format!("the lease of session {id} is of another store; take one from this store");
+    StoreError::new(StoreErrorKind::Conflict, message)
+}
+
+/// A journal could not be walked.
+pub(super) fn scan(id: &SessionId, path: &Path, error: ScanError) -> StoreError {
+    let shown = path.display();
+    match error {
+        ScanError::Io(error) => refused("read", path, error),
+        ScanError::Header(HeaderError::Missing) => not_found(id, path),
+        ScanError::Header(HeaderError::Newer(version)) => StoreError::new(
+            StoreErrorKind::Newer,
+            format!("`{shown}` has format {version} of a newer heeler; update heeler to open it"),
+        ),
+        ScanError::Header(HeaderError::Damaged(what)) => StoreError::new(
+            StoreErrorKind::Damaged,
+            format!(
+                "the first line of `{shown}` cannot be read ({what}); restore the file from a \
+                 backup, or delete session {id}"
+            ),
+        ),
+    }
+}
+
+/// A journal could not be opened for appending.
+pub(super) fn open(id: &SessionId, path: &Path, error: OpenError) -> StoreError {
+    match error {
+        OpenError::Scan(error) => scan(id, path, error),
+        OpenError::Newer(what) => StoreError::new(
+            StoreErrorKind::Newer,
+            format!(
+                "session {id} was continued by a newer heeler ({what} in `{}`): it can be read \
+                 but not continued; update heeler",
+                path.display()
+            ),
+        ),
+    }
+}
+
+/// An append did nothing.
+pub(super) fn append(id: &SessionId, path: &Path, error: AppendError) -> StoreError {
+    let shown = path.display();
+    match error {
+        AppendError::Scan(error) => scan(id, path, error),
+        AppendError::Io(error) => refused("append to", path, error),
+        AppendError::Removed => StoreError::new(
+            StoreErrorKind::NotFound,
+            format!("`{shown}` was removed while session {id} was open; begin another session"),
+        ),
+        AppendError::Conflict(what) => StoreError::new(
+            StoreErrorKind::Conflict,
+            format!("somebody else wrote to session {id}: {what} (`{shown}`); open it again"),
+        ),
+        AppendError::Line(seq, error) => {
+            let what = match error {
+                LineError::Size => format!("is longer than {LINE_BYTES_MAX} bytes"),
+                LineError::Depth => format!("nests deeper than {RECORD_DEPTH_MAX} levels"),
+                LineError::Json(error) => format!("cannot be written as JSON: {error}"),
+            };
+            let message = format!("record {seq} of session {id} {what}; nothing was written");
+            StoreError::new(StoreErrorKind::Io, message)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A journal's file while its lock is held.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+use heeler_core::{SessionHeader, SessionId, StoreError};
+
+use super::errors;
+use super::place::{Place, remove_folder};
+use crate::journal::{HEADER_BYTES_MAX, Medium, encode_header};
+
+/// How often a file that is removed and made again between opening and locking is tried.
+const OPEN_ATTEMPTS_MAX: u32 = 8;
+
+/// A locked file. The lock ends with this value, or with the process.
+pub(super) struct OwnedFile {
+    file: File,
+}
+
+impl OwnedFile {
+    /// Opens and locks the journal of a session that exists.
+    pub(super) fn open(place: &Place, id: &SessionId) -> Result<Self, StoreError> {
+        lock(place, id, OpenOptions::new().read(true).write(true))?.ok_or_else(|| errors::busy(id))
+    }
+
+    /// Makes the journal of a new session.
+    pub(super) fn create(place: &Place, header: &SessionHeader) -> Result<(), StoreError> {
+        let id = &header.id;
+        let path = place.journal(id);
+        let (line, _) = encode_header(header).ok_or_else(|| errors::header_too_long(id))?;
+        let options = &mut OpenOptions::new();
+        let owned = lock(place, id, options.read(true).write(true).create(true).truncate(false))?
+            .ok_or_else(|| errors::exists(id, &path))?;
+        let is_made = owned.is_made().map_err(|error| errors::refused("read", &path, error))?;
+        if is_made {
+            return Err(errors::exists(id, &path));
+        }
+        // What a maker that died left has no whole header and never was a session.
+        let made = owned.file.set_len(0).and_then(|()| owned.file.write_all_at(&line, 0));
+        made.map_err(|error| {
+            // An empty file that cannot be removed is no session either.
+            let _ = owned.file.set_len(0);
+            let _ = fs::remove_file(&path);
+            errors::refused("make", &path, error)
+        })
+    }
+
+    /// Removes the journal and all that belongs to it. The journal goes last, so that a delete that
+    /// is cut short can be done again.
+    pub(super) fn delete(self, place: &Place, id: &SessionId) -> Result<(), StoreError> {
+        let spill = place.spill_folder(id);
+        remove_folder(&spill).map_err(|error| errors::refused("remove", &spill, error))?;
+        let path = place.journal(id);
+        fs::remove_file(&path).map_err(|error| errors::refused("remove", &path, error))
+    }
+
+    /// Whether the file has a whole first line, or is more than one that was cut short.
+    fn is_made(&self) -> io::Result<bool> {
+        let mut head = [0; HEADER_BYTES_MAX];
+        let mut n = 0;
+        loop {
+            match self.file.read_at(&mut head[n..], n as u64)? {
+                0 => return Ok(n == head.len() || head[..n].contains(&b'\n')),
+                more => n += more,
+            }
+        }
+    }
+}
+
+impl Drop for OwnedFile {
+    fn drop(&mut self) {
+        // Closing would do, if no child that is just being started had a copy of the descriptor.
+        let _ = self.file.unlock();
+    }
+}
+
+impl Medium for OwnedFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file.read_at(buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.file.write_all_at(bytes, offset)
+    }
+
+    fn cut(&self, length: u64) -> io::Result<()> {
+        self.file.set_len(length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn length(&self) -> io::Result<Option<u64>> {
+        let metadata = self.file.metadata()?;
+        Ok((metadata.nlink() > 0).then_some(metadata.len()))
+    }
+}
+
+/// Opens and locks a journal at once or not at all; `None` when somebody else has it.
+fn lock(
+    place: &Place,
+    id: &SessionId,
+    options: &mut OpenOptions,
+) -> Result<Option<OwnedFile>, StoreError> {
+    let path = place.journal(id);
+    for _ in 0..OPEN_ATTEMPTS_MAX {
+        let file = place.open_journal(id, options)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(errors::refused("lock", &path, error)),
+        }
+        let owned = OwnedFile { file };
+        // Its owner may have removed it between opening and locking.
+        if is_named(&owned.file, &path).map_err(|error| errors::refused("lock", &path, error))? {
+            return Ok(Some(owned));
+        }
+    }
+    Err(errors::busy(id))
+}
+
+/// Whether `path` still names this file.
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(named) => {
+            let opened = file.metadata()?;
+            Ok((named.dev(), named.ino()) == (opened.dev(), opened.ino()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,111 @@
+//! Where things are: folders and names, and opening them with the right modes.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use heeler_core::{CallId, SessionId, StoreError};
+
+use super::errors;
+
+/// What a journal's name ends in.
+const JOURNAL_SUFFIX: &str = ".jsonl";
+/// For the owner only.
+const FOLDER_MODE: u32 = 0o700;
+/// For the owner only.
+const FILE_MODE: u32 = 0o600;
+
+/// The folder of a store.
+#[derive(Debug)]
+pub(super) struct Place {
+    root: PathBuf,
+    sessions: PathBuf,
+}
+
+impl Place {
+    /// Makes what is missing.
+    pub(super) fn open(root: PathBuf) -> Result<Self, StoreError> {
+        let root = std::path::absolute(&root)
+            .map_err(|error| errors::refused("find the folder", &root, error))?;
+        let sessions = root.join("sessions");
+        make_folder(&sessions)
+            .map_err(|error| errors::refused("make the folder", &sessions, error))?;
+        Ok(Self { root, sessions })
+    }
+
+    pub(super) fn sessions(&self) -> &Path {
+        &self.sessions
+    }
+
+    /// The journal of a session.
+    pub(super) fn journal(&self, id: &SessionId) -> PathBuf {
+        self.sessions.join(format!("{id}{JOURNAL_SUFFIX}"))
+    }
+
+    /// The session whose journal has this file name.
+    pub(super) fn session_of(name: &str) -> Option<SessionId> {
+        name.strip_suffix(JOURNAL_SUFFIX)?.parse().ok()
+    }
+
+    /// The folder of a session's long outputs.
+    pub(super) fn spill_folder(&self, id: &SessionId) -> PathBuf {
+        self.sessions.join(format!("{id}.spill"))
+    }
+
+    /// The file of a call's long output.
+    pub(super) fn spill(&self, id: &SessionId, call: CallId) -> PathBuf {
+        self.spill_folder(id).join(format!("{call}.txt"))
+    }
+
+    /// Opens a session's journal to read it.
+    pub(super) fn open_to_read(&self, id: &SessionId) -> Result<File, StoreError> {
+        self.open_journal(id, OpenOptions::new().read(true))
+    }
+
+    /// Opens a session's journal with these options.
+    pub(super) fn open_journal(
+        &self,
+        id: &SessionId,
+        options: &mut OpenOptions,
+    ) -> Result<File, StoreError> {
+        let path = self.journal(id);
+        let file = open_file(&path, options).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => errors::not_found(id, &path),
+            _ => errors::refused("open", &path, error),
+        })?;
+        let metadata = file.metadata().map_err(|error| errors::refused("open", &path, error))?;
+        if metadata.is_file() { Ok(file) } else { Err(errors::not_a_file(&path)) }
+    }
+
+    /// Makes the names of new files survive the loss of power.
+    pub(super) fn sync_names(&self) -> Result<(), StoreError> {
+        for folder in [&self.sessions, &self.root] {
+            match File::open(folder).and_then(|folder| folder.sync_all()) {
+                // Some file systems know no sync of folders; there is nothing more to be had.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                other => other.map_err(|error| errors::refused("sync", folder, error))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Opens a file; a new one is for its owner only, and no kind of file makes this wait.
+pub(super) fn open_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    options.mode(FILE_MODE).custom_flags(flags).open(path)
+}
+
+/// Makes a folder and those above it, for their owner only.
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
+}
+
+/// Removes a folder with all it holds, if it is there.
+pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,65 @@
+//! Cuts a byte stream into lines, in bounded memory.
+
+use std::io::{self, BufRead, Read};
+
+use super::line::LINE_BYTES_MAX;
+
+/// The lines of a journal, one after the other in one buffer.
+pub(crate) struct Lines<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    line_bytes_max: usize,
+}
+
+/// One line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Line<'a> {
+    /// The bytes without the newline; `None` for a line that is too long or lacks its newline.
+    pub(crate) whole: Option<&'a [u8]>,
+    /// How many bytes it takes in the file, its newline included.
+    pub(crate) length: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::new(), line_bytes_max: LINE_BYTES_MAX }
+    }
+
+    /// The next line; `None` at the end.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.buffer.clear();
+        let bytes_max = self.line_bytes_max as u64;
+        let mut length =
+            self.reader.by_ref().take(bytes_max).read_until(b'\n', &mut self.buffer)? as u64;
+        if length == 0 {
+            return Ok(None);
+        }
+        let whole = self.buffer.strip_suffix(b"\n");
+        if whole.is_none() && length == bytes_max {
+            length += self.reader.skip_until(b'\n')? as u64;
+        }
+        Ok(Some(Line { whole, length }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_bounded_and_counted() {
+        let check = |bytes: &[u8], expected: &[(Option<&str>, u64)]| {
+            let mut lines = Lines { reader: bytes, buffer: Vec::new(), line_bytes_max: 4 };
+            for (whole, length) in expected {
+                let whole = whole.map(str::as_bytes);
+                assert_eq!(lines.next().unwrap(), Some(Line { whole, length: *length }));
+            }
+            assert_eq!(lines.next().unwrap(), None);
+        };
+        check(b"", &[]);
+        check(b"abc\n\nd", &[(Some("abc"), 4), (Some(""), 1), (None, 1)]);
+        check(b"abcd\ne\n", &[(None, 5), (Some("e"), 2)]);
+        check(b"abcdefgh\n", &[(None, 9)]);
+        check(b"abcdefgh", &[(None, 8)]);
+    }
+}

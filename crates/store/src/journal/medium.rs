@@ -1,0 +1,38 @@
+//! What a journal's bytes lie on: a file, or in tests a file that fails.
+
+use std::io::{self, Read};
+
+/// Bytes that can be read anywhere, written at the end and cut.
+pub(crate) trait Medium: Send + Sync {
+    /// Reads some bytes from `offset`; 0 at the end.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Writes all bytes at `offset`, in one system call where the system takes them at once. On an
+    /// error some of them may have been written.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+    /// Cuts everything from `length` on.
+    fn cut(&self, length: u64) -> io::Result<()>;
+    /// Makes what was written survive the loss of power.
+    fn sync(&self) -> io::Result<()>;
+    /// How long it is; `None` when it was removed.
+    fn length(&self) -> io::Result<Option<u64>>;
+}
+
+/// Reads a medium from its beginning.
+pub(crate) struct FromStart<'a, M: ?Sized> {
+    medium: &'a M,
+    offset: u64,
+}
+
+impl<'a, M: Medium + ?Sized> FromStart<'a, M> {
+    pub(crate) fn new(medium: &'a M) -> Self {
+        Self { medium, offset: 0 }
+    }
+}
+
+impl<M: Medium + ?Sized> Read for FromStart<'_, M> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.medium.read_at(buffer, self.offset)?;
+        self.offset += n as u64;
+        Ok(n)
+    }
+}

@@ -1,0 +1,203 @@
+//! Sessions in memory, gone with the process; for tests and for runs nobody continues.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use heeler_core::{
+    Appended, BoxFuture, Durability, Entry, Journal, Lease, Record, SessionHeader, SessionId,
+    SessionStore, SessionSummary, StoreError, StoreErrorKind,
+};
+
+use crate::journal::title_of_input;
+use crate::on_first_poll;
+
+/// Keeps sessions in memory. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStore {
+    shared: Arc<Shared>,
+}
+
+impl MemoryStore {
+    /// A store without sessions.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl SessionStore for MemoryStore {
+    fn create(&self, header: SessionHeader) -> BoxFuture<Result<(), StoreError>> {
+        let shared = Arc::clone(&self.shared);
+        on_first_poll(move || match shared.sessions().entry(header.id.clone()) {
+            btree_map::Entry::Occupied(_) => Err(exists(&header.id)),
+            btree_map::Entry::Vacant(vacant) => {
+                vacant.insert(Session { header, entries: Vec::new(), is_leased: false });
+                Ok(())
+            }
+        })
+    }
+
+    fn lease(&self, id: SessionId) -> BoxFuture<Result<Lease, StoreError>> {
+        let shared = Arc::clone(&self.shared);
+        on_first_poll(move || {
+            let mut sessions = shared.sessions();
+            let session = sessions.get_mut(&id).ok_or_else(|| not_found(&id))?;
+            if std::mem::replace(&mut session.is_leased, true) {
+                return Err(busy(&id));
+            }
+            drop(sessions);
+            let guard = Guard { id: id.clone(), shared };
+            Ok(Lease { id, guard: Box::new(guard) })
+        })
+    }
+
+    fn read(&self, id: SessionId) -> BoxFuture<Result<Journal, StoreError>> {
+        let shared = Arc::clone(&self.shared);
+        on_first_poll(move || {
+            let sessions = shared.sessions();
+            let session = sessions.get(&id).ok_or_else(|| not_found(&id))?;
+            Ok(Journal {
+                header: session.header.clone(),
+                entries: session.entries.clone(),
+                damage: Vec::new(),
+                torn_bytes: 0,
+            })
+        })
+    }
+
+    fn append(
+        &self,
+        lease: Arc<Lease>,
+        entries: Vec<Entry>,
+        _: Durability,
+    ) -> BoxFuture<Result<Appended, StoreError>> {
+        let shared = Arc::clone(&self.shared);
+        on_first_poll(move || {
+            let guard = (*lease.guard).downcast_ref::<Guard>();
+            let is_ours =
+                |guard: &&Guard| guard.id == lease.id && Arc::ptr_eq(&guard.shared, &shared);
+            guard.filter(is_ours).ok_or_else(|| foreign_lease(&lease.id))?;
+            let mut sessions = shared.sessions();
+            let session = sessions.get_mut(&lease.id).ok_or_else(|| not_found(&lease.id))?;
+            session.append(entries)
+        })
+    }
+
+    fn list(
+        &self,
+        prefix: String,
+        limit: usize,
+    ) -> BoxFuture<Result<Vec<SessionSummary>, StoreError>> {
+        let shared = Arc::clone(&self.shared);
+        on_first_poll(move || {
+            let sessions = shared.sessions();
+            let limit = if limit == 0 { usize::MAX } else { limit };
+            let listed = sessions.values().filter(|s| s.header.id.as_str().starts_with(&prefix));
+            Ok(listed.take(limit).map(Session::summary).collect())
+        })
+    }
+
+    fn delete(&self, id: SessionId) -> BoxFuture<Result<(), StoreError>> {
+        let shared = Arc::clone(&self.shared);
+        on_first_poll(move || {
+            let mut sessions = shared.sessions();
+            if sessions.get(&id).ok_or_else(|| not_found(&id))?.is_leased {
+                return Err(busy(&id));
+            }
+            sessions.remove(&id);
+            Ok(())
+        })
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    sessions: Mutex<BTreeMap<SessionId, Session>>,
+}
+
+impl Shared {
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionId, Session>> {
+        // Every change is made in one step, so a panic leaves nothing half done.
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug)]
+struct Session {
+    header: SessionHeader,
+    /// Record n is at n - 1.
+    entries: Vec<Entry>,
+    is_leased: bool,
+}
+
+impl Session {
+    fn append(&mut self, entries: Vec<Entry>) -> Result<Appended, StoreError> {
+        let Some(first) = entries.first() else { return Ok(Appended::Written) };
+        let n = self.entries.len() as u64;
+        let consecutive = (first.seq..).zip(&entries).all(|(seq, entry)| seq == entry.seq);
+        if !consecutive || !(1..=n + 1).contains(&first.seq) {
+            return Err(self.conflict(&format!("record {} comes after record {n}", first.seq)));
+        }
+        let there = self.entries.iter().skip_while(|entry| entry.seq < first.seq);
+        let n_there = there.clone().count().min(entries.len());
+        if !there.zip(&entries).all(|(there, new)| there == new) {
+            return Err(self.conflict("another record is there already"));
+        }
+        let is_new = n_there < entries.len();
+        self.entries.extend(entries.into_iter().skip(n_there));
+        Ok(if is_new { Appended::Written } else { Appended::AlreadyThere })
+    }
+
+    fn conflict(&self, what: &str) -> StoreError {
+        let message = format!("somebody else wrote to session {}: {what}", self.header.id);
+        StoreError::new(StoreErrorKind::Conflict, message)
+    }
+
+    fn summary(&self) -> SessionSummary {
+        let first_input = |entry: &Entry| match &entry.record {
+            Record::Input(input) => title_of_input(input),
+            _ => None,
+        };
+        SessionSummary {
+            header: self.header.clone(),
+            updated: self.entries.last().map_or(self.header.created, |entry| entry.at),
+            title: self.entries.iter().find_map(first_input).unwrap_or_default(),
+        }
+    }
+}
+
+/// What a lease of this store holds.
+struct Guard {
+    id: SessionId,
+    shared: Arc<Shared>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(session) = self.shared.sessions().get_mut(&self.id) {
+            session.is_leased = false;
+        }
+    }
+}
+
+fn not_found(id: &SessionId) -> StoreError {
+    let message = format!("there is no session {id}; the list shows which there are");
+    StoreError::new(StoreErrorKind::NotFound, message)
+}
+
+fn exists(id: &SessionId) -> StoreError {
+    let message = format!("session {id} exists already; continue it, or take another id");
+    StoreError::new(StoreErrorKind::Exists, message)
+}
+
+fn busy(id: &SessionId) -> StoreError {
+    let message = format!("session {id} is in use; drop its lease, or begin another session");
+    StoreError::new(StoreErrorKind::Busy, message)
+}
+
+fn foreign_lease(id: &SessionId) -> StoreError {
+    let message =
+        format!("the lease of session {id} is of another store; take one from this store");
+    StoreError::new(StoreErrorKind::Conflict, message)
+}

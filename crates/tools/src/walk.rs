@@ -1,6 +1,5 @@
 //! Which files a search sees: those below a folder that no ignore file hides, in order of name.
 
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -142,23 +141,6 @@ pub(crate) fn notes(walked: &Walked, entries_max: usize) -> String {
     notes
 }
 
-/// The size of a file for a person; exact below one kilobyte.
-pub(crate) fn size(bytes: u64) -> String {
-    let (mut value, mut unit) = (bytes as f64, "B");
-    for next in ["K", "M", "G", "T"] {
-        if value < 1_024.0 {
-            break;
-        }
-        (value, unit) = (value / 1_024.0, next);
-    }
-    if unit == "B" { format!("{bytes}B") } else { format!("{value:.1}{unit}") }
-}
-
-/// The target of a link, for display.
-pub(crate) fn link_target(path: &Path) -> String {
-    fs::read_link(path).map_or_else(|_| "?".to_owned(), |target| target.display().to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -230,12 +212,6 @@ mod tests {
         context.cancel.cancel();
         let tree = Tree { base: folder.path(""), hidden: false, entries_max: 100 };
         assert!(walk(&context, &tree, |_| ControlFlow::Continue(())).is_err());
-    }
-
-    #[test]
-    fn sizes_are_short() {
-        let sizes = [0, 1_023, 1_024, 1_536, 5 << 20, 3 << 30, 2 << 40, 9 << 60].map(size);
-        assert_eq!(sizes, ["0B", "1023B", "1.0K", "1.5K", "5.0M", "3.0G", "2.0T", "9437184.0T"]);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use similar::TextDiff;
 const CONTENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes of the search text, and of a place, that are compared closely.
 const COMPARED_BYTES_MAX: usize = 2_000;
+/// Lines of the search text that are looked at.
+const OLD_LINES_MAX: usize = 1_000;
 /// Lines of the nearest piece that are shown.
 const SHOWN_LINES_MAX: usize = 20;
 /// Characters of each of them.
@@ -32,7 +34,7 @@ pub(super) fn hint(content: &[u8], old: &str) -> String {
     }
     let content = String::from_utf8_lossy(&content[..content.len().min(CONTENT_BYTES_MAX)]);
     let lines: Vec<&str> = content.lines().collect();
-    let old_lines: Vec<&str> = old.lines().collect();
+    let old_lines: Vec<&str> = old.lines().take(OLD_LINES_MAX).collect();
     let Some(nearest) = nearest(&lines, &old_lines) else {
         return "nothing in the file is much like it, so Read the file again".to_owned();
     };
@@ -239,8 +241,11 @@ mod tests {
     fn a_large_file_costs_little() {
         let line = "    let value = compute(index, table, options);\n";
         let content = line.repeat(2 * CONTENT_BYTES_MAX / line.len());
-        let old = "    let value = compute(index, tables, options);\n".repeat(5_000);
-        assert!(hint(content.as_bytes(), &old).starts_with("the nearest text is"));
+        let old = "    let value = compute(index, tables, options);\n".repeat(50_000);
+        let hint = hint(content.as_bytes(), &old);
+        assert!(hint.starts_with("the nearest text is"), "{hint}");
+        let n_more = OLD_LINES_MAX - SHOWN_LINES_MAX;
+        assert!(hint.ends_with(&format!("(and {n_more} more lines)\n")), "{hint}");
     }
 
     proptest! {

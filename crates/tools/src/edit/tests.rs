@@ -1,4 +1,8 @@
+//! What `Edit` promises, played on real files.
+
 use expect_test::expect;
+use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::testing::{Folder, check};
@@ -231,4 +235,35 @@ fn the_result_of_an_edit_is_bounded() {
         r#"{"file_path":"b.txt","old_string":"x","new_string":"y","replace_all":true}"#,
     );
     assert_eq!(said, "error: old_string occurs more than 100000 times in b.txt; use a longer one");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn any_edit_of_any_text_does_what_it_says_or_nothing(
+        content: String, old: String, new: String, at in 0usize..40, len in 1usize..12,
+    ) {
+        // Mostly text that is there, sometimes any text.
+        let piece: String = content.chars().skip(at).take(len).collect();
+        let old = if piece.is_empty() { old } else { piece };
+        let folder = Folder::new(&[]);
+        let call = |name, input: serde_json::Value| folder.play(name, &input.to_string());
+        call("Write", json!({"file_path": "a", "content": content}));
+        let said = call("Edit", json!({"file_path": "a", "old_string": old, "new_string": new}));
+        let after = std::fs::read_to_string(folder.path("a")).unwrap();
+        if said.starts_with("error: ") {
+            prop_assert_eq!(&after, &content);
+        }
+        if ![&content, &old, &new].iter().any(|text| text.contains('\r')) && !old.is_empty() {
+            let n_places = (0..content.len())
+                .filter(|at| content.as_bytes()[*at..].starts_with(old.as_bytes()))
+                .count();
+            let edited = n_places == 1 && old != new;
+            let expected = if edited { content.replacen(&old, &new, 1) } else { content };
+            prop_assert_eq!(&after, &expected);
+            prop_assert_eq!(said.starts_with("Edited a:"), edited);
+        }
+        prop_assert_eq!(folder.listing(), ["a"]);
+    }
 }

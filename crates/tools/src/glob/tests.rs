@@ -1,3 +1,5 @@
+//! What `Glob` promises, played on real files.
+
 use expect_test::expect;
 use heeler_core::{Access, Facts};
 

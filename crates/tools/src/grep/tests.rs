@@ -1,3 +1,5 @@
+//! What `Grep` promises, played on real files.
+
 use expect_test::expect;
 
 use super::*;
@@ -231,7 +233,6 @@ fn a_long_line_is_shown_around_its_match() {
             "a.txt:1:[...] {e}needle{b} [... 1606 more bytes]\n\
              b.txt:1:needle{start} [... 5018 more bytes]\n"
         )
-        .replace(&format!("{e}needle{b}"), &format!("{e}needle{}", "b".repeat(394)))
     );
 }
 

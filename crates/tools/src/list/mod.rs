@@ -134,11 +134,28 @@ fn line(entry: &DirEntry) -> String {
     match entry.metadata() {
         Ok(metadata) if metadata.is_dir() => format!("{:>8}  {name}/\n", "dir"),
         Ok(metadata) if metadata.is_symlink() => {
-            format!("{:>8}  {name} -> {}\n", "link", walk::link_target(&entry.path()))
+            format!("{:>8}  {name} -> {}\n", "link", link_target(&entry.path()))
         }
         Ok(metadata) if metadata.is_file() => {
-            format!("{:>8}  {name}\n", walk::size(metadata.len()))
+            format!("{:>8}  {name}\n", size(metadata.len()))
         }
         _ => format!("{:>8}  {name}\n", "other"),
     }
+}
+
+/// The size of a file for a person; exact below one kilobyte.
+fn size(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, "B");
+    for next in ["K", "M", "G", "T"] {
+        if value < 1_024.0 {
+            break;
+        }
+        (value, unit) = (value / 1_024.0, next);
+    }
+    if unit == "B" { format!("{bytes}B") } else { format!("{value:.1}{unit}") }
+}
+
+/// The target of a link, for display.
+fn link_target(path: &Path) -> String {
+    fs::read_link(path).map_or_else(|_| "?".to_owned(), |target| target.display().to_string())
 }

@@ -1,3 +1,5 @@
+//! What `LS` promises, played on real files.
+
 use expect_test::expect;
 
 use super::*;
@@ -81,4 +83,10 @@ fn entries_are_bounded() {
     let said = folder.say(folder.run(small, r#"{"path":"."}"#));
     assert!(said.starts_with(". (2 entries)\n"), "{said}");
     assert!(said.ends_with("(stopped after 2 entries)\n"), "{said}");
+}
+
+#[test]
+fn sizes_are_short() {
+    let sizes = [0, 1_023, 1_024, 1_536, 5 << 20, 3 << 30, 2 << 40, 9 << 60].map(size);
+    assert_eq!(sizes, ["0B", "1023B", "1.0K", "1.5K", "5.0M", "3.0G", "2.0T", "9437184.0T"]);
 }

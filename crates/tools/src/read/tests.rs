@@ -1,3 +1,5 @@
+//! What `Read` promises, played on real files.
+
 use std::sync::Arc;
 
 use expect_test::expect;

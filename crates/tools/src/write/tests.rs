@@ -1,3 +1,5 @@
+//! What `Write` promises, played on real files.
+
 use std::fs;
 
 use expect_test::expect;

@@ -7,6 +7,7 @@
 //! Invariant: no tool decides whether it may run. Its facts say what a call would touch; the
 //! verdict is somebody else's.
 
+mod bash;
 mod edit;
 mod glob;
 mod grep;
@@ -28,6 +29,10 @@ use std::sync::Arc;
 
 use heeler_core::Tool;
 
+pub use bash::{
+    BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, BASH_TIMEOUT_MILLIS_DEFAULT,
+    BASH_TIMEOUT_MILLIS_MAX, Bash, BashInput, allowed_environment,
+};
 pub use edit::{EDIT_MATCHES_MAX, Edit, EditInput};
 pub use glob::{GLOB_RESULTS_MAX, Glob, GlobInput};
 pub use grep::{GREP_LINE_CHARS_MAX, GREP_LINES_DEFAULT, Grep, GrepInput, OutputMode};

@@ -1,0 +1,162 @@
+//! Keeps a command's output within bounds while it comes: its beginning and its end.
+
+use heeler_core::{Progress, truncate_chars};
+
+/// Progress lines that are sent one for each read, so that a slow command is followed closely.
+const PROGRESS_EVERY_MAX: u64 = 100;
+/// After those, one in so many.
+const PROGRESS_ONE_IN: u64 = 10;
+/// The longest progress line.
+const PROGRESS_CHARS_MAX: usize = 200;
+/// How far back a progress line is looked for.
+const PROGRESS_BYTES_MAX: usize = 4 * PROGRESS_CHARS_MAX;
+
+/// What is kept of an output.
+pub(super) struct Capture {
+    head: Vec<u8>,
+    /// Grows to twice its share before the older half goes, so that bytes move rarely.
+    tail: Vec<u8>,
+    half_bytes_max: usize,
+    n_bytes: usize,
+    n_reads: u64,
+    progress: Progress,
+}
+
+impl Capture {
+    /// Keeps at most `bytes_max`, half from the beginning and half from the end.
+    pub(super) fn new(bytes_max: usize, progress: Progress) -> Self {
+        Self {
+            head: Vec::new(),
+            tail: Vec::new(),
+            half_bytes_max: bytes_max / 2,
+            n_bytes: 0,
+            n_reads: 0,
+            progress,
+        }
+    }
+
+    /// Takes what one read gave.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.tell(bytes);
+        self.n_bytes += bytes.len();
+        let room = self.half_bytes_max - self.head.len();
+        let (first, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend_from_slice(first);
+        self.tail.extend_from_slice(rest);
+        if self.tail.len() > 2 * self.half_bytes_max {
+            self.tail.drain(..self.tail.len() - self.half_bytes_max);
+        }
+    }
+
+    /// The text, with a marker where something was left out, without the line ends at its end.
+    pub(super) fn into_text(mut self) -> String {
+        let n_kept_max = 2 * self.half_bytes_max;
+        let mut text = if self.n_bytes <= n_kept_max {
+            self.head.append(&mut self.tail);
+            String::from_utf8_lossy(&self.head).into_owned()
+        } else {
+            let tail = &self.tail[self.tail.len() - self.half_bytes_max..];
+            let n_left_out = self.n_bytes - n_kept_max;
+            format!(
+                "{}\n[... {n_left_out} bytes left out ...]\n{}",
+                String::from_utf8_lossy(whole_characters_before(&self.head)),
+                String::from_utf8_lossy(whole_characters_after(tail)),
+            )
+        };
+        text.truncate(text.trim_end_matches(['\n', '\r']).len());
+        text
+    }
+
+    /// Shows the last line to who watches. By count, since a clock would have to be handed in
+    /// and a watcher keeps only the latest anyway.
+    fn tell(&mut self, bytes: &[u8]) {
+        self.n_reads += 1;
+        if self.n_reads > PROGRESS_EVERY_MAX && !self.n_reads.is_multiple_of(PROGRESS_ONE_IN) {
+            return;
+        }
+        let end = &bytes[bytes.len().saturating_sub(PROGRESS_BYTES_MAX)..];
+        let end = String::from_utf8_lossy(whole_characters_after(end));
+        let lines = end.rsplit(['\n', '\r']).map(|line| line.replace(char::is_control, " "));
+        if let Some(line) = lines.into_iter().find(|line| !line.trim().is_empty()) {
+            self.progress.send(truncate_chars(line.trim(), PROGRESS_CHARS_MAX));
+        }
+    }
+}
+
+/// Bytes up to the last place where a character may end: a cut hides nothing that was valid.
+fn whole_characters_before(bytes: &[u8]) -> &[u8] {
+    let last_start = bytes.iter().rposition(|byte| !is_continuation(*byte)).unwrap_or(0);
+    match std::str::from_utf8(&bytes[last_start..]) {
+        Err(error) if error.error_len().is_none() => &bytes[..last_start],
+        _ => bytes,
+    }
+}
+
+/// Bytes from the first place where a character may begin; a character has at most 3 that cannot.
+fn whole_characters_after(bytes: &[u8]) -> &[u8] {
+    let n_continued = bytes.iter().take(3).take_while(|byte| is_continuation(**byte)).count();
+    &bytes[n_continued..]
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    fn check(bytes_max: usize, chunks: &[&[u8]], expected: &str) {
+        let mut capture = Capture::new(bytes_max, Progress::nowhere());
+        chunks.iter().for_each(|chunk| capture.push(chunk));
+        assert!(capture.head.len() + capture.tail.len() <= bytes_max / 2 * 3);
+        assert_eq!(capture.into_text(), expected);
+    }
+
+    #[test]
+    fn what_fits_is_whole() {
+        check(10, &[], "");
+        check(10, &[b"12345", b"67890"], "1234567890");
+        check(10, &[b"1234567890"], "1234567890");
+        check(10, &[b"a\n\nb\r\n\n"], "a\n\nb");
+    }
+
+    #[test]
+    fn over_the_limit_the_middle_is_left_out() {
+        check(10, &[b"1234567890x"], "12345\n[... 1 bytes left out ...]\n7890x");
+        check(4, &[b"ab", &[b'x'; 100], b"yz"], "ab\n[... 100 bytes left out ...]\nyz");
+        let many = [b"x".as_slice(); 1000];
+        check(4, &many, "xx\n[... 996 bytes left out ...]\nxx");
+    }
+
+    #[test]
+    fn invalid_bytes_are_replaced_and_a_cut_splits_no_character() {
+        check(100, &[b"a\xff\xfeb"], "a\u{fffd}\u{fffd}b");
+        check(100, &[b"\xc3", b"\xa9"], "\u{e9}");
+        check(
+            6,
+            &["a\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}".as_bytes()],
+            "a\u{e9}\n[... 5 bytes left out ...]\n\u{e9}",
+        );
+    }
+
+    #[test]
+    fn the_last_line_is_shown_and_not_too_often() {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&lines);
+        let progress = Progress::new(move |line| sink.lock().unwrap().push(line));
+        let mut capture = Capture::new(100, progress);
+        capture.push(b"one\ntwo\n\n");
+        capture.push(b"10%\r20%\r\x1b[0m");
+        capture.push(b"\n");
+        capture.push("x".repeat(5_000).as_bytes());
+        (5..=1_100).for_each(|i| capture.push(format!("{i}\n").as_bytes()));
+        let lines = lines.lock().unwrap();
+        assert_eq!(lines[..2], ["two", "[0m"]);
+        assert_eq!(lines[2].chars().count(), PROGRESS_CHARS_MAX);
+        assert_eq!(lines[98..101], ["100", "110", "120"]);
+        assert_eq!(lines.len(), 99 + 100);
+    }
+}

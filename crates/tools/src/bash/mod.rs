@@ -1,0 +1,377 @@
+//! `Bash`: one shell command, its output as it came, and nothing of it left running.
+
+mod capture;
+mod environment;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use heeler_core::{
+    Access, BoxFuture, Clock, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
+};
+use heeler_sandbox::{Child, Command, Exit, Killed, Launcher, LauncherError, OutputStream};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use capture::Capture;
+pub use environment::allowed_environment;
+
+/// How long a command may run when the model says nothing.
+pub const BASH_TIMEOUT_MILLIS_DEFAULT: u64 = 120_000;
+/// How long it may run at most.
+pub const BASH_TIMEOUT_MILLIS_MAX: u64 = 600_000;
+/// The longest command; Linux takes no longer argument.
+pub const BASH_COMMAND_BYTES_MAX: usize = 128 * 1024 - 1;
+/// How much output is kept, half from its beginning and half from its end. What of it the model
+/// sees is bounded again, for every tool alike.
+pub const BASH_OUTPUT_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// How long output may still come after the shell ended, or after everything was killed.
+const GRACE_MILLIS: u64 = 200;
+/// What stopping takes at most on top of a timeout.
+const STOP_MILLIS_MAX: u64 = 10_000;
+
+/// The tool.
+pub struct Bash {
+    launcher: Launcher,
+    environment: Vec<(String, String)>,
+    shell: OnceLock<PathBuf>,
+    description: String,
+}
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BashInput {
+    /// Command line to run.
+    pub command: String,
+    /// Milliseconds after which it is stopped.
+    pub timeout: Option<u64>,
+    /// What it does, in a few words.
+    pub description: Option<String>,
+}
+
+impl Bash {
+    /// Runs commands through `launcher`, which see `environment` and no other;
+    /// [`allowed_environment`] picks it from ours.
+    #[must_use]
+    pub fn new(launcher: Launcher, environment: Vec<(String, String)>) -> Self {
+        Self {
+            launcher,
+            environment,
+            shell: OnceLock::new(),
+            description: format!(
+                "Runs a command line in the workspace with bash (sh where there is none) and \
+                 gives its standard output and error as they came, then the exit code unless it \
+                 is 0. Each call is a new shell: directory and variables do not carry over. There \
+                 is no input and no terminal. It is stopped after {BASH_TIMEOUT_MILLIS_DEFAULT} \
+                 ms, or after timeout, at most {BASH_TIMEOUT_MILLIS_MAX} ms. What it leaves \
+                 running in the background is stopped when it ends. Prefer the other tools to \
+                 read, search and change files."
+            ),
+        }
+    }
+
+    async fn run(&self, context: ToolContext, input: BashInput) -> Result<ToolOutput, ToolError> {
+        let length = input.command.len();
+        if length > BASH_COMMAND_BYTES_MAX {
+            return Err(ToolError::ForModel(format!(
+                "the command is {length} bytes long and at most {BASH_COMMAND_BYTES_MAX} fit; \
+                 write it to a file and run that"
+            )));
+        }
+        let timeout = timeout_millis(input.timeout);
+        let deadline = context.clock.now().plus(timeout);
+        let shell = self.shell.get_or_init(|| find_shell(&self.environment));
+        let command = Command::new(shell, &context.workspace)
+            // The dashes keep a command line that begins with one from being an option.
+            .args(["-c", "--", &input.command])
+            .env(self.environment.clone());
+        let mut child = tokio::select! {
+            child = self.launcher.run(&command) => child.map_err(for_model)?,
+            () = context.cancel.cancelled() => {
+                return Ok(ToolOutput::error("[cancelled before it started]"));
+            }
+        };
+        let mut output = child.take_output();
+        let mut capture = Capture::new(BASH_OUTPUT_BYTES_MAX, context.progress.clone());
+        let end = tokio::select! {
+            exit = follow(&mut child, &mut output, &mut capture, &*context.clock) => {
+                exit.map_or_else(End::Lost, End::Exited)
+            }
+            () = context.cancel.cancelled() => End::Cancelled,
+            () = context.clock.sleep_until(deadline) => End::TimedOut { millis: timeout },
+        };
+        // Of a launcher that died nothing is left either.
+        let killed = child.kill_tree().await.unwrap_or_default();
+        drain(&mut output, &mut capture, &*context.clock).await;
+        Ok(report(capture.into_text(), &end, killed))
+    }
+}
+
+impl TypedTool for Bash {
+    type Input = BashInput;
+
+    fn name(&self) -> &str {
+        "Bash"
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn metadata(&self) -> Metadata {
+        // Past our own limit, which ends with what the command had.
+        let timeout_millis = BASH_TIMEOUT_MILLIS_MAX + STOP_MILLIS_MAX;
+        Metadata { timeout_millis, ..Metadata::default() }
+    }
+
+    fn facts(&self, input: &Self::Input, _workspace: &str) -> Facts {
+        // No resource: commands of one reply run side by side.
+        Facts { accesses: vec![Access::Command(input.command.clone())], ..Facts::default() }
+    }
+
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: Self::Input,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        Box::pin(async move { self.run(context, input).await })
+    }
+}
+
+/// How a command came to its end.
+enum End {
+    Exited(Exit),
+    TimedOut { millis: u64 },
+    Cancelled,
+    Lost(LauncherError),
+}
+
+/// A model that writes 0 means no limit of its own.
+fn timeout_millis(asked: Option<u64>) -> u64 {
+    let asked = asked.filter(|millis| *millis > 0).unwrap_or(BASH_TIMEOUT_MILLIS_DEFAULT);
+    asked.min(BASH_TIMEOUT_MILLIS_MAX)
+}
+
+/// The first `bash`, else the first `sh`, of the commands' own PATH.
+fn find_shell(environment: &[(String, String)]) -> PathBuf {
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
+    let folders: Vec<PathBuf> = std::env::split_paths(path.unwrap_or("/usr/bin:/bin")).collect();
+    let candidates = ["bash", "sh"].into_iter().flat_map(|name| {
+        // A relative folder would be another one in each workspace.
+        folders.iter().filter(|folder| folder.is_absolute()).map(move |folder| folder.join(name))
+    });
+    candidates.into_iter().find(|file| is_program(file)).unwrap_or_else(|| "/bin/sh".into())
+}
+
+fn is_program(file: &Path) -> bool {
+    file.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+/// Reads until the shell ended and the output too; a background process that keeps the output
+/// open is given a moment only.
+async fn follow(
+    child: &mut Child,
+    output: &mut Option<OutputStream>,
+    capture: &mut Capture,
+    clock: &dyn Clock,
+) -> Result<Exit, LauncherError> {
+    let exit = loop {
+        tokio::select! {
+            exit = child.wait() => break exit?,
+            () = read(output, capture), if output.is_some() => {}
+        }
+    };
+    drain(output, capture, clock).await;
+    Ok(exit)
+}
+
+/// Reads what is left, for a moment at most.
+async fn drain(output: &mut Option<OutputStream>, capture: &mut Capture, clock: &dyn Clock) {
+    let deadline = clock.now().plus(GRACE_MILLIS);
+    let read_all = async {
+        while output.is_some() {
+            read(output, capture).await;
+        }
+    };
+    tokio::select! {
+        // First, so that what is there is read even where time does not pass.
+        biased;
+        () = read_all => {}
+        () = clock.sleep_until(deadline) => {}
+    }
+}
+
+/// Reads once; forgets the output at its end.
+async fn read(output: &mut Option<OutputStream>, capture: &mut Capture) {
+    let Some(stream) = output else { return };
+    match stream.chunk().await {
+        Ok(Some(bytes)) => capture.push(&bytes),
+        // A pipe that cannot be read has nothing more for us.
+        Ok(None) | Err(_) => *output = None,
+    }
+}
+
+/// The output, then a line for each thing the model should know about the end.
+fn report(output: String, end: &End, killed: Killed) -> ToolOutput {
+    let mut lines = Vec::new();
+    let is_empty = output.is_empty();
+    match end {
+        End::Exited(_) if is_empty => lines.push("(no output)".to_owned()),
+        _ if is_empty => {}
+        _ => lines.push(output),
+    }
+    match end {
+        End::Exited(_) if killed.n_killed > 0 => {
+            lines.push("[background processes were stopped when the command ended]".into());
+        }
+        End::Exited(_) => {}
+        End::TimedOut { millis } => lines.push(format!(
+            "[timed out after {millis} ms: the command and everything it started were stopped; \
+             timeout may be up to {BASH_TIMEOUT_MILLIS_MAX} ms]"
+        )),
+        End::Cancelled => {
+            lines.push("[cancelled: the command and everything it started were stopped]".into());
+        }
+        End::Lost(error) => lines.push(format!("[{error}]")),
+    }
+    if killed.n_survivors > 0 {
+        lines.push(format!("[{} processes could not be stopped]", killed.n_survivors));
+    }
+    match end {
+        End::Exited(Exit::Code(0)) => return ToolOutput::text(lines.join("\n")),
+        End::Exited(Exit::Code(code)) => lines.push(format!("exit code: {code}")),
+        End::Exited(Exit::Signal(signal)) => lines.push(format!("ended by signal {signal}")),
+        End::TimedOut { .. } | End::Cancelled | End::Lost(_) => {}
+    }
+    ToolOutput::error(lines.join("\n"))
+}
+
+fn for_model(error: LauncherError) -> ToolError {
+    ToolError::ForModel(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use heeler_core::{RawJson, Tool};
+
+    use super::*;
+
+    fn tool() -> Bash {
+        Bash::new(Launcher::new(), Vec::new())
+    }
+
+    fn check(output: &str, end: End, killed: Killed, expected: Expect) {
+        let output = report(output.to_owned(), &end, killed);
+        expected.assert_eq(&format!("{}\nerror: {}", output.text_content(), output.is_error));
+    }
+
+    #[test]
+    fn the_words_for_the_model_keep_what_the_limits_say() {
+        expect![[r#"{"name":"Bash","description":"Runs a command line in the workspace with bash (sh where there is none) and gives its standard output and error as they came, then the exit code unless it is 0. Each call is a new shell: directory and variables do not carry over. There is no input and no terminal. It is stopped after 120000 ms, or after timeout, at most 600000 ms. What it leaves running in the background is stopped when it ends. Prefer the other tools to read, search and change files.","input_schema":"{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"command\":{\"type\":\"string\",\"description\":\"Command line to run.\"},\"timeout\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"Milliseconds after which it is stopped.\"},\"description\":{\"type\":\"string\",\"description\":\"What it does, in a few words.\"}},\"required\":[\"command\"],\"description\":\"What the model gives.\"}"}"#]]
+        .assert_eq(&serde_json::to_string(&tool().definition()).unwrap());
+    }
+
+    #[test]
+    fn the_facts_are_the_command_and_nothing_that_orders_calls() {
+        let input = RawJson::parse(r#"{"command":"cargo test"}"#).unwrap();
+        let expected =
+            Facts { accesses: vec![Access::Command("cargo test".into())], ..Facts::default() };
+        assert_eq!(Tool::facts(&tool(), &input, "/w"), expected);
+        assert!(Tool::metadata(&tool()).timeout_millis > BASH_TIMEOUT_MILLIS_MAX);
+    }
+
+    #[test]
+    fn a_timeout_is_within_its_limit() {
+        let millis = [None, Some(0), Some(1), Some(600_000), Some(600_001)].map(timeout_millis);
+        assert_eq!(millis, [120_000, 120_000, 1, 600_000, 600_000]);
+    }
+
+    #[test]
+    fn every_end_is_told() {
+        let none = Killed::default();
+        let some = Killed { n_killed: 2, n_survivors: 1 };
+        check(
+            "a\nb",
+            End::Exited(Exit::Code(0)),
+            none,
+            expect![[r#"
+            a
+            b
+            error: false"#]],
+        );
+        check(
+            "",
+            End::Exited(Exit::Code(1)),
+            none,
+            expect![[r#"
+            (no output)
+            exit code: 1
+            error: true"#]],
+        );
+        check(
+            "a",
+            End::Exited(Exit::Signal(11)),
+            some,
+            expect![[r#"
+            a
+            [background processes were stopped when the command ended]
+            [1 processes could not be stopped]
+            ended by signal 11
+            error: true"#]],
+        );
+        check(
+            "a",
+            End::TimedOut { millis: 5 },
+            none,
+            expect![[r#"
+            a
+            [timed out after 5 ms: the command and everything it started were stopped; timeout may be up to 600000 ms]
+            error: true"#]],
+        );
+        check(
+            "",
+            End::Cancelled,
+            none,
+            expect![[r#"
+            [cancelled: the command and everything it started were stopped]
+            error: true"#]],
+        );
+        check(
+            "a",
+            End::Lost(LauncherError::Gone),
+            none,
+            expect![[r#"
+            a
+            [the launcher died while the command ran; whether it finished its work is unknown]
+            error: true"#]],
+        );
+    }
+
+    #[test]
+    fn bash_is_taken_before_sh_and_only_from_absolute_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = |name: &str, mode: u32| {
+            let file = folder.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, "").unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            file
+        };
+        let path = std::env::join_paths([
+            "relative".into(),
+            folder.path().join("a"),
+            folder.path().join("b"),
+        ]);
+        let environment = vec![("PATH".to_owned(), path.unwrap().into_string().unwrap())];
+        assert_eq!(find_shell(&environment), Path::new("/bin/sh"));
+        let sh = program("a/sh", 0o755);
+        program("a/bash", 0o644);
+        assert_eq!(find_shell(&environment), sh);
+        let bash = program("b/bash", 0o755);
+        assert_eq!(find_shell(&environment), bash);
+    }
+}

@@ -1,0 +1,359 @@
+//! `Bash` with real processes, through the launcher that this executable becomes.
+#![expect(clippy::unwrap_used, reason = "a test without libtest's attribute is still a test")]
+
+#[path = "../../sandbox/tests/harness/mod.rs"]
+mod harness;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use heeler_core::{
+    AgentPath, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, Progress, RawJson,
+    StateView, Timestamp, Tool, ToolContext, ToolError, ToolOutput,
+};
+use heeler_sandbox::Launcher;
+use heeler_tools::{BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, Bash, allowed_environment};
+use serde_json::json;
+use tokio::sync::{mpsc, watch};
+
+fn main() -> ExitCode {
+    heeler_sandbox::launcher::init();
+    harness::run(cases![
+        output_comes_as_it_was_written,
+        failures_are_errors_that_keep_the_output,
+        it_starts_in_the_workspace_with_the_allowed_environment,
+        it_is_a_plain_shell_without_input,
+        a_timeout_gives_what_there_was,
+        a_cancel_gives_what_there_was_and_stops_everything,
+        a_cancel_before_the_start_runs_nothing,
+        dropping_a_call_stops_everything,
+        a_background_process_does_not_hold_up_the_end,
+        a_detached_process_is_stopped_and_told,
+        long_output_keeps_its_beginning_and_end,
+        invalid_bytes_are_replaced,
+        a_command_that_is_too_long_is_refused,
+        commands_run_side_by_side,
+        a_missing_workspace_is_named,
+        a_launcher_that_dies_is_told,
+        a_launcher_that_cannot_start_says_what_to_do,
+    ])
+}
+
+/// One call's surroundings.
+struct Room {
+    folder: tempfile::TempDir,
+    tool: Arc<Bash>,
+    launcher: Launcher,
+    cancel: CancellationToken,
+    progress: mpsc::UnboundedReceiver<String>,
+    progress_sender: mpsc::UnboundedSender<String>,
+}
+
+impl Room {
+    fn new() -> Self {
+        let launcher = Launcher::new();
+        let (progress_sender, progress) = mpsc::unbounded_channel();
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            tool: Arc::new(Bash::new(launcher.clone(), allowed_environment(std::env::vars()))),
+            launcher,
+            cancel: CancellationToken::new(),
+            progress,
+            progress_sender,
+        }
+    }
+
+    fn call(&self, command: &str, clock: impl Clock) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        let sender = self.progress_sender.clone();
+        let context = ToolContext {
+            session: "test".parse().unwrap(),
+            agent: AgentPath::default(),
+            call: CallId { turn: 1, round: 1, index: 0 },
+            origin: InputOrigin::default(),
+            cancel: self.cancel.clone(),
+            workspace: self.folder.path().to_owned(),
+            progress: Progress::new(move |line| drop(sender.send(line))),
+            state: StateView::default(),
+            clock: Arc::new(clock),
+        };
+        let input = json!({"command": command, "timeout": 5_000, "description": "a test"});
+        Tool::call(Arc::clone(&self.tool) as Arc<dyn Tool>, context, RawJson::from_value(&input))
+    }
+
+    /// Runs a command to its end: what the model sees, `!` before an error.
+    async fn run(&self, command: &str) -> String {
+        say(self.call(command, RealClock).await)
+    }
+}
+
+fn say(result: Result<ToolOutput, ToolError>) -> String {
+    match result {
+        Ok(output) if output.is_error => format!("! {}", output.text_content()),
+        Ok(output) => output.text_content(),
+        Err(error) => format!("!! {error}"),
+    }
+}
+
+async fn check(command: &str, expected: Expect) {
+    expected.assert_eq(&Room::new().run(command).await);
+}
+
+/// Time as it is.
+struct RealClock;
+
+impl Clock for RealClock {
+    fn now(&self) -> Timestamp {
+        let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        Timestamp(u64::try_from(now.as_millis()).unwrap())
+    }
+
+    fn sleep_until(&self, deadline: Timestamp) -> BoxFuture<()> {
+        Box::pin(tokio::time::sleep(Duration::from_millis(deadline.since(self.now()))))
+    }
+}
+
+/// Time that passes when the test says so.
+struct TestClock(watch::Receiver<u64>);
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(*self.0.borrow())
+    }
+
+    fn sleep_until(&self, deadline: Timestamp) -> BoxFuture<()> {
+        let mut now = self.0.clone();
+        Box::pin(async move {
+            if now.wait_for(|now| *now >= deadline.millis()).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+}
+
+async fn output_comes_as_it_was_written() {
+    check(
+        "for i in 1 2 3; do echo out $i; echo err $i >&2; done",
+        expect![[r#"
+        out 1
+        err 1
+        out 2
+        err 2
+        out 3
+        err 3"#]],
+    )
+    .await;
+    check("true", expect!["(no output)"]).await;
+    check("printf 'no line end'", expect!["no line end"]).await;
+}
+
+async fn failures_are_errors_that_keep_the_output() {
+    check(
+        "echo half; exit 3",
+        expect![[r#"
+        ! half
+        exit code: 3"#]],
+    )
+    .await;
+    check(
+        "false",
+        expect![[r#"
+        ! (no output)
+        exit code: 1"#]],
+    )
+    .await;
+    check(
+        "kill -KILL $$",
+        expect![[r#"
+        ! (no output)
+        ended by signal 9"#]],
+    )
+    .await;
+    check(
+        "no-such-program 2>/dev/null",
+        expect![[r#"
+        ! (no output)
+        exit code: 127"#]],
+    )
+    .await;
+}
+
+async fn it_starts_in_the_workspace_with_the_allowed_environment() {
+    let room = Room::new();
+    let workspace = room.folder.path().canonicalize().unwrap();
+    assert_eq!(Path::new(&room.run("pwd -P").await), workspace);
+    assert_eq!(room.run("echo $TERM").await, "dumb");
+    // Cargo sets it for its tests; it is on no list.
+    assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok());
+    assert_eq!(room.run("echo \"[$CARGO_MANIFEST_DIR]\"").await, "[]");
+}
+
+async fn it_is_a_plain_shell_without_input() {
+    check(
+        "shopt -q login_shell && echo login; case $- in *i*) echo interactive;; esac; cat",
+        expect!["(no output)"],
+    )
+    .await;
+    check(
+        "-x 2>/dev/null",
+        expect![[r#"
+        ! (no output)
+        exit code: 127"#]],
+    )
+    .await;
+}
+
+async fn a_timeout_gives_what_there_was() {
+    let mut room = Room::new();
+    let (time, clock) = watch::channel(1_000);
+    let call = tokio::spawn(room.call("echo started; sleep 1000", TestClock(clock)));
+    assert_eq!(room.progress.recv().await.unwrap(), "started");
+    time.send(5_999).unwrap();
+    tokio::task::yield_now().await;
+    assert!(!call.is_finished());
+    time.send(6_000).unwrap();
+    expect![[r#"
+        ! started
+        [timed out after 5000 ms: the command and everything it started were stopped; timeout may be up to 600000 ms]"#]]
+    .assert_eq(&say(call.await.unwrap()));
+}
+
+async fn a_cancel_gives_what_there_was_and_stops_everything() {
+    let mut room = Room::new();
+    let command = "(sh -c 'echo $$; exec sleep 1000' &) ; exec sleep 1000";
+    let call = tokio::spawn(room.call(command, RealClock));
+    let pid = room.progress.recv().await.unwrap();
+    room.cancel.cancel();
+    let expected =
+        format!("! {pid}\n[cancelled: the command and everything it started were stopped]");
+    assert_eq!(say(call.await.unwrap()), expected);
+    assert!(!is_alive(&pid).await);
+}
+
+async fn a_cancel_before_the_start_runs_nothing() {
+    let room = Room::new();
+    room.cancel.cancel();
+    let said = room.run("echo ran >file; sleep 1000").await;
+    assert!(said.starts_with("! [cancelled"), "{said}");
+}
+
+async fn dropping_a_call_stops_everything() {
+    let mut room = Room::new();
+    let mut call = room.call("echo $$; exec sleep 1000", RealClock);
+    let pid = tokio::select! {
+        pid = room.progress.recv() => pid.unwrap(),
+        ended = &mut call => panic!("{}", say(ended)),
+    };
+    assert!(is_alive(&pid).await);
+    drop(call);
+    // The launcher does one thing after the other: the kill comes before this command.
+    assert_eq!(room.run("echo next").await, "next");
+    assert!(!is_alive(&pid).await);
+}
+
+async fn a_background_process_does_not_hold_up_the_end() {
+    check(
+        "sleep 1000 & echo done",
+        expect![[r#"
+        done
+        [background processes were stopped when the command ended]"#]],
+    )
+    .await;
+    check(
+        "echo first; { echo late; } & wait; exit 2",
+        expect![[r#"
+        ! first
+        late
+        exit code: 2"#]],
+    )
+    .await;
+}
+
+async fn a_detached_process_is_stopped_and_told() {
+    if cfg!(target_os = "linux") {
+        check(
+            "setsid sleep 1000 >/dev/null 2>&1 & echo done",
+            expect![[r#"
+            done
+            [background processes were stopped when the command ended]"#]],
+        )
+        .await;
+    }
+}
+
+async fn long_output_keeps_its_beginning_and_end() {
+    let n_bytes = BASH_OUTPUT_BYTES_MAX + 1_000;
+    let command = format!("echo begin; head -c {n_bytes} /dev/zero | tr '\\0' x; echo; echo end");
+    let said = Room::new().run(&command).await;
+    let (head, rest) = said.split_once("\n[... ").unwrap();
+    let (n_left_out, tail) = rest.split_once(" bytes left out ...]\n").unwrap();
+    assert!(head.starts_with("begin\nxxx") && tail.ends_with("xxx\nend"));
+    // The last line end is not shown.
+    assert_eq!(head.len() + tail.len() + 1, BASH_OUTPUT_BYTES_MAX);
+    assert_eq!(n_left_out.parse::<usize>().unwrap(), 1_000 + "begin\n\nend\n".len());
+}
+
+async fn invalid_bytes_are_replaced() {
+    check("printf 'a\\377b\\303\\251'", expect!["a\u{fffd}b\u{e9}"]).await;
+}
+
+async fn a_command_that_is_too_long_is_refused() {
+    let room = Room::new();
+    let fits = format!("echo fits #{}", "x".repeat(BASH_COMMAND_BYTES_MAX - 11));
+    assert_eq!(room.run(&fits).await, "fits");
+    assert_eq!(
+        room.run(&format!("{fits}x")).await,
+        "!! the command is 131072 bytes long and at most 131071 fit; write it to a file and run that"
+    );
+    let said = room.run("echo a\0b").await;
+    assert!(said.starts_with("!! ") && said.contains("nul byte"), "{said}");
+}
+
+/// Each of the two waits for what only the other writes.
+async fn commands_run_side_by_side() {
+    let room = Room::new();
+    assert_eq!(room.run("mkfifo here there").await, "(no output)");
+    let one = room.call("echo 1 >here; cat there", RealClock);
+    let other = room.call("cat here; echo 2 >there", RealClock);
+    let (one, other) = tokio::join!(one, other);
+    assert_eq!((say(one), say(other)), ("2".to_owned(), "1".to_owned()));
+}
+
+async fn a_missing_workspace_is_named() {
+    let room = Room::new();
+    let workspace = room.folder.path().display().to_string();
+    assert_eq!(room.run("rmdir \"$PWD\"").await, "(no output)");
+    assert_eq!(
+        room.run("echo hi").await,
+        format!("!! cannot start in `{workspace}`: it is not a folder that can be entered")
+    );
+}
+
+async fn a_launcher_that_dies_is_told() {
+    let mut room = Room::new();
+    let launcher = room.launcher.warm().await.unwrap();
+    let call = tokio::spawn(room.call("echo before; exec sleep 1000", RealClock));
+    assert_eq!(room.progress.recv().await.unwrap(), "before");
+    // Through a launcher of its own, since a process is started nowhere else.
+    Room::new().run(&format!("kill -KILL {launcher}")).await;
+    expect![[r#"
+        ! before
+        [the launcher died while the command ran; whether it finished its work is unknown]"#]]
+    .assert_eq(&say(call.await.unwrap()));
+    assert_eq!(room.run("echo again").await, "again");
+}
+
+async fn a_launcher_that_cannot_start_says_what_to_do() {
+    let mut room = Room::new();
+    room.tool = Arc::new(Bash::new(Launcher::with_program("/no/such/heeler"), Vec::new()));
+    let said = room.run("echo hi").await;
+    assert!(said.starts_with("!! the launcher `/no/such/heeler` did not start: "), "{said}");
+    assert!(said.ends_with("; check that it can be executed"), "{said}");
+}
+
+/// Whether a process lives, asked of a launcher that has no part in the test.
+async fn is_alive(pid: &str) -> bool {
+    Room::new().run(&format!("kill -0 {pid} 2>/dev/null && echo yes")).await == "yes"
+}

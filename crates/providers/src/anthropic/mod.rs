@@ -34,7 +34,7 @@ pub struct Anthropic {
 struct Inner {
     url: Url,
     headers: HeaderMap,
-    secret: Secret,
+    secrets: Vec<Secret>,
     transport: Arc<Transport>,
     encoder: Encoder,
 }
@@ -48,7 +48,7 @@ impl Anthropic {
         let inner = Inner {
             url: settings.url()?,
             headers: settings.header_map()?,
-            secret: settings.secret().clone(),
+            secrets: settings.secrets(),
             transport: Arc::new(Transport::new(settings.idle_timeout)),
             encoder: Encoder::default(),
         };
@@ -121,7 +121,9 @@ impl Inner {
 
     /// A server or proxy may echo the key; no message shows it.
     fn without_key(&self, mut error: ProviderError) -> ProviderError {
-        error.message = self.secret.hide_in(&error.message);
+        for secret in &self.secrets {
+            error.message = secret.hide_in(&error.message);
+        }
         error
     }
 }

@@ -13,6 +13,8 @@ pub const BASE_URL_DEFAULT: &str = "https://api.anthropic.com";
 pub const IDLE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 
 const VERSION: &str = "2023-06-01";
+/// A shorter header is a word, not a key.
+const SECRET_BYTES_MIN: usize = 12;
 
 /// How Anthropic is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +24,8 @@ pub struct AnthropicSettings {
     /// Where requests go, without `/v1/messages`.
     pub base_url: String,
     /// Sent with every request, in this order; they win over our own.
-    pub headers: Vec<(String, String)>,
-    /// How long a stream may be silent.
+    pub headers: Vec<(String, Secret)>,
+    /// How long the provider may be silent, before its answer begins and between its parts.
     pub idle_timeout: Duration,
 }
 
@@ -140,28 +142,30 @@ impl AnthropicSettings {
         for (index, (name, value)) in self.headers.iter().enumerate() {
             let bad = || Problem::Header(index + 1);
             let name = HeaderName::try_from(name).map_err(|_| bad())?;
-            let mut value = HeaderValue::try_from(value).map_err(|_| bad())?;
+            let mut value = HeaderValue::try_from(value.expose()).map_err(|_| bad())?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
         Ok(headers)
     }
 
-    pub(super) fn secret(&self) -> &Secret {
-        match &self.key {
-            Key::Api(secret) | Key::Bearer(secret) => secret,
-        }
+    /// What no message may show: the key, and headers that are long enough to be one.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
+        let (Key::Api(key) | Key::Bearer(key)) = &self.key;
+        let headers = self.headers.iter().map(|(_, value)| value);
+        let headers = headers.filter(|value| value.expose().len() >= SECRET_BYTES_MIN);
+        std::iter::once(key).chain(headers).cloned().collect()
     }
 }
 
-fn parse_headers(text: &str) -> Result<Vec<(String, String)>, SettingsError> {
+fn parse_headers(text: &str) -> Result<Vec<(String, Secret)>, SettingsError> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines
         .enumerate()
         .map(|(index, line)| {
             // What is not in the form may be all secret: only its number is told.
             let (name, value) = line.split_once(':').ok_or(Problem::Header(index + 1))?;
-            Ok((name.trim().to_owned(), value.trim().to_owned()))
+            Ok((name.trim().to_owned(), Secret::new(value)))
         })
         .collect()
 }

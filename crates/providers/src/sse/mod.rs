@@ -176,11 +176,7 @@ impl Parser {
             return Ok(());
         }
         self.check_length(line.len())?;
-        let (name, value) = match memchr(b':', line) {
-            Some(colon) => (&line[..colon], &line[colon + 1..]),
-            None => (line, &[][..]),
-        };
-        let value = value.strip_prefix(b" ").unwrap_or(value);
+        let (name, value) = split(line);
         match name {
             b"data" => {
                 self.retained_bytes += value.len() + 1;
@@ -211,9 +207,9 @@ impl Parser {
             None => None,
         };
         if let Some(data) = data {
-            let kind = String::from_utf8_lossy(held.kind.unwrap_or(&self.kind));
+            let kind = text(held.kind.unwrap_or(&self.kind));
             let kind = if kind.is_empty() { Cow::Borrowed("message") } else { kind };
-            let data = String::from_utf8_lossy(data);
+            let data = text(data);
             on_event(Event { kind: &kind, data: &data, id: &self.id });
         }
         held.kind = None;
@@ -252,4 +248,23 @@ impl Parser {
     fn too_long(&self) -> Result<(), EventTooLong> {
         Err(EventTooLong { bytes_max: self.event_bytes_max })
     }
+}
+
+/// A line's field name and value.
+fn split(line: &[u8]) -> (&[u8], &[u8]) {
+    // Nearly every line is one of data; there is no need to look for its colon.
+    let colon = if line.starts_with(b"data:") { Some(4) } else { memchr(b':', line) };
+    match colon {
+        Some(colon) => {
+            let value = &line[colon + 1..];
+            (&line[..colon], value.strip_prefix(b" ").unwrap_or(value))
+        }
+        None => (line, &[]),
+    }
+}
+
+/// `bytes` as text, with what is not UTF-8 replaced.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    // Checking alone is twice as fast as the checking that replaces.
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

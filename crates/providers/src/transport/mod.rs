@@ -20,6 +20,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 const KEEPALIVE: Duration = Duration::from_secs(60);
 /// The most bytes of a refusal that are read.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
+/// How long the body of a refusal may take; its status is told anyway.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the end of an answer is waited for, after all of it has been used.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -88,7 +90,8 @@ impl Transport {
         let status = answer.response.status().as_u16();
         let headers = std::mem::take(answer.response.headers_mut());
         let retry_after = retry_after::wait(&headers, now(&headers));
-        let body = answer.read_at_most(REFUSAL_BYTES_MAX).await;
+        let patience = self.idle_timeout.min(REFUSAL_TIMEOUT);
+        let body = answer.read_at_most(REFUSAL_BYTES_MAX, patience).await;
         Err(Failure::Refused(Refusal { status, headers, body, retry_after }))
     }
 
@@ -139,15 +142,16 @@ impl Answer {
     pub(crate) fn drain(mut self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
-            let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.read_at_most(REFUSAL_BYTES_MAX)).await;
+            self.read_at_most(REFUSAL_BYTES_MAX, DRAIN_TIMEOUT).await;
         });
     }
 
-    /// Reads until the end, an error, or `bytes_max`.
-    async fn read_at_most(&mut self, bytes_max: usize) -> Vec<u8> {
+    /// Reads until the end, an error, `bytes_max`, or the end of patience.
+    async fn read_at_most(&mut self, bytes_max: usize, patience: Duration) -> Vec<u8> {
         let mut body = Vec::new();
+        let deadline = tokio::time::Instant::now() + patience;
         while body.len() < bytes_max
-            && let Ok(Some(bytes)) = self.next().await
+            && let Ok(Ok(Some(bytes))) = tokio::time::timeout_at(deadline, self.next()).await
         {
             let room = bytes_max - body.len();
             body.extend_from_slice(&bytes[..bytes.len().min(room)]);

@@ -22,7 +22,7 @@ const KEY: &str = "sk-ant-secret";
 async fn a_request_has_an_exact_length_and_its_headers() {
     let server = Server::start(vec![answer("hi", Chunking::Whole)]).await;
     let mut settings = settings(&server);
-    settings.headers = vec![("X-Team".into(), "blue".into())];
+    settings.headers = vec![("X-Team".into(), Secret::new("blue"))];
     let events = play(&settings, request("what?")).await;
     expect![[r#"
         usage 3 1
@@ -187,6 +187,32 @@ async fn a_refusal_without_end_is_read_only_so_far() {
 }
 
 #[tokio::test]
+async fn a_refusal_that_hangs_is_told_by_its_status() {
+    let head = b"HTTP/1.1 429 Slow\r\nretry-after: 3\r\n\r\nhalf a".to_vec();
+    let server = Server::start(vec![vec![Part::Bytes(head), Part::Hang]]).await;
+    let mut settings = settings(&server);
+    settings.idle_timeout = Duration::from_millis(50);
+    expect![[r#"
+        error RateLimit: Anthropic has had too many requests from this account (HTTP 429): half a 3s
+    "#]]
+    .assert_eq(&play(&settings, request("what?")).await);
+    server.closed_by_client().await;
+}
+
+#[tokio::test]
+async fn what_is_no_stream_is_an_error() {
+    let page = "<html>Please log in</html>";
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{page}", page.len());
+    check(
+        vec![Part::Bytes(answer.into())],
+        expect![[r#"
+            error Format: Anthropic's answer held no events. Check ANTHROPIC_BASE_URL if it is set
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn silence_is_an_error() {
     let start = sse("half")[..100].to_vec();
     for parts in [vec![Part::Hang], vec![head_of_close(), Part::Bytes(start), Part::Hang]] {
@@ -258,14 +284,23 @@ async fn nobody_listens() {
     .assert_eq(&play(&settings, bad).await);
 }
 
-#[test]
-fn no_key_is_printed() {
-    let settings = AnthropicSettings::with_api_key(KEY);
+#[tokio::test]
+async fn no_key_is_printed() {
+    let server =
+        Server::start(vec![refusal("400 Bad", &format!("{KEY} gateway-token blue"))]).await;
+    let mut settings = settings(&server);
+    settings.headers = vec![
+        ("x-gateway".into(), Secret::new("gateway-token")),
+        ("x-team".into(), Secret::new("blue")),
+    ];
     let provider = Anthropic::new(&settings).unwrap();
     for printed in [format!("{settings:?}"), format!("{provider:?}")] {
-        assert!(!printed.contains(KEY), "{printed}");
+        assert!(!printed.contains(KEY) && !printed.contains("gateway-token"), "{printed}");
     }
-    provider.prewarm();
+    expect![[r#"
+        error InvalidRequest: Anthropic refused the request (HTTP 400): [key] [key] blue
+    "#]]
+    .assert_eq(&show(provider.stream(request("what?"))).await);
 }
 
 /// Plays one answer and shows what came of it.

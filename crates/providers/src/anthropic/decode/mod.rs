@@ -99,8 +99,11 @@ impl Decoder {
         if self.answer.ended {
             return Ok(());
         }
-        let message = "Anthropic's answer ended without its end marker: the connection or a proxy \
-                       cut it";
+        let message = if self.answer.bytes == 0 {
+            "Anthropic's answer held no events. Check ANTHROPIC_BASE_URL if it is set"
+        } else {
+            "Anthropic's answer ended without its end marker: the connection or a proxy cut it"
+        };
         Err(ProviderError::new(ProviderErrorKind::Format, message))
     }
 }

@@ -300,8 +300,8 @@ fn errors() {
     check(
         "",
         expect![[r#"
-        error Format: Anthropic's answer ended without its end marker: the connection or a proxy cut it
-    "#]],
+            error Format: Anthropic's answer held no events. Check ANTHROPIC_BASE_URL if it is set
+        "#]],
     );
     check(
         "event: message_start\ndata: {\n\n",

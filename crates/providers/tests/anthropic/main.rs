@@ -1,6 +1,8 @@
 //! Anthropic over real HTTP: what goes over the wire, and what becomes of answers that drip, break,
 //! fall silent or refuse.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
 mod server;
 
 use std::fmt::Write;

@@ -1,1 +1,16 @@
 //! Turns settings and environment into a ready agent.
+//!
+//! Everything a process inherits enters here and nowhere else: variables, folders, model names.
+//! Below this floor all of it is an argument.
+
+mod environment;
+mod home;
+mod model;
+mod prompt;
+mod setup;
+
+pub use environment::Environment;
+pub use home::home_folder;
+pub use model::{ModelChoice, NamedModel};
+pub use prompt::system_prompt;
+pub use setup::{Assembly, Setup, SetupError, open_store};

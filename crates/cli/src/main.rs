@@ -1,2 +1,34 @@
-//! The `heeler` command.
-fn main() {}
+//! The `heeler` command: parse, choose, exit code.
+
+mod arguments;
+mod demo;
+mod exec;
+mod exit;
+mod sessions;
+
+use std::process::ExitCode;
+
+use arguments::{Command, Parsed};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    // First of all: this very program is executed again to be the launcher of commands.
+    heeler::launcher::init();
+    let command = match arguments::parse() {
+        Parsed::Command(command) => command,
+        Parsed::Exit(exit) => return exit.into(),
+    };
+    let exit = match command {
+        Command::Exec(arguments) => exec::run(arguments),
+        Command::Demo => demo::run(),
+        Command::Sessions(arguments) => sessions::run(&arguments),
+        Command::Show(arguments) => sessions::show(&arguments),
+    };
+    match exit {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            eprintln!("heeler: {error:#}");
+            Exit::Usage.into()
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a surface wants, and the ready parts it gets.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use heeler_core::{Approver, EstimateSettings, Limits, Policy, Settings, Tool};
+use heeler_engine::{Parts, Toolset};
+use heeler_sandbox::Launcher;
+use heeler_store::FileStore;
+use heeler_tools::{Bash, allowed_environment};
+
+use crate::model::{ModelChoice, NamedModel};
+use crate::{Environment, home_folder, system_prompt};
+
+/// What a surface wants of an agent.
+pub struct Setup {
+    /// The variables of the process.
+    pub environment: Environment,
+    /// The folder to work in, absolute.
+    pub workspace: PathBuf,
+    /// Which model answers.
+    pub model: ModelChoice,
+    /// What may run; its workspace is filled in.
+    pub policy: Policy,
+    /// When a turn ends whatever the model wants.
+    pub limits: Limits,
+    /// Who answers permission requests.
+    pub approver: Option<Arc<dyn Approver>>,
+}
+
+/// A ready agent.
+pub struct Assembly {
+    /// What a session is made of.
+    pub parts: Parts,
+    /// Where the sessions are.
+    pub store: FileStore,
+}
+
+/// Why there is no agent; the message names the cause and the next step.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SetupError {
+    message: String,
+}
+
+impl SetupError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+impl Setup {
+    /// Puts the agent together.
+    ///
+    /// # Errors
+    /// When something set is unusable: no key, no such model, a variable that makes no sense.
+    pub fn assemble(self) -> Result<Assembly, SetupError> {
+        let store = open_store(&self.environment)?;
+        let NamedModel { settings: model, provider } = match self.model {
+            ModelChoice::Ready(model) => model,
+            ModelChoice::Named(name) => {
+                NamedModel::find(name.as_deref(), &self.environment, &self.workspace)?
+            }
+        };
+        if self.limits.cost != 0 && model.prices.is_none() {
+            return Err(SetupError::new(format!(
+                "the prices of {} are not known, so its cost cannot be limited; leave out \
+                 --max-cost, or limit --max-tokens or --max-rounds",
+                model.name
+            )));
+        }
+        let workspace = utf8(&self.workspace)?;
+        let mut parts = Parts::new(provider, Arc::new(store.clone()));
+        parts.tools = tools(&self.environment)?;
+        parts.approver = self.approver;
+        parts.spill = Some(Arc::new(store.clone()));
+        parts.system = system_prompt(&self.workspace);
+        parts.settings = Settings {
+            model,
+            limits: self.limits,
+            estimate: estimate(&self.environment)?,
+            policy: Policy { workspace, ..self.policy },
+            ..Settings::default()
+        };
+        parts.build = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(Assembly { parts, store })
+    }
+}
+
+/// Opens the store in heeler's home folder.
+///
+/// # Errors
+/// When the folder cannot be made or used.
+pub fn open_store(environment: &Environment) -> Result<FileStore, SetupError> {
+    let home = home_folder(environment)?;
+    FileStore::open(home).map_err(|error| SetupError::new(error.to_string()))
+}
+
+fn tools(environment: &Environment) -> Result<Toolset, SetupError> {
+    let variables = environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let bash = Bash::new(Launcher::new(), allowed_environment(variables));
+    let mut tools = heeler_tools::standard();
+    tools.push(Arc::new(bash) as Arc<dyn Tool>);
+    Toolset::new(tools).map_err(|error| SetupError::new(error.to_string()))
+}
+
+fn estimate(environment: &Environment) -> Result<EstimateSettings, SetupError> {
+    let default = EstimateSettings::default();
+    let chars_per_token =
+        number(environment, "HEELER_CHARS_PER_TOKEN", "a whole number from 1 to 32", |n| {
+            u32::try_from(n).ok().filter(|n| (1..=32).contains(n))
+        })?;
+    let context_limit =
+        number(environment, "HEELER_CONTEXT_LIMIT", "a number of tokens above 0", |n| {
+            (n > 0).then_some(n)
+        })?;
+    Ok(EstimateSettings {
+        chars_per_token: chars_per_token.unwrap_or(default.chars_per_token),
+        context_limit: context_limit.or(default.context_limit),
+    })
+}
+
+fn number<T>(
+    environment: &Environment,
+    name: &str,
+    expected: &str,
+    accept: impl Fn(u64) -> Option<T>,
+) -> Result<Option<T>, SetupError> {
+    let Some(text) = environment.get(name) else { return Ok(None) };
+    let value = text.trim().parse().ok().and_then(accept);
+    let error = || SetupError::new(format!("{name}={text} is not usable; set it to {expected}"));
+    value.map(Some).ok_or_else(error)
+}
+
+fn utf8(path: &Path) -> Result<String, SetupError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        SetupError::new(format!("the path {} is not UTF-8; work in another one", path.display()))
+    })
+}

@@ -1,0 +1,153 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::exit::Exit;
+
+const AFTER_HELP: &str = "\
+Start here:
+  heeler demo                              watch it work: no key, no network, about ten seconds
+  export ANTHROPIC_API_KEY=...             then:
+  heeler exec 'explain this repository'
+  heeler exec --permission-mode accept-edits --allow 'Bash(cargo test:*)' 'fix the failing test'
+
+Exit codes of exec: 0 done, 1 failure or refusal, 2 usage or configuration, 3 ended by a denial,
+4 a limit, 5 provider or network, 130 cancelled.";
+
+/// A coding agent that never loses a session and never runs what was not allowed.
+#[derive(Parser)]
+#[command(name = "heeler", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What is to be done.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run one turn without a terminal: the answer goes to stdout, progress to stderr
+    Exec(Box<ExecArguments>),
+    /// Watch the agent fix a failing test: no key and no network needed
+    Demo,
+    /// List the stored sessions
+    Sessions(SessionsArguments),
+    /// Show a session: what was said, what was run, what it cost
+    Show(ShowArguments),
+}
+
+/// The arguments of `exec`.
+#[derive(Args)]
+#[command(group = ArgGroup::new("session").multiple(false))]
+pub(crate) struct ExecArguments {
+    /// What to do; `-` reads it from stdin, and so does a pipe when there is no prompt
+    pub(crate) prompt: Option<String>,
+    /// Who answers: anthropic/NAME, a Claude name, or script:PATH
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Print one JSON event a line instead of the answer
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Work in this folder instead of the current one
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// What runs without a rule: ask, accept-edits, plan, allow-listed or bypass.
+    /// Nobody can be asked here, so ask means deny
+    #[arg(long, value_name = "MODE", default_value = "allow-listed")]
+    pub(crate) permission_mode: String,
+    /// Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+    /// Never let this run, in any mode; may be given often
+    #[arg(long, value_name = "RULE")]
+    pub(crate) deny: Vec<String>,
+    /// End the turn after this many model calls; 0 for no limit
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) max_rounds: u32,
+    /// End the turn before it uses more tokens than this, input and output; 0 for no limit
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) max_tokens: u64,
+    /// End the turn before it costs more than this; 0 for no limit
+    #[arg(long, value_name = "USD", default_value_t = 0.0, value_parser = dollars)]
+    pub(crate) max_cost: f64,
+    /// End the turn after this many seconds; 0 for no limit
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub(crate) timeout: u64,
+    /// Continue this session: first what is pending, then the prompt if there is one
+    #[arg(long, value_name = "ID", group = "session")]
+    pub(crate) resume: Option<String>,
+    /// Continue the newest session of this folder
+    #[arg(long = "continue", group = "session")]
+    pub(crate) continue_newest: bool,
+    /// Write the terminal event to this file, whole or not at all
+    #[arg(long, value_name = "FILE")]
+    pub(crate) result_json: Option<PathBuf>,
+}
+
+impl ExecArguments {
+    /// Whether an earlier session goes on.
+    pub(crate) fn continues(&self) -> bool {
+        self.resume.is_some() || self.continue_newest
+    }
+}
+
+/// The arguments of `sessions`.
+#[derive(Args)]
+pub(crate) struct SessionsArguments {
+    #[command(subcommand)]
+    pub(crate) command: SessionsCommand,
+}
+
+/// What to do with the stored sessions.
+#[derive(Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// List them, the newest last
+    List {
+        /// Only those of this folder
+        #[arg(long, value_name = "FOLDER")]
+        cwd: Option<PathBuf>,
+    },
+}
+
+/// The arguments of `show`.
+#[derive(Args)]
+pub(crate) struct ShowArguments {
+    /// The session's id, or the beginning of it
+    pub(crate) id: String,
+}
+
+/// A command, or nothing left to do.
+pub(crate) enum Parsed {
+    Command(Command),
+    Exit(Exit),
+}
+
+/// Reads the command line; prints help, version and errors itself.
+pub(crate) fn parse() -> Parsed {
+    let matches = match CommandLine::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => {
+            // A closed stdout or stderr leaves nobody to tell.
+            let _ = error.print();
+            return Parsed::Exit(if error.use_stderr() { Exit::Usage } else { Exit::Done });
+        }
+    };
+    match CommandLine::from_arg_matches(&matches) {
+        Ok(line) => Parsed::Command(line.command),
+        Err(error) => {
+            let _ = error.print();
+            Parsed::Exit(Exit::Usage)
+        }
+    }
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    let amount: f64 = text.parse().map_err(|_| "not an amount in dollars".to_owned())?;
+    if amount.is_finite() && (0.0..1e9).contains(&amount) {
+        Ok(amount)
+    } else {
+        Err("not an amount between 0 and a billion dollars".to_owned())
+    }
+}

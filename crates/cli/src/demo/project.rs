@@ -1,0 +1,76 @@
+//! The demo's project: a cargo package without dependencies whose test fails.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use similar::TextDiff;
+
+/// The file with the mistake.
+pub(super) const SOURCE: &str = "src/lib.rs";
+
+const MANIFEST: &str = "\
+[package]
+name = \"median\"
+version = \"0.1.0\"
+edition = \"2021\"
+
+[lib]
+doctest = false
+";
+
+const LIBRARY: &str = "\
+//! The middle of a list of numbers.
+
+/// The median: the middle number, or the mean of the two in the middle.
+pub fn median(numbers: &[f64]) -> Option<f64> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted.get(middle).copied()
+    } else {
+        sorted.get(middle).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn of_an_odd_count() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+    }
+
+    #[test]
+    fn of_an_even_count() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+    }
+
+    #[test]
+    fn of_nothing() {
+        assert_eq!(median(&[]), None);
+    }
+}
+";
+
+/// Writes the project.
+pub(super) fn create(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder.join("src"))?;
+    fs::write(folder.join("Cargo.toml"), MANIFEST)?;
+    fs::write(folder.join(SOURCE), LIBRARY)?;
+    Ok(())
+}
+
+/// The file with the mistake, as it is now.
+pub(super) fn source(folder: &Path) -> Result<String> {
+    Ok(fs::read_to_string(folder.join(SOURCE))?)
+}
+
+/// What changed, as a unified diff.
+pub(super) fn diff(before: &str, after: &str) -> String {
+    let diff = TextDiff::from_lines(before, after);
+    let text = diff.unified_diff().context_radius(2).header(SOURCE, SOURCE).to_string();
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}

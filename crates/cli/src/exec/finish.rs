@@ -1,0 +1,121 @@
+//! The end of an `exec`: the terminal event.
+
+use std::io::Write;
+use std::path::Path;
+
+use heeler_core::{Cost, SessionId, TurnOutcome, Usage};
+use heeler_turn::State;
+use serde::Serialize;
+
+use crate::exit::Exit;
+
+/// The version of the JSON events; raised when a field changes its meaning or goes away.
+pub(super) const EVENTS_VERSION: u32 = 1;
+
+/// What there is to say at the end.
+pub(super) struct Finish {
+    pub(super) session: Option<SessionId>,
+    pub(super) turn: u32,
+    pub(super) outcome: TurnOutcome,
+    pub(super) answer: String,
+    pub(super) usage: Usage,
+    pub(super) cost: Cost,
+}
+
+/// The terminal event as it is written.
+#[derive(Serialize)]
+struct TerminalEvent<'a> {
+    v: u32,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    session: Option<&'a SessionId>,
+    turn: u32,
+    outcome: &'a TurnOutcome,
+    exit_code: u8,
+    answer: &'a str,
+    usage: Usage,
+    cost_usd: f64,
+}
+
+impl Finish {
+    /// The end of a session's turns.
+    pub(super) fn of(session: SessionId, outcome: TurnOutcome, state: Option<&State>) -> Self {
+        let done =
+            matches!(outcome, TurnOutcome::Done | TurnOutcome::Truncated | TurnOutcome::Refused);
+        Self {
+            session: Some(session),
+            turn: state.map_or(0, |state| state.turns),
+            answer: state.filter(|_| done).map(State::final_answer).unwrap_or_default(),
+            usage: state.map(|state| state.usage).unwrap_or_default(),
+            cost: state.map(|state| state.cost).unwrap_or_default(),
+            outcome,
+        }
+    }
+
+    /// The end of what never became a turn.
+    pub(super) fn failed(message: String) -> Self {
+        Self {
+            session: None,
+            turn: 0,
+            outcome: TurnOutcome::Failed { message },
+            answer: String::new(),
+            usage: Usage::default(),
+            cost: Cost::default(),
+        }
+    }
+
+    /// The exit code: a turn's own, or that of an unusable configuration.
+    fn exit(&self) -> Exit {
+        match self.session {
+            Some(_) => Exit::of(&self.outcome),
+            None => Exit::Usage,
+        }
+    }
+
+    /// The terminal event as one line of JSON.
+    pub(super) fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&TerminalEvent {
+            v: EVENTS_VERSION,
+            kind: "turn_finished",
+            session: self.session.as_ref(),
+            turn: self.turn,
+            outcome: &self.outcome,
+            exit_code: self.exit() as u8,
+            answer: &self.answer,
+            usage: self.usage,
+            cost_usd: self.cost.dollars(),
+        })
+    }
+
+    /// Writes the terminal event to a file, whole or not at all.
+    pub(super) fn write(&self, path: &Path) -> std::io::Result<()> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        writeln!(file, "{}", self.to_json()?)?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    }
+
+    /// Why the turn did not simply end, in words for the user, with the next step.
+    pub(super) fn complaint(&self) -> Option<String> {
+        let why = match &self.outcome {
+            TurnOutcome::Done => return None,
+            TurnOutcome::Refused => "the model refused to go on".to_owned(),
+            TurnOutcome::Truncated => "the answer was cut at the model's token limit".to_owned(),
+            TurnOutcome::Cancelled => "cancelled".to_owned(),
+            TurnOutcome::Denied { reason } => format!("ended by a denial: {reason}"),
+            TurnOutcome::Limit { limit } => format!("the limit of {limit} is reached"),
+            TurnOutcome::ProviderFailed { message, .. } | TurnOutcome::Failed { message } => {
+                message.clone()
+            }
+        };
+        Some(match &self.session {
+            Some(id) => format!("{why}\nheeler: go on with `heeler exec --resume {id} PROMPT`"),
+            None => why,
+        })
+    }
+}

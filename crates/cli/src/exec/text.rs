@@ -1,0 +1,82 @@
+//! Without `--json`: the answer on stdout, progress on stderr.
+
+use std::io::Write;
+
+use heeler_core::{Event, Role};
+use heeler_engine::{Seen, Session};
+
+use super::Printer;
+use super::finish::Finish;
+
+/// Prints for a person.
+#[derive(Default)]
+pub(super) struct TextPrinter;
+
+impl Printer for TextPrinter {
+    fn begin(&mut self, session: &Session, model: &str) -> std::io::Result<()> {
+        eprintln!("heeler: session {} with {model}", session.id());
+        Ok(())
+    }
+
+    fn print(&mut self, seen: &Seen) -> std::io::Result<()> {
+        if let Seen::Event(envelope) = seen
+            && let Some(line) = progress(&envelope.event)
+        {
+            // A closed stderr stops nothing.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, finish: &Finish) -> std::io::Result<()> {
+        let usage = finish.usage;
+        if finish.session.is_some() {
+            eprintln!(
+                "heeler: {} tokens in ({} cached), {} out, {}",
+                usage.input_total(),
+                usage.cache_read,
+                usage.output,
+                finish.cost
+            );
+        }
+        if let Some(complaint) = finish.complaint() {
+            eprintln!("heeler: {complaint}");
+        }
+        let mut out = std::io::stdout().lock();
+        if !finish.answer.is_empty() {
+            writeln!(out, "{}", finish.answer.trim_end())?;
+        }
+        out.flush()
+    }
+}
+
+/// One line of progress, for what a person wants to see of an event.
+pub(crate) fn progress(event: &Event) -> Option<String> {
+    match event {
+        Event::CallStarted { summary, .. } => Some(format!("  > {}", one_line(summary))),
+        Event::CallFinished { name, is_error: true, summary, .. } => {
+            Some(format!("  ! {name}: {}", one_line(summary)))
+        }
+        Event::Message { message } if message.role == Role::Assistant => {
+            // What comes beside calls is progress; the final answer is printed at the end.
+            let text = message.text();
+            let has_calls = message.tool_uses().next().is_some();
+            (has_calls && !text.trim().is_empty()).then(|| text.trim().to_owned())
+        }
+        Event::ToolText { text, .. } => Some(text.clone()),
+        Event::Retry { message, wait_millis: Some(wait), .. } => {
+            Some(format!("  ~ {message}; again in {:.1} s", *wait as f64 / 1000.0))
+        }
+        Event::CompactionStarted { tokens_before, .. } => {
+            Some(format!("  ~ summarizing the conversation (about {tokens_before} tokens)"))
+        }
+        Event::CompactionFailed { error } => Some(format!("  ~ no summary: {error}")),
+        Event::Notice { text } => Some(format!("heeler: {text}")),
+        _ => None,
+    }
+}
+
+/// A summary without its line breaks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,54 @@
+//! `heeler sessions list`.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use heeler_core::{SessionStore, Timestamp, truncate_chars};
+use heeler_store::FileStore;
+
+/// The most characters of a title.
+const TITLE_CHARS_MAX: usize = 60;
+
+/// Prints one line a session, the newest last.
+pub(super) async fn print(
+    store: &FileStore,
+    cwd: Option<&Path>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let folder = match cwd {
+        None => None,
+        Some(folder) => {
+            Some(folder.canonicalize().with_context(|| format!("no folder {}", folder.display()))?)
+        }
+    };
+    let mut sessions = store.list(String::new(), 0).await?;
+    sessions.retain(|session| {
+        folder.as_deref().is_none_or(|folder| Path::new(&session.header.workspace) == folder)
+    });
+    sessions.sort_by_key(|session| (session.updated, session.header.id.clone()));
+    if sessions.is_empty() {
+        writeln!(out, "no sessions yet; start one with `heeler exec PROMPT`")?;
+    }
+    for session in sessions {
+        let title = session.title.split_whitespace().collect::<Vec<_>>().join(" ");
+        writeln!(
+            out,
+            "{}  {}  {}  {}",
+            session.header.id,
+            moment(session.updated),
+            session.header.workspace,
+            truncate_chars(&title, TITLE_CHARS_MAX)
+        )?;
+    }
+    Ok(())
+}
+
+/// A time as people read it, in UTC.
+pub(super) fn moment(time: Timestamp) -> String {
+    let millis = i64::try_from(time.millis()).unwrap_or(i64::MAX);
+    match jiff::Timestamp::from_millisecond(millis) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M").to_string(),
+        Err(_) => "-".to_owned(),
+    }
+}

@@ -1,0 +1,67 @@
+//! `heeler sessions` and `heeler show`.
+
+mod list;
+mod show;
+
+use anyhow::{Result, bail};
+use heeler_assembly::{Environment, open_store};
+use heeler_core::{SessionId, SessionStore};
+use heeler_store::FileStore;
+
+use crate::arguments::{SessionsArguments, SessionsCommand, ShowArguments};
+use crate::exit::Exit;
+
+/// How many sessions are named when an id is ambiguous.
+const NAMED_MAX: usize = 5;
+
+/// Runs `heeler sessions`.
+pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
+    let store = open_store(&Environment::of_this_process())?;
+    match &arguments.command {
+        SessionsCommand::List { cwd } => {
+            block_on(list::print(&store, cwd.as_deref(), &mut std::io::stdout().lock()))
+        }
+    }
+}
+
+/// Runs `heeler show`.
+pub(crate) fn show(arguments: &ShowArguments) -> Result<Exit> {
+    let store = open_store(&Environment::of_this_process())?;
+    block_on(async {
+        let id = find(&store, &arguments.id).await?;
+        show::print(&store, id, &mut std::io::stdout().lock()).await
+    })
+}
+
+/// The session whose id is, or begins with, this text.
+pub(crate) async fn find(store: &FileStore, text: &str) -> Result<SessionId> {
+    let mut found = store.list(text.to_owned(), 0).await?;
+    if let Some(exact) = found.iter().position(|session| session.header.id.as_str() == text) {
+        return Ok(found.swap_remove(exact).header.id);
+    }
+    match found.as_slice() {
+        [] => bail!("there is no session {text}; see `heeler sessions list`"),
+        [one] => Ok(one.header.id.clone()),
+        several => {
+            let ids: Vec<_> =
+                several.iter().take(NAMED_MAX).map(|s| s.header.id.to_string()).collect();
+            bail!("{} sessions begin with {text}: {}, ...", several.len(), ids.join(", "))
+        }
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<()>>) -> Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    match runtime.block_on(work) {
+        Ok(()) => Ok(Exit::Done),
+        // `heeler sessions list | head` is no failure.
+        Err(error) if is_broken_pipe(&error) => Ok(Exit::Done),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,82 @@
+//! `heeler show`: a session for a person to read.
+
+use std::io::Write;
+
+use anyhow::Result;
+use heeler_core::{Block, Message, Role, SessionId, SessionStore, input_summary, truncate_chars};
+use heeler_store::FileStore;
+use heeler_turn::State;
+
+use super::list::moment;
+
+/// The most characters of one tool result.
+const RESULT_CHARS_MAX: usize = 400;
+
+/// Prints what was said, what was run and what it cost. Reads only; the session may be running.
+pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write) -> Result<()> {
+    let journal = store.read(id).await?;
+    let mut state = State::new();
+    for entry in &journal.entries {
+        state.apply(entry);
+    }
+    writeln!(out, "session    {}", journal.header.id)?;
+    writeln!(out, "workspace  {}", journal.header.workspace)?;
+    writeln!(out, "created    {} UTC", moment(journal.header.created))?;
+    writeln!(out, "model      {}", state.settings.model.name)?;
+    writeln!(
+        out,
+        "used       {} tokens in ({} cached), {} out, {}",
+        state.usage.input_total(),
+        state.usage.cache_read,
+        state.usage.output,
+        state.cost
+    )?;
+    writeln!(out, "status     {}", status(&state))?;
+    for damage in &journal.damage {
+        writeln!(out, "damaged    line {}: {}", damage.line, damage.what)?;
+    }
+    for message in state.history.messages() {
+        print_message(message, out)?;
+    }
+    Ok(())
+}
+
+fn status(state: &State) -> String {
+    match (&state.turn, &state.last_outcome) {
+        (Some(turn), _) => {
+            format!("turn {} is unfinished; go on with `heeler exec --resume ID`", turn.number)
+        }
+        (None, Some(outcome)) => {
+            let outcome = serde_json::to_string(outcome).unwrap_or_default();
+            format!("{} turns, the last ended {}", state.turns, outcome.trim_matches('"'))
+        }
+        (None, None) => "nothing was said yet".to_owned(),
+    }
+}
+
+fn print_message(message: &Message, out: &mut dyn Write) -> Result<()> {
+    for block in &message.blocks {
+        match block {
+            Block::Text(text) => {
+                let who = match message.role {
+                    Role::User => "user",
+                    Role::Assistant => "heeler",
+                };
+                writeln!(out, "\n{who}: {}", text.text.trim_end())?;
+            }
+            Block::ToolUse(call) => {
+                writeln!(out, "\n  > {}", input_summary(&call.name, call.input.get()))?;
+            }
+            Block::ToolResult(result) => {
+                let text: String = result.content.iter().filter_map(Block::as_text).collect();
+                let mark = if result.is_error { "!" } else { "<" };
+                let cut = truncate_chars(text.trim_end(), RESULT_CHARS_MAX);
+                writeln!(out, "  {mark} {}", cut.replace('\n', "\n    "))?;
+            }
+            Block::Image(_) => writeln!(out, "  [image]")?,
+            Block::Document(_) => writeln!(out, "  [document]")?,
+            Block::Thinking(_) | Block::RedactedThinking(_) | Block::Opaque(_) => {}
+        }
+    }
+    Ok(())
+}

@@ -270,6 +270,15 @@ async fn a_connection_serves_several_requests() {
 }
 
 #[tokio::test]
+async fn a_connection_that_never_ends_its_answer_is_closed_in_the_end() {
+    let whole = Part::Bytes(sse("hi"));
+    let server = Server::start(vec![vec![head_of_close(), whole, Part::Hang]]).await;
+    let seen = play(&settings(&server), request("what?")).await;
+    assert!(seen.ends_with("finished EndTurn \"hi\"\n"), "{seen}");
+    server.closed_by_client().await;
+}
+
+#[tokio::test]
 async fn nobody_listens() {
     let server = Server::start(vec![]).await;
     let settings = settings(&server);

@@ -287,6 +287,17 @@ fn the_mark_goes_to_the_newest_stable_message_that_can_carry_it() {
 }
 
 #[test]
+fn a_name_has_a_limit() {
+    let named = |n_chars: usize| {
+        let call = call("t", &"n".repeat(n_chars), "{}", None);
+        let message = Message { role: Role::Assistant, blocks: vec![call] };
+        text(&Encoder::default(), &request(vec![message]))
+    };
+    assert!(named(128).contains(&format!("\"name\":\"{}\"", "n".repeat(128))));
+    assert_eq!(named(129), named(128));
+}
+
+#[test]
 fn a_message_is_encoded_once_and_shared() {
     let message = Arc::new(RequestMessage::new(Message::user("x".repeat(1000))));
     let mut request = request(vec![]);

@@ -37,7 +37,7 @@ impl NamedModel {
     #[must_use]
     pub fn scripted(script: Script) -> Self {
         let settings =
-            ModelSettings { name: format!("script/{}", script.name), ..ModelSettings::default() };
+            ModelSettings { name: format!("script:{}", script.name), ..ModelSettings::default() };
         Self { settings, provider: Arc::new(Scripted::from_script(script, Arc::new(SystemClock))) }
     }
 

@@ -50,12 +50,11 @@ impl SetupError {
 }
 
 impl Setup {
-    /// Puts the agent together.
+    /// Puts the agent together over a store; see [`open_store`].
     ///
     /// # Errors
     /// When something set is unusable: no key, no such model, a variable that makes no sense.
-    pub fn assemble(self) -> Result<Assembly, SetupError> {
-        let store = open_store(&self.environment)?;
+    pub fn assemble(self, store: FileStore) -> Result<Assembly, SetupError> {
         let NamedModel { settings: model, provider } = match self.model {
             ModelChoice::Ready(model) => model,
             ModelChoice::Named(name) => {

@@ -6,7 +6,7 @@ mod project;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use heeler_assembly::{Assembly, Environment, ModelChoice, NamedModel, Setup};
+use heeler_assembly::{Assembly, Environment, ModelChoice, NamedModel, Setup, open_store};
 use heeler_core::{Event, Input, Limits, Mode, Policy, Rule, RuleEffect, TurnOutcome};
 use heeler_engine::{Seen, Session};
 use heeler_script::Script;
@@ -68,7 +68,8 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
         limits: Limits { rounds: 20, wall_millis: 300_000, ..Limits::default() },
         approver: None,
     };
-    Ok(setup.assemble()?)
+    let store = open_store(&setup.environment)?;
+    Ok(setup.assemble(store)?)
 }
 
 async fn play(assembly: Assembly, workspace: &Path) -> Result<()> {

@@ -3,31 +3,46 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use heeler_core::{SessionId, SessionStore};
+use heeler_core::{Record, SessionId, SessionStore};
 use heeler_store::FileStore;
 
 use crate::arguments::ExecArguments;
 use crate::sessions::find;
+
+/// A session that goes on.
+pub(super) struct Existing {
+    pub(super) id: SessionId,
+    /// The model it was last used with.
+    pub(super) model: Option<String>,
+}
 
 /// The session to go on with; `None` for a new one.
 pub(super) async fn session(
     arguments: &ExecArguments,
     store: &FileStore,
     workspace: &Path,
-) -> Result<Option<SessionId>> {
-    if let Some(id) = &arguments.resume {
-        return Ok(Some(find(store, id).await?));
-    }
-    if !arguments.continue_newest {
-        return Ok(None);
-    }
+) -> Result<Option<Existing>> {
+    let id = match &arguments.resume {
+        Some(id) => find(store, id).await?,
+        None if arguments.continue_newest => newest(store, workspace).await?,
+        None => return Ok(None),
+    };
+    let journal = store.read(id.clone()).await?;
+    let model = journal.entries.iter().rev().find_map(|entry| match &entry.record {
+        Record::SettingsChanged(settings) => Some(settings.model.name.clone()),
+        _ => None,
+    });
+    Ok(Some(Existing { id, model }))
+}
+
+async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {
     let sessions = store.list(String::new(), 0).await?;
     let newest = sessions
         .into_iter()
         .filter(|session| Path::new(&session.header.workspace) == workspace)
         .max_by_key(|session| (session.updated, session.header.created));
     match newest {
-        Some(session) => Ok(Some(session.header.id)),
+        Some(session) => Ok(session.header.id),
         None => bail!(
             "there is no session of {} yet; start one with `heeler exec PROMPT`",
             workspace.display()

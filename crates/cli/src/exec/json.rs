@@ -2,21 +2,23 @@
 
 use std::io::{Stdout, Write};
 
-use heeler_core::{Envelope, Event, SessionId, View};
+use heeler_core::{Envelope, Event, SessionId, TurnOutcome, View};
 use heeler_engine::{Seen, Session};
 use serde::Serialize;
 
 use super::Printer;
 use super::finish::{EVENTS_VERSION, Finish};
 
-/// Prints events as JSON Lines, each flushed when nothing more waits behind it.
+/// Prints events as JSON Lines.
 pub(super) struct JsonPrinter {
     out: std::io::BufWriter<Stdout>,
+    /// The end of the last turn, until it is known whether another one follows.
+    held_back: Option<(u32, TurnOutcome, String)>,
 }
 
 impl Default for JsonPrinter {
     fn default() -> Self {
-        Self { out: std::io::BufWriter::new(std::io::stdout()) }
+        Self { out: std::io::BufWriter::new(std::io::stdout()), held_back: None }
     }
 }
 
@@ -37,7 +39,7 @@ enum Own<'a> {
     /// The reader was too slow; this is the view now.
     Resync { view: &'a View },
     /// A turn that an earlier process had left is finished; the terminal event is still to come.
-    ResumedTurnFinished { turn: u32, outcome: &'a heeler_core::TurnOutcome, answer: &'a str },
+    ResumedTurnFinished { turn: u32, outcome: &'a TurnOutcome, answer: &'a str },
 }
 
 impl Printer for JsonPrinter {
@@ -52,6 +54,10 @@ impl Printer for JsonPrinter {
         }
     }
 
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+
     fn finish(&mut self, finish: &Finish) -> std::io::Result<()> {
         if finish.session.is_none()
             && let Some(complaint) = finish.complaint()
@@ -64,19 +70,23 @@ impl Printer for JsonPrinter {
 }
 
 impl JsonPrinter {
-    /// The end of a turn is told by the terminal event, which exec writes itself.
+    /// The end of the last turn is told by the terminal event, that of an earlier one here.
     fn event(&mut self, envelope: &Envelope) -> std::io::Result<()> {
-        match &envelope.event {
-            Event::TurnFinished { turn, outcome, answer } => {
-                self.line(&Own::ResumedTurnFinished { turn: *turn, outcome, answer })
-            }
-            _ => self.line(envelope),
+        if let Event::TurnFinished { turn, outcome, answer } = &envelope.event {
+            self.held_back = Some((*turn, outcome.clone(), answer.clone()));
+            return Ok(());
         }
+        if let (Event::TurnStarted { .. }, Some((turn, outcome, answer))) =
+            (&envelope.event, self.held_back.take())
+        {
+            let (outcome, answer) = (&outcome, answer.as_str());
+            self.line(&Own::ResumedTurnFinished { turn, outcome, answer })?;
+        }
+        self.line(envelope)
     }
 
     fn line<T: Serialize>(&mut self, event: &T) -> std::io::Result<()> {
         serde_json::to_writer(&mut self.out, &Line { v: EVENTS_VERSION, event })?;
-        self.out.write_all(b"\n")?;
-        self.out.flush()
+        self.out.write_all(b"\n")
     }
 }

@@ -12,12 +12,13 @@ pub(crate) use text::progress;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use heeler_assembly::{Assembly, Environment, ModelChoice, Setup};
-use heeler_core::{Cost, Input, Limits, Mode, Policy, Rule, RuleEffect, TurnOutcome};
-use heeler_engine::{Cursor, Seen, Session};
+use heeler_assembly::{Environment, ModelChoice, Setup, open_store};
+use heeler_core::{Cost, Input, Limits, Mode, Policy, Rule, RuleEffect, SessionId, TurnOutcome};
+use heeler_engine::{Cursor, Parts, Seen, Session};
 
 use crate::arguments::ExecArguments;
 use crate::exit::Exit;
+use choose::Existing;
 use finish::Finish;
 
 /// Said once, until confinement exists: what a rule allows runs with the user's own rights.
@@ -30,6 +31,8 @@ trait Printer {
     fn begin(&mut self, session: &Session, model: &str) -> std::io::Result<()>;
     /// Prints one event.
     fn print(&mut self, seen: &Seen) -> std::io::Result<()>;
+    /// Shows what was printed; called when nothing more waits.
+    fn flush(&mut self) -> std::io::Result<()>;
     /// Prints the end. Called once, last.
     fn finish(&mut self, finish: &Finish) -> std::io::Result<()>;
 }
@@ -64,12 +67,19 @@ pub(crate) fn run(arguments: Box<ExecArguments>) -> Result<Exit> {
 fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish> {
     let workspace = workspace(arguments.cwd.as_deref())?;
     let prompt = input::prompt(arguments.prompt.as_deref(), arguments.continues())?;
-    let assembly = setup(arguments, &workspace)?.assemble()?;
+    let environment = Environment::of_this_process();
+    let store = open_store(&environment)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(run_session(arguments, &workspace, prompt, assembly, printer))
+    runtime.block_on(async {
+        let existing = choose::session(arguments, &store, &workspace).await?;
+        let setup = setup(arguments, &workspace, environment, existing.as_ref())?;
+        let assembly = setup.assemble(store)?;
+        let id = existing.map(|existing| existing.id);
+        run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await
+    })
 }
 
 /// The folder to work in, absolute and without links: rules and facts compare it as text.
@@ -82,16 +92,23 @@ fn workspace(cwd: Option<&Path>) -> Result<PathBuf> {
     Ok(absolute)
 }
 
-fn setup(arguments: &ExecArguments, workspace: &Path) -> Result<Setup> {
+fn setup(
+    arguments: &ExecArguments,
+    workspace: &Path,
+    environment: Environment,
+    existing: Option<&Existing>,
+) -> Result<Setup> {
+    // A continued session goes on with its own model unless another one is named.
+    let model = arguments.model.clone().or_else(|| existing.and_then(|e| e.model.clone()));
     let rules = |texts: &[String], effect, source: &str| -> Result<Vec<Rule>> {
         texts.iter().map(|text| Ok(Rule::parse(text, effect, source)?)).collect()
     };
     let mut all = rules(&arguments.deny, RuleEffect::Deny, "--deny")?;
     all.extend(rules(&arguments.allow, RuleEffect::Allow, "--allow")?);
     Ok(Setup {
-        environment: Environment::of_this_process(),
+        environment,
         workspace: workspace.to_owned(),
-        model: ModelChoice::Named(arguments.model.clone()),
+        model: ModelChoice::Named(model),
         policy: Policy {
             mode: arguments.permission_mode.parse::<Mode>()?,
             rules: all,
@@ -112,14 +129,14 @@ fn setup(arguments: &ExecArguments, workspace: &Path) -> Result<Setup> {
 async fn run_session(
     arguments: &ExecArguments,
     workspace: &Path,
+    id: Option<SessionId>,
     prompt: Option<String>,
-    Assembly { parts, store }: Assembly,
+    parts: Parts,
     printer: &mut dyn Printer,
 ) -> Result<Finish> {
     let model = parts.settings.model.name.clone();
-    let existing = choose::session(arguments, &store, workspace).await?;
     parts.provider.prewarm();
-    let session = match existing {
+    let session = match id {
         Some(id) => Session::open(parts, id).await?,
         None => Session::create(parts, &workspace.to_string_lossy()).await?,
     };

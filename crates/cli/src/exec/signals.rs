@@ -20,6 +20,11 @@ pub(super) async fn until_done(
     let mut turn = turn;
     let mut cancelled = false;
     let outcome = loop {
+        // What is ready is printed at once; shown when nothing more waits behind it.
+        while let Some(seen) = cursor.try_next() {
+            printer.print(&seen)?;
+        }
+        printer.flush()?;
         tokio::select! {
             biased;
             () = signals.next() => {
@@ -41,6 +46,7 @@ pub(super) async fn until_done(
     while let Some(seen) = cursor.try_next() {
         printer.print(&seen)?;
     }
+    printer.flush()?;
     Ok(outcome)
 }
 

@@ -28,6 +28,10 @@ impl Printer for TextPrinter {
         Ok(())
     }
 
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+
     fn finish(&mut self, finish: &Finish) -> std::io::Result<()> {
         let usage = finish.usage;
         if finish.session.is_some() {

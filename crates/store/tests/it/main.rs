@@ -1,0 +1,18 @@
+//! The promises of the stores, from outside.
+
+#[cfg(test)]
+mod children;
+#[cfg(test)]
+mod conformance;
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod processes;
+#[cfg(test)]
+mod records;
+#[cfg(test)]
+mod refusals;
+#[cfg(test)]
+mod support;

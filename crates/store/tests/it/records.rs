@@ -1,0 +1,308 @@
+//! Arbitrary records of every kind.
+
+use heeler_core::{
+    Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
+    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, Facts, Image, Input, InputOrigin,
+    InterruptCause, LimitKind, Limits, Mode, ModelFailed, ModelReplied, ModelStarted, Opaque,
+    Opened, PermissionAsked, PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind,
+    ProviderItem, RawJson, Record, RedactedThinking, Reply, Reserve, Resource, Rule, RuleEffect,
+    Settings, StateChange, SteeringId, SteeringQueued, StopReason, Text, Thinking,
+    ThinkingSettings, Timestamp, ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse,
+    TurnOutcome, Usage,
+};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
+use proptest::sample::select;
+
+/// A record of any kind.
+pub(crate) fn record() -> impl Strategy<Value = Record> {
+    prop_oneof![
+        (any::<u64>(), text())
+            .prop_map(|(incarnation, build)| Record::Opened(Opened { incarnation, build })),
+        settings().prop_map(|settings| Record::SettingsChanged(Box::new(settings))),
+        limits().prop_map(Record::LimitsChanged),
+        epoch().prop_map(|epoch| Record::EpochStarted(Box::new(epoch))),
+        input().prop_map(Record::Input),
+        model(),
+        call(),
+        permission(),
+        steering(),
+        compaction(),
+        turn_end(),
+        Just(Record::TimePassed),
+    ]
+}
+
+/// Any characters, those that JSON escapes more often.
+pub(crate) fn text() -> impl Strategy<Value = String> {
+    prop_oneof!["[ -~]{0,12}", "\\PC{0,6}", "[\"\\\\\n\r\t\u{0}\u{7f}\u{2028}{}\\[\\],:]{0,8}"]
+}
+
+fn raw() -> impl Strategy<Value = RawJson> {
+    select(vec![
+        "null",
+        "{}",
+        "[1.0, \"\\u00e9\", {\"a\":[]}]",
+        "\"\\\"\"",
+        "1e400",
+        "{\"b\":1,\"a\":2}",
+    ])
+    .prop_map(|json| RawJson::parse(json).unwrap())
+}
+
+fn call_id() -> impl Strategy<Value = CallId> {
+    any::<(u32, u32, u32)>().prop_map(|(turn, round, index)| CallId { turn, round, index })
+}
+
+fn usage() -> impl Strategy<Value = Usage> {
+    any::<[u64; 5]>().prop_map(|[input, output, cache_write, cache_read, reasoning]| Usage {
+        input,
+        output,
+        cache_write,
+        cache_read,
+        reasoning,
+    })
+}
+
+fn cost() -> impl Strategy<Value = Option<Cost>> {
+    option::of(any::<u64>().prop_map(Cost))
+}
+
+fn cache() -> impl Strategy<Value = Option<CacheMarker>> {
+    option::of(select(vec![CacheMarker::FiveMinutes, CacheMarker::OneHour]))
+}
+
+fn block() -> impl Strategy<Value = Block> {
+    let item = (text(), raw()).prop_map(|(provider, json)| ProviderItem { provider, json });
+    let opaque = (text(), raw()).prop_map(|(provider, raw)| Opaque { provider, raw });
+    let plain = prop_oneof![
+        (text(), cache(), option::of(item)).prop_map(|(text, cache, raw)| Block::Text(Text {
+            text,
+            cache,
+            raw
+        })),
+        (text(), text())
+            .prop_map(|(text, signature)| Block::Thinking(Thinking { text, signature })),
+        text().prop_map(|data| Block::RedactedThinking(RedactedThinking { data })),
+        (text(), text(), cache()).prop_map(|(media_type, data, cache)| Block::Image(Image {
+            media_type,
+            data,
+            cache
+        })),
+        (any::<bool>(), opaque).prop_map(|(is_document, opaque)| match is_document {
+            true => Block::Document(opaque),
+            false => Block::Opaque(opaque),
+        }),
+        (text(), text(), raw(), option::of(text()), cache()).prop_map(
+            |(id, name, input, invalid, cache)| Block::ToolUse(ToolUse {
+                id,
+                name,
+                input,
+                invalid,
+                cache
+            })
+        ),
+    ];
+    plain.prop_recursive(2, 6, 3, |inner| {
+        (text(), vec(inner, 0..3), any::<bool>(), cache()).prop_map(
+            |(tool_use_id, content, is_error, cache)| {
+                Block::ToolResult(ToolResult { tool_use_id, content, is_error, cache })
+            },
+        )
+    })
+}
+
+fn input() -> impl Strategy<Value = Input> {
+    let part = || option::of(text());
+    (vec(block(), 0..3), part(), part(), part(), part()).prop_map(
+        |(blocks, channel, chat, message, reply_to)| Input {
+            blocks,
+            origin: InputOrigin { channel, chat, message, reply_to },
+        },
+    )
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    any::<([u32; 4], [u64; 3])>().prop_map(|([rounds, calls, repeats, calls_at_once], of)| Limits {
+        rounds,
+        calls,
+        tokens: of[0],
+        cost: of[1],
+        wall_millis: of[2],
+        repeats,
+        calls_at_once,
+    })
+}
+
+fn rule() -> impl Strategy<Value = Rule> {
+    let effect = select(vec![RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny]);
+    (effect, text(), option::of(text()), text()).prop_map(|(effect, tool, argument, source)| Rule {
+        effect,
+        tool,
+        argument,
+        source,
+    })
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    let number = || option::of(proptest::num::f64::NORMAL | proptest::num::f64::ZERO);
+    let thinking = prop_oneof![
+        any::<u64>().prop_map(ThinkingSettings::Budget),
+        text().prop_map(ThinkingSettings::Effort)
+    ];
+    let choice = prop_oneof![
+        select(vec![ToolChoice::Auto, ToolChoice::Any, ToolChoice::None]),
+        text().prop_map(ToolChoice::Tool)
+    ];
+    let wire = (number(), number(), vec(text(), 0..2), option::of(thinking), option::of(choice));
+    let mode = select(vec![Mode::Ask, Mode::AcceptEdits, Mode::Plan, Mode::Bypass]);
+    let rest = (text(), option::of(any::<u64>()), option::of(raw()), option::of(any::<bool>()));
+    (wire, mode, vec(rule(), 0..3), limits(), rest).prop_map(|(wire, mode, rules, limits, rest)| {
+        let mut settings = Settings { limits, ..Settings::default() };
+        let parameters = &mut settings.model.parameters;
+        (parameters.temperature, parameters.top_p) = (wire.0, wire.1);
+        (parameters.stop, parameters.thinking, parameters.tool_choice) = (wire.2, wire.3, wire.4);
+        (parameters.extra_body, parameters.parallel_calls) = (rest.2, rest.3);
+        (settings.model.name, settings.model.window) = (rest.0, rest.1);
+        (settings.policy.mode, settings.policy.rules) = (mode, rules);
+        settings
+    })
+}
+
+fn epoch() -> impl Strategy<Value = EpochStarted> {
+    let tool = (text(), text(), raw()).prop_map(|(name, description, input_schema)| {
+        ToolDefinition { name, description, input_schema }
+    });
+    let cause = select(vec![EpochCause::First, EpochCause::Model, EpochCause::SystemPrompt]);
+    (any::<u32>(), cause, vec(tool, 0..3), [(); 4].map(|()| text())).prop_map(
+        |(epoch, cause, tools, [system, model, system_hash, tools_hash])| EpochStarted {
+            epoch,
+            cause,
+            system,
+            tools,
+            model,
+            system_hash,
+            tools_hash,
+        },
+    )
+}
+
+fn failure() -> impl Strategy<Value = ProviderErrorKind> {
+    select(vec![ProviderErrorKind::Auth, ProviderErrorKind::Network, ProviderErrorKind::Format])
+}
+
+fn model() -> impl Strategy<Value = Record> {
+    let started = any::<([u32; 4], [u64; 3])>().prop_map(|([turn, round, attempt, epoch], of)| {
+        let (up_to, reserve) = (of[0], Reserve { input: of[1], output: of[2] });
+        Record::ModelStarted(ModelStarted { turn, round, attempt, epoch, up_to, reserve })
+    });
+    let stop = prop_oneof![
+        select(vec![StopReason::EndTurn, StopReason::ToolUse, StopReason::Pause]),
+        text().prop_map(StopReason::Other)
+    ];
+    let reply = (vec(block(), 0..3), stop, usage(), option::of(text()))
+        .prop_map(|(blocks, stop, usage, provider_id)| Reply { blocks, stop, usage, provider_id });
+    let replied =
+        (any::<[u32; 3]>(), reply, cost()).prop_map(|([turn, round, attempt], reply, cost)| {
+            Record::ModelReplied(Box::new(ModelReplied { turn, round, attempt, reply, cost }))
+        });
+    let failed = (any::<[u32; 3]>(), failure(), text(), any::<Option<u64>>(), usage(), cost())
+        .prop_map(|([turn, round, attempt], kind, message, retry_at, usage, cost)| {
+            let retry_at = retry_at.map(Timestamp);
+            let failed = ModelFailed { turn, round, attempt, kind, message, retry_at, usage, cost };
+            Record::ModelFailed(failed)
+        });
+    prop_oneof![started, replied, failed]
+}
+
+fn call() -> impl Strategy<Value = Record> {
+    let access = prop_oneof![text().prop_map(Access::Command), text().prop_map(Access::Write)];
+    let resource = (text(), any::<bool>()).prop_map(|(key, write)| Resource { key, write });
+    let facts = (vec(access, 0..3), vec(resource, 0..3), any::<[bool; 3]>()).prop_map(
+        |(accesses, resources, [replay_safe, exclusive, terminal])| Facts {
+            accesses,
+            resources,
+            replay_safe,
+            exclusive,
+            terminal,
+        },
+    );
+    let plan = prop_oneof![
+        text().prop_map(|error| CallPlan::Invalid { error }),
+        (facts, option::of(raw()), vec(text(), 0..2))
+            .prop_map(|(facts, input, notes)| CallPlan::Ready { facts, input, notes }),
+    ];
+    let state = (text(), raw()).prop_map(|(key, value)| StateChange { key, value });
+    let output =
+        (vec(block(), 0..3), any::<[bool; 3]>(), text(), option::of(text()), vec(state, 0..2))
+            .prop_map(|(content, [is_error, silent, response_handled], for_user, spill, state)| {
+                let spill = spill.map(Into::into);
+                ToolOutput { content, is_error, for_user, silent, response_handled, spill, state }
+            });
+    prop_oneof![
+        (call_id(), plan)
+            .prop_map(|(call, plan)| Record::CallPlanned(Box::new(CallPlanned { call, plan }))),
+        call_id().prop_map(|call| Record::CallStarted { call }),
+        (call_id(), output, any::<u64>()).prop_map(|(call, output, millis)| {
+            Record::CallFinished { call, output: Box::new(output), millis }
+        }),
+    ]
+}
+
+fn permission() -> impl Strategy<Value = Record> {
+    let id = || call_id().prop_map(|call| PermissionId { call });
+    let reason = prop_oneof![
+        text().prop_map(PermissionReason::Policy),
+        any::<u32>().prop_map(PermissionReason::Repeated)
+    ];
+    let decision = prop_oneof![
+        Just(Decision::Once),
+        rule().prop_map(|rule| Decision::Always { rule }),
+        option::of(text()).prop_map(|reason| Decision::DenyAndStop { reason }),
+    ];
+    prop_oneof![
+        (id(), reason)
+            .prop_map(|(id, reason)| Record::PermissionAsked(PermissionAsked { id, reason })),
+        (id(), decision, text()).prop_map(|(id, decision, by)| {
+            Record::PermissionDecided(PermissionDecided { id, decision, by })
+        }),
+        rule().prop_map(Record::RuleGranted),
+    ]
+}
+
+fn steering() -> impl Strategy<Value = Record> {
+    let id = || text().prop_map(SteeringId);
+    prop_oneof![
+        (id(), input())
+            .prop_map(|(id, input)| Record::SteeringQueued(SteeringQueued { id, input })),
+        id().prop_map(|id| Record::SteeringTakenBack { id }),
+    ]
+}
+
+fn compaction() -> impl Strategy<Value = Record> {
+    let cause = select(vec![CompactionCause::Manual, CompactionCause::Automatic]);
+    prop_oneof![
+        (any::<u64>(), cause).prop_map(|(cut, cause)| {
+            Record::CompactionStarted(CompactionStarted { cut, cause })
+        }),
+        (text(), usage(), cost()).prop_map(|(summary, usage, cost)| {
+            Record::Compacted(Compacted { summary, usage, cost })
+        }),
+        text().prop_map(|error| Record::CompactionFailed { error }),
+    ]
+}
+
+fn turn_end() -> impl Strategy<Value = Record> {
+    let outcome = prop_oneof![
+        select(vec![TurnOutcome::Done, TurnOutcome::Refused, TurnOutcome::Cancelled]),
+        text().prop_map(|reason| TurnOutcome::Denied { reason }),
+        Just(TurnOutcome::Limit { limit: LimitKind::Wall }),
+        (failure(), text())
+            .prop_map(|(kind, message)| TurnOutcome::ProviderFailed { kind, message }),
+    ];
+    prop_oneof![
+        (any::<u32>(), outcome).prop_map(|(turn, outcome)| Record::TurnFinished { turn, outcome }),
+        Just(Record::Interrupted { cause: InterruptCause::WallTime }),
+    ]
+}

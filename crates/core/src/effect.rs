@@ -33,8 +33,10 @@ pub enum EffectId {
     Ask(PermissionId),
     /// Run a call.
     Run(CallId),
-    /// Wake at a time.
-    Wake(Timestamp),
+    /// Wake for a retry at a time.
+    Retry(Timestamp),
+    /// Wake when the wall time is over.
+    WallTime(Timestamp),
     /// Finish turn n.
     Finish(u32),
 }
@@ -105,10 +107,12 @@ pub enum EffectKind {
         /// Which allowance let it run, for the audit.
         allowed_by: String,
     },
-    /// Wait, then write `time_passed`.
+    /// Wait, then write what `cause` says.
     Wake {
         /// Until when.
         at: Timestamp,
+        /// What is due then.
+        cause: WakeCause,
     },
     /// Write `turn_finished`, synced.
     FinishTurn {
@@ -117,6 +121,16 @@ pub enum EffectKind {
         /// How it ended.
         outcome: TurnOutcome,
     },
+}
+
+/// What is due when a wait ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WakeCause {
+    /// The next attempt: write `time_passed`.
+    Retry,
+    /// The end of the turn's wall time: interrupt the turn with that cause.
+    WallTime,
 }
 
 /// What performing an effect came to: the records that say so.

@@ -27,7 +27,7 @@ mod view;
 
 pub use approver::{AllowAll, Approver, DenyAll, ScriptedApprover};
 pub use clock::{Clock, Entropy, Timestamp};
-pub use effect::{Effect, EffectId, EffectKind, Outcome};
+pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
 pub use event::{AgentPath, Envelope, Event};
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
 pub use message::{

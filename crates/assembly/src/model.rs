@@ -21,7 +21,7 @@ pub enum ModelChoice {
     /// By name; `None` is `HEELER_MODEL`, else `ANTHROPIC_MODEL`, else the default.
     Named(Option<String>),
     /// One that is at hand, such as the demo's.
-    Ready(NamedModel),
+    Ready(Box<NamedModel>),
 }
 
 /// A model that is ready to be asked.

@@ -56,7 +56,7 @@ impl Setup {
     /// When something set is unusable: no key, no such model, a variable that makes no sense.
     pub fn assemble(self, store: FileStore) -> Result<Assembly, SetupError> {
         let NamedModel { settings: model, provider } = match self.model {
-            ModelChoice::Ready(model) => model,
+            ModelChoice::Ready(model) => *model,
             ModelChoice::Named(name) => {
                 NamedModel::find(name.as_deref(), &self.environment, &self.workspace)?
             }

@@ -55,10 +55,11 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
         .map(|rule| Rule::parse(rule, RuleEffect::Allow, "demo"))
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
+    let script = Script::parse_named("demo", SCRIPT)?;
     let setup = Setup {
         environment,
         workspace: workspace.to_owned(),
-        model: ModelChoice::Ready(NamedModel::scripted(Script::parse_named("demo", SCRIPT)?)),
+        model: ModelChoice::Ready(Box::new(NamedModel::scripted(script))),
         policy: Policy {
             mode: Mode::AllowListed,
             rules,

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: Box<ExecArguments>) -> Result<Exit> {
     let mut printer: Box<dyn Printer> = if arguments.json {
         Box::new(json::JsonPrinter::default())
     } else {
-        Box::new(text::TextPrinter::default())
+        Box::new(text::TextPrinter)
     };
     let (finish, exit) = match start(&arguments, printer.as_mut()) {
         Ok(finish) => {

@@ -9,7 +9,6 @@ use super::Printer;
 use super::finish::Finish;
 
 /// Prints for a person.
-#[derive(Default)]
 pub(super) struct TextPrinter;
 
 impl Printer for TextPrinter {

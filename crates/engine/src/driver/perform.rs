@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures::FutureExt;
 use heeler_core::{
     AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionStarted, Decision,
-    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, Event, InputOrigin,
-    InterruptCause, ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided,
-    PermissionId, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
-    WakeCause, input_summary,
+    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, Event, InterruptCause,
+    ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided, PermissionId,
+    Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause,
+    input_summary,
 };
 use sha2::{Digest, Sha256};
 
@@ -113,7 +113,7 @@ impl Driver {
             session: self.lease.id.clone(),
             agent: AgentPath::default(),
             call,
-            origin: origin.unwrap_or_else(InputOrigin::default),
+            origin: origin.unwrap_or_default(),
             cancel: cancel.clone(),
             workspace: self.workspace.clone().into(),
             progress,

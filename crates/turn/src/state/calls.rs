@@ -34,10 +34,11 @@ impl State {
         let interactive = self.settings.policy.interactive;
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
         let verdict = verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
-        let (reason, why) = match (verdict, repeated) {
-            (Verdict::Deny { by }, _) => {
-                self.finish(id, ToolOutput::error(format!("Not allowed: {by}.")), 0, out);
-                return;
+        let reason = match (verdict, repeated) {
+            (Verdict::Deny { by }, _) => return self.refuse(id, &by, repeated, out),
+            (Verdict::Ask { why }, _) if !interactive => {
+                let by = format!("{why}, and nobody can be asked");
+                return self.refuse(id, &by, repeated, out);
             }
             (_, Some(times)) if !interactive => {
                 if let Some(turn) = &mut self.turn {
@@ -47,19 +48,22 @@ impl State {
                 self.finish(id, ToolOutput::error(words::repeated_stop(times)), 0, out);
                 return;
             }
-            (_, Some(times)) => (PermissionReason::Repeated(times), String::new()),
+            (_, Some(times)) => PermissionReason::Repeated(times),
+            (Verdict::Ask { why }, None) => PermissionReason::Policy(why),
             (Verdict::Allow { by }, None) => {
                 call.status = CallStatus::Ready { by };
                 return;
             }
-            (Verdict::Ask { why }, None) => (PermissionReason::Policy(why.clone()), why),
         };
-        if interactive {
-            call.status = CallStatus::Asking { reason, asked: false };
-        } else {
-            let text = format!("Not allowed: {why}, and nobody can be asked.");
-            self.finish(id, ToolOutput::error(text), 0, out);
+        call.status = CallStatus::Asking { reason, asked: false };
+    }
+
+    /// Answers a call as not allowed. A model that insists on exactly this call ends its turn.
+    fn refuse(&mut self, id: CallId, by: &str, repeated: Option<u32>, out: &mut Announcer) {
+        if let (Some(turn), Some(_)) = (&mut self.turn, repeated) {
+            turn.ends_after_batch.get_or_insert(TurnOutcome::Denied { reason: by.to_owned() });
         }
+        self.finish(id, ToolOutput::error(format!("Not allowed: {by}.")), 0, out);
     }
 
     /// How often exactly this call failed in a row, when that is as often as the limit lets.

@@ -1,0 +1,183 @@
+//! Calls: whatever a tool does, the model gets one result and goes on.
+
+use expect_test::expect;
+use heeler_core::{ToolError, ToolOutput};
+
+use crate::common::{Case, check, echo, failing, one_call, tool};
+#[test]
+fn an_error_is_a_result_and_the_loop_goes_on() {
+    check(
+        one_call("fail", r#"{ text = "no such file" }"#).tools([failing()]),
+        expect![[r#"
+            started 1.1.0 [0] fail {"text":"no such file"}
+            failed 1.1.0 [0] fail 0 ms: no such file
+            end of turn 1: Done "done"
+            result error: no such file
+        "#]],
+    );
+}
+
+#[test]
+fn a_broken_tool_says_so_without_stopping_anything() {
+    let broken = tool("broken", |_, _| async {
+        Err(ToolError::Internal("the disk of the tool is gone".into()))
+    });
+    check(
+        one_call("broken", "{}").tools([broken]),
+        expect![[r#"
+            started 1.1.0 [0] broken {}
+            failed 1.1.0 [0] broken 0 ms: the tool broken failed: the disk of the tool is gone
+            end of turn 1: Done "done"
+            result error: the tool broken failed: the disk of the tool is gone
+        "#]],
+    );
+}
+
+#[test]
+fn an_unknown_tool_is_answered_with_the_names_there_are() {
+    check(
+        one_call("ecko", "{}").tools([echo(), failing()]),
+        expect![[r#"
+            failed 1.1.0 [0] ecko 0 ms: there is no tool called `ecko`; the tools are echo, fail
+            end of turn 1: Done "done"
+            result error: there is no tool called `ecko`; the tools are echo, fail
+        "#]],
+    );
+}
+
+#[test]
+fn an_unknown_tool_without_any_tools() {
+    check(
+        one_call("echo", "{}"),
+        expect![[r#"
+            failed 1.1.0 [0] echo 0 ms: there is no tool called `echo`; this conversation has no tools
+            end of turn 1: Done "done"
+            result error: there is no tool called `echo`; this conversation has no tools
+        "#]],
+    );
+}
+
+#[test]
+fn an_invalid_input_is_answered_with_path_and_reason() {
+    let strict = echo().schema(
+        r#"{"type":"object","required":["text"],"additionalProperties":false,
+            "properties":{"text":{"type":"string"},"at":{"type":"object",
+            "properties":{"line":{"type":"integer","minimum":1}}}}}"#,
+    );
+    check(
+        one_call("echo", r#"{ at = { line = 0 }, more = 1 }"#).tools([strict]),
+        expect![[r#"
+            failed 1.1.0 [0] echo 0 ms: invalid input for echo: `/at/line`: 0 is less than the minimum of 1; the input:…
+            end of turn 1: Done "done"
+            result error: invalid input for echo: `/at/line`: 0 is less than the minimum of 1; the input: Additional properties are not allowed ('more' was unexpected); the input: "text" is a required property. Nothing was run; call it again with a corrected input
+        "#]],
+    );
+}
+
+#[test]
+fn harmless_slips_are_put_right_and_noted() {
+    let counted = tool("lines", |_, input| async move { Ok(ToolOutput::text(input.get())) })
+        .schema(
+            r#"{"type":"object","properties":{"n":{"type":"integer"},"all":{"type":"boolean"},
+                "names":{"type":"array","items":{"type":"string"}}}}"#,
+        );
+    check(
+        one_call("lines", r#"{ n = "7", all = "true", names = "[\"a\", 3]" }"#).tools([counted]),
+        expect![[r#"
+            started 1.1.0 [0] lines {"n":7,"all":true,"names":["a","3"]}
+            finished 1.1.0 [0] lines 0 ms: {"n":7,"all":true,"names":["a","3"]}
+            end of turn 1: Done "done"
+            result ok: {"n":7,"all":true,"names":["a","3"]} Note: `/n` was read as an integer. Note: `/all` was read as a boolean. Note: `/names` was read as an array. Note: `/names/1` was read as a string.
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_harmless_is_not_put_right() {
+    let counted = tool("lines", |_, _| async { Ok(ToolOutput::text("ran")) })
+        .schema(r#"{"type":"object","properties":{"n":{"type":"integer"}}}"#);
+    check(
+        one_call("lines", r#"{ n = "seven" }"#).tools([counted]),
+        expect![[r#"
+            failed 1.1.0 [0] lines 0 ms: invalid input for lines: `/n`: "seven" is not of type "integer". Nothing was ru…
+            end of turn 1: Done "done"
+            result error: invalid input for lines: `/n`: "seven" is not of type "integer". Nothing was run; call it again with a corrected input
+        "#]],
+    );
+}
+
+#[test]
+fn a_broken_schema_is_the_tools_fault() {
+    let broken = echo().schema(r#"{"type":"objekt"}"#);
+    check(
+        one_call("echo", "{}").tools([broken]),
+        expect![[r#"
+            failed 1.1.0 [0] echo 0 ms: the tool echo has a broken schema: "objekt" is not valid under any of the schem…
+            end of turn 1: Done "done"
+            result error: the tool echo has a broken schema: "objekt" is not valid under any of the schemas listed in the 'anyOf' keyword
+        "#]],
+    );
+}
+
+#[test]
+fn an_input_cut_at_the_token_limit_is_never_run() {
+    check(
+        Case::new(
+            r#"
+            [[reply]]
+            blocks = [{ call = "echo", input_raw = '{"text": "half' }]
+            stop = "max_tokens"
+            [[reply]]
+            expect = { tool_result_is_error = true }
+            text = "done"
+            "#,
+        )
+        .calls_only()
+        .tools([echo()]),
+        expect![[r#"
+            failed 1.1.0 [0] echo 0 ms: The call was not run: the reply was cut at its token limit before the input was…
+            end of turn 1: Done "done"
+            result error: The call was not run: the reply was cut at its token limit before the input was whole. Send the whole input again.
+        "#]],
+    );
+}
+
+#[test]
+fn a_panic_is_a_result() {
+    let crash = tool("crash", |_, _| async { panic!("out of cheese") });
+    check(
+        one_call("crash", "{}").tools([crash]),
+        expect![[r#"
+            started 1.1.0 [0] crash {}
+            failed 1.1.0 [0] crash 0 ms: the tool crash crashed: out of cheese
+            end of turn 1: Done "done"
+            result error: the tool crash crashed: out of cheese
+        "#]],
+    );
+}
+
+#[test]
+fn a_panic_before_the_future_is_a_result() {
+    let crash = tool("crash", |_, _| -> std::future::Ready<_> { panic!("not even begun") });
+    check(
+        one_call("crash", "{}").tools([crash]),
+        expect![[r#"
+            started 1.1.0 [0] crash {}
+            failed 1.1.0 [0] crash 0 ms: the tool crash crashed: not even begun
+            end of turn 1: Done "done"
+            result error: the tool crash crashed: not even begun
+        "#]],
+    );
+}
+
+#[test]
+fn a_panic_in_the_facts_is_a_result_and_nothing_runs() {
+    check(
+        one_call("echo", "{}").tools([echo().panics_in_facts()]),
+        expect![[r#"
+            failed 1.1.0 [0] echo 0 ms: the tool echo crashed: no facts today
+            end of turn 1: Done "done"
+            result error: the tool echo crashed: no facts today
+        "#]],
+    );
+}

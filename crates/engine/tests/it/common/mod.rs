@@ -1,0 +1,11 @@
+//! What all themes share: the door, the stage, tools, and how events are shown.
+
+mod case;
+mod show;
+mod stage;
+mod tools;
+
+pub(crate) use case::{Case, check, one_call};
+pub(crate) use show::line;
+pub(crate) use stage::{Stage, Watcher, stage, stage_with, virtually};
+pub(crate) use tools::{TestTool, counting, echo, failing, field, hanging, tool};

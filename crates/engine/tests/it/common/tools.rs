@@ -1,0 +1,155 @@
+//! Tools that do what a test needs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use heeler_core::{
+    Access, BoxFuture, Facts, Metadata, RawJson, Resource, Tool, ToolContext, ToolDefinition,
+    ToolError, ToolOutput,
+};
+
+type Given = Result<ToolOutput, ToolError>;
+
+/// A tool made of closures.
+pub(crate) struct TestTool {
+    definition: ToolDefinition,
+    metadata: Metadata,
+    facts: Facts,
+    facts_panic: bool,
+    run: Box<dyn Fn(ToolContext, RawJson) -> BoxFuture<Given> + Send + Sync>,
+}
+
+/// A tool that takes any object, touches nothing, and does this.
+pub(crate) fn tool<R>(
+    name: &str,
+    run: impl Fn(ToolContext, RawJson) -> R + Send + Sync + 'static,
+) -> TestTool
+where
+    R: Future<Output = Given> + Send + 'static,
+{
+    TestTool {
+        definition: ToolDefinition {
+            name: name.into(),
+            description: format!("The test tool {name}."),
+            input_schema: raw(r#"{"type":"object"}"#),
+        },
+        metadata: Metadata::default(),
+        facts: Facts::default(),
+        facts_panic: false,
+        run: Box::new(move |context, input| Box::pin(run(context, input))),
+    }
+}
+
+impl TestTool {
+    pub(crate) fn schema(mut self, schema: &str) -> Self {
+        self.definition.input_schema = raw(schema);
+        self
+    }
+
+    /// It writes this path, so that mode `ask` asks.
+    pub(crate) fn writes(mut self, path: &str) -> Self {
+        self.facts.accesses.push(Access::Write(path.into()));
+        self
+    }
+
+    /// Its calls that touch `key` run in call order.
+    pub(crate) fn locks(mut self, key: &str) -> Self {
+        self.facts.resources.push(Resource { key: key.into(), write: true });
+        self
+    }
+
+    pub(crate) fn replay_safe(mut self) -> Self {
+        self.facts.replay_safe = true;
+        self
+    }
+
+    pub(crate) fn terminal(mut self) -> Self {
+        self.metadata.terminal = true;
+        self
+    }
+
+    pub(crate) fn timeout_millis(mut self, millis: u64) -> Self {
+        self.metadata.timeout_millis = millis;
+        self
+    }
+
+    pub(crate) fn panics_in_facts(mut self) -> Self {
+        self.facts_panic = true;
+        self
+    }
+}
+
+impl Tool for TestTool {
+    fn definition(&self) -> ToolDefinition {
+        self.definition.clone()
+    }
+
+    fn metadata(&self) -> Metadata {
+        self.metadata
+    }
+
+    fn facts(&self, _: &RawJson, _: &str) -> Facts {
+        assert!(!self.facts_panic, "no facts today");
+        self.facts.clone()
+    }
+
+    fn call(self: Arc<Self>, context: ToolContext, input: RawJson) -> BoxFuture<Given> {
+        (self.run)(context, input)
+    }
+}
+
+/// Says what it is told.
+pub(crate) fn echo() -> TestTool {
+    tool("echo", |_, input| async move { Ok(ToolOutput::text(field(&input, "text"))) })
+}
+
+/// Fails with what it is told.
+pub(crate) fn failing() -> TestTool {
+    tool("fail", |_, input| async move { Err(ToolError::for_model(field(&input, "text"))) })
+}
+
+/// Never ends, and does not listen when it is cancelled. `alive` counts its running calls.
+pub(crate) fn hanging(alive: &Arc<AtomicUsize>) -> TestTool {
+    let alive = Arc::clone(alive);
+    tool("hang", move |_, _| {
+        let alive = Alive::new(&alive);
+        async move {
+            let _alive = alive;
+            std::future::pending().await
+        }
+    })
+}
+
+/// Counts how often it ran: its side effect.
+pub(crate) fn counting(count: &Arc<AtomicUsize>) -> TestTool {
+    let count = Arc::clone(count);
+    tool("count", move |_, _| {
+        let n = count.fetch_add(1, Ordering::SeqCst) + 1;
+        async move { Ok(ToolOutput::text(format!("counted {n}"))) }
+    })
+}
+
+/// A text field of an input.
+pub(crate) fn field(input: &RawJson, name: &str) -> String {
+    let value = input.value();
+    value.get(name).map(|v| v.as_str().map_or(v.to_string(), str::to_owned)).unwrap_or_default()
+}
+
+fn raw(json: &str) -> RawJson {
+    RawJson::parse(json).unwrap()
+}
+
+struct Alive(Arc<AtomicUsize>);
+
+impl Alive {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}

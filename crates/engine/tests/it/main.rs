@@ -1,0 +1,11 @@
+//! The driver, proven from outside: real sessions over a real store, with a scripted model.
+//!
+//! `common` holds the one door (`check`) and the stage that longer scenarios play on; every other
+//! module is one theme.
+
+mod calls;
+mod common;
+mod contract;
+mod outputs;
+mod permission;
+mod turns;

@@ -54,9 +54,7 @@ fn block_view(block: &Block) -> BlockView {
     let content = match block {
         Block::Text(text) if text.raw.is_some() && text.text.is_empty() => Content::Opaque,
         Block::Text(text) => Content::Text(text.text.clone()),
-        Block::Thinking(thinking) => {
-            Content::Thinking { signed: !thinking.signature.is_empty() }
-        }
+        Block::Thinking(thinking) => Content::Thinking { signed: !thinking.signature.is_empty() },
         Block::Image(_) => Content::Image,
         Block::ToolUse(call) => Content::ToolUse {
             id: call.id.clone(),
@@ -81,10 +79,8 @@ fn without_marker(block: &Block) -> Block {
         Block::Image(image) => image.cache = None,
         Block::ToolUse(call) => call.cache = None,
         Block::ToolResult(result) => result.cache = None,
-        Block::Thinking(_)
-        | Block::RedactedThinking(_)
-        | Block::Document(_)
-        | Block::Opaque(_) => {}
+        Block::Thinking(_) | Block::RedactedThinking(_) | Block::Document(_) | Block::Opaque(_) => {
+        }
     }
     block
 }

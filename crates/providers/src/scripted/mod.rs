@@ -6,14 +6,14 @@
 
 mod convert;
 mod play;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream;
-use heeler_core::{
-    Clock, EventStream, ModelRequest, Provider, ProviderError, ProviderErrorKind,
-};
+use heeler_core::{Clock, EventStream, ModelRequest, Provider, ProviderError, ProviderErrorKind};
 use heeler_script::{Mismatch, Player, RequestView, Script};
 
 use convert::Views;

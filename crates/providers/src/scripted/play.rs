@@ -154,7 +154,13 @@ fn block(block: &ReplyBlock, stop: &str) -> Block {
         }
         ReplyBlock::Call { id, name, input } => {
             let (input, invalid) = input_of(input.as_deref(), stop);
-            Block::ToolUse(ToolUse { id: id.clone(), name: name.clone(), input, invalid, cache: None })
+            Block::ToolUse(ToolUse {
+                id: id.clone(),
+                name: name.clone(),
+                input,
+                invalid,
+                cache: None,
+            })
         }
         ReplyBlock::Opaque(raw) => Block::Opaque(Opaque {
             provider: DIALECT.to_owned(),
@@ -211,7 +217,8 @@ fn cut(hard: bool) -> ProviderError {
 
 fn failure(spec: Option<&ErrorSpec>) -> ProviderError {
     let spec = spec.cloned().unwrap_or_default();
-    let mut message = if spec.message.is_empty() { spec.kind.clone() } else { spec.message.clone() };
+    let mut message =
+        if spec.message.is_empty() { spec.kind.clone() } else { spec.message.clone() };
     if message.is_empty() {
         message = "the script fails here".into();
     }

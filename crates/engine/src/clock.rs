@@ -18,7 +18,8 @@ impl Clock for SystemClock {
     }
 
     fn sleep_until(&self, deadline: Timestamp) -> BoxFuture<()> {
-        let wait = Duration::from_millis(deadline.since(self.now()));
+        // One more: a wait that ends within the deadline's own millisecond would look early.
+        let wait = Duration::from_millis(deadline.since(self.now()).saturating_add(1));
         Box::pin(tokio::time::sleep(wait))
     }
 }

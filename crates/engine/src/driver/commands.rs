@@ -67,7 +67,7 @@ impl Driver {
         match command {
             Command::Turn { input, cancel, done } => self.start_turn(input, cancel, done).await?,
             Command::Steer { id, input, done } => {
-                self.is_active = true;
+                self.activate();
                 let queued = Record::SteeringQueued(SteeringQueued { id, input });
                 self.write(vec![queued], Durability::Written).await?;
                 let _ = done.send(());
@@ -108,8 +108,7 @@ impl Driver {
                 let _ = done.send(Box::new(self.state.clone()));
             }
             Command::Close { done } => {
-                self.interrupt(InterruptCause::Cancelled).await?;
-                self.settle().await?;
+                self.stop().await?;
                 // Everything written so far outlives a loss of power, too.
                 let lease = std::sync::Arc::clone(&self.lease);
                 self.parts.store.append(lease, Vec::new(), Durability::Synced).await?;
@@ -127,7 +126,7 @@ impl Driver {
         cancel: CancellationToken,
         done: oneshot::Sender<TurnOutcome>,
     ) -> Result<(), StoreError> {
-        self.is_active = true;
+        self.activate();
         let running = self.state.turn.as_ref().map(|turn| turn.number);
         let turn = match (&input, running) {
             (None, None) => {
@@ -165,7 +164,7 @@ impl Driver {
     }
 
     async fn compact(&mut self, done: oneshot::Sender<bool>) -> Result<(), StoreError> {
-        self.is_active = true;
+        self.activate();
         let keep_tail = self.state.settings.compaction.keep_tail as usize;
         let cut = compact::cut_point(self.state.history.messages(), keep_tail);
         match cut {

@@ -50,6 +50,8 @@ pub(crate) struct Driver {
     compaction_waiting: Vec<oneshot::Sender<bool>>,
     /// Nothing runs before somebody wants the session to go on.
     is_active: bool,
+    /// Everything pending was started; a delta changes nothing about that.
+    is_settled: bool,
 }
 
 struct Running {
@@ -94,8 +96,7 @@ impl Driver {
             let goes_on = match woken {
                 Woken::Command(Some(command)) => self.obey(command).await?,
                 Woken::Command(None) => {
-                    self.interrupt(InterruptCause::Cancelled).await?;
-                    self.settle().await?;
+                    self.stop().await?;
                     false
                 }
                 Woken::Task(joined) => {
@@ -144,16 +145,30 @@ impl Driver {
 
     /// Starts and aborts effects until nothing is left to do at once.
     async fn settle(&mut self) -> Result<(), StoreError> {
-        loop {
-            let pending = if self.is_active { self.state.pending() } else { Vec::new() };
+        while self.is_active && !self.is_settled {
+            let pending = self.state.pending();
             self.abort_what_is_gone(&pending);
             let new: Vec<Effect> =
                 pending.into_iter().filter(|effect| !self.is_running(effect.id)).collect();
-            if new.is_empty() {
-                return Ok(());
-            }
+            self.is_settled = new.is_empty();
             self.start(new).await?;
         }
+        Ok(())
+    }
+
+    /// Lets effects run from here on.
+    fn activate(&mut self) {
+        self.is_active = true;
+        self.is_settled = false;
+    }
+
+    /// Stops what runs. What an earlier process left and nobody resumed stays as it is.
+    async fn stop(&mut self) -> Result<(), StoreError> {
+        if self.is_active {
+            self.interrupt(InterruptCause::Cancelled).await?;
+            self.settle().await?;
+        }
+        Ok(())
     }
 
     fn is_running(&self, id: EffectId) -> bool {
@@ -184,6 +199,7 @@ impl Driver {
         if records.is_empty() {
             return Ok(());
         }
+        self.is_settled = false;
         let at = self.parts.clock.now();
         let first = self.state.seq + 1;
         let entries: Vec<Entry> =
@@ -258,6 +274,7 @@ impl Driver {
         if self.running.remove(&effect).is_none() {
             return Ok(());
         }
+        self.is_settled = false;
         match joined {
             Ok((_, outcome)) => self.take_outcome(outcome).await,
             Err(error) if error.is_panic() => {

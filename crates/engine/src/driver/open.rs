@@ -40,6 +40,7 @@ impl Driver {
             waiting: Vec::new(),
             compaction_waiting: Vec::new(),
             is_active: false,
+            is_settled: false,
             parts,
         };
         let build = driver.parts.build.clone();

@@ -108,7 +108,7 @@ impl Driver {
         if self.state.turn.is_none() && self.state.compaction.is_none() {
             return Ok(());
         }
-        self.is_active = true;
+        self.activate();
         let mut records = Vec::new();
         if let Some(mut stream) = self.stream.take() {
             let draft = std::mem::take(&mut stream.draft);
@@ -140,14 +140,18 @@ impl Driver {
         let mut grace = clock.sleep_until(clock.now().plus(CANCEL_GRACE_MILLIS));
         while calls > 0 {
             let joined = tokio::select! {
-                joined = self.tasks.join_next_with_id() => joined,
+                Some(joined) = self.tasks.join_next_with_id() => joined,
                 () = &mut grace => break,
+                else => break,
             };
-            let Some(Ok((task, outcome))) = joined else { continue };
+            let (task, outcome) = match joined {
+                Ok((task, outcome)) => (task, Some(outcome)),
+                Err(error) => (error.id(), None),
+            };
             let Some(effect) = self.effects_by_task.remove(&task) else { continue };
             if self.running.remove(&effect).is_some() && matches!(effect, EffectId::Run(_)) {
                 calls -= 1;
-                records.extend(outcome.records);
+                records.extend(outcome.into_iter().flat_map(|outcome| outcome.records));
             }
         }
         records

@@ -9,8 +9,8 @@ use crate::check::{check_prefix, check_summary_prefix, check_valid, check_valid_
 use crate::expect::quote;
 use crate::template::{Values, fill, fill_value};
 use crate::{
-    BlockSpec, Content, Conversations, Ending, EpochRule, For, Reply, ReplyBlock, ReplySpec,
-    RequestView, Script, UsageSpec, Violation,
+    BlockSpec, Conversations, Ending, EpochRule, For, Reply, ReplyBlock, ReplySpec, RequestView,
+    Script, UsageSpec, Violation,
 };
 
 /// The line a conversation begins with after its head became a summary.
@@ -246,7 +246,7 @@ impl Player {
         let mut values = self.values.clone();
         let mut problems = Vec::new();
         for (name, pattern) in &spec.capture.0 {
-            let texts = capturable(request);
+            let texts = request.last_texts();
             match texts.iter().find_map(|text| pattern.find(text)) {
                 Some(value) if value.len() <= CAPTURE_BYTES_MAX => {
                     values.insert(name.clone(), value.to_owned());
@@ -338,20 +338,6 @@ impl fmt::Display for Mismatch {
 }
 
 impl std::error::Error for Mismatch {}
-
-/// The texts captures look at: the results of the last message in call order, then its texts.
-fn capturable(request: &RequestView) -> Vec<&str> {
-    let blocks = request.messages.last().map(|m| m.blocks.as_slice()).unwrap_or_default();
-    let results = blocks.iter().filter_map(|block| match &block.content {
-        Content::ToolResult { text, .. } => Some(text.as_str()),
-        _ => None,
-    });
-    let texts = blocks.iter().filter_map(|block| match &block.content {
-        Content::Text(text) => Some(text.as_str()),
-        _ => None,
-    });
-    results.chain(texts).collect()
-}
 
 fn same_beginning(a: &RequestView, b: &RequestView) -> bool {
     let first = |request: &RequestView| {

@@ -174,6 +174,21 @@ impl RequestView {
         }
     }
 
+    /// The texts of the last message: its results in call order, then what is said beside them.
+    #[must_use]
+    pub fn last_texts(&self) -> Vec<&str> {
+        let blocks = self.messages.last().map(|m| m.blocks.as_slice()).unwrap_or_default();
+        let results = blocks.iter().filter_map(|block| match &block.content {
+            Content::ToolResult { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        let texts = blocks.iter().filter_map(|block| match &block.content {
+            Content::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        results.chain(texts).collect()
+    }
+
     /// The text the conversation begins with.
     #[must_use]
     pub fn first_text(&self) -> Option<&str> {

@@ -55,7 +55,8 @@ impl RawJson {
         Self("{}".into())
     }
 
-    /// Writes a value as raw JSON. Values built in code are within the limits.
+    /// Writes a value that is known to be within the limits as raw JSON; others go through
+    /// [`RawJson::parse`].
     #[must_use]
     pub fn from_value(value: &serde_json::Value) -> Self {
         Self(value.to_string().into())

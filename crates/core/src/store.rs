@@ -10,8 +10,8 @@ use crate::{BoxFuture, CallId, Entry, Seq, SessionId, Timestamp};
 
 /// Keeps sessions.
 ///
-/// Promises of every implementation: an append is whole or not there; records come back in order
-/// and as they were; a lease is exclusive until it is dropped or its process dies; the index may
+/// Promises of every implementation: an append that answers is whole or not there, and one whose
+/// process dies leaves whole records from its beginning; records come back in order and as they were; a lease is exclusive until it is dropped or its process dies; the index may
 /// be lost and rebuilt, the journal never is.
 pub trait SessionStore: Send + Sync + 'static {
     /// Makes an empty session.
@@ -133,6 +133,9 @@ pub trait Spill: Send + Sync + 'static {
     /// # Errors
     /// When it cannot be written; the model then sees only the part that fits.
     fn write(&self, session: &SessionId, call: CallId, text: &str) -> std::io::Result<PathBuf>;
+
+    /// The folder all outputs of a session go to, absolute: the model may read it.
+    fn folder(&self, session: &SessionId) -> PathBuf;
 }
 
 /// What kind of failure of a store.

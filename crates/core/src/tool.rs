@@ -201,12 +201,13 @@ impl ToolOutput {
         Self { is_error: true, ..Self::text(text) }
     }
 
-    /// Adds a change of the session's typed state. A value that cannot be written as JSON is left
-    /// out: state is a help, never the truth.
+    /// Adds a change of the session's typed state. A value that cannot be written as JSON within
+    /// the limits of [`RawJson`] is left out: state is a help, never the truth.
     #[must_use]
     pub fn with_state(mut self, key: impl Into<String>, value: &impl Serialize) -> Self {
-        if let Ok(value) = serde_json::to_value(value) {
-            self.state.push(StateChange { key: key.into(), value: RawJson::from_value(&value) });
+        let json = serde_json::to_string(value).ok().and_then(|text| RawJson::parse(&text).ok());
+        if let Some(value) = json {
+            self.state.push(StateChange { key: key.into(), value });
         }
         self
     }

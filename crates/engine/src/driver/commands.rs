@@ -8,6 +8,7 @@ use heeler_core::{
 use heeler_turn::{State, compact};
 use tokio::sync::oneshot;
 
+use super::open::add_own_rules;
 use super::{Driver, Waiting};
 use crate::{DecideError, Toolset};
 
@@ -99,8 +100,9 @@ impl Driver {
                 let _ = done.send(());
             }
             Command::SetSettings { settings, done } => {
-                self.parts.settings = (*settings).clone();
-                let record = Record::SettingsChanged(settings);
+                self.parts.settings = *settings;
+                add_own_rules(&mut self.parts, &self.lease.id);
+                let record = Record::SettingsChanged(Box::new(self.parts.settings.clone()));
                 self.write(vec![record], Durability::Written).await?;
                 let _ = done.send(());
             }

@@ -1,8 +1,9 @@
 //! Takes a session over: lease, journal, crash rules.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use heeler_core::{Durability, Event, Opened, Record, SessionId, StoreError};
+use heeler_core::{Durability, Event, Opened, Record, Rule, RuleEffect, SessionId, StoreError};
 use heeler_turn::State;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -27,6 +28,8 @@ impl Driver {
             state.apply(entry);
         }
         let incarnation = state.incarnation + 1;
+        let mut parts = parts;
+        add_own_rules(&mut parts, &journal.header.id);
         let mut driver = Self {
             workspace: journal.header.workspace.clone(),
             lease,
@@ -54,6 +57,25 @@ impl Driver {
         }
         Ok(driver)
     }
+}
+
+/// Lets the model read what of its own outputs was too long for the history.
+pub(super) fn add_own_rules(parts: &mut Parts, id: &SessionId) {
+    if let Some(spill) = &parts.spill {
+        parts.settings.policy.rules.extend(may_read(&spill.folder(id)));
+    }
+}
+
+fn may_read(folder: &Path) -> Option<Rule> {
+    let path = folder.to_str()?;
+    // A path with characters of a pattern could let other files through.
+    let plain = path.starts_with('/') && !path.contains(['*', '?', '[', ']', '{', '}', '\\', ')']);
+    plain.then(|| Rule {
+        effect: RuleEffect::Allow,
+        tool: "Read".into(),
+        argument: Some(format!("/{path}/**")),
+        source: "outputs of this session".into(),
+    })
 }
 
 fn damage_notice(journal: &heeler_core::Journal) -> String {

@@ -47,7 +47,9 @@ pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Val
         ));
     }
     let changed = was_null || !notes.is_empty();
-    Ok(Validated { input: changed.then(|| RawJson::from_value(&input)), notes })
+    let input = changed.then(|| RawJson::parse(&input.to_string())).transpose();
+    let input = input.map_err(|error| format!("invalid input for {name}: {error}"))?;
+    Ok(Validated { input, notes })
 }
 
 fn tell(error: jsonschema::ValidationError<'_>) -> String {

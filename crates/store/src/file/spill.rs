@@ -37,4 +37,7 @@ impl Spill for FileStore {
         }
         Ok(path)
     }
+    fn folder(&self, session: &SessionId) -> PathBuf {
+        self.place.spill_folder(session)
+    }
 }

@@ -202,6 +202,11 @@ impl Player {
         if is_refused {
             return;
         }
+        // A reply that failed changed nothing: the paused one before it still waits.
+        let is_paused = match reply.error.is_none() && reply.ending.is_none() {
+            true => reply.stop == "pause",
+            false => self.previous(request).is_some_and(|conversation| conversation.is_paused),
+        };
         match self.script.options.conversations {
             Conversations::One => self.conversations.clear(),
             Conversations::Many => {
@@ -211,7 +216,6 @@ impl Player {
                 }
             }
         }
-        let is_paused = reply.stop == "pause" && reply.error.is_none() && reply.ending.is_none();
         self.conversations.push_back(Conversation { request: request.clone(), is_paused });
     }
 

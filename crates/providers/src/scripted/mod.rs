@@ -7,6 +7,8 @@
 mod convert;
 mod play;
 #[cfg(test)]
+mod same_over_http;
+#[cfg(test)]
 mod tests;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -104,7 +104,7 @@ impl Playing {
     }
 
     fn block_finished(&mut self, at: usize) -> Option<Result<ModelEvent, ProviderError>> {
-        let content = block(self.reply.blocks.get(at)?, &self.reply.stop);
+        let content = block(self.reply.blocks.get(at)?);
         self.blocks.push(content.clone());
         Some(Ok(ModelEvent::BlockFinished { block: index(at), content }))
     }
@@ -143,7 +143,7 @@ fn steps(reply: &Scripted) -> VecDeque<Step> {
     kept
 }
 
-fn block(block: &ReplyBlock, stop: &str) -> Block {
+fn block(block: &ReplyBlock) -> Block {
     match block {
         ReplyBlock::Text(text) => Block::text(text.clone()),
         ReplyBlock::Thinking { text, signature } => {
@@ -153,7 +153,7 @@ fn block(block: &ReplyBlock, stop: &str) -> Block {
             Block::RedactedThinking(RedactedThinking { data: data.clone() })
         }
         ReplyBlock::Call { id, name, input } => {
-            let (input, invalid) = input_of(input.as_deref(), stop);
+            let (input, invalid) = input_of(input.as_deref());
             Block::ToolUse(ToolUse {
                 id: id.clone(),
                 name: name.clone(),
@@ -170,14 +170,11 @@ fn block(block: &ReplyBlock, stop: &str) -> Block {
 }
 
 /// A call's input as a decoder reads it: `{}` and the reason when it cannot be used.
-fn input_of(text: Option<&str>, stop: &str) -> (RawJson, Option<String>) {
+fn input_of(text: Option<&str>) -> (RawJson, Option<String>) {
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
     let reason = match RawJson::parse(text) {
         Ok(input) if input.is_object() => return (input, None),
         Ok(_) => "the input is not a JSON object".to_owned(),
-        Err(_) if stop == "max_tokens" => {
-            "the reply was cut at its token limit before the input was whole".to_owned()
-        }
         Err(error) => format!("the input is {error}"),
     };
     (RawJson::empty_object(), Some(reason))

@@ -123,17 +123,29 @@ fn several_conversations_are_followed_apart() {
 }
 
 #[test]
-fn a_paused_reply_is_continued_by_itself() {
-    let script = "[[reply]]\ntext = 'searching'\nstop = 'pause'\n[[reply]]\ntext = 'found'\n[[reply]]\ntext = 'no'";
+fn a_paused_reply_is_continued_by_itself_also_after_a_failure() {
+    let script = "\
+[[reply]]
+text = 'searching'
+stop = 'pause'
+[[reply]]
+error = { status = 529 }
+[[reply]]
+text = 'found'
+[[reply]]
+text = 'no'";
     let mut talk = Talk::new(script).text("a");
     let request = talk.request();
-    talk.log.push_str(&line(&talk.player.answer(&request).unwrap()));
+    for _ in 0..2 {
+        talk.log.push_str(&line(&talk.player.answer(&request).unwrap()));
+    }
     let refused = talk.player.answer(&request).unwrap_err();
     talk.log.push_str(&refused.to_string());
     talk.gives(expect![[r#"
         1: searching [pause]
-        2: found [end_turn]
-        request 3 is not valid: messages[1]: the last message is not the user's"#]]);
+        2:  [end_turn]
+        3: found [end_turn]
+        request 4 is not valid: messages[1]: the last message is not the user's"#]]);
 }
 
 #[test]

@@ -25,10 +25,10 @@ pub fn summary_message(summary: &str) -> Message {
 #[must_use]
 pub fn cut_point(messages: &Messages, keep_tail: usize) -> Option<usize> {
     let latest = messages.len().checked_sub(keep_tail)?;
-    let cut = (1..=latest).rev().find(|cut| messages.get(*cut).is_none_or(|m| !holds_result(m)))?;
+    let cut = (1..=latest).rev().find(|cut| keeps_pairs(messages, *cut))?;
     // Replacing one summary by another of itself gains nothing.
     let only_summary = cut == 1 && messages.first().is_some_and(|m| is_summary(m));
-    (!only_summary && !splits_pair(messages, cut)).then_some(cut)
+    (!only_summary).then_some(cut)
 }
 
 /// Whether a message is the summary of an earlier compaction.
@@ -37,6 +37,14 @@ pub fn is_summary(message: &Message) -> bool {
     message.blocks.first().and_then(Block::as_text).is_some_and(|text| {
         text.strip_prefix(SENTINEL).is_some_and(|rest| rest.starts_with("\n\n"))
     })
+}
+
+/// Whether the first `cut` messages are some, and no call among them has its result outside.
+#[must_use]
+pub fn keeps_pairs(messages: &Messages, cut: usize) -> bool {
+    (1..=messages.len()).contains(&cut)
+        && !splits_pair(messages, cut)
+        && messages.get(cut).is_none_or(|message| !holds_result(message))
 }
 
 fn holds_result(message: &Message) -> bool {
@@ -95,7 +103,8 @@ mod tests {
             ("ucrcra", 3, Some(3)),
             ("ucra", 2, Some(1)),
             ("crcr", 3, None),
-            ("uc", 0, None),
+            ("uc", 0, Some(1)),
+            ("c", 0, None),
             ("ua", 0, Some(2)),
             ("scra", 2, None),
             ("sacra", 2, Some(2)),

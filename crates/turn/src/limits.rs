@@ -1,7 +1,8 @@
 //! When a turn ends whatever the model wants.
 
-use heeler_core::{LimitKind, Reserve};
+use heeler_core::{LimitKind, Reserve, Settings};
 
+use crate::compact;
 use crate::state::{State, Turn};
 
 /// How many processes may die in one effect before the turn ends with an error.
@@ -10,6 +11,9 @@ pub const DEATHS_MAX: u32 = 3;
 pub const OUTPUT_TOKENS_MIN: u64 = 256;
 /// The context limit when neither the catalogue nor the settings know one, in estimated tokens.
 pub const CONTEXT_LIMIT_DEFAULT: u64 = 180_000;
+
+/// The most tokens a summary may have.
+pub const SUMMARY_TOKENS_MAX: u64 = 8192;
 
 /// What the next model call may cost at most, or the limit that forbids it.
 ///
@@ -23,25 +27,52 @@ pub fn reserve(state: &State, turn: &Turn) -> Result<Reserve, LimitKind> {
     if limits.rounds != 0 && turn.rounds_spent >= limits.rounds {
         return Err(LimitKind::Rounds);
     }
-    let input = state.estimate();
-    let mut output = state.settings.model.output_max.max(1);
-    let output_min = OUTPUT_TOKENS_MIN.min(output);
-    if limits.tokens != 0 {
-        let left = limits.tokens.saturating_sub(turn.tokens_spent).saturating_sub(input);
-        output = output.min(left);
-    }
+    let output_max = state.settings.model.output_max.max(1);
+    afford(state, turn, state.estimate(), OUTPUT_TOKENS_MIN.min(output_max), output_max)
+}
+
+/// What a compaction may cost at most: the whole conversation read, a whole summary written.
+///
+/// # Errors
+/// The limit that forbids it.
+pub fn reserve_summary(state: &State, turn: &Turn) -> Result<Reserve, LimitKind> {
+    let input = state.estimate_with(compact::INSTRUCTION);
+    let output = summary_output_max(&state.settings);
+    afford(state, turn, input, output, output)
+}
+
+/// The output limit of a summary's request.
+#[must_use]
+pub fn summary_output_max(settings: &Settings) -> u64 {
+    settings.model.output_max.clamp(1, SUMMARY_TOKENS_MAX)
+}
+
+/// As much output as tokens and money are left for, from `output_min` to `output_max`.
+fn afford(
+    state: &State,
+    turn: &Turn,
+    input: u64,
+    output_min: u64,
+    output_max: u64,
+) -> Result<Reserve, LimitKind> {
+    let limits = &state.settings.limits;
+    let mut output = output_max;
     if let (1.., Some(prices)) = (limits.cost, &state.settings.model.prices) {
         let input_cost = input.saturating_mul(prices.input.max(prices.cache_write));
-        let left = limits.cost.saturating_sub(turn.cost_spent.0).saturating_sub(input_cost);
+        let spent = turn.cost_spent.0.saturating_add(input_cost);
+        let left = limits.cost.checked_sub(spent).ok_or(LimitKind::Cost)?;
         // A free model costs nothing, however long it answers.
-        let affordable = left.checked_div(prices.output).unwrap_or(u64::MAX);
-        if affordable < output_min {
+        output = output.min(left.checked_div(prices.output).unwrap_or(u64::MAX));
+        if output < output_min {
             return Err(LimitKind::Cost);
         }
-        output = output.min(affordable);
     }
-    if output < output_min {
-        return Err(LimitKind::Tokens);
+    if limits.tokens != 0 {
+        let spent = turn.tokens_spent.saturating_add(input);
+        output = output.min(limits.tokens.saturating_sub(spent));
+        if output < output_min {
+            return Err(LimitKind::Tokens);
+        }
     }
     Ok(Reserve { input, output })
 }

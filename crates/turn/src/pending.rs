@@ -1,7 +1,8 @@
 //! What there is to perform, derived from the state alone.
 
 use heeler_core::{
-    CompactionCause, Effect, EffectId, EffectKind, EpochCause, PermissionId, TurnOutcome, WakeCause,
+    CompactionCause, Effect, EffectId, EffectKind, EpochCause, LimitKind, PermissionId, Timestamp,
+    TurnOutcome, WakeCause,
 };
 
 use crate::limits;
@@ -15,7 +16,7 @@ impl State {
     pub fn pending(&self) -> Vec<Effect> {
         let mut effects = Vec::new();
         match &self.turn {
-            None => effects.extend(self.compaction_effect(None)),
+            None => effects.extend(self.running_compaction()),
             Some(turn) => match &turn.phase {
                 Phase::Ending(outcome) => effects.push(finish(turn, outcome.clone())),
                 Phase::Model { started, retry_at } => {
@@ -41,7 +42,7 @@ impl State {
     /// The end of the turn's wall time. The time is the same for as long as a process lives.
     fn wall_time(&self, turn: &Turn) -> Option<Effect> {
         let wall_max = self.settings.limits.wall_millis;
-        let at = self.now.plus(wall_max.saturating_sub(turn.wall_spent_millis));
+        let at = Timestamp(self.now.plus(wall_max).since(Timestamp(turn.wall_spent_millis)));
         (wall_max != 0).then_some(Effect {
             id: EffectId::WallTime(at),
             kind: EffectKind::Wake { at, cause: WakeCause::WallTime },
@@ -51,16 +52,8 @@ impl State {
     /// The model call, or what has to come before it.
     fn model_effect(&self, turn: &Turn, started: bool) -> Effect {
         let reserve = limits::reserve(self, turn);
-        if !started {
-            if let Some(effect) = self.compaction_effect(Some(turn)) {
-                return effect;
-            }
-            if let Some(effect) = self.epoch_effect() {
-                return effect;
-            }
-            if let Err(limit) = reserve {
-                return finish(turn, TurnOutcome::Limit { limit });
-            }
+        if !started && let Some(effect) = self.before_model(turn, reserve.err()) {
+            return effect;
         }
         Effect {
             id: EffectId::Model(turn.number, turn.round, turn.attempt),
@@ -73,6 +66,27 @@ impl State {
         }
     }
 
+    /// A compaction is asked for with the prefix in force, so there must be one; the next epoch
+    /// waits for it. It is a model call itself: a turn that is over does not begin one.
+    fn before_model(&self, turn: &Turn, limit: Option<LimitKind>) -> Option<Effect> {
+        if self.epoch.is_none() {
+            return self.epoch_effect();
+        }
+        if let Some(effect) = self.running_compaction() {
+            return Some(effect);
+        }
+        if let Some(limit) = limit {
+            return Some(finish(turn, TurnOutcome::Limit { limit }));
+        }
+        if let Some(effect) = self.due_compaction(turn) {
+            return Some(match limits::reserve_summary(self, turn) {
+                Ok(_) => effect,
+                Err(limit) => finish(turn, TurnOutcome::Limit { limit }),
+            });
+        }
+        self.epoch_effect()
+    }
+
     fn epoch_effect(&self) -> Option<Effect> {
         let cause = match &self.epoch {
             None => EpochCause::First,
@@ -82,19 +96,20 @@ impl State {
         Some(Effect { id: EffectId::Epoch(epoch), kind: EffectKind::StartEpoch { cause } })
     }
 
-    /// The compaction that runs, or the one that the next request needs.
-    fn compaction_effect(&self, turn: Option<&Turn>) -> Option<Effect> {
-        if let Some(compaction) = &self.compaction {
-            return Some(Effect {
-                id: EffectId::Compact(self.compactions),
-                kind: EffectKind::Compact {
-                    cut: compaction.cut as u64,
-                    cause: compaction.cause,
-                    started: true,
-                },
-            });
-        }
-        let turn = turn?;
+    fn running_compaction(&self) -> Option<Effect> {
+        let compaction = self.compaction.as_ref()?;
+        Some(Effect {
+            id: EffectId::Compact(self.compactions),
+            kind: EffectKind::Compact {
+                cut: compaction.cut as u64,
+                cause: compaction.cause,
+                started: true,
+            },
+        })
+    }
+
+    /// The compaction that the next request needs.
+    fn due_compaction(&self, turn: &Turn) -> Option<Effect> {
         let due = turn.overflowed || self.needs_compaction();
         if !self.settings.compaction.automatic || turn.compaction_tried || !due {
             return None;

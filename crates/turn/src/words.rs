@@ -16,6 +16,11 @@ pub const RESULT_MISSING: &str = "The result of this call was lost.";
 pub const CALL_LIMIT: &str = "Not run: the turn's limit of tool calls is reached.";
 /// A history that begins with the model speaking, because a record is missing.
 pub const BEGINNING_MISSING: &str = "(The beginning of this conversation was lost.)";
+/// A turn that was opened without a word, when it is not the user's words the model waits for.
+pub const NOTHING_SAID: &str = "nothing was said, so there is nothing to answer; write something";
+/// A journal with a hole.
+pub const HOLE: &str = "records of this session are missing; what could be read was kept, and \
+     permissions granted earlier are asked again";
 /// A reply without any block.
 pub const EMPTY_REPLY: &str = "the model replied with nothing; the turn ends here";
 
@@ -23,6 +28,12 @@ pub const EMPTY_REPLY: &str = "the model replied with nothing; the turn ends her
 #[must_use]
 pub fn invalid_input(reason: &str) -> String {
     format!("The call was not run: {reason}. Send the whole input again.")
+}
+
+/// A call that somebody would have to allow.
+#[must_use]
+pub fn nobody_to_ask(why: &str) -> String {
+    format!("{why}, and nobody can be asked")
 }
 
 /// A note after the same call failed several times in a row.

@@ -14,9 +14,7 @@ impl State {
             return;
         };
         match &planned.plan {
-            CallPlan::Invalid { error } => {
-                self.finish(planned.call, ToolOutput::error(error), 0, out);
-            }
+            CallPlan::Invalid { error } => self.answer_invalid(planned.call, error, out),
             CallPlan::Ready { facts, input, notes } => {
                 call.facts = facts.clone();
                 call.notes = notes.clone();
@@ -35,18 +33,12 @@ impl State {
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
         let verdict = verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
         let reason = match (verdict, repeated) {
-            (Verdict::Deny { by }, _) => return self.refuse(id, &by, repeated, out),
+            (Verdict::Deny { by }, _) => return self.refuse(id, &by, out),
             (Verdict::Ask { why }, _) if !interactive => {
-                let by = format!("{why}, and nobody can be asked");
-                return self.refuse(id, &by, repeated, out);
+                return self.refuse(id, &words::nobody_to_ask(&why), out);
             }
             (_, Some(times)) if !interactive => {
-                if let Some(turn) = &mut self.turn {
-                    turn.ends_after_batch
-                        .get_or_insert(TurnOutcome::Limit { limit: LimitKind::Repeats });
-                }
-                self.finish(id, ToolOutput::error(words::repeated_stop(times)), 0, out);
-                return;
+                return self.answer_invalid(id, &words::repeated_stop(times), out);
             }
             (_, Some(times)) => PermissionReason::Repeated(times),
             (Verdict::Ask { why }, None) => PermissionReason::Policy(why),
@@ -59,11 +51,22 @@ impl State {
     }
 
     /// Answers a call as not allowed. A model that insists on exactly this call ends its turn.
-    fn refuse(&mut self, id: CallId, by: &str, repeated: Option<u32>, out: &mut Announcer) {
-        if let (Some(turn), Some(_)) = (&mut self.turn, repeated) {
-            turn.ends_after_batch.get_or_insert(TurnOutcome::Denied { reason: by.to_owned() });
-        }
+    fn refuse(&mut self, id: CallId, by: &str, out: &mut Announcer) {
+        self.end_if_repeated(id, TurnOutcome::Denied { reason: by.to_owned() });
         self.finish(id, ToolOutput::error(format!("Not allowed: {by}.")), 0, out);
+    }
+
+    /// Answers a call that cannot run, so that nobody can be asked to let it.
+    pub(super) fn answer_invalid(&mut self, id: CallId, text: &str, out: &mut Announcer) {
+        self.end_if_repeated(id, TurnOutcome::Limit { limit: LimitKind::Repeats });
+        self.finish(id, ToolOutput::error(text), 0, out);
+    }
+
+    fn end_if_repeated(&mut self, id: CallId, outcome: TurnOutcome) {
+        let repeated = self.repeated_failures(id).is_some();
+        if let Some(turn) = self.turn.as_mut().filter(|_| repeated) {
+            turn.ends_after_batch.get_or_insert(outcome);
+        }
     }
 
     /// How often exactly this call failed in a row, when that is as often as the limit lets.
@@ -80,30 +83,35 @@ impl State {
         (same && reached).then_some(turn.repeats.count)
     }
 
-    /// Judges again what waits for a permission: rules or grants have changed.
-    pub(super) fn judge_waiting_calls(&mut self, out: &mut Announcer) {
+    /// Judges again what has not started: rules or grants have changed.
+    pub(super) fn judge_again(&mut self, out: &mut Announcer) {
         let Some(turn) = &self.turn else { return };
-        let waiting: Vec<CallId> = turn
-            .calls
-            .iter()
-            .filter(|call| {
-                matches!(
-                    &call.status,
-                    CallStatus::Asking { reason: PermissionReason::Policy(_), .. }
-                )
-            })
-            .map(|call| call.id)
-            .collect();
-        for id in waiting {
-            self.judge_waiting_call(id, out);
+        let unstarted =
+            |s: &CallStatus| matches!(s, CallStatus::Asking { .. } | CallStatus::Ready { .. });
+        let calls: Vec<CallId> =
+            turn.calls.iter().filter(|call| unstarted(&call.status)).map(|call| call.id).collect();
+        for id in calls {
+            self.judge_call_again(id, out);
         }
     }
 
-    fn judge_waiting_call(&mut self, id: CallId, out: &mut Announcer) {
+    /// A denial holds for every call; only one that waits because of the policy can be let run.
+    fn judge_call_again(&mut self, id: CallId, out: &mut Announcer) {
+        let interactive = self.settings.policy.interactive;
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
-        match verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts) {
-            Verdict::Ask { .. } if self.settings.policy.interactive => {}
-            Verdict::Allow { by } => {
+        let verdict = verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
+        let waits = match &call.status {
+            CallStatus::Asking { reason: PermissionReason::Policy(_), .. } => true,
+            CallStatus::Asking { .. } | CallStatus::Ready { .. } => false,
+            // The batch went on while its other calls were judged.
+            _ => return,
+        };
+        match verdict {
+            Verdict::Deny { by } => self.refuse(id, &by, out),
+            Verdict::Ask { why } if waits && !interactive => {
+                self.refuse(id, &words::nobody_to_ask(&why), out);
+            }
+            Verdict::Allow { by } if waits => {
                 let was_open = call.open_permission();
                 call.status = CallStatus::Ready { by: by.clone() };
                 if let Some(open) = was_open {
@@ -111,16 +119,15 @@ impl State {
                     out.say(|| Event::PermissionDecided { id: open.id, decision, by });
                 }
             }
-            Verdict::Ask { why: by } | Verdict::Deny { by } => {
-                self.finish(id, ToolOutput::error(format!("Not allowed: {by}.")), 0, out);
-            }
+            Verdict::Ask { .. } | Verdict::Allow { .. } => {}
         }
     }
 
     pub(super) fn on_permission_asked(&mut self, asked: &PermissionAsked, out: &mut Announcer) {
-        let id = asked.id.call;
+        let (id, seq) = (asked.id.call, self.seq);
         let waits = |s: &CallStatus| matches!(s, CallStatus::Asking { asked: false, .. });
         let Some(call) = self.call_in(id, waits) else { return };
+        call.asked_at = seq;
         call.status = CallStatus::Asking { reason: asked.reason.clone(), asked: true };
         if let Some(open) = call.open_permission() {
             out.say(|| Event::PermissionRequested(open));
@@ -151,7 +158,7 @@ impl State {
                     self.grants.push(rule.clone());
                 }
                 self.let_run(id, &decided.by, out);
-                self.judge_waiting_calls(out);
+                self.judge_again(out);
             }
             Decision::Deny { reason } => {
                 self.finish(id, ToolOutput::error(denial(reason.as_deref())), 0, out);
@@ -163,9 +170,7 @@ impl State {
     fn let_run(&mut self, id: CallId, by: &str, out: &mut Announcer) {
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
         match verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts) {
-            Verdict::Deny { by } => {
-                self.finish(id, ToolOutput::error(format!("Not allowed: {by}.")), 0, out);
-            }
+            Verdict::Deny { by } => self.refuse(id, &by, out),
             _ => call.status = CallStatus::Ready { by: format!("decision of {by}") },
         }
     }
@@ -217,6 +222,9 @@ impl State {
             return;
         }
         for change in &output.state {
+            if self.is_overwritten(id, &change.key) {
+                continue;
+            }
             if change.value.get() == "null" {
                 self.values.remove_mut(&change.key);
             } else {
@@ -224,6 +232,16 @@ impl State {
             }
         }
         self.finish(id, output.clone(), millis, out);
+    }
+
+    /// Whether a later call of the batch already gave the value: the values after a batch are
+    /// those of its calls in call order, whatever order they ended in.
+    fn is_overwritten(&self, id: CallId, key: &str) -> bool {
+        let later = self.turn.iter().flat_map(|turn| &turn.calls).filter(|call| call.id > id);
+        later.into_iter().any(|call| match &call.status {
+            CallStatus::Done(output) => output.state.iter().any(|change| change.key == key),
+            _ => false,
+        })
     }
 
     fn finish(&mut self, id: CallId, output: ToolOutput, millis: u64, out: &mut Announcer) {

@@ -44,13 +44,13 @@ impl State {
         if started.is_empty() {
             return;
         }
-        turn.deaths += 1;
-        let gives_up = turn.deaths >= DEATHS_MAX;
+        let mut gives_up = false;
         for (id, by, replay_safe) in started {
-            if replay_safe && !gives_up {
-                if let Some(call) = turn.call_mut(id) {
-                    call.status = CallStatus::Ready { by };
-                }
+            let Some(call) = turn.call_mut(id) else { continue };
+            call.deaths += 1;
+            gives_up |= call.deaths >= DEATHS_MAX;
+            if replay_safe {
+                call.status = CallStatus::Ready { by };
             } else {
                 turn.finish_call(id, ToolOutput::error(words::OUTCOME_UNKNOWN), 0, out);
             }

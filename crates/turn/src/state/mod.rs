@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use heeler_core::{
     Compacted, CompactionCause, CompactionStarted, Cost, Entry, EpochCause, Event, Input,
-    InputOrigin, Limits, Message, RawJson, Record, Rule, Seq, Settings, StateView, SteeringId,
-    SteeringQueued, Timestamp, TurnOutcome, Usage, View,
+    InputOrigin, Limits, Message, RawJson, Record, Role, Rule, Seq, Settings, StateView,
+    SteeringId, SteeringQueued, Timestamp, TurnOutcome, Usage, View,
 };
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 
@@ -26,7 +26,7 @@ pub use turn::{Call, CallStatus, Phase, Repeats, Turn};
 use crate::compact;
 use crate::estimate::{self, Breakdown, CharacterEstimate, TokenEstimate};
 use crate::history::History;
-use crate::limits;
+use crate::{limits, words};
 
 /// Everything that is true of a session.
 #[derive(Clone)]
@@ -154,6 +154,9 @@ impl State {
         }
         if entry.seq != self.seq + 1 {
             self.misfits += 1;
+            // What is missing may have withdrawn them.
+            self.grants.clear();
+            out.say(|| Event::Notice { text: words::HOLE.into() });
         }
         self.seq = entry.seq;
         let elapsed = entry.at.since(self.now);
@@ -192,7 +195,7 @@ impl State {
             Record::PermissionDecided(decided) => self.on_permission_decided(decided, out),
             Record::RuleGranted(rule) => {
                 self.grants.push(rule.clone());
-                self.judge_waiting_calls(out);
+                self.judge_again(out);
             }
             Record::SteeringQueued(queued) => self.on_steering_queued(queued, out),
             Record::SteeringTakenBack { id } => {
@@ -230,7 +233,7 @@ impl State {
         if limits_changed {
             out.say(|| Event::LimitsChanged { limits: settings.limits });
         }
-        self.judge_waiting_calls(out);
+        self.judge_again(out);
     }
 
     fn on_limits(&mut self, limits: Limits, out: &mut Announcer) {
@@ -241,18 +244,54 @@ impl State {
     /// An input starts a turn; while one runs it waits like steering.
     fn on_input(&mut self, input: &Input, out: &mut Announcer) {
         if self.turn.is_some() {
-            let id = SteeringId(format!("input-{}", self.seq));
+            let mut id = SteeringId(format!("input-{}", self.seq));
+            while self.steering_seen.contains(&id) {
+                id.0.push('+');
+            }
             self.on_steering_queued(&SteeringQueued { id, input: input.clone() }, out);
             return;
         }
         self.begin_turn(input.origin.clone(), out);
         self.append_user(input.blocks.clone(), out);
+        self.end_without_words();
     }
 
     fn begin_turn(&mut self, origin: InputOrigin, out: &mut Announcer) {
         self.turns += 1;
         self.turn = Some(Turn::new(self.turns, origin));
         out.say(|| Event::TurnStarted { turn: self.turns });
+    }
+
+    /// What waits becomes the input of a new turn. It is delivered at once: a turn that ends
+    /// before its first request would otherwise leave it waiting, and open itself for ever.
+    fn begin_turn_from_queue(&mut self, out: &mut Announcer) {
+        let Some(origin) = self.steering.first().map(|queued| queued.input.origin.clone()) else {
+            return;
+        };
+        self.begin_turn(origin, out);
+        let queued = std::mem::take(&mut self.steering);
+        self.deliver(queued, out);
+        self.end_without_words();
+    }
+
+    /// Says queued inputs to the model.
+    fn deliver(&mut self, queued: Vec<QueuedInput>, out: &mut Announcer) {
+        for queued in queued {
+            out.say(|| Event::SteeringDelivered { id: queued.id });
+            self.append_user(queued.input.blocks, out);
+        }
+    }
+
+    /// A model is not asked to answer itself, nor nobody.
+    fn end_without_words(&mut self) {
+        let last = self.history.messages().last();
+        if last.is_some_and(|message| message.role == Role::User) {
+            return;
+        }
+        if let Some(turn) = &mut self.turn {
+            let message = words::NOTHING_SAID.into();
+            turn.phase = Phase::Ending(TurnOutcome::Failed { message });
+        }
     }
 
     fn on_steering_queued(&mut self, queued: &SteeringQueued, out: &mut Announcer) {
@@ -267,24 +306,30 @@ impl State {
             input: queued.input.clone(),
         });
         if self.turn.is_none() {
-            self.begin_turn(queued.input.origin.clone(), out);
+            self.begin_turn_from_queue(out);
         }
     }
 
     fn on_compaction_started(&mut self, started: CompactionStarted, out: &mut Announcer) {
         let cut = usize::try_from(started.cut).unwrap_or(usize::MAX);
-        if self.compaction.is_some() || cut == 0 || cut > self.history.len() {
+        if self.compaction.is_some() || !compact::keeps_pairs(self.history.messages(), cut) {
             self.misfits += 1;
             return;
         }
         self.compactions += 1;
         self.compaction = Some(Compaction { cut, cause: started.cause, deaths: 0 });
-        let tokens_before = self.estimate();
-        out.say(|| Event::CompactionStarted { cause: started.cause, tokens_before });
+        self.announce_compaction(out);
+    }
+
+    fn announce_compaction(&self, out: &mut Announcer) {
+        if let Some(Compaction { cause, .. }) = self.compaction {
+            let tokens_before = self.estimate();
+            out.say(|| Event::CompactionStarted { cause, tokens_before });
+        }
     }
 
     fn on_compacted(&mut self, compacted: &Compacted, out: &mut Announcer) {
-        self.spend(&compacted.usage, compacted.cost);
+        self.spend(&compacted.usage, compacted.cost, out);
         let Some(Compaction { cut, .. }) = self.compaction.take() else {
             self.misfits += 1;
             return;
@@ -308,14 +353,16 @@ impl State {
         out.say(|| Event::CompactionFailed { error: error.to_owned() });
     }
 
-    /// Adds tokens and money to the session and the running turn.
-    fn spend(&mut self, usage: &Usage, cost: Option<Cost>) {
+    /// Adds tokens and money to the session and the running turn, and tells watchers.
+    fn spend(&mut self, usage: &Usage, cost: Option<Cost>, out: &mut Announcer) {
         self.usage += *usage;
         self.cost += cost.unwrap_or_default();
         if let Some(turn) = &mut self.turn {
             turn.tokens_spent = turn.tokens_spent.saturating_add(usage.total());
             turn.cost_spent += cost.unwrap_or_default();
         }
+        let (total, total_cost) = (self.usage, self.cost);
+        out.say(|| Event::Usage { usage: *usage, cost, total, total_cost });
     }
 
     fn append_user(&mut self, blocks: Vec<heeler_core::Block>, out: &mut Announcer) {
@@ -330,12 +377,18 @@ impl State {
         self.estimate.tokens(system + tools + self.history.weight())
     }
 
+    /// Estimated tokens of the next request with a text after it.
+    #[must_use]
+    pub fn estimate_with(&self, text: &str) -> u64 {
+        let (system, tools) = self.prefix_weight();
+        self.estimate.tokens(system + tools + self.history.weight() + self.estimate.weigh(text))
+    }
+
     /// Where the tokens of the next request are.
     #[must_use]
     pub fn breakdown(&self) -> Breakdown {
         let (system, tools) = self.prefix_weight();
-        let last_user =
-            self.history.messages().iter().rev().find(|m| m.role == heeler_core::Role::User);
+        let last_user = self.history.messages().iter().rev().find(|m| m.role == Role::User);
         let of_kind = |results: bool| {
             let blocks: Vec<_> = last_user
                 .iter()

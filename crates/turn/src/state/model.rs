@@ -1,8 +1,8 @@
 //! What model calls do to the state.
 
 use heeler_core::{
-    CallId, Event, ModelFailed, ModelReplied, ModelStarted, ProviderErrorKind, Reply, StopReason,
-    ToolOutput, ToolUse, TurnOutcome,
+    CallId, Cost, Event, ModelFailed, ModelReplied, ModelStarted, ProviderErrorKind, Reply,
+    StopReason, ToolOutput, ToolUse, TurnOutcome, Usage,
 };
 
 use super::turn::{Call, CallStatus, Phase};
@@ -27,21 +27,12 @@ impl State {
         let (due, later): (Vec<QueuedInput>, Vec<QueuedInput>) =
             std::mem::take(&mut self.steering).into_iter().partition(|q| q.seq <= started.up_to);
         self.steering = later;
-        for queued in due {
-            out.say(|| Event::SteeringDelivered { id: queued.id });
-            self.append_user(queued.input.blocks, out);
-        }
+        self.deliver(due, out);
         out.say(|| Event::AttemptStarted { round: started.round, attempt: started.attempt });
     }
 
     pub(super) fn on_model_replied(&mut self, replied: &ModelReplied, out: &mut Announcer) {
-        self.spend(&replied.reply.usage, replied.cost);
-        out.say(|| Event::Usage {
-            usage: replied.reply.usage,
-            cost: replied.cost,
-            total: self.usage,
-            total_cost: self.cost,
-        });
+        self.spend(&replied.reply.usage, replied.cost, out);
         let waits = |phase: &Phase| matches!(phase, Phase::Model { started: true, .. });
         let Some(turn) = self.turn.as_mut().filter(|turn| {
             turn.number == replied.turn
@@ -120,6 +111,8 @@ impl State {
                 facts: heeler_core::Facts::default(),
                 notes: Vec::new(),
                 status: CallStatus::Unplanned,
+                asked_at: 0,
+                deaths: 0,
             })
             .collect();
         if turn.ends_after_batch.is_some() {
@@ -127,29 +120,36 @@ impl State {
             self.close_batch(out);
             return;
         }
-        for (index, call) in calls.iter().enumerate() {
+        for call in turn.calls.iter().map(|call| call.id).collect::<Vec<_>>() {
             let over = calls_max != 0 && turn.calls_spent >= calls_max;
             turn.calls_spent = turn.calls_spent.saturating_add(1);
             if over {
                 turn.ends_after_batch =
                     Some(TurnOutcome::Limit { limit: heeler_core::LimitKind::Calls });
-                turn.finish_call(id(index), ToolOutput::error(words::CALL_LIMIT), 0, out);
-            } else if let Some(reason) = &call.invalid {
-                let text = words::invalid_input(reason);
-                turn.finish_call(id(index), ToolOutput::error(text), 0, out);
+                turn.finish_call(call, ToolOutput::error(words::CALL_LIMIT), 0, out);
             }
+        }
+        let within =
+            turn.calls.iter().zip(calls).filter(|(c, _)| c.status == CallStatus::Unplanned);
+        let invalid: Vec<(CallId, String)> =
+            within.filter_map(|(call, said)| Some((call.id, said.invalid.clone()?))).collect();
+        for (call, reason) in invalid {
+            self.answer_invalid(call, &words::invalid_input(&reason), out);
         }
         self.close_batch(out);
     }
 
     pub(super) fn on_model_failed(&mut self, failed: &ModelFailed, out: &mut Announcer) {
-        self.spend(&failed.usage, failed.cost);
+        if (failed.usage, failed.cost.unwrap_or_default()) != (Usage::default(), Cost(0)) {
+            self.spend(&failed.usage, failed.cost, out);
+        }
         let can_compact = self.settings.compaction.automatic && self.automatic_cut().is_some();
         let now = self.now;
         let Some(turn) = self.turn.as_mut().filter(|turn| {
             turn.number == failed.turn
                 && turn.round == failed.round
-                && matches!(turn.phase, Phase::Model { .. })
+                && turn.attempt == failed.attempt
+                && matches!(turn.phase, Phase::Model { started: true, .. })
         }) else {
             self.misfits += 1;
             return;

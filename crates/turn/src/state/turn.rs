@@ -2,7 +2,7 @@
 
 use heeler_core::{
     Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts, InputOrigin,
-    InterruptCause, LimitKind, OpenPermission, PermissionId, PermissionReason, RawJson, Role,
+    InterruptCause, LimitKind, OpenPermission, PermissionId, PermissionReason, RawJson, Role, Seq,
     Timestamp, ToolOutput, ToolResult, TurnOutcome, TurnView, input_summary, output_summary,
 };
 
@@ -40,7 +40,7 @@ pub struct Turn {
     pub compaction_tried: bool,
     /// The provider said that the request does not fit.
     pub overflowed: bool,
-    /// Processes that died in the model call or call that is due.
+    /// Processes that died in the model call that is due.
     pub deaths: u32,
     /// How the turn ends once the current batch has its results.
     pub ends_after_batch: Option<TurnOutcome>,
@@ -88,6 +88,10 @@ pub struct Call {
     pub notes: Vec<String>,
     /// How far it is.
     pub status: CallStatus,
+    /// The record that asked somebody about it.
+    pub asked_at: Seq,
+    /// Processes that died while it ran.
+    pub deaths: u32,
 }
 
 /// How far a call is.
@@ -142,6 +146,8 @@ impl Turn {
         let seen = |call: &Call| {
             let status = match &call.status {
                 CallStatus::Started { .. } => SeenStatus::Running,
+                // It ran when a process died and is about to run again.
+                CallStatus::Ready { .. } if call.deaths > 0 => SeenStatus::Running,
                 CallStatus::Done(output) if output.is_error => SeenStatus::Failed,
                 CallStatus::Done(_) => SeenStatus::Succeeded,
                 _ => return None,
@@ -155,8 +161,11 @@ impl Turn {
         }
     }
 
+    /// Requests somebody must decide, in order of asking.
     pub(super) fn open_permissions(&self) -> Vec<OpenPermission> {
-        self.calls.iter().filter_map(Call::open_permission).collect()
+        let mut calls: Vec<&Call> = self.calls.iter().collect();
+        calls.sort_by_key(|call| call.asked_at);
+        calls.into_iter().filter_map(Call::open_permission).collect()
     }
 
     pub(super) fn call_mut(&mut self, id: CallId) -> Option<&mut Call> {
@@ -206,6 +215,8 @@ impl Turn {
 
     /// Counts identical failing calls, in call order, and tells the model of them in time.
     fn count_repeats(&mut self, repeats_max: u32) {
+        // Once is no repetition, however low the limit.
+        let told_at = repeats_max.saturating_sub(2).max(2);
         for call in &mut self.calls {
             let CallStatus::Done(output) = &mut call.status else { continue };
             let key = Some((call.name.clone(), call.input.clone()));
@@ -218,7 +229,7 @@ impl Turn {
             } else {
                 self.repeats = Repeats { call: key, count: 1 };
             }
-            if repeats_max > 2 && self.repeats.count == repeats_max - 2 {
+            if repeats_max > 2 && self.repeats.count == told_at {
                 output.content.push(Block::text(words::repeated_failure(self.repeats.count)));
             }
         }
@@ -291,6 +302,9 @@ impl State {
     }
 
     pub(super) fn on_interrupted(&mut self, cause: InterruptCause, out: &mut Announcer) {
+        if self.compaction.take().is_some() {
+            out.say(|| Event::CompactionFailed { error: "interrupted".into() });
+        }
         let Some(turn) = &mut self.turn else { return };
         let outcome = match cause {
             InterruptCause::Cancelled => TurnOutcome::Cancelled,
@@ -298,13 +312,9 @@ impl State {
         };
         turn.cancel_calls(out);
         turn.ends_after_batch = None;
-        let compacting = self.compaction.take().is_some();
         self.close_batch(out);
         if let Some(turn) = &mut self.turn {
             turn.phase = Phase::Ending(outcome);
-        }
-        if compacting {
-            out.say(|| Event::CompactionFailed { error: "interrupted".into() });
         }
     }
 
@@ -325,13 +335,12 @@ impl State {
         turn.cancel_calls(out);
         self.close_batch(out);
         self.turn = None;
-        self.compaction = None;
         self.last_outcome = Some(outcome.clone());
         let answer = self.final_answer();
         out.say(|| Event::TurnFinished { turn: number, outcome: outcome.clone(), answer });
-        if let Some(origin) = self.steering.first().map(|queued| queued.input.origin.clone()) {
-            self.begin_turn(origin, out);
-        }
+        // One that somebody asked for during the last answer begins only now.
+        self.announce_compaction(out);
+        self.begin_turn_from_queue(out);
     }
 
     /// The text of the model's last message, when the conversation ends with it.

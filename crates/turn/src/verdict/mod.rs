@@ -25,7 +25,7 @@ const PROTECTED: [&str; 9] = [
 /// Judges one call. `grants` are rules given by decisions in this session.
 #[must_use]
 pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Verdict {
-    if let Some(by) = denied(policy, tool, facts) {
+    if let Some(by) = denied(policy, grants, tool, facts) {
         return Verdict::Deny { by };
     }
     if policy.mode == Mode::Plan
@@ -37,7 +37,7 @@ pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Ver
     if policy.mode == Mode::Bypass {
         return Verdict::Allow { by: "mode bypass".into() };
     }
-    if let Some(rule) = matching(&policy.rules, RuleEffect::Ask, policy, tool, facts) {
+    if let Some(rule) = matching(grants, RuleEffect::Ask, policy, tool, facts) {
         return Verdict::Ask { why: format!("rule {rule} ({}) asks", rule.source) };
     }
     let mut reasons = Vec::new();
@@ -58,13 +58,13 @@ pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Ver
 }
 
 /// The deny rule that matches, in words for the model.
-fn denied(policy: &Policy, tool: &str, facts: &Facts) -> Option<String> {
-    if let Some(rule) = matching(&policy.rules, RuleEffect::Deny, policy, tool, facts) {
+fn denied(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Option<String> {
+    if let Some(rule) = matching(grants, RuleEffect::Deny, policy, tool, facts) {
         return Some(format!("the rule {rule} ({}) denies it", rule.source));
     }
     // A command line that is not understood might hide what a deny rule names.
     let hidden =
-        policy.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny).find(|rule| {
+        all_rules(policy, grants).filter(|rule| rule.effect == RuleEffect::Deny).find(|rule| {
             facts.accesses.iter().any(|access| match (access, &rule.argument) {
                 (Access::Command(line), Some(argument)) => {
                     names_tool(rule, tool, access) && shell_line::may_hide(line, argument)
@@ -79,14 +79,19 @@ fn denied(policy: &Policy, tool: &str, facts: &Facts) -> Option<String> {
     ))
 }
 
+/// The policy's rules and those given in this session; a person can forbid there, too.
+fn all_rules<'a>(policy: &'a Policy, grants: &'a [Rule]) -> impl Iterator<Item = &'a Rule> {
+    policy.rules.iter().chain(grants)
+}
+
 fn matching<'a>(
-    rules: &'a [Rule],
+    grants: &'a [Rule],
     effect: RuleEffect,
-    policy: &Policy,
+    policy: &'a Policy,
     tool: &str,
     facts: &Facts,
 ) -> Option<&'a Rule> {
-    rules.iter().filter(|rule| rule.effect == effect).find(|rule| {
+    all_rules(policy, grants).filter(|rule| rule.effect == effect).find(|rule| {
         if rule.argument.is_none() && same_name(&rule.tool, tool) {
             return true;
         }
@@ -96,8 +101,7 @@ fn matching<'a>(
 
 /// What lets one access through: a rule, a grant, or the mode.
 fn allowance(policy: &Policy, grants: &[Rule], tool: &str, access: &Access) -> Option<String> {
-    let rules = policy.rules.iter().chain(grants).filter(|r| r.effect == RuleEffect::Allow);
-    for rule in rules {
+    for rule in all_rules(policy, grants).filter(|rule| rule.effect == RuleEffect::Allow) {
         if matches(rule, policy, tool, access) {
             return Some(format!("rule {rule} ({})", rule.source));
         }
@@ -118,7 +122,7 @@ fn allowance(policy: &Policy, grants: &[Rule], tool: &str, access: &Access) -> O
 }
 
 fn whole_tool_rule(policy: &Policy, grants: &[Rule], tool: &str) -> Option<String> {
-    let rule = policy.rules.iter().chain(grants).find(|rule| {
+    let rule = all_rules(policy, grants).find(|rule| {
         rule.effect == RuleEffect::Allow && rule.argument.is_none() && same_name(&rule.tool, tool)
     })?;
     Some(format!("rule {rule} ({})", rule.source))

@@ -1,0 +1,481 @@
+//! Compaction and epochs: when the head becomes a summary, and what starts a new prefix.
+
+use expect_test::expect;
+
+use crate::door::check;
+
+#[test]
+fn it_comes_before_a_request_that_would_not_fit_also_after_large_results() {
+    check(
+        "set context=300 keep=2 chars=1
+         user look
+         measure
+         reply call read a
+         long 0 200
+         measure
+         reply call read b
+         long 0 100
+         measure
+         summary The file was read.
+         measure
+         reply Read.",
+        expect![[r#"
+            set context=300 keep=2 chars=1
+              > idle
+            user look
+                epoch 1 first
+              > model 1.1.1
+            measure
+                13 of 300
+            reply call read a
+              > run 0 read [mode bypass]
+            long 0 200
+              > model 1.2.1
+            measure
+                229 of 300
+            reply call read b
+              > run 0 read [mode bypass]
+            long 0 100
+              > compact automatic cut 3
+            measure
+                345 of 300, over
+            summary The file was read.
+                compacted 3
+                epoch 2 compaction
+              > model 1.3.1
+            measure
+                205 of 300
+            reply Read.
+                turn 1 ended done: Read.
+              > idle
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nThe file was read.
+            model: <w2 read {"path":"b"}>
+            user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx>
+            model: Read.
+        "#]],
+    );
+}
+
+#[test]
+fn the_limit_itself_still_fits() {
+    check(
+        "set chars=1 context=14 keep=1
+         user a
+         reply b
+         user c
+         measure
+         reply d
+         set context=13
+         measure
+         user e",
+        expect![[r#"
+            set chars=1 context=14 keep=1
+              > idle
+            user a
+                epoch 1 first
+              > model 1.1.1
+            reply b
+                turn 1 ended done: b
+              > idle
+            user c
+              > model 2.1.1
+            measure
+                12 of 14
+            reply d
+                turn 2 ended done: d
+              > idle
+            set context=13
+              > idle
+            measure
+                13 of 13
+            user e
+              > compact automatic cut 4
+            ---
+            user: a
+            model: b
+            user: c
+            model: d
+            user: e
+        "#]],
+    );
+}
+
+#[test]
+fn the_limit_is_the_window_less_the_output_or_what_was_set_or_180_000() {
+    check(
+        "measure
+         set output=1000 window=200000
+         measure
+         set output=300000
+         measure
+         set context=5000
+         measure",
+        expect![[r#"
+            measure
+                0 of 180000
+            set output=1000 window=200000
+              > idle
+            measure
+                0 of 199000
+            set output=300000
+              > idle
+            measure
+                0 of 1
+            set context=5000
+              > idle
+            measure
+                0 of 5000
+            ---
+        "#]],
+    );
+}
+
+#[test]
+fn one_that_fails_is_not_tried_again_before_the_next_reply() {
+    check(
+        "set keep=1
+         user one
+         reply two
+         set context=1
+         user three
+         no summary
+         reply call read a
+         done 0 A
+         no summary
+         reply four",
+        expect![[r#"
+            set keep=1
+              > idle
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply two
+                turn 1 ended done: two
+              > idle
+            set context=1
+              > idle
+            user three
+              > compact automatic cut 2
+            no summary
+                compaction failed: no summary came
+              > model 2.1.1
+            reply call read a
+              > run 0 read [mode bypass]
+            done 0 A
+              > compact automatic cut 3
+            no summary
+                compaction failed: no summary came
+              > model 2.2.1
+            reply four
+                turn 2 ended done: four
+              > idle
+            ---
+            user: one
+            model: two
+            user: three
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            model: four
+        "#]],
+    );
+}
+
+#[test]
+fn by_hand_while_nothing_runs() {
+    check(
+        "set keep=2
+         user one
+         reply two
+         user three
+         reply four
+         compact
+         summary They counted to two.
+         user five
+         reply six",
+        expect![[r#"
+            set keep=2
+              > idle
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply two
+                turn 1 ended done: two
+              > idle
+            user three
+              > model 2.1.1
+            reply four
+                turn 2 ended done: four
+              > idle
+            compact
+              > compact manual cut 2
+            summary They counted to two.
+                compacted 2
+              > idle
+            user five
+                epoch 2 compaction
+              > model 3.1.1
+            reply six
+                turn 3 ended done: six
+              > idle
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nThey counted to two.
+            user: three
+            model: four
+            user: five
+            model: six
+        "#]],
+    );
+}
+
+#[test]
+fn by_hand_while_the_model_answers_it_comes_after_the_batch() {
+    check(
+        "set keep=1
+         user one
+         reply two
+         user three
+         compact
+         reply call read a
+         done 0 A
+         summary They counted.
+         reply four",
+        expect![[r#"
+            set keep=1
+              > idle
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply two
+                turn 1 ended done: two
+              > idle
+            user three
+              > model 2.1.1
+            compact
+              > model 2.1.1
+            reply call read a
+              > run 0 read [mode bypass]
+            done 0 A
+              > compact manual cut 2
+            summary They counted.
+                compacted 2
+                epoch 2 compaction
+              > model 2.2.1
+            reply four
+                turn 2 ended done: four
+              > idle
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nThey counted.
+            user: three
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            model: four
+        "#]],
+    );
+}
+
+#[test]
+fn by_hand_during_the_last_answer_it_comes_after_the_turn() {
+    check(
+        "set keep=1
+         user one
+         reply two
+         user three
+         compact
+         reply four
+         summary They counted.
+         user five
+         reply six",
+        expect![[r#"
+            set keep=1
+              > idle
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply two
+                turn 1 ended done: two
+              > idle
+            user three
+              > model 2.1.1
+            compact
+              > model 2.1.1
+            reply four
+                turn 2 ended done: four
+              > compact manual cut 2
+            summary They counted.
+                compacted 2
+              > idle
+            user five
+                epoch 2 compaction
+              > model 3.1.1
+            reply six
+                turn 3 ended done: six
+              > idle
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nThey counted.
+            user: three
+            model: four
+            user: five
+            model: six
+        "#]],
+    );
+}
+
+#[test]
+fn an_input_during_one_waits_for_it() {
+    check(
+        "set keep=1
+         user one
+         reply two
+         compact
+         user three
+         summary They counted.
+         reply four",
+        expect![[r#"
+            set keep=1
+              > idle
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply two
+                turn 1 ended done: two
+              > idle
+            compact
+              > compact manual cut 1
+            user three
+              > compact manual cut 1
+            summary They counted.
+                compacted 1
+                epoch 2 compaction
+              > model 2.1.1
+            reply four
+                turn 2 ended done: four
+              > idle
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nThey counted.
+            model: two
+            user: three
+            model: four
+        "#]],
+    );
+}
+
+#[test]
+fn eight_messages_stay_unless_somebody_says_otherwise() {
+    check(
+        "set context=1
+         user 1
+         reply 2
+         user 3
+         reply 4
+         user 5
+         reply 6
+         user 7
+         reply 8
+         user 9
+         summary Counting.
+         reply 10",
+        expect![[r#"
+            set context=1
+              > idle
+            user 1
+                epoch 1 first
+              > model 1.1.1
+            reply 2
+                turn 1 ended done: 2
+              > idle
+            user 3
+              > model 2.1.1
+            reply 4
+                turn 2 ended done: 4
+              > idle
+            user 5
+              > model 3.1.1
+            reply 6
+                turn 3 ended done: 6
+              > idle
+            user 7
+              > model 4.1.1
+            reply 8
+                turn 4 ended done: 8
+              > idle
+            user 9
+              > compact automatic cut 1
+            summary Counting.
+                compacted 1
+                epoch 2 compaction
+              > model 5.1.1
+            reply 10
+                turn 5 ended done: 10
+              > idle
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nCounting.
+            model: 2
+            user: 3
+            model: 4
+            user: 5
+            model: 6
+            user: 7
+            model: 8
+            user: 9
+            model: 10
+        "#]],
+    );
+}
+
+#[test]
+fn another_model_or_other_parameters_start_an_epoch_and_limits_do_not() {
+    check(
+        "user one
+         reply two
+         set rounds=7 context=9000
+         user three
+         reply four
+         set model=test/other
+         user five
+         reply six",
+        expect![[r#"
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply two
+                turn 1 ended done: two
+              > idle
+            set rounds=7 context=9000
+              > idle
+            user three
+              > model 2.1.1
+            reply four
+                turn 2 ended done: four
+              > idle
+            set model=test/other
+              > idle
+            user five
+                epoch 2 model
+              > model 3.1.1
+            reply six
+                turn 3 ended done: six
+              > idle
+            ---
+            user: one
+            model: two
+            user: three
+            model: four
+            user: five
+            model: six
+        "#]],
+    );
+}
+
+#[test]
+fn a_cut_that_would_part_a_call_from_its_result_is_refused() {
+    use heeler_core::{CompactionCause, CompactionStarted, Record};
+
+    let script = "user one\nreply call read a\ndone 0 A\nreply call read b";
+    for (cut, fits) in [(0, false), (1, true), (2, false), (3, true), (4, false), (5, false)] {
+        let mut play = crate::door::Play::of(script);
+        let cause = CompactionCause::Manual;
+        play.write(Record::CompactionStarted(CompactionStarted { cut, cause }));
+        assert_eq!(play.state.compaction.is_some(), fits, "cut {cut}");
+    }
+}

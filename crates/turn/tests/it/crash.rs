@@ -1,0 +1,346 @@
+//! Crashes: `opened` alone says what becomes of what the dead process was doing.
+
+use expect_test::expect;
+
+use crate::door::check;
+
+#[test]
+fn a_sent_request_is_a_counted_attempt() {
+    check(
+        "user hi
+         crash
+         reply Hi.",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            crash
+              > model 1.1.2
+            reply Hi.
+                turn 1 ended done: Hi.
+              > idle
+            ---
+            user: hi
+            model: Hi.
+        "#]],
+    );
+}
+
+#[test]
+fn before_a_record_stands_nothing_happened() {
+    check(
+        "hold
+         user hi
+         crash
+         step
+         crash
+         go
+         hold
+         reply call read a
+         crash
+         step
+         crash
+         go
+         done 0 A
+         hold
+         reply Fine.
+         crash
+         go",
+        expect![[r#"
+            hold
+              > idle
+            user hi
+              > epoch first
+            crash
+              > epoch first
+            step
+                epoch 1 first
+              > model 1.1.1
+            crash
+              > model 1.1.1
+            go
+              > model 1.1.1
+            hold
+              > model 1.1.1
+            reply call read a
+              > plan 0 read
+            crash
+              > plan 0 read
+            step
+              > run 0 read [mode bypass]
+            crash
+              > run 0 read [mode bypass]
+            go
+              > run 0 read [mode bypass]
+            done 0 A
+              > model 1.2.1
+            hold
+              > model 1.2.1
+            reply Fine.
+              > finish done
+            crash
+              > finish done
+            go
+                turn 1 ended done: Fine.
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            model: Fine.
+        "#]],
+    );
+}
+
+#[test]
+fn a_running_call_is_unknown_unless_it_may_run_twice() {
+    check(
+        "user work
+         reply call read a | call write b | call note c
+         done 2 noted
+         crash
+         done 0 A
+         reply I will look at b.",
+        expect![[r#"
+            user work
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | call write b | call note c
+              > run 0 read [mode bypass], run 1 write [mode bypass], run 2 note [mode bypass]
+            done 2 noted
+              > run 0 read [mode bypass], run 1 write [mode bypass]
+            crash
+                call 1 failed: The program died while this call was running, so its outcome is unknown. Check …
+              > run 0 read [mode bypass]
+            done 0 A
+              > model 1.2.1
+            reply I will look at b.
+                turn 1 ended done: I will look at b.
+              > idle
+            ---
+            user: work
+            model: <w1 read {"path":"a"}> + <w2 write {"path":"b"}> + <w3 note {"text":"c"}>
+            user: <w1 = A> + <w2! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.> + <w3 = noted>
+            model: I will look at b.
+        "#]],
+    );
+}
+
+#[test]
+fn an_open_prompt_is_asked_again_under_its_id() {
+    check(
+        "set mode=ask
+         user work
+         reply call bash make
+         crash
+         allow 0
+         crash
+         reply Hm.",
+        expect![[r#"
+            set mode=ask
+              > idle
+            user work
+                epoch 1 first
+              > model 1.1.1
+            reply call bash make
+              > ask 0 bash (it runs the command `make`)
+            crash
+              > ask 0 bash (it runs the command `make`)
+            allow 0
+              > run 0 bash [decision of person]
+            crash
+                call 0 failed: The program died while this call was running, so its outcome is unknown. Check …
+              > model 1.2.1
+            reply Hm.
+                turn 1 ended done: Hm.
+              > idle
+            ---
+            user: work
+            model: <w1 bash {"command":"make"}>
+            user: <w1! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.>
+            model: Hm.
+        "#]],
+    );
+}
+
+#[test]
+fn a_retry_goes_on_waiting_and_a_due_one_is_sent_once() {
+    check(
+        "user hi
+         lost overloaded 5000
+         crash
+         tick 5000
+         crash
+         reply Hi.",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            lost overloaded 5000
+                attempt 1 failed overloaded, again in 5000
+              > retry at 5000
+            crash
+              > retry at 5000
+            tick 5000
+              > model 1.1.2
+            crash
+              > model 1.1.3
+            reply Hi.
+                turn 1 ended done: Hi.
+              > idle
+            ---
+            user: hi
+            model: Hi.
+        "#]],
+    );
+}
+
+#[test]
+fn three_deaths_in_a_request_end_the_turn() {
+    check(
+        "user hi
+         crash
+         crash
+         crash
+         user again
+         crash
+         reply Hi.",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            crash
+              > model 1.1.2
+            crash
+              > model 1.1.3
+            crash
+                turn 1 ended failed (the program died 3 times while asking the model; not tried …)
+              > idle
+            user again
+              > model 2.1.1
+            crash
+              > model 2.1.2
+            reply Hi.
+                turn 2 ended done: Hi.
+              > idle
+            ---
+            user: hi
+            user: again
+            model: Hi.
+        "#]],
+    );
+}
+
+#[test]
+fn three_deaths_in_a_call_end_the_turn() {
+    check(
+        "user hi
+         reply call read a | call solo b
+         crash
+         crash
+         crash",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | call solo b
+              > run 0 read [mode bypass]
+            crash
+              > run 0 read [mode bypass]
+            crash
+              > run 0 read [mode bypass]
+            crash
+                call 0 failed: Cancelled before it started; nothing was done.
+                call 1 failed: Cancelled before it started; nothing was done.
+                turn 1 ended failed (the program died 3 times while running a tool call; not tri…)
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}> + <w2 solo {"text":"b"}>
+            user: <w1! = Cancelled before it started; nothing was done.> + <w2! = Cancelled before it started; nothing was done.>
+        "#]],
+    );
+}
+
+#[test]
+fn a_death_in_each_of_three_calls_is_no_reason_to_give_up() {
+    check(
+        "user hi
+         reply call solo a | call solo b | call solo c | call read d
+         crash
+         crash
+         crash
+         done 3 D
+         reply Three went wrong.",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call solo a | call solo b | call solo c | call read d
+              > run 0 solo [mode bypass]
+            crash
+                call 0 failed: The program died while this call was running, so its outcome is unknown. Check …
+              > run 1 solo [mode bypass]
+            crash
+                call 1 failed: The program died while this call was running, so its outcome is unknown. Check …
+              > run 2 solo [mode bypass]
+            crash
+                call 2 failed: The program died while this call was running, so its outcome is unknown. Check …
+              > run 3 read [mode bypass]
+            done 3 D
+              > model 1.2.1
+            reply Three went wrong.
+                turn 1 ended done: Three went wrong.
+              > idle
+            ---
+            user: hi
+            model: <w1 solo {"text":"a"}> + <w2 solo {"text":"b"}> + <w3 solo {"text":"c"}> + <w4 read {"path":"d"}>
+            user: <w1! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.> + <w2! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.> + <w3! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.> + <w4 = D>
+            model: Three went wrong.
+        "#]],
+    );
+}
+
+#[test]
+fn three_deaths_in_a_compaction_end_the_compaction() {
+    check(
+        "set keep=1
+         user one
+         reply two
+         set context=1
+         user three
+         crash
+         crash
+         crash
+         reply four",
+        expect![[r#"
+            set keep=1
+              > idle
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply two
+                turn 1 ended done: two
+              > idle
+            set context=1
+              > idle
+            user three
+              > compact automatic cut 2
+            crash
+              > compact automatic cut 2
+            crash
+              > compact automatic cut 2
+            crash
+                compaction failed: the program died 3 times while compacting the conversation; not tried again. Look at what that step needs (memory, disk, a crashing command), then continue the session
+              > model 2.1.1
+            reply four
+                turn 2 ended done: four
+              > idle
+            ---
+            user: one
+            model: two
+            user: three
+            model: four
+        "#]],
+    );
+}

@@ -1,0 +1,358 @@
+//! The one door of the scenarios: a script in, what was pending and what was said out.
+//!
+//! After each line the play performs what a driver does at once (epochs, planning, the records
+//! that start an effect, the end of a turn) and shows what then stands. The rest is said by lines:
+//!
+//! ```text
+//! set KEY=VALUE...            settings, see `settings`
+//! user TEXT                   an input
+//! steer ID TEXT, unsteer ID   queues an input, takes it back
+//! reply PART | PART ...       the model answers: a text, `call NAME ARGUMENT`, `broken NAME`,
+//!                             `think TEXT`, `stop REASON`, `cost N`, `used N`; `call NAME#ID`
+//!                             names the wire id, `call NAME#` leaves it empty
+//! lost KIND [MILLIS]          the attempt fails; it is due again after so long
+//! late KIND                   the attempt before this one fails
+//! done I TEXT, error I TEXT, handled I TEXT, long I N      call I of the batch ends
+//! allow I, session I RULE, deny I [WHY], stop I [WHY]      somebody decides about call I
+//! grant RULE, interrupt, wall, crash, tick MILLIS
+//! compact, summary TEXT, no summary                        compaction
+//! hold, step, go              stops performing by itself; performs one effect; goes on
+//! measure                     shows estimate and limit
+//! ```
+
+mod render;
+mod settings;
+
+use expect_test::Expect;
+use heeler_core::{
+    Block, CallId, CallPlanned, Compacted, CompactionCause, CompactionStarted, Cost, Decision,
+    Effect, EffectId, EffectKind, Entry, EpochStarted, Input, InterruptCause, ModelFailed,
+    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId,
+    ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect, Settings, SteeringId,
+    SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolUse, Usage,
+};
+use heeler_turn::state::Announcer;
+use heeler_turn::{State, compact};
+
+use crate::{checker, toolbox};
+
+/// More steps than the machine ever takes without an outcome.
+const STEPS_MAX: u32 = 50;
+
+/// Plays a script and compares what it showed and where it ended.
+#[track_caller]
+pub(crate) fn check(script: &str, expected: Expect) {
+    expected.assert_eq(&Play::of(script).transcript());
+}
+
+/// A session driven by a script.
+pub(crate) struct Play {
+    /// The session.
+    pub(crate) state: State,
+    now: u64,
+    settings: Settings,
+    flying: Vec<EffectId>,
+    holds: bool,
+    wire_ids: u32,
+    shown: String,
+    /// The request and the batch that were last due, so that a late outcome can be said.
+    last: (u32, u32, u32),
+}
+
+impl Play {
+    /// Plays a whole script.
+    pub(crate) fn of(script: &str) -> Self {
+        let mut play = Self {
+            state: State::new(),
+            now: 0,
+            settings: settings::of_tests(),
+            flying: Vec::new(),
+            holds: false,
+            wire_ids: 0,
+            shown: String::new(),
+            last: (1, 1, 1),
+        };
+        play.write(Record::Opened(Opened { incarnation: 1, build: "test".into() }));
+        play.write(Record::SettingsChanged(Box::new(play.settings.clone())));
+        for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            play.line(line);
+        }
+        play
+    }
+
+    /// What was shown so far.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    fn transcript(&self) -> String {
+        let request: Vec<_> = self.state.history.request().iter().map(|m| &m.message).collect();
+        let open_end = !self.state.pending().is_empty();
+        assert_eq!(checker::faults(&request, open_end), [""; 0]);
+        let mut text = format!("{}---\n", self.shown);
+        for message in self.state.history.messages() {
+            text.push_str(&format!("{}\n", render::message(message)));
+        }
+        if self.state.misfits != 0 {
+            text.push_str(&format!("misfits: {}\n", self.state.misfits));
+        }
+        text
+    }
+
+    /// Plays one line.
+    pub(crate) fn line(&mut self, line: &str) {
+        self.shown.push_str(&format!("{line}\n"));
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "hold" => self.holds = true,
+            "go" => self.holds = false,
+            "step" => {
+                let effect = self.new_effects().into_iter().next().expect("nothing to step");
+                self.start(&effect);
+            }
+            "measure" => {
+                let (estimate, limit) = (self.state.estimate(), self.state.context_limit());
+                let over = if self.state.needs_compaction() { ", over" } else { "" };
+                self.shown.push_str(&format!("    {estimate} of {limit}{over}\n"));
+                return;
+            }
+            "tick" => {
+                self.now += rest.parse::<u64>().expect("milliseconds");
+                self.write(Record::TimePassed);
+            }
+            "crash" => {
+                self.flying.clear();
+                let incarnation = self.state.incarnation + 1;
+                self.write(Record::Opened(Opened { incarnation, build: "test".into() }));
+            }
+            _ => {
+                let record = self.record(word, rest);
+                self.write(record);
+            }
+        }
+        self.settle();
+        self.shown.push_str(&format!("  > {}\n", render::effects(&self.state)));
+    }
+
+    fn record(&mut self, word: &str, rest: &str) -> Record {
+        let (first, tail) = rest.split_once(' ').unwrap_or((rest, ""));
+        match word {
+            "set" => {
+                settings::change(&mut self.settings, rest);
+                Record::SettingsChanged(Box::new(self.settings.clone()))
+            }
+            "user" => Record::Input(Input::text(rest)),
+            "steer" => Record::SteeringQueued(SteeringQueued {
+                id: SteeringId(first.into()),
+                input: Input::text(tail),
+            }),
+            "unsteer" => Record::SteeringTakenBack { id: SteeringId(rest.into()) },
+            "reply" => self.reply(rest),
+            "lost" => self.lost(first, tail, 0),
+            "late" => self.lost(first, tail, 1),
+            "done" => self.finished(first, ToolOutput::text(tail)),
+            "error" => self.finished(first, ToolOutput::error(tail)),
+            "long" => self.finished(first, ToolOutput::text("x".repeat(tail.parse().unwrap()))),
+            "handled" => {
+                let output = ToolOutput { response_handled: true, ..ToolOutput::text(tail) };
+                self.finished(first, output)
+            }
+            "allow" => self.decided(first, Decision::Once),
+            "session" => self.decided(first, Decision::Session { rule: allow_rule(tail) }),
+            "deny" => self.decided(first, Decision::Deny { reason: some(tail) }),
+            "stop" => self.decided(first, Decision::DenyAndStop { reason: some(tail) }),
+            "grant" => Record::RuleGranted(allow_rule(rest)),
+            "interrupt" => Record::Interrupted { cause: InterruptCause::Cancelled },
+            "wall" => Record::Interrupted { cause: InterruptCause::WallTime },
+            "compact" => {
+                let keep_tail = self.settings.compaction.keep_tail as usize;
+                let cut = compact::cut_point(self.state.history.messages(), keep_tail);
+                let cut = cut.expect("nothing to compact") as u64;
+                let cause = CompactionCause::Manual;
+                Record::CompactionStarted(CompactionStarted { cut, cause })
+            }
+            "summary" => Record::Compacted(Compacted {
+                summary: rest.into(),
+                usage: Usage { input: 10, output: 5, ..Usage::default() },
+                cost: None,
+            }),
+            "no" => Record::CompactionFailed { error: "no summary came".into() },
+            _ => panic!("`{word}` is no line of a script"),
+        }
+    }
+
+    fn reply(&mut self, parts: &str) -> Record {
+        let (turn, round, attempt) = self.last;
+        let mut reply = Reply {
+            blocks: Vec::new(),
+            stop: StopReason::EndTurn,
+            usage: Usage { input: 100, output: 10, ..Usage::default() },
+            provider_id: None,
+        };
+        let mut cost = None;
+        for part in parts.split(" | ").filter(|part| !part.is_empty()) {
+            let (word, rest) = part.split_once(' ').unwrap_or((part, ""));
+            match word {
+                "call" => reply.blocks.push(self.call(rest, false)),
+                "broken" => reply.blocks.push(self.call(rest, true)),
+                "think" => reply.blocks.push(Block::Thinking(Thinking {
+                    text: rest.into(),
+                    signature: "signed".into(),
+                })),
+                "stop" => {
+                    reply.stop = serde_json::from_value(rest.into())
+                        .unwrap_or_else(|_| StopReason::Other(rest.into()))
+                }
+                "cost" => cost = Some(Cost(rest.parse().unwrap())),
+                "used" => reply.usage.output = rest.parse().unwrap(),
+                _ => reply.blocks.push(Block::text(part)),
+            }
+        }
+        Record::ModelReplied(Box::new(ModelReplied { turn, round, attempt, reply, cost }))
+    }
+
+    fn call(&mut self, text: &str, broken: bool) -> Block {
+        let (name, argument) = text.split_once(' ').unwrap_or((text, ""));
+        let (name, id) = match name.split_once('#') {
+            Some((name, id)) => (name, id.to_owned()),
+            None => {
+                self.wire_ids += 1;
+                (name, format!("w{}", self.wire_ids))
+            }
+        };
+        let input = if broken { RawJson::empty_object() } else { toolbox::input(name, argument) };
+        let invalid = broken.then(|| "its input was cut off".to_owned());
+        Block::ToolUse(ToolUse { id, name: name.into(), input, invalid, cache: None })
+    }
+
+    fn lost(&self, kind: &str, wait: &str, attempts_ago: u32) -> Record {
+        let (turn, round, attempt) = self.last;
+        let kind: ProviderErrorKind = serde_json::from_value(kind.into()).expect("a kind");
+        let wait: Option<u64> = some(wait).map(|millis| millis.parse().expect("milliseconds"));
+        Record::ModelFailed(ModelFailed {
+            turn,
+            round,
+            attempt: attempt - attempts_ago,
+            kind,
+            message: "it did not work".into(),
+            retry_at: wait.map(|millis| Timestamp(self.now + millis)),
+            usage: Usage::default(),
+            cost: None,
+        })
+    }
+
+    fn finished(&self, index: &str, output: ToolOutput) -> Record {
+        Record::CallFinished { call: self.id(index), output: Box::new(output), millis: 0 }
+    }
+
+    fn decided(&self, index: &str, decision: Decision) -> Record {
+        let id = PermissionId { call: self.id(index) };
+        Record::PermissionDecided(PermissionDecided { id, decision, by: "person".into() })
+    }
+
+    fn id(&self, index: &str) -> CallId {
+        let (turn, round, _) = self.last;
+        CallId { turn, round, index: index.parse().expect("an index") }
+    }
+
+    /// Starts what is due, the last of each step first.
+    pub(crate) fn start_backwards(&mut self) {
+        loop {
+            let new = self.new_effects();
+            if new.is_empty() {
+                return;
+            }
+            new.iter().rev().for_each(|effect| self.start(effect));
+        }
+    }
+
+    /// Writes one record.
+    pub(crate) fn write(&mut self, record: Record) {
+        let entry = Entry { seq: self.state.seq + 1, at: Timestamp(self.now), record };
+        let mut out = Announcer::collecting();
+        self.state.apply_announcing(&entry, &mut out);
+        for event in out.into_events() {
+            if let Some(line) = render::event(&event) {
+                self.shown.push_str(&format!("    {line}\n"));
+            }
+        }
+    }
+
+    fn new_effects(&mut self) -> Vec<Effect> {
+        let pending = self.state.pending();
+        self.flying.retain(|id| pending.iter().any(|effect| effect.id == *id));
+        pending.into_iter().filter(|effect| !self.flying.contains(&effect.id)).collect()
+    }
+
+    fn settle(&mut self) {
+        for _ in 0..STEPS_MAX {
+            let new = self.new_effects();
+            if self.holds || new.is_empty() {
+                return;
+            }
+            new.iter().for_each(|effect| self.start(effect));
+        }
+        panic!("the machine goes on by itself for ever:\n{}", self.shown);
+    }
+
+    fn start(&mut self, effect: &Effect) {
+        self.flying.push(effect.id);
+        if let EffectId::Model(turn, round, attempt) = effect.id {
+            self.last = (turn, round, attempt);
+        }
+        if let Some(record) = first_record(&self.state, effect) {
+            self.write(record);
+        }
+    }
+}
+
+/// The record that stands in the journal before an effect is visible.
+pub(crate) fn first_record(state: &State, effect: &Effect) -> Option<Record> {
+    let epoch = state.epoch.as_ref().map_or(0, |epoch| epoch.number);
+    Some(match &effect.kind {
+        EffectKind::StartEpoch { cause } => Record::EpochStarted(Box::new(EpochStarted {
+            epoch: epoch + 1,
+            cause: *cause,
+            system: "You help.".into(),
+            tools: Vec::new(),
+            model: state.settings.model.name.clone(),
+            system_hash: String::new(),
+            tools_hash: String::new(),
+        })),
+        EffectKind::CallModel { turn, round, attempt, reserve } => {
+            Record::ModelStarted(ModelStarted {
+                turn: *turn,
+                round: *round,
+                attempt: *attempt,
+                epoch,
+                up_to: state.seq,
+                reserve: *reserve,
+            })
+        }
+        EffectKind::PlanCall { call, name, input } => {
+            let plan = toolbox::plan(name, input);
+            Record::CallPlanned(Box::new(CallPlanned { call: *call, plan }))
+        }
+        EffectKind::AskPermission { id, reason, asked: false, .. } => {
+            Record::PermissionAsked(PermissionAsked { id: *id, reason: reason.clone() })
+        }
+        EffectKind::RunCall { call, .. } => Record::CallStarted { call: *call },
+        EffectKind::Compact { cut, cause, started: false } => {
+            Record::CompactionStarted(CompactionStarted { cut: *cut, cause: *cause })
+        }
+        EffectKind::FinishTurn { turn, outcome } => {
+            Record::TurnFinished { turn: *turn, outcome: outcome.clone() }
+        }
+        EffectKind::AskPermission { .. } | EffectKind::Compact { .. } | EffectKind::Wake { .. } => {
+            return None;
+        }
+    })
+}
+
+fn allow_rule(text: &str) -> Rule {
+    Rule::parse(text, RuleEffect::Allow, "person").expect("a rule")
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}

@@ -1,0 +1,361 @@
+//! Limits: each ends the turn with a valid history and says which it was; 0 means none.
+
+use expect_test::expect;
+
+use crate::door::check;
+
+#[test]
+fn rounds() {
+    check(
+        "set rounds=2
+         user hi
+         reply call read a
+         done 0 A
+         reply call read b
+         done 0 B
+         user go on
+         reply Thank you.",
+        expect![[r#"
+            set rounds=2
+              > idle
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call read a
+              > run 0 read [mode bypass]
+            done 0 A
+              > model 1.2.1
+            reply call read b
+              > run 0 read [mode bypass]
+            done 0 B
+                turn 1 ended at its limit of rounds
+              > idle
+            user go on
+              > model 2.1.1
+            reply Thank you.
+                turn 2 ended done: Thank you.
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            model: <w2 read {"path":"b"}>
+            user: <w2 = B>
+            user: go on
+            model: Thank you.
+        "#]],
+    );
+}
+
+#[test]
+fn calls() {
+    check(
+        "set calls=2
+         user hi
+         reply call read a
+         done 0 A
+         reply call read b | call read c | call read d
+         done 0 B",
+        expect![[r#"
+            set calls=2
+              > idle
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call read a
+              > run 0 read [mode bypass]
+            done 0 A
+              > model 1.2.1
+            reply call read b | call read c | call read d
+                call 1 failed: Not run: the turn's limit of tool calls is reached.
+                call 2 failed: Not run: the turn's limit of tool calls is reached.
+              > run 0 read [mode bypass]
+            done 0 B
+                turn 1 ended at its limit of tool calls
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            model: <w2 read {"path":"b"}> + <w3 read {"path":"c"}> + <w4 read {"path":"d"}>
+            user: <w2 = B> + <w3! = Not run: the turn's limit of tool calls is reached.> + <w4! = Not run: the turn's limit of tool calls is reached.>
+        "#]],
+    );
+}
+
+#[test]
+fn tokens_shrink_the_output_limit_before_they_end_the_turn() {
+    check(
+        "set tokens=1000 output=500
+         user hi
+         reply call read a | used 400
+         done 0 A
+         reply call read b | used 150
+         done 0 B",
+        expect![[r#"
+            set tokens=1000 output=500
+              > idle
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | used 400
+              > run 0 read [mode bypass]
+            done 0 A
+              > model 1.2.1 max 493
+            reply call read b | used 150
+              > run 0 read [mode bypass]
+            done 0 B
+                turn 1 ended at its limit of tokens
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            model: <w2 read {"path":"b"}>
+            user: <w2 = B>
+        "#]],
+    );
+}
+
+#[test]
+fn cost_shrinks_the_output_limit_before_it_ends_the_turn() {
+    check(
+        "set cost=60000 price=100 output=500
+         user hi
+         reply call read a | cost 20000
+         done 0 A
+         reply call read b | cost 20000
+         done 0 B",
+        expect![[r#"
+            set cost=60000 price=100 output=500
+              > idle
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | cost 20000
+              > run 0 read [mode bypass]
+            done 0 A
+              > model 1.2.1 max 393
+            reply call read b | cost 20000
+              > run 0 read [mode bypass]
+            done 0 B
+                turn 1 ended at its limit of cost
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            model: <w2 read {"path":"b"}>
+            user: <w2 = B>
+        "#]],
+    );
+}
+
+#[test]
+fn a_budget_that_no_request_fits_ends_every_turn_at_once() {
+    check(
+        "set tokens=100
+         user hi
+         user hello?
+         steer s1 and now?",
+        expect![[r#"
+            set tokens=100
+              > idle
+            user hi
+                epoch 1 first
+                turn 1 ended at its limit of tokens
+              > idle
+            user hello?
+                turn 2 ended at its limit of tokens
+              > idle
+            steer s1 and now?
+                queued s1
+                delivered s1
+                turn 3 ended at its limit of tokens
+              > idle
+            ---
+            user: hi
+            user: hello?
+            user: and now?
+        "#]],
+    );
+}
+
+#[test]
+fn a_queue_is_not_a_way_around_a_budget() {
+    check(
+        "set tokens=700
+         user hi
+         steer s1 also this
+         reply call read a | used 500
+         done 0 A
+         steer s2 and that",
+        expect![[r#"
+            set tokens=700
+              > idle
+            user hi
+                epoch 1 first
+              > model 1.1.1 max 698
+            steer s1 also this
+                queued s1
+              > model 1.1.1 max 698
+            reply call read a | used 500
+              > run 0 read [mode bypass]
+            done 0 A
+                turn 1 ended at its limit of tokens
+                delivered s1
+              > model 2.1.1 max 691
+            steer s2 and that
+                queued s2
+              > model 2.1.1 max 691
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            user: also this
+        "#]],
+    );
+}
+
+#[test]
+fn a_budget_too_small_for_a_summary_ends_the_turn_without_one() {
+    check(
+        "set tokens=600 context=10 keep=1
+         user a longer question that does not fit
+         reply An answer.
+         user one more",
+        expect![[r#"
+            set tokens=600 context=10 keep=1
+              > idle
+            user a longer question that does not fit
+                epoch 1 first
+              > model 1.1.1 max 589
+            reply An answer.
+                turn 1 ended done: An answer.
+              > idle
+            user one more
+                turn 2 ended at its limit of tokens
+              > idle
+            ---
+            user: a longer question that does not fit
+            model: An answer.
+            user: one more
+        "#]],
+    );
+}
+
+#[test]
+fn wall_time_counts_while_a_process_lives() {
+    check(
+        "set wall=5000
+         tick 1000
+         user hi
+         tick 1000
+         reply call read a | call bash ls
+         tick 2000
+         done 0 A
+         crash
+         wall
+         user go on
+         tick 9000
+         crash
+         reply Fine.",
+        expect![[r#"
+            set wall=5000
+              > idle
+            tick 1000
+              > idle
+            user hi
+                epoch 1 first
+              > wall at 6000, model 1.1.1
+            tick 1000
+              > wall at 6000, model 1.1.1
+            reply call read a | call bash ls
+              > wall at 6000, run 0 read [mode bypass], run 1 bash [mode bypass]
+            tick 2000
+              > wall at 6000, run 0 read [mode bypass], run 1 bash [mode bypass]
+            done 0 A
+              > wall at 6000, run 1 bash [mode bypass]
+            crash
+                call 1 failed: The program died while this call was running, so its outcome is unknown. Check …
+              > wall at 6000, model 1.2.1
+            wall
+                turn 1 ended at its limit of wall time
+              > idle
+            user go on
+              > wall at 9000, model 2.1.1
+            tick 9000
+              > wall at 9000, model 2.1.1
+            crash
+              > wall at 9000, model 2.1.2
+            reply Fine.
+                turn 2 ended done: Fine.
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}> + <w2 bash {"command":"ls"}>
+            user: <w1 = A> + <w2! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.>
+            user: go on
+            model: Fine.
+        "#]],
+    );
+}
+
+#[test]
+fn limits_can_change_while_a_turn_runs() {
+    check(
+        "user hi
+         reply call read a
+         set rounds=1
+         done 0 A
+         set rounds=0
+         user go on
+         reply call read b
+         done 0 B
+         reply Fine.",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call read a
+              > run 0 read [mode bypass]
+            set rounds=1
+              > run 0 read [mode bypass]
+            done 0 A
+                turn 1 ended at its limit of rounds
+              > idle
+            set rounds=0
+              > idle
+            user go on
+              > model 2.1.1
+            reply call read b
+              > run 0 read [mode bypass]
+            done 0 B
+              > model 2.2.1
+            reply Fine.
+                turn 2 ended done: Fine.
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            user: go on
+            model: <w2 read {"path":"b"}>
+            user: <w2 = B>
+            model: Fine.
+        "#]],
+    );
+}
+
+#[test]
+fn a_free_model_reaches_a_cost_limit_by_its_input_alone() {
+    use heeler_core::{Cost, LimitKind, Prices};
+
+    let mut play = crate::door::Play::of("set cost=50\nuser hi");
+    let input_only = Prices { input: 10, output: 0, cache_write: 10, cache_read: 10 };
+    play.state.settings.model.prices = Some(input_only);
+    let turn = play.state.turn.as_mut().unwrap();
+    turn.cost_spent = Cost(49);
+    let turn = turn.clone();
+    assert_eq!(heeler_turn::limits::reserve(&play.state, &turn), Err(LimitKind::Cost));
+}

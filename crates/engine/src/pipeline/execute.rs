@@ -2,10 +2,9 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::FutureExt;
-use heeler_core::{RawJson, Spill, Tool, ToolContext, ToolError, ToolOutput};
+use heeler_core::{Block, Clock, RawJson, Spill, Tool, ToolContext, ToolError, ToolOutput};
 
 use super::{bound, panic_text};
 
@@ -43,6 +42,7 @@ async fn run(
     timeout_millis: u64,
 ) -> ToolOutput {
     let cancel = context.cancel.clone();
+    let clock = Arc::clone(&context.clock);
     let timeout_millis = match tool.metadata().timeout_millis {
         0 => timeout_millis,
         own => own,
@@ -50,26 +50,37 @@ async fn run(
     // The call itself may panic before it gives a future, so that happens inside one.
     let call = async move { tool.call(context, input).await };
     let mut call = std::pin::pin!(AssertUnwindSafe(call).catch_unwind());
-    let finished = match timeout_millis {
-        0 => Some(call.as_mut().await),
-        millis => tokio::time::timeout(Duration::from_millis(millis), call.as_mut()).await.ok(),
-    };
-    if let Some(finished) = finished {
+    if let Some(finished) = within(&clock, timeout_millis, call.as_mut()).await {
         return to_output(name, finished);
     }
     cancel.cancel();
     let note = format!("Stopped after {} s without finishing.", timeout_millis / 1000);
-    let grace = Duration::from_millis(CANCEL_GRACE_MILLIS);
-    match tokio::time::timeout(grace, call).await {
-        Ok(finished) => {
+    match within(&clock, CANCEL_GRACE_MILLIS, call).await {
+        Some(finished) => {
             let mut output = to_output(name, finished);
             output.is_error = true;
-            output.content.push(heeler_core::Block::text(format!("\n{note}")));
+            output.content.push(Block::text(format!("\n{note}")));
             output
         }
-        Err(_) => ToolOutput::error(format!(
+        None => ToolOutput::error(format!(
             "{note} The tool ignored being cancelled and was abandoned; it may still change things."
         )),
+    }
+}
+
+/// What `work` gives within so many milliseconds; 0 waits for as long as it takes.
+async fn within<T>(
+    clock: &Arc<dyn Clock>,
+    millis: u64,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    if millis == 0 {
+        return Some(work.await);
+    }
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = clock.sleep_until(clock.now().plus(millis)) => None,
     }
 }
 

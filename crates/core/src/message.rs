@@ -174,11 +174,11 @@ impl Block {
         }
     }
 
-    /// Whether the block says nothing and would be refused by a provider.
+    /// Whether the block says nothing and would be refused by a provider: white space is nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
-            Self::Text(text) => text.text.is_empty() && text.raw.is_none(),
+            Self::Text(text) => text.text.trim().is_empty() && text.raw.is_none(),
             Self::Thinking(thinking) => thinking.signature.is_empty(),
             _ => false,
         }
@@ -258,5 +258,19 @@ impl RequestMessage {
 impl PartialEq for RequestMessage {
     fn eq(&self, other: &Self) -> bool {
         self.message == other.message
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_and_unsigned_thinking_say_nothing() {
+        let thinking = |signature: &str| {
+            Block::Thinking(Thinking { text: "hm".into(), signature: signature.into() })
+        };
+        assert!(Block::text(" \n\t").is_empty() && thinking("").is_empty());
+        assert!(!Block::text(" a ").is_empty() && !thinking("s").is_empty());
     }
 }

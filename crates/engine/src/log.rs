@@ -123,9 +123,11 @@ impl Cursor {
             // Registered before looking, so that nothing published in between is missed.
             let log = Arc::clone(&self.log);
             let grown = log.grown.notified();
+            // Looked up first: what was published before the end must not be missed for it.
+            let closed = log.lock().closed;
             match self.try_next() {
                 Some(seen) => return Some(seen),
-                None if self.log.lock().closed => return None,
+                None if closed => return None,
                 None => grown.await,
             }
         }

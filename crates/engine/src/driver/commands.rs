@@ -1,16 +1,20 @@
 //! What handles ask of the session's task.
 
 use heeler_core::{
-    CancellationToken, CompactionCause, CompactionStarted, Decision, Durability, Input,
+    Block, CancellationToken, CompactionCause, CompactionStarted, Decision, Durability, Input,
     InterruptCause, PermissionDecided, PermissionId, Record, Settings, SteeringId, SteeringQueued,
     StoreError, TurnOutcome,
 };
+use heeler_turn::state::Phase;
 use heeler_turn::{State, compact};
 use tokio::sync::oneshot;
 
 use super::open::add_own_rules;
-use super::{Driver, Waiting};
+use super::{Driver, QueuedTurn, Waiting};
 use crate::{DecideError, Toolset};
+
+/// The most turns that wait for the end of the running one.
+const TURNS_WAITING_MAX: usize = 256;
 
 /// One wish; `done` is answered once it is written, or at once when it changes nothing.
 pub(crate) enum Command {
@@ -66,7 +70,7 @@ impl Driver {
     /// Answers go unheard when whoever asked is gone; that is theirs to decide.
     pub(super) async fn obey(&mut self, command: Command) -> Result<bool, StoreError> {
         match command {
-            Command::Turn { input, cancel, done } => self.start_turn(input, cancel, done).await?,
+            Command::Turn { input, cancel, done } => self.start_turn(input, cancel, done),
             Command::Steer { id, input, done } => {
                 self.activate();
                 let queued = Record::SteeringQueued(SteeringQueued { id, input });
@@ -90,7 +94,10 @@ impl Driver {
                 self.settle().await?;
                 let _ = done.send(());
             }
-            Command::Compact { done } => self.compact(done).await?,
+            Command::Compact { done } => {
+                self.activate();
+                self.compaction_waiting.push(done);
+            }
             Command::SetSystem { system, done } => {
                 self.parts.system = system;
                 let _ = done.send(());
@@ -110,41 +117,54 @@ impl Driver {
                 let _ = done.send(Box::new(self.state.clone()));
             }
             Command::Close { done } => {
+                self.closing = Some(done);
                 self.stop().await?;
                 // Everything written so far outlives a loss of power, too.
                 let lease = std::sync::Arc::clone(&self.lease);
                 self.parts.store.append(lease, Vec::new(), Durability::Synced).await?;
-                self.tasks.shutdown().await;
-                let _ = done.send(());
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    async fn start_turn(
+    fn start_turn(
         &mut self,
         input: Option<Input>,
         cancel: CancellationToken,
         done: oneshot::Sender<TurnOutcome>,
-    ) -> Result<(), StoreError> {
+    ) {
+        if cancel.is_cancelled() {
+            return;
+        }
         self.activate();
         let running = self.state.turn.as_ref().map(|turn| turn.number);
-        let turn = match (&input, running) {
+        match (input, running) {
             (None, None) => {
                 let last = self.state.last_outcome.clone().unwrap_or(TurnOutcome::Done);
                 let _ = done.send(last);
-                return Ok(());
             }
-            (None, Some(running)) => running,
-            // What waits while a turn runs opens the one after it.
-            (Some(_), _) => self.state.turns + 1,
-        };
-        self.waiting.push(Waiting { turn, cancel, done });
-        match input {
-            Some(input) => self.write(vec![Record::Input(input)], Durability::Written).await,
-            None => Ok(()),
+            (None, Some(turn)) => self.waiting.push(Waiting { turn, cancel, done }),
+            (Some(input), _) => match refusal(&input, self.queue.len()) {
+                Some(message) => {
+                    let _ = done.send(TurnOutcome::Failed { message });
+                }
+                None => self.queue.push_back(QueuedTurn { input, cancel, done }),
+            },
         }
+    }
+
+    /// Begins the turn that waits first, once none runs.
+    pub(super) async fn begin_queued_turn(&mut self) -> Result<(), StoreError> {
+        while self.state.turn.is_none() {
+            let Some(QueuedTurn { input, cancel, done }) = self.queue.pop_front() else { break };
+            if cancel.is_cancelled() {
+                continue;
+            }
+            self.waiting.push(Waiting { turn: self.state.turns + 1, cancel, done });
+            self.write(vec![Record::Input(input)], Durability::Written).await?;
+        }
+        Ok(())
     }
 
     async fn decide(
@@ -165,25 +185,37 @@ impl Driver {
         Ok(Ok(()))
     }
 
-    async fn compact(&mut self, done: oneshot::Sender<bool>) -> Result<(), StoreError> {
-        self.activate();
-        let keep_tail = self.state.settings.compaction.keep_tail as usize;
-        let cut = compact::cut_point(self.state.history.messages(), keep_tail);
-        match cut {
-            Some(cut) if self.state.compaction.is_none() => {
-                self.compaction_waiting.push(done);
-                let cause = CompactionCause::Manual;
-                let started = CompactionStarted { cut: cut as u64, cause };
-                self.write(vec![Record::CompactionStarted(started)], Durability::Written).await
-            }
-            Some(_) => {
-                self.compaction_waiting.push(done);
-                Ok(())
-            }
-            None => {
-                let _ = done.send(false);
-                Ok(())
-            }
+    /// Begins the compaction that somebody waits for, once no model call or batch is in its way.
+    pub(super) async fn begin_wanted_compaction(&mut self) -> Result<(), StoreError> {
+        let is_free = match &self.state.turn {
+            None => true,
+            Some(turn) => matches!(turn.phase, Phase::Model { started: false, .. }),
+        };
+        if self.compaction_waiting.is_empty() || self.state.compaction.is_some() || !is_free {
+            return Ok(());
         }
+        let keep_tail = self.state.settings.compaction.keep_tail as usize;
+        let Some(cut) = compact::cut_point(self.state.history.messages(), keep_tail) else {
+            for done in self.compaction_waiting.drain(..) {
+                let _ = done.send(false);
+            }
+            return Ok(());
+        };
+        let started = CompactionStarted { cut: cut as u64, cause: CompactionCause::Manual };
+        self.write(vec![Record::CompactionStarted(started)], Durability::Written).await
     }
+}
+
+/// Why an input cannot become a turn, in words for the user.
+fn refusal(input: &Input, turns_waiting: usize) -> Option<String> {
+    let says_nothing = |block: &Block| match block {
+        Block::Text(text) => text.raw.is_none() && text.text.trim().is_empty(),
+        block => block.is_empty(),
+    };
+    if input.blocks.iter().all(says_nothing) {
+        return Some("the input is empty, so no turn was started; say something".into());
+    }
+    (turns_waiting >= TURNS_WAITING_MAX).then(|| {
+        format!("{TURNS_WAITING_MAX} turns wait already, so this one was not started; try later")
+    })
 }

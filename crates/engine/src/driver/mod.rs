@@ -10,13 +10,13 @@ mod perform;
 mod stream;
 mod summarize;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use futures::future::OptionFuture;
 use heeler_core::{
-    AgentPath, CancellationToken, Durability, Effect, EffectId, Entry, Envelope, Event,
-    InterruptCause, Lease, Outcome, Record, StoreError, TurnOutcome,
+    AgentPath, CancellationToken, Durability, Effect, EffectId, EffectKind, Entry, Envelope, Event,
+    Input, InterruptCause, Lease, Outcome, Record, StoreError, TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
@@ -26,9 +26,9 @@ use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 pub(crate) use commands::Command;
 use stream::ModelStream;
 
-use crate::Parts;
 use crate::log::EventLog;
 use crate::pipeline::panic_text;
+use crate::{Parts, Toolset};
 
 /// Owns a session.
 pub(crate) struct Driver {
@@ -46,6 +46,12 @@ pub(crate) struct Driver {
     stream: Option<ModelStream>,
     /// Who waits for the end of which turn.
     waiting: Vec<Waiting>,
+    /// Turns that wait for the end of the running one, in order.
+    queue: VecDeque<QueuedTurn>,
+    /// The tools the running calls were offered and judged as; new ones come with a request.
+    tools: Toolset,
+    /// Who closes the session.
+    closing: Option<oneshot::Sender<()>>,
     /// Who waits for the end of a compaction.
     compaction_waiting: Vec<oneshot::Sender<bool>>,
     /// Nothing runs before somebody wants the session to go on.
@@ -61,6 +67,13 @@ struct Running {
 
 struct Waiting {
     turn: u32,
+    cancel: CancellationToken,
+    done: oneshot::Sender<TurnOutcome>,
+}
+
+/// A turn whose input nobody has seen yet.
+struct QueuedTurn {
+    input: Input,
     cancel: CancellationToken,
     done: oneshot::Sender<TurnOutcome>,
 }
@@ -85,8 +98,16 @@ impl Driver {
         if let Err(error) = result {
             self.break_off(&error);
         }
-        self.tasks.abort_all();
-        self.log.close();
+        self.stream = None;
+        // A call on its last step must not overlap with whoever owns the session next.
+        self.tasks.shutdown().await;
+        let (log, closing) = (self.log(), self.closing.take());
+        // Gives the lease back, before anybody is told of the end.
+        drop(self);
+        log.close();
+        if let Some(done) = closing {
+            let _ = done.send(());
+        }
     }
 
     async fn run_until_closed(&mut self) -> Result<(), StoreError> {
@@ -146,6 +167,8 @@ impl Driver {
     /// Starts and aborts effects until nothing is left to do at once.
     async fn settle(&mut self) -> Result<(), StoreError> {
         while self.is_active && !self.is_settled {
+            self.begin_queued_turn().await?;
+            self.begin_wanted_compaction().await?;
             let pending = self.state.pending();
             self.abort_what_is_gone(&pending);
             let new: Vec<Effect> =
@@ -162,12 +185,17 @@ impl Driver {
         self.is_settled = false;
     }
 
-    /// Stops what runs. What an earlier process left and nobody resumed stays as it is.
+    /// Stops what runs, for good. What an earlier process left and nobody resumed stays as it is;
+    /// what waits for the end of the turn is left to the next process.
     async fn stop(&mut self) -> Result<(), StoreError> {
         if self.is_active {
             self.interrupt(InterruptCause::Cancelled).await?;
-            self.settle().await?;
+            let mut ending = self.state.pending();
+            ending.retain(|effect| matches!(effect.kind, EffectKind::FinishTurn { .. }));
+            self.start(ending).await?;
         }
+        self.is_active = false;
+        self.abort_what_is_gone(&[]);
         Ok(())
     }
 
@@ -310,10 +338,15 @@ impl Driver {
              Nothing that was written is lost; fix the cause and continue the session"
         );
         let outcome = TurnOutcome::Failed { message };
-        if let Some(turn) = self.state.turn.as_ref().map(|turn| turn.number) {
+        // A turn whose very beginning could not be written ends like any other.
+        let running = self.state.turn.as_ref().map(|turn| turn.number);
+        if let Some(turn) = running.or(self.waiting.first().map(|waiting| waiting.turn)) {
             let answer = String::new();
             self.show(Event::TurnFinished { turn, outcome: outcome.clone(), answer });
         }
         self.tell_outcome(u32::MAX, &outcome);
+        for queued in self.queue.drain(..) {
+            let _ = queued.done.send(outcome.clone());
+        }
     }
 }

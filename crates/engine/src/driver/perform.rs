@@ -51,7 +51,7 @@ impl Driver {
                 epoch.into_iter().chain([Record::ModelStarted(started)]).collect()
             }
             EffectKind::PlanCall { call, name, input } => {
-                let plan = pipeline::plan(&self.parts.tools, &self.workspace, name, input);
+                let plan = pipeline::plan(&self.tools, &self.workspace, name, input);
                 vec![Record::CallPlanned(Box::new(CallPlanned { call: *call, plan }))]
             }
             EffectKind::AskPermission { id, reason, asked: false, .. } => {
@@ -73,7 +73,10 @@ impl Driver {
     fn act(&mut self, effect: Effect) {
         let Effect { id, kind } = effect;
         match kind {
-            EffectKind::CallModel { reserve, .. } => self.start_stream(id, reserve.output),
+            EffectKind::CallModel { reserve, .. } => {
+                self.tools = self.parts.tools.clone();
+                self.start_stream(id, reserve.output);
+            }
             EffectKind::AskPermission { id: request, reason, name, input, .. } => {
                 let summary = input_summary(&name, input.get());
                 let open = OpenPermission { id: request, tool: name, input, summary, reason };
@@ -121,7 +124,7 @@ impl Driver {
             clock: Arc::clone(&self.parts.clock),
         };
         let execution = Execution {
-            tool: self.parts.tools.get(&name).cloned(),
+            tool: self.tools.get(&name).cloned(),
             name,
             context,
             input,

@@ -54,7 +54,8 @@ async fn run(
         return to_output(name, finished);
     }
     cancel.cancel();
-    let note = format!("Stopped after {} s without finishing.", timeout_millis / 1000);
+    let limit = std::time::Duration::from_millis(timeout_millis);
+    let note = format!("Stopped after {limit:?} without finishing.");
     match within(&clock, CANCEL_GRACE_MILLIS, call).await {
         Some(finished) => {
             let mut output = to_output(name, finished);

@@ -135,9 +135,9 @@ fn an_input_cut_at_the_token_limit_is_never_run() {
         .calls_only()
         .tools([echo()]),
         expect![[r#"
-            failed 1.1.0 [0] echo 0 ms: The call was not run: the reply was cut at its token limit before the input was…
+            failed 1.1.0 [0] echo 0 ms: The call was not run: the input is not valid JSON: EOF while parsing a string a…
             end of turn 1: Done "done"
-            result error: The call was not run: the reply was cut at its token limit before the input was whole. Send the whole input again.
+            result error: The call was not run: the input is not valid JSON: EOF while parsing a string at line 1 column 14. Send the whole input again.
         "#]],
     );
 }

@@ -4,8 +4,15 @@
 //! module is one theme.
 
 mod calls;
+mod cancel;
 mod common;
+mod compaction;
 mod contract;
+mod limits;
 mod outputs;
+mod parallel;
 mod permission;
+mod prompt;
+mod providers;
+mod steering;
 mod turns;

@@ -54,6 +54,10 @@ impl Spill for Kept {
         *self.0.lock().unwrap() = format!("{session} {call} {text}");
         Ok("/spill/1".into())
     }
+
+    fn folder(&self, _: &heeler_core::SessionId) -> std::path::PathBuf {
+        "/spill".into()
+    }
 }
 
 #[test]

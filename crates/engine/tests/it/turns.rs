@@ -2,7 +2,9 @@
 
 use expect_test::expect;
 
-use crate::common::{Case, check, echo};
+use heeler_core::{Input, TurnOutcome};
+
+use crate::common::{Case, check, echo, stage, virtually};
 
 #[test]
 fn an_answer_without_tools() {
@@ -143,4 +145,143 @@ fn the_next_turn_goes_on_by_itself() {
             assistant: two
         "#]],
     );
+}
+
+#[test]
+fn an_input_waits_for_the_end_of_the_running_turn() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            blocks = [{ call = "echo" }]
+            [[reply]]
+            expect = { messages_count = 3 }
+            text = "one"
+            [[reply]]
+            expect = { last_user_contains = "second" }
+            text = "two"
+            [[reply]]
+            expect = { last_user_contains = "third" }
+            text = "three"
+        "#;
+        let stage = stage(script, [echo()]).await;
+        let [first, second, third] =
+            ["first", "second", "third"].map(|text| stage.session.turn(Input::text(text)));
+        assert_eq!(third.await, TurnOutcome::Done);
+        assert_eq!((first.await, second.await), (TurnOutcome::Done, TurnOutcome::Done));
+        let mut watcher = stage.close().await;
+        watcher.retain(|line| line.starts_with("end of turn"));
+        expect![[r#"
+            [
+                "end of turn 1: Done \"one\"",
+                "end of turn 2: Done \"two\"",
+                "end of turn 3: Done \"three\"",
+            ]
+        "#]]
+        .assert_debug_eq(&watcher);
+    });
+}
+
+#[test]
+fn a_waiting_input_that_is_dropped_is_never_said() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            delay_ms = 10
+            [[reply]]
+            expect = { last_user_contains = "third" }
+            text = "three"
+        "#;
+        let stage = stage(script, []).await;
+        let first = stage.session.turn(Input::text("first"));
+        let second = stage.session.turn(Input::text("second"));
+        let third = stage.session.turn(Input::text("third"));
+        stage.session.state().await.unwrap();
+        drop(second);
+        assert_eq!((first.await, third.await), (TurnOutcome::Done, TurnOutcome::Done));
+        stage.close().await;
+    });
+}
+
+#[test]
+fn closing_ends_a_turn_that_waits() {
+    virtually(async {
+        let script = "reply = [{ text = \"x\", stall = {} }]";
+        let stage = stage(script, []).await;
+        let first = stage.session.turn(Input::text("first"));
+        let second = stage.session.turn(Input::text("second"));
+        stage.session.state().await.unwrap();
+        stage.close().await;
+        assert_eq!(first.await, TurnOutcome::Cancelled);
+        let message = "the session was closed before the turn ended".to_owned();
+        assert_eq!(second.await, TurnOutcome::Failed { message });
+    });
+}
+
+#[test]
+fn a_turn_of_a_closed_session_fails() {
+    virtually(async {
+        let stage = stage("reply = [{ text = \"x\" }]", []).await;
+        let session = stage.session.clone();
+        stage.close().await;
+        let outcome = session.turn(Input::text("hi")).await;
+        assert!(matches!(outcome, TurnOutcome::Failed { .. }), "{outcome:?}");
+        assert!(session.state().await.is_err());
+    });
+}
+
+#[test]
+fn resuming_with_nothing_to_resume_tells_the_last_outcome() {
+    virtually(async {
+        let stage = stage("reply = [{ text = \"x\", stop = \"refusal\" }]", []).await;
+        assert_eq!(stage.session.resume().await, TurnOutcome::Done);
+        assert_eq!(stage.say("hi").await, TurnOutcome::Refused);
+        assert_eq!(stage.session.resume().await, TurnOutcome::Refused);
+        stage.close().await;
+    });
+}
+
+#[test]
+fn an_input_without_anything_is_refused() {
+    virtually(async {
+        let stage = stage("reply = [{ text = \"x\" }]", []).await;
+        for empty in ["", " \n"] {
+            let outcome = stage.say(empty).await;
+            assert!(
+                matches!(&outcome, TurnOutcome::Failed { message } if message.contains("empty"))
+            );
+        }
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(stage.model.requests().len(), 1);
+        stage.close().await;
+    });
+}
+
+#[test]
+fn sessions_share_nothing() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    runtime.block_on(async {
+        let mut running = Vec::new();
+        for n in 0..8 {
+            let script = format!(
+                r#"
+                [[reply]]
+                blocks = [{{ call = "echo", input = {{ text = "{n}" }} }}]
+                [[reply]]
+                expect = {{ tool_result_contains = "{n}" }}
+                text = "answer {n}"
+                "#
+            );
+            running.push(tokio::spawn(async move {
+                let stage = stage(&script, [echo()]).await;
+                assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+                let answer = stage.session.state().await.unwrap().final_answer();
+                assert_eq!(answer, format!("answer {n}"));
+                stage.close().await;
+            }));
+        }
+        for session in running {
+            session.await.unwrap();
+        }
+    });
 }

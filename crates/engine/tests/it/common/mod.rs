@@ -7,5 +7,5 @@ mod tools;
 
 pub(crate) use case::{Case, check, one_call};
 pub(crate) use show::line;
-pub(crate) use stage::{Stage, Watcher, stage, stage_with, virtually};
+pub(crate) use stage::{Stage, Watcher, parts, stage, stage_with, toolset, virtually};
 pub(crate) use tools::{TestTool, counting, echo, failing, field, hanging, tool};

@@ -34,6 +34,8 @@ pub(crate) fn virtually<T>(scenario: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
+        // The scenario takes turns with every task, however busy they are.
+        .event_interval(1)
         .build()
         .unwrap();
     let result = runtime.block_on(async {

@@ -1,0 +1,316 @@
+//! Compaction: by hand at any moment, by itself before a request that would not fit.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use heeler_core::{Event, Input, ToolOutput, TurnOutcome};
+use heeler_testkit::transcript;
+
+use crate::common::{Case, Stage, check, echo, stage, stage_with, tool, virtually};
+
+/// Every second message stays, and there is something to summarize after one turn.
+fn keep_one(parts: &mut heeler_engine::Parts) {
+    parts.settings.compaction.keep_tail = 1;
+}
+
+async fn conversation(stage: &Stage) -> String {
+    let state = stage.session.state().await.unwrap();
+    transcript(state.history.messages().iter().map(Arc::as_ref))
+}
+
+#[test]
+fn by_hand_between_turns() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            [[reply]]
+            for = "summary"
+            expect = { messages_count = 1 }
+            text = "The user said hi."
+            [[reply]]
+            expect = { messages_count = 3 }
+            text = "two"
+        "#;
+        let stage = stage_with(script, [], keep_one).await;
+        assert_eq!(stage.session.compact().await, Ok(false), "there is nothing to summarize yet");
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(stage.session.compact().await, Ok(true));
+        assert_eq!(stage.session.compact().await, Ok(false), "a summary of a summary");
+        assert_eq!(stage.say("go on").await, TurnOutcome::Done);
+        expect![[r#"
+            user: [Earlier conversation summary — treat as background context]\n\nThe user said hi.
+            assistant: one
+            user: go on
+            assistant: two
+        "#]]
+        .assert_eq(&conversation(&stage).await);
+        let mut lines = stage.close().await;
+        lines.retain(|line| line.starts_with("compact") || line.starts_with("epoch"));
+        expect![[r#"
+            [
+                "epoch 1 First",
+                "compacting Manual from 1 tokens",
+                "compacted 1 messages to 20 tokens",
+                "epoch 2 Compaction",
+            ]
+        "#]]
+        .assert_debug_eq(&lines);
+    });
+}
+
+#[test]
+fn eight_messages_stay_by_default() {
+    virtually(async {
+        let stage = stage("reply = [{ text = \"x\", repeat = 4 }]", []).await;
+        for _ in 0..4 {
+            assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+            assert_eq!(stage.session.compact().await, Ok(false));
+        }
+        stage.close().await;
+    });
+}
+
+#[test]
+fn by_hand_while_the_last_answer_of_a_turn_is_streamed() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            delay_ms = 10
+            [[reply]]
+            for = "summary"
+            text = "The user said hi."
+        "#;
+        let mut stage = stage_with(script, [], keep_one).await;
+        let turn = stage.session.turn(Input::text("hi"));
+        stage.watcher.until(|event| matches!(event, Event::AttemptStarted { .. })).await;
+        assert_eq!(stage.session.compact().await, Ok(true), "it waits for the answer");
+        assert_eq!(turn.await, TurnOutcome::Done);
+        assert!(conversation(&stage).await.contains("The user said hi."));
+        stage.close().await;
+    });
+}
+
+#[test]
+fn by_hand_while_a_call_runs() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            blocks = [{ call = "slow" }]
+            [[reply]]
+            for = "summary"
+            expect = { messages_count = 1 }
+            text = "The user said hi."
+            [[reply]]
+            expect = { messages_count = 3, tool_result_contains = "slowly" }
+            text = "done"
+        "#;
+        let slow = tool("slow", |context: heeler_core::ToolContext, _| async move {
+            context.clock.sleep_until(context.clock.now().plus(100)).await;
+            Ok(ToolOutput::text("slowly"))
+        });
+        let mut stage = stage_with(script, [slow], keep_one).await;
+        let turn = stage.session.turn(Input::text("hi"));
+        stage.watcher.until(|event| matches!(event, Event::CallStarted { .. })).await;
+        assert_eq!(stage.session.compact().await, Ok(true));
+        assert_eq!(turn.await, TurnOutcome::Done);
+        assert_eq!(stage.model.mismatches(), []);
+        stage.close().await;
+    });
+}
+
+#[test]
+fn a_summary_that_fails_leaves_everything_as_it_was() {
+    for (reply, error) in [
+        (r#"text = " ""#, "the model gave an empty summary"),
+        (r#"error = { status = 401, message = "no key" }"#, "no key"),
+    ] {
+        virtually(async {
+            let script =
+                format!("[[reply]]\ntext = \"one\"\n[[reply]]\nfor = \"summary\"\n{reply}");
+            let stage = stage_with(&script, [], keep_one).await;
+            assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+            let before = conversation(&stage).await;
+            assert_eq!(stage.session.compact().await, Ok(false));
+            assert_eq!(conversation(&stage).await, before);
+            let lines = stage.close().await;
+            assert_eq!(lines.last(), Some(&format!("compaction failed: {error}")));
+        });
+    }
+}
+
+#[test]
+fn a_summary_is_tried_again_like_any_request() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            [[reply]]
+            for = "summary"
+            error = { status = 529, type = "overloaded_error", message = "busy" }
+            [[reply]]
+            for = "summary"
+            text = "The user said hi."
+        "#;
+        let stage = stage_with(script, [], keep_one).await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(stage.session.compact().await, Ok(true));
+        stage.close().await;
+    });
+}
+
+#[test]
+fn by_itself_after_a_large_result() {
+    let large = tool("large", |_, _| async { Ok(ToolOutput::text("x".repeat(4_000))) });
+    check(
+        Case::new(
+            r#"
+            [[reply]]
+            text = "hello"
+            [[reply]]
+            blocks = [{ call = "large" }]
+            [[reply]]
+            for = "summary"
+            text = "We greeted."
+            [[reply]]
+            text = "done"
+            "#,
+        )
+        .says(["hi", "look"])
+        .tools([large])
+        .with(|parts| {
+            parts.settings.compaction.keep_tail = 3;
+            parts.settings.estimate.context_limit = Some(500);
+        }),
+        expect![[r#"
+            turn 1
+            user message
+            epoch 1 First
+            attempt 1.1
+            text 0@0 "hello"
+            usage 10 + 5 of 10 + 5
+            assistant message
+            end of turn 1: Done "hello"
+            turn 2
+            user message
+            attempt 1.1
+            usage 10 + 5 of 20 + 10
+            assistant message
+            started 2.1.0 [0] large {}
+            finished 2.1.0 [0] large 0 ms: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+            user message
+            compacting Automatic from 1015 tokens
+            usage 10 + 5 of 30 + 15
+            compacted 2 messages to 1031 tokens
+            epoch 2 Compaction
+            attempt 2.1
+            text 0@0 "done"
+            usage 10 + 5 of 40 + 20
+            assistant message
+            end of turn 2: Done "done"
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nWe greeted.
+            user: look
+            assistant: call large {}
+            result ok: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
+            assistant: done
+        "#]],
+    );
+}
+
+#[test]
+fn the_limit_itself_still_fits() {
+    virtually(async {
+        let script = "reply = [{ text = \"x\", repeat = 2 }]";
+        // 4 characters a token, of the system prompt and of both inputs and the answer.
+        let stage = stage_with(script, [], |parts| {
+            keep_one(parts);
+            parts.system = "s".repeat(400);
+            parts.settings.estimate.context_limit = Some(101);
+        })
+        .await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(stage.session.state().await.unwrap().estimate(), 100);
+        assert_eq!(stage.say("hihi").await, TurnOutcome::Done);
+        let lines = stage.close().await;
+        assert!(!lines.iter().any(|line| line.starts_with("compact")), "{lines:#?}");
+    });
+}
+
+#[test]
+fn by_itself_when_the_provider_says_it_does_not_fit() {
+    check(
+        Case::new(
+            r#"
+            [[reply]]
+            text = "hello"
+            [[reply]]
+            error = { status = 413, message = "too long" }
+            [[reply]]
+            for = "summary"
+            text = "We greeted."
+            [[reply]]
+            text = "done"
+            "#,
+        )
+        .says(["hi", "go on"])
+        .tools([echo()])
+        .with(keep_one),
+        expect![[r#"
+            turn 1
+            user message
+            epoch 1 First
+            attempt 1.1
+            text 0@0 "hello"
+            usage 10 + 5 of 10 + 5
+            assistant message
+            end of turn 1: Done "hello"
+            turn 2
+            user message
+            attempt 1.1
+            attempt 1 failed, next in 0 ms: ContextOverflow too long
+            compacting Automatic from 13 tokens
+            usage 10 + 5 of 20 + 10
+            compacted 2 messages to 29 tokens
+            epoch 2 Compaction
+            attempt 1.2
+            text 0@0 "done"
+            usage 10 + 5 of 30 + 15
+            assistant message
+            end of turn 2: Done "done"
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nWe greeted.
+            user: go on
+            assistant: done
+        "#]],
+    );
+}
+
+#[test]
+fn a_cancel_stops_a_compaction_by_hand() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            [[reply]]
+            for = "summary"
+            text = "never"
+            stall = {}
+            [[reply]]
+            text = "two"
+        "#;
+        let mut stage = stage_with(script, [], keep_one).await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        let session = stage.session.clone();
+        let compacting = tokio::spawn(async move { session.compact().await });
+        stage.watcher.until(|event| matches!(event, Event::CompactionStarted { .. })).await;
+        stage.session.cancel().await;
+        assert_eq!(compacting.await.unwrap(), Ok(false));
+        stage.watcher.drain();
+        assert!(!stage.watcher.view.compacting);
+        assert_eq!(stage.model.streams_open(), 0);
+        assert_eq!(stage.say("go on").await, TurnOutcome::Done);
+        stage.close().await;
+    });
+}

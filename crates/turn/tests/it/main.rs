@@ -10,6 +10,7 @@ mod history;
 mod interrupt;
 mod limits;
 mod permission;
+mod properties;
 mod replies;
 mod retry;
 mod steering;

@@ -83,6 +83,10 @@ pub fn tool_schema<T: JsonSchema>() -> RawJson {
         .into_generator();
     let mut schema = generator.into_root_schema_for::<T>().to_value();
     simplify(&mut schema);
+    if let Value::Object(map) = &mut schema {
+        // The input type's own words are for readers of the code; the tool has a description.
+        map.shift_remove("description");
+    }
     RawJson::from_value(&schema)
 }
 
@@ -114,6 +118,7 @@ fn simplify(schema: &mut Value) {
 
 #[cfg(test)]
 mod tests {
+    /// Not for the model.
     #[derive(schemars::JsonSchema, serde::Deserialize)]
     #[expect(dead_code, reason = "only its schema is looked at")]
     struct Input {

@@ -31,7 +31,6 @@ pub struct Edit {}
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(description = "")]
 pub struct EditInput {
     /// File to change.
     pub file_path: String,

@@ -30,7 +30,6 @@ pub struct Glob {
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(description = "")]
 pub struct GlobInput {
     /// Such as `src/**/*.{ts,tsx}`.
     pub pattern: String,

@@ -52,7 +52,6 @@ pub struct Grep {
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(description = "")]
 pub struct GrepInput {
     /// Regular expression (Rust syntax).
     pub pattern: String,

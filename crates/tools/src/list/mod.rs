@@ -31,7 +31,6 @@ pub struct List {
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(description = "")]
 pub struct ListInput {
     /// Folder to list.
     pub path: String,

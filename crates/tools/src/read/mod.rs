@@ -42,7 +42,6 @@ pub struct Read {
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(description = "")]
 pub struct ReadInput {
     /// File to read.
     pub file_path: String,

@@ -20,7 +20,6 @@ pub struct Write {}
 /// What the model gives.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(description = "")]
 pub struct WriteInput {
     /// File to write.
     pub file_path: String,

@@ -8,6 +8,8 @@ mod cancel;
 mod common;
 mod compaction;
 mod contract;
+mod durability;
+mod lease;
 mod limits;
 mod outputs;
 mod parallel;

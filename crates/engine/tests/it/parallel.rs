@@ -8,7 +8,8 @@ use heeler_core::{Event, Input, ToolContext, ToolError, ToolOutput, TurnOutcome}
 use tokio::sync::{Barrier, Notify};
 
 use crate::common::{
-    Case, Stage, TestTool, check, echo, failing, field, hanging, stage, stage_with, tool, virtually,
+    Case, Stage, TestTool, check, echo, failing, field, hanging, settled, stage, stage_with, tool,
+    virtually,
 };
 
 /// A reply of `count` calls of `name`, each told its number, and a last word.
@@ -65,11 +66,6 @@ impl Gates {
     fn words(&self) -> String {
         self.words.lock().unwrap().join(" ")
     }
-}
-
-/// On a paused runtime a sleep ends only when nothing else can go on.
-async fn settled() {
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
 }
 
 async fn begin(stage: &Stage) -> heeler_engine::Turn {

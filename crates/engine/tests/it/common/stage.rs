@@ -9,6 +9,7 @@ use heeler_providers::scripted::Scripted;
 use heeler_script::{Script, UsageSpec};
 use heeler_store::MemoryStore;
 use heeler_testkit::VirtualClock;
+use tokio::runtime::Runtime;
 
 use super::{TestTool, line};
 
@@ -31,13 +32,7 @@ pub(crate) struct Stage {
 /// Runs a scenario on one thread in virtual time. Fails when nothing moves any more, and when a
 /// task outlives the scenario.
 pub(crate) fn virtually<T>(scenario: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        // The scenario takes turns with every task, however busy they are.
-        .event_interval(1)
-        .build()
-        .unwrap();
+    let runtime = paused();
     let result = runtime.block_on(async {
         let ended = tokio::time::timeout(FOR_EVER, scenario).await;
         // Whatever still has something to do gets to it before this is over.
@@ -46,6 +41,23 @@ pub(crate) fn virtually<T>(scenario: impl Future<Output = T>) -> T {
     });
     assert_eq!(runtime.metrics().num_alive_tasks(), 0, "tasks outlive the session");
     result.expect("nothing moves any more")
+}
+
+/// A runtime of one thread in virtual time. Dropping it is the death of a process: every task
+/// is gone at once, with nothing written.
+pub(crate) fn paused() -> Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        // The scenario takes turns with every task, however busy they are.
+        .event_interval(1)
+        .build()
+        .unwrap()
+}
+
+/// Waits until nothing can go on: on a paused runtime, only then a sleep ends.
+pub(crate) async fn settled() {
+    tokio::time::sleep(Duration::from_secs(1)).await;
 }
 
 /// A session with this script and these tools, over a store in memory.

@@ -60,6 +60,8 @@ impl State {
             let message = words::died_repeatedly("running a tool call");
             turn.ends_after_batch = Some(TurnOutcome::Failed { message });
         }
+        // What may run again is judged by the rules of today.
+        self.judge_again(out);
         self.close_batch(out);
     }
 

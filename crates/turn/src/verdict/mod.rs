@@ -38,7 +38,7 @@ pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Ver
         return Verdict::Allow { by: "mode bypass".into() };
     }
     if let Some(rule) = matching(grants, RuleEffect::Ask, policy, tool, facts) {
-        return Verdict::Ask { why: format!("rule {rule} ({}) asks", rule.source) };
+        return ask(policy, format!("the rule {rule} ({}) asks", rule.source));
     }
     let mut reasons = Vec::new();
     for access in &facts.accesses {
@@ -130,13 +130,20 @@ fn whole_tool_rule(policy: &Policy, grants: &[Rule], tool: &str) -> Option<Strin
 
 fn not_allowed(policy: &Policy, access: &Access) -> Verdict {
     let what = describe(access);
-    if policy.mode == Mode::AllowListed {
-        let by = format!(
-            "it {what}, which no rule allows, and nobody can be asked in the mode allow-listed"
-        );
-        return Verdict::Deny { by };
+    match policy.mode {
+        Mode::AllowListed => ask(policy, format!("it {what}, which no rule allows")),
+        _ => ask(policy, format!("it {what}")),
     }
-    Verdict::Ask { why: format!("it {what}") }
+}
+
+/// Asks, in the modes that ever do.
+fn ask(policy: &Policy, why: String) -> Verdict {
+    if policy.mode == Mode::AllowListed {
+        return Verdict::Deny {
+            by: format!("{why}, and nobody can be asked in the mode allow-listed"),
+        };
+    }
+    Verdict::Ask { why }
 }
 
 fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
@@ -279,6 +286,7 @@ mod tests {
     fn ask_wins_over_allow_but_not_over_bypass() {
         check(Mode::Ask, "+Bash(ls:*), ?Bash(ls:*)", "Bash", run("ls -l"), "ask");
         check(Mode::Bypass, "?Bash(ls:*)", "Bash", run("ls -l"), "allow");
+        check(Mode::AllowListed, "+Bash, ?Bash(ls:*)", "Bash", run("ls -l"), "deny");
     }
 
     #[test]

@@ -344,3 +344,37 @@ fn three_deaths_in_a_compaction_end_the_compaction() {
         "#]],
     );
 }
+
+#[test]
+fn a_call_that_would_run_again_is_judged_by_the_rules_of_today() {
+    check(
+        "user hi
+         reply call read a | call note b
+         set deny=read
+         crash
+         done 1 noted
+         reply No more.",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | call note b
+              > run 0 read [mode bypass], run 1 note [mode bypass]
+            set deny=read
+              > run 0 read [mode bypass], run 1 note [mode bypass]
+            crash
+                call 0 failed: Not allowed: the rule read (test) denies it.
+              > run 1 note [mode bypass]
+            done 1 noted
+              > model 1.2.1
+            reply No more.
+                turn 1 ended done: No more.
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}> + <w2 note {"text":"b"}>
+            user: <w1! = Not allowed: the rule read (test) denies it.> + <w2 = noted>
+            model: No more.
+        "#]],
+    );
+}

@@ -182,7 +182,7 @@ fn a_budget_that_no_request_fits_ends_every_turn_at_once() {
 }
 
 #[test]
-fn a_queue_is_not_a_way_around_a_budget() {
+fn a_queue_opens_a_turn_with_a_budget_of_its_own() {
     check(
         "set tokens=700
          user hi
@@ -257,8 +257,9 @@ fn wall_time_counts_while_a_process_lives() {
          crash
          wall
          user go on
+         tick 1000
+         crash 9000
          tick 9000
-         crash
          reply Fine.",
         expect![[r#"
             set wall=5000
@@ -284,10 +285,12 @@ fn wall_time_counts_while_a_process_lives() {
               > idle
             user go on
               > wall at 9000, model 2.1.1
-            tick 9000
+            tick 1000
               > wall at 9000, model 2.1.1
-            crash
-              > wall at 9000, model 2.1.2
+            crash 9000
+              > wall at 18000, model 2.1.2
+            tick 9000
+              > wall at 18000, model 2.1.2
             reply Fine.
                 turn 2 ended done: Fine.
               > idle

@@ -14,7 +14,8 @@
 //! late KIND                   the attempt before this one fails
 //! done I TEXT, error I TEXT, handled I TEXT, long I N      call I of the batch ends
 //! allow I, session I RULE, deny I [WHY], stop I [WHY]      somebody decides about call I
-//! grant RULE, interrupt, wall, crash, tick MILLIS
+//! grant RULE, interrupt, wall, tick MILLIS
+//! crash [MILLIS]              a new process opens the session after so long
 //! compact, summary TEXT, no summary                        compaction
 //! hold, step, go              stops performing by itself; performs one effect; goes on
 //! measure                     shows estimate and limit
@@ -122,6 +123,7 @@ impl Play {
             }
             "crash" => {
                 self.flying.clear();
+                self.now += rest.parse::<u64>().unwrap_or(0);
                 let incarnation = self.state.incarnation + 1;
                 self.write(Record::Opened(Opened { incarnation, build: "test".into() }));
             }
@@ -311,7 +313,7 @@ pub(crate) fn first_record(state: &State, effect: &Effect) -> Option<Record> {
     let epoch = state.epoch.as_ref().map_or(0, |epoch| epoch.number);
     Some(match &effect.kind {
         EffectKind::StartEpoch { cause } => Record::EpochStarted(Box::new(EpochStarted {
-            epoch: epoch + 1,
+            epoch: epoch.saturating_add(1),
             cause: *cause,
             system: "You help.".into(),
             tools: Vec::new(),

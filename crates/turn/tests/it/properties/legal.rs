@@ -7,7 +7,7 @@ use super::world::World;
 use super::{cases, dice};
 
 proptest! {
-    #![proptest_config(cases(20000))]
+    #![proptest_config(cases(300))]
 
     /// The watcher holds every invariant after every record; whatever happened, the session comes
     /// to rest and the next turn can go on.

@@ -5,6 +5,7 @@
 
 mod crash;
 mod hostile;
+mod invent;
 mod legal;
 mod order;
 mod run;

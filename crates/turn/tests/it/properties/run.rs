@@ -28,7 +28,7 @@ pub(super) struct Run {
     flying: Vec<(EffectId, Reserve)>,
     /// Settings as the last record said.
     settings: Settings,
-    said: u32,
+    pub(super) said: u32,
 }
 
 impl Run {
@@ -65,12 +65,16 @@ impl Run {
 
     /// Performs what is due, without faults, until nothing is.
     pub(super) fn finish(&mut self) {
-        let mut calm = Dice::new(Vec::new());
+        self.finish_by(&mut Dice::new(Vec::new()));
+    }
+
+    /// As `finish`, in the order the dice say.
+    pub(super) fn finish_by(&mut self, order: &mut Dice) {
         for _ in 0..STEPS_MAX {
             if self.state.pending().is_empty() {
                 return;
             }
-            self.work(&mut calm);
+            self.work(order);
         }
         panic!("the machine never comes to rest");
     }
@@ -83,7 +87,7 @@ impl Run {
 
     pub(super) fn open(&mut self) {
         self.flying.clear();
-        let incarnation = self.state.incarnation + 1;
+        let incarnation = self.state.incarnation.saturating_add(1);
         self.write(Record::Opened(Opened { incarnation, build: "test".into() }));
     }
 
@@ -123,7 +127,7 @@ impl Run {
         self.write(Record::Interrupted { cause });
     }
 
-    fn input(&mut self) {
+    pub(super) fn input(&mut self) {
         self.said += 1;
         let text = format!("[said {}]", self.said);
         self.write(Record::Input(Input::text(text)));
@@ -196,8 +200,8 @@ impl Run {
         let reserve = match &effect.kind {
             EffectKind::CallModel { reserve, .. } => *reserve,
             EffectKind::Compact { cause: CompactionCause::Automatic, .. } => {
-                let turn = self.state.turn.as_ref().expect("only before a request");
-                limits::reserve_summary(&self.state, turn).unwrap_or_default()
+                let reserve = |turn| limits::reserve_summary(&self.state, turn).ok();
+                self.state.turn.as_ref().and_then(reserve).unwrap_or_default()
             }
             _ => Reserve::default(),
         };
@@ -208,7 +212,7 @@ impl Run {
     }
 
     fn end(&mut self, effect: &Effect, reserve: Reserve, dice: &mut Dice) {
-        let usage = used(reserve, dice);
+        let usage = if self.world.calm { all(reserve) } else { used(reserve, dice) };
         let cost = self.settings.model.prices.map(|prices| prices.cost(&usage));
         let record = match &effect.kind {
             EffectKind::CallModel { turn, round, attempt, .. } => {
@@ -220,7 +224,9 @@ impl Run {
             }
             EffectKind::AskPermission { id, name, .. } => {
                 let decision = match dice.below(9) {
-                    8 => Decision::Deny { reason: Some("nobody answered".into()) },
+                    8 if !self.world.calm => {
+                        Decision::Deny { reason: Some("nobody answered".into()) }
+                    }
                     _ => self.world.decision(id.call, name),
                 };
                 let decided = PermissionDecided { id: *id, decision, by: "somebody".into() };
@@ -272,13 +278,19 @@ impl Run {
 
     pub(super) fn write(&mut self, record: Record) {
         let entry = Entry { seq: self.state.seq + 1, at: Timestamp(self.now), record };
+        let misfits = self.state.misfits;
         self.watch.before(&self.state, &entry);
         let mut out = Announcer::collecting();
         self.state.apply_announcing(&entry, &mut out);
         self.watch.after(&self.state, &entry, &out.into_events());
-        assert_eq!(self.state.misfits, 0, "a driver's record is a misfit: {entry:?}");
+        assert_eq!(self.state.misfits, misfits, "a driver's record is a misfit: {entry:?}");
         self.journal.push(entry);
     }
+}
+
+/// All that was reserved.
+fn all(reserve: Reserve) -> Usage {
+    Usage { input: reserve.input, output: reserve.output, ..Usage::default() }
 }
 
 /// At most what was reserved.

@@ -1,1 +1,143 @@
-//! x
+//! The verdict: deny wins, whatever else is written, granted or set.
+
+use heeler_core::{Access, Facts, Mode, Policy, Rule, RuleEffect, Verdict};
+use heeler_turn::verdict::judge;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use super::cases;
+
+/// An access, the tool that makes it, and arguments of rules that match it.
+#[derive(Debug, Clone)]
+struct Sample {
+    tool: &'static str,
+    access: Access,
+    arguments: &'static [&'static str],
+}
+
+fn samples() -> Vec<Sample> {
+    let sample = |tool, access, arguments| Sample { tool, access, arguments };
+    let bash = |line: &str, arguments| sample("Bash", Access::Command(line.into()), arguments);
+    vec![
+        bash("git push", &["Bash", "Bash(git push)", "Bash(git:*)", "bash(git push:*)", "B*"]),
+        bash("git  push --force", &["Bash(git push:*)", "Bash(git *)", "Bash"]),
+        // A line that is not plainly one command is denied when it may hide what a rule names.
+        bash("ls; git push", &["Bash(git push:*)", "Bash(git:*)"]),
+        bash("g\"i\"t push", &["Bash(git push:*)"]),
+        bash("$(echo git) push", &["Bash(git:*)", "Bash(rm:*)"]),
+        sample(
+            "Write",
+            Access::Write("/w/src/a.rs".into()),
+            &["Edit(src/**)", "Write(*.rs)", "Edit", "edit(//w/**)", "Write"],
+        ),
+        sample("Grep", Access::Read("/etc/passwd".into()), &["Read(//etc/**)", "Read", "Grep"]),
+        sample("List", Access::Read("/w/secret".into()), &["Read(secret)", "Read(/secret)"]),
+        sample(
+            "Fetch",
+            Access::Host("a.Example.com".into()),
+            &["WebFetch(domain:example.com)", "WebFetch", "Fetch", "Fetch(domain:a.example.com)"],
+        ),
+        sample("mcp__x__y", Access::Opaque("?".into()), &["mcp__x__y", "mcp__x__*"]),
+    ]
+}
+
+fn mode() -> impl Strategy<Value = Mode> {
+    select(vec![Mode::Ask, Mode::AcceptEdits, Mode::Plan, Mode::AllowListed, Mode::Bypass])
+}
+
+/// Any rule: of any effect, about any of the samples.
+fn rule() -> impl Strategy<Value = Rule> {
+    let arguments: Vec<&str> =
+        samples().iter().flat_map(|sample| sample.arguments).copied().collect();
+    let effects = vec![RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny];
+    (select(arguments), select(effects)).prop_map(|(text, effect)| parse(text, effect))
+}
+
+fn rules() -> impl Strategy<Value = Vec<Rule>> {
+    prop::collection::vec(rule(), 0..6)
+}
+
+fn parse(text: &str, effect: RuleEffect) -> Rule {
+    Rule::parse(text, effect, "test").unwrap()
+}
+
+fn facts() -> impl Strategy<Value = (&'static str, Facts)> {
+    (select(samples()), prop::collection::vec(select(samples()), 0..3)).prop_map(|(main, more)| {
+        let accesses = std::iter::once(main.access).chain(more.into_iter().map(|s| s.access));
+        (main.tool, Facts { accesses: accesses.collect(), ..Facts::default() })
+    })
+}
+
+fn policy(mode: Mode, rules: Vec<Rule>) -> Policy {
+    Policy { mode, rules, interactive: true, workspace: "/w".into() }
+}
+
+/// How little a verdict lets through.
+fn strictness(verdict: &Verdict) -> u8 {
+    match verdict {
+        Verdict::Allow { .. } => 0,
+        Verdict::Ask { .. } => 1,
+        Verdict::Deny { .. } => 2,
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(500))]
+
+    #[test]
+    fn a_matching_deny_rule_wins(
+        mode in mode(), mut rules in rules(), grants in rules(), (tool, facts) in facts(),
+        which in any::<Index>(), at in any::<Index>(),
+    ) {
+        let Some(sample) = samples().into_iter().find(|s| facts.accesses[0] == s.access) else {
+            panic!("facts come from the samples")
+        };
+        let argument = sample.arguments[which.index(sample.arguments.len())];
+        let deny = parse(argument, RuleEffect::Deny);
+        rules.insert(at.index(rules.len() + 1), deny);
+        let verdict = judge(&policy(mode, rules), &grants, tool, &facts);
+        prop_assert_eq!(strictness(&verdict), 2, "{:?}", verdict);
+    }
+
+    #[test]
+    fn a_deny_rule_never_widens_and_no_allow_rule_lifts_a_denial(
+        mode in mode(), rules in rules(), grants in rules(), (tool, facts) in facts(),
+        extra in rule(),
+    ) {
+        let before = strictness(&judge(&policy(mode, rules.clone()), &grants, tool, &facts));
+        let mut more = rules;
+        more.push(extra.clone());
+        let after = strictness(&judge(&policy(mode, more), &grants, tool, &facts));
+        // Nobody is asked in the mode allow-listed, so what no rule allows is denied there.
+        let lifts = before == 2 && after < 2 && mode != Mode::AllowListed;
+        match extra.effect {
+            RuleEffect::Allow => prop_assert!(after <= before && !lifts),
+            RuleEffect::Ask | RuleEffect::Deny => prop_assert!(after >= before),
+        }
+    }
+
+    #[test]
+    fn the_order_of_rules_does_not_matter(
+        mode in mode(), rules in rules(), grants in rules(), (tool, facts) in facts(),
+    ) {
+        let mut backwards = rules.clone();
+        backwards.reverse();
+        let one = judge(&policy(mode, rules), &grants, tool, &facts);
+        let other = judge(&policy(mode, backwards), &grants, tool, &facts);
+        prop_assert_eq!(strictness(&one), strictness(&other));
+    }
+
+    #[test]
+    fn each_mode_keeps_its_word(rules in rules(), grants in rules(), (tool, facts) in facts()) {
+        let judged = |mode| judge(&policy(mode, rules.clone()), &grants, tool, &facts);
+        prop_assert_ne!(strictness(&judged(Mode::Bypass)), 1);
+        prop_assert_ne!(strictness(&judged(Mode::AllowListed)), 1);
+        let changes = |a: &Access| !matches!(a, Access::Read(_) | Access::Host(_));
+        if facts.accesses.iter().any(changes) {
+            prop_assert_eq!(strictness(&judged(Mode::Plan)), 2);
+        }
+        let accept_edits = strictness(&judged(Mode::AcceptEdits));
+        prop_assert!(accept_edits <= strictness(&judged(Mode::Ask)));
+        prop_assert!(strictness(&judged(Mode::Bypass)) <= accept_edits);
+    }
+}

@@ -7,7 +7,7 @@ use heeler_core::{
     Rule, RuleEffect, SteeringId, View,
 };
 use heeler_turn::State;
-use heeler_turn::state::Phase;
+use heeler_turn::state::{Phase, Turn};
 
 use crate::{checker, toolbox};
 
@@ -44,6 +44,18 @@ struct Spent {
     cost: u64,
 }
 
+impl Spent {
+    fn by(turn: &Turn) -> Self {
+        Self {
+            replies: turn.rounds_spent,
+            calls: 0,
+            calls_max: None,
+            tokens: turn.tokens_spent,
+            cost: turn.cost_spent.0,
+        }
+    }
+}
+
 impl Watch {
     pub(super) fn from(state: &State) -> Self {
         Self {
@@ -55,13 +67,8 @@ impl Watch {
             finished: HashSet::new(),
             steering: HashMap::new(),
             heard: Vec::new(),
-            turn: Spent::default(),
+            turn: state.turn.as_ref().map(Spent::by).unwrap_or_default(),
         }
-    }
-
-    /// How often each call was started.
-    pub(super) fn starts(&self) -> &HashMap<CallId, u32> {
-        &self.started
     }
 
     /// What a record may not say, seen from the state before it.
@@ -124,11 +131,11 @@ impl Watch {
         let limits = &state.settings.limits;
         assert!(limits.rounds == 0 || self.turn.replies < limits.rounds, "one round too many");
         let reserve = started.reserve;
-        let tokens = self.turn.tokens + reserve.input + reserve.output;
+        let tokens = self.turn.tokens.saturating_add(reserve.input + reserve.output);
         assert!(limits.tokens == 0 || tokens <= limits.tokens, "the tokens do not suffice");
         if let (1.., Some(prices)) = (limits.cost, state.settings.model.prices) {
             let input = reserve.input * prices.input.max(prices.cache_write);
-            let cost = self.turn.cost + input + reserve.output * prices.output;
+            let cost = self.turn.cost.saturating_add(input + reserve.output * prices.output);
             assert!(cost <= limits.cost, "the money does not suffice");
         }
         assert_eq!(Some(started.epoch), state.epoch.as_ref().map(|epoch| epoch.number));
@@ -200,8 +207,8 @@ impl Watch {
             Record::Compacted(compacted) => (compacted.usage, compacted.cost),
             _ => return,
         };
-        self.turn.tokens += usage.total();
-        self.turn.cost += cost.unwrap_or_default().0;
+        self.turn.tokens = self.turn.tokens.saturating_add(usage.total());
+        self.turn.cost = self.turn.cost.saturating_add(cost.unwrap_or_default().0);
         let Some(turn) = &state.turn else { return };
         assert_eq!((turn.tokens_spent, turn.cost_spent.0), (self.turn.tokens, self.turn.cost));
     }
@@ -236,7 +243,7 @@ impl Watch {
 }
 
 /// Whether a rule about all of a tool, or plan mode, denies it.
-fn is_denied(policy: &Policy, grants: &[Rule], name: &str) -> bool {
+pub(super) fn is_denied(policy: &Policy, grants: &[Rule], name: &str) -> bool {
     let by_rule = policy
         .rules
         .iter()

@@ -1,10 +1,14 @@
 //! A world: settings, a model, tools and a person whose answers depend on nothing but what they
 //! are asked, so that runs of one world can be compared.
 
+use std::collections::BTreeSet;
+
 use heeler_core::{
     Block, CallId, Decision, Mode, Prices, RawJson, Reply, Rule, RuleEffect, Settings, StopReason,
     Thinking, ToolOutput, ToolUse, Usage,
 };
+
+use heeler_turn::words;
 
 use super::Dice;
 use crate::toolbox;
@@ -19,6 +23,8 @@ pub(super) struct World {
     pub(super) settings: Settings,
     replies: Vec<Reply>,
     salt: u32,
+    /// Calls whose outcome is unknown, as after a crash.
+    pub(super) unknown: BTreeSet<CallId>,
     /// Decisions that stop the turn or change rules are left out.
     pub(super) calm: bool,
 }
@@ -28,7 +34,7 @@ impl World {
         let settings = settings(dice);
         let replies = (0..1 + dice.below(6)).map(|_| reply(dice)).collect();
         let salt = u32::try_from(dice.below(256)).unwrap();
-        Self { settings, replies, salt, calm: false }
+        Self { settings, replies, salt, unknown: BTreeSet::new(), calm: false }
     }
 
     /// A world whose turns end by the model's will alone, whatever the order of things.
@@ -36,6 +42,7 @@ impl World {
         let mut world = Self::roll(dice);
         let limits = &mut world.settings.limits;
         (limits.calls, limits.tokens, limits.cost, limits.repeats) = (0, 0, 0, 0);
+        limits.wall_millis = 0;
         world.settings.policy.interactive = true;
         world.settings.compaction.automatic = false;
         world.calm = true;
@@ -51,6 +58,9 @@ impl World {
 
     /// The same call always comes to the same, but for its name in the text.
     pub(super) fn output(&self, call: CallId, name: &str, input: &RawJson) -> ToolOutput {
+        if self.unknown.contains(&call) {
+            return ToolOutput::error(words::OUTCOME_UNKNOWN);
+        }
         let argument = toolbox::argument(input);
         let text = format!("{call}: {name} {argument}");
         match self.hash(&format!("{name} {argument}")) % 9 {

@@ -1,0 +1,192 @@
+//! Records out of thin air: every kind, small numbers that may fit and large ones that never do.
+
+use heeler_core::{
+    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Cost,
+    Decision, EpochCause, EpochStarted, Input, InterruptCause, LimitKind, Limits, ModelFailed,
+    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId,
+    PermissionReason, ProviderErrorKind, RawJson, Record, Reply, Reserve, SteeringId,
+    SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, TurnOutcome,
+    Usage,
+};
+
+use super::{Dice, world};
+use crate::toolbox;
+
+/// Any time, forwards or backwards.
+pub(super) fn time(dice: &mut Dice) -> Timestamp {
+    Timestamp(dice.pick(&[0, 1, 5000, u64::MAX]))
+}
+
+/// Any record.
+pub(super) fn record(dice: &mut Dice) -> Record {
+    match dice.below(24) {
+        0 => Record::Opened(Opened { incarnation: large(dice), build: String::new() }),
+        1 => {
+            let settings = world::World::roll(dice).settings;
+            Record::SettingsChanged(Box::new(settings))
+        }
+        2 => Record::LimitsChanged(Limits { rounds: small(dice), ..Limits::default() }),
+        3 => Record::EpochStarted(Box::new(epoch(dice))),
+        4 => Record::Input(input(dice)),
+        5..=7 => Record::ModelStarted(ModelStarted {
+            turn: small(dice),
+            round: small(dice),
+            attempt: small(dice),
+            epoch: small(dice),
+            up_to: large(dice),
+            reserve: Reserve::default(),
+        }),
+        8..=10 => Record::ModelReplied(Box::new(ModelReplied {
+            turn: small(dice),
+            round: small(dice),
+            attempt: small(dice),
+            reply: reply(dice),
+            cost: dice.pick(&[None, Some(Cost(u64::MAX))]),
+        })),
+        11 => Record::ModelFailed(ModelFailed {
+            turn: small(dice),
+            round: small(dice),
+            attempt: small(dice),
+            kind: dice.pick(&[ProviderErrorKind::Overloaded, ProviderErrorKind::ContextOverflow]),
+            message: String::new(),
+            retry_at: dice.pick(&[None, Some(Timestamp(5000)), Some(Timestamp(u64::MAX))]),
+            usage: usage(dice),
+            cost: None,
+        }),
+        12 | 13 => {
+            let (name, argument) = (dice.pick(&["note", "write", "jump"]), dice.pick(&["a", "b"]));
+            let plan = toolbox::plan(name, &toolbox::input(name, argument));
+            let plan = if dice.below(5) == 4 { unusable() } else { plan };
+            Record::CallPlanned(Box::new(CallPlanned { call: call(dice), plan }))
+        }
+        14 | 15 => Record::CallStarted { call: call(dice) },
+        16 => Record::CallFinished {
+            call: call(dice),
+            output: Box::new(ToolOutput { content: blocks(dice), ..ToolOutput::default() }),
+            millis: large(dice),
+        },
+        17 => Record::PermissionAsked(PermissionAsked {
+            id: PermissionId { call: call(dice) },
+            reason: PermissionReason::Repeated(small(dice)),
+        }),
+        18 => Record::PermissionDecided(PermissionDecided {
+            id: PermissionId { call: call(dice) },
+            decision: decision(dice),
+            by: String::new(),
+        }),
+        _ => rarer(dice),
+    }
+}
+
+fn rarer(dice: &mut Dice) -> Record {
+    let id = SteeringId(dice.pick(&["s1", "input-5", ""]).into());
+    match dice.below(10) {
+        0 => Record::RuleGranted(world::rule(dice)),
+        1 => Record::SteeringTakenBack { id },
+        2 => Record::SteeringQueued(SteeringQueued { id, input: input(dice) }),
+        3 => Record::Interrupted {
+            cause: dice.pick(&[InterruptCause::Cancelled, InterruptCause::WallTime]),
+        },
+        4 | 5 => Record::CompactionStarted(CompactionStarted {
+            cut: large(dice),
+            cause: dice.pick(&[CompactionCause::Automatic, CompactionCause::Manual]),
+        }),
+        6 => Record::Compacted(Compacted {
+            summary: dice.pick(&["", "So far."]).into(),
+            usage: usage(dice),
+            cost: None,
+        }),
+        7 => Record::CompactionFailed { error: String::new() },
+        8 => Record::TurnFinished {
+            turn: small(dice),
+            outcome: dice.pick(&[
+                TurnOutcome::Done,
+                TurnOutcome::Limit { limit: LimitKind::Wall },
+                TurnOutcome::Cancelled,
+            ]),
+        },
+        _ => Record::TimePassed,
+    }
+}
+
+fn small(dice: &mut Dice) -> u32 {
+    dice.pick(&[1, 1, 1, 2, 2, 3, 4, 0, u32::MAX])
+}
+
+fn large(dice: &mut Dice) -> u64 {
+    dice.pick(&[1, 2, 3, 4, 5, 6, 7, 0, u64::MAX])
+}
+
+fn call(dice: &mut Dice) -> CallId {
+    CallId { turn: small(dice), round: small(dice), index: dice.pick(&[0, 1, 2, u32::MAX]) }
+}
+
+fn usage(dice: &mut Dice) -> Usage {
+    let n = large(dice);
+    Usage { input: n, output: n, cache_write: n, ..Usage::default() }
+}
+
+fn epoch(dice: &mut Dice) -> EpochStarted {
+    EpochStarted {
+        epoch: small(dice),
+        cause: EpochCause::Tools,
+        system: dice.pick(&["", "You help."]).into(),
+        tools: Vec::new(),
+        model: dice.pick(&["", "model", "a/b/c"]).into(),
+        system_hash: String::new(),
+        tools_hash: String::new(),
+    }
+}
+
+fn input(dice: &mut Dice) -> Input {
+    Input { blocks: blocks(dice), origin: heeler_core::InputOrigin::default() }
+}
+
+fn reply(dice: &mut Dice) -> Reply {
+    let stop = dice.pick(&[StopReason::ToolUse, StopReason::EndTurn, StopReason::Pause]);
+    Reply { blocks: blocks(dice), stop, usage: usage(dice), provider_id: None }
+}
+
+/// Blocks that belong there, and blocks that never may.
+fn blocks(dice: &mut Dice) -> Vec<Block> {
+    (0..dice.below(4)).map(|_| block(dice)).collect()
+}
+
+fn block(dice: &mut Dice) -> Block {
+    let id = dice.pick(&["same", "", "call_1_1_0"]).to_owned();
+    match dice.below(6) {
+        0 | 1 => Block::ToolUse(ToolUse {
+            id,
+            name: dice.pick(&["note", "write", "jump"]).into(),
+            input: RawJson::empty_object(),
+            invalid: None,
+            cache: None,
+        }),
+        2 => Block::ToolResult(ToolResult {
+            tool_use_id: id,
+            content: Vec::new(),
+            is_error: false,
+            cache: None,
+        }),
+        3 => Block::text(""),
+        4 => Block::Thinking(Thinking {
+            text: "Hm.".into(),
+            signature: dice.pick(&["", "signed"]).into(),
+        }),
+        _ => Block::text("Well."),
+    }
+}
+
+fn decision(dice: &mut Dice) -> Decision {
+    let reason = None;
+    match dice.below(4) {
+        0 => Decision::Once,
+        1 => Decision::Session { rule: world::rule(dice) },
+        2 => Decision::Deny { reason },
+        _ => Decision::DenyAndStop { reason },
+    }
+}
+
+fn unusable() -> CallPlan {
+    CallPlan::Invalid { error: String::new() }
+}

@@ -41,7 +41,7 @@ const CHECKS: [Check; 12] = [
     Check { name: "seeds", why: seeds::WHY, run: |tree| seeds::check(tree, SEEDS_OPEN_ROWS) },
 ];
 
-/// Becomes `Refused` once every row that this stage of the work answers has its answer.
+/// Every row has an answer: what is shown, what is replaced, or the work that brings it.
 const SEEDS_OPEN_ROWS: OpenRows = OpenRows::Refused;
 
 /// Runs every check and prints what it found: notes first, since what fails should stand last.

@@ -5,25 +5,27 @@
 
 mod announce;
 mod calls;
+mod compaction;
 mod crash;
 mod epoch;
 mod model;
+mod queue;
 mod turn;
 
 use std::sync::Arc;
 
 use heeler_core::{
-    Compacted, CompactionCause, CompactionStarted, Cost, Entry, EpochCause, Event, Input,
-    InputOrigin, Limits, Message, RawJson, Record, Role, Rule, Seq, Settings, StateView,
-    SteeringId, SteeringQueued, Timestamp, TurnOutcome, Usage, View,
+    Cost, Entry, EpochCause, Event, Limits, Message, RawJson, Record, Role, Rule, Seq, Settings,
+    StateView, SteeringId, Timestamp, TurnOutcome, Usage, View,
 };
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 
 pub use announce::Announcer;
+pub use compaction::Compaction;
 pub use epoch::Epoch;
+pub use queue::QueuedInput;
 pub use turn::{Call, CallStatus, Phase, Repeats, Turn};
 
-use crate::compact;
 use crate::estimate::{self, Breakdown, CharacterEstimate, TokenEstimate};
 use crate::history::History;
 use crate::{limits, words};
@@ -69,28 +71,6 @@ pub struct State {
     steering_seen: HashTrieSetSync<SteeringId>,
     estimate: Arc<dyn TokenEstimate>,
     custom_estimate: bool,
-}
-
-/// An input that waits for the next safe point.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueuedInput {
-    /// The record that queued it.
-    pub seq: Seq,
-    /// Its name.
-    pub id: SteeringId,
-    /// What is said.
-    pub input: Input,
-}
-
-/// A compaction that was started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compaction {
-    /// How many messages become the summary.
-    pub cut: usize,
-    /// Why.
-    pub cause: CompactionCause,
-    /// Processes that died in it.
-    pub deaths: u32,
 }
 
 impl Default for State {
@@ -239,118 +219,6 @@ impl State {
     fn on_limits(&mut self, limits: Limits, out: &mut Announcer) {
         self.settings.limits = limits;
         out.say(|| Event::LimitsChanged { limits });
-    }
-
-    /// An input starts a turn; while one runs it waits like steering.
-    fn on_input(&mut self, input: &Input, out: &mut Announcer) {
-        if self.turn.is_some() {
-            let mut id = SteeringId(format!("input-{}", self.seq));
-            while self.steering_seen.contains(&id) {
-                id.0.push('+');
-            }
-            self.on_steering_queued(&SteeringQueued { id, input: input.clone() }, out);
-            return;
-        }
-        self.begin_turn(input.origin.clone(), out);
-        self.append_user(input.blocks.clone(), out);
-        self.end_without_words();
-    }
-
-    fn begin_turn(&mut self, origin: InputOrigin, out: &mut Announcer) {
-        self.turns += 1;
-        self.turn = Some(Turn::new(self.turns, origin));
-        out.say(|| Event::TurnStarted { turn: self.turns });
-    }
-
-    /// What waits becomes the input of a new turn. It is delivered at once: a turn that ends
-    /// before its first request would otherwise leave it waiting, and open itself for ever.
-    fn begin_turn_from_queue(&mut self, out: &mut Announcer) {
-        let Some(origin) = self.steering.first().map(|queued| queued.input.origin.clone()) else {
-            return;
-        };
-        self.begin_turn(origin, out);
-        let queued = std::mem::take(&mut self.steering);
-        self.deliver(queued, out);
-        self.end_without_words();
-    }
-
-    /// Says queued inputs to the model.
-    fn deliver(&mut self, queued: Vec<QueuedInput>, out: &mut Announcer) {
-        for queued in queued {
-            out.say(|| Event::SteeringDelivered { id: queued.id });
-            self.append_user(queued.input.blocks, out);
-        }
-    }
-
-    /// A model is not asked to answer itself, nor nobody.
-    fn end_without_words(&mut self) {
-        let last = self.history.messages().last();
-        if last.is_some_and(|message| message.role == Role::User) {
-            return;
-        }
-        if let Some(turn) = &mut self.turn {
-            let message = words::NOTHING_SAID.into();
-            turn.phase = Phase::Ending(TurnOutcome::Failed { message });
-        }
-    }
-
-    fn on_steering_queued(&mut self, queued: &SteeringQueued, out: &mut Announcer) {
-        if self.steering_seen.contains(&queued.id) {
-            return;
-        }
-        self.steering_seen.insert_mut(queued.id.clone());
-        out.say(|| Event::SteeringQueued { id: queued.id.clone() });
-        self.steering.push(QueuedInput {
-            seq: self.seq,
-            id: queued.id.clone(),
-            input: queued.input.clone(),
-        });
-        if self.turn.is_none() {
-            self.begin_turn_from_queue(out);
-        }
-    }
-
-    fn on_compaction_started(&mut self, started: CompactionStarted, out: &mut Announcer) {
-        let cut = usize::try_from(started.cut).unwrap_or(usize::MAX);
-        if self.compaction.is_some() || !compact::keeps_pairs(self.history.messages(), cut) {
-            self.misfits += 1;
-            return;
-        }
-        self.compactions += 1;
-        self.compaction = Some(Compaction { cut, cause: started.cause, deaths: 0 });
-        self.announce_compaction(out);
-    }
-
-    fn announce_compaction(&self, out: &mut Announcer) {
-        if let Some(Compaction { cause, .. }) = self.compaction {
-            let tokens_before = self.estimate();
-            out.say(|| Event::CompactionStarted { cause, tokens_before });
-        }
-    }
-
-    fn on_compacted(&mut self, compacted: &Compacted, out: &mut Announcer) {
-        self.spend(&compacted.usage, compacted.cost, out);
-        let Some(Compaction { cut, .. }) = self.compaction.take() else {
-            self.misfits += 1;
-            return;
-        };
-        let summary = compact::summary_message(&compacted.summary);
-        let message = self.history.replace_head(cut, summary);
-        self.epoch_due = Some(EpochCause::Compaction);
-        if let Some(turn) = &mut self.turn {
-            turn.compaction_tried = true;
-            turn.overflowed = false;
-        }
-        let tokens_after = self.estimate();
-        out.say(|| Event::Compacted { cut: cut as u64, message, tokens_after });
-    }
-
-    fn on_compaction_failed(&mut self, error: &str, out: &mut Announcer) {
-        self.compaction = None;
-        if let Some(turn) = &mut self.turn {
-            turn.compaction_tried = true;
-        }
-        out.say(|| Event::CompactionFailed { error: error.to_owned() });
     }
 
     /// Adds tokens and money to the session and the running turn, and tells watchers.

@@ -1,4 +1,4 @@
-//! Compaction and epochs: when the head becomes a summary, and what starts a new prefix.
+//! Compaction: when the head becomes a summary, and what waits for it.
 
 use expect_test::expect;
 
@@ -53,80 +53,6 @@ fn it_comes_before_a_request_that_would_not_fit_also_after_large_results() {
             model: <w2 read {"path":"b"}>
             user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx>
             model: Read.
-        "#]],
-    );
-}
-
-#[test]
-fn the_limit_itself_still_fits() {
-    check(
-        "set chars=1 context=14 keep=1
-         user a
-         reply b
-         user c
-         measure
-         reply d
-         set context=13
-         measure
-         user e",
-        expect![[r#"
-            set chars=1 context=14 keep=1
-              > idle
-            user a
-                epoch 1 first
-              > model 1.1.1
-            reply b
-                turn 1 ended done: b
-              > idle
-            user c
-              > model 2.1.1
-            measure
-                12 of 14
-            reply d
-                turn 2 ended done: d
-              > idle
-            set context=13
-              > idle
-            measure
-                13 of 13
-            user e
-              > compact automatic cut 4
-            ---
-            user: a
-            model: b
-            user: c
-            model: d
-            user: e
-        "#]],
-    );
-}
-
-#[test]
-fn the_limit_is_the_window_less_the_output_or_what_was_set_or_180_000() {
-    check(
-        "measure
-         set output=1000 window=200000
-         measure
-         set output=300000
-         measure
-         set context=5000
-         measure",
-        expect![[r#"
-            measure
-                0 of 180000
-            set output=1000 window=200000
-              > idle
-            measure
-                0 of 199000
-            set output=300000
-              > idle
-            measure
-                0 of 1
-            set context=5000
-              > idle
-            measure
-                0 of 5000
-            ---
         "#]],
     );
 }
@@ -419,50 +345,6 @@ fn eight_messages_stay_unless_somebody_says_otherwise() {
             model: 8
             user: 9
             model: 10
-        "#]],
-    );
-}
-
-#[test]
-fn another_model_or_other_parameters_start_an_epoch_and_limits_do_not() {
-    check(
-        "user one
-         reply two
-         set rounds=7 context=9000
-         user three
-         reply four
-         set model=test/other
-         user five
-         reply six",
-        expect![[r#"
-            user one
-                epoch 1 first
-              > model 1.1.1
-            reply two
-                turn 1 ended done: two
-              > idle
-            set rounds=7 context=9000
-              > idle
-            user three
-              > model 2.1.1
-            reply four
-                turn 2 ended done: four
-              > idle
-            set model=test/other
-              > idle
-            user five
-                epoch 2 model
-              > model 3.1.1
-            reply six
-                turn 3 ended done: six
-              > idle
-            ---
-            user: one
-            model: two
-            user: three
-            model: four
-            user: five
-            model: six
         "#]],
     );
 }

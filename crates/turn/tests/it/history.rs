@@ -107,3 +107,21 @@ fn only_results_that_were_asked_for_enter_and_missing_ones_are_told() {
     assert_eq!(results, [("a".to_owned(), true), ("b".to_owned(), false)]);
     assert!(history.push_results(vec![result("b")]).is_none());
 }
+
+#[test]
+fn calls_nobody_answered_are_answered_before_anything_else_is_said() {
+    for user in [true, false] {
+        let mut history = history(&["one"]);
+        let input = RawJson::empty_object();
+        let (id, name) = ("a".to_owned(), "read".to_owned());
+        let call = Block::ToolUse(ToolUse { id, name, input, invalid: None, cache: None });
+        history.push_assistant(&[call], |_| String::new());
+        let appended = match user {
+            true => history.push_user(vec![Block::text("two")]),
+            false => history.push_assistant(&[Block::text("two")], |_| String::new()),
+        };
+        assert_eq!(appended.len(), 2);
+        assert!(matches!(&appended[0].blocks[..], [Block::ToolResult(r)] if r.is_error));
+        assert_eq!(crate::checker::history_faults(&history, false), [""; 0]);
+    }
+}

@@ -1,16 +1,21 @@
 //! The turn machine through its public API: scenarios one can read, and properties that hold for
 //! all runs.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a script or a run that is wrong")]
+
 mod calls;
 mod checker;
 mod compaction;
+mod context;
 mod crash;
+mod denial;
 mod door;
 mod history;
 mod interrupt;
 mod limits;
 mod permission;
 mod properties;
+mod repeats;
 mod replies;
 mod retry;
 mod steering;

@@ -157,7 +157,7 @@ impl Watch {
         for seen in &self.views {
             assert_eq!(*seen, view, "a fold of the events differs after {entry:?}");
         }
-        if entry.seq % 13 == 0 && self.views.len() < 3 {
+        if entry.seq.is_multiple_of(13) && self.views.len() < 3 {
             self.views.push(view);
         }
         let open_end = state.turn.as_ref().is_some_and(|turn| turn.phase == Phase::Calls);

@@ -1,0 +1,88 @@
+//! What people say: inputs that begin turns, and inputs that wait for the next safe point.
+
+use heeler_core::{Event, Input, InputOrigin, Role, Seq, SteeringId, SteeringQueued, TurnOutcome};
+
+use super::{Announcer, Phase, State, Turn};
+use crate::words;
+
+/// An input that waits for the next safe point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedInput {
+    /// The record that queued it.
+    pub seq: Seq,
+    /// Its name.
+    pub id: SteeringId,
+    /// What is said.
+    pub input: Input,
+}
+
+impl State {
+    /// An input starts a turn; while one runs it waits like steering.
+    pub(super) fn on_input(&mut self, input: &Input, out: &mut Announcer) {
+        if self.turn.is_some() {
+            let mut id = SteeringId(format!("input-{}", self.seq));
+            while self.steering_seen.contains(&id) {
+                id.0.push('+');
+            }
+            self.on_steering_queued(&SteeringQueued { id, input: input.clone() }, out);
+            return;
+        }
+        self.begin_turn(input.origin.clone(), out);
+        self.append_user(input.blocks.clone(), out);
+        self.end_without_words();
+    }
+
+    fn begin_turn(&mut self, origin: InputOrigin, out: &mut Announcer) {
+        self.turns += 1;
+        self.turn = Some(Turn::new(self.turns, origin));
+        out.say(|| Event::TurnStarted { turn: self.turns });
+    }
+
+    /// What waits becomes the input of a new turn. It is delivered at once: a turn that ends
+    /// before its first request would otherwise leave it waiting, and open itself for ever.
+    pub(super) fn begin_turn_from_queue(&mut self, out: &mut Announcer) {
+        let Some(origin) = self.steering.first().map(|queued| queued.input.origin.clone()) else {
+            return;
+        };
+        self.begin_turn(origin, out);
+        let queued = std::mem::take(&mut self.steering);
+        self.deliver(queued, out);
+        self.end_without_words();
+    }
+
+    /// Says queued inputs to the model.
+    pub(super) fn deliver(&mut self, queued: Vec<QueuedInput>, out: &mut Announcer) {
+        for queued in queued {
+            out.say(|| Event::SteeringDelivered { id: queued.id });
+            self.append_user(queued.input.blocks, out);
+        }
+    }
+
+    /// A model is not asked to answer itself, nor nobody.
+    fn end_without_words(&mut self) {
+        let last = self.history.messages().last();
+        if last.is_some_and(|message| message.role == Role::User) {
+            return;
+        }
+        if let Some(turn) = &mut self.turn {
+            let message = words::NOTHING_SAID.into();
+            turn.phase = Phase::Ending(TurnOutcome::Failed { message });
+        }
+    }
+
+    pub(super) fn on_steering_queued(&mut self, queued: &SteeringQueued, out: &mut Announcer) {
+        if self.steering_seen.contains(&queued.id) {
+            return;
+        }
+        self.steering_seen.insert_mut(queued.id.clone());
+        out.say(|| Event::SteeringQueued { id: queued.id.clone() });
+        self.steering.push(QueuedInput {
+            seq: self.seq,
+            id: queued.id.clone(),
+            input: queued.input.clone(),
+        });
+        if self.turn.is_none() {
+            self.begin_turn_from_queue(out);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! How much fits, and what starts a new prefix.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use heeler_core::{Entry, Input, Record, Settings, Timestamp};
+use heeler_turn::{CharacterEstimate, State, TokenEstimate};
+
+use crate::door::{Play, check};
+
+#[test]
+fn the_limit_itself_still_fits() {
+    check(
+        "set chars=1 context=14 keep=1
+         user a
+         reply b
+         user c
+         measure
+         reply d
+         set context=13
+         measure
+         user e",
+        expect![[r#"
+            set chars=1 context=14 keep=1
+              > idle
+            user a
+                epoch 1 first
+              > model 1.1.1
+            reply b
+                turn 1 ended done: b
+              > idle
+            user c
+              > model 2.1.1
+            measure
+                12 of 14
+            reply d
+                turn 2 ended done: d
+              > idle
+            set context=13
+              > idle
+            measure
+                13 of 13
+            user e
+              > compact automatic cut 4
+            ---
+            user: a
+            model: b
+            user: c
+            model: d
+            user: e
+        "#]],
+    );
+}
+
+#[test]
+fn the_limit_is_the_window_less_the_output_or_what_was_set_or_180_000() {
+    check(
+        "measure
+         set output=1000 window=200000
+         measure
+         set output=300000
+         measure
+         set context=5000
+         measure",
+        expect![[r#"
+            measure
+                0 of 180000
+            set output=1000 window=200000
+              > idle
+            measure
+                0 of 199000
+            set output=300000
+              > idle
+            measure
+                0 of 1
+            set context=5000
+              > idle
+            measure
+                0 of 5000
+            ---
+        "#]],
+    );
+}
+
+#[test]
+fn another_model_or_other_parameters_start_an_epoch_and_limits_do_not() {
+    check(
+        "user one
+         reply two
+         set rounds=7 context=9000
+         user three
+         reply four
+         set model=test/other
+         user five
+         reply six",
+        expect![[r#"
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply two
+                turn 1 ended done: two
+              > idle
+            set rounds=7 context=9000
+              > idle
+            user three
+              > model 2.1.1
+            reply four
+                turn 2 ended done: four
+              > idle
+            set model=test/other
+              > idle
+            user five
+                epoch 2 model
+              > model 3.1.1
+            reply six
+                turn 3 ended done: six
+              > idle
+            ---
+            user: one
+            model: two
+            user: three
+            model: four
+            user: five
+            model: six
+        "#]],
+    );
+}
+
+/// Counts words, as a real tokenizer might.
+struct Words;
+
+impl TokenEstimate for Words {
+    fn weigh(&self, text: &str) -> u64 {
+        text.split_whitespace().count() as u64
+    }
+
+    fn tokens(&self, weight: u64) -> u64 {
+        weight
+    }
+
+    fn weight(&self, tokens: u64) -> u64 {
+        tokens
+    }
+}
+
+#[test]
+fn a_real_tokenizer_replaces_the_estimate() {
+    let mut state = State::with_estimate(Arc::new(Words));
+    let mut settings = Settings::default();
+    settings.estimate.chars_per_token = 1;
+    let records = [
+        Record::SettingsChanged(Box::new(settings)),
+        Record::Input(Input::text("three little words")),
+    ];
+    for (seq, record) in (1..).zip(records) {
+        state.apply(&Entry { seq, at: Timestamp(0), record });
+    }
+    assert_eq!(state.estimate(), 3);
+    let mut history = state.history.clone();
+    history.set_estimate(Arc::new(CharacterEstimate::new(4)));
+    assert_eq!((history.weight(), state.history.weight()), (18, 3));
+}
+
+#[test]
+fn the_breakdown_says_where_the_tokens_are() {
+    let mut play = Play::of("set chars=1\nuser hello\nreply Hi. | call read a");
+    let before = play.state.breakdown();
+    assert_eq!((before.system, before.tools, before.messages), (9, 0, 5 + 3 + 4 + 12));
+    assert_eq!((before.last_user_text, before.last_user_results), (5, 0));
+    play.line("done 0 12345678");
+    let after = play.state.breakdown();
+    assert_eq!((after.last_user_text, after.last_user_results), (0, 8));
+    assert_eq!((after.total(), play.state.estimate()), (41, 41));
+}

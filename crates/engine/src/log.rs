@@ -75,7 +75,8 @@ impl EventLog {
             inner.bytes += bytes;
             inner.events.push_back((Arc::new(envelope), bytes));
         }
-        while inner.bytes > BACKLOG_BYTES_MAX {
+        // The newest stays, however large: who keeps up is never sent away for one event.
+        while inner.bytes > BACKLOG_BYTES_MAX && inner.events.len() > 1 {
             inner.drop_first();
         }
         drop(inner);

@@ -56,6 +56,8 @@ pub(crate) struct Driver {
     compaction_waiting: Vec<oneshot::Sender<bool>>,
     /// Nothing runs before somebody wants the session to go on.
     is_active: bool,
+    /// What opening found; told once the session goes on, when whoever opened it watches.
+    notice: Option<String>,
     /// Everything pending was started; a delta changes nothing about that.
     is_settled: bool,
 }
@@ -166,6 +168,11 @@ impl Driver {
 
     /// Starts and aborts effects until nothing is left to do at once.
     async fn settle(&mut self) -> Result<(), StoreError> {
+        if self.is_active
+            && let Some(text) = self.notice.take()
+        {
+            self.show(Event::Notice { text });
+        }
         while self.is_active && !self.is_settled {
             self.begin_queued_turn().await?;
             self.begin_wanted_compaction().await?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use heeler_core::{Durability, Event, Opened, Record, Rule, RuleEffect, SessionId, StoreError};
+use heeler_core::{Durability, Opened, Record, Rule, RuleEffect, SessionId, StoreError};
 use heeler_turn::State;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -46,6 +46,7 @@ impl Driver {
             closing: None,
             compaction_waiting: Vec::new(),
             is_active: false,
+            notice: (!journal.damage.is_empty()).then(|| damage_notice(&journal)),
             is_settled: false,
             parts,
         };
@@ -55,9 +56,6 @@ impl Driver {
             records.push(Record::SettingsChanged(Box::new(driver.parts.settings.clone())));
         }
         driver.write(records, Durability::Written).await?;
-        if !journal.damage.is_empty() {
-            driver.show(Event::Notice { text: damage_notice(&journal) });
-        }
         Ok(driver)
     }
 }

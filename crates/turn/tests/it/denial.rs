@@ -207,3 +207,20 @@ fn a_rule_a_person_gives_can_forbid_too() {
     play.line("reply call bash make");
     assert!(play.shown().contains("Not allowed: the rule bash(make:*) (person) denies it."));
 }
+
+#[test]
+fn a_hole_in_the_journal_withdraws_what_was_granted() {
+    use heeler_core::{Entry, Event, Record, Timestamp};
+    use heeler_turn::state::Announcer;
+
+    let mut play = crate::door::Play::of("set mode=ask\ngrant bash");
+    let mut out = Announcer::collecting();
+    let seq = play.state.seq + 2;
+    let record = Record::TimePassed;
+    play.state.apply_announcing(&Entry { seq, at: Timestamp(0), record }, &mut out);
+    assert!(matches!(&out.into_events()[..], [Event::Notice { text }] if text.contains("missing")));
+    assert_eq!(play.state.misfits, 1);
+    play.line("user build");
+    play.line("reply call bash make");
+    assert!(play.shown().ends_with("> ask 0 bash (it runs the command `make`)\n"));
+}

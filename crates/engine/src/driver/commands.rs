@@ -196,13 +196,15 @@ impl Driver {
         }
         let keep_tail = self.state.settings.compaction.keep_tail as usize;
         let Some(cut) = compact::cut_point(self.state.history.messages(), keep_tail) else {
-            for done in self.compaction_waiting.drain(..) {
-                let _ = done.send(false);
-            }
+            self.tell_compaction(false);
             return Ok(());
         };
         let started = CompactionStarted { cut: cut as u64, cause: CompactionCause::Manual };
-        self.write(vec![Record::CompactionStarted(started)], Durability::Written).await
+        self.write(vec![Record::CompactionStarted(started)], Durability::Written).await?;
+        if self.state.compaction.is_none() {
+            self.tell_compaction(false);
+        }
+        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use futures::future::OptionFuture;
 use heeler_core::{
     AgentPath, CancellationToken, Durability, Effect, EffectId, EffectKind, Entry, Envelope, Event,
-    Input, InterruptCause, Lease, Outcome, Record, StoreError, TurnOutcome,
+    Input, InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
@@ -50,6 +50,8 @@ pub(crate) struct Driver {
     queue: VecDeque<QueuedTurn>,
     /// The tools the running calls were offered and judged as; new ones come with a request.
     tools: Toolset,
+    /// When watchers were last told something.
+    seen_at: Timestamp,
     /// Who closes the session.
     closing: Option<oneshot::Sender<()>>,
     /// Who waits for the end of a compaction.
@@ -152,10 +154,7 @@ impl Driver {
             dropped.map(|cancel| async move { cancel.cancelled().await }).into();
         let beats = self.is_active && turn.is_some() && self.parts.heartbeat_millis != 0;
         let heartbeat: OptionFuture<_> = beats
-            .then(|| {
-                let clock = &self.parts.clock;
-                clock.sleep_until(clock.now().plus(self.parts.heartbeat_millis))
-            })
+            .then(|| self.parts.clock.sleep_until(self.seen_at.plus(self.parts.heartbeat_millis)))
             .into();
         tokio::select! {
             command = self.commands.recv() => Woken::Command(command),
@@ -254,10 +253,11 @@ impl Driver {
             }
         }
         self.log.publish(seen);
+        self.seen_at = at;
         for (turn, outcome) in ended {
             self.tell_outcome(turn, &outcome);
         }
-        self.tell_compaction(&entries);
+        self.tell_of_compactions(&entries);
         Ok(())
     }
 
@@ -272,25 +272,30 @@ impl Driver {
         }
     }
 
-    fn tell_compaction(&mut self, entries: &[Entry]) {
+    fn tell_of_compactions(&mut self, entries: &[Entry]) {
         for entry in entries {
             let worked = match &entry.record {
                 Record::Compacted(_) => true,
                 Record::CompactionFailed { .. } | Record::Interrupted { .. } => false,
                 _ => continue,
             };
-            for done in self.compaction_waiting.drain(..) {
-                let _ = done.send(worked);
-            }
+            self.tell_compaction(worked);
+        }
+    }
+
+    fn tell_compaction(&mut self, worked: bool) {
+        for done in self.compaction_waiting.drain(..) {
+            let _ = done.send(worked);
         }
     }
 
     /// Publishes what is not journalled.
-    fn show(&self, event: Event) {
+    fn show(&mut self, event: Event) {
+        self.seen_at = self.parts.clock.now();
         self.log.publish([Envelope { seq: None, agent: AgentPath::default(), event }]);
     }
 
-    fn heartbeat(&self) {
+    fn heartbeat(&mut self) {
         if let Some(turn) = &self.state.turn {
             self.show(Event::Heartbeat { turn: turn.number, round: turn.round });
         }

@@ -43,6 +43,7 @@ impl Driver {
             waiting: Vec::new(),
             queue: std::collections::VecDeque::new(),
             tools: parts.tools.clone(),
+            seen_at: parts.clock.now(),
             closing: None,
             compaction_waiting: Vec::new(),
             is_active: false,

@@ -168,3 +168,20 @@ fn heartbeats_come_while_nothing_else_is_seen() {
         assert_eq!(lines, ["heartbeat 1.1", "heartbeat 1.1"]);
     });
 }
+
+#[test]
+fn heartbeats_come_though_somebody_keeps_asking() {
+    virtually(async {
+        let script = "reply = [{ text = \"x\", stall = {} }]";
+        let stage = stage_with(script, [], |parts| parts.heartbeat_millis = 30_000).await;
+        let turn = stage.session.turn(Input::text("hi"));
+        for _ in 0..10 {
+            stage.clock.advance(10_000);
+            stage.session.state().await.unwrap();
+        }
+        drop(turn);
+        let mut lines = stage.close().await;
+        lines.retain(|line| line.starts_with("heartbeat"));
+        assert_eq!(lines, ["heartbeat 1.1"; 3]);
+    });
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::Expect;
-use heeler_core::{SessionStore, TurnOutcome};
+use heeler_core::TurnOutcome;
 use heeler_engine::Parts;
 use heeler_testkit::transcript;
 use heeler_turn::State;

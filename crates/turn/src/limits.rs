@@ -3,7 +3,7 @@
 use heeler_core::{LimitKind, Reserve, Settings};
 
 use crate::compact;
-use crate::state::{State, Turn};
+use crate::state::{Phase, State, Turn};
 
 /// How many processes may die in one effect before the turn ends with an error.
 pub const DEATHS_MAX: u32 = 3;
@@ -28,7 +28,12 @@ pub fn reserve(state: &State, turn: &Turn) -> Result<Reserve, LimitKind> {
         return Err(LimitKind::Rounds);
     }
     let output_max = state.settings.model.output_max.max(1);
-    afford(state, turn, state.estimate(), OUTPUT_TOKENS_MIN.min(output_max), output_max)
+    // A request that is out already does not deliver what was queued since.
+    let input = match turn.phase {
+        Phase::Model { started: true, .. } => state.estimate(),
+        _ => state.estimate_due(),
+    };
+    afford(state, turn, input, OUTPUT_TOKENS_MIN.min(output_max), output_max)
 }
 
 /// What a compaction may cost at most: the whole conversation read, a whole summary written.

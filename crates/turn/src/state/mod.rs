@@ -245,6 +245,18 @@ impl State {
         self.estimate.tokens(system + tools + self.history.weight())
     }
 
+    /// Estimated tokens of the next request with all that waits to be delivered with it.
+    #[must_use]
+    pub fn estimate_due(&self) -> u64 {
+        let (system, tools) = self.prefix_weight();
+        let waits: u64 = self
+            .steering
+            .iter()
+            .map(|queued| estimate::weigh_blocks(self.estimate.as_ref(), &queued.input.blocks))
+            .sum();
+        self.estimate.tokens(system + tools + self.history.weight() + waits)
+    }
+
     /// Estimated tokens of the next request with a text after it.
     #[must_use]
     pub fn estimate_with(&self, text: &str) -> u64 {
@@ -288,7 +300,7 @@ impl State {
     /// Whether the next request would not fit.
     #[must_use]
     pub fn needs_compaction(&self) -> bool {
-        self.estimate() > self.context_limit()
+        self.estimate_due() > self.context_limit()
     }
 
     /// The session's typed state.

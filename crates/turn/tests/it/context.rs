@@ -172,3 +172,46 @@ fn the_breakdown_says_where_the_tokens_are() {
     assert_eq!((after.last_user_text, after.last_user_results), (0, 8));
     assert_eq!((after.total(), play.state.estimate()), (41, 41));
 }
+
+#[test]
+fn steering_that_would_not_fit_is_preceded_by_a_compaction() {
+    check(
+        "set chars=1 context=40 keep=2
+         user first
+         reply second
+         user third
+         reply call read a
+         steer s1 a rather long wish
+         done 0 A
+         summary S",
+        expect![[r#"
+            set chars=1 context=40 keep=2
+              > idle
+            user first
+                epoch 1 first
+              > model 1.1.1
+            reply second
+                turn 1 ended done: second
+              > idle
+            user third
+              > model 2.1.1
+            reply call read a
+              > run 0 read [mode bypass]
+            steer s1 a rather long wish
+                queued s1
+              > run 0 read [mode bypass]
+            done 0 A
+              > compact automatic cut 3
+            summary S
+                compacted 3
+                epoch 2 compaction
+                delivered s1
+              > model 2.2.1
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nS
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            user: a rather long wish
+        "#]],
+    );
+}

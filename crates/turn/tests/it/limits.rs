@@ -362,3 +362,36 @@ fn a_free_model_reaches_a_cost_limit_by_its_input_alone() {
     let turn = turn.clone();
     assert_eq!(heeler_turn::limits::reserve(&play.state, &turn), Err(LimitKind::Cost));
 }
+
+#[test]
+fn what_waits_is_part_of_what_the_next_request_costs() {
+    check(
+        "set chars=1 tokens=300
+         user hi
+         reply call read a
+         steer s1 and look at the other one, too
+         done 0 A",
+        expect![[r#"
+            set chars=1 tokens=300
+              > idle
+            user hi
+                epoch 1 first
+              > model 1.1.1 max 289
+            reply call read a
+              > run 0 read [mode bypass]
+            steer s1 and look at the other one, too
+                queued s1
+              > run 0 read [mode bypass]
+            done 0 A
+                turn 1 ended at its limit of tokens
+                delivered s1
+                turn 2 ended at its limit of tokens
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}>
+            user: <w1 = A>
+            user: and look at the other one, too
+        "#]],
+    );
+}

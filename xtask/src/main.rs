@@ -6,6 +6,7 @@
 mod finding;
 mod rust_text;
 mod seeds;
+mod simulate;
 mod tidy;
 mod tree;
 
@@ -22,6 +23,7 @@ usage: cargo xtask COMMAND
   tidy              every rule of the house that a compiler does not check
   seeds             docs/seeds.md: every item of the seeds has an answer that holds
   seeds --closed    the same, and no row may be left open
+  simulate          the shipped turn machine through faults: --seeds N, --seed S, --break NAME
 ";
 
 fn main() -> ExitCode {
@@ -40,6 +42,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["tidy"] => Ok(tidy::run(&workspace()?)),
         ["seeds"] => Ok(seeds::run(&workspace()?, OpenRows::Counted)),
         ["seeds", "--closed"] => Ok(seeds::run(&workspace()?, OpenRows::Refused)),
+        ["simulate", rest @ ..] => simulate::run_command(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)

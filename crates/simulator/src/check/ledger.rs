@@ -1,0 +1,480 @@
+//! The checker's own account of a session: what the records say, kept apart from the machine.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use heeler_core::{
+    Block, CallId, Cost, Entry, Event, Input, InterruptCause, LimitKind, Message, ModelReplied,
+    ModelStarted, Record, Role, Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
+};
+use heeler_turn::State;
+
+use super::batch::Batch;
+use super::{Checked, Invariant, ensure};
+
+/// How many processes may die in one effect.
+pub(super) const DEATHS_MAX: u32 = 3;
+
+/// What the journal says so far.
+#[derive(Default)]
+pub(super) struct Ledger {
+    pub(super) settings: Settings,
+    pub(super) grants: Vec<Rule>,
+    log: Vec<Arc<Message>>,
+    pub(super) turn: Option<TurnAccount>,
+    turns: u32,
+    queue: Vec<(Seq, SteeringId, String)>,
+    steering_seen: HashSet<SteeringId>,
+    compaction: Option<usize>,
+    compactions: u32,
+    usage: Usage,
+    cost: Cost,
+    now: u64,
+    epoch: u32,
+    incarnation: u64,
+}
+
+/// The running turn.
+#[derive(Default)]
+pub(super) struct TurnAccount {
+    pub(super) number: u32,
+    rounds: u32,
+    calls: u32,
+    tokens: u64,
+    cost: u64,
+    wall_millis: u64,
+    pub(super) limits_moved: bool,
+    /// The last request: round and attempt, and whether it is still out.
+    attempt: (u32, u32),
+    is_asking: bool,
+    deaths: u32,
+    interrupted: Option<InterruptCause>,
+    last_stop: Option<StopReason>,
+    pub(super) batch: Option<Batch>,
+    /// The last failing call and how often it came in a row.
+    pub(super) repeats: (Option<(String, String)>, u32),
+    is_stopped_by_denial: bool,
+}
+
+impl Ledger {
+    pub(super) fn log(&self) -> &[Arc<Message>] {
+        &self.log
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some())
+    }
+
+    pub(super) fn model_runs(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.is_asking)
+    }
+
+    pub(super) fn last_stop_was_pause(&self) -> bool {
+        let stop = self.turn.as_ref().and_then(|turn| turn.last_stop.as_ref());
+        stop == Some(&StopReason::Pause)
+    }
+
+    /// How often the head was replaced.
+    pub(super) fn compactions(&self) -> u32 {
+        self.compactions
+    }
+
+    pub(super) fn chars_per_token(&self) -> u32 {
+        self.settings.estimate.chars_per_token
+    }
+
+    pub(super) fn running_since(&self, call: CallId) -> Option<Seq> {
+        self.turn.as_ref()?.batch.as_ref()?.running_since(call)
+    }
+
+    /// Takes in a record and what watchers were told of it.
+    pub(super) fn apply(&mut self, entry: &Entry, events: &[Event]) -> Checked {
+        self.pass_time(entry)?;
+        let turns_before = self.turns;
+        let ended = match (&entry.record, &self.turn) {
+            (Record::TurnFinished { turn, .. }, Some(running)) => running.number == *turn,
+            _ => false,
+        };
+        let mut said = Vec::new();
+        self.take(entry, &mut said)?;
+        self.take_events(events, said)?;
+        let started = events.iter().filter(|e| matches!(e, Event::TurnStarted { .. })).count();
+        ensure(started as u32 == self.turns - turns_before, Invariant::OneTerminalEvent, || {
+            format!("record {}: {started} turns are told to begin", entry.seq)
+        })?;
+        Self::check_terminal(entry, events, ended)
+    }
+
+    /// The machine's totals and queue are what the records add up to.
+    pub(super) fn agrees(&self, state: &State) -> Checked {
+        let sums = (state.usage, state.cost) == (self.usage, self.cost);
+        ensure(sums, Invariant::UsageIsSum, || {
+            format!("{:?} is not {:?}", state.usage, self.usage)
+        })?;
+        let waits = state.steering.iter().map(|q| &q.id).eq(self.queue.iter().map(|(_, id, _)| id));
+        ensure(waits, Invariant::SaidOnceInOrder, || {
+            format!("{} wait, expected {:?}", state.steering.len(), self.queue)
+        })?;
+        let turn = state.turn.as_ref().map(|turn| turn.number);
+        let expected = self.turn.as_ref().map(|turn| turn.number);
+        ensure(turn == expected, Invariant::OneTerminalEvent, || {
+            format!("turn {turn:?} runs, the journal says {expected:?}")
+        })?;
+        let messages = state.history.messages();
+        let same = messages.len() == self.log.len() && messages.last() == self.log.last();
+        ensure(same, Invariant::RequestIsHistory, || {
+            "the history is not what watchers were told".into()
+        })
+    }
+
+    fn pass_time(&mut self, entry: &Entry) -> Checked {
+        let elapsed = entry.at.millis().saturating_sub(self.now);
+        self.now = self.now.max(entry.at.millis());
+        let wall_max = self.settings.limits.wall_millis;
+        let Some(turn) = &mut self.turn else { return Ok(()) };
+        if matches!(entry.record, Record::Opened(_)) {
+            return Ok(());
+        }
+        turn.wall_millis += elapsed;
+        let ends = matches!(
+            entry.record,
+            Record::Interrupted { .. } | Record::TurnFinished { .. } | Record::SettingsChanged(_)
+        );
+        let over = wall_max != 0 && turn.wall_millis > wall_max;
+        ensure(!over || ends || turn.limits_moved, Invariant::WallLimit, || {
+            format!("record {} comes after the wall time", entry.seq)
+        })
+    }
+
+    fn take(&mut self, entry: &Entry, said: &mut Vec<String>) -> Checked {
+        match &entry.record {
+            Record::Opened(opened) => {
+                self.incarnation += 1;
+                ensure(opened.incarnation == self.incarnation, Invariant::FoldFromScratch, || {
+                    format!("incarnation {} follows another", opened.incarnation)
+                })?;
+                self.die();
+            }
+            Record::SettingsChanged(settings) => {
+                let limits_moved = settings.limits != self.settings.limits
+                    || settings.model.prices != self.settings.model.prices;
+                self.settings = (**settings).clone();
+                self.policy_moved(limits_moved);
+            }
+            Record::LimitsChanged(limits) => {
+                self.settings.limits = *limits;
+                self.policy_moved(true);
+            }
+            Record::RuleGranted(rule) => {
+                self.grants.push(rule.clone());
+                self.policy_moved(false);
+            }
+            Record::EpochStarted(epoch) => {
+                self.epoch += 1;
+                ensure(epoch.epoch == self.epoch, Invariant::PrefixIsStable, || {
+                    format!("epoch {} is not the next", epoch.epoch)
+                })?;
+            }
+            Record::Input(input) => self.input(entry.seq, input, said),
+            Record::SteeringQueued(queued) => {
+                if self.steering_seen.insert(queued.id.clone()) {
+                    self.queue.push((entry.seq, queued.id.clone(), text(&queued.input)));
+                }
+                if self.turn.is_none() {
+                    self.begin_from_queue(said);
+                }
+            }
+            Record::SteeringTakenBack { id } => self.queue.retain(|(_, queued, _)| queued != id),
+            Record::ModelStarted(started) => self.model_started(started, said)?,
+            Record::ModelReplied(replied) => self.model_replied(replied),
+            Record::ModelFailed(failed) => {
+                self.spend(failed.usage, failed.cost);
+                if let Some(turn) = self.asking(failed.turn, failed.round, failed.attempt) {
+                    turn.is_asking = false;
+                }
+            }
+            Record::Compacted(compacted) => self.spend(compacted.usage, compacted.cost),
+            Record::CompactionStarted(started) => {
+                let cut = usize::try_from(started.cut).unwrap_or(usize::MAX);
+                if self.compaction.is_none() {
+                    self.compaction = Some(cut);
+                }
+            }
+            Record::Interrupted { cause } => {
+                self.compaction = None;
+                if let Some(turn) = &mut self.turn {
+                    turn.interrupted = Some(*cause);
+                    turn.is_asking = false;
+                }
+            }
+            Record::TurnFinished { turn, outcome } => self.finished(*turn, outcome, said)?,
+            Record::CallPlanned(_)
+            | Record::CallStarted { .. }
+            | Record::CallFinished { .. }
+            | Record::PermissionAsked(_)
+            | Record::PermissionDecided(_) => self.call_record(entry)?,
+            Record::CompactionFailed { .. } | Record::TimePassed => {}
+        }
+        Ok(())
+    }
+
+    fn call_record(&mut self, entry: &Entry) -> Checked {
+        let Self { settings, grants, turn: Some(turn), .. } = self else { return Ok(()) };
+        let Some(batch) = &mut turn.batch else { return Ok(()) };
+        let stops = batch.take(entry, settings, grants, turn.limits_moved, &turn.repeats)?;
+        turn.is_stopped_by_denial |= stops;
+        Ok(())
+    }
+
+    /// Rules, grants or limits are others now.
+    fn policy_moved(&mut self, limits_moved: bool) {
+        let Self { settings, grants, turn: Some(turn), .. } = self else { return };
+        turn.limits_moved |= limits_moved;
+        if let Some(batch) = &mut turn.batch {
+            batch.judge(settings, grants);
+        }
+    }
+
+    fn die(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.is_asking {
+            turn.is_asking = false;
+            turn.deaths += 1;
+        }
+        if let Some(batch) = &mut turn.batch {
+            batch.die();
+        }
+    }
+
+    fn input(&mut self, seq: Seq, input: &Input, said: &mut Vec<String>) {
+        if self.turn.is_some() {
+            let id = SteeringId(format!("input-{seq}"));
+            self.steering_seen.insert(id.clone());
+            self.queue.push((seq, id, text(input)));
+            return;
+        }
+        self.begin();
+        said.push(text(input));
+    }
+
+    fn begin(&mut self) {
+        self.turns += 1;
+        self.turn = Some(TurnAccount { number: self.turns, ..TurnAccount::default() });
+    }
+
+    fn begin_from_queue(&mut self, said: &mut Vec<String>) {
+        if self.queue.is_empty() {
+            return;
+        }
+        self.begin();
+        said.extend(self.queue.drain(..).map(|(_, _, text)| text));
+    }
+
+    fn model_started(&mut self, started: &ModelStarted, said: &mut Vec<String>) -> Checked {
+        let (limits, prices) = (self.settings.limits, self.settings.model.prices);
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == started.turn) else {
+            return Ok(());
+        };
+        let attempt = (started.round, started.attempt);
+        ensure(attempt > turn.attempt, Invariant::AttemptsGrow, || {
+            format!("{attempt:?} comes after {:?}", turn.attempt)
+        })?;
+        ensure(turn.interrupted.is_none(), Invariant::CancelEndsEffects, || {
+            "the model is asked after the interrupt".into()
+        })?;
+        ensure(turn.deaths < DEATHS_MAX, Invariant::DeathsAreBounded, || {
+            format!("the model is asked after {} processes died of it", turn.deaths)
+        })?;
+        ensure(limits.rounds == 0 || turn.rounds < limits.rounds, Invariant::RoundLimit, || {
+            format!("{} rounds were spent already", turn.rounds)
+        })?;
+        let reserve = started.reserve;
+        let tokens = turn.tokens + reserve.input + reserve.output;
+        ensure(limits.tokens == 0 || tokens <= limits.tokens, Invariant::TokenLimit, || {
+            format!("{tokens} tokens may be spent, {} are allowed", limits.tokens)
+        })?;
+        let cost = prices.map_or(0, |prices| {
+            reserve.input * prices.input.max(prices.cache_write) + reserve.output * prices.output
+        });
+        let cost = turn.cost + cost;
+        let counts = limits.cost != 0 && prices.is_some();
+        ensure(!counts || cost <= limits.cost, Invariant::CostLimit, || {
+            format!("{cost} may be spent, {} is allowed", limits.cost)
+        })?;
+        turn.attempt = attempt;
+        turn.is_asking = true;
+        turn.batch = None;
+        let (due, later) = std::mem::take(&mut self.queue)
+            .into_iter()
+            .partition(|(seq, ..)| *seq <= started.up_to);
+        self.queue = later;
+        let due: Vec<(Seq, SteeringId, String)> = due;
+        said.extend(due.into_iter().map(|(_, _, text)| text));
+        Ok(())
+    }
+
+    fn model_replied(&mut self, replied: &ModelReplied) {
+        self.spend(replied.reply.usage, replied.cost);
+        let calls_max = self.settings.limits.calls;
+        let Some(turn) = self.asking(replied.turn, replied.round, replied.attempt) else { return };
+        turn.is_asking = false;
+        turn.deaths = 0;
+        turn.rounds += 1;
+        turn.last_stop = Some(replied.reply.stop.clone());
+        let mut batch = Batch::of(replied);
+        batch.admit(calls_max, &mut turn.calls);
+        turn.batch = (!batch.is_empty()).then_some(batch);
+    }
+
+    fn asking(&mut self, number: u32, round: u32, attempt: u32) -> Option<&mut TurnAccount> {
+        self.turn.as_mut().filter(|turn| {
+            turn.is_asking && turn.number == number && turn.attempt == (round, attempt)
+        })
+    }
+
+    fn spend(&mut self, usage: Usage, cost: Option<Cost>) {
+        self.usage += usage;
+        self.cost += cost.unwrap_or_default();
+        if let Some(turn) = &mut self.turn {
+            turn.tokens += usage.total();
+            turn.cost += cost.unwrap_or_default().0;
+        }
+    }
+
+    fn finished(&mut self, number: u32, outcome: &TurnOutcome, said: &mut Vec<String>) -> Checked {
+        let Some(turn) = self.turn.take_if(|turn| turn.number == number) else { return Ok(()) };
+        turn.outcome_is_true(outcome)?;
+        self.begin_from_queue(said);
+        Ok(())
+    }
+
+    /// Watchers hear of the end exactly when a turn ends, and of the outcome that was written.
+    fn check_terminal(entry: &Entry, events: &[Event], ended: bool) -> Checked {
+        let mut told = events.iter().filter_map(|event| match event {
+            Event::TurnFinished { turn, outcome, .. } => Some((*turn, outcome)),
+            _ => None,
+        });
+        let (first, second) = (told.next(), told.next());
+        let expected = match &entry.record {
+            Record::TurnFinished { turn, outcome } if ended => Some((*turn, outcome)),
+            _ => None,
+        };
+        ensure(first == expected && second.is_none(), Invariant::OneTerminalEvent, || {
+            format!("record {}: told {first:?}, written {expected:?}", entry.seq)
+        })
+    }
+
+    fn take_events(&mut self, events: &[Event], said: Vec<String>) -> Checked {
+        let mut heard = Vec::new();
+        for event in events {
+            match event {
+                Event::Message { message } => {
+                    self.log.push(Arc::clone(message));
+                    self.message(message, &mut heard)?;
+                }
+                Event::CallFinished { call, .. } => {
+                    if let Some(batch) = self.batch() {
+                        batch.done(*call);
+                    }
+                }
+                Event::PermissionDecided { id, .. } => {
+                    if let Some(batch) = self.batch() {
+                        batch.resolved(id.call);
+                    }
+                }
+                Event::Compacted { cut, message, .. } => self.compacted(*cut, message)?,
+                Event::CompactionFailed { .. } => self.compaction = None,
+                _ => {}
+            }
+        }
+        let said: Vec<String> = said.into_iter().filter(|text| !text.trim().is_empty()).collect();
+        ensure(said == heard, Invariant::SaidOnceInOrder, || {
+            format!("said was {said:?}, the model hears {heard:?}")
+        })
+    }
+
+    fn batch(&mut self) -> Option<&mut Batch> {
+        self.turn.as_mut()?.batch.as_mut()
+    }
+
+    fn message(&mut self, message: &Message, heard: &mut Vec<String>) -> Checked {
+        let has_results = message.blocks.iter().any(|b| matches!(b, Block::ToolResult(_)));
+        match message.role {
+            Role::Assistant => match self.batch() {
+                Some(batch) => batch.named(message),
+                None => Ok(()),
+            },
+            Role::User if has_results => self.results(message),
+            Role::User => {
+                heard.push(message.text());
+                Ok(())
+            }
+        }
+    }
+
+    fn results(&mut self, message: &Message) -> Checked {
+        // The batch of a turn that just ended is gone with it.
+        let Some(turn) = &mut self.turn else { return Ok(()) };
+        let Some(batch) = &mut turn.batch else { return Ok(()) };
+        batch.answered(message)?;
+        batch.count_repeats(message, &mut turn.repeats);
+        turn.deaths = 0;
+        Ok(())
+    }
+
+    fn compacted(&mut self, cut: u64, message: &Arc<Message>) -> Checked {
+        let expected = self.compaction.take();
+        self.compactions += 1;
+        let cut = usize::try_from(cut).unwrap_or(usize::MAX);
+        ensure(expected == Some(cut), Invariant::CompactionKeepsTail, || {
+            format!("{cut} messages became a summary, expected {expected:?}")
+        })?;
+        let tail = self.log.get(cut..).unwrap_or_default().to_vec();
+        let open = tail.first().is_some_and(|first| {
+            first.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
+        });
+        ensure(
+            !open && message.text().contains("What was said."),
+            Invariant::CompactionKeepsTail,
+            || "the cut parts a call from its result, or the summary is lost".into(),
+        )?;
+        self.log = std::iter::once(Arc::clone(message)).chain(tail).collect();
+        Ok(())
+    }
+}
+
+impl TurnAccount {
+    /// What is written as the end is what happened.
+    fn outcome_is_true(&self, outcome: &TurnOutcome) -> Checked {
+        let ends_in_words = self.batch.is_none() && !self.is_asking;
+        let possible = match self.interrupted {
+            Some(InterruptCause::Cancelled) => *outcome == TurnOutcome::Cancelled,
+            Some(InterruptCause::WallTime) => {
+                *outcome == TurnOutcome::Limit { limit: LimitKind::Wall }
+            }
+            None if self.is_stopped_by_denial => {
+                matches!(outcome, TurnOutcome::Denied { .. } | TurnOutcome::Failed { .. })
+            }
+            None => match (outcome, &self.last_stop) {
+                (TurnOutcome::Done, Some(StopReason::MaxTokens)) => !ends_in_words,
+                (TurnOutcome::Done, stop) => {
+                    !matches!(stop, Some(StopReason::Refusal | StopReason::ContentFilter))
+                }
+                (TurnOutcome::Truncated, stop) => *stop == Some(StopReason::MaxTokens),
+                (TurnOutcome::Refused, stop) => {
+                    matches!(stop, Some(StopReason::Refusal | StopReason::ContentFilter))
+                }
+                // The interrupt itself may be torn off what was said until then.
+                (TurnOutcome::Cancelled, stop) => *stop == Some(StopReason::Interrupted),
+                _ => true,
+            },
+        };
+        ensure(possible, Invariant::OutcomeIsTrue, || {
+            format!("turn {} ends as {outcome:?} after {:?}", self.number, self.last_stop)
+        })
+    }
+}
+
+fn text(input: &Input) -> String {
+    input.blocks.iter().filter_map(Block::as_text).collect()
+}

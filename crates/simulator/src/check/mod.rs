@@ -1,0 +1,280 @@
+//! The checker: it watches a run from outside and says what must never be.
+//!
+//! It keeps a ledger of its own from the records and events, and calls nothing of the machine that
+//! it checks. Read in this order: `ledger` (what must be true after each record), `batch` (the
+//! calls of one answer), `permission` (what may run), `request`, `fold`.
+
+mod batch;
+mod fold;
+mod ledger;
+mod permission;
+mod request;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use heeler_core::{
+    CallId, Effect, EffectKind, Entry, Event, ModelRequest, RawJson, Reserve, Seq, Timestamp, View,
+};
+use heeler_turn::State;
+use heeler_turn::state::Announcer;
+
+use ledger::Ledger;
+use request::Sent;
+
+use crate::tools;
+
+pub(crate) use fold::outcomes_commute;
+
+/// What must hold in every run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Invariant {
+    RequestIsValid,
+    RequestIsHistory,
+    PrefixIsStable,
+    DeniedNeverRuns,
+    OnlyAllowedRuns,
+    InvalidNeverRuns,
+    SideEffectOnce,
+    ResultsInCallOrder,
+    ResultIsOutput,
+    CollidingNeverOverlap,
+    ExclusiveRunsAlone,
+    AtOnceLimit,
+    SaidOnceInOrder,
+    OneTerminalEvent,
+    OutcomeIsTrue,
+    RoundLimit,
+    CallLimit,
+    TokenLimit,
+    CostLimit,
+    WallLimit,
+    RepeatLimit,
+    DeathsAreBounded,
+    AttemptsGrow,
+    CancelEndsEffects,
+    ViewIsFold,
+    WrittenFirst,
+    SyncedFirst,
+    UsageIsSum,
+    FoldFromScratch,
+    OutcomesCommute,
+    CompactionKeepsTail,
+    Ends,
+}
+
+/// An invariant that does not hold.
+#[derive(Debug, Clone)]
+pub struct Violation {
+    /// Which one.
+    pub invariant: Invariant,
+    /// What was seen.
+    pub detail: String,
+}
+
+impl Violation {
+    pub(crate) fn new(invariant: Invariant, detail: impl Into<String>) -> Self {
+        Self { invariant, detail: detail.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.invariant, self.detail)
+    }
+}
+
+pub(crate) type Checked = Result<(), Violation>;
+
+/// `Ok` when `holds`; the words are made only when needed.
+pub(crate) fn ensure(
+    holds: bool,
+    invariant: Invariant,
+    detail: impl FnOnce() -> String,
+) -> Checked {
+    if holds { Ok(()) } else { Err(Violation::new(invariant, detail())) }
+}
+
+/// Watches one session through all its processes.
+#[derive(Default)]
+pub(crate) struct Checker {
+    /// What the journal says, as the checker reads it.
+    ledger: Ledger,
+    /// A reader that was there when the process opened the session.
+    early: View,
+    /// One that came later.
+    late: Option<View>,
+    /// How often calls ran that must not run twice, over all processes.
+    executed: BTreeMap<CallId, u32>,
+    sent: Vec<Sent>,
+    written: Seq,
+    synced: Seq,
+    before_death: Option<State>,
+}
+
+impl Checker {
+    /// A process reads the journal: the fold from scratch, checked record by record.
+    pub(crate) fn read(&mut self, entries: &[Entry], synced: Seq) -> Result<State, Violation> {
+        self.ledger = Ledger::default();
+        self.written = entries.len() as u64;
+        self.synced = synced;
+        let mut state = State::new();
+        for entry in entries {
+            let mut out = Announcer::collecting();
+            state.apply_announcing(entry, &mut out);
+            self.ledger.apply(entry, &out.into_events())?;
+            self.ledger.agrees(&state)?;
+        }
+        if let Some(mut before) = self.before_death.take()
+            && before.seq <= self.written
+        {
+            let unseen = usize::try_from(before.seq).unwrap_or(usize::MAX);
+            entries[unseen..].iter().for_each(|entry| before.apply(entry));
+            fold::same(&before, &state, Invariant::FoldFromScratch)?;
+        }
+        self.sent.retain(|sent| sent.seq <= self.written);
+        self.early = state.view();
+        self.late = None;
+        Ok(state)
+    }
+
+    /// The process is gone; the next one must arrive where it was.
+    pub(crate) fn process_died(&mut self, state: &State, entries: &[Entry]) {
+        let is_known = state.seq <= entries.len() as u64;
+        self.before_death = is_known.then(|| state.clone());
+    }
+
+    pub(crate) fn written(&mut self, written: Seq, synced: Seq) {
+        self.written = written;
+        self.synced = synced;
+    }
+
+    /// A record was applied and watchers were told.
+    pub(crate) fn applied(&mut self, entry: &Entry, events: &[Event], state: &State) -> Checked {
+        ensure(entry.seq <= self.written, Invariant::WrittenFirst, || {
+            format!("record {} is seen and not written", entry.seq)
+        })?;
+        self.ledger.apply(entry, events)?;
+        self.ledger.agrees(state)?;
+        for event in events {
+            self.shown(event);
+        }
+        let view = state.view();
+        let whole = events.iter().any(|event| matches!(event, Event::TurnFinished { .. }));
+        fold::views_agree(&self.early, &view, whole)?;
+        if let Some(late) = &self.late {
+            fold::views_agree(late, &view, whole)?;
+        }
+        Ok(())
+    }
+
+    /// Something is shown that is no record.
+    pub(crate) fn shown(&mut self, event: &Event) {
+        self.early.apply(event);
+        if let Some(late) = &mut self.late {
+            late.apply(event);
+        }
+    }
+
+    /// A reader comes late.
+    pub(crate) fn watch_late(&mut self, state: &State) {
+        self.late = Some(state.view());
+    }
+
+    pub(crate) fn pending(&self, state: &State, pending: &[Effect]) -> Checked {
+        let finish = |e: &Effect| matches!(e.kind, EffectKind::FinishTurn { .. });
+        let only_ends = pending.len() == 1 && pending.iter().all(finish);
+        ensure(only_ends || !self.ledger.is_interrupted(), Invariant::CancelEndsEffects, || {
+            format!("after the interrupt in record {} there is more to do", state.seq)
+        })?;
+        let repeated = |(at, effect): (usize, &Effect)| {
+            pending[..at].iter().any(|earlier| earlier.id == effect.id)
+        };
+        ensure(!pending.iter().enumerate().any(repeated), Invariant::Ends, || {
+            "two pending effects have one id".into()
+        })
+    }
+
+    /// A model request goes out.
+    pub(crate) fn requested(
+        &mut self,
+        request: Option<&ModelRequest>,
+        reserve: Reserve,
+    ) -> Checked {
+        let Some(request) = request else {
+            return Err(Violation::new(Invariant::RequestIsValid, "there is no request"));
+        };
+        ensure(self.ledger.model_runs(), Invariant::WrittenFirst, || {
+            "a request is sent that the journal does not know".into()
+        })?;
+        request::valid(request, self.ledger.last_stop_was_pause())?;
+        request::is_history(request, self.ledger.log())?;
+        ensure(request.output_max == reserve.output, Invariant::TokenLimit, || {
+            format!("{} tokens asked, {} reserved", request.output_max, reserve.output)
+        })?;
+        let estimate = request::estimate(request, self.ledger.chars_per_token());
+        ensure(estimate <= reserve.input, Invariant::TokenLimit, || {
+            format!("the request has {estimate} tokens, {} are reserved", reserve.input)
+        })?;
+        self.send(request)
+    }
+
+    /// A summary is asked for.
+    pub(crate) fn requested_summary(&mut self, request: &ModelRequest) -> Checked {
+        request::valid(request, false)?;
+        if let Some(sent) = self.sent.last() {
+            request::head_agrees(sent, request, self.ledger.compactions())?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, request: &ModelRequest) -> Checked {
+        let compactions = self.ledger.compactions();
+        let sent = Sent { seq: self.written, compactions, request: request.clone() };
+        if let Some(before) = self.sent.last() {
+            request::prefix_is_stable(before, &sent)?;
+        }
+        self.sent.push(sent);
+        Ok(())
+    }
+
+    /// A call runs now.
+    pub(crate) fn executes(&mut self, call: CallId, name: &str, input: &RawJson) -> Checked {
+        let started = self.ledger.running_since(call);
+        ensure(started.is_some(), Invariant::WrittenFirst, || {
+            format!("{call} runs and no record says so")
+        })?;
+        let facts = tools::facts(name, input).unwrap_or_default();
+        if facts.replay_safe {
+            return Ok(());
+        }
+        ensure(started.is_some_and(|seq| seq <= self.synced), Invariant::SyncedFirst, || {
+            format!("{call} ({name}) runs before its start is synced")
+        })?;
+        let times = self.executed.entry(call).or_default();
+        *times += 1;
+        ensure(*times == 1, Invariant::SideEffectOnce, || {
+            format!("{call} ({name}) ran {times} times")
+        })
+    }
+
+    /// The session is over.
+    pub(crate) fn end(&self, entries: &[Entry], state: &State) -> Checked {
+        let mut scratch = State::new();
+        entries.iter().for_each(|entry| scratch.apply(entry));
+        fold::same(&scratch, state, Invariant::FoldFromScratch)?;
+        fold::views_agree(&self.early, &state.view(), true)?;
+        ensure(state.turn.is_none(), Invariant::Ends, || "a turn is left".into())
+    }
+}
+
+/// The time of a record beside others of one moment.
+pub(crate) fn entry_at(
+    state: &State,
+    at: Timestamp,
+    n: usize,
+    record: heeler_core::Record,
+) -> Entry {
+    Entry { seq: state.seq + 1 + n as u64, at, record }
+}

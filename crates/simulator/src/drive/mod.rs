@@ -1,0 +1,328 @@
+//! One session in virtual time: what the engine's driver does with effects and records, as a small
+//! deterministic loop around the shipped machine.
+//!
+//! Each step settles what is pending (one append for all that starts together), else lets somebody
+//! act, a process die, or the next flying effect land.
+
+mod land;
+mod people;
+mod start;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use heeler_core::{
+    Durability, Effect, EffectId, Entry, Event, Input, Opened, Record, Reply, Settings, SteeringId,
+    Timestamp, ToolOutput, WakeCause,
+};
+use heeler_turn::State;
+use heeler_turn::state::Announcer;
+
+use crate::chance::Chance;
+use crate::check::{Checker, Invariant, Violation};
+use crate::matrix::{Fault, Matrix};
+use crate::model::{Ending, Memory};
+use crate::scene::Scene;
+use crate::store::{Fate, Store};
+
+/// More steps than any run takes that ends at all.
+const STEPS_MAX: u32 = 20_000;
+
+/// Why a process stops.
+pub(crate) enum Stop {
+    /// It dies; what was written stays.
+    Dies { loses_power: bool },
+    /// An invariant does not hold.
+    Breaks(Box<Violation>),
+}
+
+impl From<Violation> for Stop {
+    fn from(violation: Violation) -> Self {
+        Self::Breaks(Box::new(violation))
+    }
+}
+
+/// An effect that was started and has not come to an end.
+struct Flight {
+    /// When it lands; `None` when it waits for a person.
+    lands_at: Option<u64>,
+    cargo: Cargo,
+}
+
+impl Flight {
+    fn at(lands_at: u64, cargo: Cargo) -> Self {
+        Self { lands_at: Some(lands_at), cargo }
+    }
+}
+
+/// What an effect will come to.
+enum Cargo {
+    Model(Ending),
+    Summary(Result<Reply, String>),
+    Call { output: ToolOutput, millis: u64, hangs: bool },
+    Ask(Option<heeler_core::Decision>),
+    Wake(WakeCause),
+}
+
+/// What happened in a run, in numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) turns: u64,
+    pub(crate) records: u64,
+    pub(crate) crashes: u64,
+}
+
+/// One session and everything around it.
+pub(crate) struct World<'a> {
+    pub(crate) chance: &'a mut Chance,
+    pub(crate) checker: Checker,
+    pub(crate) matrix: Matrix,
+    pub(crate) counts: Counts,
+    pub(crate) store: Store,
+    scene: Scene,
+    memory: Memory,
+    now: u64,
+    state: State,
+    flights: BTreeMap<EffectId, Flight>,
+    /// The settings this process was given.
+    settings: Settings,
+    system_version: u32,
+    tools_version: u32,
+    /// Inputs that wait in memory for the end of the running turn.
+    queue: VecDeque<Input>,
+    compaction_wanted: bool,
+    is_active: bool,
+    inputs_said: u32,
+    steered: Vec<SteeringId>,
+}
+
+impl<'a> World<'a> {
+    pub(crate) fn new(chance: &'a mut Chance) -> Self {
+        let scene = Scene::draw(chance);
+        Self {
+            checker: Checker::default(),
+            matrix: Matrix::default(),
+            counts: Counts::default(),
+            store: Store::default(),
+            memory: Memory::default(),
+            now: 1_000_000,
+            state: State::new(),
+            flights: BTreeMap::new(),
+            settings: scene.settings.clone(),
+            system_version: 0,
+            tools_version: 0,
+            queue: VecDeque::new(),
+            compaction_wanted: false,
+            is_active: false,
+            inputs_said: 0,
+            steered: Vec::new(),
+            scene,
+            chance,
+        }
+    }
+
+    /// Lives the session to its end through all its processes.
+    pub(crate) fn run(&mut self) -> Result<(), Box<Violation>> {
+        let mut steps = 0;
+        loop {
+            match self.live(&mut steps) {
+                Ok(()) => break,
+                Err(Stop::Breaks(violation)) => return Err(violation),
+                Err(Stop::Dies { loses_power }) => self.die(loses_power),
+            }
+        }
+        self.counts.turns = u64::from(self.state.turns);
+        self.counts.records = self.store.entries().len() as u64;
+        self.checker.end(self.store.entries(), &self.state)?;
+        Ok(())
+    }
+
+    /// One process, from taking the session over to its end.
+    fn live(&mut self, steps: &mut u32) -> Result<(), Stop> {
+        self.open()?;
+        loop {
+            *steps += 1;
+            if *steps > STEPS_MAX {
+                return Err(Violation::new(Invariant::Ends, "the run never ends").into());
+            }
+            if !self.step()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn open(&mut self) -> Result<(), Stop> {
+        self.state = self.checker.read(self.store.entries(), self.store.synced())?;
+        self.is_active = false;
+        let build = "simulated".to_owned();
+        let incarnation = self.state.incarnation + 1;
+        let mut records = vec![Record::Opened(Opened { incarnation, build })];
+        if self.state.settings != self.settings {
+            records.push(Record::SettingsChanged(Box::new(self.settings.clone())));
+        }
+        self.write(records, Durability::Written)
+    }
+
+    /// What is flying, and what only this process knew, is gone.
+    fn die(&mut self, loses_power: bool) {
+        self.counts.crashes += 1;
+        self.flights.clear();
+        self.queue.clear();
+        self.compaction_wanted = false;
+        self.checker.process_died(&self.state, self.store.entries());
+        if loses_power {
+            self.store.lose_power(self.chance);
+        }
+        let later = self.chance.pick(&[10, 0, 100_000]);
+        // Another machine's clock may be behind.
+        self.now = if self.chance.percent(10) { self.now - 50 } else { self.now + later };
+    }
+
+    /// Does one thing. `false` when nothing is left to do.
+    fn step(&mut self) -> Result<bool, Stop> {
+        if !self.is_active {
+            return self.step_before_resumed();
+        }
+        self.begin_queued_turn()?;
+        self.begin_wanted_compaction()?;
+        let pending = self.state.pending();
+        self.checker.pending(&self.state, &pending)?;
+        self.abort_what_is_gone(&pending);
+        let new: Vec<Effect> = pending
+            .iter()
+            .filter(|effect| !self.flights.contains_key(&effect.id))
+            .cloned()
+            .collect();
+        if self.has_crash() {
+            return Err(self.crash(&pending));
+        }
+        if !new.is_empty() {
+            // Rarely does somebody come between a record and the effects it brings.
+            if self.has_act(4) && self.act()? {
+                return Ok(true);
+            }
+            self.start(new)?;
+            return Ok(true);
+        }
+        self.wait()
+    }
+
+    /// Nothing runs before somebody wants the session to go on, but people may already act.
+    fn step_before_resumed(&mut self) -> Result<bool, Stop> {
+        if self.has_act(1) && self.chance.percent(50) {
+            self.act()?;
+        }
+        self.is_active = true;
+        Ok(true)
+    }
+
+    /// Nothing is to be started: time passes until something happens.
+    fn wait(&mut self) -> Result<bool, Stop> {
+        let next = self.next_flight();
+        if self.has_act(1) {
+            let until = next.map_or(1000, |(at, _)| at.saturating_sub(self.now).min(1000));
+            self.now += u64::from(self.chance.below(u32::try_from(until).unwrap_or(1000) + 1));
+            if self.act()? {
+                return Ok(true);
+            }
+        }
+        if let Some((at, id)) = next {
+            self.now = self.now.max(at);
+            self.check_outcomes_commute()?;
+            self.land(id)?;
+            return Ok(true);
+        }
+        if self.state.turn.is_some() || self.state.compaction.is_some() {
+            return self.settle_what_waits_for_people();
+        }
+        self.say_next()
+    }
+
+    /// The flight that lands first; one of them when several do.
+    fn next_flight(&mut self) -> Option<(u64, EffectId)> {
+        let first = self.flights.values().filter_map(|flight| flight.lands_at).min()?;
+        let landing: Vec<EffectId> = self
+            .flights
+            .iter()
+            .filter(|(_, flight)| flight.lands_at == Some(first))
+            .map(|(id, _)| *id)
+            .collect();
+        Some((first, self.chance.pick(&landing)))
+    }
+
+    fn abort_what_is_gone(&mut self, pending: &[Effect]) {
+        self.flights.retain(|id, _| pending.iter().any(|effect| effect.id == *id));
+    }
+
+    fn has_crash(&mut self) -> bool {
+        self.scene.crashes_left > 0 && self.chance.percent(self.scene.crashes)
+    }
+
+    fn crash(&mut self, pending: &[Effect]) -> Stop {
+        self.scene.crashes_left = self.scene.crashes_left.saturating_sub(1);
+        let loses_power = self.chance.percent(self.scene.power);
+        self.matrix.hit(if loses_power { Fault::PowerLost } else { Fault::Killed }, pending);
+        Stop::Dies { loses_power }
+    }
+
+    /// Writes records, applies them and tells watchers, in that order, unless the process dies.
+    fn write(&mut self, records: Vec<Record>, durability: Durability) -> Result<(), Stop> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let at = Timestamp(self.now);
+        let entries: Vec<Entry> = (self.state.seq + 1..)
+            .zip(records)
+            .map(|(seq, record)| Entry { seq, at, record })
+            .collect();
+        let fate = self.fate();
+        self.store.append(&entries, durability, fate, self.chance);
+        match fate {
+            Fate::Lives => {}
+            Fate::DiesBefore | Fate::DiesAfter => {
+                let pending = self.state.pending();
+                return Err(self.crash(&pending));
+            }
+            Fate::Torn | Fate::Refused => {
+                let torn = fate == Fate::Torn;
+                let fault = if torn { Fault::TornAppend } else { Fault::RefusedAppend };
+                self.matrix.hit(fault, &self.state.pending());
+                self.scene.crashes_left -= 1;
+                return Err(Stop::Dies { loses_power: false });
+            }
+        }
+        self.checker.written(self.state.seq + entries.len() as u64, self.store.synced());
+        for entry in &entries {
+            let mut out = Announcer::collecting();
+            self.state.apply_announcing(entry, &mut out);
+            let events: Vec<Event> = out.into_events();
+            self.checker.applied(entry, &events, &self.state)?;
+        }
+        if self.chance.percent(5) {
+            self.checker.watch_late(&self.state);
+        }
+        Ok(())
+    }
+
+    fn fate(&mut self) -> Fate {
+        if !self.has_crash() {
+            return Fate::Lives;
+        }
+        self.chance.pick(&[Fate::DiesBefore, Fate::DiesAfter, Fate::Torn, Fate::Refused])
+    }
+
+    /// Two outcomes of one batch give the same state in either order.
+    fn check_outcomes_commute(&mut self) -> Result<(), Stop> {
+        let landing: Vec<(EffectId, &Cargo)> = self
+            .flights
+            .iter()
+            .filter(|(id, _)| matches!(id, EffectId::Run(_)))
+            .map(|(id, flight)| (*id, &flight.cargo))
+            .collect();
+        if landing.len() < 2 || !self.chance.percent(15) {
+            return Ok(());
+        }
+        let records: Vec<Record> =
+            landing.iter().filter_map(|(id, cargo)| land::call_record(*id, cargo)).collect();
+        Ok(crate::check::outcomes_commute(&self.state, Timestamp(self.now), &records)?)
+    }
+}

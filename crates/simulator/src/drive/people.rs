@@ -1,0 +1,274 @@
+//! People: they interrupt, steer, take back, decide twice, and change their minds, at any moment.
+
+use heeler_core::{
+    Block, Decision, Durability, EffectId, Input, InterruptCause, PermissionDecided, PermissionId,
+    Record, RuleEffect, SteeringId, SteeringQueued,
+};
+
+use super::{Stop, World};
+use crate::matrix::Fault;
+use crate::scene;
+
+/// What people do besides saying the next thing, the calmest first.
+const ACTS: [Fault; 18] = [
+    Fault::Steer,
+    Fault::Approve,
+    Fault::Interrupt,
+    Fault::SteerTwice,
+    Fault::TakeBack,
+    Fault::Queue,
+    Fault::ApproveTwice,
+    Fault::Deny,
+    Fault::DenyAndStop,
+    Fault::Grant,
+    Fault::Rule,
+    Fault::Limits,
+    Fault::Policy,
+    Fault::Settings,
+    Fault::System,
+    Fault::Compact,
+    Fault::Compact,
+    Fault::Stale,
+];
+
+impl World<'_> {
+    /// Whether somebody acts now; `calm` times less often than usual.
+    pub(super) fn has_act(&mut self, calm: u32) -> bool {
+        self.scene.acts_left > 0 && self.chance.percent(self.scene.acts / calm)
+    }
+
+    /// Somebody does something. `false` when it could not be done now.
+    pub(super) fn act(&mut self) -> Result<bool, Stop> {
+        self.scene.acts_left -= 1;
+        let act = self.chance.pick(&ACTS);
+        let pending = self.state.pending();
+        let open = self.open_request();
+        let records = match act {
+            Fault::Approve
+            | Fault::ApproveTwice
+            | Fault::Deny
+            | Fault::DenyAndStop
+            | Fault::Grant => {
+                let Some(id) = open else { return Ok(false) };
+                self.matrix.hit(act, &pending);
+                return self.decide(act, id).map(|()| true);
+            }
+            Fault::Interrupt => {
+                if self.state.turn.is_none() && self.state.compaction.is_none() {
+                    return Ok(false);
+                }
+                self.matrix.hit(act, &pending);
+                return self.interrupt(InterruptCause::Cancelled).map(|()| true);
+            }
+            Fault::Steer | Fault::SteerTwice => {
+                self.is_active = true;
+                self.steering(act)
+            }
+            Fault::TakeBack => {
+                let Some(id) = self.some_steering() else { return Ok(false) };
+                vec![Record::SteeringTakenBack { id }]
+            }
+            Fault::Queue => {
+                if self.state.turn.is_none() || self.scene.inputs_left == 0 {
+                    return Ok(false);
+                }
+                match self.next_input() {
+                    // A driver without a queue of its own leaves it to the machine.
+                    Some(input) if self.chance.percent(50) => vec![Record::Input(input)],
+                    input => {
+                        self.queue.extend(input);
+                        vec![]
+                    }
+                }
+            }
+            Fault::Rule => {
+                let effect = self.chance.pick(&[RuleEffect::Allow, RuleEffect::Deny]);
+                scene::rule(effect, self.chance).map(Record::RuleGranted).into_iter().collect()
+            }
+            Fault::Limits => {
+                let limits = scene::limits(self.chance);
+                self.settings.limits = limits;
+                vec![Record::LimitsChanged(limits)]
+            }
+            Fault::Policy => {
+                self.settings.policy = scene::policy(self.chance);
+                vec![Record::SettingsChanged(Box::new(self.settings.clone()))]
+            }
+            Fault::Settings => {
+                self.settings = scene::settings(self.chance);
+                vec![Record::SettingsChanged(Box::new(self.settings.clone()))]
+            }
+            Fault::System => {
+                self.system_version += 1;
+                self.tools_version += self.chance.below(2);
+                vec![]
+            }
+            Fault::Compact => {
+                self.is_active = true;
+                self.compaction_wanted = true;
+                vec![]
+            }
+            _ => return self.repeat_an_outcome().map(|()| true),
+        };
+        self.matrix.hit(act, &pending);
+        self.write(records, Durability::Written)?;
+        Ok(true)
+    }
+
+    fn steering(&mut self, act: Fault) -> Vec<Record> {
+        let id = SteeringId(format!("s{}", self.steered.len()));
+        self.steered.push(id.clone());
+        let blocks = match self.chance.below(12) {
+            11 => vec![Block::text(" ")],
+            10 => vec![Block::text(format!("{} {}", id.0, "and more ".repeat(40)))],
+            _ => vec![Block::text(format!("{} please", id.0))],
+        };
+        let input = Input { blocks, origin: heeler_core::InputOrigin::default() };
+        let queued = Record::SteeringQueued(SteeringQueued { id, input });
+        let twice = act == Fault::SteerTwice;
+        if twice { vec![queued.clone(), queued] } else { vec![queued] }
+    }
+
+    fn some_steering(&mut self) -> Option<SteeringId> {
+        if let Some(queued) = self.state.steering.last()
+            && self.chance.percent(70)
+        {
+            return Some(queued.id.clone());
+        }
+        if self.steered.is_empty() {
+            return None;
+        }
+        let at = self.chance.index(self.steered.len());
+        Some(self.steered[at].clone())
+    }
+
+    /// The next thing the user says, if there is one.
+    fn next_input(&mut self) -> Option<Input> {
+        if self.scene.inputs_left == 0 {
+            return None;
+        }
+        self.scene.inputs_left -= 1;
+        self.inputs_said += 1;
+        let text = match self.chance.below(20) {
+            19 => "\n".to_owned(),
+            18 => format!("input {} {}", self.inputs_said, "long ".repeat(60)),
+            _ => format!("input {}", self.inputs_said),
+        };
+        Some(Input::text(text))
+    }
+
+    /// With nothing running, the user says the next thing. `false` when all is said.
+    pub(super) fn say_next(&mut self) -> Result<bool, Stop> {
+        let Some(input) = self.next_input() else { return Ok(false) };
+        self.is_active = true;
+        self.write(vec![Record::Input(input)], Durability::Written)?;
+        Ok(true)
+    }
+
+    /// Only a person can move the session on.
+    pub(super) fn settle_what_waits_for_people(&mut self) -> Result<bool, Stop> {
+        match self.open_request() {
+            Some(id) => {
+                let decision = self.decision(id);
+                let by = "person".into();
+                let record = Record::PermissionDecided(PermissionDecided { id, decision, by });
+                self.write(vec![record], Durability::Written)?;
+                Ok(true)
+            }
+            None => {
+                let words = "a turn runs, nothing flies, and nobody is asked";
+                Err(crate::check::Violation::new(crate::check::Invariant::Ends, words).into())
+            }
+        }
+    }
+
+    /// What a person or program answers when nobody says what it should.
+    pub(super) fn decision(&mut self, _: PermissionId) -> Decision {
+        match self.chance.below(8) {
+            0..4 => Decision::Once,
+            4 => self.grant(),
+            5 | 6 => Decision::Deny { reason: None },
+            _ => Decision::DenyAndStop { reason: Some("enough".into()) },
+        }
+    }
+
+    fn grant(&mut self) -> Decision {
+        // One that forbids grants nothing.
+        let effect = self.chance.pick(&[RuleEffect::Allow, RuleEffect::Allow, RuleEffect::Deny]);
+        match scene::rule(effect, self.chance) {
+            Some(rule) if self.chance.percent(30) => Decision::Always { rule },
+            Some(rule) => Decision::Session { rule },
+            None => Decision::Once,
+        }
+    }
+
+    fn open_request(&mut self) -> Option<PermissionId> {
+        let open = self.state.view().permissions;
+        if open.is_empty() {
+            return None;
+        }
+        let at = self.chance.index(open.len());
+        Some(open[at].id)
+    }
+
+    fn decide(&mut self, act: Fault, id: PermissionId) -> Result<(), Stop> {
+        let decision = match act {
+            Fault::Deny => Decision::Deny { reason: Some("no".into()) },
+            Fault::DenyAndStop => Decision::DenyAndStop { reason: None },
+            Fault::Grant => self.grant(),
+            _ => Decision::Once,
+        };
+        let durability = match decision {
+            Decision::Always { .. } => Durability::Synced,
+            _ => Durability::Written,
+        };
+        let answer = |decision, by: &str| {
+            Record::PermissionDecided(PermissionDecided { id, decision, by: by.into() })
+        };
+        let mut records = vec![answer(decision, "person")];
+        if act == Fault::ApproveTwice {
+            let second = self.decision(id);
+            records.push(answer(second, "somebody else"));
+        }
+        self.write(records, durability)
+    }
+
+    /// A driver that retries blindly says what something came to a second time.
+    fn repeat_an_outcome(&mut self) -> Result<(), Stop> {
+        let pending = self.state.pending();
+        let outcomes: Vec<Record> = self
+            .store
+            .entries()
+            .iter()
+            .rev()
+            .map(|entry| &entry.record)
+            .filter(|record| {
+                matches!(
+                    record,
+                    Record::CallFinished { .. }
+                        | Record::CallPlanned(_)
+                        | Record::CallStarted { .. }
+                        | Record::PermissionDecided(_)
+                        | Record::TurnFinished { .. }
+                )
+            })
+            .take(3)
+            .cloned()
+            .collect();
+        if outcomes.is_empty() {
+            return Ok(());
+        }
+        let at = self.chance.index(outcomes.len());
+        if self.would_start_unseen(&outcomes[at]) {
+            return Ok(());
+        }
+        self.matrix.hit(Fault::Stale, &pending);
+        self.write(vec![outcomes[at].clone()], Durability::Written)
+    }
+
+    /// A start said again after a crash would be a start of its own, which nobody performs.
+    fn would_start_unseen(&self, record: &Record) -> bool {
+        let Record::CallStarted { call } = record else { return false };
+        !self.flights.contains_key(&EffectId::Run(*call))
+    }
+}

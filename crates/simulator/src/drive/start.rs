@@ -1,0 +1,216 @@
+//! Starting effects: their first records in one append, then what they do.
+
+use heeler_core::{
+    CallPlanned, CompactionCause, CompactionStarted, Durability, Effect, EffectId, EffectKind,
+    EpochCause, EpochStarted, Event, ModelStarted, PermissionAsked, Record, Reserve, Usage,
+    WakeCause,
+};
+use heeler_turn::compact;
+use heeler_turn::limits;
+use heeler_turn::state::Phase;
+
+use super::{Cargo, Flight, Stop, World};
+use crate::matrix::Fault;
+use crate::{model, tools};
+
+impl World<'_> {
+    /// Writes what starting these effects means, in one append, and acts.
+    pub(super) fn start(&mut self, effects: Vec<Effect>) -> Result<(), Stop> {
+        // What is reserved counts the prefix in force, so a new one comes first, by itself.
+        let asks = |effect: &Effect| matches!(effect.kind, EffectKind::CallModel { .. });
+        if effects.iter().any(asks)
+            && let Some(cause) = self.changed_prefix()
+        {
+            let epoch = self.epoch(cause);
+            return self.write(vec![epoch], Durability::Written);
+        }
+        let mut records = Vec::new();
+        let mut durability = Durability::Written;
+        for effect in &effects {
+            records.extend(self.first_records(&effect.kind));
+            durability = durability.max(durability_of(&effect.kind));
+        }
+        self.write(records, durability)?;
+        for effect in effects {
+            self.perform(effect)?;
+        }
+        Ok(())
+    }
+
+    fn first_records(&mut self, kind: &EffectKind) -> Vec<Record> {
+        match kind {
+            EffectKind::StartEpoch { cause } => vec![self.epoch(*cause)],
+            EffectKind::CallModel { turn, round, attempt, reserve } => {
+                let started = ModelStarted {
+                    turn: *turn,
+                    round: *round,
+                    attempt: *attempt,
+                    epoch: self.state.epoch.as_ref().map_or(0, |epoch| epoch.number),
+                    up_to: self.state.seq,
+                    reserve: *reserve,
+                };
+                vec![Record::ModelStarted(started)]
+            }
+            EffectKind::PlanCall { call, name, input } => {
+                let plan = tools::plan(name, input, self.chance);
+                vec![Record::CallPlanned(Box::new(CallPlanned { call: *call, plan }))]
+            }
+            EffectKind::AskPermission { id, reason, asked: false, .. } => {
+                vec![Record::PermissionAsked(PermissionAsked { id: *id, reason: reason.clone() })]
+            }
+            EffectKind::RunCall { call, .. } => vec![Record::CallStarted { call: *call }],
+            EffectKind::Compact { cut, cause, started: false } => {
+                vec![Record::CompactionStarted(CompactionStarted { cut: *cut, cause: *cause })]
+            }
+            EffectKind::FinishTurn { turn, outcome } => {
+                vec![Record::TurnFinished { turn: *turn, outcome: outcome.clone() }]
+            }
+            EffectKind::AskPermission { .. }
+            | EffectKind::Compact { .. }
+            | EffectKind::Wake { .. } => Vec::new(),
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) -> Result<(), Stop> {
+        let Effect { id, kind } = effect;
+        let (lands_at, cargo) = match kind {
+            EffectKind::CallModel { reserve, .. } => {
+                let request = self.state.request(reserve.output);
+                self.checker.requested(request.as_ref(), reserve)?;
+                let (ending, millis) =
+                    model::answer(self.scene.temper, &mut self.memory, reserve, self.chance);
+                self.show_some_text(&ending)?;
+                (Some(self.now + millis), Cargo::Model(ending))
+            }
+            EffectKind::Compact { cut, .. } => {
+                let cut = usize::try_from(cut).unwrap_or(usize::MAX);
+                let output = limits::summary_output_max(&self.state.settings);
+                let Some(request) = self.state.summary_request(cut, output) else {
+                    let error = Err("there is no prompt yet".into());
+                    self.flights.insert(id, Flight::at(self.now, Cargo::Summary(error)));
+                    return Ok(());
+                };
+                self.checker.requested_summary(&request)?;
+                let reserve = Reserve { input: self.state.estimate(), output };
+                (Some(self.now + 500), Cargo::Summary(self.summary(reserve)))
+            }
+            EffectKind::RunCall { call, name, input, .. } => {
+                self.checker.executes(call, &name, &input)?;
+                let (output, millis) =
+                    tools::end(&name, &call.to_string(), self.scene.tools_fail, self.chance);
+                let hangs = millis > 100_000;
+                (Some(self.now + millis), Cargo::Call { output, millis, hangs })
+            }
+            EffectKind::AskPermission { id: request, .. } => {
+                let answers = self.scene.has_approver && !self.chance.percent(20);
+                let decision = self.decision(request);
+                (answers.then_some(self.now + 40), Cargo::Ask(Some(decision)))
+            }
+            EffectKind::Wake { at, cause } => (Some(at.millis()), Cargo::Wake(cause)),
+            // Their records are all there is to them.
+            EffectKind::StartEpoch { .. }
+            | EffectKind::PlanCall { .. }
+            | EffectKind::FinishTurn { .. } => return Ok(()),
+        };
+        self.flights.insert(id, Flight { lands_at, cargo });
+        Ok(())
+    }
+
+    /// Deltas are shown as they come; they are no records.
+    fn show_some_text(&mut self, ending: &model::Ending) -> Result<(), Stop> {
+        if matches!(ending, model::Ending::Error { is_cut: false, .. }) {
+            return Ok(());
+        }
+        let text = "I s".to_owned();
+        self.checker.shown(&Event::TextDelta { block: 0, offset: 0, text });
+        Ok(())
+    }
+
+    fn summary(&mut self, reserve: Reserve) -> Result<heeler_core::Reply, String> {
+        if self.chance.percent(20) {
+            return Err("the provider is down".into());
+        }
+        let usage: Usage = model::usage(reserve, self.chance);
+        Ok(heeler_core::Reply {
+            blocks: vec![heeler_core::Block::text("What was said.")],
+            stop: heeler_core::StopReason::EndTurn,
+            usage,
+            provider_id: None,
+        })
+    }
+
+    fn epoch(&self, cause: EpochCause) -> Record {
+        let number = self.state.epoch.as_ref().map_or(0, |epoch| epoch.number);
+        Record::EpochStarted(Box::new(EpochStarted {
+            epoch: number + 1,
+            cause,
+            system: self.system(),
+            tools: tools::definitions(self.tools_version),
+            model: self.state.settings.model.name.clone(),
+            system_hash: self.system(),
+            tools_hash: self.tools_version.to_string(),
+        }))
+    }
+
+    fn system(&self) -> String {
+        let version = self.system_version;
+        let more = " It is longer now.".repeat(version as usize);
+        format!("You are simulated, version {version}.{more}")
+    }
+
+    fn changed_prefix(&self) -> Option<EpochCause> {
+        let epoch = self.state.epoch.as_ref()?;
+        if *epoch.system != *self.system() {
+            return Some(EpochCause::SystemPrompt);
+        }
+        (epoch.tools_hash != self.tools_version.to_string()).then_some(EpochCause::Tools)
+    }
+
+    /// Begins the turn that waits first, once none runs.
+    pub(super) fn begin_queued_turn(&mut self) -> Result<(), Stop> {
+        while self.state.turn.is_none() {
+            let Some(input) = self.queue.pop_front() else { break };
+            self.write(vec![Record::Input(input)], Durability::Written)?;
+        }
+        Ok(())
+    }
+
+    /// Begins the compaction that somebody waits for, once no model call or batch is in its way.
+    pub(super) fn begin_wanted_compaction(&mut self) -> Result<(), Stop> {
+        let is_free = match &self.state.turn {
+            None => true,
+            Some(turn) => matches!(turn.phase, Phase::Model { started: false, .. }),
+        };
+        if !self.compaction_wanted || self.state.compaction.is_some() || !is_free {
+            return Ok(());
+        }
+        self.compaction_wanted = false;
+        let keep_tail = self.state.settings.compaction.keep_tail as usize;
+        let Some(cut) = compact::cut_point(self.state.history.messages(), keep_tail) else {
+            return Ok(());
+        };
+        let started = CompactionStarted { cut: cut as u64, cause: CompactionCause::Manual };
+        self.write(vec![Record::CompactionStarted(started)], Durability::Written)
+    }
+
+    /// Counts a fault that comes from an effect's own work.
+    pub(super) fn count(&mut self, fault: Fault) {
+        self.matrix.hit(fault, &self.state.pending());
+    }
+
+    pub(super) fn wakes(&self, id: EffectId) -> Option<WakeCause> {
+        match self.flights.get(&id)?.cargo {
+            Cargo::Wake(cause) => Some(cause),
+            _ => None,
+        }
+    }
+}
+
+fn durability_of(kind: &EffectKind) -> Durability {
+    match kind {
+        EffectKind::RunCall { replay_safe: false, .. } | EffectKind::FinishTurn { .. } => {
+            Durability::Synced
+        }
+        _ => Durability::Written,
+    }
+}

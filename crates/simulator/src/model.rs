@@ -1,0 +1,179 @@
+//! The simulated model: it answers, calls tools, errs in every way a provider can.
+
+use heeler_core::{
+    Block, ProviderErrorKind, RawJson, Reply, Reserve, StopReason, Thinking, ToolResult, ToolUse,
+    Usage,
+};
+
+use crate::chance::Chance;
+use crate::tools;
+
+/// How prone a model is to do what.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Temper {
+    /// Percent of requests that fail.
+    pub(crate) fails: u32,
+    /// Percent of answers that call tools.
+    pub(crate) calls: u32,
+    /// Percent of answers that are broken in some way.
+    pub(crate) errs: u32,
+    /// Percent of calls that repeat the one before.
+    pub(crate) insists: u32,
+    /// The most calls in one answer.
+    pub(crate) calls_max: u32,
+}
+
+/// How a request ends.
+#[derive(Debug, Clone)]
+pub(crate) enum Ending {
+    Reply(Reply),
+    Error { kind: ProviderErrorKind, usage: Usage, is_cut: bool },
+}
+
+/// What the model remembers between requests.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    last: Option<(String, RawJson)>,
+    calls_made: u32,
+}
+
+/// Answers one request.
+pub(crate) fn answer(
+    temper: Temper,
+    memory: &mut Memory,
+    reserve: Reserve,
+    chance: &mut Chance,
+) -> (Ending, u64) {
+    let millis = chance.pick(&[5, 5, 50, 700, 20_000]);
+    if chance.percent(temper.fails) {
+        return (failure(reserve, chance), millis);
+    }
+    let mut blocks = Vec::new();
+    if chance.percent(15) {
+        let signature = chance.pick(&["signed", ""]).to_owned();
+        blocks.push(Block::Thinking(Thinking { text: "hm".into(), signature }));
+    }
+    let calls = if chance.percent(temper.calls) { 1 + chance.below(temper.calls_max) } else { 0 };
+    if calls == 0 || chance.percent(30) {
+        blocks.push(Block::text("I say so."));
+    }
+    for _ in 0..calls {
+        blocks.push(Block::ToolUse(call(temper, memory, chance)));
+    }
+    let mut stop = if calls == 0 { StopReason::EndTurn } else { StopReason::ToolUse };
+    if chance.percent(temper.errs) {
+        stop = spoil(&mut blocks, stop, chance);
+    }
+    let usage = usage(reserve, chance);
+    (Ending::Reply(Reply { blocks, stop, usage, provider_id: None }), millis)
+}
+
+fn call(temper: Temper, memory: &mut Memory, chance: &mut Chance) -> ToolUse {
+    let repeated = memory.last.clone().filter(|_| chance.percent(temper.insists));
+    let (name, input) = repeated.unwrap_or_else(|| {
+        // The last two are no tools, and rare.
+        let known = if chance.percent(6) { 0 } else { 2 };
+        (chance.pick(&tools::NAMES[..tools::NAMES.len() - known]).to_owned(), {
+            let n = chance.below(5);
+            tools::input(n)
+        })
+    });
+    memory.last = Some((name.clone(), input.clone()));
+    memory.calls_made += 1;
+    let id = match chance.below(20) {
+        17 => String::new(),
+        18 => "toolu_same".into(),
+        19 => "call_1_1_0".into(),
+        _ => format!("toolu_{}", memory.calls_made),
+    };
+    ToolUse { id, name, input, invalid: None, cache: None }
+}
+
+/// Breaks an answer in one of the ways models and providers do.
+fn spoil(blocks: &mut Vec<Block>, stop: StopReason, chance: &mut Chance) -> StopReason {
+    match chance.below(9) {
+        0 => StopReason::MaxTokens,
+        1 => StopReason::Refusal,
+        2 => StopReason::ContentFilter,
+        3 => StopReason::Pause,
+        4 => StopReason::Other("new".into()),
+        5 => {
+            blocks.clear();
+            stop
+        }
+        6 => {
+            *blocks = vec![Block::text("  \n")];
+            StopReason::Pause
+        }
+        7 => {
+            let content = vec![Block::text("the model answers itself")];
+            let tool_use_id = "toolu_1".into();
+            let own = ToolResult { tool_use_id, content, is_error: false, cache: None };
+            blocks.insert(0, Block::ToolResult(own));
+            stop
+        }
+        _ => {
+            let why = chance.pick(&["the answer was cut", "it is not JSON"]);
+            if let Some(Block::ToolUse(last)) = blocks.last_mut() {
+                last.input = RawJson::empty_object();
+                last.invalid = Some(why.to_owned());
+            }
+            StopReason::MaxTokens
+        }
+    }
+}
+
+fn failure(reserve: Reserve, chance: &mut Chance) -> Ending {
+    use ProviderErrorKind::{
+        Auth, Billing, ContextOverflow, Format, InvalidRequest, Network, Overloaded, RateLimit,
+        Server, UnknownModel,
+    };
+    let kinds = [
+        Overloaded,
+        RateLimit,
+        Network,
+        Format,
+        Server,
+        Overloaded,
+        RateLimit,
+        Network,
+        Format,
+        ContextOverflow,
+        ContextOverflow,
+        Auth,
+        Billing,
+        UnknownModel,
+        InvalidRequest,
+    ];
+    let kind = chance.pick(&kinds);
+    let is_cut = kind == Format;
+    let usage = if is_cut { usage(reserve, chance) } else { Usage::default() };
+    Ending::Error { kind, usage, is_cut }
+}
+
+/// What an honest provider bills: no more than was reserved.
+pub(crate) fn usage(reserve: Reserve, chance: &mut Chance) -> Usage {
+    let cached = reserve.input * u64::from(chance.below(11)) / 10;
+    let rest = reserve.input - cached;
+    let (input, cache_write) = if chance.percent(50) { (rest, 0) } else { (0, rest) };
+    let output = reserve.output * u64::from(chance.pick(&[1u32, 5, 100, 1000])) / 1000;
+    Usage { input, output, cache_write, cache_read: cached, reasoning: 0 }
+}
+
+/// What is left of an answer that was stopped while it came: its first blocks, and no calls that
+/// were not whole.
+pub(crate) fn interrupted(ending: &Ending, chance: &mut Chance) -> Option<Reply> {
+    let Ending::Reply(reply) = ending else { return None };
+    let keep = chance.index(reply.blocks.len() + 1);
+    let mut blocks = reply.blocks.clone();
+    blocks.truncate(keep);
+    blocks.retain(|block| !block.is_empty());
+    let usage = if chance.percent(50) { reply.usage } else { Usage::default() };
+    let worth_keeping = !blocks.is_empty() || usage != Usage::default();
+    worth_keeping.then_some(Reply {
+        blocks,
+        stop: StopReason::Interrupted,
+        usage,
+        provider_id: None,
+    })
+}

@@ -1,0 +1,139 @@
+//! What one run is made of: settings, tempers, and how much happens.
+
+use heeler_core::{
+    CompactionSettings, EstimateSettings, Limits, Mode, ModelSettings, Parameters, Policy, Prices,
+    Rule, RuleEffect, Settings,
+};
+use heeler_turn::retry;
+
+use crate::chance::Chance;
+use crate::model::Temper;
+use crate::tools;
+
+/// Everything a run draws once.
+#[derive(Debug, Clone)]
+pub(crate) struct Scene {
+    /// Where the settings begin.
+    pub(crate) settings: Settings,
+    /// The model's manners.
+    pub(crate) temper: Temper,
+    /// Percent of calls that fail.
+    pub(crate) tools_fail: u32,
+    /// Inputs that are still to be said.
+    pub(crate) inputs_left: u32,
+    /// Things people still do besides.
+    pub(crate) acts_left: u32,
+    /// Percent of moments at which somebody does something.
+    pub(crate) acts: u32,
+    /// Processes that still die.
+    pub(crate) crashes_left: u32,
+    /// Percent of moments at which one dies.
+    pub(crate) crashes: u32,
+    /// Percent of crashes that are a loss of power.
+    pub(crate) power: u32,
+    /// Whether a program answers permission requests.
+    pub(crate) has_approver: bool,
+    /// When failed requests are sent again.
+    pub(crate) retry: retry::Policy,
+}
+
+impl Scene {
+    pub(crate) fn draw(chance: &mut Chance) -> Self {
+        Self {
+            settings: settings(chance),
+            temper: Temper {
+                fails: chance.pick(&[0, 5, 20, 50]),
+                calls: chance.pick(&[0, 50, 70, 85]),
+                errs: chance.pick(&[0, 5, 15, 40]),
+                insists: chance.pick(&[0, 10, 90]),
+                calls_max: chance.pick(&[1, 3, 6]),
+            },
+            tools_fail: chance.pick(&[0, 10, 50, 95]),
+            inputs_left: 1 + chance.below(5),
+            acts_left: chance.pick(&[0, 5, 20, 40]),
+            acts: chance.pick(&[0, 5, 15, 40]),
+            crashes_left: chance.pick(&[0, 0, 2, 6, 12]),
+            crashes: chance.pick(&[0, 2, 8, 25]),
+            power: chance.pick(&[0, 30]),
+            has_approver: chance.percent(50),
+            retry: retry::Policy { attempts_max: 1 + chance.below(5), ..retry::Policy::default() },
+        }
+    }
+}
+
+/// Settings of any kind.
+pub(crate) fn settings(chance: &mut Chance) -> Settings {
+    let prices = Prices { input: 3000, output: 15_000, cache_write: 3750, cache_read: 300 };
+    Settings {
+        model: ModelSettings {
+            name: chance.pick(&["a/one", "a/two"]).into(),
+            window: None,
+            output_max: chance.pick(&[1000, 300, 100]),
+            prices: chance.percent(50).then_some(prices),
+            parameters: Parameters {
+                temperature: chance.percent(20).then_some(0.5),
+                ..Parameters::default()
+            },
+        },
+        limits: limits(chance),
+        estimate: EstimateSettings {
+            chars_per_token: chance.pick(&[4, 3, 1]),
+            context_limit: chance.percent(25).then(|| 150 + u64::from(chance.below(400))),
+        },
+        compaction: CompactionSettings {
+            automatic: !chance.percent(20),
+            keep_tail: chance.pick(&[2, 4, 8, 0]),
+        },
+        policy: policy(chance),
+    }
+}
+
+/// Limits of any kind; none by default.
+pub(crate) fn limits(chance: &mut Chance) -> Limits {
+    Limits {
+        rounds: chance.pick(&[12, 12, 4, 2]),
+        calls: chance.pick(&[0, 0, 8, 3, 1]),
+        tokens: chance.pick(&[0, 0, 0, 6000, 2000]),
+        cost: chance.pick(&[0, 0, 0, 60_000_000, 9_000_000]),
+        wall_millis: chance.pick(&[0, 0, 0, 60_000, 1500]),
+        repeats: chance.pick(&[5, 5, 3, 0]),
+        calls_at_once: chance.pick(&[32, 32, 2, 1]),
+    }
+}
+
+/// What may run, of any kind.
+pub(crate) fn policy(chance: &mut Chance) -> Policy {
+    let mode = chance.pick(&[
+        Mode::Bypass,
+        Mode::Ask,
+        Mode::Bypass,
+        Mode::Ask,
+        Mode::AcceptEdits,
+        Mode::AllowListed,
+        Mode::Plan,
+    ]);
+    let rules = (0..chance.below(4)).filter_map(|_| {
+        let effect = chance.pick(&[RuleEffect::Allow, RuleEffect::Deny, RuleEffect::Ask]);
+        rule(effect, chance)
+    });
+    let rules = rules.collect();
+    Policy { mode, rules, interactive: !chance.percent(20), workspace: tools::WORKSPACE.into() }
+}
+
+/// A rule of this effect.
+pub(crate) fn rule(effect: RuleEffect, chance: &mut Chance) -> Option<Rule> {
+    let texts = [
+        "Bash",
+        "Bash(git status)",
+        "Bash(git:*)",
+        "Bash(rm:*)",
+        "Edit",
+        "Edit(src/**)",
+        "Read",
+        "Read(secret/**)",
+        "WebFetch(domain:example.com)",
+        "opaque",
+        "solo",
+    ];
+    Rule::parse(chance.pick(&texts), effect, "simulation").ok()
+}

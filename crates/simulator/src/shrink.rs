@@ -1,0 +1,79 @@
+//! Finds a simpler run that breaks the same invariant: shorter and calmer tapes, tried in turn.
+
+use crate::chance::Chance;
+use crate::run::{Broken, Totals, play};
+
+/// The most runs spent on one shrink.
+const RUNS_MAX: u32 = 3000;
+
+/// The simplest run found that breaks what `broken` breaks.
+#[must_use]
+pub fn shrink(broken: Broken) -> Broken {
+    let mut search = Search { best: broken, runs: 0 };
+    loop {
+        let before = search.best.tape.clone();
+        search.drop_chunks();
+        search.calm_numbers();
+        if search.best.tape == before || search.runs >= RUNS_MAX {
+            return search.best;
+        }
+    }
+}
+
+struct Search {
+    best: Broken,
+    runs: u32,
+}
+
+impl Search {
+    /// Leaves out parts of the tape, long ones first.
+    fn drop_chunks(&mut self) {
+        let mut length = self.best.tape.len() / 2;
+        while length > 0 && self.runs < RUNS_MAX {
+            let mut at = self.best.tape.len();
+            while at > 0 && self.runs < RUNS_MAX {
+                at = at.saturating_sub(length).min(self.best.tape.len());
+                let mut tape = self.best.tape.clone();
+                let end = (at + length).min(tape.len());
+                tape.drain(at..end);
+                self.try_tape(tape);
+            }
+            length /= 2;
+        }
+    }
+
+    /// Makes numbers zero, or half.
+    fn calm_numbers(&mut self) {
+        let mut at = 0;
+        while at < self.best.tape.len() && self.runs < RUNS_MAX {
+            let number = self.best.tape[at];
+            for calmer in [0, number / 2] {
+                if calmer >= number {
+                    continue;
+                }
+                let mut tape = self.best.tape.clone();
+                tape[at] = calmer;
+                if self.try_tape(tape) {
+                    break;
+                }
+            }
+            at += 1;
+        }
+    }
+
+    fn try_tape(&mut self, tape: Vec<u32>) -> bool {
+        self.runs += 1;
+        let Err(broken) = play(Chance::taped(tape), &mut Totals::default()) else { return false };
+        let same = broken.violation.invariant == self.best.violation.invariant;
+        let key = |broken: &Broken| (broken.journal.len(), broken.tape.len(), sum(&broken.tape));
+        let simpler = same && key(&broken) < key(&self.best);
+        if simpler {
+            self.best = *broken;
+        }
+        simpler
+    }
+}
+
+fn sum(tape: &[u32]) -> u64 {
+    tape.iter().map(|number| u64::from(*number)).sum()
+}

@@ -1,0 +1,108 @@
+//! The tools of a simulated session: what each call touches and how it ends.
+
+use heeler_core::{Access, Block, CallPlan, Facts, RawJson, Resource, ToolDefinition, ToolOutput};
+
+use crate::chance::Chance;
+
+/// The folder the session works in.
+pub(crate) const WORKSPACE: &str = "/w";
+
+/// Names a model may write; the last two are no tools.
+pub(crate) const NAMES: [&str; 11] =
+    ["read", "write", "bash", "fetch", "note", "solo", "finish", "tell", "opaque", "nothing", ""];
+
+const PATHS: [&str; 5] = ["/w/src/a", "/w/src/b", "/w/secret/c", "/w/.git/d", "/etc/e"];
+const LINES: [&str; 5] = ["git status", "git push now", "rm x", "ls; rm x", "cargo test"];
+const HOSTS: [&str; 3] = ["example.com", "a.example.com", "other.org"];
+
+/// The input that means the `n`-th thing a tool can touch.
+pub(crate) fn input(n: u32) -> RawJson {
+    RawJson::from_value(&serde_json::json!({ "n": n }))
+}
+
+/// What a call of a tool does, as its own code would say; `None` for no such tool.
+pub(crate) fn facts(name: &str, input: &RawJson) -> Option<Facts> {
+    let n = input.value().get("n").and_then(serde_json::Value::as_u64).unwrap_or_default();
+    let nth =
+        |items: &[&str]| items[usize::try_from(n).unwrap_or_default() % items.len()].to_owned();
+    let resource = |write| vec![Resource { key: nth(&PATHS), write }];
+    let facts = match name {
+        "read" => Facts {
+            accesses: vec![Access::Read(nth(&PATHS))],
+            resources: resource(false),
+            replay_safe: true,
+            ..Facts::default()
+        },
+        "write" => Facts {
+            accesses: vec![Access::Write(nth(&PATHS))],
+            resources: resource(true),
+            ..Facts::default()
+        },
+        "bash" => Facts { accesses: vec![Access::Command(nth(&LINES))], ..Facts::default() },
+        "fetch" => Facts {
+            accesses: vec![Access::Host(nth(&HOSTS))],
+            replay_safe: true,
+            ..Facts::default()
+        },
+        "note" => Facts { replay_safe: true, ..Facts::default() },
+        "solo" => Facts {
+            accesses: vec![Access::Read("/w/src/a".into())],
+            exclusive: true,
+            ..Facts::default()
+        },
+        "finish" => Facts { terminal: true, replay_safe: true, ..Facts::default() },
+        "tell" => Facts::default(),
+        "opaque" => Facts { accesses: vec![Access::Opaque("x".into())], ..Facts::default() },
+        _ => return None,
+    };
+    Some(facts)
+}
+
+/// What looking a call up finds.
+pub(crate) fn plan(name: &str, input: &RawJson, chance: &mut Chance) -> CallPlan {
+    match facts(name, input) {
+        None => CallPlan::Invalid { error: format!("there is no tool `{name}`") },
+        Some(_) if chance.percent(4) => CallPlan::Invalid { error: "`n` is no number".into() },
+        Some(facts) => {
+            let notes = if chance.percent(5) { vec!["`n` was repaired".into()] } else { vec![] };
+            CallPlan::Ready { facts, input: None, notes }
+        }
+    }
+}
+
+/// How a call ends and how many milliseconds it takes.
+pub(crate) fn end(name: &str, call: &str, errs: u32, chance: &mut Chance) -> (ToolOutput, u64) {
+    let millis = chance.pick(&[1, 1, 2, 10, 10, 300, 5000]);
+    if chance.percent(errs) {
+        let text = chance.pick(&["it failed", "the call crashed: index out of bounds", ""]);
+        let millis = if chance.percent(10) { HANGS_MILLIS } else { millis };
+        let output = ToolOutput::error(format!("{call}: {text}"));
+        return (output, millis);
+    }
+    let mut output = ToolOutput::text(format!("{call}: done"));
+    match name {
+        "note" => output = output.with_state(chance.pick(&["a", "b"]), &call),
+        "tell" => {
+            output.response_handled = true;
+            output.for_user = format!("{call} says hello");
+        }
+        "fetch" if chance.percent(20) => output.content = vec![Block::text(" ")],
+        _ => {}
+    }
+    (output, millis)
+}
+
+/// When a call that hangs is cancelled.
+const HANGS_MILLIS: u64 = 660_000;
+
+/// What the model is told of the tools; `version` changes it.
+pub(crate) fn definitions(version: u32) -> Vec<ToolDefinition> {
+    NAMES[..NAMES.len() - 2]
+        .iter()
+        .map(|name| ToolDefinition {
+            name: (*name).to_owned(),
+            description: format!("version {version}"),
+            input_schema: RawJson::empty_object(),
+        })
+        .collect()
+}

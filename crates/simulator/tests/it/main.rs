@@ -1,0 +1,3 @@
+//! The machine holds in thousands of runs, and its seeded bugs are found.
+
+mod seeds;

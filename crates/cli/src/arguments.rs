@@ -50,7 +50,7 @@ pub(crate) struct ExecArguments {
     /// Print one JSON event a line instead of the answer
     #[arg(long)]
     pub(crate) json: bool,
-    /// Work in this folder instead of the current one
+    /// Work in this folder instead of the current one; a continued session stays in its own
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
     /// What runs without a rule: ask, accept-edits, plan, allow-listed or bypass.
@@ -64,16 +64,17 @@ pub(crate) struct ExecArguments {
     #[arg(long, value_name = "RULE")]
     pub(crate) deny: Vec<String>,
     /// End the turn after this many model calls; 0 for no limit
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true)]
     pub(crate) max_rounds: u32,
     /// End the turn before it uses more tokens than this, input and output; 0 for no limit
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) max_tokens: u64,
     /// End the turn before it costs more than this; 0 for no limit
     #[arg(long, value_name = "USD", default_value_t = 0.0, value_parser = dollars)]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) max_cost: f64,
     /// End the turn after this many seconds; 0 for no limit
-    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) timeout: u64,
     /// Continue this session: first what is pending, then the prompt if there is one
     #[arg(long, value_name = "ID", group = "session")]

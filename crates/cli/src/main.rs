@@ -4,6 +4,7 @@ mod arguments;
 mod demo;
 mod exec;
 mod exit;
+mod say;
 mod sessions;
 
 use std::process::ExitCode;
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
     match exit {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprintln!("heeler: {error:#}");
+            say::say(format_args!("heeler: {}", say::told(&error)));
             Exit::Usage.into()
         }
     }

@@ -3,6 +3,8 @@
 
 mod project;
 
+use std::fmt::Display;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
@@ -13,33 +15,39 @@ use heeler_script::Script;
 
 use crate::exec::progress;
 use crate::exit::Exit;
+use crate::say::{say, told};
 
 /// What the scripted model says and does.
 const SCRIPT: &str = include_str!("script.toml");
 /// What the user asks.
 const PROMPT: &str = "`cargo test` fails here. Find out why and fix it.";
 
+/// What is to be known before it begins.
+const INTRODUCTION: &str = "\
+heeler demo: a small cargo project with a failing test, made in a temporary folder.
+The model is a script; engine, tools, journal and permission rules are the real ones.
+Commands are not confined yet; the rules below allow `cargo test` and edits in src.
+";
+
 /// Runs the demo; it fails when any part of the agent does.
 pub(crate) fn run() -> Result<Exit> {
-    let scratch = tempfile::tempdir().context("cannot make a temporary folder for the demo")?;
-    let workspace = scratch.path().canonicalize()?.join("median");
-    project::create(&workspace).context("cannot write the demo's project")?;
-    println!("heeler demo: a small cargo project with a failing test, made in a temporary folder.");
-    println!(
-        "The model is a script; engine, tools, journal and permission rules are the real ones."
-    );
-    println!(
-        "Commands are not confined yet; the rules below allow `cargo test` and edits in src.\n"
-    );
-    let assembly = assemble(&workspace, scratch.path())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    match runtime.block_on(play(assembly, &workspace)) {
+    match prepare_and_play() {
         Ok(()) => Ok(Exit::Done),
         Err(error) => {
-            eprintln!("heeler: the demo failed: {error:#}");
+            say(format_args!("heeler: the demo failed: {}", told(&error)));
             Ok(Exit::Failure)
         }
     }
+}
+
+fn prepare_and_play() -> Result<()> {
+    let scratch = tempfile::tempdir().context("cannot make a temporary folder for the demo")?;
+    let workspace = scratch.path().canonicalize()?.join("median");
+    project::create(&workspace).context("cannot write the demo's project")?;
+    show(INTRODUCTION)?;
+    let assembly = assemble(&workspace, scratch.path())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(play(assembly, &workspace))
 }
 
 fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
@@ -75,7 +83,7 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
 
 async fn play(assembly: Assembly, workspace: &Path) -> Result<()> {
     let before = project::source(workspace)?;
-    println!("user: {PROMPT}\n");
+    show(format_args!("user: {PROMPT}\n"))?;
     let session = Session::create(assembly.parts, &workspace.to_string_lossy()).await?;
     let (_, mut cursor) = session.subscribe();
     let mut turn = session.turn(Input::text(PROMPT));
@@ -83,7 +91,7 @@ async fn play(assembly: Assembly, workspace: &Path) -> Result<()> {
         tokio::select! {
             biased;
             seen = cursor.next() => match seen {
-                Some(seen) => print(&seen),
+                Some(seen) => print(&seen)?,
                 None => break turn.await,
             },
             outcome = &mut turn => break outcome,
@@ -91,7 +99,7 @@ async fn play(assembly: Assembly, workspace: &Path) -> Result<()> {
         }
     };
     while let Some(seen) = cursor.try_next() {
-        print(&seen);
+        print(&seen)?;
     }
     let state = session.state().await?;
     let journal = assembly.store.journal_path(session.id());
@@ -102,25 +110,33 @@ async fn play(assembly: Assembly, workspace: &Path) -> Result<()> {
     ensure!(before != after, "nothing was changed");
     ensure!(last_test.contains("test result: ok"), "the last test run did not pass:\n{last_test}");
 
-    println!("heeler: {}\n", state.final_answer().trim());
-    println!("The change in {}:\n\n{}", project::SOURCE, project::diff(&before, &after));
-    println!("The last test run:\n\n{}", indented(&last_test));
-    println!(
-        "{} records were written to the session's journal before anything they announce was done.",
-        count_lines(&journal)?.saturating_sub(1)
-    );
-    println!("Next: export ANTHROPIC_API_KEY=... and run `heeler exec 'explain this repository'`.");
+    show(format_args!("heeler: {}\n", state.final_answer().trim()))?;
+    let change = project::diff(&before, &after);
+    show(format_args!("The change in {}:\n\n{change}", project::SOURCE))?;
+    show(format_args!("The last test run:\n\n{}", indented(&last_test)))?;
+    let n_records = count_lines(&journal)?.saturating_sub(1);
+    show(format_args!(
+        "{n_records} records were written to the session's journal before anything they announce \
+         was done."
+    ))?;
+    show("Next: export ANTHROPIC_API_KEY=... and run `heeler exec 'explain this repository'`.")
+}
+
+fn print(seen: &Seen) -> Result<()> {
+    let Seen::Event(envelope) = seen else { return Ok(()) };
+    if let Some(line) = progress(&envelope.event) {
+        show(line)?;
+    }
+    if let Event::CallFinished { is_error: false, summary, .. } = &envelope.event {
+        let summary = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        show(format_args!("  < {summary}"))?;
+    }
     Ok(())
 }
 
-fn print(seen: &Seen) {
-    let Seen::Event(envelope) = seen else { return };
-    if let Some(line) = progress(&envelope.event) {
-        println!("{line}");
-    }
-    if let Event::CallFinished { is_error: false, summary, .. } = &envelope.event {
-        println!("  < {}", summary.split_whitespace().collect::<Vec<_>>().join(" "));
-    }
+/// Writes one line to stdout.
+fn show(text: impl Display) -> Result<()> {
+    writeln!(std::io::stdout(), "{text}").context("cannot write to stdout")
 }
 
 /// What the last command printed.

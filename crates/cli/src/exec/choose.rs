@@ -1,6 +1,6 @@
 //! Which session a continued `exec` goes on with.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use heeler_core::{Record, SessionId, SessionStore};
@@ -14,6 +14,22 @@ pub(super) struct Existing {
     pub(super) id: SessionId,
     /// The model it was last used with.
     pub(super) model: Option<String>,
+    workspace: PathBuf,
+}
+
+impl Existing {
+    /// The folder the session works in. It cannot be another one: the history speaks of this one,
+    /// and so do the rules.
+    pub(super) fn workspace(&self, asked: Option<&Path>) -> Result<PathBuf> {
+        let (id, own) = (&self.id, self.workspace.display());
+        if asked.is_some_and(|asked| asked != self.workspace) {
+            bail!("session {id} works in {own}; leave out --cwd, or start a new session there");
+        }
+        if !self.workspace.is_dir() {
+            bail!("session {id} works in {own}, which is no folder any more; start a new session");
+        }
+        Ok(self.workspace.clone())
+    }
 }
 
 /// The session to go on with; `None` for a new one.
@@ -32,7 +48,7 @@ pub(super) async fn session(
         Record::SettingsChanged(settings) => Some(settings.model.name.clone()),
         _ => None,
     });
-    Ok(Some(Existing { id, model }))
+    Ok(Some(Existing { id, model, workspace: journal.header.workspace.into() }))
 }
 
 async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {

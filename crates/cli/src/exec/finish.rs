@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use anyhow::{Result, ensure};
 use heeler_core::{Cost, SessionId, TurnOutcome, Usage};
 use heeler_turn::State;
 use serde::Serialize;
@@ -11,6 +12,26 @@ use crate::exit::Exit;
 
 /// The version of the JSON events; raised when a field changes its meaning or goes away.
 pub(super) const EVENTS_VERSION: u32 = 1;
+
+/// Whether a terminal event can be written to this file at all; told before anything is done.
+pub(super) fn check_target(path: &Path) -> Result<()> {
+    let folder = folder_of(path);
+    let shown = path.display();
+    ensure!(!path.is_dir(), "{shown} is a folder; use --result-json FILE");
+    ensure!(
+        folder.is_dir(),
+        "cannot write {shown}: there is no folder {}; make it first",
+        folder.display()
+    );
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
 
 /// What there is to say at the end.
 pub(super) struct Finish {
@@ -89,11 +110,7 @@ impl Finish {
 
     /// Writes the terminal event to a file, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> std::io::Result<()> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
         writeln!(file, "{}", self.to_json()?)?;
         file.as_file().sync_all()?;
         file.persist(path)?;

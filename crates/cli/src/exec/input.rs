@@ -13,7 +13,9 @@ const PROMPT_BYTES_MAX: u64 = 10 * 1024 * 1024;
 pub(super) fn prompt(argument: Option<&str>, continues: bool) -> Result<Option<String>> {
     match argument {
         Some("-") => from_stdin().map(Some),
-        Some(text) if text.trim().is_empty() => bail!("the prompt is empty; say what to do"),
+        Some(text) if text.trim().is_empty() => {
+            bail!("the prompt is empty; write `heeler exec 'what to do'`")
+        }
         Some(text) => Ok(Some(text.to_owned())),
         None if continues => Ok(None),
         None if !std::io::stdin().is_terminal() => from_stdin().map(Some),
@@ -31,7 +33,7 @@ fn from_stdin() -> Result<String> {
     let text = String::from_utf8(bytes).context("the prompt on stdin is not UTF-8 text")?;
     let text = text.trim_end();
     if text.trim_start().is_empty() {
-        bail!("the prompt on stdin is empty; say what to do");
+        bail!("the prompt on stdin is empty; write `heeler exec 'what to do'`, or pipe it in");
     }
     Ok(text.to_owned())
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Printer;
 use super::finish::{EVENTS_VERSION, Finish};
+use crate::say::say;
 
 /// Prints events as JSON Lines.
 pub(super) struct JsonPrinter {
@@ -62,7 +63,7 @@ impl Printer for JsonPrinter {
         if finish.session.is_none()
             && let Some(complaint) = finish.complaint()
         {
-            eprintln!("heeler: {complaint}");
+            say(format_args!("heeler: {complaint}"));
         }
         writeln!(self.out, "{}", finish.to_json()?)?;
         self.out.flush()

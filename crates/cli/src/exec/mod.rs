@@ -6,6 +6,7 @@ mod input;
 mod json;
 mod signals;
 mod text;
+mod watch;
 
 pub(crate) use text::progress;
 
@@ -18,12 +19,18 @@ use heeler_engine::{Cursor, Parts, Seen, Session};
 
 use crate::arguments::ExecArguments;
 use crate::exit::Exit;
+use crate::say::{say, told};
 use choose::Existing;
 use finish::Finish;
+use signals::Signals;
+use watch::until_done;
 
 /// Said once, until confinement exists: what a rule allows runs with the user's own rights.
 const NOT_CONFINED: &str =
     "heeler: commands are not confined; what a rule allows runs with your own rights";
+
+/// What is told when nobody takes the answer.
+const NOT_WRITTEN: &str = "cannot write the answer to stdout";
 
 /// Prints what is seen of a session.
 trait Printer {
@@ -39,18 +46,25 @@ trait Printer {
 
 /// Runs `exec`. Whatever goes wrong after the command line was read is also told as the terminal
 /// event, so that a program that reads it need not read stderr.
-pub(crate) fn run(arguments: Box<ExecArguments>) -> Result<Exit> {
+pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
     let mut printer: Box<dyn Printer> = if arguments.json {
         Box::new(json::JsonPrinter::default())
     } else {
         Box::new(text::TextPrinter)
     };
-    let (finish, exit) = match start(&arguments, printer.as_mut()) {
+    let started = match arguments.result_json.as_deref().map_or(Ok(()), finish::check_target) {
+        Ok(()) => start(&arguments, printer.as_mut()),
+        Err(error) => {
+            arguments.result_json = None;
+            Err(error)
+        }
+    };
+    let (finish, exit) = match started {
         Ok(finish) => {
             let exit = Exit::of(&finish.outcome);
             (finish, exit)
         }
-        Err(error) => (Finish::failed(format!("{error:#}")), Exit::Usage),
+        Err(error) => (Finish::failed(told(&error)), Exit::Usage),
     };
     let printed = printer.finish(&finish);
     if let Some(path) = &arguments.result_json {
@@ -59,7 +73,10 @@ pub(crate) fn run(arguments: Box<ExecArguments>) -> Result<Exit> {
     match printed {
         // Whoever read stdout has gone; there is nobody to tell.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Failure),
-        Err(error) => Err(error).context("cannot write the answer to stdout"),
+        Err(error) => {
+            say(format_args!("heeler: {NOT_WRITTEN}: {error}"));
+            Ok(Exit::Failure)
+        }
         Ok(()) => Ok(exit),
     }
 }
@@ -75,6 +92,9 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         .context("cannot start the runtime")?;
     runtime.block_on(async {
         let existing = choose::session(arguments, &store, &workspace).await?;
+        let asked = arguments.cwd.is_some().then_some(&*workspace);
+        let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
+        let workspace = own.unwrap_or(workspace);
         let setup = setup(arguments, &workspace, environment, existing.as_ref())?;
         let assembly = setup.assemble(store)?;
         let id = existing.map(|existing| existing.id);
@@ -87,7 +107,7 @@ fn workspace(cwd: Option<&Path>) -> Result<PathBuf> {
     let folder = cwd.unwrap_or(Path::new("."));
     let absolute = folder
         .canonicalize()
-        .with_context(|| format!("cannot work in the folder {}", folder.display()))?;
+        .with_context(|| format!("cannot work in {}; use --cwd FOLDER", folder.display()))?;
     anyhow::ensure!(absolute.is_dir(), "{} is not a folder; use --cwd FOLDER", folder.display());
     Ok(absolute)
 }
@@ -101,7 +121,8 @@ fn setup(
     // A continued session goes on with its own model unless another one is named.
     let model = arguments.model.clone().or_else(|| existing.and_then(|e| e.model.clone()));
     let rules = |texts: &[String], effect, source: &str| -> Result<Vec<Rule>> {
-        texts.iter().map(|text| Ok(Rule::parse(text, effect, source)?)).collect()
+        let parse = |text| Rule::parse(text, effect, source).context(source.to_owned());
+        texts.iter().map(|text| parse(text)).collect()
     };
     let mut all = rules(&arguments.deny, RuleEffect::Deny, "--deny")?;
     all.extend(rules(&arguments.allow, RuleEffect::Allow, "--allow")?);
@@ -110,7 +131,7 @@ fn setup(
         workspace: workspace.to_owned(),
         model: ModelChoice::Named(model),
         policy: Policy {
-            mode: arguments.permission_mode.parse::<Mode>()?,
+            mode: arguments.permission_mode.parse::<Mode>().context("--permission-mode")?,
             rules: all,
             interactive: false,
             workspace: String::new(),
@@ -140,10 +161,23 @@ async fn run_session(
         Some(id) => Session::open(parts, id).await?,
         None => Session::create(parts, &workspace.to_string_lossy()).await?,
     };
-    eprintln!("{NOT_CONFINED}");
+    let mut signals = Signals::listen().context("cannot listen to signals")?;
+    say(NOT_CONFINED);
     printer.begin(&session, &model)?;
     let (_, cursor) = session.subscribe();
-    let outcome = run_turns(&session, arguments.continues(), prompt, cursor, printer).await?;
+    let turns = run_turns(&session, arguments.continues(), prompt, cursor, &mut signals, printer);
+    let outcome = match turns.await {
+        Ok(outcome) => outcome,
+        // Nobody can watch any more, so nothing goes on.
+        Err(error) if error.is::<std::io::Error>() => {
+            session.cancel().await;
+            TurnOutcome::Failed { message: format!("{NOT_WRITTEN}: {error}") }
+        }
+        Err(error) => {
+            session.close().await;
+            return Err(error);
+        }
+    };
     let state = session.state().await.ok();
     let id = session.id().clone();
     session.close().await;
@@ -155,6 +189,7 @@ async fn run_turns(
     continues: bool,
     prompt: Option<String>,
     mut cursor: Cursor,
+    signals: &mut Signals,
     printer: &mut dyn Printer,
 ) -> Result<TurnOutcome> {
     let mut outcome = None;
@@ -168,14 +203,14 @@ async fn run_turns(
         }
         if pending {
             outcome =
-                Some(signals::until_done(session, session.resume(), &mut cursor, printer).await?);
+                Some(until_done(session, session.resume(), &mut cursor, signals, printer).await?);
         }
     }
     if let Some(prompt) = prompt
         && outcome.as_ref().is_none_or(|outcome| *outcome != TurnOutcome::Cancelled)
     {
         let turn = session.turn(Input::text(prompt));
-        outcome = Some(signals::until_done(session, turn, &mut cursor, printer).await?);
+        outcome = Some(until_done(session, turn, &mut cursor, signals, printer).await?);
     }
     outcome.context("there is no prompt")
 }

@@ -1,69 +1,65 @@
-//! Waits for a turn, prints what is seen of it, and stops it when a person or the system asks.
+//! Stops a turn when a person or the system asks, and the process when they insist.
 
-use anyhow::Result;
-use heeler_core::TurnOutcome;
-use heeler_engine::{Cursor, Session, Turn};
+use std::io;
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
 
-use super::Printer;
 use crate::exit::Exit;
+use crate::say::say;
 
-/// The outcome of a turn, once everything seen of it is printed. The first signal cancels the
-/// turn, the second ends the process: the journal is whole at any moment.
-pub(super) async fn until_done(
-    session: &Session,
-    turn: Turn,
-    cursor: &mut Cursor,
-    printer: &mut dyn Printer,
-) -> Result<TurnOutcome> {
-    let mut signals = Signals::new()?;
-    let mut turn = turn;
-    let mut cancelled = false;
-    let outcome = loop {
-        // What is ready is printed at once; shown when nothing more waits behind it.
-        while let Some(seen) = cursor.try_next() {
-            printer.print(&seen)?;
-        }
-        printer.flush()?;
-        tokio::select! {
-            biased;
-            () = signals.next() => {
-                if cancelled {
-                    std::process::exit(Exit::Cancelled as i32);
-                }
-                cancelled = true;
-                eprintln!("heeler: stopping; once more to stop at once");
-                let session = session.clone();
-                tokio::spawn(async move { session.cancel().await });
-            }
-            seen = cursor.next() => match seen {
-                Some(seen) => printer.print(&seen)?,
-                None => break turn.await,
-            },
-            outcome = &mut turn => break outcome,
-        }
-    };
-    while let Some(seen) = cursor.try_next() {
-        printer.print(&seen)?;
-    }
-    printer.flush()?;
-    Ok(outcome)
+/// SIGINT, SIGTERM and SIGHUP. The first asks for the end of the turn, the second ends the
+/// process: the journal is whole at any moment.
+pub(super) struct Signals {
+    first: mpsc::Receiver<()>,
 }
 
-/// SIGINT, SIGTERM and SIGHUP.
-struct Signals {
+impl Signals {
+    /// Listens from here on, on a thread of its own: the one that prints may be stuck at a full
+    /// pipe that nobody reads.
+    pub(super) fn listen() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let listeners = {
+            let _inside = runtime.enter();
+            Listeners::new()?
+        };
+        let (sender, first) = mpsc::channel(1);
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || runtime.block_on(listeners.obey(sender)))?;
+        Ok(Self { first })
+    }
+
+    /// Resolves once, at the first signal.
+    pub(super) async fn first(&mut self) {
+        if self.first.recv().await.is_none() {
+            std::future::pending().await
+        }
+    }
+}
+
+struct Listeners {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
 }
 
-impl Signals {
-    fn new() -> std::io::Result<Self> {
+impl Listeners {
+    fn new() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
         })
+    }
+
+    async fn obey(mut self, first: mpsc::Sender<()>) {
+        self.next().await;
+        say("heeler: stopping; once more to stop at once");
+        // Nobody listens any more when the turn has just ended.
+        let _ = first.send(()).await;
+        self.next().await;
+        std::process::exit(Exit::Cancelled as i32);
     }
 
     async fn next(&mut self) {

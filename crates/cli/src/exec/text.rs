@@ -7,13 +7,14 @@ use heeler_engine::{Seen, Session};
 
 use super::Printer;
 use super::finish::Finish;
+use crate::say::say;
 
 /// Prints for a person.
 pub(super) struct TextPrinter;
 
 impl Printer for TextPrinter {
     fn begin(&mut self, session: &Session, model: &str) -> std::io::Result<()> {
-        eprintln!("heeler: session {} with {model}", session.id());
+        say(format_args!("heeler: session {} with {model}", session.id()));
         Ok(())
     }
 
@@ -21,8 +22,7 @@ impl Printer for TextPrinter {
         if let Seen::Event(envelope) = seen
             && let Some(line) = progress(&envelope.event)
         {
-            // A closed stderr stops nothing.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            say(line);
         }
         Ok(())
     }
@@ -34,16 +34,16 @@ impl Printer for TextPrinter {
     fn finish(&mut self, finish: &Finish) -> std::io::Result<()> {
         let usage = finish.usage;
         if finish.session.is_some() {
-            eprintln!(
+            say(format_args!(
                 "heeler: {} tokens in ({} cached), {} out, {}",
                 usage.input_total(),
                 usage.cache_read,
                 usage.output,
                 finish.cost
-            );
+            ));
         }
         if let Some(complaint) = finish.complaint() {
-            eprintln!("heeler: {complaint}");
+            say(format_args!("heeler: {complaint}"));
         }
         let mut out = std::io::stdout().lock();
         if !finish.answer.is_empty() {

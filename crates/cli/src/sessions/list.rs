@@ -18,9 +18,9 @@ pub(super) async fn print(
 ) -> Result<()> {
     let folder = match cwd {
         None => None,
-        Some(folder) => {
-            Some(folder.canonicalize().with_context(|| format!("no folder {}", folder.display()))?)
-        }
+        Some(folder) => Some(folder.canonicalize().with_context(|| {
+            format!("cannot list the sessions of {}; use --cwd FOLDER", folder.display())
+        })?),
     };
     let mut sessions = store.list(String::new(), 0).await?;
     sessions.retain(|session| {

@@ -43,9 +43,16 @@ pub(crate) async fn find(store: &FileStore, text: &str) -> Result<SessionId> {
         [] => bail!("there is no session {text}; see `heeler sessions list`"),
         [one] => Ok(one.header.id.clone()),
         several => {
-            let ids: Vec<_> =
-                several.iter().take(NAMED_MAX).map(|s| s.header.id.to_string()).collect();
-            bail!("{} sessions begin with {text}: {}, ...", several.len(), ids.join(", "))
+            let ids = several.iter().map(|s| s.header.id.to_string());
+            let mut named: Vec<_> = ids.take(NAMED_MAX).collect();
+            if several.len() > NAMED_MAX {
+                named.push("...".into());
+            }
+            bail!(
+                "{} sessions begin with {text} ({}); give more of the id",
+                several.len(),
+                named.join(", ")
+            )
         }
     }
 }

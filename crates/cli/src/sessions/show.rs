@@ -48,7 +48,8 @@ fn status(state: &State) -> String {
         }
         (None, Some(outcome)) => {
             let outcome = serde_json::to_string(outcome).unwrap_or_default();
-            format!("{} turns, the last ended {}", state.turns, outcome.trim_matches('"'))
+            let turns = if state.turns == 1 { "turn" } else { "turns" };
+            format!("{} {turns}, the last ended {}", state.turns, outcome.trim_matches('"'))
         }
         (None, None) => "nothing was said yet".to_owned(),
     }

@@ -1,0 +1,130 @@
+//! What a finished `exec` gives: the answer, the events, the terminal event in a file.
+
+use expect_test::{Expect, expect};
+use heeler_testkit::{Chunking, MockServer};
+use serde_json::Value;
+
+use crate::support::{Output, World};
+
+/// One round of two calls, then the answer.
+const TWO_ROUNDS: &str = r#"
+[script]
+usage = { input = 100, output = 7, cache_read = 30 }
+[[reply]]
+blocks = [
+  { text = "I will look." },
+  { call = "LS", input = { path = "." } },
+  { call = "Read", input = { file_path = "absent.txt" } },
+]
+[[reply]]
+expect = { tool_result_contains = ["notes.txt", "absent.txt"], tool_result_is_error = [false, true] }
+text = "There are notes."
+"#;
+
+fn check(world: &World, output: &Output, stdout: Expect, stderr: Expect) {
+    stdout.assert_eq(&world.plain(&output.stdout));
+    stderr.assert_eq(&world.plain(&output.stderr));
+}
+
+#[test]
+fn the_answer_alone_is_on_stdout_and_progress_on_stderr() {
+    let world = World::new();
+    world.write("work/notes.txt", "hello\n");
+    let output = world.exec(TWO_ROUNDS, &["what is here?"]).run().exits(0);
+    check(
+        &world,
+        &output,
+        expect![[r#"
+        There are notes.
+    "#]],
+        expect![[r#"
+        heeler: commands are not confined; what a rule allows runs with your own rights
+        heeler: session ID with script:WORLD/script.toml
+        I will look.
+          > LS: .
+          > Read: absent.txt
+          ! Read: absent.txt does not exist; did you mean notes.txt?
+        heeler: 260 tokens in (60 cached), 14 out, $0.0000
+    "#]],
+    );
+}
+
+#[test]
+fn over_http_it_is_the_same_and_the_key_is_sent() {
+    let world = World::new();
+    world.write("work/notes.txt", "hello\n");
+    let script = heeler_script::Script::parse(TWO_ROUNDS).unwrap();
+    let server = MockServer::builder(script).chunking(Chunking::Bytes(3)).start();
+    let output = world.exec_at(&server, &["what is here?"]).run().exits(0);
+    assert_eq!(server.violations(), [""; 0]);
+    assert_eq!(server.requests().len(), 2);
+    assert_eq!(server.requests()[0].header("x-api-key"), Some("test-key"));
+    check(
+        &world,
+        &output,
+        expect![[r#"
+        There are notes.
+    "#]],
+        expect![[r#"
+        heeler: commands are not confined; what a rule allows runs with your own rights
+        heeler: session ID with anthropic/claude-sonnet-5-5
+        I will look.
+          > LS: .
+          > Read: absent.txt
+          ! Read: absent.txt does not exist; did you mean notes.txt?
+        heeler: 260 tokens in (60 cached), 14 out, $0.0005
+    "#]],
+    );
+}
+
+#[test]
+fn json_is_one_versioned_event_a_line_and_ends_with_the_terminal_event() {
+    let world = World::new();
+    world.write("work/notes.txt", "hello\n");
+    let output = world.exec(TWO_ROUNDS, &["--json", "what is here?"]).run().exits(0);
+    assert!(output.stdout.ends_with('\n'));
+    let events = output.events();
+    assert!(events.iter().all(|event| event["v"] == 1), "{}", output.stdout);
+    let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    expect!["session_started turn_started message epoch_started attempt_started text_delta tool_input_delta tool_input_delta usage message call_started call_started call_finished call_finished message attempt_started text_delta usage message turn_finished"].assert_eq(&kinds.join(" "));
+    let seqs: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert!(seqs.is_sorted(), "{seqs:?}");
+    expect![[r#"{"v":1,"type":"turn_finished","session":"ID","turn":1,"outcome":"done","exit_code":0,"answer":"There are notes.","usage":{"input":200,"output":14,"cache_write":0,"cache_read":60,"reasoning":0},"cost_usd":0.0}"#]].assert_eq(&world.plain(&output.terminal().to_string()));
+    // What is journalled was seen, and the other way round.
+    assert_eq!(world.journal_lines().len() as u64, 2 + seqs.last().unwrap());
+}
+
+#[test]
+fn the_terminal_event_is_written_to_a_file_whole() {
+    let world = World::new();
+    world.write("work/notes.txt", "hello\n");
+    let file = world.write("work/result.json", "older and much longer ".repeat(1000));
+    let arguments = ["--json", "--result-json", "result.json", "what is here?"];
+    let output = world.exec(TWO_ROUNDS, &arguments).run().exits(0);
+    let last = output.stdout.lines().last().unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{last}\n"));
+    let names = std::fs::read_dir(world.workspace()).unwrap().map(|e| e.unwrap().file_name());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    assert_eq!(names, ["notes.txt", "result.json"]);
+}
+
+#[test]
+fn the_terminal_event_is_written_whatever_goes_wrong() {
+    let world = World::new();
+    let arguments = ["exec", "--model", "gpt-0", "--result-json", "result.json", "hello"];
+    world.heeler(&arguments).run().exits(2);
+    let result: Value = serde_json::from_str(&world.worked("result.json")).unwrap();
+    expect![[r#"{"v":1,"type":"turn_finished","session":null,"turn":0,"outcome":{"failed":{"message":"there is no model `gpt-0`; use anthropic/NAME, a Claude name such as anthropic/claude-sonnet-5-5, or script:PATH"}},"exit_code":2,"answer":"","usage":{"input":0,"output":0,"cache_write":0,"cache_read":0,"reasoning":0},"cost_usd":0.0}"#]].assert_eq(&world.plain(&result.to_string()));
+    // Into a folder that is not there it cannot go; that is told.
+    let arguments = ["--result-json", "absent/result.json", "hello"];
+    let output = world.exec("[[reply]]\ntext = \"hi\"", &arguments).run().exits(2);
+    check(
+        &world,
+        &output,
+        expect![""],
+        expect![[r#"
+            heeler: cannot write absent/result.json: there is no folder absent; make it first
+        "#]],
+    );
+}

@@ -1,0 +1,110 @@
+//! Readers that go away early, and output that is larger than anybody wants to read.
+
+use std::io::PipeWriter;
+
+use crate::fifo::Fifo;
+use crate::running::Heeler;
+use crate::support::World;
+
+const CALLS: &str = r#"
+[[reply]]
+blocks = [{ text = "I will look." }, { call = "LS", input = { path = "." } }]
+[[reply]]
+text = "done"
+"#;
+
+/// A pipe whose reader has gone.
+fn nobody() -> PipeWriter {
+    std::io::pipe().unwrap().1
+}
+
+/// Runs without anybody who reads stdout.
+fn unheard(heeler: Heeler, code: i32) {
+    let output = heeler.stdout(nobody()).run().exits(code);
+    assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
+}
+
+#[test]
+fn a_closed_stdout_is_no_panic() {
+    let world = World::new();
+    unheard(world.exec(CALLS, &["hello"]), 1);
+    unheard(world.exec(CALLS, &["--json", "hello"]), 1);
+    unheard(world.heeler(&["sessions", "list"]), 0);
+    let id = world.journals()[0].file_stem().unwrap().to_str().unwrap().to_owned();
+    unheard(world.heeler(&["show", &id]), 0);
+    unheard(world.heeler(&["--help"]), 0);
+    unheard(world.heeler(&["demo"]), 1);
+}
+
+#[test]
+fn a_turn_whose_output_nobody_reads_is_stopped_and_can_go_on() {
+    let world = World::new();
+    let mut began = Fifo::new(&world.path("work/began"));
+    let mut gate = Fifo::new(&world.path("work/gate"));
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "echo > began; read line < gate; echo hi" } }]
+        [[reply]]
+        text = "done"
+    "#;
+    let arguments = ["--json", "--allow", "Bash", "--result-json", "result.json", "hello"];
+    let mut running = world.exec(script, &arguments).start();
+    began.wait();
+    running.close_stdout();
+    gate.open();
+    let output = running.finish().exits(1);
+    assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
+    assert!(world.worked("result.json").contains("cannot write the answer to stdout"));
+    let id = world.journals()[0].file_stem().unwrap().to_str().unwrap().to_owned();
+    let shown = world.heeler(&["show", &id]).run().exits(0).stdout;
+    assert!(shown.contains("1 turn, the last ended cancelled"), "{shown}");
+}
+
+#[test]
+fn a_closed_stderr_changes_nothing() {
+    let world = World::new();
+    let unheard = |heeler: Heeler, code| heeler.stderr(nobody()).run().exits(code).stdout;
+    assert_eq!(unheard(world.exec(CALLS, &["hello"]), 0), "done\n");
+    assert_eq!(unheard(world.heeler(&["exec", "hello"]), 2), "");
+    assert_eq!(unheard(world.heeler(&["exec", "--nonsense"]), 2), "");
+    assert_eq!(unheard(world.heeler(&["show", "absent"]), 2), "");
+}
+
+#[test]
+fn a_full_disk_under_stdout_is_told() {
+    if !heeler_testkit::require("/dev/full", std::path::Path::new("/dev/full").exists()) {
+        return;
+    }
+    let world = World::new();
+    for flags in [&["hello"][..], &["--json", "hello"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = world.exec(CALLS, flags).stdout(full).run().exits(1);
+        assert!(output.stderr.contains("cannot write the answer to stdout"), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn a_line_of_ten_million_bytes_is_bounded_everywhere() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "head -c 10000000 /dev/zero | tr '\\0' %" } }]
+        [[reply]]
+        expect = { tool_result_contains = "%%%", tool_result_is_error = false }
+        text = "long"
+    "#;
+    let output = world.exec(script, &["--json", "--allow", "Bash", "hello"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "long");
+    // The history has at most 200,000 characters of it, and the events and the journal no more.
+    let message = &output.of_type("message")[2]["message"];
+    let result =
+        message["blocks"][0]["tool_result"]["content"][0]["text"]["text"].as_str().unwrap();
+    assert_eq!(result.matches('%').count(), 200_000, "{}", &result[150_000..150_400]);
+    assert!(output.stdout.len() < 1_000_000, "{}", output.stdout.len());
+    let journal = std::fs::read(world.journal()).unwrap();
+    assert!(journal.len() < 500_000, "{}", journal.len());
+    // The rest is in a file, which the history names.
+    let (_, place) = result.split_once("the whole output is in ").unwrap();
+    let (place, _) = place.split_once(" ...]").unwrap();
+    assert!(std::fs::metadata(place).unwrap().len() > 8_000_000);
+}

@@ -1,0 +1,127 @@
+//! What a newcomer reads first.
+
+use expect_test::{Expect, expect};
+
+use crate::support::World;
+
+fn check(arguments: &[&str], stdout: Expect) {
+    let output = World::new().heeler(arguments).run().exits(0);
+    stdout.assert_eq(&output.stdout);
+    assert_eq!(output.stderr, "");
+}
+
+#[test]
+fn help() {
+    check(
+        &["--help"],
+        expect![[r#"
+        A coding agent that never loses a session and never runs what was not allowed
+
+        Usage: heeler <COMMAND>
+
+        Commands:
+          exec      Run one turn without a terminal: the answer goes to stdout, progress to stderr
+          demo      Watch the agent fix a failing test: no key and no network needed
+          sessions  List the stored sessions
+          show      Show a session: what was said, what was run, what it cost
+
+        Options:
+          -h, --help     Print help
+          -V, --version  Print version
+
+        Start here:
+          heeler demo                              watch it work: no key, no network, about ten seconds
+          export ANTHROPIC_API_KEY=...             then:
+          heeler exec 'explain this repository'
+          heeler exec --permission-mode accept-edits --allow 'Bash(cargo test:*)' 'fix the failing test'
+
+        Exit codes of exec: 0 done, 1 failure or refusal, 2 usage or configuration, 3 ended by a denial,
+        4 a limit, 5 provider or network, 130 cancelled.
+    "#]],
+    );
+}
+
+#[test]
+fn help_of_exec() {
+    check(
+        &["exec", "--help"],
+        expect![[r#"
+            Run one turn without a terminal: the answer goes to stdout, progress to stderr
+
+            Usage: heeler exec [OPTIONS] [PROMPT]
+
+            Arguments:
+              [PROMPT]  What to do; `-` reads it from stdin, and so does a pipe when there is no prompt
+
+            Options:
+                  --model <MODEL>           Who answers: anthropic/NAME, a Claude name, or script:PATH
+                  --json                    Print one JSON event a line instead of the answer
+                  --cwd <FOLDER>            Work in this folder instead of the current one; a continued session stays in its own
+                  --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny [default: allow-listed]
+                  --allow <RULE>            Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
+                  --deny <RULE>             Never let this run, in any mode; may be given often
+                  --max-rounds <N>          End the turn after this many model calls; 0 for no limit [default: 50]
+                  --max-tokens <N>          End the turn before it uses more tokens than this, input and output; 0 for no limit [default: 0]
+                  --max-cost <USD>          End the turn before it costs more than this; 0 for no limit [default: 0]
+                  --timeout <SECONDS>       End the turn after this many seconds; 0 for no limit [default: 0]
+                  --resume <ID>             Continue this session: first what is pending, then the prompt if there is one
+                  --continue                Continue the newest session of this folder
+                  --result-json <FILE>      Write the terminal event to this file, whole or not at all
+              -h, --help                    Print help
+        "#]],
+    );
+}
+
+#[test]
+fn help_of_the_rest() {
+    check(
+        &["demo", "--help"],
+        expect![[r#"
+        Watch the agent fix a failing test: no key and no network needed
+
+        Usage: heeler demo
+
+        Options:
+          -h, --help  Print help
+    "#]],
+    );
+    check(
+        &["sessions", "list", "--help"],
+        expect![[r#"
+        List them, the newest last
+
+        Usage: heeler sessions list [OPTIONS]
+
+        Options:
+              --cwd <FOLDER>  Only those of this folder
+          -h, --help          Print help
+    "#]],
+    );
+    check(
+        &["show", "--help"],
+        expect![[r#"
+        Show a session: what was said, what was run, what it cost
+
+        Usage: heeler show <ID>
+
+        Arguments:
+          <ID>  The session's id, or the beginning of it
+
+        Options:
+          -h, --help  Print help
+    "#]],
+    );
+}
+
+#[test]
+fn version() {
+    let output = World::new().heeler(&["--version"]).run().exits(0);
+    assert_eq!(output.stdout, format!("heeler {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn without_a_command_the_help_is_an_error() {
+    let output = World::new().heeler(&[]).run().exits(2);
+    assert_eq!(output.stdout, "");
+    assert!(output.stderr.contains("heeler demo"), "{}", output.stderr);
+}

@@ -1,0 +1,145 @@
+//! A home that cannot be used: read-only, no folder, a full disk.
+
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use heeler_script::Script;
+use heeler_testkit::{MockServer, require};
+
+use crate::support::{World, program};
+
+const ANY: &str = "[script]\nloop = true\n[[reply]]\ntext = \"heard\"\n";
+
+/// How to get a mount namespace of our own: as root directly, else through a user namespace.
+pub(crate) fn namespace() -> Option<&'static [&'static str]> {
+    let is_root = rustix::process::geteuid().is_root();
+    let arguments: &[&str] = if is_root { &["-m"] } else { &["-Urm"] };
+    let mut unshare = program("unshare");
+    let tried = unshare.args(arguments).args(["mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    let works = tried.is_ok_and(|output| output.status.success());
+    require("a mount namespace (unshare, tmpfs)", works).then_some(arguments)
+}
+
+/// Runs `heeler` with arguments where a shell has mounted things first; the world's home is `$HOME/home`.
+fn check(world: &World, mount: &str, arguments: &[&str], code: i32, stderr: Expect) {
+    let Some(unshare) = namespace() else { return };
+    let line = format!("set -e; {mount}; exec \"$@\"");
+    let heeler = world.exec(ANY, arguments);
+    let output = heeler.run_in("unshare", &[unshare, &["bash", "-c", &line, "bash"]].concat());
+    let output = output.exits(code);
+    stderr.assert_eq(&world.plain(&output.stderr));
+}
+
+#[test]
+fn a_read_only_home_is_told() {
+    let world = World::new();
+    let mount = "mount -t tmpfs -o ro none $HEELER_HOME";
+    check(
+        &world,
+        mount,
+        &["hello"],
+        2,
+        expect![[r#"
+        heeler: cannot make the folder `WORLD/home/sessions` (set HEELER_HOME to a folder you can write): Read-only file system (os error 30)
+    "#]],
+    );
+    // What is there can still be read.
+    world.exec(ANY, &["hello"]).run().exits(0);
+    let mount = "mount --bind $HEELER_HOME $HEELER_HOME; mount -o remount,ro,bind $HEELER_HOME";
+    check(
+        &world,
+        mount,
+        &["--continue", "hello"],
+        2,
+        expect![[r#"
+            heeler: cannot open `WORLD/home/sessions/ID.jsonl` (set HEELER_HOME to a folder you can write): Read-only file system (os error 30)
+        "#]],
+    );
+    check(
+        &world,
+        mount,
+        &["hello"],
+        2,
+        expect![[r#"
+            heeler: cannot open `WORLD/home/sessions/ID.jsonl` (set HEELER_HOME to a folder you can write): Read-only file system (os error 30)
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_read_only_home_holds_can_be_read() {
+    let world = World::new();
+    world.exec(ANY, &["hello"]).run().exits(0);
+    let Some(unshare) = namespace() else { return };
+    let line = "set -e; mount --bind $HEELER_HOME $HEELER_HOME; \
+                mount -o remount,ro,bind $HEELER_HOME; exec \"$@\"";
+    let shell = [unshare, &["bash", "-c", line, "bash"]].concat();
+    let listed = world.heeler(&["sessions", "list"]).run_in("unshare", &shell).exits(0);
+    assert!(listed.stdout.ends_with("hello\n"), "{}", listed.stdout);
+}
+
+#[test]
+fn a_file_in_place_of_the_home_is_told() {
+    let world = World::new();
+    std::fs::remove_dir(world.path("home")).unwrap();
+    world.write("home", "");
+    let output = world.exec(ANY, &["hello"]).run().exits(2);
+    expect![[r#"
+        heeler: cannot make the folder `WORLD/home/sessions` (set HEELER_HOME to a folder you can write): Not a directory (os error 20)
+    "#]].assert_eq(&world.plain(&output.stderr));
+}
+
+/// A disk so small that a few records fill it. The shell runs `heeler` until it fails, frees some
+/// space, and goes on with the same session.
+#[test]
+fn a_full_disk_is_told_and_the_session_goes_on_once_there_is_space() {
+    let world = World::new();
+    let Some(unshare) = namespace() else { return };
+    let script = r#"
+        [[reply]]
+        repeat = 40
+        blocks = [{ call = "LS", input = { path = "." } }]
+        [[reply]]
+        text = "done"
+    "#;
+    let line = r#"
+        set -e
+        mount -t tmpfs -o size=256k none "$HEELER_HOME"
+        # Pages are what counts: the ballast leaves room for about ten of them.
+        head -c 200k /dev/zero > "$HEELER_HOME/ballast"
+        code=0; "$@" hello > first.out 2> first.err || code=$?
+        echo "first: $code"
+        cp "$HEELER_HOME"/sessions/*.jsonl kept.jsonl
+        rm "$HEELER_HOME/ballast"
+        code=0; "$@" --continue > second.out 2> second.err || code=$?
+        echo "second: $code"
+        cp "$HEELER_HOME"/sessions/*.jsonl after.jsonl
+    "#;
+    let shell = [unshare, &["bash", "-c", line, "bash"]].concat();
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let output = world.exec_at(&server, &[]).run_in("unshare", &shell).exits(0);
+    assert_eq!(output.stdout, "first: 1\nsecond: 0\n", "{}", world.worked("second.err"));
+    assert_eq!(server.violations(), [""; 0]);
+    let told = world.worked("first.err");
+    let told = told.lines().skip_while(|line| !line.contains("tokens in")).skip(1);
+    expect![[r#"
+        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room): No space left on device (os error 28). Nothing that was written is lost; fix the cause and continue the session
+        heeler: go on with `heeler exec --resume ID PROMPT`"#]].assert_eq(&world.plain(&told.collect::<Vec<_>>().join("\n")));
+    assert_eq!(world.worked("second.out"), "done\n");
+    // Not a byte of what was written is lost.
+    let kept = world.worked("kept.jsonl");
+    let kept = &kept[..kept.rfind('\n').unwrap() + 1];
+    assert!(kept.len() > 20_000 && world.worked("after.jsonl").starts_with(kept));
+}
+
+#[test]
+fn a_home_is_made_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    let home = world.path("home/deep/er");
+    world.exec(ANY, &["hello"]).env("HEELER_HOME", &home).run().exits(0);
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home), 0o700);
+    let journal = std::fs::read_dir(home.join("sessions")).unwrap().next().unwrap().unwrap();
+    assert_eq!(mode(&journal.path()), 0o600);
+}

@@ -1,0 +1,178 @@
+//! `kill -9` at any moment, then `--continue`: nothing written is lost, nothing is done twice.
+
+use heeler_script::Script;
+use heeler_testkit::MockServer;
+
+use crate::fifo::Fifo;
+use crate::processes::wait_until_gone;
+use crate::support::World;
+
+/// What was written stays byte for byte; records only follow.
+#[track_caller]
+fn assert_kept(world: &World, before: &[String]) {
+    let after = world.journal_lines();
+    assert!(before.len() < after.len() && after.starts_with(before), "{before:?}\n{after:?}");
+}
+
+/// A home holds its journal and nothing else: no lock, no temporary file.
+#[track_caller]
+fn assert_tidy(world: &World) {
+    let listed = std::fs::read_dir(world.path("home/sessions")).unwrap();
+    assert_eq!(listed.count(), 1);
+    assert_eq!(std::fs::read_dir(world.path("home")).unwrap().count(), 1);
+}
+
+#[test]
+fn in_the_middle_of_a_call_that_appends() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { text = "I will append." },
+          { call = "Bash", input = { command = "echo once >> effects; echo > began; read l < gate; echo twice >> effects" } },
+          { call = "LS", input = { path = "." } },
+        ]
+        [[reply]]
+        expect = { tool_result_contains = ["outcome is unknown", "began"], tool_result_is_error = [true, false] }
+        blocks = [{ call = "Read", input = { file_path = "effects" } }]
+        [[reply]]
+        expect = { tool_result_contains = "once" }
+        text = "it was appended once"
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let mut began = Fifo::new(&world.path("work/began"));
+    let _gate = Fifo::new(&world.path("work/gate"));
+    let mut running = world.exec_at(&server, &["--json", "--allow", "Bash", "append"]).start();
+    began.wait();
+    // The call beside it is done and written before we strike.
+    running.wait_for("call_finished");
+    let killed = running.kill();
+    assert_eq!(killed.code, 137);
+    wait_until_gone(&world);
+    let written = world.journal_lines();
+    assert!(written.last().unwrap().contains("call_finished"), "{written:?}");
+
+    let output = world.exec_at(&server, &["--continue", "--json"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "it was appended once");
+    assert_eq!(world.worked("effects"), "once\n");
+    assert_eq!(server.violations(), [""; 0]);
+    assert_eq!(server.requests().len(), 3);
+    assert_kept(&world, &written);
+    assert_tidy(&world);
+}
+
+#[test]
+fn in_the_middle_of_a_stream() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "LS", input = { path = "." } }]
+        [[reply]]
+        text = "let me think about"
+        stall = { events = 3 }
+        [[reply]]
+        text = "the whole answer"
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let mut running = world.exec_at(&server, &["--json", "hello"]).start();
+    running.wait_for("text_delta");
+    running.kill();
+    wait_until_gone(&world);
+    let written = world.journal_lines();
+    assert!(written.last().unwrap().contains("model_started"), "{written:?}");
+
+    let output = world.exec_at(&server, &["--continue", "--json"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "the whole answer");
+    assert_eq!(server.violations(), [""; 0]);
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3);
+    assert_eq!(requests[1].body, requests[2].body, "the same request is sent again");
+    assert_kept(&world, &written);
+    assert_tidy(&world);
+}
+
+#[test]
+fn before_anything_was_said_the_turn_begins_again() {
+    let world = World::new();
+    let script = "[[reply]]\ntext = \"\"\nstall = { events = 0 }\n[[reply]]\ntext = \"hi\"";
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let mut running = world.exec_at(&server, &["--json", "hello"]).start();
+    running.wait_for("attempt_started");
+    assert!(server.wait_until(|status| status.stalled == 1));
+    running.kill();
+    let output = world.exec_at(&server, &["--continue", "--json"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "hi");
+    assert_eq!(server.violations(), [""; 0]);
+}
+
+#[test]
+fn a_prompt_comes_after_what_was_left() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        text = "let me think about"
+        stall = { events = 3 }
+        [[reply]]
+        expect = { last_user_contains = "first" }
+        text = "to the first"
+        [[reply]]
+        expect = { last_user_contains = "second" }
+        text = "to the second"
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let mut running = world.exec_at(&server, &["--json", "first"]).start();
+    running.wait_for("text_delta");
+    running.kill();
+    let output = world.exec_at(&server, &["--continue", "--json", "second"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "to the second");
+    assert_eq!(output.terminal()["turn"], 2);
+    let [left] = output.of_type("resumed_turn_finished").try_into().unwrap();
+    assert_eq!((&left["turn"], &left["answer"]), (&1.into(), &"to the first".into()));
+    assert_eq!(server.violations(), [""; 0]);
+}
+
+#[test]
+fn three_deaths_in_one_effect_end_the_turn() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        repeat = 3
+        text = "let me think about"
+        stall = { events = 3 }
+        [[reply]]
+        expect = { last_user_contains = "go on" }
+        text = "done"
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    for n in 0..3 {
+        let arguments = if n == 0 { ["--json", "hello"] } else { ["--json", "--continue"] };
+        let mut running = world.exec_at(&server, &arguments).start();
+        running.wait_for("text_delta");
+        running.kill();
+    }
+    let output = world.exec_at(&server, &["--json", "--continue"]).run().exits(1);
+    let message = output.terminal()["outcome"]["failed"]["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("the program died 3 times while asking the model"), "{message}");
+    assert_eq!(server.requests().len(), 3);
+
+    world.exec_at(&server, &["--continue", "go on"]).run().exits(0);
+    assert_eq!(server.violations(), [""; 0]);
+}
+
+#[test]
+fn a_whole_line_before_the_kill_and_a_torn_one_after_it() {
+    let world = World::new();
+    let script = "[[reply]]\ntext = \"think\"\nstall = { events = 3 }\n[[reply]]\ntext = \"hi\"";
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let mut running = world.exec_at(&server, &["--json", "hello"]).start();
+    running.wait_for("text_delta");
+    running.kill();
+    let written = world.journal_lines();
+    // A process that dies while it writes leaves the beginning of a line.
+    let torn = format!("{}{}", written.concat(), &written[3][..40]);
+    std::fs::write(world.journal(), torn).unwrap();
+    let output = world.exec_at(&server, &["--continue", "--json"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "hi");
+    assert!(output.of_type("notice").is_empty(), "{}", output.stdout);
+    assert_kept(&world, &written);
+}

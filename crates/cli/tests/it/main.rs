@@ -1,0 +1,41 @@
+//! The built `heeler`, from outside: what it prints, how it ends, and what is left when it is
+//! killed.
+
+#[cfg(test)]
+mod answer;
+#[cfg(test)]
+mod closed;
+#[cfg(test)]
+mod demo;
+#[cfg(test)]
+mod exits;
+#[cfg(test)]
+mod fifo;
+#[cfg(test)]
+mod help;
+#[cfg(test)]
+mod home;
+#[cfg(test)]
+mod killed;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod owner;
+#[cfg(test)]
+mod permission;
+#[cfg(test)]
+mod processes;
+#[cfg(test)]
+mod repository;
+#[cfg(test)]
+mod running;
+#[cfg(test)]
+mod sessions;
+#[cfg(test)]
+mod signals;
+#[cfg(test)]
+mod stdin;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod usage;

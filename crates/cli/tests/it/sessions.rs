@@ -1,0 +1,264 @@
+//! `sessions list` and `show`: sound sessions, unfinished ones, damaged ones.
+
+use expect_test::{Expect, expect};
+use heeler_script::Script;
+use heeler_testkit::MockServer;
+
+use crate::support::World;
+
+const TALK: &str = r#"
+[script]
+usage = { input = 100, output = 7, cache_read = 30 }
+[[reply]]
+blocks = [
+  { thinking = "hm", signature = "s" },
+  { text = "I will look." },
+  { call = "LS", input = { path = "." } },
+  { call = "Read", input = { file_path = "absent.txt" } },
+  { call = "Read", input = { file_path = "long.txt" } },
+]
+[[reply]]
+text = "There is a long file."
+"#;
+const ANY: &str = "[script]\nloop = true\n[[reply]]\ntext = \"heard\"\n";
+
+fn check(world: &World, arguments: &[&str], stdout: Expect) {
+    let output = world.heeler(arguments).run().exits(0);
+    stdout.assert_eq(&world.plain(&output.stdout));
+    assert_eq!(output.stderr, "");
+}
+
+fn ids(world: &World) -> Vec<String> {
+    let id = |path: std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    world.journals().into_iter().map(id).collect()
+}
+
+#[test]
+fn a_list_of_nothing_and_of_something() {
+    let world = World::new();
+    check(
+        &world,
+        &["sessions", "list"],
+        expect![[r#"
+        no sessions yet; start one with `heeler exec PROMPT`
+    "#]],
+    );
+    std::fs::create_dir(world.path("work/inner")).unwrap();
+    world.exec(ANY, &["first\n  line\twith spaces"]).run().exits(0);
+    let long = "words ".repeat(100);
+    world.exec(ANY, &["--cwd", "inner", &long]).run().exits(0);
+    check(
+        &world,
+        &["sessions", "list"],
+        expect![[r#"
+        ID  TIME  WORLD/work  first line with spaces
+        ID  TIME  WORLD/work/inner  words words words words words words words words words words…
+    "#]],
+    );
+    check(
+        &world,
+        &["sessions", "list", "--cwd", "inner"],
+        expect![[r#"
+        ID  TIME  WORLD/work/inner  words words words words words words words words words words…
+    "#]],
+    );
+}
+
+#[test]
+fn the_newest_stands_last_and_is_the_one_to_continue() {
+    let world = World::new();
+    world.exec(ANY, &["first"]).run().exits(0);
+    world.exec(ANY, &["second"]).run().exits(0);
+    let [first, second] = ids(&world).try_into().unwrap();
+    world.exec(ANY, &["--resume", &first, "again"]).run().exits(0);
+    let listed = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
+    let listed: Vec<&str> = listed.lines().map(|line| &line[..first.len()]).collect();
+    assert_eq!(listed, [second, first.clone()]);
+    world.exec(ANY, &["--continue", "newest"]).run().exits(0);
+    let shown = world.heeler(&["show", &first]).run().exits(0).stdout;
+    assert!(shown.contains("user: newest"), "{shown}");
+}
+
+#[test]
+fn a_session_is_shown_by_the_beginning_of_its_id() {
+    let world = World::new();
+    world.write("work/long.txt", "a line of text\n".repeat(100));
+    world.exec(TALK, &["what is\nhere?"]).run().exits(0);
+    let [id] = ids(&world).try_into().unwrap();
+    check(
+        &world,
+        &["show", &id[..13]],
+        expect![[r#"
+            session    ID
+            workspace  WORLD/work
+            created    TIME UTC
+            model      script:WORLD/script.toml
+            used       260 tokens in (60 cached), 14 out, $0.0000
+            status     1 turn, the last ended done
+
+            user: what is
+            here?
+
+            heeler: I will look.
+
+              > LS: .
+
+              > Read: absent.txt
+
+              > Read: long.txt
+              < . (1 entry)
+                    1.5K  long.txt
+              ! absent.txt does not exist; use Glob or LS to find it
+              <      1	a line of text
+                     2	a line of text
+                     3	a line of text
+                     4	a line of text
+                     5	a line of text
+                     6	a line of text
+                     7	a line of text
+                     8	a line of text
+                     9	a line of text
+                    10	a line of text
+                    11	a line of text
+                    12	a line of text
+                    13	a line of text
+                    14	a line of text
+                    15	a line of text
+                    16	a line of text
+                    17	a line of text
+                    18	a line of text
+                   …
+
+            heeler: There is a long file.
+        "#]],
+    );
+    world.exec(ANY, &["another"]).run().exits(0);
+    let both = &id[..2];
+    let output = world.heeler(&["show", both]).run().exits(2);
+    expect![[r#"
+        heeler: 2 sessions begin with 01 (ID, ID); give more of the id
+    "#]]
+    .assert_eq(&world.plain(&output.stderr));
+}
+
+#[test]
+fn a_model_is_kept_unless_another_is_named() {
+    let world = World::new();
+    world.exec(ANY, &["first"]).run().exits(0);
+    let other = world.write("other.toml", "[[reply]]\ntext = \"from the other\"");
+    assert_eq!(world.heeler(&["exec", "--continue", "x"]).run().exits(0).stdout, "heard\n");
+    let other = format!("script:{}", other.display());
+    let arguments = ["exec", "--continue", "--model", &other, "x"];
+    assert_eq!(world.heeler(&arguments).run().exits(0).stdout, "from the other\n");
+}
+
+#[test]
+fn a_resumed_session_works_in_its_own_folder_from_wherever_it_is_resumed() {
+    let world = World::new();
+    std::fs::create_dir(world.path("work/inner")).unwrap();
+    let script = r#"
+        [[reply]]
+        text = "hi"
+        [[reply]]
+        blocks = [
+          { call = "LS", input = { path = "." } },
+          { call = "Write", input = { file_path = "made", content = "x" } },
+        ]
+        [[reply]]
+        expect = { tool_result_contains = ["inner", "made"], tool_result_is_error = [false, false] }
+        text = "seen"
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    world.exec_at(&server, &["hello"]).run().exits(0);
+    let [id] = ids(&world).try_into().unwrap();
+    let arguments = ["--permission-mode", "accept-edits", "--resume", &id, "and now?"];
+    let inner = world.path("work/inner");
+    let output = world.exec_at(&server, &arguments).cwd(&inner).run().exits(0);
+    assert_eq!(output.stdout, "seen\n");
+    // Neither has the prompt's prefix changed, nor is the file in the other folder.
+    assert_eq!(server.violations(), [""; 0]);
+    assert_eq!(world.worked("made"), "x");
+
+    let output = world.exec(ANY, &["--resume", &id, "--cwd", "inner", "x"]).run().exits(2);
+    expect![[r#"
+        heeler: session ID works in WORLD/work; leave out --cwd, or start a new session there
+    "#]]
+    .assert_eq(&world.plain(&output.stderr));
+    let moved = world.path("moved");
+    std::fs::rename(world.workspace(), &moved).unwrap();
+    let output = world.exec(ANY, &["--resume", &id, "x"]).cwd(&moved).run().exits(2);
+    expect![[r#"
+        heeler: session ID works in WORLD/work, which is no folder any more; start a new session
+    "#]]
+    .assert_eq(&world.plain(&output.stderr));
+}
+
+#[test]
+fn a_broken_line_is_told_and_the_rest_goes_on() {
+    let world = World::new();
+    world.write("work/long.txt", "text\n");
+    world.exec(TALK, &["what is here?"]).run().exits(0);
+    let mut lines = world.journal_lines();
+    // The seventh line holds the first reply; one letter of it changes.
+    let reply = lines.iter().position(|line| line.contains("model_replied")).unwrap();
+    lines[reply] = lines[reply].replacen("I will look.", "I will loot.", 1);
+    std::fs::write(world.journal(), lines.concat()).unwrap();
+    let [id] = ids(&world).try_into().unwrap();
+    check(
+        &world,
+        &["show", &id],
+        expect![[r#"
+            session    ID
+            workspace  WORLD/work
+            created    TIME UTC
+            model      script:WORLD/script.toml
+            used       130 tokens in (30 cached), 7 out, $0.0000
+            status     1 turn, the last ended done
+            damaged    line 7: the line's checksum is wrong
+
+            user: what is here?
+        "#]],
+    );
+
+    let output = world.exec(ANY, &["--continue", "and now?"]).run().exits(0);
+    assert_eq!(output.stdout, "heard\n");
+    expect![[r#"
+        heeler: commands are not confined; what a rule allows runs with your own rights
+        heeler: session ID with script:WORLD/script.toml
+        heeler: the journal of session ID is damaged in 1 places (line 7: the line's checksum is wrong); what could not be read was left out, and permissions granted earlier are asked again
+        heeler: 1677 tokens in (30 cached), 9 out, $0.0000
+    "#]]
+    .assert_eq(&world.plain(&output.stderr));
+    let output = world.exec(ANY, &["--continue", "--json", "and now?"]).run().exits(0);
+    assert_eq!(output.of_type("notice").len(), 1, "{}", output.stdout);
+    // The broken line stays where it is; nothing is rewritten.
+    assert_eq!(world.journal_lines()[..lines.len()], lines);
+}
+
+#[test]
+fn a_broken_header_is_told_with_the_file_and_the_next_step() {
+    let world = World::new();
+    world.exec(ANY, &["first"]).run().exits(0);
+    let text = std::fs::read_to_string(world.journal()).unwrap();
+    std::fs::write(world.journal(), text.replacen("heeler-journal", "heeler-jourmal", 1)).unwrap();
+    let [id] = ids(&world).try_into().unwrap();
+    let shown = world.heeler(&["show", &id]).run().exits(2);
+    expect![[r#"
+        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); restore the file from a backup, or delete session ID
+    "#]].assert_eq(&world.plain(&shown.stderr));
+    let resumed = world.exec(ANY, &["--resume", &id, "x"]).run().exits(2);
+    assert_eq!(resumed.stderr, shown.stderr);
+}
+
+#[test]
+fn a_journal_of_a_newer_heeler_is_shown_but_not_continued() {
+    let world = World::new();
+    world.exec(ANY, &["first"]).run().exits(0);
+    let text = std::fs::read_to_string(world.journal()).unwrap();
+    std::fs::write(world.journal(), text.replacen("\"version\":1", "\"version\":9", 1)).unwrap();
+    let [id] = ids(&world).try_into().unwrap();
+    let output = world.heeler(&["exec", "--resume", &id, "x"]).run().exits(2);
+    expect![[r#"
+        heeler: `WORLD/home/sessions/ID.jsonl` has format 9 of a newer heeler; update heeler to open it
+    "#]].assert_eq(&world.plain(&output.stderr));
+}

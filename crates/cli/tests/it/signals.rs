@@ -1,0 +1,90 @@
+//! SIGINT and its like: prompt, exit 130, and the session goes on afterwards.
+
+use std::io::Write as _;
+
+use heeler_script::Script;
+use heeler_testkit::MockServer;
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::process::Signal;
+
+use crate::fifo::Fifo;
+use crate::processes::wait_until_gone;
+use crate::support::World;
+
+/// Says a few words and falls silent; later answers.
+const SILENT: &str = r#"
+[[reply]]
+text = "let me think about"
+stall = {}
+[[reply]]
+expect = { last_user_contains = "go on" }
+text = "done"
+"#;
+
+#[test]
+fn in_the_middle_of_a_stream() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let world = World::new();
+        let server = MockServer::start(Script::parse(SILENT).unwrap());
+        let mut running = world.exec_at(&server, &["--json", "hello"]).start();
+        running.wait_for("text_delta");
+        running.signal(signal);
+        let output = running.finish().exits(130);
+        assert_eq!(output.terminal()["outcome"], "cancelled");
+        assert!(output.stderr.contains("stopping; once more to stop at once"), "{}", output.stderr);
+        assert!(server.wait_until(|status| status.connections_open == 0), "still connected");
+
+        let output = world.exec_at(&server, &["--continue", "go on"]).run().exits(0);
+        assert_eq!(output.stdout, "done\n");
+        assert_eq!(server.violations(), [""; 0]);
+    }
+}
+
+#[test]
+fn in_the_middle_of_a_call() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { call = "Bash", input = { command = "echo begun > began; read line < gate; echo x > y" } },
+          { call = "Bash", input = { command = "(sleep 1000; echo x > y) & echo begun > began; wait" } },
+        ]
+        [[reply]]
+        expect = { last_user_contains = "go on", tool_result_is_error = [true, true] }
+        text = "done"
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let mut began = Fifo::new(&world.path("work/began"));
+    let _gate = Fifo::new(&world.path("work/gate"));
+    let running = world.exec_at(&server, &["--json", "--allow", "Bash", "hello"]).start();
+    began.wait();
+    began.wait();
+    running.signal(Signal::INT);
+    let output = running.finish().exits(130);
+    assert_eq!(output.terminal()["outcome"], "cancelled");
+    // Every call has its result, and nothing of it still runs.
+    assert_eq!(output.of_type("call_finished").len(), 2);
+    wait_until_gone(&world);
+
+    world.exec_at(&server, &["--continue", "go on"]).run().exits(0);
+    assert_eq!(server.violations(), [""; 0]);
+    assert_eq!(world.worked("y"), "");
+}
+
+#[test]
+fn a_second_signal_ends_even_a_process_that_is_stuck() {
+    let world = World::new();
+    let server = MockServer::start(Script::parse(SILENT).unwrap());
+    // Nobody reads its output, and the pipe is full already.
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b'\n'; 4096]).is_ok() {}
+    fcntl_setfl(&writer, OFlags::empty()).unwrap();
+
+    let mut running = world.exec_at(&server, &["--json", "hello"]).stdout(writer).start();
+    running.wait_for_stderr("not confined");
+    running.signal(Signal::INT);
+    running.wait_for_stderr("stopping; once more to stop at once");
+    running.signal(Signal::INT);
+    running.finish().exits(130);
+}

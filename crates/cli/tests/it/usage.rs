@@ -1,0 +1,309 @@
+//! Command lines and settings that cannot be used: exit 2, the cause, the next step.
+
+use expect_test::{Expect, expect};
+
+use crate::support::World;
+
+const ANY: &str = "[[reply]]\ntext = \"heard\"\n";
+
+/// Runs `heeler` without a key and checks that it refuses with these words and makes nothing.
+fn check(arguments: &[&str], expected: Expect) {
+    check_with(&[], arguments, expected);
+}
+
+fn check_with(variables: &[(&str, &str)], arguments: &[&str], expected: Expect) {
+    let world = World::new();
+    world.write("work/any.toml", ANY);
+    let mut heeler = world.heeler(arguments);
+    for (name, value) in variables {
+        heeler = heeler.env(name, value);
+    }
+    let output = heeler.run().exits(2);
+    assert_eq!(output.stdout, "");
+    expected.assert_eq(&world.plain(&output.stderr));
+    assert_eq!(world.journals().len(), 0);
+}
+
+#[test]
+fn without_a_key_the_message_says_what_to_set_and_names_the_demo() {
+    check(
+        &["exec", "hello"],
+        expect![[r#"
+        heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN); `heeler demo` needs none
+    "#]],
+    );
+    let empty = [("ANTHROPIC_API_KEY", "")];
+    check_with(
+        &empty,
+        &["exec", "--model", "claude-opus-4-8", "hello"],
+        expect![[r#"
+        heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN); `heeler demo` needs none
+    "#]],
+    );
+}
+
+#[test]
+fn models_that_are_none() {
+    check(
+        &["exec", "--model", "gpt-0", "hello"],
+        expect![[r#"
+        heeler: there is no model `gpt-0`; use anthropic/NAME, a Claude name such as anthropic/claude-sonnet-5-5, or script:PATH
+    "#]],
+    );
+    check(
+        &["exec", "--model", "anthropic/", "hello"],
+        expect![[r#"
+        heeler: there is no model `anthropic/`; use anthropic/NAME, a Claude name such as anthropic/claude-sonnet-5-5, or script:PATH
+    "#]],
+    );
+    check_with(
+        &[("HEELER_MODEL", "gpt-0")],
+        &["exec", "hello"],
+        expect![[r#"
+        heeler: there is no model `gpt-0`; use anthropic/NAME, a Claude name such as anthropic/claude-sonnet-5-5, or script:PATH
+    "#]],
+    );
+    check(
+        &["exec", "--model", "script:absent.toml", "hello"],
+        expect![[r#"
+        heeler: WORLD/work/absent.toml: cannot be read: No such file or directory (os error 2); check the path and that it is a UTF-8 file
+    "#]],
+    );
+}
+
+#[test]
+fn a_broken_script_is_told_with_file_and_line() {
+    let world = World::new();
+    world.write("work/broken.toml", "[[reply]]\ntext = \"a\"\n[[reply]]\ntxet = \"b\"\n");
+    let output = world.heeler(&["exec", "--model", "script:broken.toml", "hello"]).run().exits(2);
+    expect![[r#"
+        heeler: WORLD/work/broken.toml:4: unknown field `txet`, expected one of `for`, `when`, `expect`, `capture`, `verbatim`, `text`, `blocks`, `stop`, `usage`, `delay_ms`, `chunks`, `error`, `cut`, `stall`, `headers`, `repeat`; docs/guide/scripted-models.md lists every field
+    "#]].assert_eq(&world.plain(&output.stderr));
+}
+
+#[test]
+fn the_cost_of_a_model_without_prices_cannot_be_limited() {
+    let arguments = ["exec", "--model", "script:any.toml", "--max-cost", "1", "hello"];
+    check(
+        &arguments,
+        expect![[r#"
+        heeler: the prices of script:WORLD/work/any.toml are not known, so its cost cannot be limited; leave out --max-cost, or limit --max-tokens or --max-rounds
+    "#]],
+    );
+    let arguments = ["exec", "--model", "claude-nobody-1", "--max-cost", "0.5", "hello"];
+    check_with(
+        &[("ANTHROPIC_API_KEY", "k")],
+        &arguments,
+        expect![[r#"
+        heeler: the prices of anthropic/claude-nobody-1 are not known, so its cost cannot be limited; leave out --max-cost, or limit --max-tokens or --max-rounds
+    "#]],
+    );
+}
+
+#[test]
+fn variables_without_sense() {
+    let key = ("ANTHROPIC_API_KEY", "k");
+    for (name, value, expected) in [
+        (
+            "ANTHROPIC_BASE_URL",
+            "ftp://x",
+            expect![[r#"
+            heeler: `ftp://x` is no http or https address; correct ANTHROPIC_BASE_URL
+        "#]],
+        ),
+        (
+            "HEELER_CHARS_PER_TOKEN",
+            "33",
+            expect![[r#"
+            heeler: HEELER_CHARS_PER_TOKEN=33 is not usable; set it to a whole number from 1 to 32
+        "#]],
+        ),
+        (
+            "HEELER_CONTEXT_LIMIT",
+            "many",
+            expect![[r#"
+            heeler: HEELER_CONTEXT_LIMIT=many is not usable; set it to a number of tokens above 0
+        "#]],
+        ),
+        (
+            "HEELER_EXTRA_HEADERS",
+            "no colon",
+            expect![[r#"
+            heeler: extra header 1 cannot be sent; HEELER_EXTRA_HEADERS has one `Name: value` a line
+        "#]],
+        ),
+    ] {
+        check_with(&[key, (name, value)], &["exec", "hello"], expected);
+    }
+}
+
+#[test]
+fn folders_that_are_none() {
+    check(
+        &["exec", "--cwd", "absent", "hello"],
+        expect![[r#"
+            heeler: cannot work in absent; use --cwd FOLDER: No such file or directory (os error 2)
+        "#]],
+    );
+    check(
+        &["exec", "--cwd", "any.toml", "hello"],
+        expect![[r#"
+        heeler: any.toml is not a folder; use --cwd FOLDER
+    "#]],
+    );
+    check(
+        &["sessions", "list", "--cwd", "absent"],
+        expect![[r#"
+            heeler: cannot list the sessions of absent; use --cwd FOLDER: No such file or directory (os error 2)
+        "#]],
+    );
+}
+
+#[test]
+fn rules_modes_and_amounts_that_are_none() {
+    check(
+        &["exec", "--permission-mode", "yolo", "hello"],
+        expect![[r#"
+            heeler: --permission-mode: `yolo` is no permission mode; use ask, accept-edits, plan, allow-listed or bypass
+        "#]],
+    );
+    check(
+        &["exec", "--allow", "Bash(ls", "hello"],
+        expect![[r#"
+            heeler: --allow: `Bash(ls` lacks its closing bracket
+        "#]],
+    );
+    check(
+        &["exec", "--deny", "", "hello"],
+        expect![[r#"
+            heeler: --deny: `` does not begin with a tool's name; write Tool or Tool(argument)
+        "#]],
+    );
+    check(
+        &["exec", "--max-cost", "-1", "hello"],
+        expect![[r#"
+            error: invalid value '-1' for '--max-cost <USD>': not an amount between 0 and a billion dollars
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
+        &["exec", "--max-cost", "free", "hello"],
+        expect![[r#"
+        error: invalid value 'free' for '--max-cost <USD>': not an amount in dollars
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["exec", "--max-rounds", "-1", "hello"],
+        expect![[r#"
+            error: invalid value '-1' for '--max-rounds <N>': -1 is not in 0..=4294967295
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
+        &["exec", "--timeout", "99999999999999999999", "hello"],
+        expect![[r#"
+        error: invalid value '99999999999999999999' for '--timeout <SECONDS>': number too large to fit in target type
+
+        For more information, try '--help'.
+    "#]],
+    );
+}
+
+#[test]
+fn unknown_flags_and_commands() {
+    check(
+        &["exec", "--modle", "x", "hello"],
+        expect![[r#"
+        error: unexpected argument '--modle' found
+
+          tip: a similar argument exists: '--model'
+
+        Usage: heeler exec --model <MODEL> [PROMPT]
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["exec", "one", "two"],
+        expect![[r#"
+        error: unexpected argument 'two' found
+
+        Usage: heeler exec [OPTIONS] [PROMPT]
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["exce"],
+        expect![[r#"
+        error: unrecognized subcommand 'exce'
+
+          tip: a similar subcommand exists: 'exec'
+
+        Usage: heeler <COMMAND>
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["exec", "--continue", "--resume", "x", "hello"],
+        expect![[r#"
+        error: the argument '--continue' cannot be used with '--resume <ID>'
+
+        Usage: heeler exec --continue <PROMPT>
+
+        For more information, try '--help'.
+    "#]],
+    );
+}
+
+#[test]
+fn sessions_that_are_none() {
+    check(
+        &["show", "0199"],
+        expect![[r#"
+        heeler: there is no session 0199; see `heeler sessions list`
+    "#]],
+    );
+    check(
+        &["exec", "--resume", "0199", "hello"],
+        expect![[r#"
+        heeler: there is no session 0199; see `heeler sessions list`
+    "#]],
+    );
+    check(
+        &["exec", "--continue", "hello"],
+        expect![[r#"
+        heeler: there is no session of WORLD/work yet; start one with `heeler exec PROMPT`
+    "#]],
+    );
+    check(
+        &["show"],
+        expect![[r#"
+        error: the following required arguments were not provided:
+          <ID>
+
+        Usage: heeler show <ID>
+
+        For more information, try '--help'.
+    "#]],
+    );
+}
+
+#[test]
+fn without_any_home_the_message_says_what_to_set() {
+    let world = World::new();
+    let mut heeler = world.heeler(&["sessions", "list"]);
+    for name in ["HOME", "HEELER_HOME"] {
+        heeler = heeler.env(name, "");
+    }
+    let output = heeler.run().exits(2);
+    expect![[r#"
+        heeler: neither HEELER_HOME nor HOME is set; set HEELER_HOME to a folder
+    "#]]
+    .assert_eq(&output.stderr);
+}

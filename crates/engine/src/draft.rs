@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use heeler_core::{Block, Event, ModelEvent, Reply, StopReason, Thinking, Usage};
+use heeler_core::{Block, Event, ModelEvent, Reply, StopReason, Usage};
 
 /// The blocks of a streamed answer so far, by index.
 #[derive(Debug, Default)]
@@ -73,15 +73,11 @@ impl Draft {
             .blocks
             .into_values()
             .filter_map(|part| match part {
-                Part::Whole(Block::Thinking(Thinking { signature, .. }))
-                    if signature.is_empty() =>
-                {
-                    None
-                }
                 Part::Whole(block) => Some(block),
                 Part::Text(text) => Some(Block::text(text)),
                 Part::Thinking(_) | Part::Input(_) => None,
             })
+            // Unsigned thinking counts as empty.
             .filter(|block| !block.is_empty())
             .collect();
         let worth_keeping = !blocks.is_empty() || usage != Usage::default();

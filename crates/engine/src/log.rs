@@ -179,3 +179,35 @@ fn weigh(event: &Event) -> usize {
     };
     text + size_of::<Envelope>()
 }
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::AgentPath;
+
+    use super::*;
+
+    #[test]
+    fn the_last_event_is_seen_however_close_the_end_follows() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build();
+        runtime.unwrap().block_on(async {
+            for round in 0..20_000 {
+                let log = EventLog::new(View::default());
+                let (_, mut cursor) = log.subscribe();
+                let reader = tokio::spawn(async move {
+                    let mut seen = 0;
+                    while cursor.next().await.is_some() {
+                        seen += 1;
+                    }
+                    seen
+                });
+                for _ in 0..round % 7 {
+                    tokio::task::yield_now().await;
+                }
+                let event = Event::Notice { text: String::new() };
+                log.publish([Envelope { seq: None, agent: AgentPath::default(), event }]);
+                log.close();
+                assert_eq!(reader.await.unwrap(), 1, "round {round}");
+            }
+        });
+    }
+}

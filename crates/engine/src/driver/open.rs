@@ -27,7 +27,7 @@ impl Driver {
         for entry in &journal.entries {
             state.apply(entry);
         }
-        let incarnation = state.incarnation + 1;
+        let incarnation = state.incarnation.saturating_add(1);
         let mut parts = parts;
         add_own_rules(&mut parts, &journal.header.id);
         let mut driver = Self {

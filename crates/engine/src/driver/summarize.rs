@@ -7,18 +7,15 @@ use heeler_core::{
     Block, CancellationToken, Clock, Compacted, EffectId, Entropy, ModelEvent, ModelRequest,
     Outcome, Prices, Provider, ProviderError, ProviderErrorKind, Record, Reply,
 };
-use heeler_turn::retry;
+use heeler_turn::{limits, retry};
 
 use super::Driver;
-
-/// The most tokens of a summary.
-const SUMMARY_TOKENS_MAX: u64 = 8192;
 
 impl Driver {
     /// Asks for a summary of the first `cut` messages.
     pub(super) fn summarize(&mut self, id: EffectId, cut: u64) {
         let cut = usize::try_from(cut).unwrap_or(usize::MAX);
-        let output_max = self.state.settings.model.output_max.min(SUMMARY_TOKENS_MAX);
+        let output_max = limits::summary_output_max(&self.state.settings);
         let request = self.state.summary_request(cut, output_max);
         let summary = Summary {
             provider: Arc::clone(&self.parts.provider),

@@ -2,8 +2,11 @@
 
 use expect_test::expect;
 use heeler_core::{ToolError, ToolOutput};
+use heeler_engine::Toolset;
 
-use crate::common::{Case, check, echo, failing, one_call, tool};
+use crate::common::{
+    Case, TestTool, check, echo, failing, one_call, stage_with, tool, toolset, virtually,
+};
 #[test]
 fn an_error_is_a_result_and_the_loop_goes_on() {
     check(
@@ -180,4 +183,52 @@ fn a_panic_in_the_facts_is_a_result_and_nothing_runs() {
             result error: the tool echo crashed: no facts today
         "#]],
     );
+}
+
+/// What the model is told of one call, in full.
+fn told(name: &str, input: &str, tools: Toolset) -> String {
+    virtually(async {
+        let script = format!(
+            "[[reply]]\nblocks = [{{ call = \"{name}\", input = {input} }}]\n[[reply]]\ntext = \"x\""
+        );
+        let stage = stage_with(&script, [], |parts| parts.tools = tools).await;
+        stage.say("hi").await;
+        let last = stage.model.requests().pop().unwrap();
+        stage.close().await;
+        match &last.messages[2].blocks[0].content {
+            heeler_script::Content::ToolResult { text, .. } => text.clone(),
+            other => panic!("{other:?}"),
+        }
+    })
+}
+
+fn never_run(name: &str, schema: &str) -> TestTool {
+    tool(name, |_, _| async { unreachable!() }).schema(schema)
+}
+
+#[test]
+fn only_so_many_names_are_listed() {
+    let tools = (0..70).map(|n| never_run(&format!("t{n:02}"), r#"{"type":"object"}"#));
+    let told = told("no_such_tool", "{}", toolset(tools));
+    assert!(told.contains("t00") && told.ends_with("t63"), "{told}");
+}
+
+#[test]
+fn only_so_many_problems_are_told_and_none_at_length() {
+    let flags = never_run("flags", r#"{"type":"object","additionalProperties":{"type":"null"}}"#);
+    let values: Vec<String> = (0..9).map(|n| format!("p{n} = \"{}\"", "x".repeat(400))).collect();
+    let told = told("flags", &format!("{{ {} }}", values.join(", ")), toolset([flags]));
+    assert_eq!(told.matches("`/p").count(), 5, "{told}");
+    assert!(told.chars().count() < 5 * 302 + 120, "{} characters", told.chars().count());
+}
+
+#[test]
+fn only_so_many_slips_are_put_right() {
+    let sum = never_run(
+        "sum",
+        r#"{"type":"object","properties":{"n":{"type":"array","items":{"type":"integer"}}}}"#,
+    );
+    let numbers = vec!["\"1\""; 17].join(", ");
+    let told = told("sum", &format!("{{ n = [{numbers}] }}"), toolset([sum]));
+    assert!(told.starts_with("invalid input for sum: `/n/16`: \"1\" is not"), "{told}");
 }

@@ -285,3 +285,20 @@ fn sessions_share_nothing() {
         }
     });
 }
+
+#[test]
+fn only_so_many_turns_wait() {
+    virtually(async {
+        let stage = stage("reply = [{ text = \"x\", stall = {} }]", []).await;
+        let mut turns = Vec::new();
+        for n in 0..258 {
+            turns.push(stage.session.turn(Input::text(format!("{n}"))));
+            // In order, one after the other.
+            stage.session.state().await.unwrap();
+        }
+        let refused = turns.pop().unwrap().await;
+        let TurnOutcome::Failed { message } = &refused else { panic!("{refused:?}") };
+        assert!(message.starts_with("256 turns wait already"), "{message}");
+        stage.close().await;
+    });
+}

@@ -1,6 +1,5 @@
 //! Models by name: `anthropic/NAME`, a bare Claude name, `script:PATH`.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use heeler_core::{ModelSettings, Provider};
@@ -42,17 +41,15 @@ impl NamedModel {
     }
 
     /// The model of this name.
-    pub(crate) fn find(
-        name: Option<&str>,
-        environment: &Environment,
-        workspace: &Path,
-    ) -> Result<Self, SetupError> {
+    pub(crate) fn find(name: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
         let name = name
             .or_else(|| environment.get("HEELER_MODEL"))
             .or_else(|| environment.get("ANTHROPIC_MODEL"))
             .unwrap_or(catalogue::DEFAULT_MODEL);
         if let Some(path) = name.strip_prefix("script:") {
-            let path = workspace.join(path);
+            // Absolute, so that a session finds it again from wherever it is continued.
+            let path = std::path::absolute(path)
+                .map_err(|error| SetupError::new(format!("{name} is no path: {error}")))?;
             let script = Script::load(&path).map_err(|error| SetupError::new(error.to_string()))?;
             return Ok(Self::scripted(script));
         }

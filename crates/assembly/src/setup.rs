@@ -57,9 +57,7 @@ impl Setup {
     pub fn assemble(self, store: FileStore) -> Result<Assembly, SetupError> {
         let NamedModel { settings: model, provider } = match self.model {
             ModelChoice::Ready(model) => *model,
-            ModelChoice::Named(name) => {
-                NamedModel::find(name.as_deref(), &self.environment, &self.workspace)?
-            }
+            ModelChoice::Named(name) => NamedModel::find(name.as_deref(), &self.environment)?,
         };
         if self.limits.cost != 0 && model.prices.is_none() {
             return Err(SetupError::new(format!(

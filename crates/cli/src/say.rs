@@ -1,4 +1,4 @@
-//! What a person is told on stderr.
+//! What a person is told: on stderr, and of what others said.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -7,7 +7,14 @@ use anyhow::Error;
 
 /// Writes one line, at once. A closed stderr stops nothing, where `eprintln!` would panic.
 pub(crate) fn say(text: impl Display) {
-    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
+    let _ = std::io::stderr().write_all(format!("{}\n", harmless(&text.to_string())).as_bytes());
+}
+
+/// A text without the characters by which a terminal is commanded: what tools and models say is
+/// shown, never obeyed.
+pub(crate) fn harmless(text: &str) -> String {
+    let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    text.chars().map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
 /// An error with its causes. A cause that the words before it tell already is not told again.

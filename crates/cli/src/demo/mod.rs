@@ -15,7 +15,7 @@ use heeler_script::Script;
 
 use crate::exec::progress;
 use crate::exit::Exit;
-use crate::say::{say, told};
+use crate::say::{harmless, say, told};
 
 /// What the scripted model says and does.
 const SCRIPT: &str = include_str!("script.toml");
@@ -136,7 +136,7 @@ fn print(seen: &Seen) -> Result<()> {
 
 /// Writes one line to stdout.
 fn show(text: impl Display) -> Result<()> {
-    writeln!(std::io::stdout(), "{text}").context("cannot write to stdout")
+    writeln!(std::io::stdout(), "{}", harmless(&text.to_string())).context("cannot write to stdout")
 }
 
 /// What the last command printed.

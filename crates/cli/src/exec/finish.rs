@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use heeler_core::{Cost, SessionId, TurnOutcome, Usage};
+use heeler_core::{Cost, SessionId, TurnOutcome, Usage, View};
 use heeler_turn::State;
 use serde::Serialize;
 
@@ -60,15 +60,21 @@ struct TerminalEvent<'a> {
 
 impl Finish {
     /// The end of a session's turns.
-    pub(super) fn of(session: SessionId, outcome: TurnOutcome, state: Option<&State>) -> Self {
+    pub(super) fn of(
+        session: SessionId,
+        outcome: TurnOutcome,
+        state: Option<&State>,
+        view: &View,
+    ) -> Self {
         let done =
             matches!(outcome, TurnOutcome::Done | TurnOutcome::Truncated | TurnOutcome::Refused);
         Self {
             session: Some(session),
             turn: state.map_or(0, |state| state.turns),
             answer: state.filter(|_| done).map(State::final_answer).unwrap_or_default(),
-            usage: state.map(|state| state.usage).unwrap_or_default(),
-            cost: state.map(|state| state.cost).unwrap_or_default(),
+            // The view outlives a session that cannot be written any more.
+            usage: view.usage,
+            cost: view.cost,
             outcome,
         }
     }

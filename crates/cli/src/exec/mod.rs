@@ -180,8 +180,9 @@ async fn run_session(
     };
     let state = session.state().await.ok();
     let id = session.id().clone();
+    let (view, _) = session.subscribe();
     session.close().await;
-    Ok(Finish::of(id, outcome, state.as_ref()))
+    Ok(Finish::of(id, outcome, state.as_ref(), &view))
 }
 
 async fn run_turns(

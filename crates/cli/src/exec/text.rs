@@ -1,13 +1,13 @@
 //! Without `--json`: the answer on stdout, progress on stderr.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use heeler_core::{Event, Role};
 use heeler_engine::{Seen, Session};
 
 use super::Printer;
 use super::finish::Finish;
-use crate::say::say;
+use crate::say::{harmless, say};
 
 /// Prints for a person.
 pub(super) struct TextPrinter;
@@ -47,7 +47,11 @@ impl Printer for TextPrinter {
         }
         let mut out = std::io::stdout().lock();
         if !finish.answer.is_empty() {
-            writeln!(out, "{}", finish.answer.trim_end())?;
+            let answer = finish.answer.trim_end();
+            match out.is_terminal() {
+                true => writeln!(out, "{}", harmless(answer))?,
+                false => writeln!(out, "{answer}")?,
+            }
         }
         out.flush()
     }

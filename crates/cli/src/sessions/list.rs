@@ -7,6 +7,8 @@ use anyhow::{Context as _, Result};
 use heeler_core::{SessionStore, Timestamp, truncate_chars};
 use heeler_store::FileStore;
 
+use crate::say::harmless;
+
 /// The most characters of a title.
 const TITLE_CHARS_MAX: usize = 60;
 
@@ -38,7 +40,7 @@ pub(super) async fn print(
             session.header.id,
             moment(session.updated),
             session.header.workspace,
-            truncate_chars(&title, TITLE_CHARS_MAX)
+            harmless(&truncate_chars(&title, TITLE_CHARS_MAX))
         )?;
     }
     Ok(())

@@ -8,6 +8,7 @@ use heeler_store::FileStore;
 use heeler_turn::State;
 
 use super::list::moment;
+use crate::say::harmless;
 
 /// The most characters of one tool result.
 const RESULT_CHARS_MAX: usize = 400;
@@ -19,6 +20,8 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     for entry in &journal.entries {
         state.apply(entry);
     }
+    let terminal = out;
+    let out = &mut Vec::new();
     writeln!(out, "session    {}", journal.header.id)?;
     writeln!(out, "workspace  {}", journal.header.workspace)?;
     writeln!(out, "created    {} UTC", moment(journal.header.created))?;
@@ -38,6 +41,7 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     for message in state.history.messages() {
         print_message(message, out)?;
     }
+    terminal.write_all(harmless(&String::from_utf8_lossy(out)).as_bytes())?;
     Ok(())
 }
 

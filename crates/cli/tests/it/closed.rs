@@ -84,6 +84,27 @@ fn a_full_disk_under_stdout_is_told() {
 }
 
 #[test]
+fn what_tools_and_models_say_does_not_reach_the_terminal_as_commands() {
+    let world = World::new();
+    world.write("work/\u{1b}[31mred", "");
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { text = "look \u001b[2J" },
+          { call = "LS", input = { path = "\u001b]0;x" } },
+          { call = "LS", input = { path = "." } },
+        ]
+        [[reply]]
+        text = "done"
+    "#;
+    let output = world.exec(script, &["hello"]).run().exits(0);
+    let id = world.journals()[0].file_stem().unwrap().to_str().unwrap().to_owned();
+    let shown = world.heeler(&["show", &id]).run().exits(0).stdout;
+    assert!(output.stderr.contains("look") && shown.contains("red"), "{shown}");
+    assert!(!output.stderr.contains('\u{1b}') && !shown.contains('\u{1b}'), "{shown}");
+}
+
+#[test]
 fn a_line_of_ten_million_bytes_is_bounded_everywhere() {
     let world = World::new();
     let script = r#"

@@ -29,7 +29,7 @@ fn in_the_middle_of_a_call_that_appends() {
         [[reply]]
         blocks = [
           { text = "I will append." },
-          { call = "Bash", input = { command = "echo once >> effects; echo > began; read l < gate; echo twice >> effects" } },
+          { call = "Bash", input = { command = "(setsid sleep 1000 &) ; echo once >> effects; echo > began; read l < gate; echo twice >> effects" } },
           { call = "LS", input = { path = "." } },
         ]
         [[reply]]

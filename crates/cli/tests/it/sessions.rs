@@ -194,6 +194,18 @@ fn a_resumed_session_works_in_its_own_folder_from_wherever_it_is_resumed() {
 }
 
 #[test]
+fn a_script_is_found_from_where_one_stands_and_found_again() {
+    let world = World::new();
+    std::fs::create_dir(world.path("work/inner")).unwrap();
+    world.write("work/any.toml", ANY);
+    let arguments = ["exec", "--cwd", "inner", "--model", "script:any.toml", "first"];
+    world.heeler(&arguments).run().exits(0);
+    let [id] = ids(&world).try_into().unwrap();
+    let arguments = ["exec", "--resume", &id, "again"];
+    world.heeler(&arguments).cwd(&world.path("home")).run().exits(0);
+}
+
+#[test]
 fn a_broken_line_is_told_and_the_rest_goes_on() {
     let world = World::new();
     world.write("work/long.txt", "text\n");

@@ -149,22 +149,23 @@ impl Matrix {
 /// Whether a fault can meet an effect at all: what comes from an effect's own work meets that
 /// effect and those that may be pending beside it.
 fn is_reachable(fault: Fault, pending: Pending) -> bool {
-    use Pending::{Ask, Compact, Epoch, Finish, Idle, Model, Plan, Retry, Run, Wall};
+    use Pending::{Ask, Compact, Idle, Model, Plan, Run, Wall};
     match fault {
-        Fault::Approve | Fault::ApproveTwice | Fault::Deny | Fault::DenyAndStop | Fault::Grant => {
-            matches!(pending, Ask | Run | Wall | Plan)
-        }
+        Fault::Approve
+        | Fault::ApproveTwice
+        | Fault::Deny
+        | Fault::DenyAndStop
+        | Fault::Grant
+        | Fault::CallFailed
+        | Fault::CallHung => matches!(pending, Ask | Run | Wall | Plan),
         Fault::ModelTransient
         | Fault::ModelCut
         | Fault::ModelOverflow
         | Fault::ModelFatal
         | Fault::ModelSpoiled => matches!(pending, Model | Wall),
-        Fault::CallFailed | Fault::CallHung => matches!(pending, Ask | Run | Wall | Plan),
         Fault::SummaryFailed => matches!(pending, Compact | Wall),
-        Fault::WallTime => matches!(pending, Wall | Model | Retry | Run | Ask | Compact),
-        // What waits for a turn to end needs one; what is idle has nothing to interrupt.
-        Fault::Interrupt | Fault::Queue => pending != Idle,
-        Fault::Compact | Fault::Stale => !matches!(pending, Plan | Epoch | Finish) || true,
+        // What is idle has nothing to interrupt, and nothing to wait for.
+        Fault::WallTime | Fault::Interrupt | Fault::Queue => pending != Idle,
         _ => true,
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Scene {
     pub(crate) crashes: u32,
     /// Percent of crashes that are a loss of power.
     pub(crate) power: u32,
+    /// Percent of the moments at which the driver starts less than it could.
+    pub(crate) postpones: u32,
     /// Whether a program answers permission requests.
     pub(crate) has_approver: bool,
     /// When failed requests are sent again.
@@ -42,19 +44,20 @@ impl Scene {
         Self {
             settings: settings(chance),
             temper: Temper {
-                fails: chance.pick(&[0, 5, 20, 50]),
-                calls: chance.pick(&[0, 50, 70, 85]),
+                fails: chance.pick(&[0, 5, 15, 40]),
+                calls: chance.pick(&[0, 60, 85, 85]),
                 errs: chance.pick(&[0, 5, 15, 40]),
                 insists: chance.pick(&[0, 10, 90]),
                 calls_max: chance.pick(&[1, 3, 6]),
             },
             tools_fail: chance.pick(&[0, 10, 50, 95]),
-            inputs_left: 1 + chance.below(5),
-            acts_left: chance.pick(&[0, 5, 20, 40]),
-            acts: chance.pick(&[0, 5, 15, 40]),
-            crashes_left: chance.pick(&[0, 0, 2, 6, 12]),
-            crashes: chance.pick(&[0, 2, 8, 25]),
-            power: chance.pick(&[0, 30]),
+            inputs_left: 1 + chance.below(12),
+            acts_left: chance.pick(&[0, 20, 40, 80]),
+            acts: chance.pick(&[0, 10, 25, 40]),
+            crashes_left: chance.pick(&[0, 0, 6, 12, 20]),
+            crashes: chance.pick(&[0, 2, 8, 20]),
+            power: chance.pick(&[0, 40]),
+            postpones: chance.pick(&[0, 20, 70]),
             has_approver: chance.percent(50),
             retry: retry::Policy { attempts_max: 1 + chance.below(5), ..retry::Policy::default() },
         }
@@ -78,11 +81,11 @@ pub(crate) fn settings(chance: &mut Chance) -> Settings {
         limits: limits(chance),
         estimate: EstimateSettings {
             chars_per_token: chance.pick(&[4, 3, 1]),
-            context_limit: chance.percent(25).then(|| 150 + u64::from(chance.below(400))),
+            context_limit: chance.percent(40).then(|| 150 + u64::from(chance.below(400))),
         },
         compaction: CompactionSettings {
             automatic: !chance.percent(20),
-            keep_tail: chance.pick(&[2, 4, 8, 0]),
+            keep_tail: chance.pick(&[2, 4, 3, 1, 8, 0]),
         },
         policy: policy(chance),
     }
@@ -91,11 +94,11 @@ pub(crate) fn settings(chance: &mut Chance) -> Settings {
 /// Limits of any kind; none by default.
 pub(crate) fn limits(chance: &mut Chance) -> Limits {
     Limits {
-        rounds: chance.pick(&[12, 12, 4, 2]),
+        rounds: chance.pick(&[12, 12, 12, 4, 2]),
         calls: chance.pick(&[0, 0, 8, 3, 1]),
         tokens: chance.pick(&[0, 0, 0, 6000, 2000]),
         cost: chance.pick(&[0, 0, 0, 60_000_000, 9_000_000]),
-        wall_millis: chance.pick(&[0, 0, 0, 60_000, 1500]),
+        wall_millis: chance.pick(&[0, 0, 2_000_000, 60_000, 1500]),
         repeats: chance.pick(&[5, 5, 3, 0]),
         calls_at_once: chance.pick(&[32, 32, 2, 1]),
     }
@@ -106,7 +109,6 @@ pub(crate) fn policy(chance: &mut Chance) -> Policy {
     let mode = chance.pick(&[
         Mode::Bypass,
         Mode::Ask,
-        Mode::Bypass,
         Mode::Ask,
         Mode::AcceptEdits,
         Mode::AllowListed,
@@ -117,7 +119,7 @@ pub(crate) fn policy(chance: &mut Chance) -> Policy {
         rule(effect, chance)
     });
     let rules = rules.collect();
-    Policy { mode, rules, interactive: !chance.percent(20), workspace: tools::WORKSPACE.into() }
+    Policy { mode, rules, interactive: !chance.percent(12), workspace: tools::WORKSPACE.into() }
 }
 
 /// A rule of this effect.

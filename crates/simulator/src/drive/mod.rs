@@ -11,8 +11,8 @@ mod start;
 use std::collections::{BTreeMap, VecDeque};
 
 use heeler_core::{
-    Durability, Effect, EffectId, Entry, Event, Input, Opened, Record, Reply, Settings, SteeringId,
-    Timestamp, ToolOutput, WakeCause,
+    Durability, Effect, EffectId, EffectKind, Entry, Event, Input, Opened, Record, Reply, Settings,
+    SteeringId, Timestamp, ToolOutput, WakeCause,
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
@@ -195,15 +195,19 @@ impl<'a> World<'a> {
         if self.has_crash() {
             return Err(self.crash(&pending));
         }
-        if !new.is_empty() {
-            // Rarely does somebody come between a record and the effects it brings.
-            if self.has_act(4) && self.act()? {
-                return Ok(true);
-            }
-            self.start(new)?;
+        // Somebody may come between a record and the effects it brings, and so may an outcome.
+        if !new.is_empty() && self.has_act(2) && self.act()? {
             return Ok(true);
         }
-        self.wait()
+        let waits = !self.flights.is_empty()
+            && !new.iter().any(keeps_time)
+            && self.chance.percent(self.scene.postpones);
+        if new.is_empty() || waits {
+            return self.wait();
+        }
+        let new = self.some_of(new);
+        self.start(new)?;
+        Ok(true)
     }
 
     /// Nothing runs before somebody wants the session to go on, but people may already act.
@@ -213,6 +217,22 @@ impl<'a> World<'a> {
         }
         self.is_active = true;
         Ok(true)
+    }
+
+    /// A driver may start effects one by one, in an order of its own; but it always keeps time.
+    fn some_of(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        if !self.chance.percent(self.scene.postpones) {
+            return effects;
+        }
+        let (mut some, mut others): (Vec<_>, Vec<_>) = effects.into_iter().partition(keeps_time);
+        if !others.is_empty() {
+            let plans = |effect: &Effect| matches!(effect.kind, EffectKind::PlanCall { .. });
+            // What asks or runs while others are not looked up yet is the rarer case.
+            let rarer = others.iter().position(|effect| !plans(effect));
+            let at = rarer.unwrap_or_else(|| self.chance.index(others.len()));
+            some.push(others.swap_remove(at));
+        }
+        some
     }
 
     /// Nothing is to be started: time passes until something happens.
@@ -325,4 +345,8 @@ impl<'a> World<'a> {
             landing.iter().filter_map(|(id, cargo)| land::call_record(*id, cargo)).collect();
         Ok(crate::check::outcomes_commute(&self.state, Timestamp(self.now), &records)?)
     }
+}
+
+fn keeps_time(effect: &Effect) -> bool {
+    matches!(effect.kind, EffectKind::Wake { .. })
 }

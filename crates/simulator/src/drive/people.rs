@@ -10,26 +10,27 @@ use crate::matrix::Fault;
 use crate::scene;
 
 /// What people do besides saying the next thing, the calmest first.
-const ACTS: [Fault; 18] = [
+const ACTS: [Fault; 15] = [
     Fault::Steer,
-    Fault::Approve,
     Fault::Interrupt,
     Fault::SteerTwice,
     Fault::TakeBack,
     Fault::Queue,
-    Fault::ApproveTwice,
-    Fault::Deny,
-    Fault::DenyAndStop,
-    Fault::Grant,
     Fault::Rule,
     Fault::Limits,
     Fault::Policy,
     Fault::Settings,
     Fault::System,
     Fault::Compact,
+    Fault::Steer,
     Fault::Compact,
+    Fault::TakeBack,
     Fault::Stale,
 ];
+
+/// How people answer a request.
+const ANSWERS: [Fault; 5] =
+    [Fault::Approve, Fault::ApproveTwice, Fault::Deny, Fault::Grant, Fault::DenyAndStop];
 
 impl World<'_> {
     /// Whether somebody acts now; `calm` times less often than usual.
@@ -40,19 +41,16 @@ impl World<'_> {
     /// Somebody does something. `false` when it could not be done now.
     pub(super) fn act(&mut self) -> Result<bool, Stop> {
         self.scene.acts_left -= 1;
-        let act = self.chance.pick(&ACTS);
         let pending = self.state.pending();
-        let open = self.open_request();
+        if let Some(id) = self.open_request()
+            && self.chance.percent(60)
+        {
+            let act = self.chance.pick(&ANSWERS);
+            self.matrix.hit(act, &pending);
+            return self.decide(act, id).map(|()| true);
+        }
+        let act = self.chance.pick(&ACTS);
         let records = match act {
-            Fault::Approve
-            | Fault::ApproveTwice
-            | Fault::Deny
-            | Fault::DenyAndStop
-            | Fault::Grant => {
-                let Some(id) = open else { return Ok(false) };
-                self.matrix.hit(act, &pending);
-                return self.decide(act, id).map(|()| true);
-            }
             Fault::Interrupt => {
                 if self.state.turn.is_none() && self.state.compaction.is_none() {
                     return Ok(false);

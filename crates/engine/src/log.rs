@@ -83,6 +83,11 @@ impl EventLog {
         self.grown.notify_waiters();
     }
 
+    /// Whether anybody watches.
+    pub(crate) fn has_readers(&self) -> bool {
+        !self.lock().readers.is_empty()
+    }
+
     /// No event follows.
     pub(crate) fn close(&self) {
         self.lock().closed = true;

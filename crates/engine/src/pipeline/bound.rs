@@ -1,11 +1,18 @@
 //! Bounds what a result puts into the history; the rest goes where the model can read it.
 
-use heeler_core::{Block, CallId, SessionId, Spill, ToolOutput};
+use heeler_core::{Block, CallId, SessionId, Spill, ToolOutput, truncate_chars};
 
 /// The most images of one result.
 const IMAGES_MAX: usize = 20;
+/// The most bytes of all images of one result, as base64.
+const IMAGE_BYTES_MAX: usize = 24 * 1024 * 1024;
+/// The most changes of the session's state in one result.
+const STATE_CHANGES_MAX: usize = 256;
+/// The most bytes of one value of the session's state.
+const STATE_VALUE_BYTES_MAX: usize = 256 * 1024;
 
-/// Cuts the output's text to `chars_max`, head and tail, and spills the whole of it.
+/// Cuts the output's text to `chars_max`, head and tail, and spills the whole of it. What is shown
+/// to the user, images and state have limits of their own, so that a record always fits a journal.
 pub(super) fn bound(
     output: &mut ToolOutput,
     chars_max: usize,
@@ -13,7 +20,11 @@ pub(super) fn bound(
     session: &SessionId,
     call: CallId,
 ) {
+    output.content.retain(|block| matches!(block, Block::Text(_) | Block::Image(_)));
     bound_images(output);
+    output.for_user = truncate_chars(&output.for_user, chars_max).into_owned();
+    output.state.retain(|change| change.value.get().len() <= STATE_VALUE_BYTES_MAX);
+    output.state.truncate(STATE_CHANGES_MAX);
     let chars: usize = output.content.iter().filter_map(Block::as_text).map(char_count).sum();
     if chars <= chars_max {
         return;
@@ -33,13 +44,19 @@ pub(super) fn bound(
 }
 
 fn bound_images(output: &mut ToolOutput) {
-    let mut images = 0;
+    let (mut images, mut bytes, mut left_out) = (0, 0, 0);
     output.content.retain(|block| {
-        images += usize::from(matches!(block, Block::Image(_)));
-        !matches!(block, Block::Image(_)) || images <= IMAGES_MAX
+        let Block::Image(image) = block else { return true };
+        let fits = images < IMAGES_MAX && bytes + image.data.len() <= IMAGE_BYTES_MAX;
+        if fits {
+            images += 1;
+            bytes += image.data.len();
+        } else {
+            left_out += 1;
+        }
+        fits
     });
-    if images > IMAGES_MAX {
-        let left_out = images - IMAGES_MAX;
+    if left_out > 0 {
         output.content.push(Block::text(format!("[{left_out} more images left out]")));
     }
 }
@@ -74,5 +91,29 @@ mod tests {
         let mut short = ToolOutput::text("12345678");
         bound(&mut short, 8, None, &session, call);
         assert_eq!(short, ToolOutput::text("12345678"));
+    }
+
+    #[test]
+    fn what_is_not_text_has_limits_too() {
+        let session = "s".parse().unwrap();
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        let image = |bytes: usize| {
+            Block::Image(heeler_core::Image {
+                media_type: "image/png".into(),
+                data: "A".repeat(bytes),
+                cache: None,
+            })
+        };
+        let mut output = ToolOutput {
+            content: vec![image(IMAGE_BYTES_MAX), image(1)],
+            for_user: "x".repeat(40),
+            ..ToolOutput::default()
+        }
+        .with_state("small", &"x")
+        .with_state("large", &"x".repeat(STATE_VALUE_BYTES_MAX));
+        bound(&mut output, 30, None, &session, call);
+        assert_eq!(output.text_content(), "[1 more images left out]");
+        assert_eq!(output.for_user, "x".repeat(29) + "…");
+        assert_eq!(output.state.len(), 1);
     }
 }

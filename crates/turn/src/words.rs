@@ -18,6 +18,9 @@ pub const CALL_LIMIT: &str = "Not run: the turn's limit of tool calls is reached
 pub const BEGINNING_MISSING: &str = "(The beginning of this conversation was lost.)";
 /// A turn that was opened without a word, when it is not the user's words the model waits for.
 pub const NOTHING_SAID: &str = "nothing was said, so there is nothing to answer; write something";
+/// The end of a turn that a process left and whose journal has a hole.
+pub const TURN_WITH_HOLE: &str = "records of this turn are missing from the journal, so nobody knows \
+     what it had done; it was ended rather than done again. Look at what changed, then go on";
 /// A journal with a hole.
 pub const HOLE: &str = "records of this session are missing; what could be read was kept, and \
      permissions granted earlier are asked again";

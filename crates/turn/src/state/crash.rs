@@ -10,12 +10,15 @@ use crate::words;
 impl State {
     /// Nothing of the old process runs any more. A sent request counts as a failed attempt, a
     /// started call is answered as unknown unless running it twice is harmless, and an effect in
-    /// which several processes died ends the turn.
+    /// which several processes died ends the turn. So does a hole: a call whose start is missing
+    /// would otherwise run twice.
     pub(super) fn on_opened(&mut self, opened: &Opened, out: &mut Announcer) {
         self.incarnation = opened.incarnation.max(self.incarnation.saturating_add(1));
         self.compaction_died(out);
         let Some(turn) = &mut self.turn else { return };
         match &turn.phase {
+            Phase::Ending(_) => {}
+            _ if turn.has_hole => self.end_in_hole(out),
             Phase::Model { started: true, .. } => {
                 turn.deaths += 1;
                 turn.attempt = turn.attempt.saturating_add(1);
@@ -27,7 +30,7 @@ impl State {
                 };
             }
             Phase::Calls => self.calls_died(out),
-            Phase::Model { .. } | Phase::Ending(_) => {}
+            Phase::Model { .. } => {}
         }
     }
 
@@ -49,7 +52,7 @@ impl State {
             let Some(call) = turn.call_mut(id) else { continue };
             call.deaths += 1;
             gives_up |= call.deaths >= DEATHS_MAX;
-            if replay_safe {
+            if replay_safe && call.deaths < DEATHS_MAX {
                 call.status = CallStatus::Ready { by };
             } else {
                 turn.finish_call(id, ToolOutput::error(words::OUTCOME_UNKNOWN), 0, out);
@@ -63,6 +66,25 @@ impl State {
         // What may run again is judged by the rules of today.
         self.judge_again(out);
         self.close_batch(out);
+    }
+
+    /// Ends a turn of which records are missing; what is unanswered may have run.
+    fn end_in_hole(&mut self, out: &mut Announcer) {
+        let Some(turn) = &mut self.turn else { return };
+        let open: Vec<_> = turn
+            .calls
+            .iter()
+            .filter(|call| !matches!(call.status, CallStatus::Done(_)))
+            .map(|call| call.id)
+            .collect();
+        for id in open {
+            turn.finish_call(id, ToolOutput::error(words::OUTCOME_UNKNOWN), 0, out);
+        }
+        self.close_batch(out);
+        if let Some(turn) = &mut self.turn {
+            let message = words::TURN_WITH_HOLE.into();
+            turn.phase = Phase::Ending(TurnOutcome::Failed { message });
+        }
     }
 
     fn compaction_died(&mut self, out: &mut Announcer) {

@@ -136,6 +136,9 @@ impl State {
             self.misfits += 1;
             // What is missing may have withdrawn them.
             self.grants.clear();
+            if let Some(turn) = &mut self.turn {
+                turn.has_hole = true;
+            }
             out.say(|| Event::Notice { text: words::HOLE.into() });
         }
         self.seq = entry.seq;

@@ -19,6 +19,11 @@ impl State {
         });
         let Some(turn) = fits else {
             self.misfits += 1;
+            // A turn whose beginning is missing had calls of its own; their ids stay theirs. No
+            // session has more turns than records.
+            if u64::from(started.turn) <= self.seq {
+                self.turns = self.turns.max(started.turn);
+            }
             return;
         };
         turn.attempt = started.attempt;

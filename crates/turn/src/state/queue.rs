@@ -33,7 +33,7 @@ impl State {
     }
 
     fn begin_turn(&mut self, origin: InputOrigin, out: &mut Announcer) {
-        self.turns += 1;
+        self.turns = self.turns.saturating_add(1);
         self.turn = Some(Turn::new(self.turns, origin));
         out.say(|| Event::TurnStarted { turn: self.turns });
     }

@@ -44,6 +44,8 @@ pub struct Turn {
     pub deaths: u32,
     /// How the turn ends once the current batch has its results.
     pub ends_after_batch: Option<TurnOutcome>,
+    /// Records of this turn are missing, so nobody knows what else it did.
+    pub has_hole: bool,
 }
 
 /// What a turn waits for.
@@ -139,6 +141,7 @@ impl Turn {
             overflowed: false,
             deaths: 0,
             ends_after_batch: None,
+            has_hole: false,
         }
     }
 

@@ -250,14 +250,14 @@ fn three_deaths_in_a_call_end_the_turn() {
             crash
               > run 0 read [mode bypass]
             crash
-                call 0 failed: Cancelled before it started; nothing was done.
+                call 0 failed: The program died while this call was running, so its outcome is unknown. Check …
                 call 1 failed: Cancelled before it started; nothing was done.
                 turn 1 ended failed (the program died 3 times while running a tool call; not tri…)
               > idle
             ---
             user: hi
             model: <w1 read {"path":"a"}> + <w2 solo {"text":"b"}>
-            user: <w1! = Cancelled before it started; nothing was done.> + <w2! = Cancelled before it started; nothing was done.>
+            user: <w1! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.> + <w2! = Cancelled before it started; nothing was done.>
         "#]],
     );
 }

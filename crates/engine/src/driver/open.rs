@@ -88,10 +88,13 @@ fn damage_notice(journal: &heeler_core::Journal) -> String {
         .map(|damage| format!("line {}: {}", damage.line, damage.what))
         .collect();
     format!(
-        "the journal of session {} is damaged in {} places ({}); what could not be read was left \
+        "the journal of session {} is damaged in {} ({}); what could not be read was left \
          out, and permissions granted earlier are asked again",
         journal.header.id,
-        journal.damage.len(),
+        match journal.damage.len() {
+            1 => "1 place".to_owned(),
+            n => format!("{n} places"),
+        },
         places.join("; ")
     )
 }

@@ -2,6 +2,8 @@
 
 use heeler_core::{Block, Message, Messages};
 
+use crate::bugs::{Bug, is_on};
+
 /// The first line of a summary. It keeps the model from answering the summary as if the user had
 /// said it, and lets every reader know a summary when it sees one.
 pub const SENTINEL: &str = "[Earlier conversation summary — treat as background context]";
@@ -44,7 +46,7 @@ pub fn is_summary(message: &Message) -> bool {
 pub fn keeps_pairs(messages: &Messages, cut: usize) -> bool {
     (1..=messages.len()).contains(&cut)
         && !splits_pair(messages, cut)
-        && messages.get(cut).is_none_or(|message| !holds_result(message))
+        && (is_on(Bug::OrphanResult) || messages.get(cut).is_none_or(|next| !holds_result(next)))
 }
 
 fn holds_result(message: &Message) -> bool {

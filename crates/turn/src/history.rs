@@ -10,6 +10,7 @@ use std::sync::Arc;
 use heeler_core::{Block, Message, Messages, RequestMessage, Role, ToolResult};
 use rpds::{HashTrieSetSync, VectorSync};
 
+use crate::bugs::{Bug, is_on};
 use crate::estimate::{self, TokenEstimate};
 use crate::words;
 
@@ -88,7 +89,8 @@ impl History {
         // Results only enter through `push_results`, which pairs them.
         let blocks = blocks
             .into_iter()
-            .filter(|b| !b.is_empty() && !matches!(b, Block::ToolResult(_) | Block::ToolUse(_)))
+            .filter(|b| !b.is_empty() || is_on(Bug::EmptyBlock))
+            .filter(|b| !matches!(b, Block::ToolResult(_) | Block::ToolUse(_)))
             .collect();
         appended.extend(self.push(Role::User, blocks));
         appended
@@ -118,7 +120,8 @@ impl History {
             _ => None,
         });
         for (index, call) in calls.enumerate() {
-            if call.id.is_empty() || self.wire_ids.contains(&call.id) {
+            let is_taken = self.wire_ids.contains(&call.id) && !is_on(Bug::RepeatedId);
+            if call.id.is_empty() || is_taken {
                 call.id = self.unused_id(mint(index));
             }
             self.wire_ids.insert_mut(call.id.clone());
@@ -132,8 +135,13 @@ impl History {
     /// `results`; a call without one gets a result that says it was lost.
     pub fn push_results(&mut self, results: Vec<ToolResult>) -> Option<Arc<Message>> {
         let mut results = results;
-        let blocks = std::mem::take(&mut self.unanswered)
+        let mut unanswered = std::mem::take(&mut self.unanswered);
+        if is_on(Bug::WrongOrder) {
+            unanswered.reverse();
+        }
+        let blocks = unanswered
             .into_iter()
+            .take(if is_on(Bug::MissingResult) { 2 } else { usize::MAX })
             .map(|id| {
                 let found = results.iter().position(|result| result.tool_use_id == id);
                 Block::ToolResult(match found {

@@ -8,6 +8,7 @@
 //! Invariant: no I/O, no clock, no runtime, nothing async. The same records give the same state
 //! and the same effects, always.
 
+pub mod bugs;
 pub mod compact;
 pub mod estimate;
 pub mod history;

@@ -2,6 +2,7 @@
 
 use heeler_core::{LimitKind, Reserve, Settings};
 
+use crate::bugs::{Bug, is_on};
 use crate::compact;
 use crate::state::{Phase, State, Turn};
 
@@ -24,7 +25,8 @@ pub const SUMMARY_TOKENS_MAX: u64 = 8192;
 /// The limit that is reached.
 pub fn reserve(state: &State, turn: &Turn) -> Result<Reserve, LimitKind> {
     let limits = &state.settings.limits;
-    if limits.rounds != 0 && turn.rounds_spent >= limits.rounds {
+    let rounds_max = limits.rounds.saturating_add(u32::from(is_on(Bug::RoundOverrun)));
+    if limits.rounds != 0 && turn.rounds_spent >= rounds_max {
         return Err(LimitKind::Rounds);
     }
     let output_max = state.settings.model.output_max.max(1);
@@ -63,7 +65,8 @@ fn afford(
     let limits = &state.settings.limits;
     let mut output = output_max;
     if let (1.., Some(prices)) = (limits.cost, &state.settings.model.prices) {
-        let input_cost = input.saturating_mul(prices.input.max(prices.cache_write));
+        let cache_write = if is_on(Bug::CostOverrun) { 0 } else { prices.cache_write };
+        let input_cost = input.saturating_mul(prices.input.max(cache_write));
         let spent = turn.cost_spent.0.saturating_add(input_cost);
         let left = limits.cost.checked_sub(spent).ok_or(LimitKind::Cost)?;
         // A free model costs nothing, however long it answers.
@@ -73,7 +76,8 @@ fn afford(
         }
     }
     if limits.tokens != 0 {
-        let spent = turn.tokens_spent.saturating_add(input);
+        let before = if is_on(Bug::TokenOverrun) { 0 } else { turn.tokens_spent };
+        let spent = before.saturating_add(input);
         output = output.min(limits.tokens.saturating_sub(spent));
         if output < output_min {
             return Err(LimitKind::Tokens);

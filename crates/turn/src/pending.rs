@@ -5,6 +5,7 @@ use heeler_core::{
     TurnOutcome, WakeCause,
 };
 
+use crate::bugs::{Bug, is_on};
 use crate::limits;
 use crate::schedule::{self, Slot};
 use crate::state::{Call, CallStatus, Phase, State, Turn};
@@ -31,7 +32,7 @@ impl State {
                     }
                 }
                 Phase::Calls => {
-                    effects.extend(self.wall_time(turn));
+                    effects.extend(self.wall_time(turn).filter(|_| !is_on(Bug::EndlessCalls)));
                     self.call_effects(turn, &mut effects);
                 }
             },
@@ -181,7 +182,7 @@ fn run(call: &Call, by: &str) -> Effect {
             call: call.id,
             name: call.name.clone(),
             input: call.input.clone(),
-            replay_safe: call.facts.replay_safe,
+            replay_safe: call.facts.replay_safe || is_on(Bug::UnsyncedSideEffect),
             allowed_by: by.to_owned(),
         },
     }

@@ -2,6 +2,8 @@
 
 use heeler_core::{Facts, Resource};
 
+use crate::bugs::{Bug, is_on};
+
 /// How far a call is, as far as the schedule cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot<'a> {
@@ -34,7 +36,7 @@ pub fn startable(slots: &[Slot<'_>], at_once_max: usize) -> Vec<usize> {
         if held_up || exclusive_runs || !alone || running >= at_once_max {
             continue;
         }
-        running += 1;
+        running += usize::from(!is_on(Bug::TooManyAtOnce));
         exclusive_runs |= facts.exclusive;
         start.push(at);
     }
@@ -54,7 +56,8 @@ fn holds_up(earlier: &Slot<'_>, later: &Facts) -> bool {
 /// Whether two calls touch one resource and at least one of them changes it.
 #[must_use]
 pub fn collide(a: &[Resource], b: &[Resource]) -> bool {
-    a.iter().any(|x| b.iter().any(|y| x.key == y.key && (x.write || y.write)))
+    let meet = |x: &Resource, y: &Resource| x.write || (y.write && !is_on(Bug::Overlap));
+    a.iter().any(|x| b.iter().any(|y| x.key == y.key && meet(x, y)))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use heeler_core::{
 };
 
 use super::{Announcer, Call, CallStatus, State, Turn};
+use crate::bugs::{Bug, is_on};
 use crate::{verdict, words};
 
 impl State {
@@ -79,13 +80,17 @@ impl State {
             .call
             .as_ref()
             .is_some_and(|(name, input)| *name == call.name && *input == call.input);
-        let reached = repeats_max != 0 && turn.repeats.count.saturating_add(1) >= repeats_max;
+        let reached = repeats_max != 0
+            && !is_on(Bug::EndlessRepeats)
+            && turn.repeats.count.saturating_add(1) >= repeats_max;
         (same && reached).then_some(turn.repeats.count)
     }
 
     /// Judges again what has not started: rules or grants have changed.
     pub(super) fn judge_again(&mut self, out: &mut Announcer) {
-        let Some(turn) = &self.turn else { return };
+        let Some(turn) = self.turn.as_ref().filter(|_| !is_on(Bug::ForgottenJudgement)) else {
+            return;
+        };
         let unstarted =
             |s: &CallStatus| matches!(s, CallStatus::Asking { .. } | CallStatus::Ready { .. });
         let calls: Vec<CallId> =
@@ -160,6 +165,9 @@ impl State {
                 self.let_run(id, &decided.by, out);
                 self.judge_again(out);
             }
+            Decision::Deny { reason: None } if is_on(Bug::DeniedRuns) => {
+                self.let_run(id, &decided.by, out);
+            }
             Decision::Deny { reason } => {
                 self.finish(id, ToolOutput::error(denial(reason.as_deref())), 0, out);
             }
@@ -228,7 +236,7 @@ impl State {
             return;
         }
         for change in &output.state {
-            if self.is_overwritten(id, &change.key) {
+            if self.is_overwritten(id, &change.key) && !is_on(Bug::OrderOfOutcomes) {
                 continue;
             }
             if change.value.get() == "null" {

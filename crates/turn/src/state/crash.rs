@@ -4,6 +4,7 @@ use heeler_core::{Event, Opened, ToolOutput, TurnOutcome};
 
 use super::turn::{CallStatus, Phase};
 use super::{Announcer, State};
+use crate::bugs::{Bug, is_on};
 use crate::limits::DEATHS_MAX;
 use crate::words;
 
@@ -20,7 +21,7 @@ impl State {
             Phase::Ending(_) => {}
             _ if turn.has_hole => self.end_in_hole(out),
             Phase::Model { started: true, .. } => {
-                turn.deaths += 1;
+                turn.deaths += u32::from(!is_on(Bug::UncountedDeath));
                 turn.attempt = turn.attempt.saturating_add(1);
                 turn.phase = if turn.deaths >= DEATHS_MAX {
                     let message = words::died_repeatedly("asking the model");
@@ -52,7 +53,7 @@ impl State {
             let Some(call) = turn.call_mut(id) else { continue };
             call.deaths += 1;
             gives_up |= call.deaths >= DEATHS_MAX;
-            if replay_safe && call.deaths < DEATHS_MAX {
+            if (replay_safe || is_on(Bug::DoubleRun)) && call.deaths < DEATHS_MAX {
                 call.status = CallStatus::Ready { by };
             } else {
                 turn.finish_call(id, ToolOutput::error(words::OUTCOME_UNKNOWN), 0, out);

@@ -26,6 +26,7 @@ pub use epoch::Epoch;
 pub use queue::QueuedInput;
 pub use turn::{Call, CallStatus, Phase, Repeats, Turn};
 
+use crate::bugs::{Bug, is_on};
 use crate::estimate::{self, Breakdown, CharacterEstimate, TokenEstimate};
 use crate::history::History;
 use crate::{limits, words};
@@ -183,7 +184,7 @@ impl State {
             Record::SteeringQueued(queued) => self.on_steering_queued(queued, out),
             Record::SteeringTakenBack { id } => {
                 let before = self.steering.len();
-                self.steering.retain(|queued| queued.id != *id);
+                self.steering.retain(|q| q.id != *id || is_on(Bug::UnheardTakeBack));
                 if self.steering.len() < before {
                     out.say(|| Event::SteeringTakenBack { id: id.clone() });
                 }
@@ -199,7 +200,8 @@ impl State {
 
     fn on_settings(&mut self, settings: &Settings, out: &mut Announcer) {
         let model = |s: &Settings| (s.model.name.clone(), s.model.parameters.clone());
-        if self.epoch.is_some() && model(settings) != model(&self.settings) {
+        let is_same = model(settings) == model(&self.settings) || is_on(Bug::StaleEpoch);
+        if self.epoch.is_some() && !is_same {
             self.epoch_due = Some(EpochCause::Model);
         }
         let divisor_changed =

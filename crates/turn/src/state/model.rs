@@ -7,6 +7,7 @@ use heeler_core::{
 
 use super::turn::{Call, CallStatus, Phase};
 use super::{Announcer, QueuedInput, State, announce_messages};
+use crate::bugs::{Bug, is_on};
 use crate::{compact, words};
 
 impl State {
@@ -32,7 +33,12 @@ impl State {
         let (due, later): (Vec<QueuedInput>, Vec<QueuedInput>) =
             std::mem::take(&mut self.steering).into_iter().partition(|q| q.seq <= started.up_to);
         self.steering = later;
-        self.deliver(due, out);
+        if is_on(Bug::RepeatedSteering) {
+            self.steering.extend(due.iter().cloned());
+        }
+        if !is_on(Bug::LostSteering) || started.attempt == 1 {
+            self.deliver(due, out);
+        }
         out.say(|| Event::AttemptStarted { round: started.round, attempt: started.attempt });
     }
 
@@ -126,7 +132,8 @@ impl State {
             return;
         }
         for call in turn.calls.iter().map(|call| call.id).collect::<Vec<_>>() {
-            let over = calls_max != 0 && turn.calls_spent >= calls_max;
+            let spent = turn.calls_spent.saturating_sub(u32::from(is_on(Bug::CallOverrun)));
+            let over = calls_max != 0 && spent >= calls_max;
             turn.calls_spent = turn.calls_spent.saturating_add(1);
             if over {
                 turn.ends_after_batch =
@@ -138,6 +145,7 @@ impl State {
             turn.calls.iter().zip(calls).filter(|(c, _)| c.status == CallStatus::Unplanned);
         let invalid: Vec<(CallId, String)> =
             within.filter_map(|(call, said)| Some((call.id, said.invalid.clone()?))).collect();
+        let invalid = if is_on(Bug::TruncatedRuns) { Vec::new() } else { invalid };
         for (call, reason) in invalid {
             self.answer_invalid(call, &words::invalid_input(&reason), out);
         }
@@ -145,7 +153,9 @@ impl State {
     }
 
     pub(super) fn on_model_failed(&mut self, failed: &ModelFailed, out: &mut Announcer) {
-        if (failed.usage, failed.cost.unwrap_or_default()) != (Usage::default(), Cost(0)) {
+        let is_free =
+            (failed.usage, failed.cost.unwrap_or_default()) == (Usage::default(), Cost(0));
+        if !is_free && !is_on(Bug::ForgottenUsage) {
             self.spend(&failed.usage, failed.cost, out);
         }
         let can_compact = self.settings.compaction.automatic && self.automatic_cut().is_some();

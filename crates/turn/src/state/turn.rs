@@ -7,6 +7,7 @@ use heeler_core::{
 };
 
 use super::{Announcer, State, announce_messages};
+use crate::bugs::{Bug, is_on};
 use crate::words;
 
 /// From a user's input to the final answer.
@@ -301,7 +302,9 @@ impl State {
             None => Phase::Model { started: false, retry_at: None },
         };
         let message = self.history.push_results(results);
-        announce_messages(message.into_iter().collect(), out);
+        if !is_on(Bug::SilentMessage) {
+            announce_messages(message.into_iter().collect(), out);
+        }
     }
 
     pub(super) fn on_interrupted(&mut self, cause: InterruptCause, out: &mut Announcer) {
@@ -313,7 +316,9 @@ impl State {
             InterruptCause::Cancelled => TurnOutcome::Cancelled,
             InterruptCause::WallTime => TurnOutcome::Limit { limit: LimitKind::Wall },
         };
-        turn.cancel_calls(out);
+        if !is_on(Bug::UnansweredCancel) {
+            turn.cancel_calls(out);
+        }
         turn.ends_after_batch = None;
         self.close_batch(out);
         if let Some(turn) = &mut self.turn {
@@ -340,7 +345,10 @@ impl State {
         self.turn = None;
         self.last_outcome = Some(outcome.clone());
         let answer = self.final_answer();
-        out.say(|| Event::TurnFinished { turn: number, outcome: outcome.clone(), answer });
+        let told = if is_on(Bug::WrongOutcome) { &TurnOutcome::Done } else { outcome };
+        if *told != TurnOutcome::Cancelled || !is_on(Bug::DroppedTerminalEvent) {
+            out.say(|| Event::TurnFinished { turn: number, outcome: told.clone(), answer });
+        }
         // One that somebody asked for during the last answer begins only now.
         self.announce_compaction(out);
         self.begin_turn_from_queue(out);

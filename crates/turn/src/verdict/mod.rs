@@ -9,6 +9,8 @@ mod shell_line;
 
 use heeler_core::{Access, Facts, Mode, Policy, Rule, RuleEffect, Verdict};
 
+use crate::bugs::{Bug, is_on};
+
 /// Paths in a workspace that decide what later runs; writing them is never a plain edit.
 const PROTECTED: [&str; 9] = [
     ".git",
@@ -25,7 +27,8 @@ const PROTECTED: [&str; 9] = [
 /// Judges one call. `grants` are rules given by decisions in this session.
 #[must_use]
 pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Verdict {
-    if let Some(by) = denied(policy, grants, tool, facts) {
+    let widens = is_on(Bug::WidenedPolicy) && whole_tool_rule(policy, grants, tool).is_some();
+    if let Some(by) = denied(policy, grants, tool, facts).filter(|_| !widens) {
         return Verdict::Deny { by };
     }
     if policy.mode == Mode::Plan

@@ -1,0 +1,117 @@
+//! Bugs that are switched on to see that simulation finds them; compiled out of what ships.
+//!
+//! Each stands at the place of the code it breaks, as `is_on(Bug::...)`. Without the feature
+//! `seeded-bugs` that is the constant `false`.
+
+/// Declares the bugs with their names on the command line.
+macro_rules! bugs {
+    ($($(#[$doc:meta])* $bug:ident = $name:literal,)*) => {
+        /// A bug somebody could have written.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Bug { $($(#[$doc])* $bug,)* }
+
+        impl Bug {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$bug,)*];
+
+            /// The name on the command line.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$bug => $name,)* }
+            }
+        }
+    };
+}
+
+bugs! {
+    /// Steering that a retried request should deliver is dropped.
+    LostSteering = "lost-steering",
+    /// Steering is delivered and stays in the queue.
+    RepeatedSteering = "repeated-steering",
+    /// What was taken back is delivered all the same.
+    UnheardTakeBack = "unheard-take-back",
+    /// A call with side effects runs again after a crash.
+    DoubleRun = "double-run",
+    /// A compaction parts a call from its result.
+    OrphanResult = "orphan-result",
+    /// The last result of a long batch is left out.
+    MissingResult = "missing-result",
+    /// Results stand in another order than the calls.
+    WrongOrder = "wrong-order",
+    /// A rule that allows a whole tool beats one that denies.
+    WidenedPolicy = "widened-policy",
+    /// A denial without a reason lets the call run.
+    DeniedRuns = "denied-runs",
+    /// A policy that became stricter is not asked about calls that wait to start.
+    ForgottenJudgement = "forgotten-judgement",
+    /// A call whose input was cut runs with what came.
+    TruncatedRuns = "truncated-runs",
+    /// Watchers are not told of the end of a cancelled turn.
+    DroppedTerminalEvent = "dropped-terminal-event",
+    /// Every turn is told as done.
+    WrongOutcome = "wrong-outcome",
+    /// Tokens spent earlier in the turn are not counted.
+    TokenOverrun = "token-overrun",
+    /// Money is reserved without the price of writing the cache.
+    CostOverrun = "cost-overrun",
+    /// One round too many.
+    RoundOverrun = "round-overrun",
+    /// One call too many.
+    CallOverrun = "call-overrun",
+    /// No wall time while calls run.
+    EndlessCalls = "endless-calls",
+    /// Exactly the same failing call may run for ever.
+    EndlessRepeats = "endless-repeats",
+    /// Processes that died in a model call are not counted.
+    UncountedDeath = "uncounted-death",
+    /// A call with side effects starts before its record is synced.
+    UnsyncedSideEffect = "unsynced-side-effect",
+    /// A call writes what an earlier one still reads.
+    Overlap = "overlap",
+    /// The limit of calls at once counts only what ran before.
+    TooManyAtOnce = "too-many-at-once",
+    /// A failed attempt's tokens are not counted.
+    ForgottenUsage = "forgotten-usage",
+    /// Calls go on after an interrupt.
+    UnansweredCancel = "unanswered-cancel",
+    /// New parameters are sent within the old epoch.
+    StaleEpoch = "stale-epoch",
+    /// Watchers are not told of results.
+    SilentMessage = "silent-message",
+    /// White space becomes a block of a message.
+    EmptyBlock = "empty-block",
+    /// An id the model used before stands twice.
+    RepeatedId = "repeated-id",
+    /// Values depend on which call of a batch ended last.
+    OrderOfOutcomes = "order-of-outcomes",
+}
+
+#[cfg(feature = "seeded-bugs")]
+thread_local! {
+    static ON: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+}
+
+/// Switches one bug on for this thread, or none. `false` when bugs are compiled out.
+#[cfg(feature = "seeded-bugs")]
+pub fn turn_on(bug: Option<Bug>) -> bool {
+    ON.set(bug);
+    true
+}
+
+/// Switches one bug on for this thread, or none. `false` when bugs are compiled out.
+#[cfg(not(feature = "seeded-bugs"))]
+pub fn turn_on(_: Option<Bug>) -> bool {
+    false
+}
+
+/// Whether the code shall be wrong here.
+#[cfg(feature = "seeded-bugs")]
+pub(crate) fn is_on(bug: Bug) -> bool {
+    ON.get() == Some(bug)
+}
+
+/// Whether the code shall be wrong here: never.
+#[cfg(not(feature = "seeded-bugs"))]
+pub(crate) const fn is_on(_: Bug) -> bool {
+    false
+}

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use heeler_simulator::{Broken, Totals, run, shrink};
+use heeler_simulator::{Broken, Bug, Totals, run, shrink, turn_on};
 
 /// Cells of the matrix that can be reached and were hit less often are told.
 const HITS_MIN: u64 = 20;
@@ -17,6 +17,7 @@ const SEEDS: u64 = 10_000;
 struct Wish {
     first: u64,
     seeds: u64,
+    bug: Option<Bug>,
 }
 
 /// Runs `simulate` with its arguments.
@@ -44,8 +45,10 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     );
     println!("violations: {}", u32::from(broken.is_some()));
     let Some((seed, broken)) = broken else { return Ok(ExitCode::SUCCESS) };
+    turn_on(wish.bug);
     println!("\nseed {seed} breaks {}", shrink(broken));
-    println!("again: cargo xtask simulate --seed {seed}");
+    let bug = wish.bug.map_or(String::new(), |bug| format!(" --break {}", bug.name()));
+    println!("again: cargo xtask simulate --seed {seed}{bug}");
     Ok(ExitCode::FAILURE)
 }
 
@@ -62,11 +65,18 @@ fn parse(arguments: &[&str]) -> Result<Option<Wish>> {
             other => bail!("simulate knows --seeds N, --seed S and --break NAME, not {other}"),
         }
     }
-    if let Some(name) = bug {
-        bail!("there is no seeded bug {name}");
+    if bug == Some("list") {
+        Bug::ALL.iter().for_each(|bug| println!("{}", bug.name()));
+        return Ok(None);
     }
+    let bug = bug.map(find_bug).transpose()?;
     let seeds = seeds.unwrap_or(if seed.is_some() { 1 } else { SEEDS });
-    Ok(Some(Wish { first: seed.unwrap_or(0), seeds }))
+    Ok(Some(Wish { first: seed.unwrap_or(0), seeds, bug }))
+}
+
+fn find_bug(name: &str) -> Result<Bug> {
+    let found = Bug::ALL.iter().copied().find(|bug| bug.name() == name);
+    found.with_context(|| format!("there is no seeded bug {name}; --break list prints them"))
 }
 
 /// Runs on all cores; of several violations, the one of the lowest seed is kept.
@@ -75,6 +85,7 @@ fn run_seeds(wish: &Wish) -> (Totals, Option<(u64, Broken)>) {
     let end = wish.first.saturating_add(wish.seeds);
     let found: Mutex<(Totals, Option<(u64, Broken)>)> = Mutex::default();
     let work = || {
+        turn_on(wish.bug);
         let mut totals = Totals::default();
         let mut broken = None;
         loop {

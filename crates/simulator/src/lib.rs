@@ -19,6 +19,7 @@ mod store;
 mod tools;
 
 pub use check::{Invariant, Violation};
+pub use heeler_turn::bugs::{Bug, turn_on};
 pub use matrix::Matrix;
 pub use run::{Broken, Totals, run};
 pub use shrink::shrink;

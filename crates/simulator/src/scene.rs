@@ -57,7 +57,7 @@ impl Scene {
             crashes_left: chance.pick(&[0, 0, 6, 12, 20]),
             crashes: chance.pick(&[0, 2, 8, 20]),
             power: chance.pick(&[0, 40]),
-            postpones: chance.pick(&[0, 20, 70]),
+            postpones: chance.pick(&[0, 30, 80]),
             has_approver: chance.percent(50),
             retry: retry::Policy { attempts_max: 1 + chance.below(5), ..retry::Policy::default() },
         }

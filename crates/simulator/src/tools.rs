@@ -75,7 +75,7 @@ pub(crate) fn end(name: &str, call: &str, errs: u32, chance: &mut Chance) -> (To
     let millis = chance.pick(&[1, 1, 2, 10, 10, 300, 5000]);
     if chance.percent(errs) {
         let text = chance.pick(&["it failed", "the call crashed: index out of bounds", ""]);
-        let millis = if chance.percent(10) { HANGS_MILLIS } else { millis };
+        let millis = if chance.percent(15) { HANGS_MILLIS } else { millis };
         let output = ToolOutput::error(format!("{call}: {text}"));
         return (output, millis);
     }

@@ -123,17 +123,16 @@ impl<'a> World<'a> {
     /// Lives the session to its end through all its processes.
     pub(crate) fn run(&mut self) -> Result<(), Box<Violation>> {
         let mut steps = 0;
-        loop {
+        let result = loop {
             match self.live(&mut steps) {
-                Ok(()) => break,
-                Err(Stop::Breaks(violation)) => return Err(violation),
+                Ok(()) => break self.checker.end(self.store.entries(), &self.state),
+                Err(Stop::Breaks(violation)) => break Err(*violation),
                 Err(Stop::Dies { loses_power }) => self.die(loses_power),
             }
-        }
+        };
         self.counts.turns = u64::from(self.state.turns);
         self.counts.records = self.store.entries().len() as u64;
-        self.checker.end(self.store.entries(), &self.state)?;
-        Ok(())
+        result.map_err(Box::new)
     }
 
     /// One process, from taking the session over to its end.
@@ -196,7 +195,11 @@ impl<'a> World<'a> {
             return Err(self.crash(&pending));
         }
         // Somebody may come between a record and the effects it brings, and so may an outcome.
-        if !new.is_empty() && self.has_act(2) && self.act()? {
+        let comes = match is_half_planned(&pending) {
+            true => self.scene.acts_left > 0 && self.chance.percent(50),
+            false => self.has_act(2),
+        };
+        if !new.is_empty() && comes && self.act()? {
             return Ok(true);
         }
         let waits = !self.flights.is_empty()
@@ -226,10 +229,16 @@ impl<'a> World<'a> {
         }
         let (mut some, mut others): (Vec<_>, Vec<_>) = effects.into_iter().partition(keeps_time);
         if !others.is_empty() {
-            let plans = |effect: &Effect| matches!(effect.kind, EffectKind::PlanCall { .. });
             // What asks or runs while others are not looked up yet is the rarer case.
-            let rarer = others.iter().position(|effect| !plans(effect));
-            let at = rarer.unwrap_or_else(|| self.chance.index(others.len()));
+            let rarity = |at: &usize| match &others[*at].kind {
+                EffectKind::AskPermission { .. } => 0,
+                EffectKind::PlanCall { .. } => 2,
+                _ => 1,
+            };
+            let rarest = (0..others.len()).map(|at| rarity(&at)).min();
+            let mut rare: Vec<usize> = (0..others.len()).collect();
+            rare.retain(|at| Some(rarity(at)) == rarest);
+            let at = self.chance.pick(&rare);
             some.push(others.swap_remove(at));
         }
         some
@@ -349,4 +358,12 @@ impl<'a> World<'a> {
 
 fn keeps_time(effect: &Effect) -> bool {
     matches!(effect.kind, EffectKind::Wake { .. })
+}
+
+/// Somebody is asked about one call while another is not looked up yet: rare, so it is used.
+fn is_half_planned(pending: &[Effect]) -> bool {
+    let plans = |effect: &Effect| matches!(effect.kind, EffectKind::PlanCall { .. });
+    let asks =
+        |effect: &Effect| matches!(effect.kind, EffectKind::AskPermission { asked: true, .. });
+    pending.iter().any(plans) && pending.iter().any(asks)
 }

@@ -1,3 +1,4 @@
 //! The machine holds in thousands of runs, and its seeded bugs are found.
 
+mod bugs;
 mod seeds;

@@ -32,7 +32,7 @@ pub(crate) enum Command {
     Exec(Box<ExecArguments>),
     /// Watch the agent fix a failing test: no key and no network needed
     Demo,
-    /// List the stored sessions
+    /// List, export or delete the stored sessions
     Sessions(SessionsArguments),
     /// Show a session: what was said, what was run, what it cost
     Show(ShowArguments),
@@ -109,6 +109,17 @@ pub(crate) enum SessionsCommand {
         /// Only those of this folder
         #[arg(long, value_name = "FOLDER")]
         cwd: Option<PathBuf>,
+    },
+    /// Print a session's journal as it is stored, one JSON record a line
+    Export {
+        /// The session's id, or the beginning of it
+        id: String,
+    },
+    /// Remove sessions with all they hold; what an owner has open stays
+    Delete {
+        /// The whole ids: what is gone is gone
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
     },
 }
 

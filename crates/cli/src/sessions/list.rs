@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use heeler_core::{SessionStore, Timestamp, truncate_chars};
+use heeler_core::{SessionStore, SessionSummary, Timestamp, truncate_chars};
 use heeler_store::FileStore;
 
 use crate::say::harmless;
@@ -33,17 +33,21 @@ pub(super) async fn print(
         writeln!(out, "no sessions yet; start one with `heeler exec PROMPT`")?;
     }
     for session in sessions {
-        let title = session.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        writeln!(
-            out,
-            "{}  {}  {}  {}",
-            session.header.id,
-            moment(session.updated),
-            session.header.workspace,
-            harmless(&truncate_chars(&title, TITLE_CHARS_MAX))
-        )?;
+        writeln!(out, "{}", line(&session))?;
     }
     Ok(())
+}
+
+/// A session on one line.
+pub(super) fn line(session: &SessionSummary) -> String {
+    let title = session.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    harmless(&format!(
+        "{}  {}  {}  {}",
+        session.header.id,
+        moment(session.updated),
+        session.header.workspace,
+        truncate_chars(&title, TITLE_CHARS_MAX)
+    ))
 }
 
 /// A time as people read it, in UTC.

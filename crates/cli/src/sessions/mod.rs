@@ -1,5 +1,7 @@
 //! `heeler sessions` and `heeler show`.
 
+mod delete;
+mod export;
 mod list;
 mod show;
 
@@ -20,6 +22,13 @@ pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
     match &arguments.command {
         SessionsCommand::List { cwd } => {
             block_on(list::print(&store, cwd.as_deref(), &mut std::io::stdout().lock()))
+        }
+        SessionsCommand::Export { id } => block_on(async {
+            let id = find(&store, id).await?;
+            export::print(&store, id, &mut std::io::stdout().lock()).await
+        }),
+        SessionsCommand::Delete { ids } => {
+            block_on(delete::delete(&store, ids, &mut std::io::stdout().lock()))
         }
     }
 }

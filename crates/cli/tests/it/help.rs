@@ -22,7 +22,7 @@ fn help() {
         Commands:
           exec      Run one turn without a terminal: the answer goes to stdout, progress to stderr
           demo      Watch the agent fix a failing test: no key and no network needed
-          sessions  List the stored sessions
+          sessions  List, export or delete the stored sessions
           show      Show a session: what was said, what was run, what it cost
 
         Options:

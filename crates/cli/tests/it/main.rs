@@ -36,6 +36,8 @@ mod signals;
 #[cfg(test)]
 mod stdin;
 #[cfg(test)]
+mod stored;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod usage;

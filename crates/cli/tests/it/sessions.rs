@@ -28,11 +28,6 @@ fn check(world: &World, arguments: &[&str], stdout: Expect) {
     assert_eq!(output.stderr, "");
 }
 
-fn ids(world: &World) -> Vec<String> {
-    let id = |path: std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
-    world.journals().into_iter().map(id).collect()
-}
-
 #[test]
 fn a_list_of_nothing_and_of_something() {
     let world = World::new();
@@ -69,7 +64,7 @@ fn the_newest_stands_last_and_is_the_one_to_continue() {
     let world = World::new();
     world.exec(ANY, &["first"]).run().exits(0);
     world.exec(ANY, &["second"]).run().exits(0);
-    let [first, second] = ids(&world).try_into().unwrap();
+    let [first, second] = world.ids().try_into().unwrap();
     world.exec(ANY, &["--resume", &first, "again"]).run().exits(0);
     let listed = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
     let listed: Vec<&str> = listed.lines().map(|line| &line[..first.len()]).collect();
@@ -84,7 +79,7 @@ fn a_session_is_shown_by_the_beginning_of_its_id() {
     let world = World::new();
     world.write("work/long.txt", "a line of text\n".repeat(100));
     world.exec(TALK, &["what is\nhere?"]).run().exits(0);
-    let [id] = ids(&world).try_into().unwrap();
+    let [id] = world.ids().try_into().unwrap();
     check(
         &world,
         &["show", &id[..13]],
@@ -170,7 +165,7 @@ fn a_resumed_session_works_in_its_own_folder_from_wherever_it_is_resumed() {
     "#;
     let server = MockServer::start(Script::parse(script).unwrap());
     world.exec_at(&server, &["hello"]).run().exits(0);
-    let [id] = ids(&world).try_into().unwrap();
+    let [id] = world.ids().try_into().unwrap();
     let arguments = ["--permission-mode", "accept-edits", "--resume", &id, "and now?"];
     let inner = world.path("work/inner");
     let output = world.exec_at(&server, &arguments).cwd(&inner).run().exits(0);
@@ -200,7 +195,7 @@ fn a_script_is_found_from_where_one_stands_and_found_again() {
     world.write("work/any.toml", ANY);
     let arguments = ["exec", "--cwd", "inner", "--model", "script:any.toml", "first"];
     world.heeler(&arguments).run().exits(0);
-    let [id] = ids(&world).try_into().unwrap();
+    let [id] = world.ids().try_into().unwrap();
     let arguments = ["exec", "--resume", &id, "again"];
     world.heeler(&arguments).cwd(&world.path("home")).run().exits(0);
 }
@@ -215,7 +210,7 @@ fn a_broken_line_is_told_and_the_rest_goes_on() {
     let reply = lines.iter().position(|line| line.contains("model_replied")).unwrap();
     lines[reply] = lines[reply].replacen("I will look.", "I will loot.", 1);
     std::fs::write(world.journal(), lines.concat()).unwrap();
-    let [id] = ids(&world).try_into().unwrap();
+    let [id] = world.ids().try_into().unwrap();
     check(
         &world,
         &["show", &id],
@@ -253,10 +248,10 @@ fn a_broken_header_is_told_with_the_file_and_the_next_step() {
     world.exec(ANY, &["first"]).run().exits(0);
     let text = std::fs::read_to_string(world.journal()).unwrap();
     std::fs::write(world.journal(), text.replacen("heeler-journal", "heeler-jourmal", 1)).unwrap();
-    let [id] = ids(&world).try_into().unwrap();
+    let [id] = world.ids().try_into().unwrap();
     let shown = world.heeler(&["show", &id]).run().exits(2);
     expect![[r#"
-        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); restore the file from a backup, or delete session ID
+        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); restore the file from a backup, or remove the session with `heeler sessions delete ID`
     "#]].assert_eq(&world.plain(&shown.stderr));
     let resumed = world.exec(ANY, &["--resume", &id, "x"]).run().exits(2);
     assert_eq!(resumed.stderr, shown.stderr);
@@ -268,7 +263,7 @@ fn a_journal_of_a_newer_heeler_is_shown_but_not_continued() {
     world.exec(ANY, &["first"]).run().exits(0);
     let text = std::fs::read_to_string(world.journal()).unwrap();
     std::fs::write(world.journal(), text.replacen("\"version\":1", "\"version\":9", 1)).unwrap();
-    let [id] = ids(&world).try_into().unwrap();
+    let [id] = world.ids().try_into().unwrap();
     let output = world.heeler(&["exec", "--resume", &id, "x"]).run().exits(2);
     expect![[r#"
         heeler: `WORLD/home/sessions/ID.jsonl` has format 9 of a newer heeler; update heeler to open it

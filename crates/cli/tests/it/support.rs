@@ -113,6 +113,12 @@ impl World {
         only
     }
 
+    /// The ids of the sessions, oldest first.
+    pub(crate) fn ids(&self) -> Vec<String> {
+        let id = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+        self.journals().into_iter().map(id).collect()
+    }
+
     /// The whole lines of the only journal.
     pub(crate) fn journal_lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.journal()).unwrap();

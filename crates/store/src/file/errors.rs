@@ -85,7 +85,7 @@ pub(super) fn scan(id: &SessionId, path: &Path, error: ScanError) -> StoreError 
             StoreErrorKind::Damaged,
             format!(
                 "the first line of `{shown}` cannot be read ({what}); restore the file from a \
-                 backup, or delete session {id}"
+                 backup, or remove the session with `heeler sessions delete {id}`"
             ),
         ),
     }

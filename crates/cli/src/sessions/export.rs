@@ -1,0 +1,45 @@
+//! `heeler sessions export`: the journal as it is stored.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+
+use anyhow::{Context as _, Result};
+use heeler_core::{SessionId, SessionStore, StoreErrorKind};
+use heeler_store::FileStore;
+
+use crate::say::say;
+
+/// Prints the journal's lines byte for byte, the unreadable ones too: who exports a damaged
+/// journal wants what there is. What is wrong is told on stderr. Reads only; the session may be
+/// running.
+pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write) -> Result<()> {
+    match store.read(id.clone()).await {
+        Ok(journal) => {
+            for damage in &journal.damage {
+                say(format_args!("heeler: damaged: line {}: {}", damage.line, damage.what));
+            }
+            if journal.torn_bytes > 0 {
+                say(format_args!(
+                    "heeler: torn: the last {} bytes are no whole record; the next turn of the \
+                     session cuts them off",
+                    journal.torn_bytes
+                ));
+            }
+        }
+        Err(error) if matches!(error.kind(), StoreErrorKind::Damaged | StoreErrorKind::Newer) => {
+            say(format_args!("heeler: {error}"));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let path = store.journal_path(&id);
+    let cannot_read = || format!("cannot read {}", path.display());
+    let mut lines = BufReader::new(File::open(&path).with_context(cannot_read)?);
+    let mut line = Vec::new();
+    // What lacks its line break is no line: a torn tail, or one that is being written just now.
+    while lines.read_until(b'\n', &mut line).with_context(cannot_read)? > 0 && line.ends_with(b"\n")
+    {
+        out.write_all(&line)?;
+        line.clear();
+    }
+    Ok(out.flush()?)
+}

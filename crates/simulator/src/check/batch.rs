@@ -5,7 +5,7 @@ use heeler_core::{
     RuleEffect, Seq, Settings, ToolOutput,
 };
 
-use super::ledger::DEATHS_MAX;
+use super::account::DEATHS_MAX;
 use super::{Checked, Invariant, ensure, permission};
 use crate::tools;
 

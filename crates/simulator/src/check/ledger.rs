@@ -4,16 +4,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CallId, Cost, Entry, Event, Input, InterruptCause, LimitKind, Message, ModelReplied,
-    ModelStarted, Record, Role, Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
+    Block, CallId, Cost, Entry, Event, Input, Message, ModelReplied, ModelStarted, Record, Role,
+    Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
+use super::account::TurnAccount;
 use super::batch::Batch;
 use super::{Checked, Invariant, ensure};
-
-/// How many processes may die in one effect.
-pub(super) const DEATHS_MAX: u32 = 3;
 
 /// What the journal says so far.
 #[derive(Default)]
@@ -32,28 +30,6 @@ pub(super) struct Ledger {
     now: u64,
     epoch: u32,
     incarnation: u64,
-}
-
-/// The running turn.
-#[derive(Default)]
-pub(super) struct TurnAccount {
-    pub(super) number: u32,
-    rounds: u32,
-    calls: u32,
-    tokens: u64,
-    cost: u64,
-    wall_millis: u64,
-    pub(super) limits_moved: bool,
-    /// The last request: round and attempt, and whether it is still out.
-    attempt: (u32, u32),
-    is_asking: bool,
-    deaths: u32,
-    interrupted: Option<InterruptCause>,
-    last_stop: Option<StopReason>,
-    pub(super) batch: Option<Batch>,
-    /// The last failing call and how often it came in a row.
-    pub(super) repeats: (Option<(String, String)>, u32),
-    is_stopped_by_denial: bool,
 }
 
 impl Ledger {
@@ -196,9 +172,7 @@ impl Ledger {
             Record::Compacted(compacted) => self.spend(compacted.usage, compacted.cost),
             Record::CompactionStarted(started) => {
                 let cut = usize::try_from(started.cut).unwrap_or(usize::MAX);
-                if self.compaction.is_none() {
-                    self.compaction = Some(cut);
-                }
+                self.compaction.get_or_insert(cut);
             }
             Record::Interrupted { cause } => {
                 self.compaction = None;
@@ -275,35 +249,8 @@ impl Ledger {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == started.turn) else {
             return Ok(());
         };
-        let attempt = (started.round, started.attempt);
-        ensure(attempt > turn.attempt, Invariant::AttemptsGrow, || {
-            format!("{attempt:?} comes after {:?}", turn.attempt)
-        })?;
-        ensure(turn.interrupted.is_none(), Invariant::CancelEndsEffects, || {
-            "the model is asked after the interrupt".into()
-        })?;
-        ensure(turn.deaths < DEATHS_MAX, Invariant::DeathsAreBounded, || {
-            format!("the model is asked after {} processes died of it", turn.deaths)
-        })?;
-        ensure(limits.rounds == 0 || turn.rounds < limits.rounds, Invariant::RoundLimit, || {
-            format!("{} rounds were spent already", turn.rounds)
-        })?;
-        let reserve = started.reserve;
-        let tokens = turn.tokens + reserve.input + reserve.output;
-        ensure(limits.tokens == 0 || tokens <= limits.tokens, Invariant::TokenLimit, || {
-            format!("{tokens} tokens may be spent, {} are allowed", limits.tokens)
-        })?;
-        let cost = prices.map_or(0, |prices| {
-            reserve.input * prices.input.max(prices.cache_write) + reserve.output * prices.output
-        });
-        let cost = turn.cost + cost;
-        let counts = limits.cost != 0 && prices.is_some();
-        ensure(!counts || cost <= limits.cost, Invariant::CostLimit, || {
-            format!("{cost} may be spent, {} is allowed", limits.cost)
-        })?;
-        turn.attempt = attempt;
-        turn.is_asking = true;
-        turn.batch = None;
+        turn.may_ask(started, &limits, prices)?;
+        turn.ask(started);
         let (due, later) = std::mem::take(&mut self.queue)
             .into_iter()
             .partition(|(seq, ..)| *seq <= started.up_to);
@@ -440,38 +387,6 @@ impl Ledger {
         )?;
         self.log = std::iter::once(Arc::clone(message)).chain(tail).collect();
         Ok(())
-    }
-}
-
-impl TurnAccount {
-    /// What is written as the end is what happened.
-    fn outcome_is_true(&self, outcome: &TurnOutcome) -> Checked {
-        let ends_in_words = self.batch.is_none() && !self.is_asking;
-        let possible = match self.interrupted {
-            Some(InterruptCause::Cancelled) => *outcome == TurnOutcome::Cancelled,
-            Some(InterruptCause::WallTime) => {
-                *outcome == TurnOutcome::Limit { limit: LimitKind::Wall }
-            }
-            None if self.is_stopped_by_denial => {
-                matches!(outcome, TurnOutcome::Denied { .. } | TurnOutcome::Failed { .. })
-            }
-            None => match (outcome, &self.last_stop) {
-                (TurnOutcome::Done, Some(StopReason::MaxTokens)) => !ends_in_words,
-                (TurnOutcome::Done, stop) => {
-                    !matches!(stop, Some(StopReason::Refusal | StopReason::ContentFilter))
-                }
-                (TurnOutcome::Truncated, stop) => *stop == Some(StopReason::MaxTokens),
-                (TurnOutcome::Refused, stop) => {
-                    matches!(stop, Some(StopReason::Refusal | StopReason::ContentFilter))
-                }
-                // The interrupt itself may be torn off what was said until then.
-                (TurnOutcome::Cancelled, stop) => *stop == Some(StopReason::Interrupted),
-                _ => true,
-            },
-        };
-        ensure(possible, Invariant::OutcomeIsTrue, || {
-            format!("turn {} ends as {outcome:?} after {:?}", self.number, self.last_stop)
-        })
     }
 }
 

@@ -1,9 +1,10 @@
 //! The checker: it watches a run from outside and says what must never be.
 //!
 //! It keeps a ledger of its own from the records and events, and calls nothing of the machine that
-//! it checks. Read in this order: `ledger` (what must be true after each record), `batch` (the
-//! calls of one answer), `permission` (what may run), `request`, `fold`.
+//! it checks. Read in this order: `ledger` (what must be true after each record), `account`
+//! (one turn), `batch` (the calls of one answer), `permission` (what may run), `request`, `fold`.
 
+mod account;
 mod batch;
 mod fold;
 mod ledger;

@@ -79,6 +79,17 @@ impl World<'_> {
                     }
                 }
             }
+            Fault::Stale => return self.repeat_an_outcome().map(|()| true),
+            _ => self.change(act),
+        };
+        self.matrix.hit(act, &pending);
+        self.write(records, Durability::Written)?;
+        Ok(true)
+    }
+
+    /// What the session runs under is another from here on.
+    fn change(&mut self, act: Fault) -> Vec<Record> {
+        match act {
             Fault::Rule => {
                 let effect = self.chance.pick(&[RuleEffect::Allow, RuleEffect::Deny]);
                 scene::rule(effect, self.chance).map(Record::RuleGranted).into_iter().collect()
@@ -101,16 +112,12 @@ impl World<'_> {
                 self.tools_version += self.chance.below(2);
                 vec![]
             }
-            Fault::Compact => {
+            _ => {
                 self.is_active = true;
                 self.compaction_wanted = true;
                 vec![]
             }
-            _ => return self.repeat_an_outcome().map(|()| true),
-        };
-        self.matrix.hit(act, &pending);
-        self.write(records, Durability::Written)?;
-        Ok(true)
+        }
     }
 
     fn steering(&mut self, act: Fault) -> Vec<Record> {

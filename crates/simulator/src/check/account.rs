@@ -1,0 +1,108 @@
+//! The checker's account of one turn: what it spent, and how it may go on and end.
+
+use heeler_core::{
+    InterruptCause, LimitKind, Limits, ModelStarted, Prices, StopReason, TurnOutcome,
+};
+
+use super::batch::Batch;
+use super::{Checked, Invariant, ensure};
+
+/// How many processes may die in one effect.
+pub(super) const DEATHS_MAX: u32 = 3;
+
+/// The running turn.
+#[derive(Default)]
+pub(super) struct TurnAccount {
+    pub(super) number: u32,
+    pub(super) rounds: u32,
+    pub(super) calls: u32,
+    pub(super) tokens: u64,
+    pub(super) cost: u64,
+    pub(super) wall_millis: u64,
+    pub(super) limits_moved: bool,
+    /// The last request: round and attempt, and whether it is still out.
+    pub(super) attempt: (u32, u32),
+    pub(super) is_asking: bool,
+    pub(super) deaths: u32,
+    pub(super) interrupted: Option<InterruptCause>,
+    pub(super) last_stop: Option<StopReason>,
+    pub(super) batch: Option<Batch>,
+    /// The last failing call and how often it came in a row.
+    pub(super) repeats: (Option<(String, String)>, u32),
+    pub(super) is_stopped_by_denial: bool,
+}
+
+impl TurnAccount {
+    /// The model may be asked now: within every limit, once more, and after no interrupt.
+    pub(super) fn may_ask(
+        &self,
+        started: &ModelStarted,
+        limits: &Limits,
+        prices: Option<Prices>,
+    ) -> Checked {
+        let attempt = (started.round, started.attempt);
+        ensure(attempt > self.attempt, Invariant::AttemptsGrow, || {
+            format!("{attempt:?} comes after {:?}", self.attempt)
+        })?;
+        ensure(self.interrupted.is_none(), Invariant::CancelEndsEffects, || {
+            "the model is asked after the interrupt".into()
+        })?;
+        ensure(self.deaths < DEATHS_MAX, Invariant::DeathsAreBounded, || {
+            format!("the model is asked after {} processes died of it", self.deaths)
+        })?;
+        ensure(limits.rounds == 0 || self.rounds < limits.rounds, Invariant::RoundLimit, || {
+            format!("{} rounds were spent already", self.rounds)
+        })?;
+        let reserve = started.reserve;
+        let tokens = self.tokens + reserve.input + reserve.output;
+        ensure(limits.tokens == 0 || tokens <= limits.tokens, Invariant::TokenLimit, || {
+            format!("{tokens} tokens may be spent, {} are allowed", limits.tokens)
+        })?;
+        let cost = prices.map_or(0, |prices| {
+            reserve.input * prices.input.max(prices.cache_write) + reserve.output * prices.output
+        });
+        let cost = self.cost + cost;
+        let counts = limits.cost != 0 && prices.is_some();
+        ensure(!counts || cost <= limits.cost, Invariant::CostLimit, || {
+            format!("{cost} may be spent, {} is allowed", limits.cost)
+        })?;
+        Ok(())
+    }
+
+    /// The model is asked.
+    pub(super) fn ask(&mut self, started: &ModelStarted) {
+        self.attempt = (started.round, started.attempt);
+        self.is_asking = true;
+        self.batch = None;
+    }
+
+    /// What is written as the end is what happened.
+    pub(super) fn outcome_is_true(&self, outcome: &TurnOutcome) -> Checked {
+        let ends_in_words = self.batch.is_none() && !self.is_asking;
+        let possible = match self.interrupted {
+            Some(InterruptCause::Cancelled) => *outcome == TurnOutcome::Cancelled,
+            Some(InterruptCause::WallTime) => {
+                *outcome == TurnOutcome::Limit { limit: LimitKind::Wall }
+            }
+            None if self.is_stopped_by_denial => {
+                matches!(outcome, TurnOutcome::Denied { .. } | TurnOutcome::Failed { .. })
+            }
+            None => match (outcome, &self.last_stop) {
+                (TurnOutcome::Done, Some(StopReason::MaxTokens)) => !ends_in_words,
+                (TurnOutcome::Done, stop) => {
+                    !matches!(stop, Some(StopReason::Refusal | StopReason::ContentFilter))
+                }
+                (TurnOutcome::Truncated, stop) => *stop == Some(StopReason::MaxTokens),
+                (TurnOutcome::Refused, stop) => {
+                    matches!(stop, Some(StopReason::Refusal | StopReason::ContentFilter))
+                }
+                // The interrupt itself may be torn off what was said until then.
+                (TurnOutcome::Cancelled, stop) => *stop == Some(StopReason::Interrupted),
+                _ => true,
+            },
+        };
+        ensure(possible, Invariant::OutcomeIsTrue, || {
+            format!("turn {} ends as {outcome:?} after {:?}", self.number, self.last_stop)
+        })
+    }
+}

@@ -7,6 +7,7 @@ mod finding;
 mod rust_text;
 mod seeds;
 mod simulate;
+mod storm;
 mod tidy;
 mod tree;
 
@@ -24,6 +25,7 @@ usage: cargo xtask COMMAND
   seeds             docs/seeds.md: every item of the seeds has an answer that holds
   seeds --closed    the same, and no row may be left open
   simulate          the shipped turn machine through faults: --seeds N, --seed S, --break NAME
+  storm             the shipped program, killed and resumed: --kills N, --seed S, --binary PATH
 ";
 
 fn main() -> ExitCode {
@@ -43,6 +45,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["seeds"] => Ok(seeds::run(&workspace()?, OpenRows::Counted)),
         ["seeds", "--closed"] => Ok(seeds::run(&workspace()?, OpenRows::Refused)),
         ["simulate", rest @ ..] => simulate::run_command(rest),
+        ["storm", rest @ ..] => storm::run_command(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -1,0 +1,151 @@
+//! A session's journal as it is found on disk.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::task::{Context, Poll, Waker};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use heeler_core::{Block, CallId, Entry, Record, SessionId, SessionStore as _};
+use heeler_store::FileStore;
+
+/// A journal: its bytes and what they say.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The whole lines; a torn tail is left out.
+    pub(super) whole: Vec<u8>,
+    /// Bytes of a torn tail.
+    pub(super) torn_bytes: usize,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// What was going on at the end of a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// The process had written nothing yet, or only that it is there.
+    Starting,
+    /// A request was sent.
+    InStream,
+    /// A call was running.
+    InCall,
+    /// Neither.
+    Between,
+}
+
+/// A call as the journal knows it.
+#[derive(Default)]
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) input: String,
+    pub(super) is_started: bool,
+    /// Whether it gave an error, once it has finished.
+    pub(super) is_error: Option<bool>,
+}
+
+impl Found {
+    /// Reads the journal of the only session below `home`; empty when there is none yet.
+    pub(super) fn read(home: &Path) -> Result<Self> {
+        let mut made = Vec::new();
+        let Ok(listed) = fs::read_dir(home.join("sessions")) else { return Ok(Self::default()) };
+        for entry in listed {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "jsonl") {
+                let bytes = fs::read(&path).with_context(|| format!("{}", path.display()))?;
+                // Whose maker died before the first line never was a session.
+                made.extend(bytes.contains(&b'\n').then_some((path, bytes)));
+            }
+        }
+        if made.len() > 1 {
+            bail!("there are {} sessions instead of one", made.len());
+        }
+        let Some((path, mut whole)) = made.pop() else { return Ok(Self::default()) };
+        let length = whole.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let torn_bytes = whole.len() - length;
+        whole.truncate(length);
+        let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let id: SessionId = id.parse().with_context(|| format!("{}", path.display()))?;
+        let mut reading = FileStore::open(home)?.read(id);
+        // The store does its work at the first poll.
+        let read = reading.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let Poll::Ready(journal) = read else { bail!("reading {} blocks", path.display()) };
+        let journal = journal?;
+        ensure!(journal.damage.is_empty(), "the journal is damaged: {:?}", journal.damage);
+        Ok(Self { whole, torn_bytes, entries: journal.entries })
+    }
+
+    /// The last record's number.
+    pub(super) fn last_seq(&self) -> u64 {
+        self.entries.last().map_or(0, |entry| entry.seq)
+    }
+
+    /// Whether a turn is unfinished.
+    pub(super) fn is_pending(&self) -> bool {
+        self.entries.iter().fold(false, |pending, entry| match entry.record {
+            Record::Input(_) => true,
+            Record::TurnFinished { .. } => false,
+            _ => pending,
+        })
+    }
+
+    /// How many records of this kind there are.
+    pub(super) fn count(&self, kind: &str) -> usize {
+        self.entries.iter().filter(|entry| entry.record.kind() == kind).count()
+    }
+
+    /// What was going on when the journal ended; `begun` is what it was when the process began.
+    pub(super) fn place(&self, begun: &Found) -> Place {
+        let new = self.entries.get(begun.entries.len()..).unwrap_or_default();
+        let only_begun =
+            |entry: &Entry| matches!(entry.record, Record::Opened(_) | Record::SettingsChanged(_));
+        if new.iter().all(only_begun) {
+            return Place::Starting;
+        }
+        let mut is_asking = false;
+        let mut running = BTreeSet::new();
+        for entry in new {
+            match &entry.record {
+                Record::ModelStarted(_) => is_asking = true,
+                Record::ModelReplied(_) | Record::ModelFailed(_) => is_asking = false,
+                Record::CallStarted { call } => drop(running.insert(*call)),
+                Record::CallFinished { call, .. } => drop(running.remove(call)),
+                Record::Interrupted { .. } | Record::TurnFinished { .. } => {
+                    is_asking = false;
+                    running.clear();
+                }
+                _ => {}
+            }
+        }
+        match (running.is_empty(), is_asking) {
+            (false, _) => Place::InCall,
+            (true, true) => Place::InStream,
+            (true, false) => Place::Between,
+        }
+    }
+
+    /// Every call the model made.
+    pub(super) fn calls(&self) -> BTreeMap<CallId, Call> {
+        let mut calls: BTreeMap<CallId, Call> = BTreeMap::new();
+        for entry in &self.entries {
+            match &entry.record {
+                Record::ModelReplied(replied) => {
+                    let (turn, round) = (replied.turn, replied.round);
+                    let uses = replied.reply.blocks.iter().filter_map(|block| match block {
+                        Block::ToolUse(call) => Some(call),
+                        _ => None,
+                    });
+                    for (index, call) in (0..).zip(uses) {
+                        let known = calls.entry(CallId { turn, round, index }).or_default();
+                        known.tool.clone_from(&call.name);
+                        known.input = call.input.get().to_owned();
+                    }
+                }
+                Record::CallStarted { call } => calls.entry(*call).or_default().is_started = true,
+                Record::CallFinished { call, output, .. } => {
+                    calls.entry(*call).or_default().is_error = Some(output.is_error);
+                }
+                _ => {}
+            }
+        }
+        calls
+    }
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask storm`: the shipped program, struck at random moments and resumed until done.
+//!
+//! Every session is a folder of its own, a mock server that plays a drawn script and checks every
+//! request, and one `heeler exec` after the other: each is struck at a drawn moment by a drawn
+//! signal, and the next one continues. Read in this order: `workload` (what the model says),
+//! `strike` (when and how), `session` (the loop, and what must hold after each process), `check`
+//! (what must hold of the effects), `world` (folders and processes), `journal`, `running`, `disk`.
+//!
+//! A seed draws the same choices again; when exactly they meet the processes is up to the machine.
+
+mod check;
+mod dice;
+mod disk;
+mod journal;
+mod running;
+mod session;
+mod strike;
+mod system;
+mod totals;
+mod workload;
+mod world;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use disk::Disk;
+use session::Harbor;
+use totals::Totals;
+
+/// Kills of a storm, when nobody says how many.
+const KILLS: u64 = 200;
+/// Sessions that run beside each other.
+const SESSIONS_AT_ONCE: usize = 2;
+/// Where the storm's sessions are, below the folder for temporary files.
+const PREFIX: &str = "heeler-storm-";
+
+/// What the command line asks for.
+struct Wish {
+    kills: u64,
+    first: u64,
+    binary: Option<PathBuf>,
+}
+
+/// A session in which something is broken.
+struct Broken {
+    seed: u64,
+    what: String,
+}
+
+/// Runs `storm` with its arguments.
+pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
+    let wish = parse(arguments)?;
+    let binary = wish.binary.clone().map_or_else(build, Ok)?;
+    let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+    let base = folder.path().canonicalize()?;
+    // A copy: the original may be built anew while the storm goes on.
+    let copy = base.join("heeler");
+    std::fs::copy(&binary, &copy).with_context(|| format!("copying {}", binary.display()))?;
+    let disks = Disk::is_possible();
+    if !disks {
+        println!("skipped: full disks (no mount namespace here)");
+    }
+    if !Path::new("/proc/self/environ").exists() {
+        println!("skipped: looking for processes that are left (no /proc here)");
+    }
+    let started = Instant::now();
+    let (totals, broken) = blow(&wish, &Harbor { base: &base, binary: &copy, disks });
+    println!("{totals}, seconds {:.1}", started.elapsed().as_secs_f64());
+    println!("violations: {}", broken.len());
+    for Broken { seed, what } in &broken {
+        println!("\nseed {seed}: {what}");
+        println!("again: cargo xtask storm --kills 1 --seed {seed}");
+    }
+    if broken.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("\nwhat is left of it: {}", folder.keep().display());
+    Ok(ExitCode::FAILURE)
+}
+
+fn parse(arguments: &[&str]) -> Result<Wish> {
+    let mut wish = Wish { kills: KILLS, first: 0, binary: None };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let value = rest.next().with_context(|| format!("{argument} needs a value"))?;
+        match *argument {
+            "--kills" => wish.kills = value.parse().context("--kills is a number")?,
+            "--seed" => wish.first = value.parse().context("--seed is a number")?,
+            "--binary" => wish.binary = Some(value.into()),
+            other => bail!("storm knows --kills N, --seed S and --binary PATH, not {other}"),
+        }
+    }
+    Ok(wish)
+}
+
+/// Builds the program and returns where it is.
+fn build() -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = system::program(cargo).args(["build", "--quiet", "-p", "heeler-cli"]).status()?;
+    ensure!(status.success(), "heeler does not build");
+    // The build that runs now lies beside it.
+    let beside = std::env::current_exe()?.with_file_name("heeler");
+    ensure!(beside.exists(), "{} is not there; give --binary PATH", beside.display());
+    Ok(beside)
+}
+
+/// Runs sessions until there were enough kills, or something is broken.
+fn blow(wish: &Wish, harbor: &Harbor<'_>) -> (Totals, Vec<Broken>) {
+    let next = AtomicU64::new(wish.first);
+    let found: Mutex<(Totals, Vec<Broken>)> = Mutex::default();
+    let is_enough = || {
+        let enough = |all: &(Totals, Vec<Broken>)| all.0.kills() >= wish.kills || !all.1.is_empty();
+        found.lock().map_or(true, |all| enough(&all))
+    };
+    let work = || {
+        while !is_enough() {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            let result = session::run(seed, harbor);
+            let Ok(mut all) = found.lock() else { return };
+            match result {
+                Ok(totals) => all.0.add(totals),
+                Err(error) => all.1.push(Broken { seed, what: format!("{error:#}") }),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        // One kill is one session: that of the seed.
+        let n = if wish.kills <= 1 { 1 } else { SESSIONS_AT_ONCE };
+        (0..n).for_each(|_| {
+            scope.spawn(work);
+        });
+    });
+    found.into_inner().unwrap_or_default()
+}

@@ -1,0 +1,309 @@
+//! One session through a storm: begun, struck, resumed, until it is done.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use heeler_core::Record;
+use heeler_testkit::MockServer;
+use rustix::process::Signal;
+
+use super::check;
+use super::dice::Dice;
+use super::journal::{Found, Place};
+use super::running::{End, Ended, Running};
+use super::strike::{AfterStop, Growth, Means, Strike};
+use super::totals::Totals;
+use super::workload::{BOARD, FINAL, Workload};
+use super::world::World;
+
+/// A session that needs more processes than this comes to no end.
+const PROCESSES_MAX: usize = 200;
+/// A second signal of the same kind comes after at most so many polls.
+const TWICE_POLLS_MAX: usize = 5;
+/// What a full disk is called.
+const DISK_FULL: &str = "No space left on device";
+
+/// Where a session runs, and with what.
+pub(super) struct Harbor<'a> {
+    pub(super) base: &'a Path,
+    pub(super) binary: &'a Path,
+    pub(super) disks: bool,
+}
+
+/// A session on its way.
+struct Session {
+    dice: Dice,
+    world: World,
+    workload: Workload,
+    server: MockServer,
+    strikes_left: usize,
+    /// Silent streams whose readers were struck.
+    n_stalls_met: usize,
+    /// The journal as it was after the last process.
+    journal: Found,
+    /// The next process gets a prompt, whatever the journal says.
+    needs_prompt: bool,
+    totals: Totals,
+}
+
+/// What struck a process, and what was going on then.
+#[derive(Clone, Copy)]
+struct Struck {
+    signal: &'static str,
+    place: Option<Place>,
+}
+
+/// Runs the session of this seed.
+pub(super) fn run(seed: u64, harbor: &Harbor<'_>) -> Result<Totals> {
+    let mut dice = Dice::new(seed);
+    let is_disk = dice.one_in(8) && harbor.disks;
+    let strikes_left = dice.roll(6..=16);
+    let n_rounds = strikes_left + dice.roll(2..=8);
+    let workload = Workload::draw(&mut dice, n_rounds);
+    let world = World::make(harbor.base, seed, harbor.binary, is_disk)?;
+    fs::write(world.workspace().join(BOARD), workload.board())?;
+    let server = MockServer::builder(workload.script.clone()).chunking(workload.chunking).start();
+    let totals = Totals::of_session(is_disk);
+    let session = Session {
+        dice,
+        world,
+        workload,
+        server,
+        strikes_left,
+        n_stalls_met: 0,
+        journal: Found::default(),
+        needs_prompt: false,
+        totals,
+    };
+    session.run()
+}
+
+impl Session {
+    fn run(mut self) -> Result<Totals> {
+        for n in 0.. {
+            ensure!(n < PROCESSES_MAX, "after {PROCESSES_MAX} processes it is still not done");
+            let is_over = self.process().with_context(|| format!("process {}", n + 1))?;
+            if is_over {
+                break;
+            }
+        }
+        self.check_end()?;
+        self.totals.requests = self.server.status().requests as u64;
+        self.totals.add_journal(&self.journal);
+        self.world.remove()?;
+        Ok(self.totals)
+    }
+
+    /// One process from its start to its end; true when the session is done.
+    fn process(&mut self) -> Result<bool> {
+        let arguments = self.arguments();
+        let command = self.world.exec(&self.server, &arguments);
+        let mut running = Running::start(command)?;
+        let struck = self.ride(&mut running)?;
+        let ended = running.finish()?;
+        self.n_stalls_met = self.server.status().stalled;
+        if self.dice.one_in(2) {
+            self.world.wait_until_gone()?;
+        }
+        let journal = Found::read(&self.world.home())?;
+        self.check_written(&journal, &ended)?;
+        self.count(&journal, &ended, struck);
+        self.journal = journal;
+        self.judge(&ended, struck)
+    }
+
+    fn arguments(&mut self) -> Vec<&'static str> {
+        let needs_prompt = std::mem::take(&mut self.needs_prompt) || !self.journal.is_pending();
+        let prompt = needs_prompt || self.dice.one_in(6);
+        let mut arguments = Vec::new();
+        if !self.journal.whole.is_empty() {
+            self.totals.resumes += 1;
+            arguments.push("--continue");
+        }
+        arguments.extend(prompt.then_some("sail through the storm"));
+        arguments
+    }
+
+    /// Watches a process until it ends or is struck dead.
+    fn ride(&mut self, running: &mut Running) -> Result<Option<Struck>> {
+        let mut strike = (self.strikes_left > 0).then(|| Strike::draw(&mut self.dice));
+        while running.poll()? {
+            let is_due = strike.as_ref().is_some_and(|s| s.is_due(running, || self.growth()));
+            // Nothing but a strike ends a silent stream in time.
+            let is_silent = self.server.status().stalled > self.n_stalls_met;
+            if !is_due && !is_silent {
+                continue;
+            }
+            let means = strike.take().map_or(Means::Kill, |strike| strike.means);
+            self.strikes_left = self.strikes_left.saturating_sub(1);
+            if let Some(struck) = self.strike(running, means)? {
+                return Ok(Some(struck));
+            }
+        }
+        Ok(None)
+    }
+
+    fn growth(&self) -> Growth {
+        // A journal that cannot be read now is read after the strike, which tells.
+        let now = Found::read(&self.world.home()).unwrap_or_default();
+        Growth {
+            records: now.entries.len().saturating_sub(self.journal.entries.len()),
+            bytes: now.whole.len().saturating_sub(self.journal.whole.len()),
+        }
+    }
+
+    /// Strikes; `None` when the process goes on.
+    fn strike(&mut self, running: &mut Running, means: Means) -> Result<Option<Struck>> {
+        match means {
+            Means::Kill => {
+                running.signal(Signal::KILL)?;
+                Ok(Some(Struck { signal: "SIGKILL", place: None }))
+            }
+            Means::Terminate { times } => self.ask(running, Signal::TERM, "SIGTERM", times),
+            Means::Interrupt { times } => self.ask(running, Signal::INT, "SIGINT", times),
+            // Before that, the session is nobody's.
+            Means::Stop { .. } if !running.saw("session_started") => {
+                self.strike(running, Means::Kill)
+            }
+            Means::Stop { then } => self.stop(running, then),
+        }
+    }
+
+    /// Asks the process to end.
+    fn ask(
+        &mut self,
+        running: &mut Running,
+        signal: Signal,
+        name: &'static str,
+        times: usize,
+    ) -> Result<Option<Struck>> {
+        let place = Found::read(&self.world.home())?.place(&self.journal);
+        running.signal(signal)?;
+        for _ in 1..times {
+            for _ in 0..self.dice.roll(0..=TWICE_POLLS_MAX) {
+                running.poll()?;
+            }
+            running.signal(signal)?;
+        }
+        Ok(Some(Struck { signal: name, place: Some(place) }))
+    }
+
+    /// Stops the process; meanwhile the session is still its own.
+    fn stop(&mut self, running: &mut Running, then: AfterStop) -> Result<Option<Struck>> {
+        running.signal(Signal::STOP)?;
+        if running.is_stopped()? {
+            let before = Found::read(&self.world.home())?;
+            let is_over =
+                matches!(before.entries.last(), Some(e) if e.record.kind() == "turn_finished");
+            let command = self.world.exec(&self.server, &["--continue"]);
+            let second = Running::start(command)?.finish()?;
+            let words = second.words();
+            let is_refused =
+                words.contains("is in use") || is_over && words.contains("nothing left to finish");
+            ensure!(
+                is_refused && second.end == End::Code(2),
+                "a second process is not refused while the owner is stopped: {:?} {words}",
+                second.end
+            );
+            let after = Found::read(&self.world.home())?;
+            let is_same = before.whole == after.whole || is_over;
+            ensure!(is_same, "a second process wrote while the owner was stopped");
+            self.totals.note("second openers refused while the owner was stopped");
+        }
+        if then == AfterStop::Kill {
+            running.signal(Signal::KILL)?;
+            return Ok(Some(Struck { signal: "SIGSTOP+KILL", place: None }));
+        }
+        running.signal(Signal::CONT)?;
+        self.totals.note("stopped and continued");
+        Ok(None)
+    }
+
+    /// Nothing that was written or shown is lost, and nothing was asked that was not written.
+    fn check_written(&self, journal: &Found, ended: &Ended) -> Result<()> {
+        let (before, after) = (&self.journal.whole, &journal.whole);
+        ensure!(
+            after.starts_with(before),
+            "the journal lost what was written: {} bytes, then {}",
+            before.len(),
+            after.len()
+        );
+        let shown = ended.events.iter().filter_map(|event| event.seq).max().unwrap_or_default();
+        let last = journal.last_seq();
+        ensure!(shown <= last, "record {shown} was shown, and the last one written is {last}");
+        let (asked, written) = (self.server.status().requests, journal.count("model_started"));
+        ensure!(asked <= written, "{asked} requests came, and {written} were written before");
+        Ok(())
+    }
+
+    fn count(&mut self, journal: &Found, ended: &Ended, struck: Option<Struck>) {
+        self.totals.torn += u64::from(journal.torn_bytes > 0);
+        let Some(struck) = struck else { return };
+        let place = struck.place.unwrap_or_else(|| journal.place(&self.journal));
+        match ended.end {
+            End::Signal(_) | End::Code(130) => self.totals.died(struck.signal, place),
+            End::Code(_) => self.totals.note("ended before the signal came"),
+        }
+    }
+
+    /// Whether the session is done; refuses an end that nothing explains.
+    fn judge(&mut self, ended: &Ended, struck: Option<Struck>) -> Result<bool> {
+        let words = ended.words();
+        ensure!(!words.contains("panicked"), "it panicked: {words}");
+        let signal = struck.map(|struck| struck.signal);
+        let is_asked = matches!(signal, Some("SIGTERM" | "SIGINT"));
+        let is_full = self.world.disk.is_some() && words.contains(DISK_FULL);
+        let saw_start = ended.events.iter().any(|event| event.kind == "session_started");
+        match ended.end {
+            End::Signal(9) if signal.is_some() && !is_asked => {}
+            // Nobody listens before the session has begun.
+            End::Signal(2 | 15) if is_asked && !saw_start => {}
+            End::Code(130) if is_asked => {}
+            End::Code(0) => {
+                let answer = ended.terminal().map(|event| event["answer"].clone());
+                ensure!(answer.is_some_and(|answer| answer == FINAL), "another answer: {words}");
+                return Ok(true);
+            }
+            End::Code(_) if is_full => {
+                self.totals.note("stopped by a full disk");
+                let bytes = self.dice.roll(8..=128) * 1024;
+                if let Some(disk) = &self.world.disk {
+                    disk.free(bytes as u64)?;
+                }
+            }
+            End::Code(1) if words.contains("the program died 3 times") => {
+                self.totals.note("turns ended by three deaths in one effect");
+            }
+            End::Code(2) if words.contains("nothing left to finish") => self.needs_prompt = true,
+            // A child of the last process may hold its files for a moment.
+            End::Code(2) if words.contains("is in use") => {
+                self.totals.note("in use for a moment after a kill");
+                self.world.wait_until_gone()?;
+            }
+            End::Code(5) if self.gave_up() => self.totals.note("turns ended by the provider"),
+            end => bail!("it ended with {end:?} after {signal:?}: {words}"),
+        }
+        Ok(false)
+    }
+
+    /// Whether the last failure of the provider is one that is tried again, for a while.
+    fn gave_up(&self) -> bool {
+        let failure = self.journal.entries.iter().rev().find_map(|entry| match &entry.record {
+            Record::ModelFailed(failed) => Some(failed.kind),
+            _ => None,
+        });
+        failure.is_some_and(heeler_core::ProviderErrorKind::is_transient)
+    }
+
+    fn check_end(&self) -> Result<()> {
+        self.world.wait_until_gone()?;
+        let violations = self.server.violations();
+        ensure!(violations.is_empty(), "requests are invalid: {violations:?}");
+        check::effects(&self.world, &self.workload, &self.journal)?;
+        let workload = &self.workload;
+        self.world.check_leftovers(|name| {
+            [BOARD, super::workload::EFFECTS].contains(&name) || workload.files.contains_key(name)
+        })
+    }
+}

@@ -30,6 +30,9 @@ pub(super) struct TurnAccount {
     /// The last failing call and how often it came in a row.
     pub(super) repeats: (Option<(String, String)>, u32),
     pub(super) is_stopped_by_denial: bool,
+    pub(super) attempt_failed: bool,
+    /// A compaction was tried since the last answer.
+    pub(super) compaction_tried: bool,
 }
 
 impl TurnAccount {
@@ -73,11 +76,12 @@ impl TurnAccount {
     pub(super) fn ask(&mut self, started: &ModelStarted) {
         self.attempt = (started.round, started.attempt);
         self.is_asking = true;
+        self.attempt_failed = false;
         self.batch = None;
     }
 
     /// What is written as the end is what happened.
-    pub(super) fn outcome_is_true(&self, outcome: &TurnOutcome) -> Checked {
+    pub(super) fn outcome_is_true(&self, outcome: &TurnOutcome, limits: &Limits) -> Checked {
         let ends_in_words = self.batch.is_none() && !self.is_asking;
         let possible = match self.interrupted {
             Some(InterruptCause::Cancelled) => *outcome == TurnOutcome::Cancelled,
@@ -98,11 +102,36 @@ impl TurnAccount {
                 }
                 // The interrupt itself may be torn off what was said until then.
                 (TurnOutcome::Cancelled, stop) => *stop == Some(StopReason::Interrupted),
-                _ => true,
+                (TurnOutcome::ProviderFailed { .. }, _) => self.attempt_failed,
+                (TurnOutcome::Failed { message }, _) => {
+                    message.starts_with("nothing was said") || self.is_given_up()
+                }
+                (TurnOutcome::Limit { limit }, _) => {
+                    self.limits_moved || self.is_over(*limit, limits)
+                }
+                (TurnOutcome::Denied { .. }, _) => true,
             },
         };
         ensure(possible, Invariant::OutcomeIsTrue, || {
             format!("turn {} ends as {outcome:?} after {:?}", self.number, self.last_stop)
         })
+    }
+
+    /// As many processes as may died in one effect.
+    fn is_given_up(&self) -> bool {
+        let batch = self.batch.as_ref();
+        self.deaths >= DEATHS_MAX || batch.is_some_and(|batch| batch.deaths() >= DEATHS_MAX)
+    }
+
+    /// Whether a limit that is said to be reached is; budgets are checked where they are reserved.
+    fn is_over(&self, limit: LimitKind, limits: &Limits) -> bool {
+        match limit {
+            LimitKind::Rounds => limits.rounds != 0 && self.rounds >= limits.rounds,
+            LimitKind::Calls => limits.calls != 0 && self.calls > limits.calls,
+            LimitKind::Tokens => limits.tokens != 0,
+            LimitKind::Cost => limits.cost != 0,
+            LimitKind::Repeats => limits.repeats != 0,
+            LimitKind::Wall => false,
+        }
     }
 }

@@ -72,6 +72,11 @@ impl Batch {
         }
     }
 
+    /// The most processes that died in one of the calls.
+    pub(super) fn deaths(&self) -> u32 {
+        self.calls.iter().map(|call| call.deaths).max().unwrap_or_default()
+    }
+
     pub(super) fn running_since(&self, id: CallId) -> Option<Seq> {
         self.calls.iter().find(|call| call.id == id)?.running
     }

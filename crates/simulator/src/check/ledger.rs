@@ -19,6 +19,8 @@ pub(super) struct Ledger {
     pub(super) settings: Settings,
     pub(super) grants: Vec<Rule>,
     log: Vec<Arc<Message>>,
+    /// How many messages there were before the last record.
+    heard_before: usize,
     pub(super) turn: Option<TurnAccount>,
     turns: u32,
     queue: Vec<(Seq, SteeringId, String)>,
@@ -55,6 +57,25 @@ impl Ledger {
         self.compactions
     }
 
+    /// Whether a request of so many tokens does not fit though a compaction could make room.
+    pub(super) fn must_compact(&self, estimate: u64) -> bool {
+        let Settings { estimate: settings, compaction, .. } = &self.settings;
+        let fits = settings.context_limit.is_none_or(|limit| estimate <= limit);
+        let tried = self.turn.as_ref().is_none_or(|turn| turn.compaction_tried);
+        if fits || tried || !compaction.automatic {
+            return false;
+        }
+        // What is delivered with the request came after the decision, and stays out of the head.
+        let latest = self.heard_before.saturating_sub(compaction.keep_tail as usize);
+        let holds_results = |message: &Message| {
+            message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
+        };
+        let parts = |cut: usize| self.log.get(cut).is_some_and(|next| holds_results(next));
+        let cut = (1..=latest).rev().find(|cut| !parts(*cut));
+        let is_summary = self.log.first().is_some_and(|first| first.text().starts_with("[Earlier"));
+        cut.is_some_and(|cut| cut > 1 || !is_summary)
+    }
+
     pub(super) fn chars_per_token(&self) -> u32 {
         self.settings.estimate.chars_per_token
     }
@@ -66,6 +87,7 @@ impl Ledger {
     /// Takes in a record and what watchers were told of it.
     pub(super) fn apply(&mut self, entry: &Entry, events: &[Event]) -> Checked {
         self.pass_time(entry)?;
+        self.heard_before = self.log.len();
         let turns_before = self.turns;
         let ended = match (&entry.record, &self.turn) {
             (Record::TurnFinished { turn, .. }, Some(running)) => running.number == *turn,
@@ -167,6 +189,7 @@ impl Ledger {
                 self.spend(failed.usage, failed.cost);
                 if let Some(turn) = self.asking(failed.turn, failed.round, failed.attempt) {
                     turn.is_asking = false;
+                    turn.attempt_failed = true;
                 }
             }
             Record::Compacted(compacted) => self.spend(compacted.usage, compacted.cost),
@@ -249,6 +272,10 @@ impl Ledger {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == started.turn) else {
             return Ok(());
         };
+        let compacts = self.compaction.is_some();
+        ensure(!compacts, Invariant::CompactionComesFirst, || {
+            "the model is asked while a compaction stands".into()
+        })?;
         turn.may_ask(started, &limits, prices)?;
         turn.ask(started);
         let (due, later) = std::mem::take(&mut self.queue)
@@ -267,6 +294,7 @@ impl Ledger {
         turn.is_asking = false;
         turn.deaths = 0;
         turn.rounds += 1;
+        turn.compaction_tried = false;
         turn.last_stop = Some(replied.reply.stop.clone());
         let mut batch = Batch::of(replied);
         batch.admit(calls_max, &mut turn.calls);
@@ -290,7 +318,7 @@ impl Ledger {
 
     fn finished(&mut self, number: u32, outcome: &TurnOutcome, said: &mut Vec<String>) -> Checked {
         let Some(turn) = self.turn.take_if(|turn| turn.number == number) else { return Ok(()) };
-        turn.outcome_is_true(outcome)?;
+        turn.outcome_is_true(outcome, &self.settings.limits)?;
         self.begin_from_queue(said);
         Ok(())
     }
@@ -329,8 +357,11 @@ impl Ledger {
                         batch.resolved(id.call);
                     }
                 }
-                Event::Compacted { cut, message, .. } => self.compacted(*cut, message)?,
-                Event::CompactionFailed { .. } => self.compaction = None,
+                Event::Compacted { cut, message, .. } => {
+                    self.compacted(*cut, message)?;
+                    self.compaction_ended();
+                }
+                Event::CompactionFailed { .. } => self.compaction_ended(),
                 _ => {}
             }
         }
@@ -338,6 +369,13 @@ impl Ledger {
         ensure(said == heard, Invariant::SaidOnceInOrder, || {
             format!("said was {said:?}, the model hears {heard:?}")
         })
+    }
+
+    fn compaction_ended(&mut self) {
+        self.compaction = None;
+        if let Some(turn) = &mut self.turn {
+            turn.compaction_tried = true;
+        }
     }
 
     fn batch(&mut self) -> Option<&mut Batch> {

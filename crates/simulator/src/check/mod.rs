@@ -62,6 +62,8 @@ pub enum Invariant {
     FoldFromScratch,
     OutcomesCommute,
     CompactionKeepsTail,
+    CompactionComesFirst,
+    FitsOrCompacts,
     Ends,
 }
 
@@ -217,6 +219,9 @@ impl Checker {
         let estimate = request::estimate(request, self.ledger.chars_per_token());
         ensure(estimate <= reserve.input, Invariant::TokenLimit, || {
             format!("the request has {estimate} tokens, {} are reserved", reserve.input)
+        })?;
+        ensure(!self.ledger.must_compact(estimate), Invariant::FitsOrCompacts, || {
+            format!("{estimate} tokens do not fit, and nothing was compacted before")
         })?;
         self.send(request)
     }

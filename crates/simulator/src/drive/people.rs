@@ -84,6 +84,12 @@ impl World<'_> {
         };
         self.matrix.hit(act, &pending);
         self.write(records, Durability::Written)?;
+        // What ran under the old rules, and dies under the new ones.
+        let runs = self.flights.keys().any(|id| matches!(id, EffectId::Run(_)));
+        let is_new_law = matches!(act, Fault::Rule | Fault::Policy);
+        if is_new_law && runs && self.scene.crashes_left > 0 && self.chance.percent(30) {
+            return Err(self.crash(&pending));
+        }
         Ok(true)
     }
 

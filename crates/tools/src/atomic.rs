@@ -1,20 +1,14 @@
 //! Replaces a file in one step: readers see the old content or the new, never a part.
 
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use heeler_core::{ToolContext, ToolError};
-use tempfile::NamedTempFile;
 
 use crate::blocking::keep_going;
-
-/// How the temporary files start, for whoever cleans up after a power loss.
-const TEMPORARY_PREFIX: &str = ".heeler-";
-
-/// The mode of a new file, less the process's umask.
-const NEW_FILE_MODE: u32 = 0o644;
+use crate::temporary::Temporary;
 
 /// Makes `bytes` the content of `real`. `before` is what was there when the new content was
 /// computed: its mode and owner are kept, and if something else is there by now nothing happens.
@@ -29,16 +23,13 @@ pub(crate) fn replace(
     let failed = |error: io::Error| ToolError::for_model(format!("cannot write {path}: {error}"));
     let folder = real.parent().unwrap_or(real);
     fs::create_dir_all(folder).map_err(failed)?;
-    let mut temporary = tempfile::Builder::new()
-        .prefix(TEMPORARY_PREFIX)
-        .permissions(Permissions::from_mode(NEW_FILE_MODE))
-        .tempfile_in(folder)
-        .map_err(failed)?;
-    temporary.write_all(bytes).map_err(failed)?;
+    let mut temporary = Temporary::new_in(folder).map_err(failed)?;
+    let file = temporary.file();
+    file.write_all(bytes).map_err(failed)?;
     if let Some(before) = before {
-        keep_owner_and_mode(temporary.as_file(), before).map_err(failed)?;
+        keep_owner_and_mode(file, before).map_err(failed)?;
     }
-    temporary.as_file().sync_all().map_err(failed)?;
+    file.sync_all().map_err(failed)?;
     keep_going(context)?;
     persist(temporary, real, before).map_err(failed)?;
     // The rename is done; a folder that cannot be synced only weakens it against power loss.
@@ -57,29 +48,29 @@ fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
     file.set_permissions(before.permissions())
 }
 
-fn persist(temporary: NamedTempFile, real: &Path, before: Option<&Metadata>) -> io::Result<()> {
+fn persist(temporary: Temporary, real: &Path, before: Option<&Metadata>) -> io::Result<()> {
     let changed = || io::Error::other("it was changed by somebody else just now; Read it again");
     match before {
-        None => {
-            temporary.persist_noclobber(real).map_err(|error| match error.error.kind() {
-                io::ErrorKind::AlreadyExists => changed(),
-                _ => error.error,
-            })?;
-        }
+        None => temporary.persist_new(real).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => changed(),
+            _ => error,
+        }),
         Some(before) => {
             let now = fs::metadata(real)?;
             let marks = |m: &Metadata| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec());
             if marks(&now) != marks(before) {
                 return Err(changed());
             }
-            temporary.persist(real).map_err(|error| error.error)?;
+            temporary.persist(real)
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
     use crate::testing::Folder;
 

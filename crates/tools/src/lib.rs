@@ -19,6 +19,7 @@ mod atomic;
 mod blocking;
 mod guard;
 mod place;
+mod temporary;
 mod text;
 mod walk;
 

@@ -128,6 +128,12 @@ pub(crate) enum SessionsCommand {
 pub(crate) struct ShowArguments {
     /// The session's id, or the beginning of it
     pub(crate) id: String,
+    /// Print the body of the session's N-th model request, and where its tokens are
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) request: Option<u64>,
+    /// Print it byte for byte as it was sent, and nothing else
+    #[arg(long, requires = "request")]
+    pub(crate) raw: bool,
 }
 
 /// A command, or nothing left to do.

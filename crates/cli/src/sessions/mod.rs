@@ -3,6 +3,7 @@
 mod delete;
 mod export;
 mod list;
+mod request;
 mod show;
 
 use anyhow::{Result, bail};
@@ -38,7 +39,12 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Exit> {
     let store = open_store(&Environment::of_this_process())?;
     block_on(async {
         let id = find(&store, &arguments.id).await?;
-        show::print(&store, id, &mut std::io::stdout().lock()).await
+        let out = &mut std::io::stdout().lock();
+        match arguments.request {
+            None => show::print(&store, id, out).await,
+            Some(n) if arguments.raw => request::print_raw(&store, id, n, out).await,
+            Some(n) => request::print(&store, id, n, out).await,
+        }
     })
 }
 

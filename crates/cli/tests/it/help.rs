@@ -100,16 +100,18 @@ fn help_of_the_rest() {
     check(
         &["show", "--help"],
         expect![[r#"
-        Show a session: what was said, what was run, what it cost
+            Show a session: what was said, what was run, what it cost
 
-        Usage: heeler show <ID>
+            Usage: heeler show [OPTIONS] <ID>
 
-        Arguments:
-          <ID>  The session's id, or the beginning of it
+            Arguments:
+              <ID>  The session's id, or the beginning of it
 
-        Options:
-          -h, --help  Print help
-    "#]],
+            Options:
+                  --request <N>  Print the body of the session's N-th model request, and where its tokens are
+                  --raw          Print it byte for byte as it was sent, and nothing else
+              -h, --help         Print help
+        "#]],
     );
 }
 

@@ -28,6 +28,8 @@ mod processes;
 #[cfg(test)]
 mod repository;
 #[cfg(test)]
+mod request;
+#[cfg(test)]
 mod running;
 #[cfg(test)]
 mod sessions;

@@ -24,6 +24,14 @@ use crate::transport::{Answer, Failure, Transport};
 /// The name that provider items of this dialect carry.
 pub const DIALECT: &str = "anthropic";
 
+/// The body that [`Anthropic`] sends for this request, byte for byte: to look at, or to compare.
+///
+/// # Errors
+/// When the request cannot be sent; the same that sending it would tell.
+pub fn request_body(request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
+    Ok(Encoder::default().encode(request)?.concat())
+}
+
 /// Answers requests through Anthropic's Messages, or a gateway that speaks them.
 #[derive(Debug)]
 pub struct Anthropic {

@@ -13,7 +13,7 @@ use futures::StreamExt;
 use heeler_core::{
     Message, ModelEvent, ModelRequest, Parameters, Provider, ProviderErrorKind, RequestMessage,
 };
-use heeler_providers::anthropic::Key;
+use heeler_providers::anthropic::{Key, request_body};
 use heeler_providers::{Anthropic, AnthropicSettings, Secret};
 
 use crate::server::{Part, Server};
@@ -75,7 +75,9 @@ async fn a_long_conversation_is_sent_whole() {
     let mut long = request("");
     long.messages =
         (0..50).map(|_| RequestMessage::new(Message::user(text.as_str())).into()).collect();
+    let expected = request_body(&long).unwrap();
     play(&settings(&server), long).await;
+    assert!(server.requests()[0].body == expected, "`request_body` is not what is sent");
     let body: serde_json::Value = serde_json::from_slice(&server.requests()[0].body).unwrap();
     assert_eq!(body["messages"].as_array().unwrap().len(), 50);
     assert_eq!(body["messages"][49]["content"][0]["text"], text);

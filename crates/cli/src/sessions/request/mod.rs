@@ -1,0 +1,154 @@
+//! `heeler show --request`: a past model request, made again from the journal.
+//!
+//! A request is a pure function of the records before it, so nothing of it is stored.
+
+mod parts;
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use anyhow::{Context as _, Result, bail};
+use heeler::providers::anthropic;
+use heeler_core::{
+    Journal, ModelReplied, ModelStarted, Prices, Record, Seq, SessionId, SessionStore, Usage,
+};
+use heeler_store::FileStore;
+use heeler_turn::{CharacterEstimate, State};
+use serde_json::Value;
+
+use crate::say::{harmless, say};
+use parts::{Part, parts};
+
+/// A request that was sent.
+struct Past<'a> {
+    state: State,
+    started: &'a ModelStarted,
+    seq: Seq,
+    reply: Option<&'a ModelReplied>,
+    body: Vec<u8>,
+    /// How many requests the session has made.
+    n_requests: u64,
+}
+
+/// Prints the body's bytes.
+pub(super) async fn print_raw(
+    store: &FileStore,
+    id: SessionId,
+    number: u64,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let journal = store.read(id).await?;
+    let past = find(&journal, number)?;
+    tell_damage(&journal, past.seq);
+    out.write_all(&past.body)?;
+    Ok(out.flush()?)
+}
+
+/// Prints the body for a person, after a summary on stderr.
+pub(super) async fn print(
+    store: &FileStore,
+    id: SessionId,
+    number: u64,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let journal = store.read(id).await?;
+    let past = find(&journal, number)?;
+    tell_damage(&journal, past.seq);
+    let body: Value = serde_json::from_slice(&past.body).context("the body is not JSON")?;
+    say(summary(&past, number, &body)?.trim_end());
+    writeln!(out, "{}", harmless(&serde_json::to_string_pretty(&body)?))?;
+    Ok(out.flush()?)
+}
+
+/// Folds the journal up to the request and encodes it as its provider did.
+fn find(journal: &Journal, number: u64) -> Result<Past<'_>> {
+    let id = &journal.header.id;
+    let starts = journal.entries.iter().enumerate().filter_map(|(at, entry)| {
+        let Record::ModelStarted(started) = &entry.record else { return None };
+        Some((at, started))
+    });
+    let starts: Vec<_> = starts.collect();
+    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    let Some(&(at, started)) = index.and_then(|index| starts.get(index)) else {
+        match starts.len() {
+            0 => bail!("session {id} has sent no model request yet"),
+            n => bail!("session {id} has no model request {number}; it has {n}, from 1 to {n}"),
+        }
+    };
+    let mut state = State::new();
+    journal.entries[..=at].iter().for_each(|entry| state.apply(entry));
+    let request = state.request(started.reserve.output).with_context(|| {
+        format!("the record of the prompt's beginning is missing in the journal of session {id}")
+    })?;
+    let reply = journal.entries[at..].iter().find_map(|entry| match &entry.record {
+        Record::ModelReplied(replied) if is_reply(replied, started) => Some(&**replied),
+        _ => None,
+    });
+    let body = anthropic::request_body(&request)?;
+    let (seq, n_requests) = (journal.entries[at].seq, starts.len() as u64);
+    Ok(Past { state, started, seq, reply, body, n_requests })
+}
+
+fn is_reply(replied: &ModelReplied, started: &ModelStarted) -> bool {
+    (replied.turn, replied.round, replied.attempt) == (started.turn, started.round, started.attempt)
+}
+
+/// What is missing before a request may have been part of it.
+fn tell_damage(journal: &Journal, seq: Seq) {
+    for damage in journal.damage.iter().filter(|damage| damage.seq <= seq) {
+        say(format_args!(
+            "heeler: damaged: line {}: {}; what was sent may have been something else",
+            damage.line, damage.what
+        ));
+    }
+}
+
+fn summary(past: &Past<'_>, number: u64, body: &Value) -> Result<String> {
+    let ModelStarted { turn, round, attempt, .. } = past.started;
+    let settings = &past.state.settings;
+    let estimate = CharacterEstimate::new(settings.estimate.chars_per_token);
+    let parts = parts(body, &estimate);
+    let mut text = String::new();
+    writeln!(
+        text,
+        "request {number} of {}: turn {turn}, round {round}, attempt {attempt}, {}, {} bytes",
+        past.n_requests,
+        settings.model.name,
+        past.body.len()
+    )?;
+    if settings.model.name.starts_with("script:") {
+        writeln!(text, "(a scripted model is sent no bytes; these are Anthropic's for the same)")?;
+    }
+    let tokens = |parts: &[Part]| parts.iter().map(|part| part.tokens).sum::<u64>();
+    let total = tokens(&parts);
+    writeln!(text, "\n  tokens  share")?;
+    for part in &parts {
+        let share = (part.tokens * 100).checked_div(total).unwrap_or_default();
+        let mark = if part.is_cached { '=' } else { ' ' };
+        let row = format!("{:8}  {share:3} % {mark} {}", part.tokens, part.label);
+        writeln!(text, "{}", row.trim_end())?;
+    }
+    let cached = parts.iter().filter(|part| part.is_cached).map(|part| part.tokens).sum();
+    writeln!(text, "about {total} tokens; =: the {cached} before the last cache marker")?;
+    if let Some(prices) = &settings.model.prices {
+        writeln!(text, "{}", costs(prices, total, cached))?;
+    }
+    if let Some(replied) = past.reply {
+        let usage = replied.reply.usage;
+        let (read, cost) = (usage.cache_read, replied.cost.unwrap_or_default());
+        let (total, out) = (usage.input_total(), usage.output);
+        writeln!(
+            text,
+            "counted by the model: {total} tokens in ({read} cached), {out} out, {cost}"
+        )?;
+    }
+    Ok(text)
+}
+
+/// What the input costs the first time, and what it does once the provider has it.
+fn costs(prices: &Prices, total: u64, cached: u64) -> String {
+    let fresh = total - cached;
+    let new = Usage { input: fresh, cache_write: cached, ..Usage::default() };
+    let known = Usage { input: fresh, cache_read: cached, ..Usage::default() };
+    format!("about {} sent the first time, {} again", prices.cost(&new), prices.cost(&known))
+}

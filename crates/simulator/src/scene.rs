@@ -139,3 +139,9 @@ pub(crate) fn rule(effect: RuleEffect, chance: &mut Chance) -> Option<Rule> {
     ];
     Rule::parse(chance.pick(&texts), effect, "simulation").ok()
 }
+
+/// A rule that forbids a whole tool.
+pub(crate) fn rule_against(tool: &str) -> Rule {
+    let source = "simulation".to_owned();
+    Rule { effect: RuleEffect::Deny, tool: tool.to_owned(), argument: None, source }
+}

@@ -278,24 +278,35 @@ impl Batch {
         Ok(())
     }
 
-    /// Counts identical failing calls in a row, in call order.
+    /// Counts identical failing calls in a row, in call order; the model is told in time.
     pub(super) fn count_repeats(
         &self,
         message: &Message,
+        repeats_max: u32,
         repeats: &mut (Option<(String, String)>, u32),
-    ) {
+    ) -> Checked {
         let results = message.blocks.iter().filter_map(|block| match block {
-            Block::ToolResult(result) => Some(result.is_error),
+            Block::ToolResult(result) => Some(result),
             _ => None,
         });
-        for (call, is_error) in self.calls.iter().zip(results) {
+        for (call, result) in self.calls.iter().zip(results) {
             let key = (call.name.clone(), call.input.clone());
-            *repeats = match (is_error, repeats.0.as_ref() == Some(&key)) {
+            *repeats = match (result.is_error, repeats.0.as_ref() == Some(&key)) {
                 (false, _) => (None, 0),
                 (true, true) => (Some(key), repeats.1 + 1),
                 (true, false) => (Some(key), 1),
             };
+            let is_due = repeats_max > 2 && repeats.1 == repeats_max.saturating_sub(2).max(2);
+            let mut texts = result.content.iter().filter_map(Block::as_text);
+            let is_told = texts.any(|text| text.contains("times in a row"));
+            ensure(is_told || !is_due, Invariant::RepeatIsTold, || {
+                format!(
+                    "{} failed {} times in a row, and the model is not told",
+                    call.id, repeats.1
+                )
+            })?;
         }
+        Ok(())
     }
 
     fn find(&mut self, id: CallId) -> Option<&mut Followed> {

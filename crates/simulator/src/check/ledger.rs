@@ -402,7 +402,7 @@ impl Ledger {
         let Some(turn) = &mut self.turn else { return Ok(()) };
         let Some(batch) = &mut turn.batch else { return Ok(()) };
         batch.answered(message)?;
-        batch.count_repeats(message, &mut turn.repeats);
+        batch.count_repeats(message, self.settings.limits.repeats, &mut turn.repeats)?;
         turn.deaths = 0;
         Ok(())
     }

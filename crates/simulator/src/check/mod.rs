@@ -52,6 +52,7 @@ pub enum Invariant {
     CostLimit,
     WallLimit,
     RepeatLimit,
+    RepeatIsTold,
     DeathsAreBounded,
     AttemptsGrow,
     CancelEndsEffects,

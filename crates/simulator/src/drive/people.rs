@@ -98,7 +98,12 @@ impl World<'_> {
         match act {
             Fault::Rule => {
                 let effect = self.chance.pick(&[RuleEffect::Allow, RuleEffect::Deny]);
-                scene::rule(effect, self.chance).map(Record::RuleGranted).into_iter().collect()
+                let rule = match self.running_tool() {
+                    // Aimed at what runs just now.
+                    Some(tool) if self.chance.percent(40) => Some(scene::rule_against(&tool)),
+                    _ => scene::rule(effect, self.chance),
+                };
+                rule.map(Record::RuleGranted).into_iter().collect()
             }
             Fault::Limits => {
                 let limits = scene::limits(self.chance);
@@ -124,6 +129,12 @@ impl World<'_> {
                 vec![]
             }
         }
+    }
+
+    fn running_tool(&self) -> Option<String> {
+        let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+        let mut running = calls.filter(|call| self.flights.contains_key(&EffectId::Run(call.id)));
+        running.next().map(|call| call.name.clone())
     }
 
     fn steering(&mut self, act: Fault) -> Vec<Record> {

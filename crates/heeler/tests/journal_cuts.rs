@@ -1,6 +1,8 @@
 //! A journal that ends anywhere, or has a flipped byte anywhere, goes on: the process that takes
 //! it over ends the turn, no call with a side effect runs twice, and every request is valid.
 
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail its test")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -207,11 +207,17 @@ async fn run_turns(
                 Some(until_done(session, session.resume(), &mut cursor, signals, printer).await?);
         }
     }
-    if let Some(prompt) = prompt
-        && outcome.as_ref().is_none_or(|outcome| *outcome != TurnOutcome::Cancelled)
-    {
-        let turn = session.turn(Input::text(prompt));
-        outcome = Some(until_done(session, turn, &mut cursor, signals, printer).await?);
+    // A turn that an earlier process was told to stop ends as cancelled here too; only who stops
+    // this process does not want the prompt either.
+    match prompt {
+        Some(_) if signals.came() => outcome = Some(TurnOutcome::Cancelled),
+        // The session broke off in that turn, whose outcome says why.
+        Some(_) if outcome.is_some() && session.state().await.is_err() => {}
+        Some(prompt) => {
+            let turn = session.turn(Input::text(prompt));
+            outcome = Some(until_done(session, turn, &mut cursor, signals, printer).await?);
+        }
+        None => {}
     }
     outcome.context("there is no prompt")
 }

@@ -12,6 +12,7 @@ use crate::say::say;
 /// process: the journal is whole at any moment.
 pub(super) struct Signals {
     first: mpsc::Receiver<()>,
+    came: bool,
 }
 
 impl Signals {
@@ -27,7 +28,7 @@ impl Signals {
         std::thread::Builder::new()
             .name("signals".into())
             .spawn(move || runtime.block_on(listeners.obey(sender)))?;
-        Ok(Self { first })
+        Ok(Self { first, came: false })
     }
 
     /// Resolves once, at the first signal.
@@ -35,6 +36,12 @@ impl Signals {
         if self.first.recv().await.is_none() {
             std::future::pending().await
         }
+        self.came = true;
+    }
+
+    /// Whether the first signal was waited for and came.
+    pub(super) fn came(&self) -> bool {
+        self.came
     }
 }
 

@@ -134,6 +134,36 @@ fn a_full_disk_is_told_and_the_session_goes_on_once_there_is_space() {
 }
 
 #[test]
+fn a_disk_that_fills_up_in_a_turn_that_was_left_is_told_though_a_prompt_waits() {
+    let world = World::new();
+    let Some(unshare) = namespace() else { return };
+    let script = r#"
+        [[reply]]
+        repeat = 1000
+        blocks = [{ call = "LS", input = { path = "." } }]
+    "#;
+    let line = r#"
+        set -e
+        mount -t tmpfs -o size=256k none "$HEELER_HOME"
+        head -c 200k /dev/zero > "$HEELER_HOME/ballast"
+        code=0; "$@" hello > first.out 2> first.err || code=$?
+        echo "first: $code"
+        # Room for the new process to begin, and for little more.
+        truncate -s 196k "$HEELER_HOME/ballast"
+        code=0; "$@" --continue 'and more' > second.out 2> second.err || code=$?
+        echo "second: $code"
+    "#;
+    let shell = [unshare, &["bash", "-c", line, "bash"]].concat();
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let output = world.exec_at(&server, &[]).run_in("unshare", &shell).exits(0);
+    assert_eq!(output.stdout, "first: 1\nsecond: 1\n", "{}", world.worked("second.err"));
+    let told = world.worked("second.err");
+    assert!(told.contains("the session's journal could not be written"), "{told}");
+    assert!(!told.contains("the session was closed before the turn ended"), "{told}");
+    assert_eq!(server.violations(), [""; 0]);
+}
+
+#[test]
 fn a_home_is_made_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let world = World::new();

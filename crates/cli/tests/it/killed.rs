@@ -176,3 +176,32 @@ fn a_whole_line_before_the_kill_and_a_torn_one_after_it() {
     assert!(output.of_type("notice").is_empty(), "{}", output.stdout);
     assert_kept(&world, &written);
 }
+
+#[test]
+fn a_kill_in_the_middle_of_a_stop_does_not_swallow_the_next_prompt() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        text = "let me think about"
+        stall = {}
+        [[reply]]
+        expect = { last_user_contains = "go on" }
+        text = "done"
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let mut running = world.exec_at(&server, &["--json", "hello"]).start();
+    running.wait_for("text_delta");
+    running.signal(rustix::process::Signal::INT);
+    running.finish().exits(130);
+    // Killed between the two records that end a stopped turn.
+    let mut lines = world.journal_lines();
+    assert!(lines.pop().unwrap().contains("turn_finished"));
+    assert!(lines.last().unwrap().contains("interrupted"), "{lines:?}");
+    std::fs::write(world.journal(), lines.concat()).unwrap();
+
+    let output = world.exec_at(&server, &["--continue", "--json", "go on"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "done");
+    let [left] = output.of_type("resumed_turn_finished").try_into().unwrap();
+    assert_eq!((&left["turn"], &left["outcome"]), (&1.into(), &"cancelled".into()));
+    assert_eq!(server.violations(), [""; 0]);
+}

@@ -87,6 +87,15 @@ impl Found {
         })
     }
 
+    /// Whether the unfinished turn was told to stop.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.entries.iter().fold(false, |stopping, entry| match entry.record {
+            Record::Interrupted { .. } => true,
+            Record::TurnFinished { .. } => false,
+            _ => stopping,
+        })
+    }
+
     /// How many records of this kind there are.
     pub(super) fn count(&self, kind: &str) -> usize {
         self.entries.iter().filter(|entry| entry.record.kind() == kind).count()

@@ -44,6 +44,8 @@ struct Session {
     journal: Found,
     /// The next process gets a prompt, whatever the journal says.
     needs_prompt: bool,
+    /// The process has nothing to do but to end a turn that was told to stop.
+    only_stops: bool,
     totals: Totals,
 }
 
@@ -74,6 +76,7 @@ pub(super) fn run(seed: u64, harbor: &Harbor<'_>) -> Result<Totals> {
         n_stalls_met: 0,
         journal: Found::default(),
         needs_prompt: false,
+        only_stops: false,
         totals,
     };
     session.run()
@@ -121,6 +124,7 @@ impl Session {
             self.totals.resumes += 1;
             arguments.push("--continue");
         }
+        self.only_stops = self.journal.is_stopping() && !prompt;
         arguments.extend(prompt.then_some("sail through the storm"));
         arguments
     }
@@ -259,7 +263,7 @@ impl Session {
             End::Signal(9) if signal.is_some() && !is_asked => {}
             // Nobody listens before the session has begun.
             End::Signal(2 | 15) if is_asked && !saw_start => {}
-            End::Code(130) if is_asked => {}
+            End::Code(130) if is_asked || self.only_stops => {}
             End::Code(0) => {
                 let answer = ended.terminal().map(|event| event["answer"].clone());
                 ensure!(answer.is_some_and(|answer| answer == FINAL), "another answer: {words}");

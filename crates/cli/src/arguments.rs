@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Sessions(SessionsArguments),
     /// Show a session: what was said, what was run, what it cost
     Show(ShowArguments),
+    /// Check a session's journal, and list what was done and what allowed it
+    Audit(AuditArguments),
 }
 
 /// The arguments of `exec`.
@@ -134,6 +136,17 @@ pub(crate) struct ShowArguments {
     /// Print it byte for byte as it was sent, and nothing else
     #[arg(long, requires = "request")]
     pub(crate) raw: bool,
+}
+
+/// The arguments of `audit`.
+#[derive(Args)]
+#[command(after_help = "Exit code: 0 when the journal is as it was written, 1 when it is damaged.")]
+pub(crate) struct AuditArguments {
+    /// The session's id, or the beginning of it
+    pub(crate) id: String,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// A command, or nothing left to do.

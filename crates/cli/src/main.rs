@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::run(),
         Command::Sessions(arguments) => sessions::run(&arguments),
         Command::Show(arguments) => sessions::show(&arguments),
+        Command::Audit(arguments) => sessions::audit(&arguments),
     };
     match exit {
         Ok(exit) => exit.into(),

@@ -50,11 +50,20 @@ pub(super) fn line(session: &SessionSummary) -> String {
     ))
 }
 
-/// A time as people read it, in UTC.
+/// A time as people read it, in UTC, to the minute.
 pub(super) fn moment(time: Timestamp) -> String {
+    format(time, "%Y-%m-%d %H:%M")
+}
+
+/// A time in UTC, to the second.
+pub(super) fn second(time: Timestamp) -> String {
+    format(time, "%Y-%m-%d %H:%M:%S")
+}
+
+fn format(time: Timestamp, format: &str) -> String {
     let millis = i64::try_from(time.millis()).unwrap_or(i64::MAX);
     match jiff::Timestamp::from_millisecond(millis) {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M").to_string(),
+        Ok(time) => time.strftime(format).to_string(),
         Err(_) => "-".to_owned(),
     }
 }

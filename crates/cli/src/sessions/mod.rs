@@ -1,5 +1,6 @@
-//! `heeler sessions` and `heeler show`.
+//! `heeler sessions`, `heeler show` and `heeler audit`.
 
+mod audit;
 mod delete;
 mod export;
 mod list;
@@ -11,7 +12,7 @@ use heeler_assembly::{Environment, open_store};
 use heeler_core::{SessionId, SessionStore};
 use heeler_store::FileStore;
 
-use crate::arguments::{SessionsArguments, SessionsCommand, ShowArguments};
+use crate::arguments::{AuditArguments, SessionsArguments, SessionsCommand, ShowArguments};
 use crate::exit::Exit;
 
 /// How many sessions are named when an id is ambiguous.
@@ -20,31 +21,42 @@ const NAMED_MAX: usize = 5;
 /// Runs `heeler sessions`.
 pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
     let store = open_store(&Environment::of_this_process())?;
-    match &arguments.command {
-        SessionsCommand::List { cwd } => {
-            block_on(list::print(&store, cwd.as_deref(), &mut std::io::stdout().lock()))
+    let out = &mut std::io::stdout().lock();
+    block_on(async {
+        match &arguments.command {
+            SessionsCommand::List { cwd } => list::print(&store, cwd.as_deref(), out).await?,
+            SessionsCommand::Export { id } => {
+                export::print(&store, find(&store, id).await?, out).await?;
+            }
+            SessionsCommand::Delete { ids } => delete::delete(&store, ids, out).await?,
         }
-        SessionsCommand::Export { id } => block_on(async {
-            let id = find(&store, id).await?;
-            export::print(&store, id, &mut std::io::stdout().lock()).await
-        }),
-        SessionsCommand::Delete { ids } => {
-            block_on(delete::delete(&store, ids, &mut std::io::stdout().lock()))
-        }
-    }
+        Ok(Exit::Done)
+    })
 }
 
 /// Runs `heeler show`.
 pub(crate) fn show(arguments: &ShowArguments) -> Result<Exit> {
     let store = open_store(&Environment::of_this_process())?;
+    let out = &mut std::io::stdout().lock();
     block_on(async {
         let id = find(&store, &arguments.id).await?;
-        let out = &mut std::io::stdout().lock();
         match arguments.request {
-            None => show::print(&store, id, out).await,
-            Some(n) if arguments.raw => request::print_raw(&store, id, n, out).await,
-            Some(n) => request::print(&store, id, n, out).await,
+            None => show::print(&store, id, out).await?,
+            Some(n) if arguments.raw => request::print_raw(&store, id, n, out).await?,
+            Some(n) => request::print(&store, id, n, out).await?,
         }
+        Ok(Exit::Done)
+    })
+}
+
+/// Runs `heeler audit`.
+pub(crate) fn audit(arguments: &AuditArguments) -> Result<Exit> {
+    let store = open_store(&Environment::of_this_process())?;
+    let form = if arguments.json { audit::Form::Json } else { audit::Form::Text };
+    let out = &mut std::io::stdout().lock();
+    block_on(async {
+        let id = find(&store, &arguments.id).await?;
+        audit::print(&store, id, form, out).await
     })
 }
 
@@ -72,13 +84,12 @@ pub(crate) async fn find(store: &FileStore, text: &str) -> Result<SessionId> {
     }
 }
 
-fn block_on(work: impl Future<Output = Result<()>>) -> Result<Exit> {
+fn block_on(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match runtime.block_on(work) {
-        Ok(()) => Ok(Exit::Done),
         // `heeler sessions list | head` is no failure.
         Err(error) if is_broken_pipe(&error) => Ok(Exit::Done),
-        Err(error) => Err(error),
+        other => other,
     }
 }
 

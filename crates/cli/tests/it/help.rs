@@ -15,29 +15,30 @@ fn help() {
     check(
         &["--help"],
         expect![[r#"
-        A coding agent that never loses a session and never runs what was not allowed
+            A coding agent that never loses a session and never runs what was not allowed
 
-        Usage: heeler <COMMAND>
+            Usage: heeler <COMMAND>
 
-        Commands:
-          exec      Run one turn without a terminal: the answer goes to stdout, progress to stderr
-          demo      Watch the agent fix a failing test: no key and no network needed
-          sessions  List, export or delete the stored sessions
-          show      Show a session: what was said, what was run, what it cost
+            Commands:
+              exec      Run one turn without a terminal: the answer goes to stdout, progress to stderr
+              demo      Watch the agent fix a failing test: no key and no network needed
+              sessions  List, export or delete the stored sessions
+              show      Show a session: what was said, what was run, what it cost
+              audit     Check a session's journal, and list what was done and what allowed it
 
-        Options:
-          -h, --help     Print help
-          -V, --version  Print version
+            Options:
+              -h, --help     Print help
+              -V, --version  Print version
 
-        Start here:
-          heeler demo                              watch it work: no key, no network, about ten seconds
-          export ANTHROPIC_API_KEY=...             then:
-          heeler exec 'explain this repository'
-          heeler exec --permission-mode accept-edits --allow 'Bash(cargo test:*)' 'fix the failing test'
+            Start here:
+              heeler demo                              watch it work: no key, no network, about ten seconds
+              export ANTHROPIC_API_KEY=...             then:
+              heeler exec 'explain this repository'
+              heeler exec --permission-mode accept-edits --allow 'Bash(cargo test:*)' 'fix the failing test'
 
-        Exit codes of exec: 0 done, 1 failure or refusal, 2 usage or configuration, 3 ended by a denial,
-        4 a limit, 5 provider or network, 130 cancelled.
-    "#]],
+            Exit codes of exec: 0 done, 1 failure or refusal, 2 usage or configuration, 3 ended by a denial,
+            4 a limit, 5 provider or network, 130 cancelled.
+        "#]],
     );
 }
 
@@ -95,6 +96,23 @@ fn help_of_the_rest() {
         Options:
               --cwd <FOLDER>  Only those of this folder
           -h, --help          Print help
+    "#]],
+    );
+    check(
+        &["audit", "--help"],
+        expect![[r#"
+        Check a session's journal, and list what was done and what allowed it
+
+        Usage: heeler audit [OPTIONS] <ID>
+
+        Arguments:
+          <ID>  The session's id, or the beginning of it
+
+        Options:
+              --json  Print one JSON object instead
+          -h, --help  Print help
+
+        Exit code: 0 when the journal is as it was written, 1 when it is damaged.
     "#]],
     );
     check(

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod answer;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod closed;
 #[cfg(test)]
 mod demo;

@@ -130,7 +130,7 @@ impl World {
         let text = text.replace(&*self.root.to_string_lossy(), "WORLD");
         let rules = [
             ("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID"),
-            (r"20\d\d-\d\d-\d\d \d\d:\d\d", "TIME"),
+            (r"20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)?", "TIME"),
             (r"127\.0\.0\.1:\d+", "SERVER"),
         ];
         rules.iter().fold(text, |text, (pattern, name)| {

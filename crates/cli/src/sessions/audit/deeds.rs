@@ -1,0 +1,400 @@
+//! What a session did beyond reading, and what it was denied, from a fold over its journal.
+
+use std::fmt;
+
+use heeler_core::{
+    Access, CallId, Decision, Entry, Event, Facts, Journal, PermissionDecided, RawJson, Record,
+    Seq, Timestamp, input_summary,
+};
+use heeler_turn::State;
+use heeler_turn::state::{Announcer, Call, CallStatus};
+use serde::Serialize;
+
+/// How the answer to a call that the policy forbids begins.
+const NOT_ALLOWED: &str = "Not allowed: ";
+
+/// What a fold found.
+pub(super) struct Audited {
+    pub(super) deeds: Vec<Deed>,
+    pub(super) misfits: u64,
+}
+
+/// A side effect, or a call that was denied.
+#[derive(Debug, Serialize)]
+pub(super) struct Deed {
+    /// The record that started or denied it.
+    pub(super) seq: Seq,
+    /// When.
+    pub(super) at: Timestamp,
+    /// The call.
+    pub(super) call: CallId,
+    /// The tool as the model wrote it.
+    pub(super) tool: String,
+    /// What it did, shortly.
+    pub(super) summary: String,
+    /// The whole input.
+    pub(super) input: String,
+    /// What it touches.
+    pub(super) accesses: Vec<Access>,
+    /// The rule, mode or decision that let it run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) allowed_by: Option<String>,
+    /// What came of it.
+    #[serde(flatten)]
+    pub(super) ending: Ending,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "ending", rename_all = "snake_case")]
+pub(super) enum Ending {
+    /// It did what it should.
+    Done { output: String, millis: u64 },
+    /// It failed, was cancelled, or its process died; what it had changed stays changed.
+    Failed { output: String, millis: u64 },
+    /// Its process died, and it was run again: running it twice is harmless.
+    RunAgain,
+    /// The journal tells no end: it runs, or its process died.
+    Open,
+    /// It did not run.
+    Denied { by: String },
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match self {
+            Self::Done { output, .. } => {
+                write!(f, "done: {}", one_line(output))
+            }
+            Self::Failed { output, .. } => {
+                write!(f, "failed: {}", one_line(output))
+            }
+            Self::RunAgain => f.write_str("with its process, and it was run again"),
+            Self::Open => f.write_str("not yet: it runs, or its process died"),
+            Self::Denied { by } => write!(f, "denied: {by}"),
+        }
+    }
+}
+
+/// Folds the journal, and keeps what was done or denied, in order.
+pub(super) fn of(journal: &Journal) -> Audited {
+    let mut fold = Fold { state: State::new(), deeds: Vec::new() };
+    for entry in &journal.entries {
+        fold.take(entry);
+    }
+    Audited { deeds: fold.deeds, misfits: fold.state.misfits }
+}
+
+struct Fold {
+    state: State,
+    deeds: Vec<Deed>,
+}
+
+impl Fold {
+    fn take(&mut self, entry: &Entry) {
+        let started = self.started();
+        let mut seen = Announcer::collecting();
+        self.state.apply_announcing(entry, &mut seen);
+        if let Record::CallStarted { call } = &entry.record {
+            self.start(entry, *call);
+        }
+        for event in seen.into_events() {
+            if let Event::CallFinished { call, is_error, summary: output, millis, .. } = event {
+                let ending = match is_error {
+                    true => Ending::Failed { output, millis },
+                    false => Ending::Done { output, millis },
+                };
+                if let Some(open) = self.open(call) {
+                    open.ending = ending;
+                } else if !started.contains(&call) {
+                    self.finish_unstarted(entry, call, ending);
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, entry: &Entry, id: CallId) {
+        if let Some(open) = self.open(id) {
+            open.ending = Ending::RunAgain;
+        }
+        let deed = match self.call(id) {
+            None => unknown(entry, id),
+            Some(call) => match &call.status {
+                CallStatus::Started { .. } if !is_side_effect(&call.facts) => return,
+                CallStatus::Started { by } => deed(entry, call, Some(by.clone()), Ending::Open),
+                // Records before it are missing, so nobody knows what it touched.
+                _ => deed(entry, call, None, Ending::Open),
+            },
+        };
+        self.deeds.push(deed);
+    }
+
+    /// A call got its result whose start was not seen: it was denied, it never ran for another
+    /// reason, or it ran and the record of its start is missing.
+    fn finish_unstarted(&mut self, entry: &Entry, id: CallId, ending: Ending) {
+        let Some(call) = self.call(id) else { return };
+        let ran = matches!(entry.record, Record::CallFinished { .. });
+        let only_read = !call.facts.accesses.is_empty() && !is_side_effect(&call.facts);
+        let ending = match denial(entry, call) {
+            Some(by) => Ending::Denied { by },
+            None if ran && !only_read => ending,
+            None => return,
+        };
+        self.deeds.push(deed(entry, call, None, ending));
+    }
+
+    /// The calls that run.
+    fn started(&self) -> Vec<CallId> {
+        let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+        let started = calls.filter(|call| matches!(call.status, CallStatus::Started { .. }));
+        started.map(|call| call.id).collect()
+    }
+
+    fn call(&self, id: CallId) -> Option<&Call> {
+        self.state.turn.as_ref()?.calls.iter().find(|call| call.id == id)
+    }
+
+    fn open(&mut self, id: CallId) -> Option<&mut Deed> {
+        self.deeds.iter_mut().rev().find(|deed| deed.call == id && deed.ending == Ending::Open)
+    }
+}
+
+/// Whether a call may have changed something, or told somebody something.
+fn is_side_effect(facts: &Facts) -> bool {
+    facts.accesses.iter().any(|access| !matches!(access, Access::Read(_)))
+}
+
+/// Who or what denied a call that did not run, if anybody did: a call may also be invalid, past a
+/// limit, or cancelled.
+fn denial(entry: &Entry, call: &Call) -> Option<String> {
+    let CallStatus::Done(output) = &call.status else { return None };
+    let text = output.text_content();
+    if let Some(by) = text.strip_prefix(NOT_ALLOWED) {
+        return Some(by.trim_end_matches('.').to_owned());
+    }
+    match &entry.record {
+        Record::PermissionDecided(PermissionDecided { id: asked, decision, by })
+            if asked.call == call.id =>
+        {
+            match decision {
+                Decision::Deny { reason } | Decision::DenyAndStop { reason } => {
+                    let reason = reason.as_deref().map(str::trim).filter(|r| !r.is_empty());
+                    Some(match reason {
+                        Some(reason) => format!("decision of {by}: {reason}"),
+                        None => format!("decision of {by}"),
+                    })
+                }
+                Decision::Once | Decision::Session { .. } | Decision::Always { .. } => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn deed(entry: &Entry, call: &Call, allowed_by: Option<String>, ending: Ending) -> Deed {
+    Deed {
+        seq: entry.seq,
+        at: entry.at,
+        call: call.id,
+        tool: call.name.clone(),
+        summary: input_summary(&call.name, call.input.get()),
+        input: call.input.get().to_owned(),
+        accesses: call.facts.accesses.clone(),
+        allowed_by,
+        ending,
+    }
+}
+
+/// A call of which only the start could be read.
+fn unknown(entry: &Entry, call: CallId) -> Deed {
+    Deed {
+        seq: entry.seq,
+        at: entry.at,
+        call,
+        tool: String::new(),
+        summary: "a call of which nothing else is known".to_owned(),
+        input: RawJson::empty_object().get().to_owned(),
+        accesses: Vec::new(),
+        allowed_by: None,
+        ending: Ending::Open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use heeler_core::{
+        Block, CallPlan, CallPlanned, Input, ModelReplied, ModelStarted, Opened, PermissionAsked,
+        PermissionId, PermissionReason, Policy, Reply, Reserve, SessionHeader, Settings,
+        StopReason, ToolOutput, ToolUse, Usage,
+    };
+
+    use super::*;
+
+    /// The id of the call at this place of the only batch.
+    fn id(index: u32) -> CallId {
+        CallId { turn: 1, round: 1, index }
+    }
+
+    /// Three calls that ask, and that may run twice when they are called `again`.
+    fn beginning(names: [&str; 3]) -> Vec<Record> {
+        let call = |name: &&str| {
+            Block::ToolUse(ToolUse {
+                id: String::new(),
+                name: (*name).to_owned(),
+                input: RawJson::empty_object(),
+                invalid: None,
+                cache: None,
+            })
+        };
+        let reply = Reply {
+            blocks: names.iter().map(call).collect(),
+            stop: StopReason::ToolUse,
+            usage: Usage::default(),
+            provider_id: None,
+        };
+        let policy = Policy { interactive: true, ..Policy::default() };
+        let (turn, round, attempt) = (1, 1, 1);
+        let started =
+            ModelStarted { turn, round, attempt, epoch: 1, up_to: 0, reserve: Reserve::default() };
+        let mut records = vec![
+            Record::Opened(Opened { incarnation: 1, build: String::new() }),
+            Record::SettingsChanged(Box::new(Settings { policy, ..Settings::default() })),
+            Record::Input(Input::text("go")),
+            Record::ModelStarted(started),
+            Record::ModelReplied(Box::new(ModelReplied {
+                turn,
+                round,
+                attempt,
+                reply,
+                cost: None,
+            })),
+        ];
+        for (index, name) in (0..).zip(names) {
+            let accesses = vec![Access::Opaque(name.to_owned())];
+            let facts = Facts { accesses, replay_safe: name == "again", ..Facts::default() };
+            let plan = CallPlan::Ready { facts, input: None, notes: Vec::new() };
+            records.push(Record::CallPlanned(Box::new(CallPlanned { call: id(index), plan })));
+            let reason = PermissionReason::Policy(String::new());
+            let id = PermissionId { call: id(index) };
+            records.push(Record::PermissionAsked(PermissionAsked { id, reason }));
+        }
+        records
+    }
+
+    fn decided(index: u32, decision: Decision) -> Record {
+        let (id, by) = (PermissionId { call: id(index) }, "terminal".to_owned());
+        Record::PermissionDecided(PermissionDecided { id, decision, by })
+    }
+
+    fn finished(index: u32) -> Record {
+        let output = Box::new(ToolOutput::text("well"));
+        Record::CallFinished { call: id(index), output, millis: 1 }
+    }
+
+    /// Leaves out the records that are `None`, so that the journal has a hole there.
+    fn check(records: Vec<Option<Record>>, expected: Expect) {
+        let entries = (1..)
+            .zip(records)
+            .filter_map(|(seq, record)| Some(Entry { seq, at: Timestamp(seq), record: record? }));
+        let id = "a".parse().unwrap();
+        let journal = Journal {
+            header: SessionHeader { id, created: Timestamp(0), workspace: String::new() },
+            entries: entries.collect(),
+            damage: Vec::new(),
+            torn_bytes: 0,
+        };
+        let Audited { deeds, misfits } = of(&journal);
+        let deeds = deeds.iter().map(|deed| {
+            let Deed { seq, call, tool, allowed_by, ending, .. } = deed;
+            format!("{seq}: {call} {tool:?}, {allowed_by:?}, {ending}\n")
+        });
+        expected.assert_eq(&format!("{}{misfits} misfits\n", deeds.collect::<String>()));
+    }
+
+    #[test]
+    fn decisions_are_told_with_who_decided() {
+        let mut records = beginning(["one", "two", "three"]);
+        records.extend([
+            decided(0, Decision::Once),
+            Record::CallStarted { call: id(0) },
+            decided(1, Decision::Deny { reason: None }),
+            finished(0),
+            decided(2, Decision::DenyAndStop { reason: Some("not today".to_owned()) }),
+        ]);
+        check(
+            records.into_iter().map(Some).collect(),
+            expect![[r#"
+            13: 1.1.0 "one", Some("decision of terminal"), done: well
+            14: 1.1.1 "two", None, denied: decision of terminal
+            16: 1.1.2 "three", None, denied: decision of terminal: not today
+            0 misfits
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_stop_denies_one_call_and_an_interruption_none() {
+        let mut records = beginning(["one", "two", "three"]);
+        records.extend([
+            decided(0, Decision::Once),
+            Record::CallStarted { call: id(0) },
+            Record::Interrupted { cause: heeler_core::InterruptCause::Cancelled },
+        ]);
+        check(
+            records.into_iter().map(Some).collect(),
+            expect![[r#"
+            13: 1.1.0 "one", Some("decision of terminal"), failed: Cancelled before it finished. Anything it had already changed is still changed.
+            0 misfits
+        "#]],
+        );
+        let mut records = beginning(["one", "two", "three"]);
+        records.push(decided(1, Decision::DenyAndStop { reason: None }));
+        check(
+            records.into_iter().map(Some).collect(),
+            expect![[r#"
+            12: 1.1.1 "two", None, denied: decision of terminal
+            0 misfits
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_ran_twice_is_listed_twice() {
+        let mut records = beginning(["again", "two", "three"]);
+        records.extend([
+            decided(0, Decision::Once),
+            Record::CallStarted { call: id(0) },
+            Record::Opened(Opened { incarnation: 2, build: String::new() }),
+            Record::CallStarted { call: id(0) },
+            finished(0),
+        ]);
+        check(
+            records.into_iter().map(Some).collect(),
+            expect![[r#"
+            13: 1.1.0 "again", Some("decision of terminal"), with its process, and it was run again
+            15: 1.1.0 "again", Some("decision of terminal"), done: well
+            0 misfits
+        "#]],
+        );
+    }
+
+    #[test]
+    fn holes_hide_no_call() {
+        let mut records: Vec<_> =
+            beginning(["one", "two", "three"]).into_iter().map(Some).collect();
+        // The start of one call is lost, the whole beginning of another.
+        records.extend([Some(decided(0, Decision::Once)), None, Some(finished(0))]);
+        let elsewhere = CallId { turn: 7, round: 1, index: 0 };
+        records.push(Some(Record::CallStarted { call: elsewhere }));
+        check(
+            records,
+            expect![[r#"
+            14: 1.1.0 "one", None, done: well
+            15: 7.1.0 "", None, not yet: it runs, or its process died
+            2 misfits
+        "#]],
+        );
+    }
+}

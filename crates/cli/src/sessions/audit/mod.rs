@@ -1,0 +1,160 @@
+//! `heeler audit`: whether a journal is as it was written, and what was done on whose word.
+
+mod deeds;
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use heeler_core::{Journal, JournalDamage, SessionId, SessionStore, StoreErrorKind};
+use heeler_store::FileStore;
+use serde::Serialize;
+
+use super::list::second;
+use crate::exit::Exit;
+use crate::say::{harmless, say};
+use deeds::{Audited, Deed, Ending};
+
+/// The version of what `--json` prints.
+const AUDIT_VERSION: u32 = 1;
+
+/// How an audit is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// For a person.
+    Text,
+    /// One object on one line.
+    Json,
+}
+
+/// Everything an audit tells.
+#[derive(Serialize)]
+struct Report<'a> {
+    v: u32,
+    session: &'a SessionId,
+    workspace: &'a str,
+    records: usize,
+    damage: Vec<Damage<'a>>,
+    torn_bytes: u64,
+    /// Records that do not follow from those before them.
+    misfits: u64,
+    deeds: Vec<Deed>,
+}
+
+#[derive(Serialize)]
+struct Damage<'a> {
+    line: u64,
+    seq: u64,
+    what: &'a str,
+}
+
+/// Prints the audit; fails when the journal is damaged. Reads only; the session may be running.
+pub(super) async fn print(
+    store: &FileStore,
+    id: SessionId,
+    form: Form,
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    let path = store.journal_path(&id);
+    let length = length(&path)?;
+    let mut journal = match store.read(id).await {
+        Ok(journal) => journal,
+        Err(error) if error.kind() == StoreErrorKind::Damaged => {
+            say(format_args!("heeler: {error}"));
+            return Ok(Exit::Failure);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if journal.torn_bytes > 0 && is_whole_line(&path, length)? {
+        journal.damage.push(last_line(&journal, &path)?);
+    }
+    let Audited { deeds, misfits } = deeds::of(&journal);
+    let damage = journal.damage.iter();
+    let report = Report {
+        v: AUDIT_VERSION,
+        session: &journal.header.id,
+        workspace: &journal.header.workspace,
+        records: journal.entries.len(),
+        damage: damage.map(|d| Damage { line: d.line, seq: d.seq, what: &d.what }).collect(),
+        torn_bytes: journal.torn_bytes,
+        misfits,
+        deeds,
+    };
+    let written = match form {
+        Form::Json => writeln!(out, "{}", serde_json::to_string(&report)?),
+        Form::Text => out.write_all(harmless(&text(&report)?).as_bytes()),
+    };
+    // That nobody reads on makes no damaged journal a sound one.
+    if !report.damage.is_empty() {
+        return Ok(Exit::Failure);
+    }
+    written.and_then(|()| out.flush())?;
+    Ok(Exit::Done)
+}
+
+fn length(path: &Path) -> Result<u64> {
+    let metadata = std::fs::metadata(path);
+    Ok(metadata.with_context(|| format!("cannot read {}", path.display()))?.len())
+}
+
+/// Whether the journal ends with a line break and did not grow meanwhile. An append that was cut
+/// short leaves none: then the last line was changed, and is no torn tail.
+fn is_whole_line(path: &Path, length_before: u64) -> Result<bool> {
+    let mut file = File::open(path)?;
+    if file.seek(SeekFrom::End(-1))? + 1 != length_before {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+/// The damage that is the last line, which the store takes for a torn tail.
+fn last_line(journal: &Journal, path: &Path) -> Result<JournalDamage> {
+    let mut reader = BufReader::new(File::open(path)?);
+    let mut line = 0;
+    while reader.skip_until(b'\n')? > 0 {
+        line += 1;
+    }
+    let seq = journal.entries.last().map_or(1, |entry| entry.seq + 1);
+    Ok(JournalDamage { line, seq, what: "the line's checksum is wrong".to_owned() })
+}
+
+fn text(report: &Report<'_>) -> Result<String> {
+    let out = &mut Vec::new();
+    writeln!(out, "session    {}", report.session)?;
+    writeln!(out, "workspace  {}", report.workspace)?;
+    let state = match report.damage.len() {
+        0 => "every checksum and the chain are right".to_owned(),
+        1 => "DAMAGED in 1 place".to_owned(),
+        n => format!("DAMAGED in {n} places"),
+    };
+    writeln!(out, "journal    {} records, {state}", report.records)?;
+    for Damage { line, what, .. } in &report.damage {
+        writeln!(out, "damaged    line {line}: {what}")?;
+    }
+    if report.torn_bytes > 0 && report.damage.is_empty() {
+        writeln!(out, "torn       the last {} bytes are no whole record", report.torn_bytes)?;
+    }
+    if report.misfits > 0 {
+        writeln!(out, "misfits    {} (records that do not follow from the rest)", report.misfits)?;
+    }
+    if report.deeds.is_empty() {
+        writeln!(out, "\nnothing was done and nothing denied")?;
+    }
+    for deed in &report.deeds {
+        let summary = deed.summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        writeln!(out, "\n{}  {}  {summary}", second(deed.at), deed.call)?;
+        match &deed.ending {
+            Ending::Denied { by } => writeln!(out, "  denied   {by}")?,
+            ending => {
+                let allowed = deed.allowed_by.as_deref();
+                let unknown = "nobody knows: the records that said it are missing";
+                writeln!(out, "  allowed  {}", allowed.unwrap_or(unknown))?;
+                writeln!(out, "  ended    {ending}")?;
+            }
+        }
+    }
+    Ok(String::from_utf8_lossy(out).into_owned())
+}

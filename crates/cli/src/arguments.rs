@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::exit::Exit;
 
@@ -38,6 +38,19 @@ pub(crate) enum Command {
     Show(ShowArguments),
     /// Check a session's journal, and list what was done and what allowed it
     Audit(AuditArguments),
+    /// Print completions for a shell, such as for `source <(heeler completions bash)`
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+/// A shell that completes commands.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 /// The arguments of `exec`.
@@ -172,6 +185,11 @@ pub(crate) fn parse() -> Parsed {
             Parsed::Exit(Exit::Usage)
         }
     }
+}
+
+/// The whole command line, for whoever describes it.
+pub(crate) fn command_line() -> clap::Command {
+    CommandLine::command()
 }
 
 fn dollars(text: &str) -> Result<f64, String> {

@@ -1,6 +1,7 @@
 //! The `heeler` command: parse, choose, exit code.
 
 mod arguments;
+mod completions;
 mod demo;
 mod exec;
 mod exit;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Sessions(arguments) => sessions::run(&arguments),
         Command::Show(arguments) => sessions::show(&arguments),
         Command::Audit(arguments) => sessions::audit(&arguments),
+        Command::Completions { shell } => completions::print(shell),
     };
     match exit {
         Ok(exit) => exit.into(),

@@ -20,11 +20,12 @@ fn help() {
             Usage: heeler <COMMAND>
 
             Commands:
-              exec      Run one turn without a terminal: the answer goes to stdout, progress to stderr
-              demo      Watch the agent fix a failing test: no key and no network needed
-              sessions  List, export or delete the stored sessions
-              show      Show a session: what was said, what was run, what it cost
-              audit     Check a session's journal, and list what was done and what allowed it
+              exec         Run one turn without a terminal: the answer goes to stdout, progress to stderr
+              demo         Watch the agent fix a failing test: no key and no network needed
+              sessions     List, export or delete the stored sessions
+              show         Show a session: what was said, what was run, what it cost
+              audit        Check a session's journal, and list what was done and what allowed it
+              completions  Print completions for a shell, such as for `source <(heeler completions bash)`
 
             Options:
               -h, --help     Print help

@@ -8,6 +8,8 @@ mod audit;
 #[cfg(test)]
 mod closed;
 #[cfg(test)]
+mod completions;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod exits;

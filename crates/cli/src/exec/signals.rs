@@ -9,7 +9,8 @@ use crate::exit::Exit;
 use crate::say::say;
 
 /// SIGINT, SIGTERM and SIGHUP. The first asks for the end of the turn, the second ends the
-/// process: the journal is whole at any moment.
+/// process: the journal is whole at any moment. A SIGHUP that was ignored when we started, as under
+/// `nohup`, stays ignored.
 pub(super) struct Signals {
     first: mpsc::Receiver<()>,
     came: bool,
@@ -48,7 +49,8 @@ impl Signals {
 struct Listeners {
     interrupt: Signal,
     terminate: Signal,
-    hang_up: Signal,
+    /// `None` when a hang-up is nothing to us.
+    hang_up: Option<Signal>,
 }
 
 impl Listeners {
@@ -56,7 +58,10 @@ impl Listeners {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
+            hang_up: match is_ignored(SignalKind::hangup()) {
+                true => None,
+                false => Some(signal(SignalKind::hangup())?),
+            },
         })
     }
 
@@ -73,7 +78,47 @@ impl Listeners {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
-            _ = self.hang_up.recv() => {}
+            () = received(self.hang_up.as_mut()) => {}
+        }
+    }
+}
+
+async fn received(signal: Option<&mut Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether the process ignores a signal, which whoever started it must have wished. Where the
+/// system does not tell in a file, asking would need unsafe code; there nothing counts as ignored.
+fn is_ignored(signal: SignalKind) -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores(&status, signal))
+}
+
+/// Whether a process's status names the signal among those it ignores.
+fn ignores(status: &str, signal: SignalKind) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    let bit = u32::try_from(signal.as_raw_value() - 1).unwrap_or(u32::MAX);
+    mask.checked_shr(bit).is_some_and(|mask| mask & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_of_ignored_signals_counts_from_one() {
+        for (status, hang_up, interrupt) in [
+            ("Name:\theeler\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000000002\n", true, false),
+            ("SigBlk:\t0000000000000001\nSigIgn:\t0000000000001002\n", false, true),
+            ("SigIgn:\tffffffffffffffff\n", true, true),
+            ("SigIgn:\t?\n", false, false),
+            ("", false, false),
+        ] {
+            assert_eq!(ignores(status, SignalKind::hangup()), hang_up, "{status}");
+            assert_eq!(ignores(status, SignalKind::interrupt()), interrupt, "{status}");
         }
     }
 }

@@ -70,7 +70,12 @@ impl Heeler {
     }
 
     /// Runs it as the last arguments of another program, such as a shell.
-    pub(crate) fn run_in(mut self, outer: &str, arguments: &[&str]) -> Output {
+    pub(crate) fn run_in(self, outer: &str, arguments: &[&str]) -> Output {
+        self.within(outer, arguments).run()
+    }
+
+    /// Becomes the last arguments of another program.
+    pub(crate) fn within(mut self, outer: &str, arguments: &[&str]) -> Self {
         let mut command = program(outer);
         command.args(arguments).arg(self.command.get_program()).args(self.command.get_args());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -78,7 +83,7 @@ impl Heeler {
         let variables = self.command.get_envs();
         command.envs(variables.filter_map(|(name, value)| Some((name, value?))));
         self.command = command;
-        self.run()
+        self
     }
 
     /// Takes this as its stdout.

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use heeler_script::Script;
-use heeler_testkit::MockServer;
+use heeler_testkit::{MockServer, require};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::Signal;
 
@@ -24,6 +24,10 @@ text = "done"
 #[test]
 fn in_the_middle_of_a_stream() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        if signal == Signal::HUP && !require("a hang-up that we do not ignore", !ignores_hang_up())
+        {
+            return;
+        }
         let world = World::new();
         let server = MockServer::start(Script::parse(SILENT).unwrap());
         let mut running = world.exec_at(&server, &["--json", "hello"]).start();
@@ -38,6 +42,13 @@ fn in_the_middle_of_a_stream() {
         assert_eq!(output.stdout, "done\n");
         assert_eq!(server.violations(), [""; 0]);
     }
+}
+
+/// Whether we run under `nohup`; what we start inherits that.
+fn ignores_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1)
 }
 
 #[test]
@@ -69,6 +80,30 @@ fn in_the_middle_of_a_call() {
     world.exec_at(&server, &["--continue", "go on"]).run().exits(0);
     assert_eq!(server.violations(), [""; 0]);
     assert_eq!(world.worked("y"), "");
+}
+
+/// Elsewhere nobody tells which signals a process ignores.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hang_up_that_was_ignored_from_the_start_stays_ignored() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "echo > began; read line < gate" } }]
+        [[reply]]
+        text = "done"
+    "#;
+    let mut began = Fifo::new(&world.path("work/began"));
+    let mut gate = Fifo::new(&world.path("work/gate"));
+    // What `nohup` does.
+    let shell = ["-c", "trap '' HUP; exec \"$@\"", "sh"];
+    let running = world.exec(script, &["--allow", "Bash", "hello"]).within("sh", &shell).start();
+    began.wait();
+    running.signal(Signal::HUP);
+    gate.open();
+    let output = running.finish().exits(0);
+    assert_eq!(output.stdout, "done\n");
+    assert!(!output.stderr.contains("stopping"), "{}", output.stderr);
 }
 
 #[test]

@@ -26,10 +26,14 @@ impl Disk {
 
     /// Whether this machine lets us mount one.
     pub(super) fn is_possible() -> bool {
-        let mut tried = unshare();
-        tried.args(["mount", "-t", "tmpfs", "none", "/mnt"]);
-        let tried = tried.stdout(Stdio::null()).stderr(Stdio::null()).status();
-        tried.is_ok_and(|status| status.success())
+        let mut mount = unshare();
+        mount.args(["mount", "-t", "tmpfs", "none", "/mnt"]);
+        let mut enter = program("nsenter");
+        enter.arg("--version");
+        [mount, enter].iter_mut().all(|command| {
+            let tried = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+            tried.is_ok_and(|status| status.success())
+        })
     }
 
     /// Mounts a nearly full disk over a folder, for those inside only.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::task::{Context, Poll, Waker};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -45,20 +45,7 @@ pub(super) struct Call {
 impl Found {
     /// Reads the journal of the only session below `home`; empty when there is none yet.
     pub(super) fn read(home: &Path) -> Result<Self> {
-        let mut made = Vec::new();
-        let Ok(listed) = fs::read_dir(home.join("sessions")) else { return Ok(Self::default()) };
-        for entry in listed {
-            let path = entry?.path();
-            if path.extension().is_some_and(|extension| extension == "jsonl") {
-                let bytes = fs::read(&path).with_context(|| format!("{}", path.display()))?;
-                // Whose maker died before the first line never was a session.
-                made.extend(bytes.contains(&b'\n').then_some((path, bytes)));
-            }
-        }
-        if made.len() > 1 {
-            bail!("there are {} sessions instead of one", made.len());
-        }
-        let Some((path, mut whole)) = made.pop() else { return Ok(Self::default()) };
+        let Some((path, mut whole)) = only(home)? else { return Ok(Self::default()) };
         let length = whole.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let torn_bytes = whole.len() - length;
         whole.truncate(length);
@@ -71,6 +58,14 @@ impl Found {
         let journal = journal?;
         ensure!(journal.damage.is_empty(), "the journal is damaged: {:?}", journal.damage);
         Ok(Self { whole, torn_bytes, entries: journal.entries })
+    }
+
+    /// How many records and bytes stand in the journal now, without a look at what they say.
+    pub(super) fn measure(home: &Path) -> (usize, usize) {
+        // What cannot be read now is read after the strike, which tells.
+        let Ok(Some((_, bytes))) = only(home) else { return (0, 0) };
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        (lines.saturating_sub(1), bytes.len())
     }
 
     /// The last record's number.
@@ -157,4 +152,20 @@ impl Found {
         }
         calls
     }
+}
+
+/// The bytes of the only journal; `None` while there is none.
+fn only(home: &Path) -> Result<Option<(PathBuf, Vec<u8>)>> {
+    let mut made = Vec::new();
+    let Ok(listed) = fs::read_dir(home.join("sessions")) else { return Ok(None) };
+    for entry in listed {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            let bytes = fs::read(&path).with_context(|| format!("{}", path.display()))?;
+            // Whose maker died before the first line never was a session.
+            made.extend(bytes.contains(&b'\n').then_some((path, bytes)));
+        }
+    }
+    ensure!(made.len() <= 1, "there are {} sessions instead of one", made.len());
+    Ok(made.pop())
 }

@@ -20,13 +20,14 @@ mod totals;
 mod workload;
 mod world;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use heeler_testkit::require;
 
 use disk::Disk;
 use session::Harbor;
@@ -61,13 +62,9 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     // A copy: the original may be built anew while the storm goes on.
     let copy = base.join("heeler");
     std::fs::copy(&binary, &copy).with_context(|| format!("copying {}", binary.display()))?;
-    let disks = Disk::is_possible();
-    if !disks {
-        println!("skipped: full disks (no mount namespace here)");
-    }
-    if !Path::new("/proc/self/environ").exists() {
-        println!("skipped: looking for processes that are left (no /proc here)");
-    }
+    let disks = require("a mount namespace (unshare, nsenter, tmpfs)", Disk::is_possible());
+    // Without it, processes that are left are not found.
+    let _ = require("the variables of processes in /proc", world::sees_processes());
     let started = Instant::now();
     let (totals, broken) = blow(&wish, &Harbor { base: &base, binary: &copy, disks });
     println!("{totals}, seconds {:.1}", started.elapsed().as_secs_f64());
@@ -136,4 +133,23 @@ fn blow(wish: &Wish, harbor: &Harbor<'_>) -> (Totals, Vec<Broken>) {
         });
     });
     found.into_inner().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dice::Dice;
+    use super::strike::Strike;
+    use super::workload::Workload;
+
+    #[test]
+    fn a_seed_draws_the_same_choices_and_another_one_others() {
+        let draw = |seed| {
+            let mut dice = Dice::new(seed);
+            let workload = Workload::draw(&mut dice, 5);
+            let strikes: Vec<Strike> = (0..5).map(|_| Strike::draw(&mut dice)).collect();
+            format!("{:?} {:?} {strikes:?}", workload.script, workload.chunking)
+        };
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+    }
 }

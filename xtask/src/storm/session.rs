@@ -149,11 +149,10 @@ impl Session {
     }
 
     fn growth(&self) -> Growth {
-        // A journal that cannot be read now is read after the strike, which tells.
-        let now = Found::read(&self.world.home()).unwrap_or_default();
+        let (records, bytes) = Found::measure(&self.world.home());
         Growth {
-            records: now.entries.len().saturating_sub(self.journal.entries.len()),
-            bytes: now.whole.len().saturating_sub(self.journal.whole.len()),
+            records: records.saturating_sub(self.journal.entries.len()),
+            bytes: bytes.saturating_sub(self.journal.whole.len()),
         }
     }
 

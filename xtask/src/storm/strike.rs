@@ -4,6 +4,7 @@ use super::dice::Dice;
 use super::running::Running;
 
 /// One strike.
+#[derive(Debug)]
 pub(super) struct Strike {
     moment: Moment,
     pub(super) means: Means,
@@ -30,6 +31,7 @@ pub(super) enum AfterStop {
 }
 
 /// The moment, by what can be seen from outside.
+#[derive(Debug)]
 enum Moment {
     /// So many events were seen.
     Events(usize),

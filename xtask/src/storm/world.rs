@@ -17,6 +17,11 @@ const MARK: &str = "XDG_HEELER_STORM";
 /// A model of the catalogue, behind the mock server.
 const MODEL: &str = "anthropic/claude-sonnet-5-5";
 
+/// Whether this machine shows what runs.
+pub(super) fn sees_processes() -> bool {
+    Path::new("/proc/self/environ").exists()
+}
+
 /// A home, a workspace and a program that no other session uses.
 pub(super) struct World {
     root: PathBuf,
@@ -109,7 +114,7 @@ impl World {
     /// its folders.
     fn processes(&self) -> Vec<String> {
         let mark = format!("{MARK}={}", self.root.display());
-        // Without this folder nothing can be seen of other processes; the table says so.
+        // Without this folder nothing can be seen of other processes; that was said at the start.
         let Ok(listed) = fs::read_dir("/proc") else { return Vec::new() };
         let is_ours = |folder: &Path| {
             let stands = |link: &str| {

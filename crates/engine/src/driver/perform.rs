@@ -20,6 +20,13 @@ use crate::toolset::short_hex;
 impl Driver {
     /// Writes what starting these effects means, in one append, and acts.
     pub(super) async fn start(&mut self, effects: Vec<Effect>) -> Result<(), StoreError> {
+        let calls_model = |effect: &Effect| matches!(effect.kind, EffectKind::CallModel { .. });
+        if effects.iter().any(calls_model)
+            && let Some(cause) = self.changed_prefix()
+        {
+            // What a request may cost and whether it fits is asked again with the new prefix.
+            return self.write(vec![self.epoch(cause)], Durability::Written).await;
+        }
         let mut records = Vec::new();
         let mut durability = Durability::Written;
         for effect in &effects {
@@ -38,17 +45,14 @@ impl Driver {
         match kind {
             EffectKind::StartEpoch { cause } => vec![self.epoch(*cause)],
             EffectKind::CallModel { turn, round, attempt, reserve } => {
-                let epoch = self.changed_prefix().map(|cause| self.epoch(cause));
-                let number = self.state.epoch.as_ref().map_or(0, |epoch| epoch.number);
-                let started = ModelStarted {
+                vec![Record::ModelStarted(ModelStarted {
                     turn: *turn,
                     round: *round,
                     attempt: *attempt,
-                    epoch: number + u32::from(epoch.is_some()),
+                    epoch: self.state.epoch.as_ref().map_or(0, |epoch| epoch.number),
                     up_to: self.state.seq,
                     reserve: *reserve,
-                };
-                epoch.into_iter().chain([Record::ModelStarted(started)]).collect()
+                })]
             }
             EffectKind::PlanCall { call, name, input } => {
                 let plan = pipeline::plan(&self.tools, &self.workspace, name, input);

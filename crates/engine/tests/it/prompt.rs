@@ -139,3 +139,18 @@ fn another_model_begins_an_epoch() {
         assert!(lines.contains(&"epoch 2 Model".to_owned()), "{lines:#?}");
     });
 }
+
+#[test]
+fn a_new_prompt_counts_before_a_request_is_sent_with_it() {
+    virtually(async {
+        let limited = |parts: &mut heeler_engine::Parts| parts.settings.limits.tokens = 2_000;
+        let stage = stage_with(TWO_ROUNDS, [echo()], limited).await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        let sent = stage.model.requests().len();
+        stage.session.set_system("x".repeat(4 * 2_000)).await.unwrap();
+        let limit = heeler_core::LimitKind::Tokens;
+        assert_eq!(stage.say("go on").await, TurnOutcome::Limit { limit });
+        assert_eq!(stage.model.requests().len(), sent, "more was sent than the budget allows");
+        stage.close().await;
+    });
+}

@@ -104,8 +104,8 @@ mod tests {
 
     fn check(body: Value, expected: Expect) {
         let shown = parts(&body, &CharacterEstimate::new(1)).into_iter().map(|part| {
-            let mark = if part.is_cached { '=' } else { ' ' };
-            format!("{:4} {mark} {}\n", part.tokens, part.label)
+            let mark = if part.is_cached { '=' } else { '-' };
+            format!("{mark} {:4} {}", part.tokens, part.label).trim_end().to_owned() + "\n"
         });
         expected.assert_eq(&shown.collect::<String>());
     }
@@ -135,15 +135,15 @@ mod tests {
                 ],
             }),
             expect![[r#"
-                  54 = tool LS: Lists.
-                   8 = system: Be kind.
-                  13 = user text: what is here?
-                   2 = assistant thinking: hm
-                  15 = assistant tool_use: LS {"path":"."}
-                  35 = assistant server_tool_use
-                1607 = user tool_result: nothing
-                   6   user tool_result: failed
-                 160   user text: "cache_control" "cache_control" "cache_control"…
+                =   54 tool LS: Lists.
+                =    8 system: Be kind.
+                =   13 user text: what is here?
+                =    2 assistant thinking: hm
+                =   15 assistant tool_use: LS {"path":"."}
+                =   35 assistant server_tool_use
+                = 1607 user tool_result: nothing
+                -    6 user tool_result: failed
+                -  160 user text: "cache_control" "cache_control" "cache_control"…
             "#]],
         );
     }
@@ -154,7 +154,7 @@ mod tests {
         check(
             json!({"tools": {}, "system": "x", "messages": [7, {"content": [8]}]}),
             expect![[r#"
-                   1    
+                -    1
             "#]],
         );
     }

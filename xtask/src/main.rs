@@ -3,6 +3,7 @@
 //! Read in this order: `tree` (the files, in memory), `rust_text` (a file without its comments
 //! and strings), `tidy` (one file a check), `seeds` (the answers to the seeds' items).
 
+mod bench;
 mod finding;
 mod rust_text;
 mod seeds;
@@ -26,6 +27,7 @@ usage: cargo xtask COMMAND
   seeds --closed    the same, and no row may be left open
   simulate          the shipped turn machine through faults: --seeds N, --seed S, --break NAME
   storm             the shipped program, killed and resumed: --kills N, --seed S, --binary PATH
+  bench             heeler beside a bare loop: --quick, --profile NAME, --only NAME
 ";
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["seeds"] => Ok(seeds::run(&workspace()?, OpenRows::Counted)),
         ["seeds", "--closed"] => Ok(seeds::run(&workspace()?, OpenRows::Refused)),
         ["simulate", rest @ ..] => simulate::run_command(rest),
+        ["bench", rest @ ..] => bench::run_command(rest),
         ["storm", rest @ ..] => storm::run_command(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

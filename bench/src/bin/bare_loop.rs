@@ -1,0 +1,113 @@
+//! The bare loop: ask, run what is asked for with bash, append each message to a file, again.
+//!
+//! `bare-loop PROMPT JOURNAL` does one session with real commands; `bare-loop --sessions N` does N
+//! at once with a tool that does nothing, in the process, and no file.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+use futures::future::try_join_all;
+use heeler_bench::{Answer, Call, client, post, read, url};
+use reqwest::Client;
+use serde_json::{Value, json};
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["--version"] => println!("bare-loop"),
+        ["--sessions", n] => {
+            let (client, n) = (client()?, n.parse::<usize>()?);
+            let sessions = (0..n).map(|_| run(&client, "go", None));
+            runtime.block_on(try_join_all(sessions))?;
+        }
+        [prompt, journal] => {
+            let file = File::create(journal).with_context(|| format!("making {journal}"))?;
+            runtime.block_on(async { run(&client()?, prompt, Some(file)).await })?;
+        }
+        _ => bail!("usage: bare-loop PROMPT JOURNAL"),
+    }
+    Ok(())
+}
+
+async fn run(client: &Client, prompt: &str, mut journal: Option<File>) -> Result<()> {
+    let url = url()?;
+    // The conversation as it is sent; only its end is new in a round.
+    let mut body = head().into_bytes();
+    push(&mut body, &mut journal, &json!({"role": "user", "content": prompt}))?;
+    loop {
+        let mut whole = Vec::with_capacity(body.len() + 2);
+        whole.extend_from_slice(&body);
+        whole.extend_from_slice(b"]}");
+        let answer = read(post(client, &url, whole).await?).await?;
+        body.push(b',');
+        push(&mut body, &mut journal, &said(&answer)?)?;
+        if answer.calls.is_empty() {
+            return Ok(());
+        }
+        let outputs = match journal {
+            Some(_) => outputs(&answer.calls)?,
+            None => answer.calls.iter().map(|_| "done".to_owned()).collect(),
+        };
+        let results = answer.calls.iter().zip(outputs).map(|(call, output)| {
+            json!({"type": "tool_result", "tool_use_id": call.id, "content": output})
+        });
+        let results = json!({"role": "user", "content": results.collect::<Vec<_>>()});
+        body.push(b',');
+        push(&mut body, &mut journal, &results)?;
+    }
+}
+
+fn head() -> String {
+    let schema = json!({
+        "type": "object",
+        "properties": {"command": {"type": "string"}},
+        "required": ["command"],
+    });
+    let tool = json!({"name": "Bash", "description": "Runs a command.", "input_schema": schema});
+    format!(r#"{{"model":"bare","max_tokens":1000,"stream":true,"tools":[{tool}],"messages":["#)
+}
+
+/// Adds a message to the conversation and to the file.
+fn push(body: &mut Vec<u8>, journal: &mut Option<File>, message: &Value) -> Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    body.extend_from_slice(&line);
+    if let Some(file) = journal {
+        line.push(b'\n');
+        file.write_all(&line)?;
+    }
+    Ok(())
+}
+
+fn said(answer: &Answer) -> Result<Value> {
+    let mut content = Vec::new();
+    if !answer.text.is_empty() {
+        content.push(json!({"type": "text", "text": answer.text}));
+    }
+    for call in &answer.calls {
+        let input: Value = serde_json::from_str(&call.input)?;
+        content.push(json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input}));
+    }
+    Ok(json!({"role": "assistant", "content": content}))
+}
+
+/// Runs all calls at once, and waits for them in order.
+fn outputs(calls: &[Call]) -> Result<Vec<String>> {
+    let children: Vec<Child> = calls.iter().map(start).collect::<Result<_>>()?;
+    let outputs = children.into_iter().map(|child| {
+        let output = child.wait_with_output()?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    });
+    outputs.collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a loop without an engine has no launcher either")]
+fn start(call: &Call) -> Result<Child> {
+    let input: Value = serde_json::from_str(&call.input)?;
+    let line = input["command"].as_str().context("a call without a command")?;
+    let mut command = Command::new("bash");
+    command.args(["-c", "--", line]).stdin(Stdio::null()).stdout(Stdio::piped());
+    Ok(command.spawn()?)
+}

@@ -1,0 +1,96 @@
+//! Readers of one stream, and the library without a surface, for `cargo xtask bench`.
+//!
+//! `delta-sink discard` reads an answer and throws it away; `delta-sink library` lets a session
+//! read it, with a reader of its events; `delta-sink sessions N` runs N sessions at once whose
+//! only tool is in this process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, bail, ensure};
+use futures::future::try_join_all;
+use heeler::providers::anthropic::{Anthropic, AnthropicSettings};
+use heeler::stores::MemoryStore;
+use heeler::{
+    BoxFuture, Facts, Input, Parts, Provider, RawJson, Session, Tool, ToolContext, ToolDefinition,
+    ToolError, ToolOutput, Toolset, TurnOutcome,
+};
+use heeler_bench::{URL_VARIABLE, client, post, url};
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["discard"] => runtime.block_on(discard()),
+        ["library"] => runtime.block_on(sessions(1)),
+        ["sessions", n] => runtime.block_on(sessions(n.parse()?)),
+        _ => bail!("usage: delta-sink discard|library|sessions N"),
+    }
+}
+
+async fn discard() -> Result<()> {
+    let mut response = post(&client()?, &url()?, b"{}".to_vec()).await?;
+    while response.chunk().await?.is_some() {}
+    Ok(())
+}
+
+async fn sessions(n: usize) -> Result<()> {
+    let settings = AnthropicSettings {
+        base_url: std::env::var(URL_VARIABLE)?,
+        ..AnthropicSettings::with_api_key("bench")
+    };
+    let provider: Arc<dyn Provider> = Arc::new(Anthropic::new(&settings)?);
+    try_join_all((0..n).map(|_| session(Arc::clone(&provider)))).await?;
+    Ok(())
+}
+
+async fn session(provider: Arc<dyn Provider>) -> Result<()> {
+    let mut parts = Parts::new(provider, Arc::new(MemoryStore::new()));
+    parts.tools = Toolset::new(vec![Arc::new(Wait) as Arc<dyn Tool>])?;
+    parts.settings.model.name = heeler::providers::catalogue::DEFAULT_MODEL.into();
+    let session = Session::create(parts, "/").await?;
+    let (_, mut cursor) = session.subscribe();
+    let mut turn = session.turn(Input::text("go"));
+    let outcome = loop {
+        let step = futures::future::select(Box::pin(cursor.next()), &mut turn).await;
+        if let futures::future::Either::Right((outcome, _)) = step {
+            break outcome;
+        }
+    };
+    ensure!(outcome == TurnOutcome::Done, "the turn ended with {outcome:?}");
+    session.close().await;
+    Ok(())
+}
+
+/// A tool of this process that waits so many milliseconds.
+struct Wait;
+
+impl Tool for Wait {
+    fn definition(&self) -> ToolDefinition {
+        let schema = r#"{"type":"object","properties":{"millis":{"type":"integer"}}}"#;
+        ToolDefinition {
+            name: "Wait".into(),
+            description: "Waits.".into(),
+            input_schema: RawJson::from_value(&serde_json::from_str(schema).unwrap_or_default()),
+        }
+    }
+
+    fn facts(&self, _: &RawJson, _: &str) -> Facts {
+        Facts::default()
+    }
+
+    fn call(
+        self: Arc<Self>,
+        _: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let input: serde_json::Value = serde_json::from_str(input.get()).unwrap_or_default();
+            match input["millis"].as_u64() {
+                None | Some(0) => {}
+                Some(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
+            }
+            Ok(ToolOutput::text("done"))
+        })
+    }
+}

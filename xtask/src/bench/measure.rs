@@ -1,0 +1,220 @@
+//! What is measured, and how: each function runs the reference and heeler in turn.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::json;
+
+use super::figure::{Budget, Figure, Values};
+use super::place::Place;
+use super::process::{again, run, run_weighed};
+use super::server::{Exchange, Order, Server};
+use super::wire::{Call, Chunks, answer, deltas};
+
+/// Rounds of a long session.
+const ROUNDS: usize = 300;
+/// Rounds whose gaps count as those of the beginning and of the end.
+const ROUNDS_LOOKED_AT: usize = 10;
+/// Deltas of a long answer.
+const DELTAS: usize = 250_000;
+/// Calls of one reply.
+const CALLS: usize = 20;
+/// How long each of them waits.
+const WAIT_MILLIS: u64 = 200;
+/// Sessions at once in one process, and their rounds.
+const SESSIONS: usize = 1000;
+const SESSION_ROUNDS: usize = 20;
+
+/// From the start of the program to its first request.
+pub(super) fn start(place: &Place, runs: usize) -> Result<Vec<Figure>> {
+    let server = Server::start(vec![answer(0, &[])], Order::Counted)?;
+    let mut both = [Values::default(), Values::default()];
+    let commands = [place.bare(server.url()), place.exec(server.url())];
+    let mut body_bytes = Values::default();
+    for _ in 0..runs {
+        for (values, command) in both.iter_mut().zip(&commands) {
+            let used = run(&mut again(command))?;
+            let exchanges = server.take();
+            let first = exchanges.first().context("no request came")?;
+            values.push(millis(first.came - used.started));
+            body_bytes = Values::from_iter([kilo(first.body_bytes)]);
+        }
+    }
+    let start = figure("start to first request", "ms", both, Budget::Times(1.5));
+    let first = [Values::default(), body_bytes];
+    Ok(vec![start, figure("first request's body", "kB", first, Budget::AtMost(8.0))])
+}
+
+/// Sessions of 300 rounds whose commands print so many bytes.
+pub(super) fn rounds(place: &Place, runs: usize, bytes: usize) -> Result<Vec<Figure>> {
+    let answers = (0..ROUNDS).map(|n| {
+        // Of the shell itself: what is measured is not another program.
+        let line = if bytes == 0 { format!("echo {n}") } else { format!("printf %0{bytes}d {n}") };
+        answer(n, &[Call { tool: "Bash", input: json!({"command": line}) }])
+    });
+    let answers = answers.chain([answer(ROUNDS, &[])]).collect();
+    let server = Server::start(answers, Order::Counted)?;
+    let commands = [place.bare(server.url()), place.exec(server.url())];
+    let mut first = [Values::default(), Values::default()];
+    let [mut early, mut late, mut processor, mut memory] = std::array::from_fn(|_| first.clone());
+    for _ in 0..runs {
+        for (n, command) in commands.iter().enumerate() {
+            let used = run_weighed(command, &place.note())?;
+            let gaps = gaps(&server.take());
+            ensure!(gaps.len() == ROUNDS, "{} rounds instead of {ROUNDS}", gaps.len());
+            first[n].push(gaps[0]);
+            early[n].push(median(&gaps[1..=ROUNDS_LOOKED_AT]));
+            late[n].push(median(&gaps[ROUNDS - ROUNDS_LOOKED_AT..]));
+            processor[n].push(used.processor.as_secs_f64());
+            used.memory_kb.into_iter().for_each(|kb| memory[n].push(kb / 1024.0));
+        }
+    }
+    let of = if bytes == 0 { "short".to_owned() } else { format!("{} kB", bytes / 1000) };
+    let growth = [early[1].clone(), late[1].clone()];
+    let memory_budget = if bytes == 0 { Budget::AtMost(14.0) } else { Budget::None };
+    Ok(vec![
+        figure(&format!("gap of round 1, {of} results"), "ms", first, Budget::None),
+        figure(&format!("gap of rounds 2-11, {of} results"), "ms", early, Budget::Times(1.3)),
+        figure(&format!("gap of rounds 291-300, {of} results"), "ms", late, Budget::None),
+        figure(
+            &format!("heeler's rounds 291-300 beside its rounds 2-11, {of} results"),
+            "ms",
+            growth,
+            Budget::Times(1.05),
+        ),
+        figure(&format!("processor of 300 rounds, {of} results"), "s", processor, budget_of(bytes)),
+        figure(&format!("peak memory, {of} results"), "MB", memory, memory_budget),
+    ])
+}
+
+fn budget_of(bytes: usize) -> Budget {
+    if bytes == 0 { Budget::Times(1.5) } else { Budget::None }
+}
+
+/// One answer of 250,000 deltas.
+pub(super) fn stream(place: &Place, runs: usize, chunks: Chunks) -> Result<Vec<Figure>> {
+    let server = Server::start(vec![deltas(DELTAS, chunks)], Order::Counted)?;
+    let commands = [
+        place.sink(server.url(), &["discard"]),
+        place.sink(server.url(), &["library"]),
+        place.exec(server.url()),
+    ];
+    let mut used: [Values; 3] = std::array::from_fn(|_| Values::default());
+    for _ in 0..runs {
+        for (values, command) in used.iter_mut().zip(&commands) {
+            values.push(run(&mut again(command))?.processor.as_secs_f64());
+            server.take();
+        }
+    }
+    let [discarded, library, exec] = used;
+    let how = match chunks {
+        Chunks::PerEvent => "an HTTP chunk each",
+        Chunks::Large => "in HTTP chunks of 16 KiB",
+    };
+    let of = |who: &str| format!("{DELTAS} deltas, {how}: processor of {who}");
+    Ok(vec![
+        figure(&of("the library"), "s", [discarded.clone(), library], Budget::Times(2.0)),
+        figure(&of("exec --json"), "s", [discarded, exec], Budget::Times(2.5)),
+    ])
+}
+
+/// Twenty calls of one reply that wait 200 ms each.
+pub(super) fn parallel(place: &Place, runs: usize) -> Result<Vec<Figure>> {
+    let calls = |tool: &'static str, input: serde_json::Value| {
+        let calls: Vec<Call> = (0..CALLS).map(|_| Call { tool, input: input.clone() }).collect();
+        Server::start(vec![answer(0, &calls), answer(1, &[])], Order::Counted)
+    };
+    let seconds = Duration::from_millis(WAIT_MILLIS).as_secs_f64();
+    let commands = calls("Bash", json!({"command": format!("sleep {seconds}")}))?;
+    let inside = calls("Wait", json!({"millis": WAIT_MILLIS}))?;
+    let mut values: [Values; 3] = std::array::from_fn(|_| Values::default());
+    let measured = [
+        (&commands, place.bare(commands.url())),
+        (&commands, place.exec(commands.url())),
+        (&inside, place.sink(inside.url(), &["library"])),
+    ];
+    for _ in 0..runs {
+        for (values, (server, command)) in values.iter_mut().zip(&measured) {
+            run(&mut again(command))?;
+            let gaps = gaps(&server.take());
+            values.push(*gaps.first().context("no second request came")?);
+        }
+    }
+    let [bare, exec, library] = values;
+    let none = Values::default();
+    Ok(vec![
+        figure("20 times `sleep 0.2`", "ms", [bare, exec], Budget::AtMost(240.0)),
+        figure("20 calls in the process of 200 ms", "ms", [none, library], Budget::AtMost(206.0)),
+    ])
+}
+
+/// A thousand sessions of twenty rounds in one process.
+pub(super) fn sessions(place: &Place, runs: usize) -> Result<Vec<Figure>> {
+    let call = || Call { tool: "Wait", input: json!({"millis": 0}) };
+    let answers = (0..SESSION_ROUNDS).map(|n| answer(n, &[call()]));
+    let answers = answers.chain([answer(SESSION_ROUNDS, &[])]).collect();
+    let server = Server::start(answers, Order::AsFarAs)?;
+    let n = SESSIONS.to_string();
+    let commands = [
+        (place.bare_sessions(server.url(), SESSIONS), place.bare_sessions(server.url(), 1)),
+        (place.sink(server.url(), &["sessions", &n]), place.sink(server.url(), &["sessions", "1"])),
+    ];
+    let mut processor = [Values::default(), Values::default()];
+    let mut memory = processor.clone();
+    for _ in 0..runs {
+        for (i, (many, one)) in commands.iter().enumerate() {
+            let [many, one] = [run_weighed(many, &place.note())?, run_weighed(one, &place.note())?];
+            processor[i].push(many.processor.as_secs_f64());
+            if let (Some(many), Some(one)) = (many.memory_kb, one.memory_kb) {
+                memory[i].push((many - one) / kilo(SESSIONS) / 1000.0);
+            }
+        }
+    }
+    let of = format!("{SESSIONS} sessions of {SESSION_ROUNDS} rounds");
+    Ok(vec![
+        figure(&format!("{of}: processor"), "s", processor, Budget::Times(1.5)),
+        figure(&format!("{of}: memory of each"), "kB", memory, Budget::AtMost(60.0)),
+    ])
+}
+
+/// The program itself.
+pub(super) fn program(place: &Place, runs: usize) -> Result<Vec<Figure>> {
+    let commands = [place.bare_loop(), place.heeler()].map(|file| place.version(file));
+    let mut walls = [Values::default(), Values::default()];
+    for _ in 0..runs {
+        for (values, command) in walls.iter_mut().zip(&commands) {
+            values.push(millis(run(&mut again(command))?.wall));
+        }
+    }
+    let mut sizes = [Values::default(), Values::default()];
+    for (values, file) in sizes.iter_mut().zip([place.bare_loop(), place.heeler()]) {
+        let length = usize::try_from(file.metadata()?.len())?;
+        values.push(kilo(length) / 1000.0);
+    }
+    Ok(vec![
+        figure("--version", "ms", walls, Budget::AtMost(3.0)),
+        figure("binary", "MB", sizes, Budget::AtMost(16.0)),
+    ])
+}
+
+fn figure(name: &str, unit: &'static str, both: [Values; 2], budget: Budget) -> Figure {
+    let [reference, heeler] = both;
+    Figure { name: name.to_owned(), unit, reference, heeler, budget }
+}
+
+/// From an answer's end to the next request, in milliseconds.
+fn gaps(exchanges: &[Exchange]) -> Vec<f64> {
+    exchanges.windows(2).map(|pair| millis(pair[1].came - pair[0].answered)).collect()
+}
+
+fn median(values: &[f64]) -> f64 {
+    values.iter().copied().collect::<Values>().median()
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+fn kilo(n: usize) -> f64 {
+    f64::from(u32::try_from(n).unwrap_or(u32::MAX)) / 1000.0
+}

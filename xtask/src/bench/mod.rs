@@ -1,0 +1,121 @@
+//! `cargo xtask bench`: heeler beside a loop without an engine, in one run.
+//!
+//! Nothing is written: the table goes to standard output, progress to standard error. Read in this
+//! order: `measure` (what is measured), `server` and `wire` (the model), `place` (where), `process`
+//! (what a process used), `figure` (the table).
+
+mod figure;
+mod measure;
+mod place;
+mod process;
+mod server;
+mod wire;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use figure::Figure;
+use place::Place;
+use wire::Chunks;
+
+/// What the command line asks for.
+struct Wish<'a> {
+    profile: &'a str,
+    size: Size,
+    /// Only the measurements whose name begins so.
+    only: &'a str,
+}
+
+/// How much is measured.
+struct Size {
+    sessions: usize,
+    files: usize,
+    /// Runs of what takes milliseconds, and of what takes seconds.
+    runs_short: usize,
+    runs_long: usize,
+}
+
+const FULL: Size = Size { sessions: 1000, files: 50_000, runs_short: 31, runs_long: 7 };
+const QUICK: Size = Size { sessions: 100, files: 1000, runs_short: 9, runs_long: 2 };
+
+type Measure = fn(&Place, &Size) -> Result<Vec<Figure>>;
+
+/// In the order they are run and printed.
+const MEASURES: [(&str, Measure); 9] = [
+    ("start", |place, size| measure::start(place, size.runs_short)),
+    ("rounds-short", |place, size| measure::rounds(place, size.runs_long, 0)),
+    ("rounds-2kb", |place, size| measure::rounds(place, size.runs_long, 2000)),
+    ("rounds-13kb", |place, size| measure::rounds(place, size.runs_long, 13_000)),
+    ("deltas-events", |place, size| measure::stream(place, size.runs_long, Chunks::PerEvent)),
+    ("deltas-large", |place, size| measure::stream(place, size.runs_long, Chunks::Large)),
+    ("parallel", |place, size| measure::parallel(place, size.runs_long)),
+    ("sessions", |place, size| measure::sessions(place, size.runs_long)),
+    ("program", |place, size| measure::program(place, size.runs_short)),
+];
+
+/// Runs `bench` with its arguments.
+pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
+    let Wish { profile, size, only } = parse(arguments)?;
+    process::adopt_orphans()?;
+    let built = build(profile)?;
+    eprintln!("making {} sessions and {} files", size.sessions, size.files);
+    let place = Place::make(&built, size.sessions, size.files)?;
+    println!("profile {profile}; median (least..most)\n\n{}", Figure::HEAD);
+    let (mut n_met, mut n_missed) = (0, 0);
+    for (name, measure) in MEASURES.iter().filter(|(name, _)| name.starts_with(only)) {
+        eprintln!("measuring {name}");
+        for figure in measure(&place, &size).with_context(|| format!("measuring {name}"))? {
+            println!("{figure}");
+            match figure.is_met() {
+                Some(true) => n_met += 1,
+                Some(false) => n_missed += 1,
+                None => {}
+            }
+        }
+    }
+    println!("\nbudgets met: {n_met}, not met: {n_missed}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parse<'a>(arguments: &[&'a str]) -> Result<Wish<'a>> {
+    let mut wish = Wish { profile: "dist", size: FULL, only: "" };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let mut value = || rest.next().with_context(|| format!("{argument} needs a value"));
+        match *argument {
+            "--quick" => wish.size = QUICK,
+            "--profile" => wish.profile = value()?,
+            "--only" => wish.only = value()?,
+            other => bail!("bench knows --quick, --profile NAME and --only NAME, not {other}"),
+        }
+    }
+    Ok(wish)
+}
+
+/// Builds the programs and returns the folder they are in.
+fn build(profile: &str) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = process::program(cargo);
+    build.args(["build", "--profile", profile, "-p", "heeler-cli", "-p", "heeler-bench"]);
+    ensure!(build.status()?.success(), "the programs do not build");
+    // Ours lies in the folder of its own profile; `dev` alone is called otherwise.
+    let own = std::env::current_exe()?;
+    let target = own.parent().and_then(|folder| folder.parent()).context("no target folder")?;
+    Ok(target.join(if profile == "dev" { "debug" } else { profile }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_says_how_much_and_of_what() {
+        let wish = parse(&["--quick", "--profile", "release", "--only", "rounds"]).unwrap();
+        assert_eq!((wish.profile, wish.size.files, wish.only), ("release", QUICK.files, "rounds"));
+        for wrong in [&["--profile"][..], &["--fast"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A realistic place: a home with many sessions, a repository with many files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::task::{Context, Poll, Waker};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use heeler_core::{
+    BoxFuture, Durability, Entry, Input, Record, SessionHeader, SessionId, SessionStore as _,
+    StoreError, Timestamp,
+};
+use heeler_store::FileStore;
+
+use super::process::program;
+
+/// Files of one folder of the repository.
+const FILES_IN_FOLDER: usize = 250;
+/// A model of the catalogue, behind the bench's server.
+const MODEL: &str = "anthropic/claude-sonnet-5-5";
+/// A session of 300 long results stays a conversation: what is measured is not a summary.
+const CONTEXT_LIMIT: &str = "1000000000";
+
+/// The folders and programs of a bench.
+pub(super) struct Place {
+    root: tempfile::TempDir,
+    heeler: PathBuf,
+    bare_loop: PathBuf,
+    delta_sink: PathBuf,
+}
+
+impl Place {
+    /// Makes the folders; the programs lie in `built`.
+    pub(super) fn make(built: &Path, n_sessions: usize, n_files: usize) -> Result<Self> {
+        let root = tempfile::Builder::new().prefix("heeler-bench-").tempdir()?;
+        for name in ["home", "work", "temp"] {
+            fs::create_dir(root.path().join(name))?;
+        }
+        let copy = |name: &str| {
+            // The original may be built anew while the bench goes on.
+            let (from, to) = (built.join(name), root.path().join(name));
+            fs::copy(&from, &to).with_context(|| format!("copying {}", from.display()))?;
+            Ok::<_, anyhow::Error>(to)
+        };
+        let heeler = copy("heeler")?;
+        let (bare_loop, delta_sink) = (copy("bare-loop")?, copy("delta-sink")?);
+        let place = Self { root, heeler, bare_loop, delta_sink };
+        place.fill_home(n_sessions)?;
+        place.fill_repository(n_files)?;
+        Ok(place)
+    }
+
+    /// `heeler exec --json` with everything else on.
+    pub(super) fn exec(&self, url: &str) -> Command {
+        let mut command = self.command(&self.heeler, url);
+        command.args(["exec", "--json", "--model", MODEL, "--max-rounds", "0"]);
+        command.args(["--allow", "Bash", "--cwd"]).arg(self.folder("work")).arg("go");
+        command
+    }
+
+    /// The bare loop, over the same commands.
+    pub(super) fn bare(&self, url: &str) -> Command {
+        let mut command = self.command(&self.bare_loop, url);
+        command.arg("go").arg(self.folder("temp").join("bare.jsonl"));
+        command
+    }
+
+    /// The bare loop with a tool in the process, many at once.
+    pub(super) fn bare_sessions(&self, url: &str, n: usize) -> Command {
+        let mut command = self.command(&self.bare_loop, url);
+        command.args(["--sessions", &n.to_string()]);
+        command
+    }
+
+    /// One of the readers of a stream.
+    pub(super) fn sink(&self, url: &str, arguments: &[&str]) -> Command {
+        let mut command = self.command(&self.delta_sink, url);
+        command.args(arguments);
+        command
+    }
+
+    /// What a program does that does nothing.
+    pub(super) fn version(&self, of_heeler: &Path) -> Command {
+        let mut command = self.command(of_heeler, "");
+        command.arg("--version");
+        command
+    }
+
+    pub(super) fn heeler(&self) -> &Path {
+        &self.heeler
+    }
+
+    pub(super) fn bare_loop(&self) -> &Path {
+        &self.bare_loop
+    }
+
+    /// Where something can be noted.
+    pub(super) fn note(&self) -> PathBuf {
+        self.folder("temp").join("note")
+    }
+
+    fn folder(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn command(&self, file: &Path, url: &str) -> Command {
+        let mut command = program(file);
+        command.current_dir(self.folder("work")).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.root.path()).env("TMPDIR", self.folder("temp"));
+        command.env("HEELER_HOME", self.folder("home"));
+        command.env("HEELER_CONTEXT_LIMIT", CONTEXT_LIMIT);
+        command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", "bench");
+        command
+    }
+
+    fn fill_home(&self, n_sessions: usize) -> Result<()> {
+        let store = FileStore::open(self.folder("home"))?;
+        for n in 0..n_sessions {
+            let id: SessionId = format!("bench-{n:05}").parse()?;
+            let workspace = self.folder("work").display().to_string();
+            let header = SessionHeader { id: id.clone(), created: Timestamp(1), workspace };
+            now(store.create(header))?;
+            let lease = std::sync::Arc::new(now(store.lease(id))?);
+            let record = Record::Input(Input::text("what a person asked some time ago"));
+            let entry = Entry { seq: 1, at: Timestamp(1), record };
+            now(store.append(lease, vec![entry], Durability::Written))?;
+        }
+        Ok(())
+    }
+
+    fn fill_repository(&self, n_files: usize) -> Result<()> {
+        let work = self.folder("work");
+        for n in 0..n_files {
+            let folder = work.join(format!("folder-{:03}", n / FILES_IN_FOLDER));
+            if n % FILES_IN_FOLDER == 0 {
+                fs::create_dir(&folder)?;
+            }
+            fs::write(folder.join(format!("file-{n}.txt")), format!("the text of file {n}\n"))?;
+        }
+        let name = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"];
+        for arguments in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "files"]] {
+            let mut git = program("git");
+            git.args(name).args(arguments).current_dir(&work).env("HOME", self.root.path());
+            ensure!(git.status().context("starting git")?.success(), "git {arguments:?} fails");
+        }
+        Ok(())
+    }
+}
+
+/// The store does its work at the first poll.
+fn now<T>(mut future: BoxFuture<Result<T, StoreError>>) -> Result<T> {
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => Ok(result?),
+        Poll::Pending => bail!("the store does not answer at once"),
+    }
+}

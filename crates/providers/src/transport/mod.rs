@@ -1,7 +1,8 @@
-//! Requests over HTTP: bodies of exact size that copy nothing, answers as bytes.
+//! Requests over HTTP: bodies of exact size, answers as bytes.
 //!
 //! Invariant: knows no dialect, and never retries.
 
+mod pieces;
 mod retry_after;
 
 use std::convert::Infallible;
@@ -13,6 +14,8 @@ use bytes::Bytes;
 use heeler_core::{ProviderError, ProviderErrorKind};
 use reqwest::header::{CONTENT_LENGTH, DATE, HeaderMap};
 use reqwest::{Client, Response, Url};
+
+use pieces::Pieces;
 
 /// How long reaching the provider may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -70,8 +73,9 @@ impl Transport {
         chunks: Vec<Bytes>,
     ) -> Result<Answer, Failure> {
         let client = Arc::clone(&self).client().await.map_err(Failure::Unreachable)?;
-        let length: usize = chunks.iter().map(Bytes::len).sum();
-        let body = futures::stream::iter(chunks.into_iter().map(Ok::<_, Infallible>));
+        let pieces = Pieces::of(chunks);
+        let length = pieces.length();
+        let body = futures::stream::iter(pieces.map(Ok::<_, Infallible>));
         // With its length told, the client sends the stream as a plain body, not in HTTP's chunks.
         let request = client
             .post(url.clone())

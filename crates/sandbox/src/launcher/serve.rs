@@ -178,7 +178,7 @@ impl Server {
 
     /// Reaps adopted processes and forgotten commands that are dead.
     fn reap_orphans(&mut self) {
-        self.released.retain(|pid| matches!(reap(*pid), Ok(None)));
+        self.reap_released();
         for pid in tree::children(rustix::process::getpid()) {
             if !self.running.values().any(|running| running.pid == pid) {
                 let _ = reap(pid);
@@ -186,15 +186,33 @@ impl Server {
         }
     }
 
+    fn reap_released(&mut self) {
+        self.released.retain(|pid| matches!(reap(*pid), Ok(None)));
+    }
+
     /// Kills what is left of a command, reports, and forgets it.
     fn kill(&mut self, id: u64) {
-        let killed = self.kill_tree(id);
+        let killed = if self.left_nothing(id) { Killed::default() } else { self.kill_tree(id) };
         self.note_exit(id);
         if let Some(running) = self.running.remove(&id) {
             self.released.push(running.pid);
-            self.reap_orphans();
+            self.reap_released();
         }
         self.report(&Report::Killed { id, killed });
+    }
+
+    /// Whether a command ended and nothing it started is left, told by one look instead of many:
+    /// what it leaves behind becomes our own child before its end can be seen, and we have none
+    /// but commands.
+    fn left_nothing(&self, id: u64) -> bool {
+        let Some(running) = self.running.get(&id) else { return true };
+        if running.exit.is_none() {
+            return false;
+        }
+        let is_command = |pid: &Pid| self.running.values().any(|running| running.pid == *pid);
+        let is_alone = tree::children(rustix::process::getpid()).iter().all(is_command);
+        // Where children cannot be listed, its group is all there is to go by.
+        is_alone && cfg!(target_os = "linux")
     }
 
     fn kill_tree(&mut self, id: u64) -> Killed {

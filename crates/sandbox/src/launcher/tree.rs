@@ -75,6 +75,11 @@ mod linux {
         if !*HAS_LISTS.get_or_init(|| fs::exists("/proc/thread-self/children").unwrap_or(false)) {
             return processes().filter(|pid| parent_of(*pid) == Some(parent)).collect();
         }
+        if parent == process::getpid() {
+            // The launcher has one thread.
+            let list = fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+            return list.split_whitespace().filter_map(parse_pid).collect();
+        }
         let Ok(tasks) = fs::read_dir(format!("/proc/{}/task", parent.as_raw_pid())) else {
             return Vec::new();
         };

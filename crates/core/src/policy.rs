@@ -125,6 +125,9 @@ pub struct Policy {
     pub interactive: bool,
     /// The workspace's absolute path, to which relative rule arguments are anchored.
     pub workspace: String,
+    /// The policy of the agent that made this one: nothing runs here that would not run there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Box<Policy>>,
 }
 
 /// What the policy says of one call.

@@ -119,7 +119,13 @@ pub(crate) fn policy(chance: &mut Chance) -> Policy {
         rule(effect, chance)
     });
     let rules = rules.collect();
-    Policy { mode, rules, interactive: !chance.percent(12), workspace: tools::WORKSPACE.into() }
+    Policy {
+        mode,
+        rules,
+        interactive: !chance.percent(12),
+        workspace: tools::WORKSPACE.into(),
+        within: None,
+    }
 }
 
 /// A rule of this effect.

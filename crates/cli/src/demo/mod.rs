@@ -68,12 +68,7 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
         environment,
         workspace: workspace.to_owned(),
         model: ModelChoice::Ready(Box::new(NamedModel::scripted(script))),
-        policy: Policy {
-            mode: Mode::AllowListed,
-            rules,
-            interactive: false,
-            workspace: String::new(),
-        },
+        policy: Policy { mode: Mode::AllowListed, rules, interactive: false, ..Policy::default() },
         limits: Limits { rounds: 20, wall_millis: 300_000, ..Limits::default() },
         approver: None,
     };

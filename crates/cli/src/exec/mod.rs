@@ -134,7 +134,7 @@ fn setup(
             mode: arguments.permission_mode.parse::<Mode>().context("--permission-mode")?,
             rules: all,
             interactive: false,
-            workspace: String::new(),
+            ..Policy::default()
         },
         limits: Limits {
             rounds: arguments.max_rounds,

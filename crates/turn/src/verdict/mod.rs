@@ -25,8 +25,28 @@ const PROTECTED: [&str; 9] = [
 ];
 
 /// Judges one call. `grants` are rules given by decisions in this session.
+///
+/// An agent made by another one is judged by both policies, and the stricter verdict holds: a
+/// child can only be narrower than its parent.
 #[must_use]
 pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Verdict {
+    let own = judge_alone(policy, grants, tool, facts);
+    match &policy.within {
+        None => own,
+        Some(parent) => stricter(own, judge(parent, grants, tool, facts)),
+    }
+}
+
+/// The stricter of two verdicts: deny before ask before allow.
+fn stricter(own: Verdict, parents: Verdict) -> Verdict {
+    match (&own, &parents) {
+        (Verdict::Deny { .. }, _) | (_, Verdict::Allow { .. }) => own,
+        (Verdict::Ask { .. }, Verdict::Ask { .. }) => own,
+        _ => parents,
+    }
+}
+
+fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Verdict {
     let widens = is_on(Bug::WidenedPolicy) && whole_tool_rule(policy, grants, tool).is_some();
     if let Some(by) = denied(policy, grants, tool, facts).filter(|_| !widens) {
         return Verdict::Deny { by };
@@ -231,6 +251,7 @@ mod tests {
             rules: rules.split(", ").filter(|r| !r.is_empty()).map(rule).collect(),
             interactive: true,
             workspace: "/work".into(),
+            within: None,
         };
         let facts = Facts { accesses: vec![access], ..Facts::default() };
         let verdict = match judge(&policy, &[], tool, &facts) {

@@ -11,6 +11,7 @@ pub(super) fn of_tests() -> Settings {
         rules: Vec::new(),
         interactive: true,
         workspace: toolbox::WORKSPACE.into(),
+        within: None,
     };
     let mut settings = Settings { policy, ..Settings::default() };
     settings.model.name = "test/model".into();

@@ -69,7 +69,7 @@ fn facts() -> impl Strategy<Value = (&'static str, Facts)> {
 }
 
 fn policy(mode: Mode, rules: Vec<Rule>) -> Policy {
-    Policy { mode, rules, interactive: true, workspace: "/w".into() }
+    Policy { mode, rules, interactive: true, workspace: "/w".into(), within: None }
 }
 
 /// How little a verdict lets through.
@@ -139,5 +139,19 @@ proptest! {
         let accept_edits = strictness(&judged(Mode::AcceptEdits));
         prop_assert!(accept_edits <= strictness(&judged(Mode::Ask)));
         prop_assert!(strictness(&judged(Mode::Bypass)) <= accept_edits);
+    }
+
+    #[test]
+    fn a_child_is_never_wider_than_its_parent(
+        (own, own_rules) in (mode(), rules()),
+        (parents, parents_rules) in (mode(), rules()),
+        grants in rules(),
+        (tool, facts) in facts(),
+    ) {
+        let alone = policy(own, own_rules);
+        let parent = policy(parents, parents_rules);
+        let child = Policy { within: Some(Box::new(parent.clone())), ..alone.clone() };
+        let verdict = |policy: &Policy| strictness(&judge(policy, &grants, tool, &facts));
+        prop_assert_eq!(verdict(&child), verdict(&alone).max(verdict(&parent)));
     }
 }

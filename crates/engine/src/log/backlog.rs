@@ -192,6 +192,12 @@ impl Backlog {
         grown.max(self.bounds.merge_bytes_min).min(self.bounds.backlog_bytes_max)
     }
 
+    /// Beyond how many bytes the next pass is due.
+    #[cfg(test)]
+    pub(super) fn merge_at_bytes(&self) -> usize {
+        self.merge_at_bytes
+    }
+
     /// How many events and bytes are kept. Fails when the parts do not agree.
     #[cfg(test)]
     pub(super) fn size(&self) -> (usize, usize) {

@@ -27,8 +27,8 @@ pub enum Seen {
 
 /// A reader's place in the log.
 ///
-/// Who keeps up sees each event. Who does not finds the deltas of a block joined, and of progress,
-/// heartbeats and usage only the latest; every other event is seen as it was, in order.
+/// Who keeps up sees each event. Who falls behind finds the deltas of a block joined, and of
+/// progress, heartbeats and usage only the latest; every other event is seen as it was, in order.
 pub struct Cursor {
     log: Arc<EventLog>,
     reader: u64,

@@ -19,6 +19,7 @@ mod parallel;
 mod permission;
 mod prompt;
 mod providers;
+mod slow_readers;
 mod steering;
 mod turns;
 mod watching;

@@ -1,9 +1,7 @@
 //! What a slow reader sees instead of what was published.
 
-use std::sync::Arc;
-
 use expect_test::{Expect, expect};
-use heeler_core::{Event, View};
+use heeler_core::View;
 
 use super::event::{Maker, show};
 use super::*;
@@ -246,61 +244,4 @@ fn who_is_behind_by_little_sees_each_event() {
               beat 2
         "#]],
     );
-}
-
-/// Publishes so many deltas of four bytes; one reader keeps up, one sleeps. What the sleeper saw.
-fn stalled(deltas: usize) -> (Arc<EventLog>, Vec<Seen>) {
-    let log = EventLog::new(View::default());
-    let (_, mut fast) = log.subscribe();
-    let (_, mut slow) = log.subscribe();
-    let mut maker = Maker::default();
-    for _ in 0..deltas {
-        log.publish([maker.make("text 0 word")]);
-        assert_eq!(events(&drain(&mut fast)).len(), 1);
-    }
-    let (kept, bytes) = log.lock().backlog.size();
-    assert!(bytes < 2 * 4 * deltas + 64 * 1024, "{kept} events, {bytes} bytes");
-    (log, drain(&mut slow))
-}
-
-#[test]
-fn a_stalled_reader_keeps_little_more_than_the_text() {
-    let (log, seen) = stalled(100_000);
-    let seen = events(&seen);
-    let lengths: Vec<usize> = seen.iter().map(|envelope| text_bytes(&envelope.event)).collect();
-    assert_eq!(lengths.iter().sum::<usize>(), 400_000, "{lengths:?}");
-    // Joined up to the limit of one event, and the end of the log not yet.
-    assert_eq!(lengths.iter().max(), Some(&(64 * 1024)), "{lengths:?}");
-    assert!(lengths.len() < 2000, "{}", lengths.len());
-    assert_eq!(log.lock().backlog.size(), (0, 0));
-}
-
-#[test]
-fn who_is_too_far_behind_holds_nothing() {
-    let log = EventLog::new(View::default());
-    let (_, mut slow) = log.subscribe();
-    let (_, mut fast) = log.subscribe();
-    let mut maker = Maker::default();
-    let text = "x".repeat(1024 * 1024);
-    for _ in 0..7 {
-        log.publish([maker.make(&format!("notice {text}"))]);
-        assert_eq!(drain(&mut fast).len(), 1);
-    }
-    assert_eq!(log.lock().backlog.size().0, 7);
-    for _ in 0..2 {
-        log.publish([maker.make(&format!("notice {text}"))]);
-        assert_eq!(events(&drain(&mut fast)).len(), 1);
-    }
-    assert_eq!(log.lock().backlog.size(), (0, 0));
-    let seen = drain(&mut slow);
-    assert!(matches!(&seen[..], [Seen::Resync(_)]), "{} seen", seen.len());
-    log.publish([maker.make("notice again")]);
-    assert_eq!(events(&drain(&mut slow)).len(), 1);
-}
-
-fn text_bytes(event: &Event) -> usize {
-    match event {
-        Event::TextDelta { text, .. } => text.len(),
-        other => panic!("{other:?}"),
-    }
 }

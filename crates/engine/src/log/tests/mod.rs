@@ -1,6 +1,7 @@
 //! The log, proven from inside: what is merged, and that no speed of reading changes the view.
 
 mod event;
+mod limits;
 mod merging;
 mod promise;
 

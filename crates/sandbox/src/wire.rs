@@ -20,7 +20,7 @@ use tokio::net::UnixStream;
 use crate::{Confinement, Exit, Killed, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// The longest frame; an operating system takes about 2 MiB of arguments and environment, which
 /// JSON's escapes rarely double.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -63,8 +63,9 @@ pub(crate) enum Report {
     Started { id: u64, pid: i32 },
     /// The command does not run.
     Failed { id: u64, failure: Failure },
-    /// The command itself ended; what it started may still run.
-    Exited { id: u64, exit: Exit },
+    /// The command itself ended; what it started may still run, unless nothing is left. Then it
+    /// is forgotten, and there is nothing to kill.
+    Exited { id: u64, exit: Exit, is_gone: bool },
     /// Nothing of the command is left that could be killed.
     Killed { id: u64, killed: Killed },
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::figure::{Budget, Figure, Values};
 use super::place::Place;
-use super::process::{again, run, run_weighed};
+use super::process::{again, run, run_timed, run_weighed};
 use super::server::{Exchange, Order, Server};
 use super::wire::{Call, Chunks, answer, deltas};
 
@@ -102,7 +102,7 @@ pub(super) fn stream(place: &Place, runs: usize, chunks: Chunks) -> Result<Vec<F
     let mut used: [Values; 3] = std::array::from_fn(|_| Values::default());
     for _ in 0..runs {
         for (values, command) in used.iter_mut().zip(&commands) {
-            values.push(run(&mut again(command))?.processor.as_secs_f64());
+            values.push(run_timed(command, &place.note())?.processor.as_secs_f64());
             server.take();
         }
     }

@@ -59,6 +59,8 @@ struct Route {
     exited: Option<oneshot::Sender<Exit>>,
     killed: Vec<oneshot::Sender<Killed>>,
     group: Option<i32>,
+    /// The command ended and left nothing: there is nothing to kill.
+    is_gone: bool,
 }
 
 enum Refusal {
@@ -119,6 +121,7 @@ impl Connection {
             exited: Some(exited_sender),
             killed: Vec::new(),
             group: None,
+            is_gone: false,
         };
         let (descriptors, output) = (pipes.writers, pipes.readers);
         self.requests
@@ -218,11 +221,12 @@ impl Driver {
             }
             Request::Kill { id, killed } => {
                 // A route is missing when the command never started or was killed before.
-                if let Some(route) = self.routes.get_mut(&id)
-                    && let Some(frame) = wire::frame(&Order::Kill { id })
-                {
+                let Some(route) = self.routes.get_mut(&id) else { return };
+                route.killed.extend(killed);
+                if route.is_gone {
+                    self.report(Report::Killed { id, killed: Killed::default() });
+                } else if let Some(frame) = wire::frame(&Order::Kill { id }) {
                     self.channel.queue(frame, Vec::new());
-                    route.killed.extend(killed);
                 }
             }
         }
@@ -241,8 +245,13 @@ impl Driver {
                 let Some(route) = self.routes.remove(&id) else { return };
                 let _ = route.started.map(|sender| sender.send(Err(Refusal::Failed(failure))));
             }
-            Report::Exited { id, exit } => {
+            Report::Exited { id, exit, is_gone } => {
                 let Some(route) = self.routes.get_mut(&id) else { return };
+                route.is_gone = is_gone;
+                if is_gone {
+                    // Its number may soon be another's.
+                    route.group = None;
+                }
                 let _ = route.exited.take().map(|sender| sender.send(exit));
             }
             Report::Killed { id, killed } => {

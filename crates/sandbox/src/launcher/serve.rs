@@ -151,29 +151,33 @@ impl Server {
     }
 
     fn child_ended(&mut self) {
+        self.reap_orphans();
         let ids: Vec<u64> = self.running.keys().copied().collect();
         for id in ids {
-            self.note_exit(id);
+            let Some(exit) = self.new_exit(id) else { continue };
+            let is_gone = self.left_nothing(id);
+            self.report(&Report::Exited { id, exit, is_gone });
+            if is_gone {
+                self.forget(id);
+            }
         }
-        self.reap_orphans();
     }
 
     /// Reports a command that ended, once.
     fn note_exit(&mut self, id: u64) {
-        let Some(running) = self.running.get_mut(&id) else { return };
-        if running.exit.is_some() {
-            return;
+        if let Some(exit) = self.new_exit(id) {
+            self.report(&Report::Exited { id, exit, is_gone: false });
         }
+    }
+
+    /// How a command ended, the first time that it can be told.
+    fn new_exit(&mut self, id: u64) -> Option<Exit> {
+        let running = self.running.get_mut(&id).filter(|running| running.exit.is_none())?;
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let Ok(Some(status)) = rustix::process::waitid(WaitId::Pid(running.pid), options) else {
-            return;
-        };
+        let status = rustix::process::waitid(WaitId::Pid(running.pid), options).ok()??;
         let code = status.exit_status().map(Exit::Code);
-        let Some(exit) = code.or_else(|| status.terminating_signal().map(Exit::Signal)) else {
-            return;
-        };
-        running.exit = Some(exit);
-        self.report(&Report::Exited { id, exit });
+        running.exit = code.or_else(|| status.terminating_signal().map(Exit::Signal));
+        running.exit
     }
 
     /// Reaps adopted processes and forgotten commands that are dead.
@@ -194,11 +198,15 @@ impl Server {
     fn kill(&mut self, id: u64) {
         let killed = if self.left_nothing(id) { Killed::default() } else { self.kill_tree(id) };
         self.note_exit(id);
+        self.forget(id);
+        self.report(&Report::Killed { id, killed });
+    }
+
+    fn forget(&mut self, id: u64) {
         if let Some(running) = self.running.remove(&id) {
             self.released.push(running.pid);
             self.reap_released();
         }
-        self.report(&Report::Killed { id, killed });
     }
 
     /// Whether a command ended and nothing it started is left, told by one look instead of many:

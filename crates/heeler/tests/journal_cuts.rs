@@ -108,7 +108,7 @@ fn parts(store: &FileStore, ran: &Arc<Mutex<Vec<CallId>>>) -> Parts {
 async fn whole_journal(folder: &Path) -> Vec<u8> {
     let store = FileStore::open(folder).unwrap();
     let parts = parts(&store, &Arc::default());
-    let session = Session::create_with_id(parts, id(), "/work").await.unwrap();
+    let session = Session::create_with_id(parts, id(), "/space").await.unwrap();
     assert_eq!(session.turn(Input::text("go")).await, TurnOutcome::Done);
     session.close().await;
     fs::read(store.journal_path(&id())).unwrap()

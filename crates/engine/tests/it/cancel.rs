@@ -214,7 +214,7 @@ fn a_cancel_while_somebody_is_asked_answers_the_call_and_the_question() {
             text = "more"
         "#;
         let count = Arc::new(AtomicUsize::new(0));
-        let tools = [counting(&count).writes("/work/a")];
+        let tools = [counting(&count).writes("/space/a")];
         let stage = stage_with(script, tools, |parts| {
             parts.settings.policy.mode = Mode::Ask;
             parts.settings.policy.interactive = true;

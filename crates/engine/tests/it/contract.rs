@@ -118,7 +118,7 @@ fn a_call_is_given_everything_and_keeps_nothing() {
             assert_eq!(context.session.as_str(), "s");
             assert!(context.agent.is_main());
             assert_eq!(context.origin, origin);
-            assert_eq!(context.workspace.to_str(), Some("/work"));
+            assert_eq!(context.workspace.to_str(), Some("/space"));
             assert!(!context.cancel.is_cancelled(), "a finished call was cancelled");
             assert_eq!(context.clock.now().millis(), 1_000_000);
         }

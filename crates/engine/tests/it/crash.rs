@@ -38,7 +38,7 @@ impl Lives {
     fn born_and_killed(&self, when: impl Fn(&Event) -> bool) {
         paused().block_on(async {
             let parts = self.parts.clone();
-            let session = Session::create_with_id(parts, id(), "/work").await.unwrap();
+            let session = Session::create_with_id(parts, id(), "/space").await.unwrap();
             let mut watcher = Watcher::new(&session);
             let _turn = session.turn(Input::text("hi"));
             watcher.until(when).await;
@@ -204,7 +204,7 @@ fn an_answer_that_was_cut_by_death_is_asked_for_again() {
 #[test]
 fn an_open_question_is_asked_again_under_its_id() {
     let count = Arc::default();
-    let mut lives = Lives::new(WORK, [hanging_first(&count, 0).writes("/work/a")]);
+    let mut lives = Lives::new(WORK, [hanging_first(&count, 0).writes("/space/a")]);
     lives.parts.settings.policy.mode = Mode::Ask;
     lives.parts.settings.policy.interactive = true;
     lives.born_and_killed(|event| matches!(event, Event::PermissionRequested(_)));
@@ -227,7 +227,7 @@ fn an_open_question_is_asked_again_under_its_id() {
 #[test]
 fn an_approver_is_asked_again() {
     let count = Arc::default();
-    let mut lives = Lives::new(WORK, [hanging_first(&count, 0).writes("/work/a")]);
+    let mut lives = Lives::new(WORK, [hanging_first(&count, 0).writes("/space/a")]);
     lives.parts.settings.policy.mode = Mode::Ask;
     lives.parts.settings.policy.interactive = true;
     lives.born_and_killed(|event| matches!(event, Event::PermissionRequested(_)));
@@ -332,7 +332,7 @@ fn a_compaction_that_died_is_done_again() {
     let mut lives = Lives::new(script, []);
     lives.parts.settings.compaction.keep_tail = 1;
     paused().block_on(async {
-        let session = Session::create_with_id(lives.parts.clone(), id(), "/work").await.unwrap();
+        let session = Session::create_with_id(lives.parts.clone(), id(), "/space").await.unwrap();
         assert_eq!(session.turn(Input::text("hi")).await, TurnOutcome::Done);
         let mut watcher = Watcher::new(&session);
         let compacting = session.clone();

@@ -48,7 +48,7 @@ impl Effects {
     fn parts(&self, store: Arc<dyn SessionStore>) -> Parts {
         let clock = VirtualClock::auto(0, 60_000);
         let mut parts = parts(Arc::new(self.model.clone()), store, clock);
-        parts.tools = toolset([counting(&self.calls).writes("/work/a")]);
+        parts.tools = toolset([counting(&self.calls).writes("/space/a")]);
         parts.approver = Some(Arc::new(self.approver.clone()));
         parts.settings.policy.mode = Mode::Ask;
         parts.settings.policy.interactive = true;
@@ -67,7 +67,7 @@ fn nothing_happens_before_it_is_written() {
     virtually(async {
         let (ledger, effects) = (Ledger::new(), Effects::default());
         let parts = effects.parts(Arc::new(ledger.clone()));
-        let session = Session::create_with_id(parts, id(), "/work").await.unwrap();
+        let session = Session::create_with_id(parts, id(), "/space").await.unwrap();
         let mut watcher = Watcher::new(&session);
         ledger.shut();
         let mut turn = session.turn(Input::text("hi"));
@@ -109,7 +109,7 @@ fn what_must_survive_a_loss_of_power_is_synced_and_steps_share_a_write() {
         "#;
         let safe =
             crate::common::tool("safe", |_, _| async { Ok(heeler_core::ToolOutput::text("safe")) });
-        let tools = [counting(&Arc::default()).writes("/work/a"), safe.replay_safe()];
+        let tools = [counting(&Arc::default()).writes("/space/a"), safe.replay_safe()];
         let stage = stage_with(script, tools, |parts| {
             parts.store = Arc::new(ledger.clone());
             parts.settings.policy.mode = Mode::Ask;
@@ -155,7 +155,7 @@ fn a_session_that_cannot_be_opened_says_why() {
         let store = FailingStore::new(Arc::new(MemoryStore::new()));
         store.fail_append(1);
         let parts = Effects::default().parts(Arc::new(store));
-        let error = Session::create_with_id(parts.clone(), id(), "/work").await.err().unwrap();
+        let error = Session::create_with_id(parts.clone(), id(), "/space").await.err().unwrap();
         assert!(error.to_string().contains("cannot append to session s"), "{error}");
         assert!(!error.is_busy() && !error.is_not_found());
         // Nothing holds it: the next try works.
@@ -168,7 +168,7 @@ async fn fail_at(nth: u64) -> bool {
     let (inner, effects) = (MemoryStore::new(), Effects::default());
     let store = FailingStore::new(Arc::new(inner.clone()));
     let parts = effects.parts(Arc::new(store.clone()));
-    let session = Session::create_with_id(parts, id(), "/work").await.unwrap();
+    let session = Session::create_with_id(parts, id(), "/space").await.unwrap();
     let mut watcher = Watcher::new(&session);
     store.fail_append(nth);
     let outcome = session.turn(Input::text("hi")).await;

@@ -29,7 +29,7 @@ fn a_session_has_one_owner_at_a_time() {
     for store in stores {
         virtually(async {
             let parts = parts_over(store);
-            let session = Session::create(parts.clone(), "/work").await.unwrap();
+            let session = Session::create(parts.clone(), "/space").await.unwrap();
             let id = session.id().clone();
             let error = Session::open(parts.clone(), id.clone()).await.err().unwrap();
             assert!(error.is_busy(), "{error}");
@@ -46,8 +46,8 @@ fn an_unknown_session_and_a_taken_id_are_told_apart() {
         let id: heeler_core::SessionId = "mine".parse().unwrap();
         let error = Session::open(parts.clone(), id.clone()).await.err().unwrap();
         assert!(error.is_not_found() && !error.is_busy(), "{error}");
-        let session = Session::create_with_id(parts.clone(), id.clone(), "/work").await.unwrap();
-        let error = Session::create_with_id(parts, id, "/work").await.err().unwrap();
+        let session = Session::create_with_id(parts.clone(), id.clone(), "/space").await.unwrap();
+        let error = Session::create_with_id(parts, id, "/space").await.err().unwrap();
         assert!(!error.is_not_found() && !error.is_busy(), "{error}");
         session.close().await;
     });
@@ -60,7 +60,7 @@ fn a_closed_session_can_be_opened_at_once_by_another_thread() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build();
         runtime.unwrap().block_on(async {
             let parts = parts_over(store);
-            let mut session = Session::create(parts.clone(), "/work").await.unwrap();
+            let mut session = Session::create(parts.clone(), "/space").await.unwrap();
             for round in 0..50 {
                 let id = session.id().clone();
                 session.close().await;
@@ -77,7 +77,7 @@ fn a_closed_session_can_be_opened_at_once_by_another_thread() {
 fn a_dropped_session_is_free_once_its_watchers_saw_the_end() {
     virtually(async {
         let parts = parts_over(Arc::new(MemoryStore::new()));
-        let session = Session::create(parts.clone(), "/work").await.unwrap();
+        let session = Session::create(parts.clone(), "/space").await.unwrap();
         let (id, mut watcher) = (session.id().clone(), Watcher::new(&session));
         drop(session);
         watcher.rest().await;
@@ -89,7 +89,7 @@ fn a_dropped_session_is_free_once_its_watchers_saw_the_end() {
 fn closing_twice_is_closing() {
     virtually(async {
         let parts = parts_over(Arc::new(MemoryStore::new()));
-        let session = Session::create(parts, "/work").await.unwrap();
+        let session = Session::create(parts, "/space").await.unwrap();
         let other = session.clone();
         tokio::join!(session.close(), other.close());
     });
@@ -100,7 +100,7 @@ fn closing_syncs_what_was_written() {
     virtually(async {
         let ledger = Ledger::new();
         let parts = parts_over(Arc::new(ledger.clone()));
-        let session = Session::create(parts, "/work").await.unwrap();
+        let session = Session::create(parts, "/space").await.unwrap();
         session.close().await;
         assert_eq!(ledger.lines(), ["Written opened + settings_changed", "Synced "]);
     });
@@ -112,7 +112,7 @@ fn a_conversation_goes_on_where_the_file_ends() {
     for store in stores {
         virtually(async {
             let parts = parts_over(store);
-            let session = Session::create(parts.clone(), "/work").await.unwrap();
+            let session = Session::create(parts.clone(), "/space").await.unwrap();
             assert_eq!(session.turn(Input::text("one")).await, TurnOutcome::Done);
             let (id, view) = (session.id().clone(), session.state().await.unwrap().view());
             session.close().await;

@@ -24,13 +24,13 @@ const TWO_CALLS: &str = r#"
 fn ask(parts: &mut Parts) {
     parts.settings.policy.mode = Mode::Ask;
     parts.settings.policy.interactive = true;
-    parts.settings.policy.workspace = "/work".into();
+    parts.settings.policy.workspace = "/space".into();
 }
 
 /// Plays [`TWO_CALLS`] with this approver; gives how many calls ran.
 fn check_approver(approver: impl Approver, ran: usize, expected: expect_test::Expect) {
     let count = Arc::new(AtomicUsize::new(0));
-    let writing = counting(&count).writes("/work/a");
+    let writing = counting(&count).writes("/space/a");
     check(
         Case::new(TWO_CALLS).calls_only().tools([writing]).with(|parts| {
             ask(parts);
@@ -47,8 +47,8 @@ fn allow_all_lets_calls_start_after_they_were_asked_for() {
         AllowAll,
         2,
         expect![[r#"
-            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /work/a")
-            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /work/a")
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by allow-all: Once
             started 1.1.0 [0] count: a
             decided 1.1.1 by allow-all: Once
@@ -68,8 +68,8 @@ fn deny_all_lets_nothing_start() {
         DenyAll,
         0,
         expect![[r#"
-            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /work/a")
-            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /work/a")
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by deny-all: Deny { reason: None }
             failed 1.1.0 [0] count 0 ms: The user denied this call.
             decided 1.1.1 by deny-all: Deny { reason: None }
@@ -87,8 +87,8 @@ fn scripted_answers_come_in_order_and_then_deny() {
         ScriptedApprover::new([Decision::Once]),
         1,
         expect![[r#"
-            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /work/a")
-            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /work/a")
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by script: Once
             started 1.1.0 [0] count: a
             decided 1.1.1 by script: Deny { reason: Some("nobody answered the permission request") }
@@ -104,8 +104,8 @@ fn scripted_answers_come_in_order_and_then_deny() {
         ScriptedApprover::new([Decision::Deny { reason }, Decision::Once]),
         1,
         expect![[r#"
-            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /work/a")
-            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /work/a")
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by script: Deny { reason: Some("not on Fridays") }
             failed 1.1.0 [0] count 0 ms: The user denied this call: not on Fridays
             decided 1.1.1 by script: Once
@@ -125,8 +125,8 @@ fn deny_and_stop_ends_the_turn() {
         ScriptedApprover::new([stop]),
         0,
         expect![[r#"
-            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /work/a")
-            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /work/a")
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by script: DenyAndStop { reason: None }
             failed 1.1.1 [1] count 0 ms: Cancelled before it started; nothing was done.
             failed 1.1.0 [0] count 0 ms: The user denied this call.
@@ -156,8 +156,8 @@ fn an_approver_that_gives_no_answer_denies() {
         Gone,
         0,
         expect![[r#"
-            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /work/a")
-            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /work/a")
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by gone: Deny { reason: Some("nobody answered the permission request") }
             failed 1.1.0 [0] count 0 ms: The user denied this call: nobody answered the permission request
             decided 1.1.1 by gone: Deny { reason: Some("nobody answered the permission request") }
@@ -187,8 +187,8 @@ fn an_approver_that_panics_denies() {
         Panicking,
         0,
         expect![[r#"
-            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /work/a")
-            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /work/a")
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by panicking: Deny { reason: Some("nobody answered the permission request") }
             failed 1.1.0 [0] count 0 ms: The user denied this call: nobody answered the permission request
             decided 1.1.1 by panicking: Deny { reason: Some("nobody answered the permission request") }
@@ -204,18 +204,18 @@ fn an_approver_that_panics_denies() {
 fn with_nobody_to_ask_the_call_is_not_allowed() {
     let count = Arc::new(AtomicUsize::new(0));
     check(
-        Case::new(TWO_CALLS).calls_only().tools([counting(&count).writes("/work/a")]).with(
+        Case::new(TWO_CALLS).calls_only().tools([counting(&count).writes("/space/a")]).with(
             |parts| {
                 ask(parts);
                 parts.settings.policy.interactive = false;
             },
         ),
         expect![[r#"
-            failed 1.1.0 [0] count 0 ms: Not allowed: it writes /work/a, and nobody can be asked.
-            failed 1.1.1 [1] count 0 ms: Not allowed: it writes /work/a, and nobody can be asked.
+            failed 1.1.0 [0] count 0 ms: Not allowed: it writes /space/a, and nobody can be asked.
+            failed 1.1.1 [1] count 0 ms: Not allowed: it writes /space/a, and nobody can be asked.
             end of turn 1: Done "done"
-            result error: Not allowed: it writes /work/a, and nobody can be asked.
-            result error: Not allowed: it writes /work/a, and nobody can be asked.
+            result error: Not allowed: it writes /space/a, and nobody can be asked.
+            result error: Not allowed: it writes /space/a, and nobody can be asked.
         "#]],
     );
     assert_eq!(count.load(Ordering::SeqCst), 0);
@@ -226,7 +226,7 @@ fn a_deny_rule_holds_in_every_mode_and_against_every_answer() {
     for mode in [Mode::Ask, Mode::AcceptEdits, Mode::Plan, Mode::AllowListed, Mode::Bypass] {
         let count = Arc::new(AtomicUsize::new(0));
         virtually(async {
-            let tools = [counting(&count).writes("/work/a")];
+            let tools = [counting(&count).writes("/space/a")];
             let stage = stage_with(TWO_CALLS, tools, |parts| {
                 ask(parts);
                 parts.approver = Some(Arc::new(AllowAll));
@@ -245,7 +245,7 @@ fn a_deny_rule_holds_in_every_mode_and_against_every_answer() {
 
 /// A running turn of [`TWO_CALLS`] whose two requests are open.
 async fn asked(count: &Arc<AtomicUsize>) -> (Stage, heeler_engine::Turn) {
-    let tools = [counting(count).writes("/work/a"), echo()];
+    let tools = [counting(count).writes("/space/a"), echo()];
     let mut stage = stage_with(TWO_CALLS, tools, ask).await;
     let turn = stage.session.turn(Input::text("hi"));
     let is_request = |event: &Event| matches!(event, Event::PermissionRequested(_));
@@ -296,8 +296,8 @@ fn each_waiting_call_goes_on_by_its_own_decision_and_the_first_counts() {
             .collect();
         expect![[r#"
             [
-                "asked 1.1.0 count {\"path\":\"a\"} (count: a) Policy(\"it writes /work/a\")",
-                "asked 1.1.1 count {\"path\":\"b\"} (count: b) Policy(\"it writes /work/a\")",
+                "asked 1.1.0 count {\"path\":\"a\"} (count: a) Policy(\"it writes /space/a\")",
+                "asked 1.1.1 count {\"path\":\"b\"} (count: b) Policy(\"it writes /space/a\")",
                 "decided 1.1.1 by window: Once",
                 "started 1.1.1 [1] count: b",
                 "finished 1.1.1 [1] count 0 ms: counted 1",
@@ -333,7 +333,7 @@ fn a_prompt_holds_up_no_call_it_is_not_about() {
             text = "done"
         "#;
         let count = Arc::default();
-        let tools = [counting(&count).writes("/work/a"), echo()];
+        let tools = [counting(&count).writes("/space/a"), echo()];
         let mut stage = stage_with(script, tools, ask).await;
         let turn = stage.session.turn(Input::text("hi"));
         let is_echo = |event: &Event| matches!(event, Event::CallFinished { index: 1, .. });

@@ -107,7 +107,7 @@ fn a_call_runs_with_the_tool_it_was_judged_for() {
                 async { Ok(ToolOutput::text("edited")) }
             })
         };
-        let mut stage = stage_with(script, [edit(&harmless).writes("/work/a")], |parts| {
+        let mut stage = stage_with(script, [edit(&harmless).writes("/space/a")], |parts| {
             parts.settings.policy.mode = Mode::Ask;
             parts.settings.policy.interactive = true;
         })

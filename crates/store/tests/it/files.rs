@@ -62,7 +62,7 @@ fn one_broken_file_breaks_no_list() {
         store.make(name);
     }
     let line = fs::read_to_string(sessions.join("a.jsonl")).unwrap();
-    fs::write(sessions.join("b.jsonl"), line.replace("/work", "/york")).unwrap();
+    fs::write(sessions.join("b.jsonl"), line.replace("/space", "/york")).unwrap();
     fs::write(sessions.join("c.jsonl"), line.replace("\"version\":1", "\"version\":2")).unwrap();
     fs::copy(sessions.join("a.jsonl"), sessions.join("d.jsonl")).unwrap();
     fs::write(sessions.join("e.jsonl"), "").unwrap();
@@ -75,7 +75,7 @@ fn one_broken_file_breaks_no_list() {
         .map(|s| format!("{} in {:?}: {:?}\n", s.header.id, s.header.workspace, s.title))
         .collect();
     expect![[r#"
-        a in "/work": ""
+        a in "/space": ""
         b in "": "(the first line is damaged)"
         c in "": "(written by a newer heeler)"
         d in "": "(the file has another session's name)"

@@ -21,7 +21,7 @@ pub(crate) fn id(text: &str) -> SessionId {
 }
 
 pub(crate) fn header(text: &str) -> SessionHeader {
-    SessionHeader { id: id(text), created: Timestamp(1000), workspace: "/work".to_owned() }
+    SessionHeader { id: id(text), created: Timestamp(1000), workspace: "/space".to_owned() }
 }
 
 pub(crate) fn entry(seq: Seq) -> Entry {

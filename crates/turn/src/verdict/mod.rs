@@ -250,7 +250,7 @@ mod tests {
             mode,
             rules: rules.split(", ").filter(|r| !r.is_empty()).map(rule).collect(),
             interactive: true,
-            workspace: "/work".into(),
+            workspace: "/space".into(),
             within: None,
         };
         let facts = Facts { accesses: vec![access], ..Facts::default() };
@@ -284,15 +284,15 @@ mod tests {
             (AllowListed, "allow", "deny", "deny", "deny"),
             (Bypass, "allow", "allow", "allow", "allow"),
         ] {
-            check(mode, "", "Read", read("/work/a"), inside_read);
+            check(mode, "", "Read", read("/space/a"), inside_read);
             check(mode, "", "Read", read("/etc/passwd"), outside_read);
-            check(mode, "", "Edit", write("/work/a"), edit);
+            check(mode, "", "Edit", write("/space/a"), edit);
             check(mode, "", "Bash", run("ls"), command);
         }
-        check(AcceptEdits, "", "Edit", write("/work/.git/hooks/pre-commit"), "ask");
-        check(AcceptEdits, "", "Edit", write("/work/sub/.git/config"), "ask");
-        check(AcceptEdits, "", "Edit", write("/work/.Claude/settings.json"), "ask");
-        check(AcceptEdits, "", "Edit", write("/work/.github/x"), "allow");
+        check(AcceptEdits, "", "Edit", write("/space/.git/hooks/pre-commit"), "ask");
+        check(AcceptEdits, "", "Edit", write("/space/sub/.git/config"), "ask");
+        check(AcceptEdits, "", "Edit", write("/space/.Claude/settings.json"), "ask");
+        check(AcceptEdits, "", "Edit", write("/space/.github/x"), "allow");
         check(AcceptEdits, "", "Edit", write("/workshop/a"), "ask");
     }
 
@@ -301,8 +301,8 @@ mod tests {
         for mode in [Mode::Ask, Mode::AcceptEdits, Mode::Plan, Mode::AllowListed, Mode::Bypass] {
             check(mode, "+Bash, -Bash(rm:*)", "Bash", run("rm -r x"), "deny");
             check(mode, "+Bash, -Bash(rm:*)", "Bash", run("ls; rm -r x"), "deny");
-            check(mode, "+Edit, -Edit(secret/**)", "Write", write("/work/secret/a"), "deny");
-            check(mode, "+Read, -Read", "Read", read("/work/a"), "deny");
+            check(mode, "+Edit, -Edit(secret/**)", "Write", write("/space/secret/a"), "deny");
+            check(mode, "+Read, -Read", "Read", read("/space/a"), "deny");
         }
     }
 
@@ -329,8 +329,8 @@ mod tests {
     #[test]
     fn rules_speak_of_what_a_call_does() {
         let mode = Mode::AllowListed;
-        check(mode, "+Edit(src/**)", "Write", write("/work/src/a/b.rs"), "allow");
-        check(mode, "+Edit(src/**)", "Write", write("/work/lib.rs"), "deny");
+        check(mode, "+Edit(src/**)", "Write", write("/space/src/a/b.rs"), "allow");
+        check(mode, "+Edit(src/**)", "Write", write("/space/lib.rs"), "deny");
         check(mode, "+Read(//etc/hosts)", "Grep", read("/etc/hosts"), "allow");
         let host = |name: &str| Access::Host(name.into());
         check(mode, "+WebFetch(domain:example.com)", "WebFetch", host("a.example.com"), "allow");

@@ -79,7 +79,7 @@ pub(crate) async fn stage_with<const N: usize>(
     parts.tools = toolset(tools);
     tune(&mut parts);
     let id = "s".parse().unwrap();
-    let session = Session::create_with_id(parts.clone(), id, "/work").await.unwrap();
+    let session = Session::create_with_id(parts.clone(), id, "/space").await.unwrap();
     let watcher = Watcher::new(&session);
     Stage { session, parts, model, clock, watcher }
 }

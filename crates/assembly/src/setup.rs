@@ -95,10 +95,22 @@ pub fn open_store(environment: &Environment) -> Result<FileStore, SetupError> {
 
 fn tools(environment: &Environment) -> Result<Toolset, SetupError> {
     let variables = environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let bash = Bash::new(Launcher::new(), allowed_environment(variables));
+    let launcher = Launcher::new();
+    warm(launcher.clone());
+    let bash = Bash::new(launcher, allowed_environment(variables));
     let mut tools = heeler_tools::standard();
     tools.push(Arc::new(bash) as Arc<dyn Tool>);
     Toolset::new(tools).map_err(|error| SetupError::new(error.to_string()))
+}
+
+/// Starts the launcher beside the first request: nearly every turn runs a command, and its first
+/// one need not wait then. Outside a runtime it starts with that command.
+fn warm(launcher: Launcher) {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+    runtime.spawn(async move {
+        // A failure is told by the first command, which tries again.
+        let _ = launcher.warm().await;
+    });
 }
 
 fn estimate(environment: &Environment) -> Result<EstimateSettings, SetupError> {

@@ -44,8 +44,10 @@ fn a_turn_whose_output_nobody_reads_is_stopped_and_can_go_on() {
     let script = r#"
         [[reply]]
         blocks = [{ call = "Bash", input = { command = "echo > began; read line < gate; echo hi" } }]
+        # Never whole: the turn must not be over before the closed stdout is noticed.
         [[reply]]
         text = "done"
+        stall = {}
     "#;
     let arguments = ["--json", "--allow", "Bash", "--result-json", "result.json", "hello"];
     let mut running = world.exec(script, &arguments).start();

@@ -73,7 +73,7 @@ pub(super) fn rounds(place: &Place, runs: usize, bytes: usize) -> Result<Vec<Fig
     let growth = [early[1].clone(), late[1].clone()];
     let memory_budget = if bytes == 0 { Budget::AtMost(14.0) } else { Budget::None };
     Ok(vec![
-        figure(&format!("gap of round 1, {of} results"), "ms", first, Budget::None),
+        figure(&format!("gap of round 1, {of} results"), "ms", first, Budget::Times(1.3)),
         figure(&format!("gap of rounds 2-11, {of} results"), "ms", early, Budget::Times(1.3)),
         figure(&format!("gap of rounds 291-300, {of} results"), "ms", late, Budget::None),
         figure(

@@ -37,7 +37,7 @@ struct Size {
     runs_long: usize,
 }
 
-const FULL: Size = Size { sessions: 1000, files: 50_000, runs_short: 31, runs_long: 7 };
+const FULL: Size = Size { sessions: 1000, files: 50_000, runs_short: 31, runs_long: 5 };
 const QUICK: Size = Size { sessions: 100, files: 1000, runs_short: 9, runs_long: 2 };
 
 type Measure = fn(&Place, &Size) -> Result<Vec<Figure>>;

@@ -1,12 +1,13 @@
 //! The project's own checks and chores: `cargo xtask COMMAND`.
 //!
 //! Read in this order: `tree` (the files, in memory), `rust_text` (a file without its comments
-//! and strings), `tidy` (one file a check), `seeds` (the answers to the seeds' items).
+//! and strings), `shipped` (without its tests), `tidy` (one file a check), `seeds` (the answers to the seeds' items).
 
 mod bench;
 mod finding;
 mod rust_text;
 mod seeds;
+mod shipped;
 mod simulate;
 mod storm;
 mod tidy;

@@ -76,6 +76,21 @@ pub(crate) fn closing(code: &str, open: usize) -> Option<usize> {
     None
 }
 
+/// The opening brace of the body that follows a signature, if it has one.
+pub(crate) fn body(code: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(byte) = code.as_bytes().get(at) {
+        match byte {
+            b'{' => return Some(at),
+            b';' => return None,
+            b'(' | b'[' => at = closing(code, at)?,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
 enum Kind {
     Code,
     Comment,

@@ -88,7 +88,7 @@ impl Tree {
     pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &File)> {
         self.all().filter(|(path, _)| {
             path.ends_with(".rs")
-                && (path.starts_with("crates/") || path.starts_with("xtask/"))
+                && ["bench/", "crates/", "xtask/"].iter().any(|folder| path.starts_with(folder))
                 && !path.contains("/fixtures/")
                 && !self.data.contains(*path)
         })

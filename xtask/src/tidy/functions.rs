@@ -1,7 +1,7 @@
 //! Functions stay short enough to be seen whole.
 
 use crate::finding::Finding;
-use crate::rust_text::{closing, line_at};
+use crate::rust_text::{body, closing, line_at};
 use crate::tree::{File, Tree};
 
 pub(super) const WHY: &str =
@@ -67,21 +67,6 @@ fn data_lines(file: &File, first: usize, last: usize) -> usize {
             !text.trim().is_empty() && code.trim().is_empty() && comments.trim().is_empty()
         })
         .count()
-}
-
-/// The opening brace of the body that follows a signature, if it has one.
-fn body(code: &str, from: usize) -> Option<usize> {
-    let mut at = from;
-    while let Some(byte) = code.as_bytes().get(at) {
-        match byte {
-            b'{' => return Some(at),
-            b';' => return None,
-            b'(' | b'[' => at = closing(code, at)?,
-            _ => {}
-        }
-        at += 1;
-    }
-    None
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ mod machine_paths;
 mod module_docs;
 mod pages;
 mod raw_json;
+mod second_loop;
 mod sizes;
+mod statics;
 
 use std::process::ExitCode;
 
@@ -26,12 +28,14 @@ struct Check {
 }
 
 /// In the order they are run and printed.
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 14] = [
     Check { name: "floors", why: floors::WHY, run: floors::check },
     Check { name: "module-docs", why: module_docs::WHY, run: module_docs::check },
     Check { name: "sizes", why: sizes::WHY, run: sizes::check },
     Check { name: "functions", why: functions::WHY, run: functions::check },
     Check { name: "raw-json", why: raw_json::WHY, run: raw_json::check },
+    Check { name: "statics", why: statics::WHY, run: statics::check },
+    Check { name: "second-loop", why: second_loop::WHY, run: second_loop::check },
     Check { name: "leftovers", why: leftovers::WHY, run: leftovers::check },
     Check { name: "forgotten", why: forgotten::WHY, run: forgotten::check },
     Check { name: "links", why: links::WHY, run: links::check },
@@ -46,7 +50,7 @@ const SEEDS_OPEN_ROWS: OpenRows = OpenRows::Refused;
 
 /// Runs every check and prints what it found: notes first, since what fails should stand last.
 pub(crate) fn run(tree: &Tree) -> ExitCode {
-    let report = report(tree);
+    let report = report(tree, &CHECKS);
     print!("{}{}", report.notes, report.refused);
     if report.n_refused > 0 {
         eprintln!("tidy: {} places to mend", report.n_refused);
@@ -63,9 +67,9 @@ struct Report {
     n_refused: usize,
 }
 
-fn report(tree: &Tree) -> Report {
+fn report(tree: &Tree, checks: &[Check]) -> Report {
     let mut report = Report::default();
-    for check in &CHECKS {
+    for check in checks {
         let mut findings = (check.run)(tree);
         findings.sort();
         let (refused, notes): (Vec<_>, Vec<_>) =
@@ -92,13 +96,15 @@ mod tests {
 
     #[test]
     fn the_workspace_is_tidy() {
-        let report = report(&crate::workspace().unwrap());
+        let report = report(&crate::workspace().unwrap(), &CHECKS);
         assert!(report.n_refused == 0, "\n{}", report.refused);
     }
 
     #[test]
     fn a_finding_names_its_check_its_place_and_the_reason() {
-        let report = report(&Tree::of([("crates/a/src/lib.rs", "fn a() {}\n")]));
+        let tree = Tree::of([("crates/a/src/lib.rs", "fn a() {}\n")]);
+        let module_docs = CHECKS.iter().position(|check| check.name == "module-docs").unwrap();
+        let report = report(&tree, &CHECKS[module_docs..=module_docs]);
         assert_eq!(report.n_refused, 1);
         expect![[r#"
             [module-docs] crates/a/src/lib.rs:1: the first line is not a `//!` sentence

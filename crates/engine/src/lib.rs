@@ -7,6 +7,7 @@
 //! Invariant: names no vendor, no terminal, no concrete tool; prints nothing; reads neither the
 //! environment nor the home folder; holds the one loop there is.
 
+pub mod bugs;
 mod clock;
 mod draft;
 mod driver;

@@ -3,8 +3,11 @@
 //! Each stands at the place of the code it breaks, as `is_on(Bug::...)`. Without the feature
 //! `seeded-bugs` that is the constant `false`.
 
-/// Declares the bugs with their names on the command line.
-macro_rules! bugs {
+/// Declares a crate's bugs with their names on the command line, and the switch; the feature
+/// `seeded-bugs` is that of the crate that declares.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! seeded_bugs {
     ($($(#[$doc:meta])* $bug:ident = $name:literal,)*) => {
         /// A bug somebody could have written.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,10 +23,40 @@ macro_rules! bugs {
                 match self { $(Self::$bug => $name,)* }
             }
         }
+
+        #[cfg(feature = "seeded-bugs")]
+        thread_local! {
+            static ON: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+        }
+
+        /// Switches one bug on for this thread, or none. `false` when bugs are compiled out.
+        #[cfg(feature = "seeded-bugs")]
+        pub fn turn_on(bug: Option<Bug>) -> bool {
+            ON.set(bug);
+            true
+        }
+
+        /// Switches one bug on for this thread, or none. `false` when bugs are compiled out.
+        #[cfg(not(feature = "seeded-bugs"))]
+        pub fn turn_on(_: Option<Bug>) -> bool {
+            false
+        }
+
+        /// Whether the code shall be wrong here.
+        #[cfg(feature = "seeded-bugs")]
+        pub(crate) fn is_on(bug: Bug) -> bool {
+            ON.get() == Some(bug)
+        }
+
+        /// Whether the code shall be wrong here: never.
+        #[cfg(not(feature = "seeded-bugs"))]
+        pub(crate) const fn is_on(_: Bug) -> bool {
+            false
+        }
     };
 }
 
-bugs! {
+crate::seeded_bugs! {
     /// Steering that a retried request should deliver is dropped.
     LostSteering = "lost-steering",
     /// Steering is delivered and stays in the queue.
@@ -84,34 +117,4 @@ bugs! {
     RepeatedId = "repeated-id",
     /// Values depend on which call of a batch ended last.
     OrderOfOutcomes = "order-of-outcomes",
-}
-
-#[cfg(feature = "seeded-bugs")]
-thread_local! {
-    static ON: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
-}
-
-/// Switches one bug on for this thread, or none. `false` when bugs are compiled out.
-#[cfg(feature = "seeded-bugs")]
-pub fn turn_on(bug: Option<Bug>) -> bool {
-    ON.set(bug);
-    true
-}
-
-/// Switches one bug on for this thread, or none. `false` when bugs are compiled out.
-#[cfg(not(feature = "seeded-bugs"))]
-pub fn turn_on(_: Option<Bug>) -> bool {
-    false
-}
-
-/// Whether the code shall be wrong here.
-#[cfg(feature = "seeded-bugs")]
-pub(crate) fn is_on(bug: Bug) -> bool {
-    ON.get() == Some(bug)
-}
-
-/// Whether the code shall be wrong here: never.
-#[cfg(not(feature = "seeded-bugs"))]
-pub(crate) const fn is_on(_: Bug) -> bool {
-    false
 }

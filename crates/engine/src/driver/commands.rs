@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::open::add_own_rules;
 use super::{Driver, QueuedTurn, Waiting};
+use crate::bugs::{Bug, is_on};
 use crate::{DecideError, Toolset};
 
 /// The most turns that wait for the end of the running one.
@@ -73,6 +74,10 @@ impl Driver {
             Command::Turn { input, cancel, done } => self.start_turn(input, cancel, done),
             Command::Steer { id, input, done } => {
                 self.activate();
+                if is_on(Bug::UnwrittenSteer) && self.stream.is_some() {
+                    let _ = done.send(());
+                    return Ok(true);
+                }
                 let queued = Record::SteeringQueued(SteeringQueued { id, input });
                 self.write(vec![queued], Durability::Written).await?;
                 let _ = done.send(());
@@ -120,8 +125,10 @@ impl Driver {
                 self.closing = Some(done);
                 self.stop().await?;
                 // Everything written so far outlives a loss of power, too.
-                let lease = std::sync::Arc::clone(&self.lease);
-                self.parts.store.append(lease, Vec::new(), Durability::Synced).await?;
+                if !is_on(Bug::UnsyncedClose) {
+                    let lease = std::sync::Arc::clone(&self.lease);
+                    self.parts.store.append(lease, Vec::new(), Durability::Synced).await?;
+                }
                 return Ok(false);
             }
         }
@@ -158,7 +165,9 @@ impl Driver {
     pub(super) async fn begin_queued_turn(&mut self) -> Result<(), StoreError> {
         while self.state.turn.is_none() {
             let Some(QueuedTurn { input, cancel, done }) = self.queue.pop_front() else { break };
-            if cancel.is_cancelled() {
+            let forgotten =
+                is_on(Bug::LostInput) && self.state.last_outcome == Some(TurnOutcome::Cancelled);
+            if cancel.is_cancelled() || forgotten {
                 continue;
             }
             self.waiting.push(Waiting { turn: self.state.turns + 1, cancel, done });
@@ -173,7 +182,8 @@ impl Driver {
         decision: Decision,
         by: String,
     ) -> Result<Result<(), DecideError>, StoreError> {
-        if !self.state.view().permissions.iter().any(|open| open.id == id) {
+        let is_open = self.state.view().permissions.iter().any(|open| open.id == id);
+        if !is_open && !is_on(Bug::DecidedTwice) {
             return Ok(Err(DecideError::NotOpen(id)));
         }
         let durability = match decision {

@@ -9,8 +9,9 @@ mod open;
 mod perform;
 mod stream;
 mod summarize;
+mod wrong;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use futures::future::OptionFuture;
@@ -26,6 +27,7 @@ use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 pub(crate) use commands::Command;
 use stream::ModelStream;
 
+use crate::bugs::{Bug, is_on};
 use crate::log::EventLog;
 use crate::pipeline::panic_text;
 use crate::{Parts, Toolset};
@@ -40,7 +42,8 @@ pub(crate) struct Driver {
     commands: mpsc::Receiver<Command>,
     /// Spawned effects; each ends in the records it came to.
     tasks: JoinSet<Outcome>,
-    running: HashMap<EffectId, Running>,
+    /// In an order of their own, so that the same run is the same again.
+    running: BTreeMap<EffectId, Running>,
     effects_by_task: HashMap<Id, EffectId>,
     /// The answer that is being streamed.
     stream: Option<ModelStream>,
@@ -103,6 +106,9 @@ impl Driver {
             self.break_off(&error);
         }
         self.stream = None;
+        if is_on(Bug::LeakedTask) {
+            self.tasks.detach_all();
+        }
         // A call on its last step must not overlap with whoever owns the session next.
         self.tasks.shutdown().await;
         let (log, closing) = (self.log(), self.closing.take());
@@ -157,11 +163,13 @@ impl Driver {
             .then(|| self.parts.clock.sleep_until(self.seen_at.plus(self.parts.heartbeat_millis)))
             .into();
         tokio::select! {
+            // What is rare comes first and a stream last: it alone may always be ready.
+            biased;
+            Some(()) = dropped => Woken::TurnDropped,
             command = self.commands.recv() => Woken::Command(command),
             Some(joined) = self.tasks.join_next_with_id() => Woken::Task(joined),
-            Some(step) = stream::next(&mut self.stream) => Woken::Stream(step),
-            Some(()) = dropped => Woken::TurnDropped,
             Some(()) = heartbeat => Woken::Heartbeat,
+            Some(step) = stream::next(&mut self.stream) => Woken::Stream(step),
         }
     }
 
@@ -175,7 +183,10 @@ impl Driver {
         while self.is_active && !self.is_settled {
             self.begin_queued_turn().await?;
             self.begin_wanted_compaction().await?;
-            let pending = self.state.pending();
+            let pending = match is_on(Bug::WidenedConcurrency) {
+                true => self.pending_without_limit(),
+                false => self.state.pending(),
+            };
             self.abort_what_is_gone(&pending);
             let new: Vec<Effect> =
                 pending.into_iter().filter(|effect| !self.is_running(effect.id)).collect();
@@ -216,6 +227,9 @@ impl Driver {
         }
         self.running.retain(|id, running| {
             let keep = is_pending(*id);
+            if !keep && is_on(Bug::StaleOutcome) {
+                return true;
+            }
             if !keep {
                 running.cancel.cancel();
                 running.abort.abort();
@@ -239,7 +253,9 @@ impl Driver {
         let entries: Vec<Entry> =
             (first..).zip(records).map(|(seq, record)| Entry { seq, at, record }).collect();
         let lease = Arc::clone(&self.lease);
-        self.parts.store.append(lease, entries.clone(), durability).await?;
+        let append = self.parts.store.append(lease, entries.clone(), durability);
+        self.tell_too_early(&entries);
+        append.await?;
         let mut seen = Vec::new();
         let mut ended = Vec::new();
         for entry in &entries {
@@ -252,6 +268,7 @@ impl Driver {
                 seen.push(Envelope { seq: Some(entry.seq), agent: AgentPath::default(), event });
             }
         }
+        wrong::spoil(&mut seen);
         self.log.publish(seen);
         self.seen_at = at;
         for (turn, outcome) in ended {

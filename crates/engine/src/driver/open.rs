@@ -37,7 +37,7 @@ impl Driver {
             state,
             commands,
             tasks: JoinSet::new(),
-            running: std::collections::HashMap::new(),
+            running: std::collections::BTreeMap::new(),
             effects_by_task: std::collections::HashMap::new(),
             stream: None,
             waiting: Vec::new(),

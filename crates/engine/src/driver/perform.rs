@@ -14,6 +14,7 @@ use heeler_core::{
 use sha2::{Digest, Sha256};
 
 use super::{Driver, Running};
+use crate::bugs::{Bug, is_on};
 use crate::pipeline::{self, Execution};
 use crate::toolset::short_hex;
 
@@ -33,6 +34,10 @@ impl Driver {
             records.extend(self.first_records(&effect.kind));
             durability = durability.max(durability_of(&effect.kind));
         }
+        let (early, effects): (Vec<_>, Vec<_>) = effects.into_iter().partition(|effect| {
+            is_on(Bug::EarlyRun) && matches!(effect.kind, EffectKind::RunCall { .. })
+        });
+        early.into_iter().for_each(|effect| self.act(effect));
         self.write(records, durability).await?;
         for effect in effects {
             self.act(effect);
@@ -204,6 +209,7 @@ impl Driver {
 
 fn durability_of(kind: &EffectKind) -> Durability {
     match kind {
+        EffectKind::RunCall { .. } if is_on(Bug::UnsyncedStart) => Durability::Written,
         EffectKind::RunCall { replay_safe: false, .. } | EffectKind::FinishTurn { .. } => {
             Durability::Synced
         }

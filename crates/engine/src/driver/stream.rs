@@ -8,7 +8,8 @@ use heeler_core::{
     ProviderError, ProviderErrorKind, Record, Reply, StoreError,
 };
 
-use super::Driver;
+use super::{Driver, wrong};
+use crate::bugs::{Bug, is_on};
 use crate::draft::Draft;
 use crate::pipeline::{CANCEL_GRACE_MILLIS, panic_text};
 
@@ -30,6 +31,7 @@ pub(super) async fn next(stream: &mut Option<ModelStream>) -> Option<Step> {
     let step = AssertUnwindSafe(stream.stream.next()).catch_unwind().await;
     Some(match step {
         Ok(Some(step)) => step,
+        Ok(None) if is_on(Bug::CutReply) => wrong::whole(&mut stream.draft)?,
         Ok(None) => Err(ProviderError::new(
             ProviderErrorKind::Format,
             "the model's answer ended before it was whole",
@@ -140,8 +142,9 @@ impl Driver {
         let mut grace = clock.sleep_until(clock.now().plus(CANCEL_GRACE_MILLIS));
         while calls > 0 {
             let joined = tokio::select! {
+                biased;
                 Some(joined) = self.tasks.join_next_with_id() => joined,
-                () = &mut grace => break,
+                () = &mut grace, if !is_on(Bug::EndlessGrace) => break,
                 else => break,
             };
             let (task, outcome) = match joined {

@@ -7,6 +7,7 @@ use futures::FutureExt;
 use heeler_core::{Block, Clock, RawJson, Spill, Tool, ToolContext, ToolError, ToolOutput};
 
 use super::{bound, panic_text};
+use crate::bugs::{Bug, is_on};
 
 /// How long a tool may take to return what it has once it was cancelled.
 pub(crate) const CANCEL_GRACE_MILLIS: u64 = 250;
@@ -43,7 +44,9 @@ async fn run(
 ) -> ToolOutput {
     let cancel = context.cancel.clone();
     let clock = Arc::clone(&context.clock);
+    let again = is_on(Bug::RunAgain).then(|| (Arc::clone(&tool), context.clone(), input.clone()));
     let timeout_millis = match tool.metadata().timeout_millis {
+        _ if is_on(Bug::EndlessCall) => 0,
         0 => timeout_millis,
         own => own,
     };
@@ -52,6 +55,9 @@ async fn run(
     let mut call = std::pin::pin!(AssertUnwindSafe(call).catch_unwind());
     if let Some(finished) = within(&clock, timeout_millis, call.as_mut()).await {
         return to_output(name, finished);
+    }
+    if let Some((tool, context, input)) = again {
+        let _ = within(&clock, timeout_millis, tool.call(context, input)).await;
     }
     cancel.cancel();
     let limit = std::time::Duration::from_millis(timeout_millis);

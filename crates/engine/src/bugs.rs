@@ -1,0 +1,41 @@
+//! Bugs that are switched on to see that simulation finds them; compiled out of what ships.
+//!
+//! Each stands at the place of the code it breaks, as `is_on(Bug::...)`. Without the feature
+//! `seeded-bugs` that is the constant `false`.
+
+heeler_turn::seeded_bugs! {
+    /// The start of a call with side effects is written and not synced.
+    UnsyncedStart = "unsynced-start",
+    /// A call runs while its start is still being written.
+    EarlyRun = "early-run",
+    /// Watchers are told before the journal knows.
+    EarlyEvent = "early-event",
+    /// Whoever waits for a turn is told of its end before the journal knows.
+    EarlyOutcome = "early-outcome",
+    /// Steering that comes while an answer is streamed is acknowledged and forgotten.
+    UnwrittenSteer = "unwritten-steer",
+    /// An input that waited for the end of a cancelled turn is forgotten.
+    LostInput = "lost-input",
+    /// Watchers are not told that a turn was cancelled.
+    SilentEnd = "silent-end",
+    /// Events of one append come in the wrong order.
+    BackwardEvents = "backward-events",
+    /// A second decision about the same request counts, too.
+    DecidedTwice = "decided-twice",
+    /// What a cancelled effect came to is accepted.
+    StaleOutcome = "stale-outcome",
+    /// An answer that was cut is taken for a whole one.
+    CutReply = "cut-reply",
+    /// A call that took too long is tried once more.
+    RunAgain = "run-again",
+    /// Nothing ends a call that takes too long.
+    EndlessCall = "endless-call",
+    /// A cancel waits for tools that do not listen.
+    EndlessGrace = "endless-grace",
+    /// The limit of calls at once is forgotten.
+    WidenedConcurrency = "widened-concurrency",
+    /// Tools go on after the session was closed.
+    LeakedTask = "leaked-task",
+    /// A session is closed before its journal is synced.
+    UnsyncedClose = "unsynced-close",
+}

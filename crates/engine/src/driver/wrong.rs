@@ -1,0 +1,66 @@
+//! What the driver does wrong when a bug of more than a line is switched on ([`crate::bugs`]).
+
+use heeler_core::{
+    AgentPath, Effect, Entry, Envelope, Event, ModelEvent, Record, StopReason, TurnOutcome,
+};
+use heeler_turn::state::Announcer;
+
+use super::Driver;
+use super::stream::Step;
+use crate::bugs::{Bug, is_on};
+use crate::draft::Draft;
+
+impl Driver {
+    /// Tells watchers, or whoever waits for a turn, before the journal knows.
+    pub(super) fn tell_too_early(&mut self, entries: &[Entry]) {
+        if is_on(Bug::EarlyEvent) {
+            let mut state = self.state.clone();
+            for entry in entries {
+                let mut out = Announcer::collecting();
+                state.apply_announcing(entry, &mut out);
+                let agent = AgentPath::default();
+                let seen = out.into_events().into_iter().map(|event| Envelope {
+                    seq: Some(entry.seq),
+                    agent: agent.clone(),
+                    event,
+                });
+                self.log.publish(seen);
+            }
+        }
+        if is_on(Bug::EarlyOutcome) {
+            for entry in entries {
+                if let Record::TurnFinished { turn, outcome } = &entry.record {
+                    self.tell_outcome(*turn, outcome);
+                }
+            }
+        }
+    }
+
+    /// What would be pending if any number of calls could run at once.
+    pub(super) fn pending_without_limit(&self) -> Vec<Effect> {
+        let mut wide = self.state.clone();
+        wide.settings.limits.calls_at_once = 0;
+        wide.pending()
+    }
+}
+
+/// Loses or turns around what watchers are about to see.
+pub(super) fn spoil(seen: &mut Vec<Envelope>) {
+    if is_on(Bug::EarlyEvent) {
+        seen.clear();
+    }
+    if is_on(Bug::BackwardEvents) {
+        seen.reverse();
+    }
+    if is_on(Bug::SilentEnd) {
+        seen.retain(|seen| {
+            !matches!(&seen.event, Event::TurnFinished { outcome: TurnOutcome::Cancelled, .. })
+        });
+    }
+}
+
+/// Takes what came of a cut answer for all of it.
+pub(super) fn whole(draft: &mut Draft) -> Option<Step> {
+    let reply = std::mem::take(draft).interrupted()?;
+    Some(Ok(ModelEvent::Finished(heeler_core::Reply { stop: StopReason::EndTurn, ..reply })))
+}

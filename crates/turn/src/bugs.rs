@@ -117,4 +117,6 @@ crate::seeded_bugs! {
     RepeatedId = "repeated-id",
     /// Values depend on which call of a batch ended last.
     OrderOfOutcomes = "order-of-outcomes",
+    /// A checkpoint forgets which rules were granted.
+    ForgetfulCheckpoint = "forgetful-checkpoint",
 }

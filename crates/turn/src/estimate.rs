@@ -1,5 +1,7 @@
 //! How many tokens a text probably has.
 
+use std::sync::Arc;
+
 use heeler_core::{Block, Message, ToolDefinition};
 
 /// What an image weighs, in tokens: providers charge about this for a full-sized one.
@@ -45,6 +47,11 @@ impl TokenEstimate for CharacterEstimate {
     fn weight(&self, tokens: u64) -> u64 {
         tokens.saturating_mul(self.chars_per_token)
     }
+}
+
+/// The estimate of a session whose settings are not known yet.
+pub(crate) fn by_characters() -> Arc<dyn TokenEstimate> {
+    Arc::new(CharacterEstimate::new(0))
 }
 
 /// Where a conversation's tokens are.

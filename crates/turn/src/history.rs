@@ -9,22 +9,29 @@ use std::sync::Arc;
 
 use heeler_core::{Block, Message, Messages, RequestMessage, Role, ToolResult};
 use rpds::{HashTrieSetSync, VectorSync};
+use serde::{Deserialize, Serialize};
 
 use crate::bugs::{Bug, is_on};
+use crate::checkpoint;
 use crate::estimate::{self, TokenEstimate};
 use crate::words;
 
 /// A conversation. Cloning it is a snapshot that later changes do not disturb.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct History {
     messages: Messages,
     /// For each message, its weight.
+    #[serde(skip)]
     weights: VectorSync<u64>,
+    #[serde(skip)]
     weight: u64,
+    #[serde(skip)]
     request: VectorSync<Arc<RequestMessage>>,
+    #[serde(serialize_with = "checkpoint::set_in_order")]
     wire_ids: HashTrieSetSync<String>,
     /// Wire ids of calls in the last message that have no results yet, in call order.
     unanswered: Vec<String>,
+    #[serde(skip, default = "estimate::by_characters")]
     estimate: Arc<dyn TokenEstimate>,
 }
 
@@ -80,6 +87,15 @@ impl History {
             |message: &Arc<Message>| estimate::weigh_message(self.estimate.as_ref(), message);
         self.weights = self.messages.iter().map(weigh).collect();
         self.weight = self.weights.iter().sum();
+    }
+
+    /// Makes again what a checkpoint leaves out.
+    pub(crate) fn restore(&mut self, estimate: Arc<dyn TokenEstimate>) {
+        self.set_estimate(estimate);
+        self.request = VectorSync::new_sync();
+        for message in &self.messages.clone() {
+            self.join(message);
+        }
     }
 
     /// Appends what a user says. Returns what was appended, which may be nothing (only empty

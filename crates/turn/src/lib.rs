@@ -9,6 +9,7 @@
 //! and the same effects, always.
 
 pub mod bugs;
+pub mod checkpoint;
 pub mod compact;
 pub mod estimate;
 pub mod history;

@@ -38,7 +38,7 @@ pub(super) fn views_agree(fold: &View, state: &View, whole: bool) -> Checked {
 }
 
 /// Two states are the same in all that is public.
-pub(super) fn same(a: &State, b: &State, invariant: Invariant) -> Checked {
+pub(crate) fn same(a: &State, b: &State, invariant: Invariant) -> Checked {
     let fields: [(&str, bool); 17] = [
         ("seq", a.seq == b.seq),
         ("now", a.now == b.now),

@@ -25,7 +25,7 @@ use request::Sent;
 
 use crate::tools;
 
-pub(crate) use fold::outcomes_commute;
+pub(crate) use fold::{outcomes_commute, same as same_state};
 
 /// What must hold in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,6 +61,7 @@ pub enum Invariant {
     SyncedFirst,
     UsageIsSum,
     FoldFromScratch,
+    CheckpointIsFold,
     OutcomesCommute,
     CompactionKeepsTail,
     CompactionComesFirst,

@@ -4,6 +4,7 @@
 //! Each step settles what is pending (one append for all that starts together), else lets somebody
 //! act, a process die, or the next flying effect land.
 
+mod checkpoint;
 mod land;
 mod people;
 mod start;
@@ -16,6 +17,8 @@ use heeler_core::{
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
+
+use checkpoint::Checkpoint;
 
 use crate::chance::Chance;
 use crate::check::{Checker, Invariant, Violation};
@@ -78,6 +81,7 @@ pub(crate) struct World<'a> {
     pub(crate) matrix: Matrix,
     pub(crate) counts: Counts,
     pub(crate) store: Store,
+    checkpoint: Checkpoint,
     scene: Scene,
     memory: Memory,
     now: u64,
@@ -103,6 +107,7 @@ impl<'a> World<'a> {
             matrix: Matrix::default(),
             counts: Counts::default(),
             store: Store::default(),
+            checkpoint: Checkpoint::default(),
             memory: Memory::default(),
             now: 1_000_000,
             state: State::new(),
@@ -150,7 +155,8 @@ impl<'a> World<'a> {
     }
 
     fn open(&mut self) -> Result<(), Stop> {
-        self.state = self.checker.read(self.store.entries(), self.store.synced())?;
+        let whole = self.checker.read(self.store.entries(), self.store.synced())?;
+        self.state = self.resume(whole)?;
         self.is_active = false;
         let build = "simulated".to_owned();
         let incarnation = self.state.incarnation + 1;
@@ -170,6 +176,7 @@ impl<'a> World<'a> {
         self.checker.process_died(&self.state, self.store.entries());
         if loses_power {
             self.store.lose_power(self.chance);
+            self.lose_checkpoint();
         }
         let later = self.chance.pick(&[10, 0, 100_000]);
         // Another machine's clock may be behind.
@@ -329,6 +336,7 @@ impl<'a> World<'a> {
         if self.chance.percent(5) {
             self.checker.watch_late(&self.state);
         }
+        self.keep_checkpoint()?;
         Ok(())
     }
 

@@ -2,11 +2,13 @@
 
 use heeler_core::{Compacted, CompactionCause, CompactionStarted, EpochCause, Event};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Announcer, State};
 use crate::compact;
 
 /// A compaction that was started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     /// How many messages become the summary.
     pub cut: usize,

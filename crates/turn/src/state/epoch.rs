@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use heeler_core::{EpochCause, EpochStarted, ToolDefinition};
+use serde::{Deserialize, Serialize};
 
 use crate::estimate::{self, TokenEstimate};
 
 /// A stretch in which the prompt's prefix stays the same bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Epoch {
     /// Counts the epochs of the session, from 1.
     pub number: u32,

@@ -19,6 +19,7 @@ use heeler_core::{
     StateView, SteeringId, Timestamp, TurnOutcome, Usage, View,
 };
 use rpds::{HashTrieMapSync, HashTrieSetSync};
+use serde::{Deserialize, Serialize};
 
 pub use announce::Announcer;
 pub use compaction::Compaction;
@@ -27,12 +28,16 @@ pub use queue::QueuedInput;
 pub use turn::{Call, CallStatus, Phase, Repeats, Turn};
 
 use crate::bugs::{Bug, is_on};
+use crate::checkpoint;
 use crate::estimate::{self, Breakdown, CharacterEstimate, TokenEstimate};
 use crate::history::History;
 use crate::{limits, words};
 
 /// Everything that is true of a session.
-#[derive(Clone)]
+///
+/// What is not skipped here is what a [checkpoint](crate::checkpoint) keeps; what is skipped is made
+/// again from the rest when one is read.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct State {
     /// The last applied record's place.
     pub seq: Seq,
@@ -68,9 +73,13 @@ pub struct State {
     pub last_outcome: Option<TurnOutcome>,
     /// Records that did not fit: more than none means the journal has a hole.
     pub misfits: u64,
+    #[serde(serialize_with = "checkpoint::map_in_order")]
     values: HashTrieMapSync<String, RawJson>,
+    #[serde(serialize_with = "checkpoint::set_in_order")]
     steering_seen: HashTrieSetSync<SteeringId>,
+    #[serde(skip, default = "estimate::by_characters")]
     estimate: Arc<dyn TokenEstimate>,
+    #[serde(skip)]
     custom_estimate: bool,
 }
 
@@ -120,6 +129,18 @@ impl State {
         state.estimate = estimate;
         state.custom_estimate = true;
         state
+    }
+
+    /// Whether somebody's own tokenizer estimates.
+    pub(crate) fn has_own_estimate(&self) -> bool {
+        self.custom_estimate
+    }
+
+    /// Makes again what a checkpoint leaves out.
+    pub(crate) fn restore(&mut self) {
+        let chars_per_token = self.settings.estimate.chars_per_token;
+        self.estimate = Arc::new(CharacterEstimate::new(chars_per_token));
+        self.history.restore(Arc::clone(&self.estimate));
     }
 
     /// Takes one record in. Total and deterministic; reads nothing but the entry.

@@ -2,11 +2,13 @@
 
 use heeler_core::{Event, Input, InputOrigin, Role, Seq, SteeringId, SteeringQueued, TurnOutcome};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Announcer, Phase, State, Turn};
 use crate::words;
 
 /// An input that waits for the next safe point.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuedInput {
     /// The record that queued it.
     pub seq: Seq,

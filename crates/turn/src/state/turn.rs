@@ -6,12 +6,14 @@ use heeler_core::{
     Timestamp, ToolOutput, ToolResult, TurnOutcome, TurnView, input_summary, output_summary,
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{Announcer, State, announce_messages};
 use crate::bugs::{Bug, is_on};
 use crate::words;
 
 /// From a user's input to the final answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Turn {
     /// Counts the turns of the session, from 1.
     pub number: u32,
@@ -50,7 +52,7 @@ pub struct Turn {
 }
 
 /// What a turn waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
     /// The model.
     Model {
@@ -66,7 +68,7 @@ pub enum Phase {
 }
 
 /// The last failing call and how often it came in a row.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Repeats {
     /// Name and input.
     pub call: Option<(String, RawJson)>,
@@ -75,7 +77,7 @@ pub struct Repeats {
 }
 
 /// One call of the current round.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// Its id.
     pub id: CallId,
@@ -98,7 +100,7 @@ pub struct Call {
 }
 
 /// How far a call is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallStatus {
     /// Not looked up yet.
     Unplanned,

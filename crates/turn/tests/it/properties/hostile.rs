@@ -17,8 +17,7 @@ proptest! {
 
     #[test]
     fn holes_repeats_and_disorder(mut dice in dice(0..350)) {
-        let journal = journal(&mut dice);
-        let damaged = damage(journal, &mut dice);
+        let damaged = damaged_journal(&mut dice);
         survive(&damaged, &mut dice);
     }
 
@@ -48,6 +47,12 @@ proptest! {
         renumber(&mut entries);
         survive(&entries, &mut dice);
     }
+}
+
+/// The journal of a run, with holes, repeats and disorder.
+pub(super) fn damaged_journal(dice: &mut Dice) -> Vec<Entry> {
+    let journal = journal(dice);
+    damage(journal, dice)
 }
 
 /// The journal of a run that was left in the middle.

@@ -3,6 +3,7 @@
 //!
 //! Everything is rolled from a list of bytes, so that a failing run shrinks to a short one.
 
+mod checkpoint;
 mod crash;
 mod hostile;
 mod invent;

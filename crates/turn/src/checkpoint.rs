@@ -1,0 +1,70 @@
+//! A state as bytes and back, so that opening a long session folds only the end of its journal.
+//!
+//! The derives of [`State`] and its parts say what is kept, so a new field is kept without anybody
+//! thinking of it. What follows from other fields is skipped there and made again here.
+//!
+//! Invariant: the state that comes back goes on exactly as the one that was kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
+
+use rpds::{HashTrieMapSync, HashTrieSetSync};
+use serde::{Serialize, Serializer};
+
+use crate::State;
+use crate::bugs::{Bug, is_on};
+
+/// Names the bytes of a checkpoint and the fold that led to them.
+///
+/// It is a hash of the sources of this crate and of core, taken by the build script: whatever
+/// changes there, checkpoints of before are of another format and the journal is folded whole,
+/// once.
+pub const FORMAT: &str = env!("HEELER_STATE_FORMAT");
+
+impl State {
+    /// The format of this state's checkpoints; none when it estimates with somebody's own
+    /// tokenizer, since nothing says that the next process comes with the same one.
+    #[must_use]
+    pub fn checkpoint_format(&self) -> Option<&'static str> {
+        (!self.has_own_estimate()).then_some(FORMAT)
+    }
+
+    /// The state as bytes; the same state gives the same bytes.
+    ///
+    /// # Errors
+    /// Never for a state that a journal can hold.
+    pub fn to_checkpoint(&self) -> Result<Vec<u8>, serde_json::Error> {
+        if is_on(Bug::ForgetfulCheckpoint) {
+            let mut forgetful = self.clone();
+            forgetful.grants.clear();
+            return serde_json::to_vec(&forgetful);
+        }
+        serde_json::to_vec(self)
+    }
+
+    /// The state that [`State::to_checkpoint`] wrote in a process of the same [`FORMAT`].
+    ///
+    /// # Errors
+    /// When the bytes are something else.
+    pub fn from_checkpoint(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        let mut state: Self = serde_json::from_slice(bytes)?;
+        state.restore();
+        Ok(state)
+    }
+}
+
+/// Writes a set in an order of its own, not in that of its hashes.
+pub(crate) fn set_in_order<S: Serializer, T: Serialize + Ord + Eq + Hash>(
+    set: &HashTrieSetSync<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    set.iter().collect::<BTreeSet<&T>>().serialize(serializer)
+}
+
+/// Writes a map in the order of its keys.
+pub(crate) fn map_in_order<S: Serializer, K: Serialize + Ord + Eq + Hash, V: Serialize>(
+    map: &HashTrieMapSync<K, V>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    map.iter().collect::<BTreeMap<&K, &V>>().serialize(serializer)
+}

@@ -69,3 +69,33 @@ impl Approver for ScriptedApprover {
         "script"
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+    use crate::{CallId, PermissionId, PermissionReason, RawJson};
+
+    /// What an approver is called and what it answers to three requests.
+    fn check(approver: &dyn Approver, name: &str, expected: [Option<Decision>; 3]) {
+        let request = OpenPermission {
+            id: PermissionId { call: CallId { turn: 1, round: 1, index: 0 } },
+            tool: "Bash".into(),
+            input: RawJson::empty_object(),
+            summary: "Bash {}".into(),
+            reason: PermissionReason::Repeated(5),
+        };
+        let answers = [(); 3].map(|()| approver.decide(request.clone()).now_or_never().flatten());
+        assert_eq!((approver.name(), answers), (name, expected));
+    }
+
+    #[test]
+    fn the_simple_approvers_answer_at_once_and_sign_with_their_names() {
+        let denied = || Some(Decision::Deny { reason: None });
+        check(&AllowAll, "allow-all", [(); 3].map(|()| Some(Decision::Once)));
+        check(&DenyAll, "deny-all", [(); 3].map(|()| denied()));
+        let script = ScriptedApprover::new([Decision::Once, Decision::Deny { reason: None }]);
+        check(&script, "script", [Some(Decision::Once), denied(), None]);
+    }
+}

@@ -47,3 +47,15 @@ pub trait Entropy: Send + Sync + 'static {
     /// The next 64 random bits.
     fn next(&self) -> u64;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_neither_overflows_nor_goes_below_zero() {
+        let (early, late) = (Timestamp(1_000), Timestamp(4_500));
+        assert_eq!((late.millis(), late.since(early), early.since(late)), (4_500, 3_500, 0));
+        assert_eq!((early.plus(3_500), late.plus(u64::MAX)), (late, Timestamp(u64::MAX)));
+    }
+}

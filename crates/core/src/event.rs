@@ -242,3 +242,28 @@ pub enum Event {
         answer: String,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_main_agent_is_not_written_and_a_child_by_the_calls_that_made_it() {
+        let call = |index| CallId { turn: 2, round: 1, index };
+        for (path, shown, line) in [
+            (vec![], "", r#"{"type":"notice","text":"x"}"#),
+            (vec![call(0)], "2.1.0", r#"{"agent":["2.1.0"],"type":"notice","text":"x"}"#),
+            (
+                vec![call(0), call(3)],
+                "2.1.0/2.1.3",
+                r#"{"agent":["2.1.0","2.1.3"],"type":"notice","text":"x"}"#,
+            ),
+        ] {
+            let agent = AgentPath(path);
+            assert_eq!(agent.to_string(), shown);
+            let event = Event::Notice { text: "x".into() };
+            let envelope = Envelope { seq: None, agent, event };
+            assert_eq!(serde_json::to_string(&envelope).unwrap(), line);
+        }
+    }
+}

@@ -138,6 +138,8 @@ pub struct SteeringId(pub String);
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
 
     #[test]
@@ -145,13 +147,47 @@ mod tests {
         for bad in ["", ".", "..", "../x", "a/b", "a b", ".hidden", &"x".repeat(129)] {
             assert!(bad.parse::<SessionId>().is_err(), "{bad}");
         }
-        assert_eq!("chat-7_a.b".parse::<SessionId>().unwrap().as_str(), "chat-7_a.b");
+        for good in ["chat-7_a.b", "a", &"x".repeat(128)] {
+            let id: SessionId = good.parse().unwrap();
+            assert_eq!(
+                (id.as_str(), id.to_string(), String::from(id.clone())),
+                (good, good.into(), good.into())
+            );
+        }
+    }
+
+    /// Gives these numbers one after the other.
+    struct Numbers(AtomicU64, [u64; 2]);
+
+    impl Entropy for Numbers {
+        fn next(&self) -> u64 {
+            self.1[usize::from(self.0.fetch_add(1, Ordering::Relaxed) > 0)]
+        }
+    }
+
+    #[test]
+    fn minted_ids_sort_by_time_and_differ_by_chance() {
+        let mint = |millis, numbers| {
+            SessionId::mint(Timestamp(millis), &Numbers(AtomicU64::new(0), numbers)).to_string()
+        };
+        // Version 7: 48 bits of time, then chance around the bits of version and variant.
+        assert_eq!(mint(0x0123_4567_89ab, [0, 0]), "01234567-89ab-7000-8000-000000000000");
+        assert_eq!(mint(0, [u64::MAX, 0]), "00000000-0000-7fff-bfff-ffffffff0000");
+        assert_eq!(mint(0, [0, u64::MAX]), "00000000-0000-7000-8000-00000000ffff");
+        assert!(mint(1_000, [u64::MAX; 2]) < mint(1_001, [0; 2]));
     }
 
     #[test]
     fn call_ids_round_trip() {
         let id = CallId { turn: 3, round: 1, index: 20 };
         assert_eq!(id.to_string().parse::<CallId>().unwrap(), id);
-        assert!("3.1".parse::<CallId>().is_err() && "3.1.2.4".parse::<CallId>().is_err());
+        assert_eq!(PermissionId { call: id }.to_string(), "3.1.20");
+        assert_eq!(serde_json::to_string(&id).unwrap(), r#""3.1.20""#);
+        assert_eq!(serde_json::from_str::<CallId>(r#""3.1.20""#).unwrap(), id);
+        for bad in ["", "3.1", "3.1.2.4", "3.x.2", "3.-1.2", "4294967296.1.0"] {
+            let error = bad.parse::<CallId>().unwrap_err().to_string();
+            assert_eq!(error, format!("`{bad}` is not a call id (turn.round.index)"));
+            assert!(serde_json::from_str::<CallId>(&format!("\"{bad}\"")).is_err(), "{bad}");
+        }
     }
 }

@@ -263,6 +263,8 @@ impl PartialEq for RequestMessage {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]
@@ -272,5 +274,53 @@ mod tests {
         };
         assert!(Block::text(" \n\t").is_empty() && thinking("").is_empty());
         assert!(!Block::text(" a ").is_empty() && !thinking("s").is_empty());
+        let raw = ProviderItem { provider: "p".into(), json: RawJson::empty_object() };
+        let kept = Text { text: String::new(), cache: None, raw: Some(raw) };
+        assert!(!Block::Text(kept).is_empty());
+        let hidden = RedactedThinking { data: String::new() };
+        assert!(!Block::RedactedThinking(hidden).is_empty());
+    }
+
+    fn call(id: &str) -> Block {
+        Block::ToolUse(ToolUse {
+            id: id.into(),
+            name: "Read".into(),
+            input: RawJson::empty_object(),
+            invalid: None,
+            cache: None,
+        })
+    }
+
+    #[test]
+    fn a_message_tells_its_text_and_its_calls_in_order() {
+        let blocks = vec![Block::text("a"), call("1"), Block::text("b"), call("2")];
+        let message = Message { role: Role::Assistant, blocks };
+        let ids: Vec<&str> = message.tool_uses().map(|call| call.id.as_str()).collect();
+        assert_eq!((message.text().as_str(), ids), ("ab", vec!["1", "2"]));
+        let user = Message { role: Role::User, blocks: vec![Block::text("hi")] };
+        assert_eq!(Message::user("hi"), user);
+        assert_eq!(Message::assistant("hi"), Message { role: Role::Assistant, ..user });
+    }
+
+    #[test]
+    fn a_message_is_encoded_once_for_the_first_dialect_that_asks() {
+        let message = RequestMessage::new(Message::user("hi"));
+        let encodings = AtomicUsize::new(0);
+        let bytes = |dialect: &'static str| {
+            let encoded = message.encoded(dialect, |message| {
+                encodings.fetch_add(1, Ordering::Relaxed);
+                (format!("{dialect} {}", message.text()).into_bytes(), Some(2))
+            });
+            assert_eq!((encoded.dialect, encoded.marker_at), (dialect, Some(2)));
+            String::from_utf8(encoded.bytes.to_vec()).unwrap()
+        };
+        assert_eq!(
+            [bytes("a"), bytes("a"), bytes("b"), bytes("b")],
+            ["a hi", "a hi", "b hi", "b hi"]
+        );
+        assert_eq!(encodings.load(Ordering::Relaxed), 3);
+        // What was encoded says nothing about the message.
+        assert_eq!(message, RequestMessage::new(Message::user("hi")));
+        assert_ne!(message, RequestMessage::new(Message::user("ho")));
     }
 }

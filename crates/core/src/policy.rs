@@ -207,8 +207,27 @@ mod tests {
             let again = Rule::parse(&rule.to_string(), RuleEffect::Allow, "test").unwrap();
             assert_eq!(again, rule);
         }
-        for bad in ["", "(x)", "Bash(git", "a b"] {
+        for bad in ["", " ", "(x)", "Bash(git", "a b", "B\u{e4}sh"] {
             assert!(Rule::parse(bad, RuleEffect::Deny, "test").is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn modes_are_read_by_our_names_and_by_those_people_know() {
+        for (texts, mode) in [
+            (&["ask", "default"][..], Mode::Ask),
+            (&["accept-edits", "acceptEdits"], Mode::AcceptEdits),
+            (&["plan"], Mode::Plan),
+            (&["allow-listed"], Mode::AllowListed),
+            (&["bypass", "bypassPermissions"], Mode::Bypass),
+        ] {
+            for text in texts {
+                assert_eq!(text.parse(), Ok(mode));
+            }
+            let written = serde_json::to_string(&mode).unwrap();
+            assert_eq!(written.trim_matches('"').parse(), Ok(mode), "what is written can be read");
+        }
+        let error = "yolo".parse::<Mode>().unwrap_err().to_string();
+        assert!(error.starts_with("`yolo` is no permission mode; use ask,"), "{error}");
     }
 }

@@ -165,3 +165,18 @@ impl ProviderError {
         Self { kind, message: message.into(), retry_after: None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ProviderErrorKind::*;
+
+    #[test]
+    fn what_may_pass_is_tried_again_and_nothing_else() {
+        for passing in [RateLimit, Overloaded, Network, Server, Format] {
+            assert!(passing.is_transient(), "{passing:?}");
+        }
+        for lasting in [Auth, Billing, ContextOverflow, UnknownModel, InvalidRequest] {
+            assert!(!lasting.is_transient(), "{lasting:?}");
+        }
+    }
+}

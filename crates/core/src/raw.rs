@@ -130,8 +130,47 @@ mod tests {
         assert_eq!(RawJson::parse(text).unwrap().get(), text);
         assert_eq!(RawJson::parse(" {} ").unwrap().get(), "{}");
         assert!(matches!(RawJson::parse(r#"{"a":"#), Err(RawJsonError::Syntax(_))));
-        assert_eq!(RawJson::parse(&"[".repeat(200)), Err(RawJsonError::Depth));
-        assert!(RawJson::parse(&format!("\"{}\"", "[".repeat(200))).is_ok());
+    }
+
+    #[test]
+    fn what_stands_in_strings_or_side_by_side_is_not_deep() {
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        let brackets = "[".repeat(200);
+        for (text, expected) in [
+            (nested(RAW_DEPTH_MAX), Ok(())),
+            (nested(RAW_DEPTH_MAX + 1), Err(RawJsonError::Depth)),
+            (r#"{"a":"#.repeat(97) + "1" + &"}".repeat(97), Err(RawJsonError::Depth)),
+            (brackets.clone(), Err(RawJsonError::Depth)),
+            (format!("[{}{{}}]", "{},[],".repeat(200)), Ok(())),
+            (format!(r#""{brackets}""#), Ok(())),
+            (format!(r#""\"{brackets}""#), Ok(())),
+            (format!(r#"["\\",{}]"#, nested(96)), Err(RawJsonError::Depth)),
+            (format!(r#"["a",{}]"#, nested(96)), Err(RawJsonError::Depth)),
+        ] {
+            assert_eq!(RawJson::parse(&text).map(|_| ()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn thirty_two_mebibytes_are_kept_and_no_more() {
+        let text = |bytes: usize| format!("\"{}\"", "x".repeat(bytes - 2));
+        assert_eq!(RawJson::parse(&text(33_554_432)).unwrap().get().len(), 33_554_432);
+        assert_eq!(RawJson::parse(&text(33_554_433)), Err(RawJsonError::Size));
+    }
+
+    #[test]
+    fn says_what_it_holds() {
+        let value = serde_json::json!({"b": [1], "a": null});
+        let raw = RawJson::from_value(&value);
+        assert_eq!(
+            (raw.get(), format!("{raw:?}")),
+            (r#"{"b":[1],"a":null}"#, raw.get().to_owned())
+        );
+        assert_eq!((raw.value(), raw.is_object()), (value, true));
+        assert!(
+            RawJson::empty_object().is_object() && !RawJson::parse("[{}]").unwrap().is_object()
+        );
+        assert_eq!(RawJson::empty_object().get(), "{}");
     }
 
     #[test]

@@ -440,3 +440,43 @@ impl std::fmt::Display for LimitKind {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_called_what_the_journal_calls_it() {
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        let id = SteeringId("a".into());
+        let settings = Box::new(Settings::default());
+        for record in [
+            Record::Opened(Opened { incarnation: 1, build: "0".into() }),
+            Record::LimitsChanged(settings.limits),
+            Record::SettingsChanged(settings),
+            Record::Input(Input { blocks: Vec::new(), origin: InputOrigin::default() }),
+            Record::CallStarted { call },
+            Record::CallFinished { call, output: Box::default(), millis: 0 },
+            Record::SteeringTakenBack { id },
+            Record::Interrupted { cause: InterruptCause::Cancelled },
+            Record::CompactionFailed { error: "x".into() },
+            Record::TurnFinished { turn: 1, outcome: TurnOutcome::Done },
+            Record::TimePassed,
+        ] {
+            let written = serde_json::to_value(&record).unwrap();
+            assert_eq!(written["kind"], record.kind(), "{written}");
+            assert_eq!(serde_json::from_value::<Record>(written).unwrap(), record);
+        }
+    }
+
+    #[test]
+    fn a_limit_is_named_in_words() {
+        use LimitKind::{Calls, Cost, Repeats, Rounds, Tokens, Wall};
+        let words: Vec<String> =
+            [Rounds, Calls, Tokens, Cost, Wall, Repeats].iter().map(LimitKind::to_string).collect();
+        assert_eq!(
+            words.join(", "),
+            "rounds, tool calls, tokens, cost, wall time, repeated failing calls"
+        );
+    }
+}

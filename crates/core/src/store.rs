@@ -200,3 +200,21 @@ impl StoreError {
         self.kind == StoreErrorKind::Busy
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_it_is_and_keeps_its_cause() {
+        use StoreErrorKind::{Busy, Conflict, Damaged, Exists, Io, Newer, NotFound};
+        for kind in [NotFound, Exists, Busy, Conflict, Newer, Damaged, Io] {
+            let error = StoreError::new(kind, "session s");
+            assert_eq!((error.kind(), error.to_string().as_str()), (kind, "session s"));
+            assert_eq!((error.is_not_found(), error.is_busy()), (kind == NotFound, kind == Busy));
+        }
+        let error = StoreError::io("session s", std::io::Error::other("disk"));
+        assert_eq!((error.kind(), error.to_string().as_str()), (Io, "session s: disk"));
+        assert!(std::error::Error::source(&error).is_some());
+    }
+}

@@ -70,5 +70,8 @@ mod tests {
         assert!(summary.ends_with('…'));
         assert_eq!(output_summary(&"日".repeat(81)).chars().count(), 80);
         assert_eq!(output_summary(&"日".repeat(80)), "日".repeat(80));
+        for (chars_max, expected) in [(0, ""), (1, "…"), (2, "é…"), (3, "éab"), (4, "éab")] {
+            assert_eq!(truncate_chars("éab", chars_max), expected);
+        }
     }
 }

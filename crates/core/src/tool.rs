@@ -236,3 +236,34 @@ impl ToolError {
         Self::ForModel(text.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_is_read_as_the_type_asked_for_or_not_at_all() {
+        let output = ToolOutput::text("a").with_state("todo", &["x", "y"]).with_state("n", &7);
+        let view = StateView(output.state.into_iter().map(|one| (one.key, one.value)).collect());
+        assert_eq!(view.get::<Vec<String>>("todo"), Some(vec!["x".to_owned(), "y".to_owned()]));
+        assert_eq!((view.get::<u32>("n"), view.get::<String>("n")), (Some(7), None));
+        assert_eq!(view.get::<u32>("m"), None);
+    }
+
+    #[test]
+    fn an_output_is_its_text_and_an_error_says_so() {
+        let mut output = ToolOutput::text("a");
+        output.content.push(Block::text("b"));
+        assert_eq!((output.text_content().as_str(), output.is_error), ("ab", false));
+        let error = ToolOutput::error("no");
+        assert_eq!((error.text_content().as_str(), error.is_error), ("no", true));
+    }
+
+    #[test]
+    fn progress_reaches_its_sink() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        Progress::new(move |text| sender.send(text).unwrap()).send("half");
+        Progress::nowhere().send("unheard");
+        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["half"]);
+    }
+}

@@ -118,6 +118,13 @@ fn simplify(schema: &mut Value) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use futures::FutureExt;
+
+    use super::*;
+    use crate::{AgentPath, CallId, CancellationToken, Clock, InputOrigin, Progress, StateView};
+
     /// Not for the model.
     #[derive(schemars::JsonSchema, serde::Deserialize)]
     #[expect(dead_code, reason = "only its schema is looked at")]
@@ -128,11 +135,124 @@ mod tests {
         limit: Option<u32>,
     }
 
+    /// Every place where the generator says more than a model needs.
+    #[derive(schemars::JsonSchema, serde::Deserialize)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    enum Wordy {
+        Named { title: String, format: Option<u8> },
+        Many(Vec<Option<u32>>),
+    }
+
+    #[derive(schemars::JsonSchema, serde::Deserialize)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Nested {
+        #[serde(default)]
+        one: Option<Wordy>,
+        #[serde(default)]
+        count: u8,
+    }
+
     #[test]
     fn a_schema_says_only_what_a_model_needs() {
         assert_eq!(
-            super::tool_schema::<Input>().get(),
+            tool_schema::<Input>().get(),
             r#"{"type":"object","properties":{"path":{"type":"string","description":"Where."},"limit":{"type":"integer","minimum":0,"description":"How many."}},"required":["path"]}"#
         );
+        assert_eq!(
+            tool_schema::<Nested>().get(),
+            r#"{"type":"object","properties":{"one":{"anyOf":[{"anyOf":[{"type":"object","properties":{"title":{"type":"string"},"format":{"type":"integer","minimum":0,"maximum":255}},"required":["title"]},{"type":"array","items":{"type":"integer","minimum":0}}],"description":"Every place where the generator says more than a model needs."},{"type":"null"}]},"count":{"type":"integer","minimum":0,"maximum":255,"default":0}}}"#
+        );
+    }
+
+    /// Repeats a text.
+    struct Repeat;
+
+    #[derive(schemars::JsonSchema, serde::Deserialize)]
+    struct Text {
+        text: String,
+    }
+
+    impl TypedTool for Repeat {
+        type Input = Text;
+
+        fn name(&self) -> &str {
+            "repeat"
+        }
+
+        fn description(&self) -> &str {
+            "Repeats."
+        }
+
+        fn metadata(&self) -> Metadata {
+            Metadata { terminal: true, timeout_millis: 7 }
+        }
+
+        fn facts(&self, input: &Text, workspace: &str) -> Facts {
+            let path = format!("{workspace}/{}", input.text);
+            Facts { accesses: vec![crate::Access::Read(path)], ..Facts::default() }
+        }
+
+        fn call(
+            self: Arc<Self>,
+            _: ToolContext,
+            input: Text,
+        ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+            Box::pin(async move { Ok(ToolOutput::text(input.text.repeat(2))) })
+        }
+    }
+
+    struct NoTime;
+
+    impl Clock for NoTime {
+        fn now(&self) -> crate::Timestamp {
+            crate::Timestamp(0)
+        }
+
+        fn sleep_until(&self, _: crate::Timestamp) -> BoxFuture<()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+
+    fn context() -> ToolContext {
+        ToolContext {
+            session: "s".parse().unwrap(),
+            agent: AgentPath::default(),
+            call: CallId { turn: 1, round: 1, index: 0 },
+            origin: InputOrigin::default(),
+            cancel: CancellationToken::new(),
+            workspace: PathBuf::from("/space"),
+            progress: Progress::nowhere(),
+            state: StateView::default(),
+            clock: Arc::new(NoTime),
+        }
+    }
+
+    /// What the tool's facts and its call say of an input.
+    fn check(input: &str, facts: &Facts, said: Result<&str, &str>) {
+        let (tool, input): (Arc<dyn Tool>, _) = (Arc::new(Repeat), RawJson::parse(input).unwrap());
+        assert_eq!(&tool.facts(&input, "/space"), facts);
+        let output = tool.call(context(), input).now_or_never().unwrap();
+        let output = output.map(|output| output.text_content()).map_err(|error| error.to_string());
+        assert_eq!(output.as_ref().map(String::as_str).map_err(String::as_str), said);
+    }
+
+    #[test]
+    fn an_input_of_another_type_is_refused_and_counts_as_anything_until_then() {
+        let facts = |access| Facts { accesses: vec![access], ..Facts::default() };
+        let read = facts(crate::Access::Read("/space/ab".into()));
+        check(r#"{"text":"ab"}"#, &read, Ok("abab"));
+        let why = "missing field `text` at line 1 column 2";
+        let opaque = Facts { exclusive: true, ..facts(crate::Access::Opaque(why.into())) };
+        check("{}", &opaque, Err(&format!("invalid input for repeat: {why}")));
+    }
+
+    #[test]
+    fn a_typed_tool_keeps_its_name_its_words_and_its_metadata() {
+        let tool: &dyn Tool = &Repeat;
+        let ToolDefinition { name, description, input_schema } = tool.definition();
+        assert_eq!((name.as_str(), description.as_str()), ("repeat", "Repeats."));
+        assert_eq!(input_schema, tool_schema::<Text>());
+        assert_eq!(tool.metadata(), Metadata { terminal: true, timeout_millis: 7 });
     }
 }

@@ -123,4 +123,20 @@ mod tests {
         assert_eq!(Cost::from_dollars(0.25).0, 250_000_000);
         assert_eq!(Cost::from_dollars(-1.0), Cost(0));
     }
+
+    #[test]
+    fn tokens_and_money_add_up_and_never_overflow() {
+        let mut usage = Usage { input: 1, output: 2, cache_write: 4, cache_read: 8, reasoning: 1 };
+        assert_eq!((usage.input_total(), usage.total()), (13, 15));
+        usage += Usage { input: 10, output: 20, cache_write: 40, cache_read: 80, reasoning: 10 };
+        let sum = Usage { input: 11, output: 22, cache_write: 44, cache_read: 88, reasoning: 11 };
+        assert_eq!(usage, sum);
+        usage += Usage { input: u64::MAX, ..Usage::default() };
+        assert_eq!((usage.input, usage.total()), (u64::MAX, u64::MAX));
+        let mut cost = Cost::from_dollars(1.5);
+        cost += Cost::from_dollars(0.25);
+        assert_eq!((cost.dollars(), cost.to_string().as_str()), (1.75, "$1.7500"));
+        cost += Cost(u64::MAX);
+        assert_eq!(cost, Cost(u64::MAX));
+    }
 }

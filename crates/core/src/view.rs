@@ -177,3 +177,156 @@ impl View {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Decision;
+
+    fn call(index: u32) -> CallId {
+        CallId { turn: 1, round: 1, index }
+    }
+
+    fn asks(index: u32, summary: &str) -> Event {
+        Event::PermissionRequested(OpenPermission {
+            id: PermissionId { call: call(index) },
+            tool: "Bash".into(),
+            input: RawJson::parse(r#"{"command":"ls"}"#).unwrap(),
+            summary: summary.into(),
+            reason: PermissionReason::Repeated(5),
+        })
+    }
+
+    fn runs(index: u32) -> Event {
+        Event::CallStarted { call: call(index), index, name: "Bash".into(), summary: "".into() }
+    }
+
+    fn ends(index: u32, is_error: bool) -> Event {
+        let (name, summary) = ("Bash".into(), "".into());
+        Event::CallFinished { call: call(index), index, name, is_error, summary, millis: 1 }
+    }
+
+    fn writes(text: &str) -> Event {
+        Event::TextDelta { block: 0, offset: 0, text: text.into() }
+    }
+
+    fn says(message: Message) -> Event {
+        Event::Message { message: Arc::new(message) }
+    }
+
+    fn attempt() -> Event {
+        Event::AttemptStarted { round: 1, attempt: 1 }
+    }
+
+    /// What a watcher sees after these events, on one line.
+    fn check(events: &[Event], expected: &str) {
+        let mut view = View::default();
+        events.iter().for_each(|event| view.apply(event));
+        let mut seen: Vec<String> = view.messages.iter().map(|message| message.text()).collect();
+        if let Some(turn) = &view.turn {
+            seen.push(format!("turn {} `{}`", turn.turn, turn.draft));
+            seen.extend(turn.calls.iter().map(|one| format!("{} {:?}", one.call, one.status)));
+        }
+        seen.extend(view.permissions.iter().map(|open| format!("{}? {}", open.id, open.summary)));
+        seen.extend(view.steering.iter().map(|id| format!("waits {}", id.0)));
+        seen.extend(view.compacting.then(|| "compacting".to_owned()));
+        seen.extend(view.last_outcome.iter().map(|outcome| format!("{outcome:?}")));
+        assert_eq!(seen.join(", "), expected);
+    }
+
+    const BEGINS: Event = Event::TurnStarted { turn: 1 };
+
+    fn done() -> Event {
+        Event::TurnFinished { turn: 1, outcome: TurnOutcome::Done, answer: "a".into() }
+    }
+
+    #[test]
+    fn a_draft_lasts_until_its_message_or_another_attempt() {
+        let begun = [BEGINS, says(Message::user("q")), attempt(), writes("dra"), writes("ft")];
+        let after = |event: Event| [&begun[..], &[event]].concat();
+        check(&begun, "q, turn 1 `draft`");
+        check(&after(says(Message::user("more"))), "q, more, turn 1 `draft`");
+        check(&after(says(Message::assistant("a"))), "q, a, turn 1 ``");
+        check(&after(attempt()), "q, turn 1 ``");
+        let retry = Event::Retry {
+            attempt: 1,
+            kind: crate::ProviderErrorKind::Network,
+            message: "cut".into(),
+            wait_millis: Some(1),
+        };
+        check(&after(retry), "q, turn 1 ``");
+        check(&after(done()), "q, Done");
+        check(&[writes("before any turn")], "");
+    }
+
+    #[test]
+    fn calls_stand_in_call_order_until_the_next_request() {
+        let running = [BEGINS, runs(1), runs(0), ends(1, true)];
+        check(&running, "turn 1 ``, 1.1.0 Running, 1.1.1 Failed");
+        check(
+            &[&running[..], &[ends(0, false), ends(2, true)]].concat(),
+            "turn 1 ``, 1.1.0 Succeeded, 1.1.1 Failed, 1.1.2 Failed",
+        );
+        check(&[&running[..], &[attempt()]].concat(), "turn 1 ``");
+    }
+
+    #[test]
+    fn a_request_is_open_until_it_is_answered_or_its_call_ends() {
+        let asked = [BEGINS, asks(0, "a"), asks(1, "b"), asks(0, "again")];
+        let after = |event: Event| [&asked[..], &[event]].concat();
+        check(&asked, "turn 1 ``, 1.1.1? b, 1.1.0? again");
+        let decided = Event::PermissionDecided {
+            id: PermissionId { call: call(0) },
+            decision: Decision::Once,
+            by: "me".into(),
+        };
+        check(&after(decided), "turn 1 ``, 1.1.1? b");
+        check(&after(ends(1, true)), "turn 1 ``, 1.1.1 Failed, 1.1.0? again");
+        check(&after(done()), "Done");
+    }
+
+    #[test]
+    fn what_waits_is_listed_until_it_is_delivered_or_taken_back() {
+        let id = |name: &str| SteeringId(name.into());
+        let queued = |name| Event::SteeringQueued { id: id(name) };
+        let waiting = [queued("a"), queued("b"), queued("c")];
+        check(&waiting, "waits a, waits b, waits c");
+        let taken = Event::SteeringTakenBack { id: id("b") };
+        let delivered = Event::SteeringDelivered { id: id("a") };
+        check(&[&waiting[..], &[taken, delivered]].concat(), "waits c");
+    }
+
+    #[test]
+    fn a_compaction_replaces_the_head_of_the_conversation() {
+        let begun = [
+            says(Message::user("one")),
+            says(Message::user("two")),
+            says(Message::user("three")),
+            Event::CompactionStarted { cause: crate::CompactionCause::Manual, tokens_before: 9 },
+        ];
+        let compacted = |cut| {
+            let message = Arc::new(Message::user("sum"));
+            [&begun[..], &[Event::Compacted { cut, message, tokens_after: 3 }]].concat()
+        };
+        check(&begun, "one, two, three, compacting");
+        check(&compacted(2), "sum, three");
+        check(&compacted(u64::MAX), "sum");
+        let failed = Event::CompactionFailed { error: "x".into() };
+        check(&[&begun[..], &[failed]].concat(), "one, two, three");
+    }
+
+    #[test]
+    fn tokens_and_money_are_those_of_the_session() {
+        let mut view = View::default();
+        let total = Usage { input: 5, ..Usage::default() };
+        let event = Event::Usage { usage: total, cost: None, total, total_cost: Cost(7) };
+        view.apply(&event);
+        assert_eq!((view.usage, view.cost), (total, Cost(7)));
+    }
+
+    #[test]
+    fn the_input_of_an_open_request_is_written_as_json() {
+        let line = serde_json::to_string(&asks(0, "a")).unwrap();
+        assert!(line.contains(r#""input":{"command":"ls"}"#), "{line}");
+    }
+}

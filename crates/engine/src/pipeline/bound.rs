@@ -105,15 +105,23 @@ mod tests {
             })
         };
         let mut output = ToolOutput {
-            content: vec![image(IMAGE_BYTES_MAX), image(1)],
+            content: vec![image(10), image(25_165_814), image(1)],
             for_user: "x".repeat(40),
             ..ToolOutput::default()
         }
-        .with_state("small", &"x")
-        .with_state("large", &"x".repeat(STATE_VALUE_BYTES_MAX));
+        .with_state("largest", &"x".repeat(262_142))
+        .with_state("too large", &"x".repeat(262_143));
         bound(&mut output, 30, None, &session, call);
         assert_eq!(output.text_content(), "[1 more images left out]");
+        assert_eq!(output.content.len(), 3);
         assert_eq!(output.for_user, "x".repeat(29) + "…");
-        assert_eq!(output.state.len(), 1);
+        let kept: Vec<&str> = output.state.iter().map(|change| change.key.as_str()).collect();
+        assert_eq!(kept, ["largest"]);
+        let mut output = ToolOutput::default();
+        for n in 0..=STATE_CHANGES_MAX {
+            output = output.with_state(n.to_string(), &n);
+        }
+        bound(&mut output, 30, None, &session, call);
+        assert_eq!(output.state.len(), 256);
     }
 }

@@ -21,6 +21,15 @@ pub(crate) struct Temper {
     pub(crate) insists: u32,
     /// The most calls in one answer.
     pub(crate) calls_max: u32,
+    /// Real tokens for each hundred estimated ones.
+    pub(crate) counts: u32,
+}
+
+impl Temper {
+    /// What the provider counts for so many estimated tokens.
+    pub(crate) fn counted(self, estimated: u64) -> u64 {
+        estimated * u64::from(self.counts) / 100
+    }
 }
 
 /// How a request ends.
@@ -37,7 +46,7 @@ pub(crate) struct Memory {
     calls_made: u32,
 }
 
-/// Answers one request.
+/// Answers one request; `reserve.input` is its uncalibrated estimate.
 pub(crate) fn answer(
     temper: Temper,
     memory: &mut Memory,
@@ -45,6 +54,7 @@ pub(crate) fn answer(
     chance: &mut Chance,
 ) -> (Ending, u64) {
     let millis = chance.pick(&[5, 5, 50, 700, 20_000]);
+    let reserve = Reserve { input: temper.counted(reserve.input), ..reserve };
     if chance.percent(temper.fails) {
         return (failure(reserve, chance), millis);
     }
@@ -151,7 +161,7 @@ fn failure(reserve: Reserve, chance: &mut Chance) -> Ending {
     Ending::Error { kind, usage, is_cut }
 }
 
-/// What an honest provider bills: no more than was reserved.
+/// What a provider bills: what it counted in, and no more out than was reserved.
 pub(crate) fn usage(reserve: Reserve, chance: &mut Chance) -> Usage {
     let cached = reserve.input * u64::from(chance.below(11)) / 10;
     let rest = reserve.input - cached;

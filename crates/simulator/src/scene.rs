@@ -49,6 +49,7 @@ impl Scene {
                 errs: chance.pick(&[0, 5, 15, 40]),
                 insists: chance.pick(&[0, 10, 90]),
                 calls_max: chance.pick(&[1, 3, 6]),
+                counts: chance.pick(&[100, 100, 60, 150, 400]),
             },
             tools_fail: chance.pick(&[0, 10, 50, 95]),
             inputs_left: 1 + chance.below(12),

@@ -119,4 +119,8 @@ crate::seeded_bugs! {
     OrderOfOutcomes = "order-of-outcomes",
     /// A checkpoint forgets which rules were granted.
     ForgetfulCheckpoint = "forgetful-checkpoint",
+    /// The summary's own call is taken for a sample of the estimate.
+    CalibratedBySummary = "calibrated-by-summary",
+    /// The estimate is not compared with what came from the cache.
+    ForgottenCache = "forgotten-cache",
 }

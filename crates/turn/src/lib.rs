@@ -9,6 +9,7 @@
 //! and the same effects, always.
 
 pub mod bugs;
+pub mod calibration;
 pub mod checkpoint;
 pub mod compact;
 pub mod estimate;
@@ -22,6 +23,7 @@ pub mod state;
 pub mod verdict;
 pub mod words;
 
+pub use calibration::Calibration;
 pub use estimate::{Breakdown, CharacterEstimate, TokenEstimate};
 pub use history::History;
 pub use state::State;

@@ -5,7 +5,8 @@ use std::io::Write;
 use anyhow::Result;
 use heeler_core::{Block, Message, Role, SessionId, SessionStore, input_summary, truncate_chars};
 use heeler_store::FileStore;
-use heeler_turn::State;
+use heeler_turn::calibration::RATIO_ONE;
+use heeler_turn::{Calibration, State};
 
 use super::list::moment;
 use crate::say::harmless;
@@ -34,6 +35,9 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
         state.usage.output,
         state.cost
     )?;
+    if let Some(learned) = learned(&state.calibration) {
+        writeln!(out, "estimate   {learned}")?;
+    }
     writeln!(out, "status     {}", status(&state))?;
     for damage in &journal.damage {
         writeln!(out, "damaged    line {}: {}", damage.line, damage.what)?;
@@ -43,6 +47,17 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     }
     terminal.write_all(harmless(&String::from_utf8_lossy(out)).as_bytes())?;
     Ok(())
+}
+
+/// How far the estimate was off, once a model call has shown it.
+fn learned(calibration: &Calibration) -> Option<String> {
+    let Calibration { ratio, samples } = *calibration;
+    let hundredths = ratio.saturating_mul(100) / RATIO_ONE;
+    let calls = if samples == 1 { "model call" } else { "model calls" };
+    let (whole, rest) = (hundredths / 100, hundredths % 100);
+    (samples != 0).then(|| {
+        format!("{whole}.{rest:02} tokens counted for each estimated one, by {samples} {calls}")
+    })
 }
 
 fn status(state: &State) -> String {

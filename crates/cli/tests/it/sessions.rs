@@ -89,6 +89,7 @@ fn a_session_is_shown_by_the_beginning_of_its_id() {
             created    TIME UTC
             model      script:WORLD/script.toml
             used       260 tokens in (60 cached), 14 out, $0.0000
+            estimate   RATIO tokens counted for each estimated one, by 2 model calls
             status     1 turn, the last ended done
 
             user: what is

@@ -132,6 +132,7 @@ impl World {
             ("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID"),
             (r"20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d)?", "TIME"),
             (r"127\.0\.0\.1:\d+", "SERVER"),
+            (r"\d+\.\d\d tokens counted", "RATIO tokens counted"),
         ];
         rules.iter().fold(text, |text, (pattern, name)| {
             Regex::new(pattern).unwrap().replace_all(&text, *name).into_owned()

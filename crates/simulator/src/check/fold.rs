@@ -39,7 +39,7 @@ pub(super) fn views_agree(fold: &View, state: &View, whole: bool) -> Checked {
 
 /// Two states are the same in all that is public.
 pub(crate) fn same(a: &State, b: &State, invariant: Invariant) -> Checked {
-    let fields: [(&str, bool); 17] = [
+    let fields: [(&str, bool); 18] = [
         ("seq", a.seq == b.seq),
         ("now", a.now == b.now),
         ("incarnation", a.incarnation == b.incarnation),
@@ -54,6 +54,7 @@ pub(crate) fn same(a: &State, b: &State, invariant: Invariant) -> Checked {
         ("compaction", a.compaction == b.compaction && a.compactions == b.compactions),
         ("grants", a.grants == b.grants),
         ("usage", a.usage == b.usage && a.cost == b.cost),
+        ("calibration", a.calibration == b.calibration),
         ("last outcome", a.last_outcome == b.last_outcome),
         ("values", a.values().0 == b.values().0),
         ("misfits", a.misfits == b.misfits),

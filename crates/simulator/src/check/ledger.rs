@@ -4,14 +4,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CallId, Cost, Entry, Event, Input, Message, ModelReplied, ModelStarted, Record, Role,
-    Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
+    Block, CallId, Cost, Entry, Event, Input, Message, ModelReplied, ModelRequest, ModelStarted,
+    Record, Role, Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
 use super::account::TurnAccount;
 use super::batch::Batch;
-use super::{Checked, Invariant, ensure};
+use super::context::Context;
+use super::{Checked, Invariant, ensure, request};
 
 /// What the journal says so far.
 #[derive(Default)]
@@ -31,6 +32,7 @@ pub(super) struct Ledger {
     cost: Cost,
     now: u64,
     epoch: u32,
+    context: Context,
     incarnation: u64,
 }
 
@@ -76,8 +78,10 @@ impl Ledger {
         cut.is_some_and(|cut| cut > 1 || !is_summary)
     }
 
-    pub(super) fn chars_per_token(&self) -> u32 {
-        self.settings.estimate.chars_per_token
+    /// The tokens a request is held to have, as the documentation says.
+    pub(super) fn estimate(&self, request: &ModelRequest) -> u64 {
+        let chars_per_token = self.settings.estimate.chars_per_token;
+        self.context.calibrated(request::estimate(request, chars_per_token))
     }
 
     pub(super) fn running_since(&self, call: CallId) -> Option<Seq> {
@@ -108,6 +112,10 @@ impl Ledger {
         let sums = (state.usage, state.cost) == (self.usage, self.cost);
         ensure(sums, Invariant::UsageIsSum, || {
             format!("{:?} is not {:?}", state.usage, self.usage)
+        })?;
+        let learned = (state.calibration.ratio, state.calibration.samples);
+        ensure(learned == self.context.learned(), Invariant::CalibrationIsLearned, || {
+            format!("{learned:?} is not {:?}", self.context.learned())
         })?;
         let waits = state.steering.iter().map(|q| &q.id).eq(self.queue.iter().map(|(_, id, _)| id));
         ensure(waits, Invariant::SaidOnceInOrder, || {
@@ -153,12 +161,7 @@ impl Ledger {
                 })?;
                 self.die();
             }
-            Record::SettingsChanged(settings) => {
-                let limits_moved = settings.limits != self.settings.limits
-                    || settings.model.prices != self.settings.model.prices;
-                self.settings = (**settings).clone();
-                self.policy_moved(limits_moved);
-            }
+            Record::SettingsChanged(settings) => self.settings_changed(settings),
             Record::LimitsChanged(limits) => {
                 self.settings.limits = *limits;
                 self.policy_moved(true);
@@ -169,6 +172,7 @@ impl Ledger {
             }
             Record::EpochStarted(epoch) => {
                 self.epoch += 1;
+                self.context.epoch(epoch);
                 ensure(epoch.epoch == self.epoch, Invariant::PrefixIsStable, || {
                     format!("epoch {} is not the next", epoch.epoch)
                 })?;
@@ -221,6 +225,16 @@ impl Ledger {
         let stops = batch.take(entry, settings, grants, turn.limits_moved, &turn.repeats)?;
         turn.is_stopped_by_denial |= stops;
         Ok(())
+    }
+
+    fn settings_changed(&mut self, settings: &Settings) {
+        let limits_moved = settings.limits != self.settings.limits
+            || settings.model.prices != self.settings.model.prices;
+        if settings.estimate.chars_per_token != self.settings.estimate.chars_per_token {
+            self.context.forget();
+        }
+        self.settings = settings.clone();
+        self.policy_moved(limits_moved);
     }
 
     /// Rules, grants or limits are others now.
@@ -290,6 +304,10 @@ impl Ledger {
     fn model_replied(&mut self, replied: &ModelReplied) {
         self.spend(replied.reply.usage, replied.cost);
         let calls_max = self.settings.limits.calls;
+        if self.asking(replied.turn, replied.round, replied.attempt).is_some() {
+            let chars_per_token = self.settings.estimate.chars_per_token;
+            self.context.learn(&self.log, chars_per_token, &replied.reply.usage);
+        }
         let Some(turn) = self.asking(replied.turn, replied.round, replied.attempt) else { return };
         turn.is_asking = false;
         turn.deaths = 0;

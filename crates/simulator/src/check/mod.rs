@@ -2,10 +2,11 @@
 //!
 //! It keeps a ledger of its own from the records and events, and calls nothing of the machine that
 //! it checks. Read in this order: `ledger` (what must be true after each record), `account`
-//! (one turn), `batch` (the calls of one answer), `permission` (what may run), `request`, `fold`.
+//! (one turn), `context` (how much it is), `batch` (the calls of one answer), `permission` (what may run), `request`, `fold`.
 
 mod account;
 mod batch;
+mod context;
 mod fold;
 mod ledger;
 mod permission;
@@ -60,6 +61,7 @@ pub enum Invariant {
     WrittenFirst,
     SyncedFirst,
     UsageIsSum,
+    CalibrationIsLearned,
     FoldFromScratch,
     CheckpointIsFold,
     OutcomesCommute,
@@ -218,7 +220,7 @@ impl Checker {
         ensure(request.output_max == reserve.output, Invariant::TokenLimit, || {
             format!("{} tokens asked, {} reserved", request.output_max, reserve.output)
         })?;
-        let estimate = request::estimate(request, self.ledger.chars_per_token());
+        let estimate = self.ledger.estimate(request);
         ensure(estimate <= reserve.input, Invariant::TokenLimit, || {
             format!("the request has {estimate} tokens, {} are reserved", reserve.input)
         })?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use heeler_core::{Block, Message, ModelRequest, Role, Seq};
+use heeler_core::{Block, Message, ModelRequest, Role, Seq, ToolDefinition};
 
 use super::{Checked, Invariant, ensure};
 
@@ -115,13 +115,21 @@ fn flat(request: &ModelRequest, n: usize) -> impl Iterator<Item = (Role, &Block)
 
 /// Characters over the divisor: what the documentation says an estimate is.
 pub(super) fn estimate(request: &ModelRequest, chars_per_token: u32) -> u64 {
-    let tools = request
-        .tools
+    let said = request.messages.iter().map(|m| weigh_message(&m.message)).sum::<u64>();
+    (weigh_head(&request.system, &request.tools) + said) / u64::from(chars_per_token.max(1))
+}
+
+/// Characters of the system prompt and the tools.
+pub(super) fn weigh_head(system: &str, tools: &[ToolDefinition]) -> u64 {
+    let tools = tools
         .iter()
         .flat_map(|tool| [tool.name.as_str(), tool.description.as_str(), tool.input_schema.get()]);
-    let head = chars(&request.system) + tools.map(chars).sum::<u64>();
-    let said: u64 = request.messages.iter().flat_map(|m| &m.message.blocks).map(weigh).sum();
-    (head + said) / u64::from(chars_per_token.max(1))
+    chars(system) + tools.map(chars).sum::<u64>()
+}
+
+/// Characters of a message.
+pub(super) fn weigh_message(message: &Message) -> u64 {
+    message.blocks.iter().map(weigh).sum()
 }
 
 fn weigh(block: &Block) -> u64 {

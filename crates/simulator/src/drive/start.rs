@@ -77,6 +77,7 @@ impl World<'_> {
             EffectKind::CallModel { reserve, .. } => {
                 let request = self.state.request(reserve.output);
                 self.checker.requested(request.as_ref(), reserve)?;
+                let reserve = Reserve { input: self.state.estimate_uncalibrated(), ..reserve };
                 let (ending, millis) =
                     model::answer(self.scene.temper, &mut self.memory, reserve, self.chance);
                 self.show_some_text(&ending)?;
@@ -91,8 +92,9 @@ impl World<'_> {
                     return Ok(());
                 };
                 self.checker.requested_summary(&request)?;
-                let reserve = Reserve { input: self.state.estimate(), output };
-                (Some(self.now + 500), Cargo::Summary(self.summary(reserve)))
+                let input = self.scene.temper.counted(self.state.estimate_uncalibrated());
+                let summary = self.summary(Reserve { input, output });
+                (Some(self.now + 500), Cargo::Summary(summary))
             }
             EffectKind::RunCall { call, name, input, .. } => {
                 self.checker.executes(call, &name, &input)?;

@@ -5,6 +5,7 @@ use heeler_core::{Compacted, CompactionCause, CompactionStarted, EpochCause, Eve
 use serde::{Deserialize, Serialize};
 
 use super::{Announcer, State};
+use crate::bugs::{Bug, is_on};
 use crate::compact;
 
 /// A compaction that was started.
@@ -43,6 +44,10 @@ impl State {
 
     pub(super) fn on_compacted(&mut self, compacted: &Compacted, out: &mut Announcer) {
         self.spend(&compacted.usage, compacted.cost, out);
+        if is_on(Bug::CalibratedBySummary) {
+            let estimated = self.estimate_uncalibrated();
+            self.calibration.learn(estimated, &compacted.usage);
+        }
         let Some(Compaction { cut, .. }) = self.compaction.take() else {
             self.misfits += 1;
             return;

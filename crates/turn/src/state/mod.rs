@@ -28,6 +28,7 @@ pub use queue::QueuedInput;
 pub use turn::{Call, CallStatus, Phase, Repeats, Turn};
 
 use crate::bugs::{Bug, is_on};
+use crate::calibration::Calibration;
 use crate::checkpoint;
 use crate::estimate::{self, Breakdown, CharacterEstimate, TokenEstimate};
 use crate::history::History;
@@ -69,6 +70,8 @@ pub struct State {
     pub usage: Usage,
     /// Money of the session.
     pub cost: Cost,
+    /// How far the estimate is off, as the model's own calls showed.
+    pub calibration: Calibration,
     /// How the last turn ended.
     pub last_outcome: Option<TurnOutcome>,
     /// Records that did not fit: more than none means the journal has a hole.
@@ -112,6 +115,7 @@ impl State {
             grants: Vec::new(),
             usage: Usage::default(),
             cost: Cost::default(),
+            calibration: Calibration::default(),
             last_outcome: None,
             misfits: 0,
             values: HashTrieMapSync::new_sync(),
@@ -232,6 +236,8 @@ impl State {
         if divisor_changed && !self.custom_estimate {
             self.estimate = Arc::new(CharacterEstimate::new(settings.estimate.chars_per_token));
             self.history.set_estimate(Arc::clone(&self.estimate));
+            // What was learned about one divisor says nothing about another.
+            self.calibration = Calibration::default();
             if let Some(epoch) = &mut self.epoch {
                 epoch.weigh(self.estimate.as_ref());
             }
@@ -267,27 +273,44 @@ impl State {
     /// Estimated tokens of the next request.
     #[must_use]
     pub fn estimate(&self) -> u64 {
-        let (system, tools) = self.prefix_weight();
-        self.estimate.tokens(system + tools + self.history.weight())
+        self.tokens(self.weight())
+    }
+
+    /// As [`State::estimate`], without what was learned from the provider's counts.
+    #[must_use]
+    pub fn estimate_uncalibrated(&self) -> u64 {
+        self.estimate.tokens(self.weight())
     }
 
     /// Estimated tokens of the next request with all that waits to be delivered with it.
     #[must_use]
     pub fn estimate_due(&self) -> u64 {
-        let (system, tools) = self.prefix_weight();
-        let waits: u64 = self
-            .steering
-            .iter()
-            .map(|queued| estimate::weigh_blocks(self.estimate.as_ref(), &queued.input.blocks))
-            .sum();
-        self.estimate.tokens(system + tools + self.history.weight() + waits)
+        self.tokens(self.weight() + self.weight_waiting())
     }
 
     /// Estimated tokens of the next request with a text after it.
     #[must_use]
     pub fn estimate_with(&self, text: &str) -> u64 {
+        self.tokens(self.weight() + self.estimate.weigh(text))
+    }
+
+    /// The one way a weight becomes tokens, whatever asks.
+    fn tokens(&self, weight: u64) -> u64 {
+        self.calibration.correct(self.estimate.tokens(weight))
+    }
+
+    /// What the next request weighs.
+    fn weight(&self) -> u64 {
         let (system, tools) = self.prefix_weight();
-        self.estimate.tokens(system + tools + self.history.weight() + self.estimate.weigh(text))
+        system + tools + self.history.weight()
+    }
+
+    /// What waits to be delivered weighs.
+    fn weight_waiting(&self) -> u64 {
+        let weigh = |queued: &QueuedInput| {
+            estimate::weigh_blocks(self.estimate.as_ref(), &queued.input.blocks)
+        };
+        self.steering.iter().map(weigh).sum()
     }
 
     /// Where the tokens of the next request are.
@@ -302,12 +325,12 @@ impl State {
                 .filter(|b| matches!(b, heeler_core::Block::ToolResult(_)) == results)
                 .cloned()
                 .collect();
-            self.estimate.tokens(estimate::weigh_blocks(self.estimate.as_ref(), &blocks))
+            self.tokens(estimate::weigh_blocks(self.estimate.as_ref(), &blocks))
         };
         Breakdown {
-            system: self.estimate.tokens(system),
-            tools: self.estimate.tokens(tools),
-            messages: self.estimate.tokens(self.history.weight()),
+            system: self.tokens(system),
+            tools: self.tokens(tools),
+            messages: self.tokens(self.history.weight()),
             last_user_text: of_kind(false),
             last_user_results: of_kind(true),
         }

@@ -59,6 +59,9 @@ impl State {
         turn.compaction_tried = false;
         turn.overflowed = false;
         let (number, round) = (turn.number, turn.round);
+        // Nothing was said since the request, so this is what it was estimated at.
+        let estimated = self.estimate_uncalibrated();
+        self.calibrate(estimated, replied.reply.usage);
         let mint = |index| format!("call_{number}_{round}_{index}");
         let appended = self.history.push_assistant(&replied.reply.blocks, mint);
         // The last one holds the reply's calls under the ids the history gave them.
@@ -71,6 +74,14 @@ impl State {
         } else {
             self.begin_batch(&replied.reply.stop, &calls, out);
         }
+    }
+
+    fn calibrate(&mut self, estimated: u64, usage: Usage) {
+        let mut usage = usage;
+        if is_on(Bug::ForgottenCache) {
+            usage.cache_read = 0;
+        }
+        self.calibration.learn(estimated, &usage);
     }
 
     /// A reply without calls: the final answer, or a pause.

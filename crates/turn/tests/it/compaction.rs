@@ -13,7 +13,7 @@ fn it_comes_before_a_request_that_would_not_fit_also_after_large_results() {
          reply call read a
          long 0 200
          measure
-         reply call read b
+         reply call read b | read 229
          long 0 100
          measure
          summary The file was read.
@@ -33,7 +33,7 @@ fn it_comes_before_a_request_that_would_not_fit_also_after_large_results() {
               > model 1.2.1
             measure
                 229 of 300
-            reply call read b
+            reply call read b | read 229
               > run 0 read [mode bypass]
             long 0 100
               > compact automatic cut 3

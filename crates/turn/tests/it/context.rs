@@ -215,3 +215,76 @@ fn steering_that_would_not_fit_is_preceded_by_a_compaction() {
         "#]],
     );
 }
+
+#[test]
+fn the_estimate_follows_what_the_models_own_calls_counted() {
+    check(
+        "set chars=1 keep=2
+         user look
+         reply call read a | read 31
+         long 0 87
+         measure
+         reply call read b | read 224
+         measure
+         long 0 100
+         measure
+         reply Read. | read 428
+         measure
+         compact
+         summary It says x.
+         measure
+         set automatic=no
+         crash
+         measure
+         set chars=2
+         measure",
+        expect![[r#"
+            set chars=1 keep=2
+              > idle
+            user look
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | read 31
+              > run 0 read [mode bypass]
+            long 0 87
+              > model 1.2.1
+            measure
+                116 of 180000
+            reply call read b | read 224
+              > run 0 read [mode bypass]
+            measure
+                255 of 180000
+            long 0 100
+              > model 1.3.1
+            measure
+                448 of 180000
+            reply Read. | read 428
+                turn 1 ended done: Read.
+              > idle
+            measure
+                453 of 180000
+            compact
+              > compact manual cut 3
+            summary It says x.
+                compacted 3
+              > idle
+            measure
+                386 of 180000
+            set automatic=no
+              > idle
+            crash
+              > idle
+            measure
+                386 of 180000
+            set chars=2
+              > idle
+            measure
+                101 of 180000
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nIt says x.
+            model: <w2 read {"path":"b"}>
+            user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx>
+            model: Read.
+        "#]],
+    );
+}

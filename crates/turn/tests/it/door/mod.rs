@@ -8,8 +8,8 @@
 //! user TEXT                   an input
 //! steer ID TEXT, unsteer ID   queues an input, takes it back
 //! reply PART | PART ...       the model answers: a text, `call NAME ARGUMENT`, `broken NAME`,
-//!                             `think TEXT`, `stop REASON`, `cost N`, `used N`; `call NAME#ID`
-//!                             names the wire id, `call NAME#` leaves it empty
+//!                             `think TEXT`, `stop REASON`, `cost N`, `used N`, `read N`;
+//!                             `call NAME#ID` names the wire id, `call NAME#` leaves it empty
 //! lost KIND [MILLIS]          the attempt fails; it is due again after so long
 //! late KIND                   the attempt before this one fails
 //! done I TEXT, error I TEXT, handled I TEXT, long I N      call I of the batch ends
@@ -207,6 +207,7 @@ impl Play {
                 }
                 "cost" => cost = Some(Cost(rest.parse().unwrap())),
                 "used" => reply.usage.output = rest.parse().unwrap(),
+                "read" => reply.usage.input = rest.parse().unwrap(),
                 _ => reply.blocks.push(Block::text(part)),
             }
         }

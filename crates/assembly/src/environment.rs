@@ -1,29 +1,50 @@
 //! The variables a process was started with, taken once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 
-/// Variables by name. Those that are not Unicode are left out.
+use crate::SetupError;
+
+/// Variables by name.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
+    /// The names of those whose value is no text.
+    unreadable: BTreeSet<String>,
 }
 
 impl Environment {
     /// This process's variables.
     #[must_use]
     pub fn of_this_process() -> Self {
-        std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect()
+        Self::of(std::env::vars_os())
+    }
+
+    fn of(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let mut environment = Self::default();
+        for (name, value) in variables {
+            let Ok(name) = name.into_string() else { continue };
+            match value.into_string() {
+                Ok(value) => drop(environment.variables.insert(name, value)),
+                Err(_) => drop(environment.unreadable.insert(name)),
+            }
+        }
+        environment
     }
 
     /// The value of a variable; an empty one counts as absent.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    ///
+    /// # Errors
+    /// When it is set to what is no text: what somebody set is never passed over in silence.
+    pub fn get(&self, name: &str) -> Result<Option<&str>, SetupError> {
+        if self.unreadable.contains(name) {
+            let why = format!("the value of {name} is not UTF-8 text; set it again, or unset it");
+            return Err(SetupError::new(why));
+        }
+        Ok(self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty()))
     }
 
-    /// Every variable.
+    /// Every variable whose value is text.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
@@ -31,7 +52,7 @@ impl Environment {
 
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<T: IntoIterator<Item = (String, String)>>(variables: T) -> Self {
-        Self { variables: variables.into_iter().collect() }
+        Self { variables: variables.into_iter().collect(), unreadable: BTreeSet::new() }
     }
 }
 
@@ -39,5 +60,26 @@ impl std::fmt::Debug for Environment {
     /// Names only: values may be secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.variables.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_no_text_is_told_when_it_is_asked_for() {
+        let bytes = OsString::from_vec(vec![b'/', 0xff]);
+        let pairs = [("HEELER_HOME".into(), bytes), ("HOME".into(), "/home/user".into())];
+        let environment = Environment::of(pairs);
+        assert_eq!(environment.get("HOME").unwrap(), Some("/home/user"));
+        assert_eq!(environment.get("HEELER_MODEL").unwrap(), None);
+        assert_eq!(
+            environment.get("HEELER_HOME").unwrap_err().to_string(),
+            "the value of HEELER_HOME is not UTF-8 text; set it again, or unset it"
+        );
+        assert_eq!(environment.iter().count(), 1);
     }
 }

@@ -7,17 +7,17 @@ use crate::{Environment, SetupError};
 /// `HEELER_HOME`, else the platform's data folder.
 ///
 /// # Errors
-/// When neither `HEELER_HOME` nor `HOME` is set.
+/// When neither `HEELER_HOME` nor `HOME` is set, or to what is no text.
 pub fn home_folder(environment: &Environment) -> Result<PathBuf, SetupError> {
-    if let Some(home) = environment.get("HEELER_HOME") {
+    if let Some(home) = environment.get("HEELER_HOME")? {
         return std::path::absolute(home)
             .map_err(|error| SetupError::new(format!("HEELER_HOME={home} is no path: {error}")));
     }
-    let data = environment.get("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let data = environment.get("XDG_DATA_HOME")?.map(PathBuf::from).filter(|p| p.is_absolute());
     if let (Some(data), false) = (data, cfg!(target_os = "macos")) {
         return Ok(data.join("heeler"));
     }
-    let home = environment.get("HOME").ok_or_else(|| {
+    let home = environment.get("HOME")?.ok_or_else(|| {
         SetupError::new("neither HEELER_HOME nor HOME is set; set HEELER_HOME to a folder")
     })?;
     let data = if cfg!(target_os = "macos") {

@@ -8,6 +8,8 @@ mod home;
 mod model;
 mod prompt;
 mod setup;
+#[cfg(test)]
+mod tests;
 
 pub use environment::Environment;
 pub use home::home_folder;

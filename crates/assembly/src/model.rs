@@ -42,10 +42,13 @@ impl NamedModel {
 
     /// The model of this name.
     pub(crate) fn find(name: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
-        let name = name
-            .or_else(|| environment.get("HEELER_MODEL"))
-            .or_else(|| environment.get("ANTHROPIC_MODEL"))
-            .unwrap_or(catalogue::DEFAULT_MODEL);
+        let name = match name {
+            Some(name) => name,
+            None => environment
+                .get("HEELER_MODEL")?
+                .or(environment.get("ANTHROPIC_MODEL")?)
+                .unwrap_or(catalogue::DEFAULT_MODEL),
+        };
         if let Some(path) = name.strip_prefix("script:") {
             // Absolute, so that a session finds it again from wherever it is continued.
             let path = std::path::absolute(path)
@@ -60,7 +63,10 @@ impl NamedModel {
                 catalogue::DEFAULT_MODEL
             )));
         };
-        let variable = |name: &str| environment.get(name).map(str::to_owned);
+        for name in AnthropicSettings::VARIABLES {
+            environment.get(name)?;
+        }
+        let variable = |name: &str| environment.get(name).ok().flatten().map(str::to_owned);
         let provider = AnthropicSettings::from_variables(variable)
             .and_then(|settings| Anthropic::new(&settings))
             .map_err(|error| SetupError::new(error.to_string()))?;

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use heeler_core::{Approver, EstimateSettings, Limits, Policy, Settings, Tool};
+use heeler_core::{Approver, EstimateSettings, Limits, Policy, Rule, Settings, Tool};
 use heeler_engine::{Parts, Toolset};
 use heeler_sandbox::Launcher;
 use heeler_store::FileStore;
 use heeler_tools::{Bash, allowed_environment};
+use heeler_turn::verdict::{flaw, speaks_of};
 
 use crate::model::{ModelChoice, NamedModel};
 use crate::{Environment, home_folder, system_prompt};
@@ -69,6 +70,7 @@ impl Setup {
         let workspace = utf8(&self.workspace)?;
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
         parts.tools = tools(&self.environment)?;
+        check_rules(&self.policy.rules, &parts.tools)?;
         parts.approver = self.approver;
         parts.spill = Some(Arc::new(store.clone()));
         parts.system = system_prompt(&self.workspace);
@@ -113,6 +115,22 @@ fn warm(launcher: Launcher) {
     });
 }
 
+/// Refuses rules that can never match: what they forbid would run.
+fn check_rules(rules: &[Rule], tools: &Toolset) -> Result<(), SetupError> {
+    for rule in rules {
+        let refused = |why: &str| SetupError::new(format!("{}: `{rule}` {why}", rule.source));
+        if let Some(flaw) = flaw(rule) {
+            return Err(refused(flaw));
+        }
+        if !speaks_of(rule, tools.names()) {
+            let known: Vec<&str> = tools.names().collect();
+            let why = format!("names no tool; the tools are {}", known.join(", "));
+            return Err(refused(&why));
+        }
+    }
+    Ok(())
+}
+
 fn estimate(environment: &Environment) -> Result<EstimateSettings, SetupError> {
     let default = EstimateSettings::default();
     let chars_per_token =
@@ -135,7 +153,7 @@ fn number<T>(
     expected: &str,
     accept: impl Fn(u64) -> Option<T>,
 ) -> Result<Option<T>, SetupError> {
-    let Some(text) = environment.get(name) else { return Ok(None) };
+    let Some(text) = environment.get(name)? else { return Ok(None) };
     let value = text.trim().parse().ok().and_then(accept);
     let error = || SetupError::new(format!("{name}={text} is not usable; set it to {expected}"));
     value.map(Some).ok_or_else(error)

@@ -94,6 +94,10 @@ impl Rule {
         if tool.is_empty() || !tool.bytes().all(named) {
             return Err(error("does not begin with a tool's name; write Tool or Tool(argument)"));
         }
+        // `Bash($X)` of a shell in which X is not set must not allow every command.
+        if argument == Some("") && effect == RuleEffect::Allow {
+            return Err(error("has nothing in its brackets; leave them out to allow all of it"));
+        }
         // `Bash()`, `Bash(*)` and `Bash` mean the same in the settings files people have.
         let argument = argument.filter(|a| !matches!(*a, "" | "*" | "**" | ":*"));
         Ok(Self {
@@ -210,6 +214,9 @@ mod tests {
         for bad in ["", " ", "(x)", "Bash(git", "a b", "B\u{e4}sh"] {
             assert!(Rule::parse(bad, RuleEffect::Deny, "test").is_err(), "{bad}");
         }
+        assert!(Rule::parse("Bash( )", RuleEffect::Allow, "test").is_err());
+        let denied = Rule::parse("Bash( )", RuleEffect::Deny, "test").unwrap();
+        assert_eq!(denied.argument, None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reads a script: TOML, or JSON Lines with one reply a line.
 
 use std::collections::BTreeSet;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -28,8 +29,7 @@ impl Script {
     /// As [`Script::parse`]; the error also names the file.
     pub fn parse_named(name: &str, text: &str) -> Result<Self, ScriptError> {
         if text.len() > SCRIPT_BYTES_MAX {
-            let what = format!("the script is longer than {SCRIPT_BYTES_MAX} bytes");
-            return Err(ScriptError::new(name, None, what).with_next("split it"));
+            return Err(too_long(name));
         }
         let extension = Path::new(name).extension().and_then(|e| e.to_str());
         let is_lines = match extension {
@@ -50,12 +50,27 @@ impl Script {
     /// When the file cannot be read or is no script.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let refused = |error: std::io::Error| {
             ScriptError::new(&name, None, format!("cannot be read: {error}"))
                 .with_next("check the path and that it is a UTF-8 file")
-        })?;
+        };
+        let mut bytes = Vec::new();
+        // Bounded while it is read: a device never ends.
+        let mut file =
+            std::fs::File::open(path).map_err(refused)?.take(SCRIPT_BYTES_MAX as u64 + 1);
+        file.read_to_end(&mut bytes).map_err(refused)?;
+        if bytes.len() > SCRIPT_BYTES_MAX {
+            return Err(too_long(&name));
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|error| refused(std::io::Error::new(ErrorKind::InvalidData, error)))?;
         Self::parse_named(&name, &text)
     }
+}
+
+fn too_long(name: &str) -> ScriptError {
+    let what = format!("the script is longer than {SCRIPT_BYTES_MAX} bytes");
+    ScriptError::new(name, None, what).with_next("split it")
 }
 
 #[derive(Deserialize)]

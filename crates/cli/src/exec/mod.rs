@@ -1,5 +1,6 @@
 //! `heeler exec`: one turn without a terminal.
 
+mod allowed;
 mod choose;
 mod finish;
 mod input;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use heeler_assembly::{Environment, ModelChoice, Setup, open_store};
-use heeler_core::{Cost, Input, Limits, Mode, Policy, Rule, RuleEffect, SessionId, TurnOutcome};
+use heeler_core::{Input, Policy, SessionId, TurnOutcome};
 use heeler_engine::{Cursor, Parts, Seen, Session};
 
 use crate::arguments::ExecArguments;
@@ -83,6 +84,7 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
 
 fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish> {
     let workspace = workspace(arguments.cwd.as_deref())?;
+    let policy = allowed::policy(arguments)?;
     let prompt = input::prompt(arguments.prompt.as_deref(), arguments.continues())?;
     let environment = Environment::of_this_process();
     let store = open_store(&environment)?;
@@ -95,7 +97,7 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         let asked = arguments.cwd.is_some().then_some(&*workspace);
         let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
         let workspace = own.unwrap_or(workspace);
-        let setup = setup(arguments, &workspace, environment, existing.as_ref())?;
+        let setup = setup(arguments, &workspace, environment, existing.as_ref(), policy);
         let assembly = setup.assemble(store)?;
         let id = existing.map(|existing| existing.id);
         run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await
@@ -117,34 +119,18 @@ fn setup(
     workspace: &Path,
     environment: Environment,
     existing: Option<&Existing>,
-) -> Result<Setup> {
+    policy: Policy,
+) -> Setup {
     // A continued session goes on with its own model unless another one is named.
     let model = arguments.model.clone().or_else(|| existing.and_then(|e| e.model.clone()));
-    let rules = |texts: &[String], effect, source: &str| -> Result<Vec<Rule>> {
-        let parse = |text| Rule::parse(text, effect, source).context(source.to_owned());
-        texts.iter().map(|text| parse(text)).collect()
-    };
-    let mut all = rules(&arguments.deny, RuleEffect::Deny, "--deny")?;
-    all.extend(rules(&arguments.allow, RuleEffect::Allow, "--allow")?);
-    Ok(Setup {
+    Setup {
         environment,
         workspace: workspace.to_owned(),
         model: ModelChoice::Named(model),
-        policy: Policy {
-            mode: arguments.permission_mode.parse::<Mode>().context("--permission-mode")?,
-            rules: all,
-            interactive: false,
-            ..Policy::default()
-        },
-        limits: Limits {
-            rounds: arguments.max_rounds,
-            tokens: arguments.max_tokens,
-            cost: Cost::from_dollars(arguments.max_cost).0,
-            wall_millis: arguments.timeout.saturating_mul(1000),
-            ..Limits::default()
-        },
+        policy,
+        limits: allowed::limits(arguments),
         approver: None,
-    })
+    }
 }
 
 async fn run_session(

@@ -210,7 +210,8 @@ fn what_a_dead_process_left_open_and_what_came_of_it() {
     "#;
     let mut began = Fifo::new(&world.path("work/began"));
     let _gate = Fifo::new(&world.path("work/gate"));
-    let running = world.exec(script, &["--json", "--allow", "Bash(echo*)", "--allow", "Bash", "x"]);
+    let running =
+        world.exec(script, &["--json", "--allow", "Bash(echo:*)", "--allow", "Bash", "x"]);
     let running = running.start();
     began.wait();
     running.kill();

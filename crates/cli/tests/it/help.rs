@@ -142,7 +142,7 @@ fn version() {
 
 #[test]
 fn without_a_command_the_help_is_an_error() {
-    let output = World::new().heeler(&[]).run().exits(2);
+    let output = World::new().heeler(&[""; 0]).run().exits(2);
     assert_eq!(output.stdout, "");
     assert!(output.stderr.contains("heeler demo"), "{}", output.stderr);
 }

@@ -24,6 +24,8 @@ mod killed;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod odd;
+#[cfg(test)]
 mod owner;
 #[cfg(test)]
 mod permission;

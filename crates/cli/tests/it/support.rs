@@ -67,7 +67,7 @@ impl World {
     }
 
     /// `heeler` with these arguments, in the workspace, with nothing of our own environment.
-    pub(crate) fn heeler(&self, arguments: &[&str]) -> Heeler {
+    pub(crate) fn heeler(&self, arguments: &[impl AsRef<OsStr>]) -> Heeler {
         let mut command = program(env!("CARGO_BIN_EXE_heeler"));
         command.args(arguments);
         self.settle(&mut command);

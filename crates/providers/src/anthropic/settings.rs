@@ -67,6 +67,10 @@ impl SettingsError {
 }
 
 impl AnthropicSettings {
+    /// The variables that [`AnthropicSettings::from_variables`] reads.
+    pub const VARIABLES: [&str; 4] =
+        ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "HEELER_EXTRA_HEADERS"];
+
     /// Settings with this API key and defaults.
     pub fn with_api_key(key: impl AsRef<str>) -> Self {
         Self {
@@ -84,7 +88,8 @@ impl AnthropicSettings {
     /// # Errors
     /// When there is no key, or a variable has no usable value.
     pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
-        let lookup = |name| {
+        let lookup = |name: &str| {
+            debug_assert!(Self::VARIABLES.contains(&name), "{name} is not listed");
             let value: Option<String> = lookup(name);
             value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
         };

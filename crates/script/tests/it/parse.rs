@@ -1,8 +1,10 @@
 //! Broken scripts say where they are broken and what to do; no text makes the parser panic.
 
 use expect_test::{Expect, expect};
-use heeler_script::Script;
+use heeler_script::{BlockView, MessageView, Player, RequestView, Script};
 use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
 
 #[track_caller]
 fn refuses(name: &str, text: &str, expected: Expect) {
@@ -277,6 +279,16 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
+fn a_file_without_an_end_is_too_long() {
+    let error = Script::load(std::path::Path::new("/dev/zero")).unwrap_err();
+    expect![[r#"
+        /dev/zero: the script is longer than 16777216 bytes;
+        split it
+    "#]]
+    .assert_eq(&lines(&error));
+}
+
+#[test]
 fn the_format_is_told_by_the_extension_or_the_first_character() {
     let toml = "# first\n[script]\nloop = true\n\n[[reply]]\ntext = \"a\"\n";
     let lines = "{\"script\":{\"loop\":true}}\n\n{\"text\":\"a\"}\n";
@@ -292,7 +304,7 @@ fn the_format_is_told_by_the_extension_or_the_first_character() {
 
 proptest! {
     #[test]
-    fn no_text_makes_the_parser_panic(text in ".{0,200}") {
+    fn no_text_makes_the_parser_panic(text in "(?s).{0,200}") {
         let _ = Script::parse_named("a.toml", &text);
         let _ = Script::parse_named("a.jsonl", &text);
     }
@@ -311,6 +323,91 @@ proptest! {
             let _ = Script::parse(&damaged);
         }
     }
+
+    /// Every field with any value, one reply a line: a line is read, or it is named.
+    #[test]
+    fn no_reply_on_a_line_makes_the_parser_or_the_player_panic(
+        replies in prop::collection::vec(reply(), 1..4),
+        options in prop::option::of(prop::collection::vec((select(&OPTIONS[..]), value()), 0..3)),
+    ) {
+        let options = options.map(|fields| json!({"script": object(fields)}));
+        let values: Vec<Value> = options.into_iter().chain(replies).collect();
+        let text: String = values.iter().map(|value| format!("{value}\n")).collect();
+        match Script::parse_named("a.jsonl", &text) {
+            Err(error) => {
+                prop_assert!(error.line().is_none_or(|line| (1..=values.len()).contains(&line)));
+                prop_assert!(error.to_string().starts_with("a.jsonl"));
+            }
+            Ok(script) => {
+                prop_assert_eq!(script.replies.len(), values.len() - usize::from(has_options(&values)));
+                let mut player = Player::new(script);
+                for _ in 0..3 {
+                    let _ = player.answer(&RequestView::of([MessageView::user([BlockView::text("a")])]));
+                }
+            }
+        }
+    }
+}
+
+const OPTIONS: [&str; 5] = ["loop", "usage", "epoch", "conversations", "verbatim"];
+
+const FIELDS: [&str; 18] = [
+    "for", "when", "expect", "capture", "verbatim", "text", "blocks", "stop", "usage", "delay_ms",
+    "chunks", "error", "cut", "stall", "headers", "repeat", "input", "unknown",
+];
+
+/// A reply with a few fields; most of them of the right form.
+fn reply() -> impl Strategy<Value = Value> {
+    let right = select(vec![
+        ("text", json!("a {{x}}")),
+        ("text", json!("")),
+        ("blocks", json!([{"call": "bash", "input_raw": "{\"a"}])),
+        ("blocks", json!([{"thinking": "t", "signature": "s"}, {"text": "a"}])),
+        ("when", json!({"messages_count": 1})),
+        ("expect", json!({"last_user_contains": ["a", "b"]})),
+        ("capture", json!({"x": "(a+)"})),
+        ("capture", json!({"x": "("})),
+        ("cut", json!({"bytes": u64::MAX})),
+        ("cut", json!({"events": 0})),
+        ("stall", json!({"events": 1})),
+        ("error", json!({"status": 529, "type": "overloaded_error", "retry_after": 1e300})),
+        ("delay_ms", json!(u64::MAX)),
+        ("repeat", json!(u64::MAX)),
+        ("repeat", json!(0)),
+        ("chunks", json!(usize::MAX)),
+        ("stop", json!("max_tokens")),
+        ("headers", json!({"a\r\nb": "c"})),
+        ("usage", json!({"input": u64::MAX, "output": u64::MAX})),
+    ]);
+    let right = right.prop_map(|(name, value)| (name, value));
+    let field = prop_oneof![6 => right, 1 => (select(&FIELDS[..]), value())];
+    prop::collection::vec(field, 0..4).prop_map(object)
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        "(?s).{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        let fields = (select(&FIELDS[..]), inner.clone());
+        prop_oneof![
+            prop::collection::vec(inner, 0..4).prop_map(Value::from),
+            prop::collection::vec(fields, 0..4).prop_map(object),
+        ]
+    })
+}
+
+fn object(fields: Vec<(&'static str, Value)>) -> Value {
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn has_options(values: &[Value]) -> bool {
+    values.first().is_some_and(|value| value.get("script").is_some())
 }
 
 const TOML: &str = r#"

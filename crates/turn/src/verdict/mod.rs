@@ -4,8 +4,11 @@
 //! allowances, and otherwise ask. Rules match a call's accesses, not its text, so a rule on
 //! editing holds for every tool that writes.
 
+mod flaw;
 mod path;
 mod shell_line;
+
+pub use flaw::{flaw, speaks_of};
 
 use heeler_core::{Access, Facts, Mode, Policy, Rule, RuleEffect, Verdict};
 
@@ -174,6 +177,16 @@ fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
         return false;
     }
     let Some(argument) = &rule.argument else { return true };
+    let flaw = match access {
+        Access::Command(_) => flaw::of_command(argument),
+        Access::Read(_) | Access::Write(_) => flaw::of_path(argument),
+        // Another tool's rule may speak of the paths that the tool touches too.
+        Access::Host(_) if same_name(&rule.tool, "WebFetch") => flaw::of_host(argument),
+        Access::Host(_) | Access::Opaque(_) => None,
+    };
+    if flaw.is_some() {
+        return rule.effect != RuleEffect::Allow;
+    }
     match access {
         Access::Command(line) => shell_line::matches(line, argument),
         Access::Read(path) | Access::Write(path) => {
@@ -324,6 +337,21 @@ mod tests {
         check(mode, "+Bash(cargo test)", "Bash", run("cargo test"), "allow");
         check(mode, "+Bash(cargo test)", "Bash", run("cargo test -q"), "deny");
         check(mode, "+Bash", "Bash", run("a | b"), "allow");
+    }
+
+    #[test]
+    fn a_rule_that_cannot_be_understood_allows_nothing_and_forbids_all() {
+        for (rule, tool, access) in [
+            ("Edit(src/[)", "Write", write("/space/other")),
+            ("Read(~/x)", "Grep", read("/space/x")),
+            ("Bash(*rm*)", "Bash", run("rm x")),
+            ("WebFetch(a.example)", "WebFetch", Access::Host("a.example".into())),
+        ] {
+            check(Mode::Bypass, &format!("-{rule}"), tool, access.clone(), "deny");
+            check(Mode::Ask, &format!("+{tool}, ?{rule}"), tool, access.clone(), "ask");
+            let alone = if matches!(access, Access::Read(_)) { "allow" } else { "deny" };
+            check(Mode::AllowListed, &format!("+{rule}"), tool, access, alone);
+        }
     }
 
     #[test]

@@ -43,6 +43,11 @@ fn glob_matches(pattern: &str, path: &str) -> bool {
     compile(pattern).is_some_and(|glob| glob.is_match(path))
 }
 
+/// Whether a rule's argument is a pattern at all.
+pub(super) fn is_pattern(argument: &str) -> bool {
+    compile(argument).is_some()
+}
+
 fn compile(pattern: &str) -> Option<GlobMatcher> {
     let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build();
     glob.ok().map(|glob| glob.compile_matcher())

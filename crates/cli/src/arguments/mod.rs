@@ -1,10 +1,18 @@
 //! The command line.
 
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser,
+};
 
 use crate::exit::Exit;
+use value::{Text, dollars, id, text};
 
 const AFTER_HELP: &str = "\
 Start here:
@@ -58,9 +66,10 @@ pub(crate) enum Shell {
 #[command(group = ArgGroup::new("session").multiple(false))]
 pub(crate) struct ExecArguments {
     /// What to do; `-` reads it from stdin, and so does a pipe when there is no prompt
+    #[arg(value_parser = text())]
     pub(crate) prompt: Option<String>,
     /// Who answers: anthropic/NAME, a Claude name, or script:PATH
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = text())]
     pub(crate) model: Option<String>,
     /// Print one JSON event a line instead of the answer
     #[arg(long)]
@@ -70,29 +79,32 @@ pub(crate) struct ExecArguments {
     pub(crate) cwd: Option<PathBuf>,
     /// What runs without a rule: ask, accept-edits, plan, allow-listed or bypass.
     /// Nobody can be asked here, so ask means deny
-    #[arg(long, value_name = "MODE", default_value = "allow-listed")]
+    #[arg(long, value_name = "MODE", default_value = "allow-listed", value_parser = text())]
     pub(crate) permission_mode: String,
     /// Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", value_parser = text())]
     pub(crate) allow: Vec<String>,
     /// Never let this run, in any mode; may be given often
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", value_parser = text())]
     pub(crate) deny: Vec<String>,
     /// End the turn after this many model calls; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true)]
+    #[arg(value_parser = Text(value_parser!(u32)))]
     pub(crate) max_rounds: u32,
     /// End the turn before it uses more tokens than this, input and output; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(value_parser = Text(value_parser!(u64)))]
     pub(crate) max_tokens: u64,
     /// End the turn before it costs more than this; 0 for no limit
-    #[arg(long, value_name = "USD", default_value_t = 0.0, value_parser = dollars)]
+    #[arg(long, value_name = "USD", default_value_t = 0.0, value_parser = Text(dollars))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) max_cost: f64,
     /// End the turn after this many seconds; 0 for no limit
     #[arg(long, value_name = "SECONDS", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(value_parser = Text(value_parser!(u64)))]
     pub(crate) timeout: u64,
     /// Continue this session: first what is pending, then the prompt if there is one
-    #[arg(long, value_name = "ID", group = "session")]
+    #[arg(long, value_name = "ID", group = "session", value_parser = id())]
     pub(crate) resume: Option<String>,
     /// Continue the newest session of this folder
     #[arg(long = "continue", group = "session")]
@@ -128,12 +140,13 @@ pub(crate) enum SessionsCommand {
     /// Print a session's journal as it is stored, one JSON record a line
     Export {
         /// The session's id, or the beginning of it
+        #[arg(value_parser = id())]
         id: String,
     },
     /// Remove sessions with all they hold; what an owner has open stays
     Delete {
         /// The whole ids: what is gone is gone
-        #[arg(value_name = "ID", required = true)]
+        #[arg(value_name = "ID", required = true, value_parser = id())]
         ids: Vec<String>,
     },
 }
@@ -142,9 +155,10 @@ pub(crate) enum SessionsCommand {
 #[derive(Args)]
 pub(crate) struct ShowArguments {
     /// The session's id, or the beginning of it
+    #[arg(value_parser = id())]
     pub(crate) id: String,
     /// Print the body of the session's N-th model request, and where its tokens are
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = Text(value_parser!(u64).range(1..)))]
     pub(crate) request: Option<u64>,
     /// Print it byte for byte as it was sent, and nothing else
     #[arg(long, requires = "request")]
@@ -156,6 +170,7 @@ pub(crate) struct ShowArguments {
 #[command(after_help = "Exit code: 0 when the journal is as it was written, 1 when it is damaged.")]
 pub(crate) struct AuditArguments {
     /// The session's id, or the beginning of it
+    #[arg(value_parser = id())]
     pub(crate) id: String,
     /// Print one JSON object instead
     #[arg(long)]
@@ -170,33 +185,23 @@ pub(crate) enum Parsed {
 
 /// Reads the command line; prints help, version and errors itself.
 pub(crate) fn parse() -> Parsed {
-    let matches = match CommandLine::command().try_get_matches() {
-        Ok(matches) => matches,
+    match read(std::env::args_os()) {
+        Ok(command) => Parsed::Command(command),
         Err(error) => {
             // A closed stdout or stderr leaves nobody to tell.
             let _ = error.print();
-            return Parsed::Exit(if error.use_stderr() { Exit::Usage } else { Exit::Done });
-        }
-    };
-    match CommandLine::from_arg_matches(&matches) {
-        Ok(line) => Parsed::Command(line.command),
-        Err(error) => {
-            let _ = error.print();
-            Parsed::Exit(Exit::Usage)
+            Parsed::Exit(if error.use_stderr() { Exit::Usage } else { Exit::Done })
         }
     }
+}
+
+/// The command of a line, or what to print instead.
+pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let matches = CommandLine::command().try_get_matches_from(line)?;
+    Ok(CommandLine::from_arg_matches(&matches)?.command)
 }
 
 /// The whole command line, for whoever describes it.
 pub(crate) fn command_line() -> clap::Command {
     CommandLine::command()
-}
-
-fn dollars(text: &str) -> Result<f64, String> {
-    let amount: f64 = text.parse().map_err(|_| "not an amount in dollars".to_owned())?;
-    if amount.is_finite() && (0.0..1e9).contains(&amount) {
-        Ok(amount)
-    } else {
-        Err("not an amount between 0 and a billion dollars".to_owned())
-    }
 }

@@ -1,0 +1,114 @@
+//! Any settings at all: an agent comes out of them, or words that name the one that is wrong.
+
+use heeler_core::{Limits, Mode, Policy, Rule, RuleEffect};
+use heeler_providers::anthropic::AnthropicSettings;
+use heeler_store::FileStore;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::{Assembly, Environment, ModelChoice, Setup, home_folder};
+
+/// Variables of ours that are not about Anthropic's server.
+const OWN: [&str; 5] = [
+    "HEELER_HOME",
+    "HEELER_MODEL",
+    "ANTHROPIC_MODEL",
+    "HEELER_CHARS_PER_TOKEN",
+    "HEELER_CONTEXT_LIMIT",
+];
+
+fn name() -> impl Strategy<Value = &'static str> {
+    select([&OWN[..], &AnthropicSettings::VARIABLES].concat())
+}
+
+/// Values near to those that are usable, and any others.
+fn value() -> impl Strategy<Value = String> {
+    const NEAR: [&str; 25] = [
+        "",
+        " ",
+        "0",
+        "1",
+        "32",
+        "33",
+        "-1",
+        "+4",
+        " 4 ",
+        "4.0",
+        "1e3",
+        "18446744073709551615",
+        "18446744073709551616",
+        "http://",
+        "http://a",
+        "https://a/b?c",
+        "http://[::1]:80/",
+        "http://a b",
+        "script:",
+        "script:/",
+        "script:/dev/null",
+        "anthropic/",
+        "anthropic/x",
+        "a: b",
+        "a: b\nc",
+    ];
+    prop_oneof![
+        2 => select(&NEAR[..]).prop_map(str::to_owned),
+        1 => "[^\0]{0,16}",
+        1 => "[0-9]{1,30}",
+    ]
+}
+
+fn assemble(variables: &[(&str, &str)], rules: Vec<Rule>) -> Result<Assembly, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let environment: Environment =
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    home_folder(&environment).map_err(|error| error.to_string())?;
+    let setup = Setup {
+        environment,
+        workspace: "/space".into(),
+        model: ModelChoice::Named(None),
+        policy: Policy { mode: Mode::AllowListed, rules, ..Policy::default() },
+        limits: Limits::default(),
+        approver: None,
+    };
+    setup.assemble(FileStore::open(folder.path()).unwrap()).map_err(|error| error.to_string())
+}
+
+/// What a variable may be called in words about its value.
+fn is_named(error: &str, name: &str, value: &str) -> bool {
+    error.contains(name) || (name.ends_with("_MODEL") && error.contains(value.trim()))
+}
+
+proptest! {
+    // Each case builds a client for TLS.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_variable_is_used_or_named(name in name(), value in value()) {
+        let variables = [("HOME", "/home/user"), ("ANTHROPIC_API_KEY", "key"), (name, &value)];
+        match assemble(&variables, Vec::new()) {
+            Ok(assembly) => {
+                let estimate = &assembly.parts.settings.estimate;
+                prop_assert!((1..=32).contains(&estimate.chars_per_token));
+                prop_assert!(estimate.context_limit != Some(0));
+            }
+            Err(error) => prop_assert!(
+                is_named(&error, name, &value) || error.contains("no key"),
+                "{name}={value:?}: {error}"
+            ),
+        }
+    }
+
+    /// A policy that comes out forbids what was asked for, and not another tool.
+    #[test]
+    fn a_rule_is_kept_or_named(
+        text in "(Bash|bash|B\\*|Read|Edit|LS|List|WebFetch|mcp__a|\\*)(\\([ -~]{1,8}\\))?",
+        effect in select(vec![RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny]),
+    ) {
+        let Ok(rule) = Rule::parse(&text, effect, "--rule") else { return Ok(()) };
+        let variables = [("HOME", "/home/user"), ("ANTHROPIC_API_KEY", "key")];
+        match assemble(&variables, vec![rule.clone()]) {
+            Ok(assembly) => prop_assert_eq!(&assembly.parts.settings.policy.rules, &vec![rule]),
+            Err(error) => prop_assert!(error.starts_with("--rule: `"), "{}", error),
+        }
+    }
+}

@@ -25,6 +25,25 @@ pub struct Event<'a> {
     pub id: &'a str,
 }
 
+/// Takes the events of a stream. A closure that takes an [`Event`] is one, too.
+pub trait Reader {
+    /// Takes an event.
+    fn event(&mut self, event: Event<'_>);
+
+    /// Asked between events: takes the events that `bytes` begin with, in a form the reader knows
+    /// by heart, and says how long they are with their blank lines. 0 leaves them to the parser;
+    /// what is taken must be whole events without an id, and mean what it would mean as [`Event`]s.
+    fn skim(&mut self, _bytes: &[u8]) -> usize {
+        0
+    }
+}
+
+impl<F: FnMut(Event<'_>)> Reader for F {
+    fn event(&mut self, event: Event<'_>) {
+        self(event);
+    }
+}
+
 /// An event is longer than the parser's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a server-sent event is longer than {bytes_max} bytes")]
@@ -96,33 +115,27 @@ impl Parser {
     ///
     /// # Errors
     /// When an event is longer than the limit; from then on always.
-    pub fn feed(
-        &mut self,
-        chunk: &[u8],
-        mut on_event: impl FnMut(Event<'_>),
-    ) -> Result<(), EventTooLong> {
-        let result = if self.failed { self.too_long() } else { self.read(chunk, &mut on_event) };
+    pub fn feed(&mut self, chunk: &[u8], mut reader: impl Reader) -> Result<(), EventTooLong> {
+        let result = if self.failed { self.too_long() } else { self.read(chunk, &mut reader) };
         self.failed = result.is_err();
         result
     }
 
-    fn read(
-        &mut self,
-        chunk: &[u8],
-        on_event: &mut impl FnMut(Event<'_>),
-    ) -> Result<(), EventTooLong> {
+    fn read(&mut self, chunk: &[u8], reader: &mut impl Reader) -> Result<(), EventTooLong> {
         let mut rest = self.skip_start(chunk);
         let mut held = Held::default();
-        while let Some(end) = memchr2(b'\n', b'\r', rest) {
+        loop {
+            rest = self.skim(rest, reader);
+            let Some(end) = memchr2(b'\n', b'\r', rest) else { break };
             let line = &rest[..end];
             rest = self.skip_line_end(&rest[end..]);
             if self.line.is_empty() {
-                self.line(line, &mut held, on_event)?;
+                self.line(line, &mut held, reader)?;
             } else {
                 let mut whole = std::mem::take(&mut self.line);
                 whole.extend_from_slice(line);
                 let mut held_by_line = Held::default();
-                self.line(&whole, &mut held_by_line, on_event)?;
+                self.line(&whole, &mut held_by_line, reader)?;
                 self.keep(&mut held_by_line);
                 whole.clear();
                 self.line = whole;
@@ -131,6 +144,21 @@ impl Parser {
         self.keep(&mut held);
         self.line.extend_from_slice(rest);
         self.check_length(self.line.len())
+    }
+
+    /// Skips the events that the reader takes as they are.
+    fn skim<'c>(&self, mut rest: &'c [u8], reader: &mut impl Reader) -> &'c [u8] {
+        if self.retained_bytes > 0 || !self.line.is_empty() {
+            return rest;
+        }
+        loop {
+            // What does not fit may be longer than the limit, which the parser tells.
+            let length = reader.skim(&rest[..rest.len().min(self.event_bytes_max)]);
+            if length == 0 {
+                return rest;
+            }
+            rest = rest.get(length..).unwrap_or_default();
+        }
     }
 
     /// Skips the byte order mark and the second half of a line end that began in the last chunk.
@@ -169,10 +197,10 @@ impl Parser {
         &mut self,
         line: &'l [u8],
         held: &mut Held<'l>,
-        on_event: &mut impl FnMut(Event<'_>),
+        reader: &mut impl Reader,
     ) -> Result<(), EventTooLong> {
         if line.is_empty() {
-            self.dispatch(held, on_event);
+            self.dispatch(held, reader);
             return Ok(());
         }
         self.check_length(line.len())?;
@@ -200,7 +228,7 @@ impl Parser {
         Ok(())
     }
 
-    fn dispatch(&mut self, held: &mut Held<'_>, on_event: &mut impl FnMut(Event<'_>)) {
+    fn dispatch(&mut self, held: &mut Held<'_>, reader: &mut impl Reader) {
         let data = match held.data.take() {
             Some(data) => Some(data),
             None if self.has_data => Some(self.data.as_slice()),
@@ -210,7 +238,7 @@ impl Parser {
             let kind = text(held.kind.unwrap_or(&self.kind));
             let kind = if kind.is_empty() { Cow::Borrowed("message") } else { kind };
             let data = text(data);
-            on_event(Event { kind: &kind, data: &data, id: &self.id });
+            reader.event(Event { kind: &kind, data: &data, id: &self.id });
         }
         held.kind = None;
         self.kind.clear();

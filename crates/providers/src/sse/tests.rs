@@ -138,8 +138,8 @@ fn an_event_has_a_limit() {
     "#]],
     );
     let endless = vec![b'a'; EVENT_BYTES_MAX + 1];
-    assert!(Parser::new().feed(&endless, |_| {}).is_err());
-    assert!(Parser::new().feed(&endless[1..], |_| {}).is_ok());
+    assert!(Parser::new().feed(&endless, |_: Event<'_>| {}).is_err());
+    assert!(Parser::new().feed(&endless[1..], |_: Event<'_>| {}).is_ok());
 }
 
 proptest! {
@@ -207,7 +207,7 @@ fn parse<'a>(limit: usize, chunks: impl Iterator<Item = &'a [u8]>) -> String {
     let mut parser = Parser::with_limit(limit);
     let mut seen = String::new();
     for chunk in chunks {
-        let fed = parser.feed(chunk, |event| {
+        let fed = parser.feed(chunk, |event: Event<'_>| {
             let id = if event.id.is_empty() { String::new() } else { format!(" {}", event.id) };
             seen.push_str(&format!("{} {:?}{id}\n", event.kind, event.data));
         });

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::super::DIALECT;
+use super::plain::PlainKind;
 use super::wire::{Delta, Fields, Str};
 
 /// A block that grows.
@@ -121,15 +122,14 @@ impl Growing {
         Ok(())
     }
 
-    /// Appends plain text, on the hot path.
-    pub(super) fn push_text(&mut self, more: &str) -> Result<(), serde_json::Error> {
-        match &mut self.content {
-            Content::Text(text) => {
-                text.text.push_str(more);
-                Ok(())
-            }
-            _ => self.apply(&Delta { text: Some(Str(more.into())), ..Delta::default() }),
+    /// Appends text of this kind, if the block is of that kind too.
+    pub(super) fn push(&mut self, kind: PlainKind, more: &str) -> bool {
+        match (&mut self.content, kind) {
+            (Content::Text(text), PlainKind::Text) => text.text.push_str(more),
+            (Content::Thinking(thinking), PlainKind::Thinking) => thinking.text.push_str(more),
+            _ => return false,
         }
+        true
     }
 
     /// Applies a delta of an unknown kind: only a block that is kept raw can take it.

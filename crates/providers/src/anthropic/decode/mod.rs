@@ -4,6 +4,7 @@
 //! it holds.
 
 mod block;
+mod plain;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use heeler_core::{Block, ModelEvent, ProviderError, ProviderErrorKind, Reply, StopReason, Usage};
 
 use self::block::{Content, End, Growing};
+use self::plain::PlainDeltas;
 use self::wire::WireUsage;
 use super::error;
 use crate::sse::{self, Event};
@@ -77,11 +79,7 @@ impl Decoder {
     ) -> Result<(), ProviderError> {
         let Self { parser, answer } = self;
         let mut result = Ok(());
-        let parsed = parser.feed(chunk, |event| {
-            if result.is_ok() && !answer.ended {
-                result = answer.apply(event, out);
-            }
-        });
+        let parsed = parser.feed(chunk, Reader { answer, out, result: &mut result });
         if !answer.ended {
             answer.publish(out);
         }
@@ -108,7 +106,39 @@ impl Decoder {
     }
 }
 
+/// Takes the events of one chunk.
+struct Reader<'a> {
+    answer: &'a mut Answer,
+    out: &'a mut VecDeque<ModelEvent>,
+    result: &'a mut Result<(), ProviderError>,
+}
+
+impl sse::Reader for Reader<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        if self.result.is_ok() && !self.answer.ended {
+            *self.result = self.answer.apply(event, self.out);
+        }
+    }
+
+    fn skim(&mut self, bytes: &[u8]) -> usize {
+        let is_over = self.result.is_err() || self.answer.ended;
+        if is_over { 0 } else { self.answer.plain_deltas(bytes).unwrap_or(0) }
+    }
+}
+
 impl Answer {
+    /// Takes in the deltas that `bytes` begin with and says how long they are, unless there is
+    /// anything about them that the parser has to judge.
+    fn plain_deltas(&mut self, bytes: &[u8]) -> Option<usize> {
+        let deltas = PlainDeltas::read(bytes, self.bytes_max.checked_sub(self.bytes)?)?;
+        let block = self.growing(deltas.index).ok()?;
+        if !block.push(deltas.kind, &deltas.text) {
+            return None;
+        }
+        self.bytes += deltas.data_bytes;
+        Some(deltas.event_bytes)
+    }
+
     fn apply(
         &mut self,
         event: Event<'_>,
@@ -179,9 +209,6 @@ impl Answer {
     }
 
     fn block_delta(&mut self, data: &str) -> Result<(), Unreadable> {
-        if let Some((index, text)) = wire::plain_text_delta(data) {
-            return Ok(self.growing(index)?.push_text(text)?);
-        }
         let known = serde_json::from_str::<wire::BlockDelta<'_>>(data);
         if let Ok(wire::BlockDelta { index, delta }) = &known
             && is_known(&delta.kind.0)

@@ -385,22 +385,6 @@ fn one_delta_a_block_for_each_read() {
     );
 }
 
-#[test]
-fn the_fast_path_reads_what_the_parser_reads() {
-    for text in ["", "a", "é", "}}", r"a\n", r#"\""#, "\u{1}", r#"a"}},"x":{"y":"b"#] {
-        let data = format!(
-            r#"{{"type":"content_block_delta","index":12,"delta":{{"type":"text_delta","text":"{text}"}}}}"#
-        );
-        if let Some((index, fast)) = wire::plain_text_delta(&data) {
-            let slow: wire::BlockDelta<'_> = serde_json::from_str(&data).unwrap();
-            assert_eq!((index, fast), (slow.index, &*slow.delta.text.unwrap().0));
-        }
-    }
-    let plain =
-        r#"{"type":"content_block_delta","index":12,"delta":{"type":"text_delta","text":"}}"}  }"#;
-    assert_eq!(wire::plain_text_delta(plain), Some((12, "}}")));
-}
-
 proptest! {
     #[test]
     fn any_chunking_gives_the_same_answer(
@@ -416,6 +400,23 @@ proptest! {
             from = cut;
         }
         prop_assert_eq!(summary(&chunks), summary(&[body.as_bytes()]));
+    }
+
+    #[test]
+    fn the_fast_path_means_what_the_parser_means(
+        deltas in prop::collection::vec(delta(), 0..20),
+        bytes_max in prop_oneof![Just(REPLY_BYTES_MAX), 300..3000usize],
+    ) {
+        let start = |index: u32, kind: &str| {
+            let start = "content_block_start";
+            format!(r#"{{"type":"{start}","index":{index},"content_block":{{"type":"{kind}"}}}}"#)
+        };
+        let mut body = stream(&[&start(0, "text"), &start(1, "thinking"), &start(2, "new")]).into_bytes();
+        body.extend(deltas.concat());
+        body.extend(stream(&[STOP]).into_bytes());
+        // An event that comes in pieces is read by the parser.
+        let in_pieces: Vec<&[u8]> = body.chunks(1).collect();
+        prop_assert_eq!(summary_within(bytes_max, &[&body]), summary_within(bytes_max, &in_pieces));
     }
 
     #[test]
@@ -436,6 +437,27 @@ proptest! {
         }
         decode(&[&bytes]);
     }
+}
+
+/// A delta of a text or of reasoning, now and then with a byte changed.
+fn delta() -> impl Strategy<Value = Vec<u8>> {
+    let text = prop_oneof![
+        "[a-z \"\\\\{}]{0,12}",
+        any::<String>(),
+        any::<String>().prop_map(|text| serde_json::Value::from(text).to_string()),
+    ];
+    let kind = prop_oneof![Just("text"), Just("thinking"), Just("partial_json")];
+    let change = prop::option::weighted(0.3, (any::<prop::sample::Index>(), any::<u8>()));
+    (0..4u32, kind, text, change).prop_map(|(index, kind, text, change)| {
+        let delta = format!(r#"{{"type":"{kind}_delta","{kind}":"{text}"}}"#);
+        let data = format!(r#"{{"type":"content_block_delta","index":{index},"delta":{delta}}}"#);
+        let mut event = format!("event: content_block_delta\ndata: {data}\n\n").into_bytes();
+        if let Some((at, byte)) = change {
+            let at = at.index(event.len());
+            event[at] = byte;
+        }
+        event
+    })
 }
 
 fn rich_stream() -> String {
@@ -465,7 +487,11 @@ type Grown = BTreeMap<(u32, u8), String>;
 
 /// What does not depend on the chunks: the texts that grew, all other events, and the end.
 fn summary(chunks: &[&[u8]]) -> (Grown, Vec<ModelEvent>, Option<String>) {
-    let (events, error) = decode(chunks);
+    summary_within(REPLY_BYTES_MAX, chunks)
+}
+
+fn summary_within(bytes_max: usize, chunks: &[&[u8]]) -> (Grown, Vec<ModelEvent>, Option<String>) {
+    let (events, error) = decode_within(bytes_max, chunks);
     let (mut grown, mut rest) = (Grown::new(), Vec::new());
     for event in events {
         match event {
@@ -517,7 +543,11 @@ fn check(body: &str, expected: Expect) {
 }
 
 fn decode(chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<String>) {
-    let mut decoder = Decoder::new();
+    decode_within(REPLY_BYTES_MAX, chunks)
+}
+
+fn decode_within(bytes_max: usize, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<String>) {
+    let mut decoder = Decoder::with_limit(bytes_max);
     let mut out = VecDeque::new();
     let fed = chunks.iter().try_for_each(|chunk| decoder.feed(chunk, &mut out));
     let result = fed.and_then(|()| decoder.finish());

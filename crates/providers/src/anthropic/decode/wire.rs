@@ -107,15 +107,3 @@ pub(super) struct Kind<'a> {
     #[serde(borrow, rename = "type")]
     pub(super) kind: Str<'a>,
 }
-
-/// Reads the event nearly all of a long answer consists of, in the one form the provider writes it,
-/// without a JSON parser; `None` leaves it to the parser.
-pub(super) fn plain_text_delta(data: &str) -> Option<(u32, &str)> {
-    let rest = data.strip_prefix(r#"{"type":"content_block_delta","index":"#)?;
-    let (index, rest) = rest.split_once(',')?;
-    let rest = rest.strip_prefix(r#""delta":{"type":"text_delta","text":""#)?;
-    let rest = rest.strip_suffix('}')?.trim_end_matches(' ');
-    let text = rest.strip_suffix(r#""}"#)?;
-    let plain = !text.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\');
-    Some((index.parse().ok()?, text)).filter(|_| plain)
-}

@@ -55,7 +55,8 @@ pub enum Record {
         call: CallId,
         /// What it gave.
         output: Box<ToolOutput>,
-        /// How long it ran.
+        /// How long the tool itself ran. One that was started while the answer streamed may have
+        /// run longer than lies between its records.
         millis: u64,
     },
     /// Somebody is asked.

@@ -51,6 +51,10 @@ pub struct ToolDefinition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metadata {
+    /// A call only looks at what is on this machine: it changes nothing, anywhere, and running one
+    /// whose result nobody wants is harmless. Such a call may be started while the answer that
+    /// asks for it still streams. Only for tools whose code is known; hearsay is no declaration.
+    pub read_only: bool,
     /// A successful call ends the turn without another model call.
     pub terminal: bool,
     /// Milliseconds after which a call is cancelled and then abandoned; 0 for the default.

@@ -185,7 +185,7 @@ mod tests {
         }
 
         fn metadata(&self) -> Metadata {
-            Metadata { terminal: true, timeout_millis: 7 }
+            Metadata { read_only: true, terminal: true, timeout_millis: 7 }
         }
 
         fn facts(&self, input: &Text, workspace: &str) -> Facts {
@@ -253,6 +253,9 @@ mod tests {
         let ToolDefinition { name, description, input_schema } = tool.definition();
         assert_eq!((name.as_str(), description.as_str()), ("repeat", "Repeats."));
         assert_eq!(input_schema, tool_schema::<Text>());
-        assert_eq!(tool.metadata(), Metadata { terminal: true, timeout_millis: 7 });
+        assert_eq!(
+            tool.metadata(),
+            Metadata { read_only: true, terminal: true, timeout_millis: 7 }
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use heeler_core::{Block, Event, ModelEvent, Reply, StopReason, Usage};
+use heeler_core::{Block, Event, ModelEvent, Reply, StopReason, ToolUse, Usage};
 
 /// The blocks of a streamed answer so far, by index.
 #[derive(Debug, Default)]
@@ -63,6 +63,18 @@ impl Draft {
     /// Tokens known to be used so far.
     pub(crate) fn usage(&self) -> Usage {
         self.usage
+    }
+
+    /// The calls that are whole, up to the first place where something is missing that may be a
+    /// call: each stands where it will stand in the reply.
+    pub(crate) fn leading_calls(&self) -> impl Iterator<Item = &ToolUse> {
+        let leading = (0..).zip(&self.blocks);
+        leading
+            .take_while(|(at, (block, part))| at == *block && !matches!(part, Part::Input(_)))
+            .filter_map(|(_, (_, part))| match part {
+                Part::Whole(block) => block.as_tool_use(),
+                Part::Text(_) | Part::Thinking(_) | Part::Input(_) => None,
+            })
     }
 
     /// What a cancel keeps: whole blocks and the text so far. Unfinished inputs and unsigned

@@ -74,6 +74,36 @@ mod tests {
         assert!(bytes <= DEFINITIONS_BYTES_MAX - BASH_DEFINITION_BYTES, "{bytes} bytes");
     }
 
+    #[test]
+    fn the_tools_that_only_look_say_so_and_their_facts_agree() {
+        let input = r#"{"file_path": "a", "path": "a", "pattern": "a", "content": "",
+            "old_string": "a", "new_string": "b"}"#;
+        let input = heeler_core::RawJson::parse(input).unwrap();
+        let mut read_only = Vec::new();
+        for tool in standard().iter().filter(|tool| tool.metadata().read_only) {
+            let name = tool.definition().name;
+            let facts = tool.facts(&only_its_own(&tool.definition(), &input), "/space");
+            assert!(facts.replay_safe && !facts.exclusive && !facts.terminal, "{name}");
+            assert!(facts.resources.iter().all(|resource| !resource.write), "{name}");
+            let reads =
+                |access: &heeler_core::Access| matches!(access, heeler_core::Access::Read(_));
+            assert!(!facts.accesses.is_empty() && facts.accesses.iter().all(reads), "{name}");
+            read_only.push(name);
+        }
+        assert_eq!(read_only, ["Read", "Glob", "Grep", "LS"]);
+    }
+
+    /// The fields of `input` that a tool knows.
+    fn only_its_own(
+        definition: &heeler_core::ToolDefinition,
+        input: &heeler_core::RawJson,
+    ) -> heeler_core::RawJson {
+        let schema = definition.input_schema.value();
+        let mut value = input.value();
+        value.as_object_mut().unwrap().retain(|name, _| schema["properties"].get(name).is_some());
+        heeler_core::RawJson::from_value(&value)
+    }
+
     /// Every number in these words comes from the constant that a test of that tool reaches.
     #[test]
     fn the_words_for_the_model() {

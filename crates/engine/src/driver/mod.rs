@@ -5,6 +5,7 @@
 //! effects and commands goes the same way.
 
 mod commands;
+mod eager;
 mod open;
 mod perform;
 mod stream;
@@ -25,6 +26,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 pub(crate) use commands::Command;
+use eager::EagerCalls;
 use stream::ModelStream;
 
 use crate::bugs::{Bug, is_on};
@@ -47,6 +49,8 @@ pub(crate) struct Driver {
     effects_by_task: HashMap<Id, EffectId>,
     /// The answer that is being streamed.
     stream: Option<ModelStream>,
+    /// Calls of the running batch that were started while it was streamed.
+    eager: EagerCalls,
     /// Who waits for the end of which turn.
     waiting: Vec<Waiting>,
     /// Turns that wait for the end of the running one, in order.
@@ -70,6 +74,13 @@ pub(crate) struct Driver {
 struct Running {
     cancel: CancellationToken,
     abort: AbortHandle,
+}
+
+impl Running {
+    fn stop(&self) {
+        self.cancel.cancel();
+        self.abort.abort();
+    }
 }
 
 struct Waiting {
@@ -106,6 +117,7 @@ impl Driver {
             self.break_off(&error);
         }
         self.stream = None;
+        self.eager = EagerCalls::default();
         if is_on(Bug::LeakedTask) {
             self.tasks.detach_all();
         }
@@ -231,11 +243,11 @@ impl Driver {
                 return true;
             }
             if !keep {
-                running.cancel.cancel();
-                running.abort.abort();
+                running.stop();
             }
             keep
         });
+        self.drop_unwanted_eager_calls();
     }
 
     /// Writes records, applies them and tells watchers, in that order.

@@ -8,6 +8,7 @@ use heeler_turn::State;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::eager::EagerCalls;
 use super::{Command, Driver};
 use crate::Parts;
 use crate::log::EventLog;
@@ -40,6 +41,7 @@ impl Driver {
             running: std::collections::BTreeMap::new(),
             effects_by_task: std::collections::HashMap::new(),
             stream: None,
+            eager: EagerCalls::default(),
             waiting: Vec::new(),
             queue: std::collections::VecDeque::new(),
             tools: parts.tools.clone(),

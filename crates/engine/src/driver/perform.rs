@@ -6,15 +6,16 @@ use std::sync::Arc;
 use futures::FutureExt;
 use heeler_core::{
     AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionStarted, Decision,
-    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, Event, InterruptCause,
-    ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided, PermissionId,
-    Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause,
-    input_summary,
+    Durability, Effect, EffectId, EffectKind, Envelope, EpochCause, EpochStarted, Event,
+    InterruptCause, ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided,
+    PermissionId, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
+    WakeCause, input_summary,
 };
 use sha2::{Digest, Sha256};
 
 use super::{Driver, Running};
 use crate::bugs::{Bug, is_on};
+use crate::log::EventLog;
 use crate::pipeline::{self, Execution};
 use crate::toolset::short_hex;
 
@@ -60,7 +61,9 @@ impl Driver {
                 })]
             }
             EffectKind::PlanCall { call, name, input } => {
-                let plan = pipeline::plan(&self.tools, &self.workspace, name, input);
+                let planned = self.eager.plan_of(*call, name, input);
+                let plan = planned
+                    .unwrap_or_else(|| pipeline::plan(&self.tools, &self.workspace, name, input));
                 vec![Record::CallPlanned(Box::new(CallPlanned { call: *call, plan }))]
             }
             EffectKind::AskPermission { id, reason, asked: false, .. } => {
@@ -114,25 +117,40 @@ impl Driver {
     }
 
     fn run_call(&mut self, id: EffectId, call: CallId, name: String, input: RawJson) {
+        if let Some(running) = self.eager.adopt(call, &name, &input) {
+            self.effects_by_task.insert(running.abort.id(), id);
+            self.running.insert(id, running);
+            return;
+        }
         let cancel = CancellationToken::new();
         let log = Arc::clone(&self.log);
-        let progress = Progress::new(move |text| {
-            let event = Event::CallProgress { call, text };
-            log.publish([heeler_core::Envelope { seq: None, agent: AgentPath::default(), event }]);
-        });
+        let progress = Progress::new(move |text| show_progress(&log, call, text));
+        let execution = self.execution(call, name, input, cancel.clone(), progress);
+        self.spawn(id, cancel, finish_call(call, execution, std::future::ready(())));
+    }
+
+    /// A call with all it is given.
+    pub(super) fn execution(
+        &self,
+        call: CallId,
+        name: String,
+        input: RawJson,
+        cancel: CancellationToken,
+        progress: Progress,
+    ) -> Execution {
         let origin = self.state.turn.as_ref().map(|turn| turn.origin.clone());
         let context = ToolContext {
             session: self.lease.id.clone(),
             agent: AgentPath::default(),
             call,
             origin: origin.unwrap_or_default(),
-            cancel: cancel.clone(),
+            cancel,
             workspace: self.workspace.clone().into(),
             progress,
             state: self.state.values(),
             clock: Arc::clone(&self.parts.clock),
         };
-        let execution = Execution {
+        Execution {
             tool: self.tools.get(&name).cloned(),
             name,
             context,
@@ -140,14 +158,7 @@ impl Driver {
             chars_max: self.parts.result_chars_max,
             timeout_millis: self.parts.call_timeout_millis,
             spill: self.parts.spill.clone(),
-        };
-        let clock = Arc::clone(&self.parts.clock);
-        self.spawn(id, cancel, async move {
-            let started = clock.now();
-            let output = Box::new(pipeline::execute(execution).await);
-            let millis = clock.now().since(started);
-            Outcome { effect: id, records: vec![Record::CallFinished { call, output, millis }] }
-        });
+        }
     }
 
     /// Asks the approver, if there is one; a decision by id makes this effect disappear.
@@ -205,6 +216,22 @@ impl Driver {
         }
         (epoch.tools_hash != *self.parts.tools.hash()).then_some(EpochCause::Tools)
     }
+}
+
+/// Runs a call to its record, which is given once it is `wanted`.
+pub(super) async fn finish_call(
+    call: CallId,
+    execution: Execution,
+    wanted: impl Future<Output = ()>,
+) -> Outcome {
+    let (output, millis) = pipeline::execute(execution, wanted).await;
+    let record = Record::CallFinished { call, output: Box::new(output), millis };
+    Outcome { effect: EffectId::Run(call), records: vec![record] }
+}
+
+pub(super) fn show_progress(log: &EventLog, call: CallId, text: String) {
+    let event = Event::CallProgress { call, text };
+    log.publish([Envelope { seq: None, agent: AgentPath::default(), event }]);
 }
 
 fn durability_of(kind: &EffectKind) -> Durability {

@@ -8,6 +8,7 @@ use heeler_core::{
     ProviderError, ProviderErrorKind, Record, Reply, StoreError,
 };
 
+use super::eager::EagerCalls;
 use super::{Driver, wrong};
 use crate::bugs::{Bug, is_on};
 use crate::draft::Draft;
@@ -17,7 +18,10 @@ use crate::pipeline::{CANCEL_GRACE_MILLIS, panic_text};
 pub(super) struct ModelStream {
     pub(super) id: EffectId,
     stream: EventStream,
-    draft: Draft,
+    pub(super) draft: Draft,
+    /// Calls of the answer that run already. However the stream ends, but by a whole reply, they
+    /// end with it.
+    pub(super) eager: EagerCalls,
 }
 
 /// One step of the answer.
@@ -54,20 +58,29 @@ impl Driver {
             let error = broken_provider(panic_text(panic.as_ref()));
             Box::pin(futures::stream::iter([Err(error)]))
         });
-        self.stream = Some(ModelStream { id, stream, draft: Draft::default() });
+        self.stream =
+            Some(ModelStream { id, stream, draft: Draft::default(), eager: EagerCalls::default() });
     }
 
     pub(super) async fn take_step(&mut self, step: Step) -> Result<(), StoreError> {
         match step {
             Ok(ModelEvent::Finished(reply)) => {
+                if let Some(stream) = &mut self.stream {
+                    self.eager = std::mem::take(&mut stream.eager).confirmed_by(&reply);
+                }
                 let record = self.replied(reply);
                 self.stream = None;
                 self.write(record.into_iter().collect(), Durability::Written).await
             }
             Ok(event) => {
+                let ends_call = matches!(&event, ModelEvent::BlockFinished { content, .. }
+                    if content.as_tool_use().is_some());
                 let seen = self.stream.as_mut().and_then(|stream| stream.draft.take(event));
                 if let Some(event) = seen {
                     self.show(event);
+                }
+                if ends_call {
+                    self.start_eager_calls();
                 }
                 Ok(())
             }

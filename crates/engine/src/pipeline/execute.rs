@@ -23,16 +23,24 @@ pub(crate) struct Execution {
     pub(crate) spill: Option<Arc<dyn Spill>>,
 }
 
-/// Runs the call and bounds its output. A panic, an error and a hang are outputs too.
-pub(crate) async fn execute(execution: Execution) -> ToolOutput {
+/// Runs the call and, once its output is `wanted`, bounds that: what is spilled is an effect of its
+/// own. A panic, an error and a hang are outputs too. Gives the milliseconds the tool ran as well.
+pub(crate) async fn execute(
+    execution: Execution,
+    wanted: impl Future<Output = ()>,
+) -> (ToolOutput, u64) {
     let Execution { tool, name, context, input, chars_max, timeout_millis, spill } = execution;
     let (session, call) = (context.session.clone(), context.call);
+    let clock = Arc::clone(&context.clock);
+    let started = clock.now();
     let mut output = match tool {
         Some(tool) => run(tool, &name, context, input, timeout_millis).await,
         None => ToolOutput::error(format!("the tool {name} is gone; it was not run")),
     };
+    let millis = clock.now().since(started);
+    wanted.await;
     bound::bound(&mut output, chars_max, spill.as_deref(), &session, call);
-    output
+    (output, millis)
 }
 
 async fn run(

@@ -12,6 +12,7 @@ mod compaction;
 mod contract;
 mod crash;
 mod durability;
+mod eager;
 mod lease;
 mod limits;
 mod outputs;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use heeler_core::{BoxFuture, Facts, ToolContext, ToolError, ToolOutput, TypedTool};
+use heeler_core::{BoxFuture, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -60,6 +60,10 @@ impl TypedTool for Glob {
 
     fn description(&self) -> &str {
         &self.description
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata { read_only: true, ..Metadata::default() }
     }
 
     fn facts(&self, input: &GlobInput, workspace: &str) -> Facts {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use heeler_core::{
-    BoxFuture, CancellationToken, Facts, ToolContext, ToolError, ToolOutput, TypedTool,
+    BoxFuture, CancellationToken, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -120,6 +120,10 @@ impl TypedTool for Grep {
 
     fn description(&self) -> &str {
         &self.description
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata { read_only: true, ..Metadata::default() }
     }
 
     fn facts(&self, input: &GrepInput, workspace: &str) -> Facts {

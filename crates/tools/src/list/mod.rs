@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use globset::GlobMatcher;
-use heeler_core::{BoxFuture, Facts, ToolContext, ToolError, ToolOutput, TypedTool};
+use heeler_core::{BoxFuture, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -59,6 +59,10 @@ impl TypedTool for List {
 
     fn description(&self) -> &str {
         &self.description
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata { read_only: true, ..Metadata::default() }
     }
 
     fn facts(&self, input: &ListInput, workspace: &str) -> Facts {

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use heeler_core::{Block, BoxFuture, Facts, Image, ToolContext, ToolError, ToolOutput, TypedTool};
+use heeler_core::{
+    Block, BoxFuture, Facts, Image, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -80,6 +82,10 @@ impl TypedTool for Read {
 
     fn description(&self) -> &str {
         &self.description
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata { read_only: true, ..Metadata::default() }
     }
 
     fn facts(&self, input: &ReadInput, workspace: &str) -> Facts {

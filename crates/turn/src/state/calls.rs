@@ -1,11 +1,12 @@
 //! What planning, permission, start and end of a call do to the state.
 
 use heeler_core::{
-    CallId, CallPlan, CallPlanned, Decision, Event, LimitKind, PermissionAsked, PermissionDecided,
-    PermissionReason, RuleEffect, ToolOutput, TurnOutcome, Verdict, input_summary,
+    CallId, CallPlan, CallPlanned, Decision, Event, Facts, LimitKind, PermissionAsked,
+    PermissionDecided, PermissionReason, RawJson, RuleEffect, ToolOutput, TurnOutcome, Verdict,
+    input_summary,
 };
 
-use super::{Announcer, Call, CallStatus, State, Turn};
+use super::{Announcer, Call, CallStatus, Phase, State, Turn};
 use crate::bugs::{Bug, is_on};
 use crate::{verdict, words};
 
@@ -51,6 +52,23 @@ impl State {
         call.status = CallStatus::Asking { reason, asked: false };
     }
 
+    /// Whether the call at this place of the answer that is being streamed would run as soon as it
+    /// is planned with these facts, if nothing changes until then: nobody is asked about it and no
+    /// limit is in its way. Answers a question and decides nothing; the call is judged when it is
+    /// planned.
+    #[must_use]
+    pub fn would_run(&self, index: u32, name: &str, input: &RawJson, facts: &Facts) -> bool {
+        let calls_max = self.settings.limits.calls;
+        let has_room = self.turn.as_ref().is_some_and(|turn| {
+            matches!(turn.phase, Phase::Model { started: true, .. })
+                && (calls_max == 0 || turn.calls_spent.saturating_add(index) < calls_max)
+        });
+        let verdict = verdict::judge(&self.settings.policy, &self.grants, name, facts);
+        has_room
+            && matches!(verdict, Verdict::Allow { .. })
+            && self.repeated_failures_of(name, input).is_none()
+    }
+
     /// Answers a call as not allowed. A model that insists on exactly this call ends its turn.
     fn refuse(&mut self, id: CallId, by: &str, out: &mut Announcer) {
         self.end_if_repeated(id, TurnOutcome::Denied { reason: by.to_owned() });
@@ -72,14 +90,15 @@ impl State {
 
     /// How often exactly this call failed in a row, when that is as often as the limit lets.
     fn repeated_failures(&self, id: CallId) -> Option<u32> {
+        let call = self.turn.as_ref()?.calls.iter().find(|call| call.id == id)?;
+        self.repeated_failures_of(&call.name, &call.input)
+    }
+
+    fn repeated_failures_of(&self, name: &str, input: &RawJson) -> Option<u32> {
         let repeats_max = self.settings.limits.repeats;
         let turn = self.turn.as_ref()?;
-        let call = turn.calls.iter().find(|call| call.id == id)?;
-        let same = turn
-            .repeats
-            .call
-            .as_ref()
-            .is_some_and(|(name, input)| *name == call.name && *input == call.input);
+        let failed = turn.repeats.call.as_ref();
+        let same = failed.is_some_and(|(failed, with)| failed == name && with == input);
         let reached = repeats_max != 0
             && !is_on(Bug::EndlessRepeats)
             && turn.repeats.count.saturating_add(1) >= repeats_max;

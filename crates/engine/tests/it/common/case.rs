@@ -78,7 +78,12 @@ pub(crate) fn one_call(name: &str, input: &str) -> Case {
 /// state's view, that the journal alone gives the same state, that no request was refused, and
 /// that nothing is left behind.
 pub(crate) fn check(case: Case, expected: Expect) {
-    expected.assert_eq(&virtually(play(case)));
+    expected.assert_eq(&shown(case));
+}
+
+/// What [`check`] compares.
+pub(crate) fn shown(case: Case) -> String {
+    virtually(play(case))
 }
 
 async fn play(case: Case) -> String {

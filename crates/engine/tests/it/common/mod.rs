@@ -7,9 +7,9 @@ mod show;
 mod stage;
 mod tools;
 
-pub(crate) use case::{Case, check, one_call};
+pub(crate) use case::{Case, check, one_call, shown};
 pub(crate) use ledger::Ledger;
-pub(crate) use model::CallOnce;
+pub(crate) use model::{CallOnce, Paced};
 pub(crate) use show::line;
 pub(crate) use stage::{
     Stage, Watcher, parts, paused, settled, stage, stage_with, toolset, virtually,

@@ -1,11 +1,13 @@
-//! A model that answers by what it is shown, so that it does not matter how often it is asked.
+//! Models beside the scripted one: one that answers by what it is shown, so that it does not matter
+//! how often it is asked, and one that takes its time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use futures::{StreamExt, stream};
 use heeler_core::{
-    Block, EventStream, ModelEvent, ModelRequest, Provider, RawJson, Reply, Role, StopReason,
-    ToolUse, Usage,
+    Block, Clock, EventStream, ModelEvent, ModelRequest, Provider, RawJson, Reply, Role,
+    StopReason, ToolUse, Usage,
 };
 
 /// Calls `count` once a turn, then says `done`. Refuses an invalid history by panicking.
@@ -34,10 +36,35 @@ impl Provider for CallOnce {
         };
         let text = blocks[0].as_text().unwrap().to_owned();
         let reply = Reply { blocks, stop, usage: Usage::default(), provider_id: None };
-        Box::pin(futures::stream::iter([
+        Box::pin(stream::iter([
             Ok(ModelEvent::TextDelta { block: 0, text }),
             Ok(ModelEvent::Finished(reply)),
         ]))
+    }
+}
+
+/// A model whose answers take time: after each whole block it says nothing for a while.
+pub(crate) struct Paced {
+    pub(crate) inner: Arc<dyn Provider>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) pause_millis: u64,
+}
+
+impl Provider for Paced {
+    fn stream(&self, request: ModelRequest) -> EventStream {
+        let (clock, pause_millis) = (Arc::clone(&self.clock), self.pause_millis);
+        let from = (self.inner.stream(request), false);
+        Box::pin(stream::unfold(from, move |(mut steps, pauses)| {
+            let clock = Arc::clone(&clock);
+            async move {
+                if pauses {
+                    clock.sleep_until(clock.now().plus(pause_millis)).await;
+                }
+                let step = steps.next().await?;
+                let pauses = matches!(step, Ok(ModelEvent::BlockFinished { .. }));
+                Some((step, (steps, pauses)))
+            }
+        }))
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) struct TestTool {
     metadata: Metadata,
     facts: Facts,
     facts_panic: bool,
+    facts_asked: Arc<AtomicUsize>,
     run: Box<dyn Fn(ToolContext, RawJson) -> BoxFuture<Given> + Send + Sync>,
 }
 
@@ -36,6 +37,7 @@ where
         metadata: Metadata::default(),
         facts: Facts::default(),
         facts_panic: false,
+        facts_asked: Arc::default(),
         run: Box::new(move |context, input| Box::pin(run(context, input))),
     }
 }
@@ -60,6 +62,41 @@ impl TestTool {
 
     pub(crate) fn replay_safe(mut self) -> Self {
         self.facts.replay_safe = true;
+        self
+    }
+
+    /// It declares that it only looks, so that it may begin early.
+    pub(crate) fn read_only(mut self) -> Self {
+        self.metadata.read_only = true;
+        self.replay_safe()
+    }
+
+    /// It may well only look, but does not say so.
+    pub(crate) fn undeclared(mut self) -> Self {
+        self.metadata.read_only = false;
+        self
+    }
+
+    pub(crate) fn touches(mut self, access: Access) -> Self {
+        self.facts.accesses.push(access);
+        self
+    }
+
+    /// Its calls wait for those that write `key`.
+    pub(crate) fn shares(mut self, key: &str) -> Self {
+        self.facts.resources.push(Resource { key: key.into(), write: false });
+        self
+    }
+
+    /// Changes what is true of its calls.
+    pub(crate) fn facts(mut self, change: impl FnOnce(&mut Facts)) -> Self {
+        change(&mut self.facts);
+        self
+    }
+
+    /// Counts in `asked` how often it is asked what a call touches.
+    pub(crate) fn counts_facts(mut self, asked: &Arc<AtomicUsize>) -> Self {
+        self.facts_asked = Arc::clone(asked);
         self
     }
 
@@ -89,6 +126,7 @@ impl Tool for TestTool {
     }
 
     fn facts(&self, _: &RawJson, _: &str) -> Facts {
+        self.facts_asked.fetch_add(1, Ordering::SeqCst);
         assert!(!self.facts_panic, "no facts today");
         self.facts.clone()
     }

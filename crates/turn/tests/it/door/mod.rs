@@ -26,13 +26,13 @@ mod settings;
 
 use expect_test::Expect;
 use heeler_core::{
-    Block, CallId, CallPlanned, Compacted, CompactionCause, CompactionStarted, Cost, Decision,
-    Effect, EffectId, EffectKind, Entry, EpochStarted, Input, InterruptCause, ModelFailed,
-    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId,
-    ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect, Settings, SteeringId,
-    SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolUse, Usage,
+    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Cost,
+    Decision, Effect, EffectId, EffectKind, Entry, EpochStarted, Input, InterruptCause,
+    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
+    PermissionId, ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect, Settings,
+    SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolUse, Usage,
 };
-use heeler_turn::state::Announcer;
+use heeler_turn::state::{Announcer, CallStatus};
 use heeler_turn::{State, compact};
 
 use crate::{checker, toolbox};
@@ -129,7 +129,10 @@ impl Play {
             }
             _ => {
                 let record = self.record(word, rest);
+                let foretold = foretell(&self.state, &record);
                 self.write(record);
+                self.settle();
+                self.assert_foretold(&foretold);
             }
         }
         self.settle();
@@ -269,6 +272,17 @@ impl Play {
         }
     }
 
+    /// Whether a call would run was known before the reply was whole.
+    fn assert_foretold(&self, foretold: &[(CallId, bool)]) {
+        let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+        for call in calls.filter(|call| call.status != CallStatus::Unplanned) {
+            let runs = matches!(call.status, CallStatus::Ready { .. } | CallStatus::Started { .. });
+            if let Some((id, would_run)) = foretold.iter().find(|(id, _)| *id == call.id) {
+                assert_eq!(runs, *would_run, "{id}:\n{}", self.shown);
+            }
+        }
+    }
+
     /// Writes one record.
     pub(crate) fn write(&mut self, record: Record) {
         let entry = Entry { seq: self.state.seq + 1, at: Timestamp(self.now), record };
@@ -307,6 +321,30 @@ impl Play {
             self.write(record);
         }
     }
+}
+
+/// What the machine says of a reply's calls before the reply is written.
+fn foretell(state: &State, record: &Record) -> Vec<(CallId, bool)> {
+    let Record::ModelReplied(replied) = record else { return Vec::new() };
+    // What stops a reply stops its calls, and is known last.
+    if matches!(replied.reply.stop, StopReason::Refusal | StopReason::Interrupted) {
+        return Vec::new();
+    }
+    let (turn, round) = (replied.turn, replied.round);
+    let said = replied.reply.blocks.iter().filter_map(Block::as_tool_use);
+    (0..)
+        .zip(said)
+        .filter_map(|(index, said)| {
+            let CallPlan::Ready { facts, input, .. } = toolbox::plan(&said.name, &said.input)
+            else {
+                return None;
+            };
+            let input = input.as_ref().unwrap_or(&said.input);
+            let would_run =
+                said.invalid.is_none() && state.would_run(index, &said.name, input, &facts);
+            Some((CallId { turn, round, index }, would_run))
+        })
+        .collect()
 }
 
 /// The record that stands in the journal before an effect is visible.

@@ -26,7 +26,7 @@ pub enum Slot<'a> {
 #[must_use]
 pub fn startable(slots: &[Slot<'_>], at_once_max: usize) -> Vec<usize> {
     let mut running = slots.iter().filter(|slot| matches!(slot, Slot::Running(_))).count();
-    let mut exclusive_runs =
+    let exclusive_runs =
         slots.iter().any(|slot| matches!(slot, Slot::Running(facts) if facts.exclusive));
     let mut start = Vec::new();
     for (at, slot) in slots.iter().enumerate() {
@@ -37,7 +37,6 @@ pub fn startable(slots: &[Slot<'_>], at_once_max: usize) -> Vec<usize> {
             continue;
         }
         running += usize::from(!is_on(Bug::TooManyAtOnce));
-        exclusive_runs |= facts.exclusive;
         start.push(at);
     }
     start
@@ -122,5 +121,11 @@ mod tests {
         check(". =! =", 32, &[1]);
         check(". >! =", 32, &[]);
         check(">+a =! =", 32, &[]);
+        check("=! =", 32, &[0]);
+        check("w =! =", 32, &[]);
+        // A later call may run already, when what stands before it waited for a permission.
+        check("= >!", 32, &[]);
+        check("=! >", 32, &[]);
+        check("=! . =", 32, &[0]);
     }
 }

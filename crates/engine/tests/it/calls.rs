@@ -109,6 +109,55 @@ fn what_is_not_harmless_is_not_put_right() {
     );
 }
 
+/// A tool with a property of each type.
+fn typed() -> TestTool {
+    tool("typed", |_, input| async move { Ok(ToolOutput::text(input.get())) }).schema(
+        r#"{"type":"object","properties":{
+            "integer":{"type":"integer"},"number":{"type":"number"},"boolean":{"type":"boolean"},
+            "array":{"type":"array"},"object":{"type":"object"},"string":{"type":"string"},
+            "either":{"type":["boolean","integer"]},"many":{"items":{"type":"integer"}}}}"#,
+    )
+}
+
+#[test]
+fn each_type_is_put_right_as_that_type() {
+    let input = r#"{ integer = "7", number = "2", boolean = " false", array = "[]", object = "{}",
+        string = 1.5, either = "3", many = ["-7", "18446744073709551615"] }"#;
+    check(
+        one_call("typed", &input.replace('\n', " ")).tools([typed()]),
+        expect![[r#"
+        started 1.1.0 [0] typed {"integer":7,"number":2,"boolean":false,"array":[],"object":{},"string":"1.5","either":3,"man…
+        finished 1.1.0 [0] typed 0 ms: {"integer":7,"number":2,"boolean":false,"array":[],"object":{},"string":"1.5","…
+        end of turn 1: Done "done"
+        result ok: {"integer":7,"number":2,"boolean":false,"array":[],"object":{},"string":"1.5","either":3,"many":[-7,18446744073709551615]} Note: `/integer` was read as an integer. Note: `/number` was read as a number. Note: `/boolean` was read as a boolean. Note: `/array` was read as an array. Note: `/object` was read as an object. Note: `/string` was read as a string. Note: `/either` was read as an in...
+    "#]],
+    );
+}
+
+#[test]
+fn a_value_of_another_type_stays_what_it_was() {
+    for (given, told_of) in [
+        (r#"integer = "1.5""#, r#"`/integer`: "1.5" is not of type "integer""#),
+        (r#"integer = "true""#, r#"`/integer`: "true" is not of type "integer""#),
+        (r#"number = "[]""#, r#"`/number`: "[]" is not of type "number""#),
+        (r#"boolean = "1""#, r#"`/boolean`: "1" is not of type "boolean""#),
+        (r#"boolean = 1"#, r#"`/boolean`: 1 is not of type "boolean""#),
+        (r#"array = "{}""#, r#"`/array`: "{}" is not of type "array""#),
+        (r#"object = "[]""#, r#"`/object`: "[]" is not of type "object""#),
+        (r#"string = true"#, r#"`/string`: true is not of type "string""#),
+        (r#"either = "1.5""#, r#"`/either`: "1.5" is not of types "boolean", "integer""#),
+    ] {
+        let told = told("typed", &format!("{{ {given} }}"), toolset([typed()]));
+        assert_eq!(
+            told,
+            format!(
+                "invalid input for typed: {told_of}. Nothing was run; call it again with a \
+                 corrected input"
+            )
+        );
+    }
+}
+
 #[test]
 fn a_broken_schema_is_the_tools_fault() {
     let broken = echo().schema(r#"{"type":"objekt"}"#);

@@ -63,6 +63,9 @@ mod tests {
             ("src/**", "/w/src/a.rs", true),
             ("src", "/w/src/a.rs", true),
             ("src/*", "/w/src/a/b.rs", true),
+            ("src/*", "/w/deep/src/a.rs", false),
+            ("src/", "/w/deep/src/a.rs", true),
+            ("./src/a.rs", "/w/src/a.rs", true),
             ("*.rs", "/w/deep/a.rs", true),
             ("/a.rs", "/w/deep/a.rs", false),
             ("src/**", "/other/src/a.rs", false),
@@ -71,6 +74,22 @@ mod tests {
             ("[", "/w/[", false),
         ] {
             assert_eq!(matches(path, pattern, "/w"), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_holds_itself_and_what_is_below_it() {
+        for (path, folder, expected) in [
+            ("/w", "/w", true),
+            ("/w/a", "/w", true),
+            ("/w/a", "/w/", true),
+            ("/ws/a", "/w", false),
+            ("/w/../a", "/w", false),
+            ("/w", "/w/a", false),
+            // Nobody said where the workspace is, so nothing is in it.
+            ("/w/a", "", false),
+        ] {
+            assert_eq!(is_inside(path, folder), expected, "{path} {folder}");
         }
     }
 }

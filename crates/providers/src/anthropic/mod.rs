@@ -141,7 +141,7 @@ impl Reading {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 if self.ready.is_empty() && self.decoder.is_finished() {
-                    self.answer.drain();
+                    self.answer.end().await;
                     return (Ok(event), Step::Done);
                 }
                 return (Ok(event), Step::Read(self));

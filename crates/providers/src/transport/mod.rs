@@ -25,7 +25,10 @@ const KEEPALIVE: Duration = Duration::from_secs(60);
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 /// How long the body of a refusal may take; its status is told anyway.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the end of an answer is waited for, after all of it has been used.
+/// How long an answer that has been used may keep somebody waiting for its end, which nearly always
+/// lies in the same packet as its last event.
+const END_PATIENCE: Duration = Duration::from_millis(5);
+/// How long the end of an answer is waited for in the background.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Sends requests. The TLS client is built with the first one, or by [`Transport::prewarm`].
@@ -141,9 +144,19 @@ impl Answer {
         }
     }
 
-    /// Lets the rest of a used answer arrive in the background, so that the connection can serve
-    /// the next request.
-    pub(crate) fn drain(mut self) {
+    /// Takes the end of a used answer, so that its connection serves the next request: without it
+    /// that one would open another. An end that is late is waited for in the background.
+    pub(crate) async fn end(mut self) {
+        let rest = tokio::time::timeout(END_PATIENCE, self.response.chunk());
+        match rest.await {
+            // The client's own task has to run once before the connection is to be had again.
+            Ok(Ok(None)) => tokio::task::yield_now().await,
+            Ok(Err(_)) => {}
+            Ok(Ok(Some(_))) | Err(_) => self.drain(),
+        }
+    }
+
+    fn drain(mut self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             self.read_at_most(REFUSAL_BYTES_MAX, DRAIN_TIMEOUT).await;

@@ -14,6 +14,7 @@ mod format;
 mod history;
 mod interrupt;
 mod limits;
+mod misfits;
 mod permission;
 mod properties;
 mod repeats;

@@ -51,8 +51,8 @@ pub use settings::{
 };
 pub use stop::StopReason;
 pub use store::{
-    Appended, Durability, Journal, JournalDamage, Lease, SessionHeader, SessionStore,
-    SessionSummary, Spill, StoreError, StoreErrorKind,
+    Appended, Checkpoint, CheckpointDraft, Durability, EncodeState, Journal, JournalDamage, Latest,
+    Lease, Resumed, SessionHeader, SessionStore, SessionSummary, Spill, StoreError, StoreErrorKind,
 };
 pub use summary::{input_summary, output_summary, truncate_chars};
 pub use tool::{

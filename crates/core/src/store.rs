@@ -1,6 +1,7 @@
 //! The promise of a session store: one append-only journal a session, owned by one writer.
 
 use std::any::Any;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use crate::{BoxFuture, CallId, Entry, Seq, SessionId, Timestamp};
 /// Keeps sessions.
 ///
 /// Promises of every implementation: an append that answers is whole or not there, and one whose
-/// process dies leaves whole records from its beginning; records come back in order and as they were; a lease is exclusive until it is dropped or its process dies; the index may
+/// process dies leaves whole records from its beginning; records come back in order and as they
+/// were; a lease is exclusive until it is dropped or its process dies; the index and checkpoints may
 /// be lost and rebuilt, the journal never is.
 pub trait SessionStore: Send + Sync + 'static {
     /// Makes an empty session.
@@ -27,6 +29,44 @@ pub trait SessionStore: Send + Sync + 'static {
     /// Reads the journal. Never changes it: a torn tail is left out here and cut by the next
     /// append.
     fn read(&self, id: SessionId) -> BoxFuture<Result<Journal, StoreError>>;
+
+    /// Reads what a fold still needs: the newest checkpoint in `format` that fits the journal, and
+    /// the records after it. Without one, or without a format, all records.
+    ///
+    /// A checkpoint with which anything is amiss is as good as none. What was changed in the journal
+    /// before the checkpoint goes unnoticed here; [`SessionStore::read`] notices it.
+    fn latest(
+        &self,
+        id: SessionId,
+        format: Option<&'static str>,
+    ) -> BoxFuture<Result<Latest, StoreError>> {
+        let (journal, _) = (self.read(id), format);
+        Box::pin(async move { Ok(Latest { checkpoint: None, journal: journal.await? }) })
+    }
+
+    /// As [`SessionStore::lease`] and [`SessionStore::latest`], in one walk where that is cheaper.
+    fn resume(
+        &self,
+        id: SessionId,
+        format: Option<&'static str>,
+    ) -> BoxFuture<Result<Resumed, StoreError>> {
+        let (lease, latest) = (self.lease(id.clone()), self.latest(id, format));
+        Box::pin(async move { Ok(Resumed { lease: lease.await?, latest: latest.await? }) })
+    }
+
+    /// Keeps a checkpoint after the journal's last record, in place of older ones. A store without
+    /// checkpoints does nothing, and does not ask for the state either.
+    ///
+    /// The call itself notes the place in the journal, so it comes before the next append; the
+    /// future encodes and writes, may block, and belongs on a thread where that is welcome.
+    fn keep_checkpoint(
+        &self,
+        lease: Arc<Lease>,
+        draft: CheckpointDraft,
+    ) -> BoxFuture<Result<(), StoreError>> {
+        let _ = (lease, draft);
+        Box::pin(async { Ok(()) })
+    }
 
     /// Appends `entries`, the first of which has the sequence number after the journal's last.
     ///
@@ -115,6 +155,46 @@ pub struct Journal {
     pub torn_bytes: u64,
 }
 
+/// A journal from its newest checkpoint on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Latest {
+    /// Where a fold can begin; at the beginning without one.
+    pub checkpoint: Option<Checkpoint>,
+    /// The journal, its entries only those after the checkpoint.
+    pub journal: Journal,
+}
+
+/// A session that is taken over.
+pub struct Resumed {
+    /// The right to append.
+    pub lease: Lease,
+    /// What to fold.
+    pub latest: Latest,
+}
+
+/// A session's state after one of its records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The record.
+    pub seq: Seq,
+    /// The state, as whoever folds wrote it.
+    pub state: Vec<u8>,
+}
+
+/// Writes a state.
+pub type EncodeState = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
+
+/// A checkpoint that is to be kept.
+pub struct CheckpointDraft {
+    /// The journal's last record.
+    pub seq: Seq,
+    /// Names the form of the state's bytes and the fold that led to them; a checkpoint is read
+    /// back only by who asks for the same.
+    pub format: &'static str,
+    /// Writes the state, piece by piece: it may be as large as the conversation.
+    pub encode: EncodeState,
+}
+
 /// A place in a journal that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalDamage {
@@ -132,7 +212,7 @@ pub trait Spill: Send + Sync + 'static {
     ///
     /// # Errors
     /// When it cannot be written; the model then sees only the part that fits.
-    fn write(&self, session: &SessionId, call: CallId, text: &str) -> std::io::Result<PathBuf>;
+    fn write(&self, session: &SessionId, call: CallId, text: &str) -> io::Result<PathBuf>;
 
     /// The folder all outputs of a session go to, absolute: the model may read it.
     fn folder(&self, session: &SessionId) -> PathBuf;
@@ -164,7 +244,7 @@ pub struct StoreError {
     kind: StoreErrorKind,
     message: String,
     #[source]
-    source: Option<std::io::Error>,
+    source: Option<io::Error>,
 }
 
 impl StoreError {
@@ -174,7 +254,7 @@ impl StoreError {
     }
 
     /// A refusal of the system while doing `what`.
-    pub fn io(what: impl std::fmt::Display, source: std::io::Error) -> Self {
+    pub fn io(what: impl std::fmt::Display, source: io::Error) -> Self {
         Self {
             kind: StoreErrorKind::Io,
             message: format!("{what}: {source}"),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use heeler_core::{
-    Appended, BoxFuture, Durability, Entry, Journal, Lease, SessionHeader, SessionId, SessionStore,
-    SessionSummary, StoreError,
+    Appended, BoxFuture, CheckpointDraft, Durability, Entry, Journal, Latest, Lease, Resumed,
+    SessionHeader, SessionId, SessionStore, SessionSummary, StoreError,
 };
 
-/// Wraps a store and makes appends fail as on a full disk: nothing is written, and the same append
+/// Wraps a store and makes appends and checkpoints fail as on a full disk: nothing is written, and the same append
 /// may be tried again. Clones share their commands.
 ///
 /// ```
@@ -17,7 +17,7 @@ use heeler_core::{
 /// # use heeler_store::{FailingStore, MemoryStore};
 /// let store = FailingStore::new(Arc::new(MemoryStore::new()));
 /// store.fail_append(3); // the third append from now fails, once
-/// store.set_full(true); // every create and append fails until there is room again
+/// store.set_full(true); // every create, append and checkpoint fails until there is room again
 /// ```
 #[derive(Clone)]
 pub struct FailingStore {
@@ -45,7 +45,7 @@ impl FailingStore {
         self.commands.failing_append.store(at, Ordering::SeqCst);
     }
 
-    /// Makes every create and append fail, or none.
+    /// Makes every create, append and checkpoint fail, or none.
     pub fn set_full(&self, is_full: bool) {
         self.commands.is_full.store(is_full, Ordering::SeqCst);
     }
@@ -74,6 +74,34 @@ impl SessionStore for FailingStore {
 
     fn read(&self, id: SessionId) -> BoxFuture<Result<Journal, StoreError>> {
         self.inner.read(id)
+    }
+
+    fn latest(
+        &self,
+        id: SessionId,
+        format: Option<&'static str>,
+    ) -> BoxFuture<Result<Latest, StoreError>> {
+        self.inner.latest(id, format)
+    }
+
+    fn resume(
+        &self,
+        id: SessionId,
+        format: Option<&'static str>,
+    ) -> BoxFuture<Result<Resumed, StoreError>> {
+        self.inner.resume(id, format)
+    }
+
+    fn keep_checkpoint(
+        &self,
+        lease: Arc<Lease>,
+        draft: CheckpointDraft,
+    ) -> BoxFuture<Result<(), StoreError>> {
+        if self.commands.is_full.load(Ordering::SeqCst) {
+            let refused = full(&lease.id);
+            return Box::pin(async { Err(refused) });
+        }
+        self.inner.keep_checkpoint(lease, draft)
     }
 
     fn append(

@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
+use std::io::Write;
 
+use heeler_core::Settings;
 use rpds::{HashTrieMapSync, HashTrieSetSync};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::State;
 use crate::bugs::{Bug, is_on};
@@ -29,20 +31,30 @@ impl State {
         (!self.has_own_estimate()).then_some(FORMAT)
     }
 
-    /// The state as bytes; the same state gives the same bytes.
+    /// Writes the state as bytes; the same state gives the same bytes.
+    ///
+    /// # Errors
+    /// When `out` refuses.
+    pub fn write_checkpoint(&self, out: impl Write) -> Result<(), serde_json::Error> {
+        if is_on(Bug::ForgetfulCheckpoint) {
+            let mut forgetful = self.clone();
+            forgetful.grants.clear();
+            return serde_json::to_writer(out, &forgetful);
+        }
+        serde_json::to_writer(out, self)
+    }
+
+    /// As [`State::write_checkpoint`], in memory.
     ///
     /// # Errors
     /// Never for a state that a journal can hold.
     pub fn to_checkpoint(&self) -> Result<Vec<u8>, serde_json::Error> {
-        if is_on(Bug::ForgetfulCheckpoint) {
-            let mut forgetful = self.clone();
-            forgetful.grants.clear();
-            return serde_json::to_vec(&forgetful);
-        }
-        serde_json::to_vec(self)
+        let mut bytes = Vec::new();
+        self.write_checkpoint(&mut bytes)?;
+        Ok(bytes)
     }
 
-    /// The state that [`State::to_checkpoint`] wrote in a process of the same [`FORMAT`].
+    /// The state that [`State::write_checkpoint`] wrote in a process of the same [`FORMAT`].
     ///
     /// # Errors
     /// When the bytes are something else.
@@ -51,6 +63,18 @@ impl State {
         state.restore();
         Ok(state)
     }
+}
+
+/// The settings in force in a checkpoint, for who does not need the rest.
+///
+/// # Errors
+/// When the bytes are something else.
+pub fn settings(bytes: &[u8]) -> Result<Settings, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Part {
+        settings: Settings,
+    }
+    Ok(serde_json::from_slice::<Part>(bytes)?.settings)
 }
 
 /// Writes a set in an order of its own, not in that of its hashes.

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use heeler_core::{Record, SessionId, SessionStore};
+use heeler_core::{Latest, Record, SessionId, SessionStore};
 use heeler_store::FileStore;
+use heeler_turn::checkpoint;
 
 use crate::arguments::ExecArguments;
 use crate::sessions::find;
@@ -43,11 +44,14 @@ pub(super) async fn session(
         None if arguments.continue_newest => newest(store, workspace).await?,
         None => return Ok(None),
     };
-    let journal = store.read(id.clone()).await?;
-    let model = journal.entries.iter().rev().find_map(|entry| match &entry.record {
+    let Latest { checkpoint, journal } = store.latest(id.clone(), Some(checkpoint::FORMAT)).await?;
+    let changed = journal.entries.iter().rev().find_map(|entry| match &entry.record {
         Record::SettingsChanged(settings) => Some(settings.model.name.clone()),
         _ => None,
     });
+    // One that says nothing sensible is nobody's loss: the model is then that of a new session.
+    let kept = || checkpoint::settings(&checkpoint?.state).ok();
+    let model = changed.or_else(|| Some(kept()?.model.name).filter(|name| !name.is_empty()));
     Ok(Some(Existing { id, model, workspace: journal.header.workspace.into() }))
 }
 

@@ -6,6 +6,8 @@ mod answer;
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
+mod checkpoint;
+#[cfg(test)]
 mod closed;
 #[cfg(test)]
 mod completions;

@@ -4,6 +4,7 @@
 //! what is new in one append, apply them, tell watchers, and only then act. What comes back from
 //! effects and commands goes the same way.
 
+mod checkpoint;
 mod commands;
 mod eager;
 mod open;
@@ -25,6 +26,7 @@ use heeler_turn::state::Announcer;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
+use checkpoint::Checkpoints;
 pub(crate) use commands::Command;
 use eager::EagerCalls;
 use stream::ModelStream;
@@ -67,6 +69,7 @@ pub(crate) struct Driver {
     is_active: bool,
     /// What opening found; told once the session goes on, when whoever opened it watches.
     notice: Option<String>,
+    checkpoints: Checkpoints,
     /// Everything pending was started; a delta changes nothing about that.
     is_settled: bool,
 }
@@ -123,6 +126,7 @@ impl Driver {
         }
         // A call on its last step must not overlap with whoever owns the session next.
         self.tasks.shutdown().await;
+        self.checkpoints.finish().await;
         let (log, closing) = (self.log(), self.closing.take());
         // Gives the lease back, before anybody is told of the end.
         drop(self);
@@ -287,6 +291,7 @@ impl Driver {
             self.tell_outcome(turn, &outcome);
         }
         self.tell_of_compactions(&entries);
+        self.keep_checkpoint(&entries);
         Ok(())
     }
 

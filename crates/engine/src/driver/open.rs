@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use heeler_core::{Durability, Opened, Record, Rule, RuleEffect, SessionId, StoreError};
+use heeler_core::{
+    Durability, Journal, Latest, Opened, Record, Rule, RuleEffect, Seq, SessionId, StoreError,
+};
 use heeler_turn::State;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::checkpoint::Checkpoints;
 use super::eager::EagerCalls;
 use super::{Command, Driver};
 use crate::Parts;
@@ -19,15 +22,14 @@ impl Driver {
         id: SessionId,
         commands: mpsc::Receiver<Command>,
     ) -> Result<Self, StoreError> {
-        let lease = Arc::new(parts.store.lease(id.clone()).await?);
-        let journal = parts.store.read(id).await?;
-        let mut state = match &parts.estimate {
+        let empty = match &parts.estimate {
             Some(estimate) => State::with_estimate(Arc::clone(estimate)),
             None => State::new(),
         };
-        for entry in &journal.entries {
-            state.apply(entry);
-        }
+        let resumed = parts.store.resume(id, empty.checkpoint_format()).await?;
+        let lease = Arc::new(resumed.lease);
+        let (state, journal, kept) = fold(&parts, empty, resumed.latest).await?;
+        let checkpoints = Checkpoints::after(kept);
         let incarnation = state.incarnation.saturating_add(1);
         let mut parts = parts;
         add_own_rules(&mut parts, &journal.header.id);
@@ -50,6 +52,7 @@ impl Driver {
             compaction_waiting: Vec::new(),
             is_active: false,
             notice: (!journal.damage.is_empty()).then(|| damage_notice(&journal)),
+            checkpoints,
             is_settled: false,
             parts,
         };
@@ -61,6 +64,30 @@ impl Driver {
         driver.write(records, Durability::Written).await?;
         Ok(driver)
     }
+}
+
+/// The state after all records, their journal, and the record after which a checkpoint stands.
+async fn fold(
+    parts: &Parts,
+    empty: State,
+    latest: Latest,
+) -> Result<(State, Journal, Seq), StoreError> {
+    let Latest { checkpoint, mut journal } = latest;
+    let (mut state, kept) = match &checkpoint {
+        None => (empty, 0),
+        Some(checkpoint) => match State::from_checkpoint(&checkpoint.state) {
+            Ok(state) => (state, checkpoint.seq),
+            Err(error) => {
+                tracing::warn!(%error, "a checkpoint of today's format cannot be read");
+                journal = parts.store.read(journal.header.id.clone()).await?;
+                (empty, 0)
+            }
+        },
+    };
+    for entry in &journal.entries {
+        state.apply(entry);
+    }
+    Ok((state, journal, kept))
 }
 
 /// Lets the model read what of its own outputs was too long for the history.

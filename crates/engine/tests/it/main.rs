@@ -7,6 +7,7 @@
 
 mod calls;
 mod cancel;
+mod checkpoints;
 mod common;
 mod compaction;
 mod contract;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use heeler_core::{SessionId, StoreError, StoreErrorKind};
+use heeler_core::{Seq, SessionId, StoreError, StoreErrorKind};
 
 use crate::journal::{
     AppendError, HEADER_BYTES_MAX, HeaderError, LINE_BYTES_MAX, LineError, OpenError,
@@ -72,6 +72,14 @@ pub(super) fn foreign_lease(id: &SessionId) -> StoreError {
 }
 
 /// A journal could not be walked.
+pub(super) fn checkpoint_elsewhere(id: &SessionId, seq: Seq, end: Seq) -> StoreError {
+    let message = format!(
+        "a checkpoint of session {id} after record {seq} comes too late, the last record is {end}; \
+         ask for it before the next append"
+    );
+    StoreError::new(StoreErrorKind::Conflict, message)
+}
+
 pub(super) fn scan(id: &SessionId, path: &Path, error: ScanError) -> StoreError {
     let shown = path.display();
     match error {

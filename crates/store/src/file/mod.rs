@@ -1,29 +1,31 @@
-//! Sessions as files: `ROOT/sessions/<id>.jsonl`, beside it `<id>.spill/` for long outputs.
+//! Sessions as files: `ROOT/sessions/<id>.jsonl`, beside it `<id>.spill/` for long outputs and
+//! `<id>.checkpoint-0` and `-1`, which can be made again.
 //!
 //! The operating system's lock on the journal itself is the lease: it ends with the process that
 //! holds it, however that ends. Reading takes no lock.
 
+mod checkpoint;
 mod errors;
 mod list;
 mod owned;
 mod place;
 mod spill;
 
-use std::io::BufReader;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use heeler_core::{
-    Appended, BoxFuture, Durability, Entry, Journal, Lease, SessionHeader, SessionId, SessionStore,
-    SessionSummary, StoreError, StoreErrorKind,
+    Appended, BoxFuture, CheckpointDraft, Durability, Entry, Journal, Latest, Lease, Resumed,
+    SessionHeader, SessionId, SessionStore, SessionSummary, StoreError, StoreErrorKind,
 };
 
-use crate::journal::{READ_BUFFER_BYTES, Writer, read};
+use crate::journal::{Collected, End, Writer, latest};
 use crate::on_first_poll;
 use owned::OwnedFile;
 use place::Place;
 
+pub use checkpoint::CHECKPOINT_BYTES_MAX;
 pub use spill::SPILL_BYTES_MAX;
 
 /// Keeps each session in a file of its own.
@@ -60,12 +62,48 @@ impl SessionStore for FileStore {
 
     fn lease(&self, id: SessionId) -> BoxFuture<Result<Lease, StoreError>> {
         let place = Arc::clone(&self.place);
-        on_first_poll(move || lease(place, id))
+        on_first_poll(move || Ok(resume(place, id, None, Wanted::Lease)?.lease))
+    }
+
+    fn resume(
+        &self,
+        id: SessionId,
+        format: Option<&'static str>,
+    ) -> BoxFuture<Result<Resumed, StoreError>> {
+        let place = Arc::clone(&self.place);
+        on_first_poll(move || resume(place, id, format, Wanted::Records))
+    }
+
+    fn latest(
+        &self,
+        id: SessionId,
+        format: Option<&'static str>,
+    ) -> BoxFuture<Result<Latest, StoreError>> {
+        let place = Arc::clone(&self.place);
+        on_first_poll(move || read_latest(&place, &id, format))
+    }
+
+    fn keep_checkpoint(
+        &self,
+        lease: Arc<Lease>,
+        draft: CheckpointDraft,
+    ) -> BoxFuture<Result<(), StoreError>> {
+        let end = match (*lease.guard).downcast_ref::<Guard>() {
+            Some(guard) if guard.id == lease.id => guard.end(),
+            _ => {
+                let error = errors::foreign_lease(&lease.id);
+                return Box::pin(async { Err(error) });
+            }
+        };
+        on_first_poll(move || match (*lease.guard).downcast_ref::<Guard>() {
+            Some(guard) => guard.keep_checkpoint(&end, draft),
+            None => Err(errors::foreign_lease(&lease.id)),
+        })
     }
 
     fn read(&self, id: SessionId) -> BoxFuture<Result<Journal, StoreError>> {
         let place = Arc::clone(&self.place);
-        on_first_poll(move || read_journal(&place, &id))
+        on_first_poll(move || Ok(read_latest(&place, &id, None)?.journal))
     }
 
     fn append(
@@ -102,9 +140,30 @@ struct Guard {
     writer: Mutex<Writer<OwnedFile>>,
     /// Whether the journal's name in its folder survives the loss of power.
     is_name_synced: AtomicBool,
+    /// Where the next checkpoint goes. None for a journal with damage: that is told whenever it is
+    /// opened, so it is walked whole each time.
+    slot: Option<AtomicUsize>,
 }
 
 impl Guard {
+    fn end(&self) -> End {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).end()
+    }
+
+    /// Keeps a checkpoint at `end`.
+    fn keep_checkpoint(&self, end: &End, draft: CheckpointDraft) -> Result<(), StoreError> {
+        let Some(next) = &self.slot else { return Ok(()) };
+        if end.seq != draft.seq {
+            return Err(errors::checkpoint_elsewhere(&self.id, draft.seq, end.seq));
+        }
+        let slot = next.load(Ordering::Relaxed);
+        let path = self.place.checkpoint(&self.id, slot);
+        checkpoint::keep(&path, end, draft)
+            .map_err(|error| errors::refused("write", &path, error))?;
+        next.store((slot + 1) % checkpoint::SLOTS, Ordering::Relaxed);
+        Ok(())
+    }
+
     fn append(&self, entries: &[Entry], durability: Durability) -> Result<Appended, StoreError> {
         // A panic while the lock was held left the writer at its last good end.
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -119,27 +178,56 @@ impl Guard {
     }
 }
 
-fn lease(place: Arc<Place>, id: SessionId) -> Result<Lease, StoreError> {
+/// What somebody who takes a lease wants to know.
+#[derive(PartialEq)]
+enum Wanted {
+    /// Only that the journal is sound.
+    Lease,
+    /// What to fold.
+    Records,
+}
+
+fn resume(
+    place: Arc<Place>,
+    id: SessionId,
+    format: Option<&str>,
+    wanted: Wanted,
+) -> Result<Resumed, StoreError> {
     let path = place.journal(&id);
     let file = OwnedFile::open(&place, &id)?;
-    let (writer, scanned) = Writer::open(file).map_err(|error| errors::open(&id, &path, error))?;
+    let found = checkpoint::find(&place, &id, &file, format);
+    let known = found.as_ref().map(|found| found.end);
+    let mut entries = Collected::default();
+    let opened = Writer::open(file, known, |line| match wanted {
+        Wanted::Lease => Ok(()),
+        Wanted::Records => entries.take(line),
+    });
+    let (writer, scanned) = opened.map_err(|error| errors::open(&id, &path, error))?;
     check_name(&id, &path, &scanned.header)?;
+    let next = found.as_ref().map_or(0, |found| (found.slot + 1) % checkpoint::SLOTS);
     let guard = Guard {
         id: id.clone(),
         place,
         writer: Mutex::new(writer),
         is_name_synced: AtomicBool::new(false),
+        slot: (wanted == Wanted::Records && scanned.damage.is_empty())
+            .then(|| AtomicUsize::new(next)),
     };
-    Ok(Lease { id, guard: Box::new(guard) })
+    let latest = Latest {
+        checkpoint: found.map(|found| found.checkpoint),
+        journal: entries.into_journal(scanned),
+    };
+    Ok(Resumed { lease: Lease { id, guard: Box::new(guard) }, latest })
 }
 
-fn read_journal(place: &Place, id: &SessionId) -> Result<Journal, StoreError> {
+fn read_latest(place: &Place, id: &SessionId, format: Option<&str>) -> Result<Latest, StoreError> {
     let path = place.journal(id);
     let file = place.open_to_read(id)?;
-    let journal = read(BufReader::with_capacity(READ_BUFFER_BYTES, file))
+    let found = checkpoint::find(place, id, &file, format);
+    let journal = latest(&file, found.as_ref().map(|found| found.end))
         .map_err(|error| errors::scan(id, &path, error))?;
     check_name(id, &path, &journal.header)?;
-    Ok(journal)
+    Ok(Latest { checkpoint: found.map(|found| found.checkpoint), journal })
 }
 
 /// A journal under another session's name would be continued under a wrong identity.

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use heeler_core::{SessionHeader, SessionId, StoreError};
 
-use super::errors;
 use super::place::{Place, remove_folder};
+use super::{checkpoint, errors};
 use crate::journal::{HEADER_BYTES_MAX, Medium, encode_header};
 
 /// How often a file that is removed and made again between opening and locking is tried.
@@ -53,6 +53,8 @@ impl OwnedFile {
         let spill = place.spill_folder(id);
         remove_folder(&spill).map_err(|error| errors::refused("remove", &spill, error))?;
         let path = place.journal(id);
+        checkpoint::remove(place, id)
+            .map_err(|error| errors::refused("remove the checkpoints of", &path, error))?;
         fs::remove_file(&path).map_err(|error| errors::refused("remove", &path, error))
     }
 
@@ -61,7 +63,7 @@ impl OwnedFile {
         let mut head = [0; HEADER_BYTES_MAX];
         let mut n = 0;
         loop {
-            match self.file.read_at(&mut head[n..], n as u64)? {
+            match FileExt::read_at(&self.file, &mut head[n..], n as u64)? {
                 0 => return Ok(n == head.len() || head[..n].contains(&b'\n')),
                 more => n += more,
             }
@@ -78,23 +80,45 @@ impl Drop for OwnedFile {
 
 impl Medium for OwnedFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.file.read_at(buffer, offset)
+        Medium::read_at(&self.file, buffer, offset)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.file.write_all_at(bytes, offset)
+        Medium::write_at(&self.file, bytes, offset)
     }
 
     fn cut(&self, length: u64) -> io::Result<()> {
-        self.file.set_len(length)
+        self.file.cut(length)
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.file.sync()
     }
 
     fn length(&self) -> io::Result<Option<u64>> {
-        let metadata = self.file.metadata()?;
+        self.file.length()
+    }
+}
+
+impl Medium for File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        FileExt::read_at(self, buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.write_all_at(bytes, offset)
+    }
+
+    fn cut(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn length(&self) -> io::Result<Option<u64>> {
+        let metadata = self.metadata()?;
         Ok((metadata.nlink() > 0).then_some(metadata.len()))
     }
 }

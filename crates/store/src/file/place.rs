@@ -48,6 +48,11 @@ impl Place {
         name.strip_suffix(JOURNAL_SUFFIX)?.parse().ok()
     }
 
+    /// One of the files of a session's checkpoints.
+    pub(super) fn checkpoint(&self, id: &SessionId, slot: usize) -> PathBuf {
+        self.sessions.join(format!("{id}.checkpoint-{slot}"))
+    }
+
     /// The folder of a session's long outputs.
     pub(super) fn spill_folder(&self, id: &SessionId) -> PathBuf {
         self.sessions.join(format!("{id}.spill"))

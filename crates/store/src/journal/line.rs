@@ -16,7 +16,7 @@ pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const RECORD_DEPTH_MAX: usize = 100;
 
 /// Hexadecimal digits of a checksum: the first 128 bits of a SHA-256.
-const SUM_CHARS: usize = 32;
+pub(crate) const SUM_CHARS: usize = 32;
 /// What stands before the previous line's checksum.
 const PREV_KEY: &[u8] = br#","prev":""#;
 /// What stands before the line's own checksum.
@@ -30,9 +30,23 @@ impl Sum {
     /// Stands for a line whose checksum is not known because it could not be read.
     pub(crate) const UNKNOWN: Self = Self([b'0'; SUM_CHARS]);
 
+    /// The checksum as text; `None` for what is none.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Some(Self(text.as_bytes().try_into().ok()?))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
     fn of(bytes: &[u8]) -> Self {
+        Self::of_hash(Sha256::new_with_prefix(bytes))
+    }
+
+    /// The checksum of all that was put into `hash`.
+    pub(crate) fn of_hash(hash: Sha256) -> Self {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let hash = Sha256::digest(bytes);
+        let hash = hash.finalize();
         let mut text = [0; SUM_CHARS];
         for (pair, byte) in text.chunks_exact_mut(2).zip(hash) {
             pair[0] = DIGITS[usize::from(byte >> 4)];
@@ -86,10 +100,13 @@ pub(crate) fn encode_said(buffer: &mut Vec<u8>, entry: &Entry) -> Result<(), Lin
 /// Ends the line that began at `start` with its checksum.
 pub(crate) fn seal(buffer: &mut Vec<u8>, start: usize) -> Sum {
     let sum = Sum::of(&buffer[start..]);
-    buffer.extend_from_slice(SUM_KEY);
-    buffer.extend_from_slice(&sum.0);
-    buffer.extend_from_slice(b"\"}\n");
+    buffer.extend_from_slice(&ending(sum));
     sum
+}
+
+/// What every line of this checksum ends in, its newline included.
+pub(crate) fn ending(sum: Sum) -> Vec<u8> {
+    [SUM_KEY, &sum.0, b"\"}\n"].concat()
 }
 
 /// What a line says and its checksum, when the checksum is right. The line comes without newline.

@@ -17,19 +17,23 @@ pub(crate) trait Medium: Send + Sync {
     fn length(&self) -> io::Result<Option<u64>>;
 }
 
-/// Reads a medium from its beginning.
-pub(crate) struct FromStart<'a, M: ?Sized> {
+/// Reads a medium from some place on.
+pub(crate) struct ReadFrom<'a, M: ?Sized> {
     medium: &'a M,
     offset: u64,
 }
 
-impl<'a, M: Medium + ?Sized> FromStart<'a, M> {
-    pub(crate) fn new(medium: &'a M) -> Self {
-        Self { medium, offset: 0 }
+impl<'a, M: Medium + ?Sized> ReadFrom<'a, M> {
+    pub(crate) fn start(medium: &'a M) -> Self {
+        Self::offset(medium, 0)
+    }
+
+    pub(crate) fn offset(medium: &'a M, offset: u64) -> Self {
+        Self { medium, offset }
     }
 }
 
-impl<M: Medium + ?Sized> Read for FromStart<'_, M> {
+impl<M: Medium + ?Sized> Read for ReadFrom<'_, M> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.medium.read_at(buffer, self.offset)?;
         self.offset += n as u64;

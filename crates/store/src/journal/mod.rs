@@ -1,6 +1,7 @@
 //! The bytes of a journal: lines with checksums in a chain, read from any byte stream and written
 //! through any [`Medium`]. Knows no folders and no locks.
 
+mod checkpoint;
 mod header;
 mod kinds;
 mod line;
@@ -16,10 +17,13 @@ pub use header::HEADER_BYTES_MAX;
 pub use line::{LINE_BYTES_MAX, RECORD_DEPTH_MAX};
 pub use scan::DAMAGE_MAX;
 
+pub(crate) use checkpoint::{
+    CHECKPOINT_LINE_BYTES_MAX, decode_checkpoint, encode_checkpoint, seq_of_checkpoint,
+};
 pub(crate) use header::{HeaderError, encode_header};
 pub(crate) use line::LineError;
 pub(crate) use medium::Medium;
-pub(crate) use read::read;
-pub(crate) use scan::ScanError;
+pub(crate) use read::{Collected, latest, stands};
+pub(crate) use scan::{End, ScanError};
 pub(crate) use title::{HEAD_BYTES, read_head, title_of_input};
-pub(crate) use writer::{AppendError, OpenError, READ_BUFFER_BYTES, Writer};
+pub(crate) use writer::{AppendError, OpenError, Writer};

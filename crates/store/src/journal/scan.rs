@@ -29,6 +29,8 @@ pub(crate) struct Scanned {
 pub(crate) struct End {
     /// The bytes up to here are kept.
     pub(crate) length: u64,
+    /// How many lines they are, the header included.
+    pub(crate) lines: u64,
     /// The last record whose envelope could be read; 0 before the first.
     pub(crate) seq: Seq,
     /// Unreadable lines after that record; each may have been one.
@@ -66,7 +68,32 @@ pub(crate) fn scan(
     mut visit: impl FnMut(&RecordLine<'_>) -> Result<(), String>,
 ) -> Result<Scanned, ScanError> {
     let mut lines = Lines::new(reader);
-    let mut walk = begin(&mut lines)?;
+    let walk = begin(&mut lines)?;
+    walk_on(walk, lines, &mut visit)
+}
+
+/// Reads the header alone.
+pub(crate) fn scan_header(reader: impl BufRead) -> Result<SessionHeader, ScanError> {
+    Ok(begin(&mut Lines::new(reader))?.scanned.header)
+}
+
+/// As [`scan`], of a reader that stands at `end`: what comes before is taken as it is.
+pub(crate) fn scan_from(
+    header: SessionHeader,
+    end: End,
+    reader: impl BufRead,
+    mut visit: impl FnMut(&RecordLine<'_>) -> Result<(), String>,
+) -> Result<Scanned, ScanError> {
+    let scanned = Scanned { header, damage: Vec::new(), newer: None, torn_bytes: 0, end };
+    let walk = Walk { scanned, n_damages_untold: 0 };
+    walk_on(walk, Lines::new(reader), &mut visit)
+}
+
+fn walk_on(
+    mut walk: Walk,
+    mut lines: Lines<impl BufRead>,
+    visit: &mut impl FnMut(&RecordLine<'_>) -> Result<(), String>,
+) -> Result<Scanned, ScanError> {
     // A line that is not sound is the torn tail if nothing follows it, and damage otherwise.
     let mut suspect_bytes = 0;
     while let Some(line) = lines.next()? {
@@ -74,9 +101,9 @@ pub(crate) fn scan(
             walk.unreadable_line(suspect_bytes);
             suspect_bytes = 0;
         }
-        walk.n_lines += 1;
+        walk.scanned.end.lines += 1;
         match line.whole.and_then(unseal) {
-            Some((said, sum)) => walk.sound_line(said, sum, line.length, &mut visit),
+            Some((said, sum)) => walk.sound_line(said, sum, line.length, visit),
             None => suspect_bytes = line.length,
         }
     }
@@ -94,15 +121,14 @@ fn begin(lines: &mut Lines<impl BufRead>) -> Result<Walk, ScanError> {
         None => b"",
     };
     let (header, sum) = decode_header(whole).map_err(ScanError::Header)?;
-    let end = End { length: line.length, seq: 0, unreadable: 0, sum };
+    let end = End { length: line.length, lines: 1, seq: 0, unreadable: 0, sum };
     let scanned = Scanned { header, damage: Vec::new(), newer: None, torn_bytes: 0, end };
-    Ok(Walk { scanned, n_lines: 1, n_damages_untold: 0 })
+    Ok(Walk { scanned, n_damages_untold: 0 })
 }
 
 /// A walk on its way.
 struct Walk {
     scanned: Scanned,
-    n_lines: u64,
     n_damages_untold: u64,
 }
 
@@ -160,7 +186,8 @@ impl Walk {
 
     fn damage(&mut self, seq: Seq, what: String) {
         if self.scanned.damage.len() < DAMAGE_MAX {
-            self.scanned.damage.push(JournalDamage { line: self.n_lines, seq, what });
+            let line = self.scanned.end.lines;
+            self.scanned.damage.push(JournalDamage { line, seq, what });
         } else {
             self.n_damages_untold += 1;
         }
@@ -169,9 +196,10 @@ impl Walk {
     fn finish(mut self, torn_bytes: u64) -> Scanned {
         if self.n_damages_untold > 0 {
             let what = format!("and {} more places", self.n_damages_untold);
-            let seq = self.scanned.end.seq;
-            self.scanned.damage.push(JournalDamage { line: self.n_lines, seq, what });
+            let End { lines: line, seq, .. } = self.scanned.end;
+            self.scanned.damage.push(JournalDamage { line, seq, what });
         }
+        self.scanned.end.lines -= u64::from(torn_bytes > 0);
         self.scanned.torn_bytes = torn_bytes;
         self.scanned
     }

@@ -5,8 +5,10 @@ use std::io::{self, BufReader};
 
 use heeler_core::{Appended, Durability, Entry, Seq};
 
+use super::line::RecordLine;
 use super::line::{LineError, encode, encode_said};
-use super::medium::{FromStart, Medium};
+use super::medium::{Medium, ReadFrom};
+use super::read::scan_after;
 use super::scan::{End, ScanError, Scanned, scan};
 
 /// How much is read at once when a journal is walked.
@@ -64,16 +66,24 @@ enum Tail {
 }
 
 impl<M: Medium> Writer<M> {
-    /// Walks the journal to its end.
-    pub(crate) fn open(medium: M) -> Result<(Self, Scanned), OpenError> {
-        let reader = BufReader::with_capacity(READ_BUFFER_BYTES, FromStart::new(&medium));
-        let scanned = scan(reader, |_| Ok(())).map_err(OpenError::Scan)?;
+    /// Walks the journal from `known`, or from its beginning, to its end.
+    pub(crate) fn open(
+        medium: M,
+        known: Option<End>,
+        visit: impl FnMut(&RecordLine<'_>) -> Result<(), String>,
+    ) -> Result<(Self, Scanned), OpenError> {
+        let scanned = scan_after(&medium, known, visit).map_err(OpenError::Scan)?;
         if let Some(what) = scanned.newer {
             return Err(OpenError::Newer(what));
         }
         let tail = if scanned.torn_bytes > 0 { Tail::Torn } else { Tail::Clean };
         let writer = Self { medium, end: scanned.end, tail, buffer: Vec::new() };
         Ok((writer, scanned))
+    }
+
+    /// Where the journal ends now.
+    pub(crate) fn end(&self) -> End {
+        self.end
     }
 
     /// Appends all entries or none.
@@ -114,6 +124,7 @@ impl<M: Medium> Writer<M> {
             end.sum = encode(&mut self.buffer, entry, end.sum)
                 .map_err(|error| AppendError::Line(entry.seq, error))?;
             end.seq = entry.seq;
+            end.lines += 1;
         }
         end.length += self.buffer.len() as u64;
 
@@ -159,7 +170,7 @@ impl<M: Medium> Writer<M> {
     fn compare(&self, entries: &[Entry]) -> Result<usize, AppendError> {
         let (mut n_same, mut other) = (0, None);
         let mut said = Vec::new();
-        let reader = BufReader::with_capacity(READ_BUFFER_BYTES, FromStart::new(&self.medium));
+        let reader = BufReader::with_capacity(READ_BUFFER_BYTES, ReadFrom::start(&self.medium));
         let visited = scan(std::io::Read::take(reader, self.end.length), |line| {
             let Some(entry) = entries.get(n_same).filter(|entry| entry.seq <= line.seq) else {
                 return Ok(());
@@ -208,7 +219,7 @@ mod tests {
     use heeler_core::{CallId, Input, Record, Timestamp};
 
     use super::super::header::encode_header;
-    use super::super::read::read;
+    use super::super::read::{read, stands};
     use super::*;
 
     /// A disk that fills up, and may refuse cuts and syncs. Clones share it.
@@ -222,6 +233,7 @@ mod tests {
         refuses_cuts: bool,
         refuses_syncs: bool,
         n_writes: u32,
+        n_bytes_read: u64,
         is_removed: bool,
     }
 
@@ -243,10 +255,11 @@ mod tests {
 
     impl Medium for Disk {
         fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-            let bytes = self.bytes();
-            let rest = bytes.get(usize::try_from(offset).unwrap()..).unwrap_or_default();
+            let mut disk = self.0.lock().unwrap();
+            let rest = disk.bytes.get(usize::try_from(offset).unwrap()..).unwrap_or_default();
             let n = rest.len().min(buffer.len());
             buffer[..n].copy_from_slice(&rest[..n]);
+            disk.n_bytes_read += n as u64;
             Ok(n)
         }
 
@@ -296,6 +309,10 @@ mod tests {
         Entry { seq, at: Timestamp(seq), record: Record::CallStarted { call } }
     }
 
+    fn open(disk: &Disk) -> Result<(Writer<Disk>, Scanned), OpenError> {
+        Writer::open(disk.clone(), None, |_| Ok(()))
+    }
+
     fn append(writer: &mut Writer<Disk>, seqs: &[Seq], durability: Durability) -> String {
         let entries: Vec<Entry> = seqs.iter().copied().map(entry).collect();
         match writer.append(&entries, durability) {
@@ -311,7 +328,7 @@ mod tests {
     #[test]
     fn a_step_is_one_write() {
         let disk = disk();
-        let (mut writer, _) = Writer::open(disk.clone()).unwrap();
+        let (mut writer, _) = open(&disk).unwrap();
         assert_eq!(append(&mut writer, &[1, 2, 3], Written), "Written");
         assert_eq!(disk.0.lock().unwrap().n_writes, 1);
         assert_eq!(disk.seqs(), [1, 2, 3]);
@@ -320,7 +337,7 @@ mod tests {
     #[test]
     fn a_full_disk_at_any_byte_leaves_the_journal_as_it_was() {
         let start = disk();
-        let (mut writer, _) = Writer::open(start.clone()).unwrap();
+        let (mut writer, _) = open(&start).unwrap();
         append(&mut writer, &[1], Written);
         let before = start.bytes();
         append(&mut writer, &[2, 3], Written);
@@ -332,7 +349,7 @@ mod tests {
                     (disk.bytes, disk.bytes_max) = (before.clone(), bytes_max);
                     disk.refuses_cuts = refuses_cuts;
                 });
-                let (mut writer, _) = Writer::open(disk.clone()).unwrap();
+                let (mut writer, _) = open(&disk).unwrap();
                 assert_eq!(append(&mut writer, &[2, 3], Written), "Io: no storage space");
                 if refuses_cuts {
                     assert_eq!(disk.bytes(), after[..bytes_max]);
@@ -352,7 +369,7 @@ mod tests {
     fn what_a_failed_append_left_is_cut_at_the_latest_when_the_lease_ends() {
         let disk = disk();
         let before = disk.bytes();
-        let (mut writer, _) = Writer::open(disk.clone()).unwrap();
+        let (mut writer, _) = open(&disk).unwrap();
         disk.set(|disk| (disk.refuses_cuts, disk.refuses_syncs) = (true, true));
         assert_eq!(append(&mut writer, &[1], Synced), "Io: other error");
         assert_ne!(disk.bytes(), before);
@@ -364,7 +381,7 @@ mod tests {
     #[test]
     fn the_same_again_is_there_already_and_anything_else_a_conflict() {
         let disk = disk();
-        let (mut writer, _) = Writer::open(disk.clone()).unwrap();
+        let (mut writer, _) = open(&disk).unwrap();
         let mut check = |seqs: &[Seq], durability, expected: &str| {
             assert_eq!(append(&mut writer, seqs, durability), expected, "{seqs:?}");
         };
@@ -382,11 +399,40 @@ mod tests {
         assert_eq!(disk.seqs(), [1, 2, 3]);
     }
 
+    /// However long the journal: what comes before the place is not read, but for the header.
+    #[test]
+    fn from_a_known_place_only_the_tail_is_read() {
+        let disk = disk();
+        let (mut writer, _) = open(&disk).unwrap();
+        let text = Record::Input(Input::text("x".repeat(1000)));
+        let step = |seqs: std::ops::Range<Seq>| -> Vec<Entry> {
+            seqs.map(|seq| Entry { record: text.clone(), ..entry(seq) }).collect()
+        };
+        writer.append(&step(1..1000), Written).unwrap();
+        let known = writer.end();
+        writer.append(&step(1000..1010), Written).unwrap();
+        let end = writer.end();
+        drop(writer);
+        assert!(end.length > 1_000_000 && stands(&disk, &known).unwrap());
+        disk.set(|disk| disk.n_bytes_read = 0);
+        let mut seqs = Vec::new();
+        let opened = Writer::open(disk.clone(), Some(known), |line| {
+            seqs.push(line.seq);
+            Ok(())
+        });
+        let (writer, scanned) = opened.unwrap();
+        assert_eq!((writer.end(), scanned.damage), (end, vec![]));
+        assert!(seqs.into_iter().eq(1000..1010));
+        let n_bytes_read = disk.0.lock().unwrap().n_bytes_read;
+        let tail = end.length - known.length;
+        assert!((tail..=tail + 8 * 1024).contains(&n_bytes_read), "{n_bytes_read} of {tail}");
+    }
+
     #[test]
     fn whoever_wrote_or_removed_without_the_right_to_is_noticed() {
         let disk = disk();
-        let (mut writer, _) = Writer::open(disk.clone()).unwrap();
-        let (mut stale, _) = Writer::open(disk.clone()).unwrap();
+        let (mut writer, _) = open(&disk).unwrap();
+        let (mut stale, _) = open(&disk).unwrap();
         assert_eq!(append(&mut writer, &[1], Written), "Written");
         let conflict = append(&mut stale, &[1], Written);
         assert!(conflict.starts_with("Conflict: the file has "), "{conflict}");
@@ -397,7 +443,7 @@ mod tests {
     #[test]
     fn an_entry_that_cannot_be_written_leaves_nothing_of_its_step() {
         let disk = disk();
-        let (mut writer, _) = Writer::open(disk.clone()).unwrap();
+        let (mut writer, _) = open(&disk).unwrap();
         let text = "x".repeat(super::super::LINE_BYTES_MAX);
         let long = Entry { record: Record::Input(Input::text(text)), ..entry(2) };
         let refused = writer.append(&[entry(1), long], Written);

@@ -1,6 +1,8 @@
 //! The promises of the stores, from outside.
 
 #[cfg(test)]
+mod checkpoints;
+#[cfg(test)]
 mod children;
 #[cfg(test)]
 mod conformance;

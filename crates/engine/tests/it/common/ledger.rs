@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use heeler_core::{
-    Appended, BoxFuture, Durability, Entry, Journal, Lease, SessionHeader, SessionId, SessionStore,
-    SessionSummary, StoreError,
+    Appended, BoxFuture, CheckpointDraft, Durability, Entry, Journal, Lease, Seq, SessionHeader,
+    SessionId, SessionStore, SessionSummary, StoreError, StoreErrorKind,
 };
 use heeler_store::MemoryStore;
 use tokio::sync::Semaphore;
@@ -15,6 +15,9 @@ pub(crate) struct Ledger {
     inner: MemoryStore,
     gate: Arc<Semaphore>,
     written: Arc<Mutex<Vec<Write>>>,
+    /// Checkpoints wait for it as appends for theirs.
+    checkpoint_gate: Arc<Semaphore>,
+    checkpoints: Arc<Mutex<Vec<Seq>>>,
 }
 
 /// One append.
@@ -28,7 +31,13 @@ impl Ledger {
     /// A ledger that lets everything through.
     pub(crate) fn new() -> Self {
         let gate = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
-        Self { inner: MemoryStore::new(), gate, written: Arc::default() }
+        Self {
+            inner: MemoryStore::new(),
+            gate,
+            written: Arc::default(),
+            checkpoint_gate: Arc::new(Semaphore::new(0)),
+            checkpoints: Arc::default(),
+        }
     }
 
     /// From here on, appends wait.
@@ -38,6 +47,16 @@ impl Ledger {
 
     pub(crate) fn let_one_through(&self) {
         self.gate.add_permits(1);
+    }
+
+    /// Lets so many checkpoints come to their end, which is a failure.
+    pub(crate) fn let_checkpoints_through(&self, n: usize) {
+        self.checkpoint_gate.add_permits(n);
+    }
+
+    /// The records after which checkpoints were begun.
+    pub(crate) fn checkpoints(&self) -> Vec<Seq> {
+        self.checkpoints.lock().unwrap().clone()
     }
 
     pub(crate) fn writes(&self) -> Vec<Write> {
@@ -85,6 +104,20 @@ impl SessionStore for Ledger {
             let appended = this.inner.append(lease, entries.clone(), durability).await?;
             this.written.lock().unwrap().push(Write { entries, durability });
             Ok(appended)
+        })
+    }
+
+    fn keep_checkpoint(
+        &self,
+        lease: Arc<Lease>,
+        draft: CheckpointDraft,
+    ) -> BoxFuture<Result<(), StoreError>> {
+        self.checkpoints.lock().unwrap().push(draft.seq);
+        let gate = Arc::clone(&self.checkpoint_gate);
+        Box::pin(async move {
+            gate.acquire().await.unwrap().forget();
+            drop(lease);
+            Err(StoreError::new(StoreErrorKind::Io, "the test wants no checkpoint"))
         })
     }
 

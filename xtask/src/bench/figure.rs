@@ -22,6 +22,8 @@ pub(super) enum Budget {
     Times(f64),
     /// At most so much.
     AtMost(f64),
+    /// At least so much.
+    AtLeast(f64),
     /// Told only.
     None,
 }
@@ -84,6 +86,7 @@ impl Figure {
             Budget::None => None,
             _ if self.heeler.is_empty() => None,
             Budget::AtMost(most) => Some(value <= most),
+            Budget::AtLeast(least) => Some(value >= least),
             Budget::Times(most) => Some(value <= most * self.reference.median()),
         }
     }
@@ -97,6 +100,7 @@ impl fmt::Display for Figure {
         let budget = match self.budget {
             Budget::Times(most) => format!("{most} x"),
             Budget::AtMost(most) => format!("{most} {unit}"),
+            Budget::AtLeast(least) => format!("at least {least}"),
             Budget::None => "-".to_owned(),
         };
         let met = match self.is_met() {

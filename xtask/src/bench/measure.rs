@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::figure::{Budget, Figure, Values};
 use super::place::Place;
+use super::prefix::continued;
 use super::process::{again, run, run_timed, run_weighed};
 use super::server::{Exchange, Order, Server};
 use super::wire::{Call, Chunks, answer, deltas};
@@ -47,13 +48,7 @@ pub(super) fn start(place: &Place, runs: usize) -> Result<Vec<Figure>> {
 
 /// Sessions of 300 rounds whose commands print so many bytes.
 pub(super) fn rounds(place: &Place, runs: usize, bytes: usize) -> Result<Vec<Figure>> {
-    let answers = (0..ROUNDS).map(|n| {
-        // Of the shell itself: what is measured is not another program.
-        let line = if bytes == 0 { format!("echo {n}") } else { format!("printf %0{bytes}d {n}") };
-        answer(n, &[Call { tool: "Bash", input: json!({"command": line}) }])
-    });
-    let answers = answers.chain([answer(ROUNDS, &[])]).collect();
-    let server = Server::start(answers, Order::Counted)?;
+    let server = Server::start(rounds_of(bytes), Order::Counted)?;
     let commands = [place.bare(server.url()), place.exec(server.url())];
     let mut first = [Values::default(), Values::default()];
     let [mut early, mut late, mut processor, mut memory] = std::array::from_fn(|_| first.clone());
@@ -85,6 +80,34 @@ pub(super) fn rounds(place: &Place, runs: usize, bytes: usize) -> Result<Vec<Fig
         figure(&format!("processor of 300 rounds, {of} results"), "s", processor, budget_of(bytes)),
         figure(&format!("peak memory, {of} results"), "MB", memory, memory_budget),
     ])
+}
+
+/// The answers of a session of 300 rounds whose commands print so many bytes.
+fn rounds_of(bytes: usize) -> Vec<Vec<u8>> {
+    let answers = (0..ROUNDS).map(|n| {
+        // Of the shell itself: what is measured is not another program.
+        let line = if bytes == 0 { format!("echo {n}") } else { format!("printf %0{bytes}d {n}") };
+        answer(n, &[Call { tool: "Bash", input: json!({"command": line}) }])
+    });
+    answers.chain([answer(ROUNDS, &[])]).collect()
+}
+
+/// Whether each request of a long session begins with the one before it, for a provider's cache.
+pub(super) fn prefix(place: &Place) -> Result<Vec<Figure>> {
+    let server = Server::start_keeping(rounds_of(0))?;
+    let mut both = [Values::default(), Values::default()];
+    for (values, command) in
+        both.iter_mut().zip([place.bare(server.url()), place.exec(server.url())])
+    {
+        run(&mut again(&command))?;
+        let bodies: Vec<Vec<u8>> =
+            server.take().into_iter().map(|exchange| exchange.body).collect();
+        ensure!(bodies.len() == ROUNDS + 1, "{} requests of {ROUNDS} rounds", bodies.len());
+        values.push(kilo(continued(&bodies)?) * 1000.0);
+    }
+    let budget = Budget::AtLeast(kilo(ROUNDS) * 1000.0);
+    let name = format!("requests of {ROUNDS} that begin with the one before them");
+    Ok(vec![figure(&name, "requests", both, budget)])
 }
 
 fn budget_of(bytes: usize) -> Budget {

@@ -1,12 +1,14 @@
 //! `cargo xtask bench`: heeler beside a loop without an engine, in one run.
 //!
 //! Nothing is written: the table goes to standard output, progress to standard error. Read in this
-//! order: `measure` (what is measured), `server` and `wire` (the model), `place` (where), `process`
-//! (what a process used), `figure` (the table).
+//! order: `measure` (what is measured), `server` and `wire` (the model), `place` (where), `prefix`
+//! (whether requests begin with the ones before), `process` (what a process used), `figure` (the
+//! table).
 
 mod figure;
 mod measure;
 mod place;
+mod prefix;
 mod process;
 mod server;
 mod wire;
@@ -43,8 +45,9 @@ const QUICK: Size = Size { sessions: 100, files: 1000, runs_short: 9, runs_long:
 type Measure = fn(&Place, &Size) -> Result<Vec<Figure>>;
 
 /// In the order they are run and printed.
-const MEASURES: [(&str, Measure); 9] = [
+const MEASURES: [(&str, Measure); 10] = [
     ("start", |place, size| measure::start(place, size.runs_short)),
+    ("prefix", |place, _| measure::prefix(place)),
     ("rounds-short", |place, size| measure::rounds(place, size.runs_long, 0)),
     ("rounds-2kb", |place, size| measure::rounds(place, size.runs_long, 2000)),
     ("rounds-13kb", |place, size| measure::rounds(place, size.runs_long, 13_000)),

@@ -31,7 +31,7 @@ pub(super) enum Order {
 }
 
 /// A request and its answer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Exchange {
     /// When its first bytes were there.
     pub(super) came: Instant,
@@ -39,6 +39,15 @@ pub(super) struct Exchange {
     pub(super) answered: Instant,
     /// How long its body was.
     pub(super) body_bytes: usize,
+    /// Its body, where the server keeps them.
+    pub(super) body: Vec<u8>,
+}
+
+/// What a server does with the bodies of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bodies {
+    Counted,
+    Kept,
 }
 
 /// A running server; dropping it stops it.
@@ -51,6 +60,7 @@ pub(super) struct Server {
 struct Shared {
     answers: Vec<Vec<u8>>,
     order: Order,
+    bodies: Bodies,
     next: AtomicUsize,
     exchanges: Mutex<Vec<Exchange>>,
     stops: AtomicBool,
@@ -59,11 +69,21 @@ struct Shared {
 impl Server {
     /// Starts a server with these answers; the last one is given again and again.
     pub(super) fn start(answers: Vec<Vec<u8>>, order: Order) -> Result<Self> {
+        Self::start_with(answers, order, Bodies::Counted)
+    }
+
+    /// As [`Server::start`], and keeps the bodies of requests. Nothing is measured with it.
+    pub(super) fn start_keeping(answers: Vec<Vec<u8>>) -> Result<Self> {
+        Self::start_with(answers, Order::Counted, Bodies::Kept)
+    }
+
+    fn start_with(answers: Vec<Vec<u8>>, order: Order, bodies: Bodies) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).context("opening a port")?;
         let url = format!("http://{}", listener.local_addr()?);
         let shared = Arc::new(Shared {
             answers,
             order,
+            bodies,
             next: AtomicUsize::new(0),
             exchanges: Mutex::default(),
             stops: AtomicBool::new(false),
@@ -141,14 +161,16 @@ fn serve(mut socket: TcpStream, shared: &Shared) -> io::Result<()> {
             came.get_or_insert_with(Instant::now);
             bytes.extend_from_slice(&buffer[..n]);
         };
-        let answer = shared.answer(&bytes[head..head + length]);
+        let body = &bytes[head..head + length];
+        let answer = shared.answer(body);
+        let kept = if shared.bodies == Bodies::Kept { body.to_vec() } else { Vec::new() };
         bytes.clear();
         let (first, last) = answer.split_at((answer.len().max(1) - 1) / WRITE_BYTES * WRITE_BYTES);
         first.chunks(WRITE_BYTES).try_for_each(|part| socket.write_all(part))?;
         let answered = Instant::now();
         // Noted before the client can know, so that whoever waits for it finds it here.
         let came = came.unwrap_or(answered);
-        shared.lock().push(Exchange { came, answered, body_bytes: length });
+        shared.lock().push(Exchange { came, answered, body_bytes: length, body: kept });
         socket.write_all(last)?;
     }
 }

@@ -3,6 +3,8 @@
 //! This is what heeler is measured against: no engine, no limits, no recovery, no permission.
 //! Nothing else may use it.
 
+#![cfg(feature = "whole")]
+
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};

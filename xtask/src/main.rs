@@ -5,6 +5,7 @@
 
 mod bench;
 mod finding;
+mod instructions;
 mod rust_text;
 mod seeds;
 mod shipped;
@@ -13,6 +14,7 @@ mod storm;
 mod tidy;
 mod tree;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -29,6 +31,7 @@ usage: cargo xtask COMMAND
   simulate          the shipped turn machine through faults: --seeds N, --seed S, --break NAME
   storm             the shipped program, killed and resumed: --kills N, --seed S, --binary PATH
   bench             heeler beside a bare loop: --quick, --profile NAME, --only NAME
+  instructions      what the hot paths execute, beside bench/instructions.toml: --update
 ";
 
 fn main() -> ExitCode {
@@ -49,6 +52,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["seeds", "--closed"] => Ok(seeds::run(&workspace()?, OpenRows::Refused)),
         ["simulate", rest @ ..] => simulate::run_command(rest),
         ["bench", rest @ ..] => bench::run_command(rest),
+        ["instructions", rest @ ..] => instructions::run_command(rest, root()?),
         ["storm", rest @ ..] => storm::run_command(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
@@ -61,9 +65,13 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
     }
 }
 
-fn workspace() -> Result<Tree> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+fn root() -> Result<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
-        .context("xtask stands directly below the workspace root")?;
+        .context("xtask stands directly below the workspace root")
+}
+
+fn workspace() -> Result<Tree> {
+    let root = root()?;
     Tree::read(root).with_context(|| format!("reading {}", root.display()))
 }

@@ -13,8 +13,8 @@ use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 
-use self::decode::Decoder;
-use self::encode::Encoder;
+pub use self::decode::Decoder;
+pub use self::encode::Encoder;
 pub use self::settings::{
     AnthropicSettings, BASE_URL_DEFAULT, IDLE_TIMEOUT_DEFAULT, Key, SettingsError,
 };

@@ -26,7 +26,7 @@ const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Decodes one streamed answer.
 #[derive(Debug)]
-pub(crate) struct Decoder {
+pub struct Decoder {
     parser: sse::Parser,
     answer: Answer,
 }
@@ -52,7 +52,9 @@ enum Slot {
 }
 
 impl Decoder {
-    pub(crate) fn new() -> Self {
+    /// A decoder of an answer that has not begun.
+    #[must_use]
+    pub fn new() -> Self {
         Self::with_limit(REPLY_BYTES_MAX)
     }
 
@@ -72,7 +74,10 @@ impl Decoder {
 
     /// Reads a chunk of the body and appends what it brings to `out`; on an error, what came
     /// before it. Deltas name a block by its index on the wire.
-    pub(crate) fn feed(
+    ///
+    /// # Errors
+    /// When the answer cannot be understood, or tells of a failure itself.
+    pub fn feed(
         &mut self,
         chunk: &[u8],
         out: &mut VecDeque<ModelEvent>,
@@ -88,12 +93,16 @@ impl Decoder {
     }
 
     /// Whether the answer's end marker has arrived.
-    pub(crate) fn is_finished(&self) -> bool {
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
         self.answer.ended
     }
 
     /// What the end of the body means: an error unless the end marker came before it.
-    pub(crate) fn finish(&self) -> Result<(), ProviderError> {
+    ///
+    /// # Errors
+    /// When the answer is not whole.
+    pub fn finish(&self) -> Result<(), ProviderError> {
         if self.answer.ended {
             return Ok(());
         }
@@ -103,6 +112,12 @@ impl Decoder {
             "Anthropic's answer ended without its end marker: the connection or a proxy cut it"
         };
         Err(ProviderError::new(ProviderErrorKind::Format, message))
+    }
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -25,7 +25,7 @@ use super::DIALECT;
 
 /// Encodes requests, and keeps the last head: it stays the same for a whole epoch.
 #[derive(Debug, Default)]
-pub(crate) struct Encoder {
+pub struct Encoder {
     last_head: Mutex<Option<Head>>,
 }
 
@@ -47,7 +47,10 @@ struct HeadMarkers {
 
 impl Encoder {
     /// The request's body as chunks that share the messages' bytes.
-    pub(crate) fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
+    ///
+    /// # Errors
+    /// When the request cannot be sent.
+    pub fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
         let tail = tail::encode(request)?;
         let markers = Markers::choose(request);
         let mut chunks = Vec::with_capacity(2 * request.messages.len() + 4);

@@ -119,4 +119,50 @@ mod tests {
         assert_eq!(CharacterEstimate::new(33), CharacterEstimate::new(4));
         assert_eq!(CharacterEstimate::new(1).tokens(100), 100);
     }
+
+    #[test]
+    fn everything_a_request_sends_weighs_something() {
+        use heeler_core::{
+            Image, Opaque, RawJson, RedactedThinking, Role, Thinking, ToolResult, ToolUse,
+        };
+
+        let json = || RawJson::parse("[1]").unwrap();
+        let opaque = || Opaque { provider: "somebody".into(), raw: json() };
+        let call = ToolUse {
+            id: "not sent as text".into(),
+            name: "read".into(),
+            input: json(),
+            invalid: None,
+            cache: None,
+        };
+        let image = Image { media_type: "image/png".into(), data: "A".into(), cache: None };
+        let result = ToolResult {
+            tool_use_id: "x".into(),
+            content: vec![Block::text("12345"), Block::Image(image.clone())],
+            is_error: false,
+            cache: None,
+        };
+        let weigh = |block: Block| {
+            let message = Message { role: Role::User, blocks: vec![block, Block::text("+")] };
+            weigh_message(&CharacterEstimate::new(2), &message) - 1
+        };
+        for (block, expected) in [
+            (Block::text("12345"), 5),
+            (Block::Thinking(Thinking { text: "1234".into(), signature: "s".into() }), 4),
+            (Block::RedactedThinking(RedactedThinking { data: "123".into() }), 3),
+            (Block::Image(image), 3200),
+            (Block::Document(opaque()), 3),
+            (Block::Opaque(opaque()), 3),
+            (Block::ToolUse(call), 7),
+            (Block::ToolResult(result), 3205),
+        ] {
+            assert_eq!(weigh(block.clone()), expected, "{block:?}");
+        }
+        let tool = ToolDefinition {
+            name: "read".into(),
+            description: "Reads.".into(),
+            input_schema: json(),
+        };
+        assert_eq!(weigh_tool(&CharacterEstimate::new(2), &tool), 13);
+    }
 }

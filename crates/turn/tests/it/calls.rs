@@ -241,3 +241,29 @@ fn the_values_after_a_batch_are_those_of_its_calls_in_call_order() {
         assert_eq!(play.state.values().get::<String>("only").unwrap(), "first", "{order:?}");
     }
 }
+
+#[test]
+fn what_a_tool_says_to_the_user_is_told_unless_it_is_silent() {
+    use heeler_core::{CallId, Entry, Event, Record, ToolOutput};
+    use heeler_turn::state::Announcer;
+
+    for (for_user, silent, expected) in [
+        ("Look!", false, Some("Look!")),
+        ("Look!", true, None),
+        ("", false, None),
+        ("", true, None),
+    ] {
+        let mut state = crate::door::Play::of("user go\nreply call note a").state;
+        let for_user = for_user.to_owned();
+        let output = Box::new(ToolOutput { for_user, silent, ..ToolOutput::text("done") });
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        let record = Record::CallFinished { call, output, millis: 0 };
+        let mut out = Announcer::collecting();
+        state.apply_announcing(&Entry { seq: state.seq + 1, at: state.now, record }, &mut out);
+        let told = out.into_events().into_iter().find_map(|event| match event {
+            Event::ToolText { call: of, text } if of == call => Some(text),
+            _ => None,
+        });
+        assert_eq!(told.as_deref(), expected);
+    }
+}

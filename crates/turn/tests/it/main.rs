@@ -19,6 +19,7 @@ mod permission;
 mod properties;
 mod repeats;
 mod replies;
+mod requests;
 mod retry;
 mod steering;
 mod toolbox;

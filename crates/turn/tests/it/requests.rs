@@ -1,0 +1,64 @@
+//! What is sent to a model: the prefix in force, the conversation, and what the settings say.
+
+use std::sync::Arc;
+
+use heeler_core::{EpochCause, EpochStarted, ModelRequest, RawJson, Record, ToolDefinition};
+use heeler_turn::{State, compact};
+
+use crate::door::Play;
+
+/// A session whose model sees one tool.
+fn play() -> Play {
+    let mut play = Play::of("set chars=1 model=p/m\nuser one\nreply two\nuser three\nreply four");
+    let tool = ToolDefinition {
+        name: "read".into(),
+        description: "Reads.".into(),
+        input_schema: RawJson::empty_object(),
+    };
+    play.write(Record::EpochStarted(Box::new(EpochStarted {
+        epoch: 2,
+        cause: EpochCause::Tools,
+        system: "You read.".into(),
+        tools: vec![tool],
+        model: "p/m".into(),
+        system_hash: String::new(),
+        tools_hash: String::new(),
+    })));
+    play
+}
+
+fn said(request: &ModelRequest) -> Vec<String> {
+    request.messages.iter().map(|message| message.message.text()).collect()
+}
+
+#[test]
+fn a_request_is_the_prefix_and_the_whole_conversation() {
+    let state = play().state;
+    let request = state.request(77).unwrap();
+    assert_eq!((&*request.model, &*request.system), ("m", "You read."));
+    assert_eq!((request.tools[0].name.as_str(), request.tools.len()), ("read", 1));
+    assert_eq!((request.output_max, request.epoch, request.stable), (77, 2, 4));
+    assert_eq!(said(&request), ["one", "two", "three", "four"]);
+    assert!(State::new().request(77).is_none());
+}
+
+#[test]
+fn a_summary_is_asked_for_with_the_same_prefix() {
+    let state = play().state;
+    let (request, summary) = (state.request(77).unwrap(), state.summary_request(2, 55).unwrap());
+    assert_eq!(said(&summary), ["one", "two", compact::INSTRUCTION]);
+    assert_eq!((summary.output_max, summary.stable), (55, 3));
+    assert!(Arc::ptr_eq(&request.tools, &summary.tools));
+    assert!(Arc::ptr_eq(&request.system, &summary.system));
+    assert!(State::new().summary_request(2, 55).is_none());
+}
+
+#[test]
+fn all_of_it_is_estimated() {
+    let state = play().state;
+    let whole = state.breakdown();
+    // The tool: its name, its description and `{}`.
+    assert_eq!((whole.system, whole.tools, whole.messages), (9, 12, 3 + 3 + 5 + 4));
+    assert_eq!((whole.total(), state.estimate()), (36, 36));
+    assert_eq!(state.estimate_with("123"), 39);
+}

@@ -22,6 +22,7 @@ mod store;
 mod summary;
 mod tool;
 mod typed_tool;
+mod upgrade;
 mod usage;
 mod view;
 
@@ -60,6 +61,7 @@ pub use tool::{
     ToolDefinition, ToolError, ToolOutput,
 };
 pub use typed_tool::{TypedTool, tool_schema};
+pub use upgrade::{RECORD_KINDS, RecordKind, Upgrade};
 pub use usage::{Cost, Prices, Usage};
 pub use view::{CallStatus, CallView, Messages, OpenPermission, TurnView, View};
 

@@ -98,7 +98,8 @@ impl World {
         look(&self.root, &mut strange, |name| ["heeler", "home", "temp", "work"].contains(&name))?;
         let is_ballast = |name: &str| self.disk.is_some() && name == Disk::BALLAST;
         look(&self.home(), &mut strange, |name| name == "sessions" || is_ballast(name))?;
-        let is_kept = |name: &str| name.ends_with(".jsonl") || name.ends_with(".spill");
+        let kept = [".jsonl", ".spill", ".checkpoint-0", ".checkpoint-1"];
+        let is_kept = |name: &str| kept.iter().any(|suffix| name.ends_with(suffix));
         look(&self.home().join("sessions"), &mut strange, is_kept)?;
         ensure!(strange.is_empty(), "files are left: {}", strange.join(", "));
         Ok(())

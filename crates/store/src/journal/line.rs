@@ -8,7 +8,7 @@ use std::io::Write;
 use heeler_core::{Entry, Seq, Timestamp};
 use sha2::{Digest, Sha256};
 
-use super::kinds::RECORD_VERSION;
+use super::typed;
 
 /// The longest line of a journal, its newline included.
 pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -88,7 +88,8 @@ pub(crate) fn encode(buffer: &mut Vec<u8>, entry: &Entry, prev: Sum) -> Result<S
 pub(crate) fn encode_said(buffer: &mut Vec<u8>, entry: &Entry) -> Result<(), LineError> {
     let (seq, at) = (entry.seq, entry.at.millis());
     let json = |error: &dyn std::fmt::Display| LineError::Json(error.to_string());
-    write!(buffer, r#"{{"seq":{seq},"at":{at},"v":{RECORD_VERSION}"#).map_err(|e| json(&e))?;
+    let version = typed::version(entry.record.kind());
+    write!(buffer, r#"{{"seq":{seq},"at":{at},"v":{version}"#).map_err(|e| json(&e))?;
     // The record is an object of its own, `{"kind":..,"body":..}`; its fields join the line's.
     let opening = buffer.len();
     serde_json::to_writer(&mut *buffer, &entry.record).map_err(|e| json(&e))?;

@@ -3,7 +3,6 @@
 
 mod checkpoint;
 mod header;
-mod kinds;
 mod line;
 mod lines;
 mod medium;

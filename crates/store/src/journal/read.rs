@@ -33,8 +33,7 @@ pub(crate) struct Collected(Vec<Entry>);
 impl Collected {
     /// Takes a record, or says what is wrong with its body.
     pub(crate) fn take(&mut self, line: &RecordLine<'_>) -> Result<(), String> {
-        let record = typed::record(line.kind, line.body)
-            .map_err(|error| format!("the body of record kind `{}`: {error}", line.kind))?;
+        let record = typed::record(line.kind, line.version, line.body)?;
         self.0.push(Entry { seq: line.seq, at: line.at, record });
         Ok(())
     }

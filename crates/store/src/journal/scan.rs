@@ -5,9 +5,9 @@ use std::io::{self, BufRead};
 use heeler_core::{JournalDamage, Seq, SessionHeader};
 
 use super::header::{HeaderError, decode_header};
-use super::kinds::is_newer;
 use super::line::{RecordLine, Sum, unseal};
 use super::lines::Lines;
+use super::typed::is_newer;
 
 /// The most places of damage that are told apart; what comes after them is counted in one more.
 pub const DAMAGE_MAX: usize = 1000;

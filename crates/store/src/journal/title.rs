@@ -33,10 +33,12 @@ pub(crate) fn read_head(bytes: &[u8]) -> Result<Head, HeaderError> {
 /// The title, when the line is the first input's or its beginning.
 fn title_of_line(line: &[u8]) -> Option<String> {
     let text = match unseal(line).and_then(|(said, _)| RecordLine::parse(said)) {
-        Some(RecordLine { kind: "input", body, .. }) => match typed::record("input", body) {
-            Ok(Record::Input(input)) => return title_of_input(&input),
-            _ => return None,
-        },
+        Some(RecordLine { kind: "input", version, body, .. }) => {
+            match typed::record("input", version, body) {
+                Ok(Record::Input(input)) => return title_of_input(&input),
+                _ => return None,
+            }
+        }
         Some(_) => return None,
         None => text_of_cut_line(line)?,
     };

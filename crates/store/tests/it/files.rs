@@ -119,7 +119,7 @@ fn a_session_continued_by_a_newer_heeler_is_read_but_not_leased() {
 fn a_journal_of_the_first_format_opens() {
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::open(folder.path()).unwrap();
-    fs::write(store.journal_path(&id("a")), include_str!("format_1.jsonl")).unwrap();
+    fs::write(store.journal_path(&id("a")), include_str!("golden/format_1.jsonl")).unwrap();
     assert_eq!(store.load("a").unwrap().entries, entries(1..=3));
     store.add(&store.take("a").unwrap(), entries(4..=4)).unwrap();
     assert_eq!(store.seqs("a"), [1, 2, 3, 4]);

@@ -11,6 +11,8 @@ mod damage;
 #[cfg(test)]
 mod files;
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod records;

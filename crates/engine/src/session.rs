@@ -23,7 +23,8 @@ const COMMANDS_MAX: usize = 256;
 #[derive(Clone)]
 pub struct Session {
     id: SessionId,
-    commands: mpsc::Sender<Command>,
+    /// Boxed, since a channel keeps room for many commands from the start.
+    commands: mpsc::Sender<Box<Command>>,
     log: Arc<EventLog>,
 }
 
@@ -98,9 +99,10 @@ impl Session {
     /// When it does not exist, another process owns it, or the store refuses.
     pub async fn open(parts: Parts, id: SessionId) -> Result<Self, OpenError> {
         let (sender, receiver) = mpsc::channel(COMMANDS_MAX);
-        let driver = Driver::open(parts, id.clone(), receiver).await?;
+        // Boxed, so that whoever awaits this does not keep room for a driver and its journal.
+        let driver = Box::pin(Driver::open(parts, id.clone(), receiver)).await?;
         let log = driver.log();
-        tokio::spawn(driver.run());
+        tokio::spawn(Box::new(driver).run());
         Ok(Self { id, commands: sender, log })
     }
 
@@ -127,7 +129,7 @@ impl Session {
     fn start(&self, input: Option<Input>) -> Turn {
         let cancel = CancellationToken::new();
         let (done, outcome) = oneshot::channel();
-        let command = Command::Turn { input, cancel: cancel.clone(), done };
+        let command = Box::new(Command::Turn { input, cancel: cancel.clone(), done });
         let commands = self.commands.clone();
         // Sent from a task, so that starting a turn needs no await and never blocks.
         match commands.try_send(command) {
@@ -236,7 +238,7 @@ impl Session {
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
     ) -> Result<T, SessionError> {
         let (done, answer) = oneshot::channel();
-        self.commands.send(command(done)).await.map_err(|_| SessionError)?;
+        self.commands.send(Box::new(command(done))).await.map_err(|_| SessionError)?;
         answer.await.map_err(|_| SessionError)
     }
 }

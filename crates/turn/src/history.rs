@@ -228,10 +228,12 @@ impl History {
         id
     }
 
-    fn push(&mut self, role: Role, blocks: Vec<Block>) -> Option<Arc<Message>> {
+    fn push(&mut self, role: Role, mut blocks: Vec<Block>) -> Option<Arc<Message>> {
         if blocks.is_empty() {
             return None;
         }
+        // Kept as long as the session, so without room for more.
+        blocks.shrink_to_fit();
         let message = Arc::new(Message { role, blocks });
         self.push_whole(Arc::clone(&message));
         Some(message)

@@ -43,7 +43,7 @@ pub(crate) struct Driver {
     lease: Arc<Lease>,
     state: State,
     log: Arc<EventLog>,
-    commands: mpsc::Receiver<Command>,
+    commands: mpsc::Receiver<Box<Command>>,
     /// Spawned effects; each ends in the records it came to.
     tasks: JoinSet<Outcome>,
     /// In an order of their own, so that the same run is the same again.
@@ -101,7 +101,7 @@ struct QueuedTurn {
 
 /// What woke the loop.
 enum Woken {
-    Command(Option<Command>),
+    Command(Option<Box<Command>>),
     Task(Result<(Id, Outcome), JoinError>),
     Stream(stream::Step),
     TurnDropped,
@@ -114,7 +114,7 @@ impl Driver {
     }
 
     /// Runs until the session is closed or its journal cannot be written.
-    pub(crate) async fn run(mut self) {
+    pub(crate) async fn run(mut self: Box<Self>) {
         let result = self.run_until_closed().await;
         if let Err(error) = result {
             self.break_off(&error);
@@ -141,7 +141,7 @@ impl Driver {
             self.settle().await?;
             let woken = self.wait().await;
             let goes_on = match woken {
-                Woken::Command(Some(command)) => self.obey(command).await?,
+                Woken::Command(Some(command)) => self.obey(*command).await?,
                 Woken::Command(None) => {
                     self.stop().await?;
                     false

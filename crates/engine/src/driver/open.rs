@@ -20,7 +20,7 @@ impl Driver {
     pub(crate) async fn open(
         parts: Parts,
         id: SessionId,
-        commands: mpsc::Receiver<Command>,
+        commands: mpsc::Receiver<Box<Command>>,
     ) -> Result<Self, StoreError> {
         let empty = match &parts.estimate {
             Some(estimate) => State::with_estimate(Arc::clone(estimate)),

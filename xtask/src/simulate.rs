@@ -1,4 +1,4 @@
-//! `cargo xtask simulate`: seeds through the shipped machine, and what they met.
+//! `cargo xtask simulate`: seeds through the shipped machine and engine, and what they met.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -6,55 +6,96 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use heeler_simulator::{Broken, Bug, Totals, run, shrink, turn_on};
+use heeler_simulator::{Arm, Broken, Bug, Totals, run, shrink, turn_on};
 
 /// Cells of the matrix that can be reached and were hit less often are told.
 const HITS_MIN: u64 = 20;
 /// Seeds of the standard run, when nobody says how many.
 const SEEDS: u64 = 10_000;
+/// The engine runs one seed while the machine runs so many: a run of it takes so much longer.
+const MACHINE_SEEDS_PER_ENGINE_SEED: u64 = 10;
 
 /// What the command line asks for.
 struct Wish {
-    first: u64,
-    seeds: u64,
+    seeds: Option<u64>,
+    seed: Option<u64>,
     bug: Option<Bug>,
+    arm: Option<Arm>,
+}
+
+impl Wish {
+    /// The seeds to run through a simulation; none when it is not asked for.
+    fn seeds(&self, arm: Arm) -> std::ops::Range<u64> {
+        if self.arm.or(self.bug.map(Bug::arm)).is_some_and(|wanted| wanted != arm) {
+            return 0..0;
+        }
+        let first = self.seed.unwrap_or_default();
+        let seeds = match (self.seeds, self.seed) {
+            (None, Some(_)) => 1,
+            (seeds, _) if arm == Arm::Machine || self.arm.is_some() => seeds.unwrap_or(SEEDS),
+            (seeds, _) => seeds.unwrap_or(SEEDS).div_ceil(MACHINE_SEEDS_PER_ENGINE_SEED),
+        };
+        first..first.saturating_add(seeds)
+    }
 }
 
 /// Runs `simulate` with its arguments.
 pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     let Some(wish) = parse(arguments)? else { return Ok(ExitCode::SUCCESS) };
-    let started = Instant::now();
-    let (totals, broken) = run_seeds(&wish);
-    println!("{}", totals.matrix);
+    let mut violations = Vec::new();
+    for arm in Arm::ALL.iter().copied() {
+        let seeds = wish.seeds(arm);
+        if seeds.is_empty() {
+            continue;
+        }
+        let started = Instant::now();
+        let (totals, broken) = run_seeds(arm, &seeds, wish.bug);
+        tell(&totals, started);
+        violations.extend(broken.map(|(seed, broken)| (arm, seed, broken)));
+    }
+    println!("violations: {}", violations.len());
+    if violations.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    turn_on(wish.bug);
+    for (arm, seed, broken) in violations {
+        println!("\n{} seed {seed} breaks {}", arm.name(), shrink(broken));
+        let bug = wish.bug.map_or(String::new(), |bug| format!(" --break {}", bug.name()));
+        println!("again: cargo xtask simulate --arm {} --seed {seed}{bug}", arm.name());
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+/// Prints what the runs of a simulation came to.
+fn tell(totals: &Totals, started: Instant) {
+    println!("{}: {}", totals.arm.name(), totals.matrix);
     for cell in totals.matrix.surprising() {
         println!("held unreachable, and hit: {cell}");
     }
     // Fewer runs than the standard ones cannot reach everything.
-    if totals.runs >= SEEDS {
-        for cell in totals.matrix.rare(HITS_MIN) {
-            println!("hit less than {HITS_MIN} times: {cell}");
+    let (standard, hits_min) = match totals.arm {
+        Arm::Machine => (SEEDS, HITS_MIN),
+        Arm::Engine => (SEEDS.div_ceil(MACHINE_SEEDS_PER_ENGINE_SEED), 1),
+    };
+    if totals.runs >= standard {
+        for cell in totals.matrix.rare(hits_min) {
+            println!("hit less than {hits_min} times: {cell}");
         }
     }
     println!(
-        "runs {}, turns {}, records {}, crashes {}, seconds {:.1}",
+        "{}: runs {}, turns {}, records {}, crashes {}, seconds {:.1}\n",
+        totals.arm.name(),
         totals.runs,
         totals.turns,
         totals.records,
         totals.crashes,
         started.elapsed().as_secs_f64()
     );
-    println!("violations: {}", u32::from(broken.is_some()));
-    let Some((seed, broken)) = broken else { return Ok(ExitCode::SUCCESS) };
-    turn_on(wish.bug);
-    println!("\nseed {seed} breaks {}", shrink(broken));
-    let bug = wish.bug.map_or(String::new(), |bug| format!(" --break {}", bug.name()));
-    println!("again: cargo xtask simulate --seed {seed}{bug}");
-    Ok(ExitCode::FAILURE)
 }
 
 /// `None` when everything asked for is told already.
 fn parse(arguments: &[&str]) -> Result<Option<Wish>> {
-    let (mut seeds, mut seed, mut bug) = (None, None, None);
+    let (mut seeds, mut seed, mut bug, mut arm) = (None, None, None, None);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let value = rest.next().with_context(|| format!("{argument} needs a value"))?;
@@ -62,31 +103,42 @@ fn parse(arguments: &[&str]) -> Result<Option<Wish>> {
             "--seeds" => seeds = Some(value.parse().context("--seeds is a number")?),
             "--seed" => seed = Some(value.parse().context("--seed is a number")?),
             "--break" => bug = Some(*value),
-            other => bail!("simulate knows --seeds N, --seed S and --break NAME, not {other}"),
+            "--arm" => arm = Some(find_arm(value)?),
+            other => bail!(
+                "simulate knows --seeds N, --seed S, --arm NAME and --break NAME, not {other}"
+            ),
         }
     }
     if bug == Some("list") {
-        Bug::ALL.iter().for_each(|bug| println!("{}", bug.name()));
+        Bug::all().for_each(|bug| println!("{}", bug.name()));
         return Ok(None);
     }
     let bug = bug.map(find_bug).transpose()?;
-    let seeds = seeds.unwrap_or(if seed.is_some() { 1 } else { SEEDS });
-    Ok(Some(Wish { first: seed.unwrap_or(0), seeds, bug }))
+    Ok(Some(Wish { seeds, seed, bug, arm }))
 }
 
 fn find_bug(name: &str) -> Result<Bug> {
-    let found = Bug::ALL.iter().copied().find(|bug| bug.name() == name);
+    let found = Bug::all().find(|bug| bug.name() == name);
     found.with_context(|| format!("there is no seeded bug {name}; --break list prints them"))
 }
 
+fn find_arm(name: &str) -> Result<Arm> {
+    let found = Arm::ALL.iter().copied().find(|arm| arm.name() == name);
+    found.with_context(|| format!("--arm is machine or engine, not {name}"))
+}
+
 /// Runs on all cores; of several violations, the one of the lowest seed is kept.
-fn run_seeds(wish: &Wish) -> (Totals, Option<(u64, Broken)>) {
-    let next = AtomicU64::new(wish.first);
-    let end = wish.first.saturating_add(wish.seeds);
-    let found: Mutex<(Totals, Option<(u64, Broken)>)> = Mutex::default();
+fn run_seeds(
+    arm: Arm,
+    seeds: &std::ops::Range<u64>,
+    bug: Option<Bug>,
+) -> (Totals, Option<(u64, Broken)>) {
+    let next = AtomicU64::new(seeds.start);
+    let end = seeds.end;
+    let found: Mutex<(Totals, Option<(u64, Broken)>)> = Mutex::new((Totals::of(arm), None));
     let work = || {
-        turn_on(wish.bug);
-        let mut totals = Totals::default();
+        turn_on(bug);
+        let mut totals = Totals::of(arm);
         let mut broken = None;
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -112,5 +164,5 @@ fn run_seeds(wish: &Wish) -> (Totals, Option<(u64, Broken)>) {
             scope.spawn(work);
         });
     });
-    found.into_inner().unwrap_or_default()
+    found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use heeler_core::{Effect, EffectKind, WakeCause};
 
+use crate::run::Arm;
+
 macro_rules! names {
     ($(#[$doc:meta])* $kind:ident { $($name:ident = $text:literal,)* }) => {
         $(#[$doc])*
@@ -11,7 +13,7 @@ macro_rules! names {
         pub(crate) enum $kind { $($name,)* }
 
         impl $kind {
-            pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
+            const ALL: &[Self] = &[$(Self::$name,)*];
 
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
@@ -53,6 +55,16 @@ names! {
         CallFailed = "tool failed",
         CallHung = "tool hung",
         SummaryFailed = "summary failed",
+        SlowAppend = "append slow",
+        DropTurn = "turn dropped",
+        Late = "decide late",
+        Tools = "tools changed",
+        ModelStalled = "stream stalls",
+        ModelCrashed = "provider panics",
+        CallCrashed = "tool panics",
+        SlowReader = "slow watcher",
+        LostReader = "watcher dropped",
+        Closed = "closed in the middle",
     }
 }
 
@@ -91,22 +103,30 @@ impl Pending {
 /// Hits of each fault on each pending effect.
 #[derive(Debug, Clone)]
 pub struct Matrix {
+    arm: Arm,
     hits: Vec<[u64; Pending::ALL.len()]>,
 }
 
-impl Default for Matrix {
-    fn default() -> Self {
-        Self { hits: vec![[0; Pending::ALL.len()]; Fault::ALL.len()] }
-    }
-}
-
 impl Matrix {
+    /// No hits yet.
+    pub(crate) fn of(arm: Arm) -> Self {
+        Self { arm, hits: vec![[0; Pending::ALL.len()]; Fault::ALL.len()] }
+    }
+
     pub(crate) fn hit(&mut self, fault: Fault, pending: &[Effect]) {
         let row = &mut self.hits[fault as usize];
         let mut seen = [false; Pending::ALL.len()];
         pending.iter().for_each(|effect| seen[Pending::of(effect) as usize] = true);
         seen[Pending::Idle as usize] = pending.is_empty();
         row.iter_mut().zip(seen).for_each(|(hits, seen)| *hits += u64::from(seen));
+    }
+
+    fn cells(&self) -> impl Iterator<Item = (Fault, Pending, u64)> {
+        let faults = Fault::ALL.iter().filter(|fault| is_of(self.arm, **fault));
+        faults.flat_map(|fault| {
+            let row = self.hits[*fault as usize];
+            Pending::ALL.iter().map(move |pending| (*fault, *pending, row[*pending as usize]))
+        })
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
@@ -118,50 +138,57 @@ impl Matrix {
     /// Cells that can be reached and were, but fewer than `hits_min` times; by name.
     #[must_use]
     pub fn rare(&self, hits_min: u64) -> Vec<String> {
-        let mut rare = Vec::new();
-        for fault in Fault::ALL {
-            for pending in Pending::ALL {
-                let hits = self.hits[*fault as usize][*pending as usize];
-                if hits < hits_min && is_reachable(*fault, *pending) {
-                    rare.push(format!("{} x {}: {hits}", fault.name(), pending.name()));
-                }
-            }
-        }
-        rare
+        let rare = self.cells().filter(|(fault, pending, hits)| {
+            *hits < hits_min && is_reachable(self.arm, *fault, *pending)
+        });
+        rare.map(tell).collect()
     }
 
     /// Cells that were hit though they were held unreachable; by name.
     #[must_use]
     pub fn surprising(&self) -> Vec<String> {
-        let mut surprising = Vec::new();
-        for fault in Fault::ALL {
-            for pending in Pending::ALL {
-                let hits = self.hits[*fault as usize][*pending as usize];
-                if hits > 0 && !is_reachable(*fault, *pending) {
-                    surprising.push(format!("{} x {}: {hits}", fault.name(), pending.name()));
-                }
-            }
-        }
-        surprising
+        let surprising = self.cells().filter(|(fault, pending, hits)| {
+            *hits > 0 && !is_reachable(self.arm, *fault, *pending)
+        });
+        surprising.map(tell).collect()
+    }
+}
+
+fn tell((fault, pending, hits): (Fault, Pending, u64)) -> String {
+    format!("{} x {}: {hits}", fault.name(), pending.name())
+}
+
+/// Whether a fault can come about in a simulation of this kind.
+fn is_of(arm: Arm, fault: Fault) -> bool {
+    match arm {
+        Arm::Machine => (fault as usize) < Fault::SlowAppend as usize,
+        // Outcomes come once, rules come with settings, and the engine keeps time by itself.
+        Arm::Engine => !matches!(fault, Fault::Stale | Fault::Rule | Fault::WallTime),
     }
 }
 
 /// Whether a fault can meet an effect at all: what comes from an effect's own work meets that
 /// effect and those that may be pending beside it.
-fn is_reachable(fault: Fault, pending: Pending) -> bool {
+fn is_reachable(arm: Arm, fault: Fault, pending: Pending) -> bool {
     use Pending::{Ask, Compact, Idle, Model, Plan, Run, Wall};
     match fault {
-        Fault::Approve
-        | Fault::ApproveTwice
-        | Fault::Deny
-        | Fault::DenyAndStop
-        | Fault::Grant
-        | Fault::CallFailed
-        | Fault::CallHung => matches!(pending, Ask | Run | Wall | Plan),
+        Fault::Approve | Fault::ApproveTwice | Fault::Deny | Fault::DenyAndStop | Fault::Grant => {
+            match arm {
+                Arm::Machine => matches!(pending, Ask | Run | Wall | Plan),
+                // It plans all calls of an answer before it asks about any.
+                Arm::Engine => matches!(pending, Ask | Run | Wall),
+            }
+        }
+        // A call that only looks may begin while the answer still streams.
+        Fault::CallFailed | Fault::CallHung | Fault::CallCrashed => {
+            matches!(pending, Ask | Run | Wall | Plan) || (arm, pending) == (Arm::Engine, Model)
+        }
         Fault::ModelTransient
         | Fault::ModelCut
         | Fault::ModelOverflow
         | Fault::ModelFatal
+        | Fault::ModelStalled
+        | Fault::ModelCrashed
         | Fault::ModelSpoiled => matches!(pending, Model | Wall),
         Fault::SummaryFailed => matches!(pending, Compact | Wall),
         // What is idle has nothing to interrupt, and nothing to wait for.
@@ -176,11 +203,11 @@ impl fmt::Display for Matrix {
         for pending in Pending::ALL {
             write!(f, "{:>9}", pending.name())?;
         }
-        for fault in Fault::ALL {
+        for fault in Fault::ALL.iter().filter(|fault| is_of(self.arm, **fault)) {
             write!(f, "\n{:<22}", fault.name())?;
             for pending in Pending::ALL {
                 match self.hits[*fault as usize][*pending as usize] {
-                    0 if !is_reachable(*fault, *pending) => write!(f, "{:>9}", "-")?,
+                    0 if !is_reachable(self.arm, *fault, *pending) => write!(f, "{:>9}", "-")?,
                     hits => write!(f, "{hits:>9}")?,
                 }
             }

@@ -99,6 +99,11 @@ fn call(temper: Temper, memory: &mut Memory, chance: &mut Chance) -> ToolUse {
     ToolUse { id, name, input, invalid: None, cache: None }
 }
 
+/// Whether an answer is none of the two usual ones.
+pub(crate) fn is_odd(reply: &Reply) -> bool {
+    !matches!(reply.stop, StopReason::EndTurn | StopReason::ToolUse) || reply.blocks.is_empty()
+}
+
 /// Breaks an answer in one of the ways models and providers do.
 fn spoil(blocks: &mut Vec<Block>, stop: StopReason, chance: &mut Chance) -> StopReason {
     match chance.below(9) {
@@ -133,7 +138,8 @@ fn spoil(blocks: &mut Vec<Block>, stop: StopReason, chance: &mut Chance) -> Stop
     }
 }
 
-fn failure(reserve: Reserve, chance: &mut Chance) -> Ending {
+/// A request that fails in one of the ways they do.
+pub(crate) fn failure(reserve: Reserve, chance: &mut Chance) -> Ending {
     use ProviderErrorKind::{
         Auth, Billing, ContextOverflow, Format, InvalidRequest, Network, Overloaded, RateLimit,
         Server, UnknownModel,

@@ -6,8 +6,32 @@ use heeler_core::Entry;
 
 use crate::chance::Chance;
 use crate::check::Violation;
-use crate::drive::World;
 use crate::matrix::Matrix;
+use crate::{drive, live};
+
+/// What is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Arm {
+    /// The shipped machine, driven by a small loop of the simulator's own: a thousand times faster.
+    #[default]
+    Machine,
+    /// The whole shipped engine: its driver, pipeline, log and sessions.
+    Engine,
+}
+
+impl Arm {
+    /// Both of them.
+    pub const ALL: &[Self] = &[Self::Machine, Self::Engine];
+
+    /// Its name in what is printed.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Engine => "engine",
+        }
+    }
+}
 
 /// A run in which an invariant did not hold.
 #[derive(Debug, Clone)]
@@ -16,13 +40,16 @@ pub struct Broken {
     pub violation: Violation,
     /// The journal as it was then.
     pub journal: Vec<Entry>,
+    pub(crate) arm: Arm,
     /// What chance gave, for shrinking.
     pub(crate) tape: Vec<u32>,
 }
 
 /// What many runs came to.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Totals {
+    /// Of what.
+    pub arm: Arm,
     /// Runs.
     pub runs: u64,
     /// Turns begun.
@@ -36,6 +63,13 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// No runs yet.
+    #[must_use]
+    pub fn of(arm: Arm) -> Self {
+        let matrix = Matrix::of(arm);
+        Self { arm, runs: 0, turns: 0, records: 0, crashes: 0, matrix }
+    }
+
     /// Adds other runs.
     pub fn add(&mut self, other: &Self) {
         self.runs += other.runs;
@@ -46,7 +80,17 @@ impl Totals {
     }
 }
 
-/// Runs a seed, adding what happened to `totals`.
+/// What came of one run.
+pub(crate) struct Run {
+    pub(crate) result: Result<(), Violation>,
+    pub(crate) turns: u64,
+    pub(crate) crashes: u64,
+    pub(crate) matrix: Matrix,
+    pub(crate) journal: Vec<Entry>,
+    pub(crate) tape: Vec<u32>,
+}
+
+/// Runs a seed, adding what happened to `totals`, in the simulation that `totals` are of.
 ///
 /// # Errors
 /// The first invariant that does not hold.
@@ -54,18 +98,18 @@ pub fn run(seed: u64, totals: &mut Totals) -> Result<(), Box<Broken>> {
     play(Chance::seeded(seed), totals)
 }
 
-pub(crate) fn play(mut chance: Chance, totals: &mut Totals) -> Result<(), Box<Broken>> {
-    let mut world = World::new(&mut chance);
-    let result = world.run();
+pub(crate) fn play(chance: Chance, totals: &mut Totals) -> Result<(), Box<Broken>> {
+    let arm = totals.arm;
+    let Run { result, turns, crashes, matrix, journal, tape } = match arm {
+        Arm::Machine => drive::play(chance),
+        Arm::Engine => live::play(chance),
+    };
     totals.runs += 1;
-    totals.turns += world.counts.turns;
-    totals.records += world.counts.records;
-    totals.crashes += world.counts.crashes;
-    totals.matrix.add(&world.matrix);
-    let journal = world.store.entries().to_vec();
-    result.map_err(|violation| {
-        Box::new(Broken { violation: *violation, journal, tape: chance.into_tape() })
-    })
+    totals.turns += turns;
+    totals.records += journal.len() as u64;
+    totals.crashes += crashes;
+    totals.matrix.add(&matrix);
+    result.map_err(|violation| Box::new(Broken { violation, journal, arm, tape }))
 }
 
 impl fmt::Display for Broken {

@@ -37,6 +37,12 @@ pub(crate) struct Scene {
     pub(crate) has_approver: bool,
     /// When failed requests are sent again.
     pub(crate) retry: retry::Policy,
+    /// When a call is cancelled.
+    pub(crate) call_timeout_millis: u64,
+    /// Percent of answers whose stream ends before they are whole.
+    pub(crate) streams_break: u32,
+    /// How often a session may still be closed in the middle.
+    pub(crate) closes_left: u32,
 }
 
 impl Scene {
@@ -61,6 +67,24 @@ impl Scene {
             postpones: chance.pick(&[0, 30, 80]),
             has_approver: chance.percent(50),
             retry: retry::Policy { attempts_max: 1 + chance.below(5), ..retry::Policy::default() },
+            call_timeout_millis: 660_000,
+            streams_break: 0,
+            closes_left: 0,
+        }
+    }
+
+    /// A run of the whole engine: shorter, since it is slower, and with many more moments at which
+    /// something can happen.
+    pub(crate) fn draw_for_engine(chance: &mut Chance) -> Self {
+        Self {
+            inputs_left: 1 + chance.below(4),
+            acts_left: chance.pick(&[0, 6, 15, 30]),
+            crashes_left: chance.pick(&[0, 0, 3, 6]),
+            crashes: chance.pick(&[0, 1, 3, 8]),
+            call_timeout_millis: chance.pick(&[660_000, 2000, 100]),
+            streams_break: chance.pick(&[0, 5, 25]),
+            closes_left: chance.pick(&[0, 0, 1, 2]),
+            ..Self::draw(chance)
         }
     }
 }

@@ -1,20 +1,26 @@
 //! Finds a simpler run that breaks the same invariant: shorter and calmer tapes, tried in turn.
 
 use crate::chance::Chance;
-use crate::run::{Broken, Totals, play};
+use crate::run::{Arm, Broken, Totals, play};
 
-/// The most runs spent on one shrink.
-const RUNS_MAX: u32 = 3000;
+/// The most runs spent on one shrink of the machine's.
+const MACHINE_RUNS_MAX: u32 = 3000;
+/// The most runs spent on one shrink of the engine's, which are slower.
+const ENGINE_RUNS_MAX: u32 = 300;
 
 /// The simplest run found that breaks what `broken` breaks.
 #[must_use]
 pub fn shrink(broken: Broken) -> Broken {
-    let mut search = Search { best: broken, runs: 0 };
+    let runs_left = match broken.arm {
+        Arm::Machine => MACHINE_RUNS_MAX,
+        Arm::Engine => ENGINE_RUNS_MAX,
+    };
+    let mut search = Search { best: broken, runs_left };
     loop {
         let before = search.best.tape.clone();
         search.drop_chunks();
         search.calm_numbers();
-        if search.best.tape == before || search.runs >= RUNS_MAX {
+        if search.best.tape == before || search.runs_left == 0 {
             return search.best;
         }
     }
@@ -22,16 +28,16 @@ pub fn shrink(broken: Broken) -> Broken {
 
 struct Search {
     best: Broken,
-    runs: u32,
+    runs_left: u32,
 }
 
 impl Search {
     /// Leaves out parts of the tape, long ones first.
     fn drop_chunks(&mut self) {
         let mut length = self.best.tape.len() / 2;
-        while length > 0 && self.runs < RUNS_MAX {
+        while length > 0 && self.runs_left > 0 {
             let mut at = self.best.tape.len();
-            while at > 0 && self.runs < RUNS_MAX {
+            while at > 0 && self.runs_left > 0 {
                 at = at.saturating_sub(length).min(self.best.tape.len());
                 let mut tape = self.best.tape.clone();
                 let end = (at + length).min(tape.len());
@@ -45,7 +51,7 @@ impl Search {
     /// Makes numbers zero, or half.
     fn calm_numbers(&mut self) {
         let mut at = 0;
-        while at < self.best.tape.len() && self.runs < RUNS_MAX {
+        while at < self.best.tape.len() && self.runs_left > 0 {
             let number = self.best.tape[at];
             for calmer in [0, number / 2] {
                 if calmer >= number {
@@ -62,8 +68,10 @@ impl Search {
     }
 
     fn try_tape(&mut self, tape: Vec<u32>) -> bool {
-        self.runs += 1;
-        let Err(broken) = play(Chance::taped(tape), &mut Totals::default()) else { return false };
+        self.runs_left = self.runs_left.saturating_sub(1);
+        let Err(broken) = play(Chance::taped(tape), &mut Totals::of(self.best.arm)) else {
+            return false;
+        };
         let same = broken.violation.invariant == self.best.violation.invariant;
         let key = |broken: &Broken| (broken.journal.len(), broken.tape.len(), sum(&broken.tape));
         let simpler = same && key(&broken) < key(&self.best);

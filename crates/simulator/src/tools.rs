@@ -58,6 +58,11 @@ pub(crate) fn facts(name: &str, input: &RawJson) -> Option<Facts> {
     Some(facts)
 }
 
+/// Whether calls of a tool only look, so that they may begin before anybody wants their result.
+pub(crate) fn is_read_only(name: &str) -> bool {
+    name == "read"
+}
+
 /// What looking a call up finds.
 pub(crate) fn plan(name: &str, input: &RawJson, chance: &mut Chance) -> CallPlan {
     match facts(name, input) {

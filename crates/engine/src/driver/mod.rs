@@ -204,6 +204,10 @@ impl Driver {
                 false => self.state.pending(),
             };
             self.abort_what_is_gone(&pending);
+            if self.is_out_of_time(&pending) {
+                self.interrupt(InterruptCause::WallTime).await?;
+                continue;
+            }
             let new: Vec<Effect> =
                 pending.into_iter().filter(|effect| !self.is_running(effect.id)).collect();
             self.is_settled = new.is_empty();
@@ -224,6 +228,8 @@ impl Driver {
         if self.is_active {
             self.interrupt(InterruptCause::Cancelled).await?;
             let mut ending = self.state.pending();
+            // Before anything more is written: nothing asks or works on in the meantime.
+            self.abort_what_is_gone(&ending);
             ending.retain(|effect| matches!(effect.kind, EffectKind::FinishTurn { .. }));
             self.start(ending).await?;
         }

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::{FutureExt, StreamExt};
 use heeler_core::{
-    Durability, EffectId, EventStream, InterruptCause, ModelEvent, ModelFailed, ModelReplied,
-    ProviderError, ProviderErrorKind, Record, Reply, StoreError,
+    Durability, Effect, EffectId, EventStream, InterruptCause, ModelEvent, ModelFailed,
+    ModelReplied, ProviderError, ProviderErrorKind, Record, Reply, StoreError,
 };
 
 use super::eager::EagerCalls;
@@ -115,6 +115,16 @@ impl Driver {
         let cost = self.state.settings.model.prices.map(|prices| prices.cost(&reply.usage));
         let replied = ModelReplied { turn, round, attempt, reply, cost };
         Some(Record::ModelReplied(Box::new(replied)))
+    }
+
+    /// Whether the turn's time was over before anything could be started, as when nobody resumed
+    /// it in time.
+    pub(super) fn is_out_of_time(&self, pending: &[Effect]) -> bool {
+        let is_over = |effect: &Effect| match effect.id {
+            EffectId::WallTime(at) => at <= self.parts.clock.now() && !self.is_running(effect.id),
+            _ => false,
+        };
+        pending.iter().any(is_over)
     }
 
     /// Stops the running turn: keeps what was streamed, lets running calls give what they have

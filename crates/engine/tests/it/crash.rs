@@ -393,3 +393,30 @@ fn opening_and_closing_leaves_what_is_pending() {
         session.close().await;
     });
 }
+
+#[test]
+fn a_turn_that_nobody_resumed_in_time_asks_nothing_more() {
+    let script = r#"
+        [[reply]]
+        text = "half of the"
+        stall = {}
+        [[reply]]
+        text = "too late"
+    "#;
+    let mut lives = Lives::new(script, []);
+    lives.parts.settings.limits.wall_millis = 100_000;
+    lives.born_and_killed(is_text);
+    virtually(async {
+        let session = Session::open(lives.parts.clone(), id()).await.unwrap();
+        let clock = Arc::clone(&lives.parts.clock);
+        for _ in 0..3 {
+            clock.sleep_until(clock.now().plus(50_000)).await;
+        }
+        let mut watcher = Watcher::new(&session);
+        let turn = session.resume().await;
+        assert_eq!(turn, TurnOutcome::Limit { limit: heeler_core::LimitKind::Wall });
+        watcher.drain();
+        assert_eq!(watcher.lines, [r#"end of turn 1: Limit { limit: Wall } """#]);
+        session.close().await;
+    });
+}

@@ -14,7 +14,7 @@ use heeler_store::{FailingStore, MemoryStore};
 use heeler_testkit::VirtualClock;
 
 use crate::common::{
-    CallOnce, Ledger, Watcher, counting, parts, settled, stage_with, toolset, virtually,
+    CallOnce, Ledger, Watcher, counting, hanging, parts, settled, stage_with, toolset, virtually,
 };
 
 /// Counts how often it is asked, and allows.
@@ -237,5 +237,31 @@ fn a_failing_journal_stops_calls_and_answers_whoever_waits() {
         assert_eq!(stage.watcher.endings(), [(1, first)]);
         assert_eq!(alive.load(Ordering::SeqCst), 0, "the call still runs");
         stage.close().await;
+    });
+}
+
+#[test]
+fn nothing_works_on_while_the_end_of_a_closed_session_is_written() {
+    virtually(async {
+        let (ledger, alive) = (Ledger::new(), Arc::default());
+        let script = r#"reply = [{ blocks = [{ call = "hang" }] }]"#;
+        let stage = stage_with(script, [hanging(&alive)], |parts| {
+            parts.store = Arc::new(ledger.clone());
+        })
+        .await;
+        let _turn = stage.session.turn(Input::text("hi"));
+        settled().await;
+        assert_eq!(alive.load(Ordering::SeqCst), 1);
+        ledger.shut();
+        let closing = tokio::spawn(stage.session.clone().close());
+        settled().await;
+        // The interrupt is written; the end of the turn is not, however long it takes.
+        ledger.let_one_through();
+        settled().await;
+        assert_eq!(ledger.kinds().last(), Some(&"interrupted"));
+        assert_eq!(alive.load(Ordering::SeqCst), 0);
+        ledger.let_one_through();
+        ledger.let_one_through();
+        closing.await.unwrap();
     });
 }

@@ -77,6 +77,10 @@ impl Batch {
         self.calls.iter().map(|call| call.deaths).max().unwrap_or_default()
     }
 
+    pub(super) fn waits_for(&self, id: CallId) -> bool {
+        self.calls.iter().any(|call| call.id == id && !call.is_done)
+    }
+
     pub(super) fn running_since(&self, id: CallId) -> Option<Seq> {
         self.calls.iter().find(|call| call.id == id)?.running
     }
@@ -338,7 +342,7 @@ impl Followed {
 }
 
 /// Whether two calls must not run at the same time, or out of order.
-fn collide(a: &Facts, b: &Facts) -> bool {
+pub(crate) fn collide(a: &Facts, b: &Facts) -> bool {
     let meet = |x: &Resource, y: &Resource| x.key == y.key && (x.write || y.write);
     let share = a.resources.iter().any(|x| b.resources.iter().any(|y| meet(x, y)));
     a.exclusive || b.exclusive || share

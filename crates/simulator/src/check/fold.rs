@@ -9,7 +9,7 @@ use super::{Checked, Invariant, ensure, entry_at};
 const TAIL: usize = 2;
 
 /// A watcher's fold is what the state says, drafts aside.
-pub(super) fn views_agree(fold: &View, state: &View, whole: bool) -> Checked {
+pub(crate) fn views_agree(fold: &View, state: &View, whole: bool) -> Checked {
     let failed = |what: &str| {
         let what = what.to_owned();
         move || format!("the fold of the events differs in {what}")

@@ -4,15 +4,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CallId, Cost, Entry, Event, Input, Message, ModelReplied, ModelRequest, ModelStarted,
-    Record, Role, Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
+    Block, CallId, Cost, Entry, Event, Facts, Input, Message, ModelReplied, ModelRequest,
+    ModelStarted, Record, Role, Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
 use super::account::TurnAccount;
 use super::batch::Batch;
 use super::context::Context;
-use super::{Checked, Invariant, ensure, request};
+use super::{Checked, Invariant, ensure, permission, request};
 
 /// What the journal says so far.
 #[derive(Default)]
@@ -34,9 +34,21 @@ pub(super) struct Ledger {
     epoch: u32,
     context: Context,
     incarnation: u64,
+    /// How much later than the wall time a record may still come.
+    wall_slack_millis: u64,
 }
 
 impl Ledger {
+    pub(super) fn with_wall_slack(millis: u64) -> Self {
+        Self { wall_slack_millis: millis, ..Self::default() }
+    }
+
+    /// The attempt that is out: turn, round, attempt.
+    pub(super) fn attempt(&self) -> (u32, u32, u32) {
+        let turn = self.turn.as_ref();
+        turn.map_or((0, 0, 0), |turn| (turn.number, turn.attempt.0, turn.attempt.1))
+    }
+
     pub(super) fn log(&self) -> &[Arc<Message>] {
         &self.log
     }
@@ -82,6 +94,17 @@ impl Ledger {
     pub(super) fn estimate(&self, request: &ModelRequest) -> u64 {
         let chars_per_token = self.settings.estimate.chars_per_token;
         self.context.calibrated(request::estimate(request, chars_per_token))
+    }
+
+    /// Whether a call may run without anybody being asked.
+    pub(super) fn allows(&self, tool: &str, facts: &Facts) -> bool {
+        permission::allows(&self.settings.policy, &self.grants, tool, facts)
+    }
+
+    /// Whether the last answer asks for a call that has no result yet.
+    pub(super) fn asks_for(&self, call: CallId) -> bool {
+        let batch = self.turn.as_ref().and_then(|turn| turn.batch.as_ref());
+        batch.is_some_and(|batch| batch.waits_for(call))
     }
 
     pub(super) fn running_since(&self, call: CallId) -> Option<Seq> {
@@ -146,8 +169,17 @@ impl Ledger {
             entry.record,
             Record::Interrupted { .. } | Record::TurnFinished { .. } | Record::SettingsChanged(_)
         );
-        let over = wall_max != 0 && turn.wall_millis > wall_max;
-        ensure(!over || ends || turn.limits_moved, Invariant::WallLimit, || {
+        let over = wall_max != 0 && turn.wall_millis > wall_max + self.wall_slack_millis;
+        // Before somebody resumes it, people may still say things to a turn that nothing ends.
+        let said = self.wall_slack_millis > 0
+            && matches!(
+                entry.record,
+                Record::SteeringQueued(_)
+                    | Record::SteeringTakenBack { .. }
+                    | Record::PermissionDecided(_)
+                    | Record::CompactionStarted(_)
+            );
+        ensure(!over || ends || said || turn.limits_moved, Invariant::WallLimit, || {
             format!("record {} comes after the wall time", entry.seq)
         })
     }

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use heeler_core::{
-    CallId, Effect, EffectKind, Entry, Event, ModelRequest, RawJson, Reserve, Seq, Timestamp, View,
+    CallId, Effect, EffectKind, Entry, Event, Facts, ModelRequest, RawJson, Reserve, Seq,
+    Timestamp, View,
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
@@ -26,7 +27,8 @@ use request::Sent;
 
 use crate::tools;
 
-pub(crate) use fold::{outcomes_commute, same as same_state};
+pub(crate) use batch::collide;
+pub(crate) use fold::{outcomes_commute, same as same_state, views_agree};
 
 /// What must hold in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,6 +71,15 @@ pub enum Invariant {
     CompactionComesFirst,
     FitsOrCompacts,
     Ends,
+    RecordsFit,
+    ReplyIsAnswer,
+    DecidedOnce,
+    EventsAreRecords,
+    AnswersAreTrue,
+    BrokenStops,
+    NothingLeaks,
+    CallTimeLimit,
+    CancelIsPrompt,
 }
 
 /// An invariant that does not hold.
@@ -118,12 +129,27 @@ pub(crate) struct Checker {
     written: Seq,
     synced: Seq,
     before_death: Option<State>,
+    wall_slack_millis: u64,
 }
 
 impl Checker {
+    /// One for a driver whose appends take time, so that it notices the wall time's end later.
+    pub(crate) fn with_wall_slack(millis: u64) -> Self {
+        Self {
+            ledger: Ledger::with_wall_slack(millis),
+            wall_slack_millis: millis,
+            ..Self::default()
+        }
+    }
+
+    /// The attempt that is out: turn, round, attempt.
+    pub(crate) fn attempt(&self) -> (u32, u32, u32) {
+        self.ledger.attempt()
+    }
+
     /// A process reads the journal: the fold from scratch, checked record by record.
     pub(crate) fn read(&mut self, entries: &[Entry], synced: Seq) -> Result<State, Violation> {
-        self.ledger = Ledger::default();
+        self.ledger = Ledger::with_wall_slack(self.wall_slack_millis);
         self.written = entries.len() as u64;
         self.synced = synced;
         let mut state = State::new();
@@ -247,6 +273,22 @@ impl Checker {
         }
         self.sent.push(sent);
         Ok(())
+    }
+
+    /// Whether a record says that a call runs.
+    pub(crate) fn is_started(&self, call: CallId) -> bool {
+        self.ledger.running_since(call).is_some()
+    }
+
+    /// A call that only looks begins before the answer that asks for it is whole.
+    pub(crate) fn may_look(&self, call: CallId, name: &str, facts: &Facts) -> Checked {
+        let is_wanted = self.ledger.model_runs() || self.ledger.asks_for(call);
+        ensure(is_wanted, Invariant::WrittenFirst, || {
+            format!("{call} runs, and neither a record nor an answer asks for it")
+        })?;
+        ensure(self.ledger.allows(name, facts), Invariant::OnlyAllowedRuns, || {
+            format!("{call} ({name}) begins early and nobody allowed it")
+        })
     }
 
     /// A call runs now.

@@ -2,7 +2,7 @@
 
 use heeler_core::{
     Compacted, Durability, EffectId, InterruptCause, ModelFailed, ModelReplied, PermissionDecided,
-    ProviderError, ProviderErrorKind, Record, Reply, StopReason, Timestamp, Usage, WakeCause,
+    ProviderError, ProviderErrorKind, Record, Reply, Timestamp, Usage, WakeCause,
 };
 
 use super::{Cargo, Flight, Stop, World};
@@ -44,12 +44,7 @@ impl World<'_> {
                 kind if kind.is_transient() => Fault::ModelTransient,
                 _ => Fault::ModelFatal,
             },
-            Some(Cargo::Model(Ending::Reply(reply)))
-                if !matches!(reply.stop, StopReason::EndTurn | StopReason::ToolUse)
-                    || reply.blocks.is_empty() =>
-            {
-                Fault::ModelSpoiled
-            }
+            Some(Cargo::Model(Ending::Reply(reply))) if model::is_odd(reply) => Fault::ModelSpoiled,
             Some(Cargo::Summary(Err(_))) => Fault::SummaryFailed,
             Some(Cargo::Call { hangs: true, .. }) => Fault::CallHung,
             Some(Cargo::Call { output, .. }) if output.is_error => Fault::CallFailed,

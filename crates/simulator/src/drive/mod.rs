@@ -24,6 +24,7 @@ use crate::chance::Chance;
 use crate::check::{Checker, Invariant, Violation};
 use crate::matrix::{Fault, Matrix};
 use crate::model::{Ending, Memory};
+use crate::run::{Arm, Run};
 use crate::scene::Scene;
 use crate::store::{Fate, Store};
 
@@ -68,19 +69,18 @@ enum Cargo {
 
 /// What happened in a run, in numbers.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
-    pub(crate) turns: u64,
-    pub(crate) records: u64,
-    pub(crate) crashes: u64,
+struct Counts {
+    turns: u64,
+    crashes: u64,
 }
 
 /// One session and everything around it.
-pub(crate) struct World<'a> {
-    pub(crate) chance: &'a mut Chance,
-    pub(crate) checker: Checker,
-    pub(crate) matrix: Matrix,
-    pub(crate) counts: Counts,
-    pub(crate) store: Store,
+struct World<'a> {
+    chance: &'a mut Chance,
+    checker: Checker,
+    matrix: Matrix,
+    counts: Counts,
+    store: Store,
     checkpoint: Checkpoint,
     scene: Scene,
     memory: Memory,
@@ -99,12 +99,22 @@ pub(crate) struct World<'a> {
     steered: Vec<SteeringId>,
 }
 
+/// Runs one session from its first process to its last.
+pub(crate) fn play(mut chance: Chance) -> Run {
+    let mut world = World::new(&mut chance);
+    let result = world.run();
+    let World { matrix, counts, store, .. } = world;
+    let journal = store.entries().to_vec();
+    let Counts { turns, crashes } = counts;
+    Run { result, turns, crashes, matrix, journal, tape: chance.into_tape() }
+}
+
 impl<'a> World<'a> {
-    pub(crate) fn new(chance: &'a mut Chance) -> Self {
+    fn new(chance: &'a mut Chance) -> Self {
         let scene = Scene::draw(chance);
         Self {
             checker: Checker::default(),
-            matrix: Matrix::default(),
+            matrix: Matrix::of(Arm::Machine),
             counts: Counts::default(),
             store: Store::default(),
             checkpoint: Checkpoint::default(),
@@ -126,7 +136,7 @@ impl<'a> World<'a> {
     }
 
     /// Lives the session to its end through all its processes.
-    pub(crate) fn run(&mut self) -> Result<(), Box<Violation>> {
+    fn run(&mut self) -> Result<(), Violation> {
         let mut steps = 0;
         let result = loop {
             match self.live(&mut steps) {
@@ -136,8 +146,7 @@ impl<'a> World<'a> {
             }
         };
         self.counts.turns = u64::from(self.state.turns);
-        self.counts.records = self.store.entries().len() as u64;
-        result.map_err(Box::new)
+        result
     }
 
     /// One process, from taking the session over to its end.

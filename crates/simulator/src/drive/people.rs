@@ -7,7 +7,7 @@ use heeler_core::{
 
 use super::{Stop, World};
 use crate::matrix::Fault;
-use crate::scene;
+use crate::{people, scene};
 
 /// What people do besides saying the next thing, the calmest first.
 const ACTS: [Fault; 15] = [
@@ -191,7 +191,7 @@ impl World<'_> {
     pub(super) fn settle_what_waits_for_people(&mut self) -> Result<bool, Stop> {
         match self.open_request() {
             Some(id) => {
-                let decision = self.decision(id);
+                let decision = people::decision(self.chance);
                 let by = "person".into();
                 let record = Record::PermissionDecided(PermissionDecided { id, decision, by });
                 self.write(vec![record], Durability::Written)?;
@@ -201,26 +201,6 @@ impl World<'_> {
                 let words = "a turn runs, nothing flies, and nobody is asked";
                 Err(crate::check::Violation::new(crate::check::Invariant::Ends, words).into())
             }
-        }
-    }
-
-    /// What a person or program answers when nobody says what it should.
-    pub(super) fn decision(&mut self, _: PermissionId) -> Decision {
-        match self.chance.below(8) {
-            0..4 => Decision::Once,
-            4 => self.grant(),
-            5 | 6 => Decision::Deny { reason: None },
-            _ => Decision::DenyAndStop { reason: Some("enough".into()) },
-        }
-    }
-
-    fn grant(&mut self) -> Decision {
-        // One that forbids grants nothing.
-        let effect = self.chance.pick(&[RuleEffect::Allow, RuleEffect::Allow, RuleEffect::Deny]);
-        match scene::rule(effect, self.chance) {
-            Some(rule) if self.chance.percent(30) => Decision::Always { rule },
-            Some(rule) => Decision::Session { rule },
-            None => Decision::Once,
         }
     }
 
@@ -237,7 +217,7 @@ impl World<'_> {
         let decision = match act {
             Fault::Deny => Decision::Deny { reason: Some("no".into()) },
             Fault::DenyAndStop => Decision::DenyAndStop { reason: None },
-            Fault::Grant => self.grant(),
+            Fault::Grant => people::grant(self.chance),
             _ => Decision::Once,
         };
         let durability = match decision {
@@ -249,7 +229,7 @@ impl World<'_> {
         };
         let mut records = vec![answer(decision, "person")];
         if act == Fault::ApproveTwice {
-            let second = self.decision(id);
+            let second = people::decision(self.chance);
             records.push(answer(second, "somebody else"));
         }
         self.write(records, durability)

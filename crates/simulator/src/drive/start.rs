@@ -11,7 +11,7 @@ use heeler_turn::state::Phase;
 
 use super::{Cargo, Flight, Stop, World};
 use crate::matrix::Fault;
-use crate::{model, tools};
+use crate::{model, people, tools};
 
 impl World<'_> {
     /// Writes what starting these effects means, in one append, and acts.
@@ -103,9 +103,9 @@ impl World<'_> {
                 let hangs = millis > 100_000;
                 (Some(self.now + millis), Cargo::Call { output, millis, hangs })
             }
-            EffectKind::AskPermission { id: request, .. } => {
+            EffectKind::AskPermission { .. } => {
                 let answers = self.scene.has_approver && !self.chance.percent(20);
-                let decision = self.decision(request);
+                let decision = people::decision(self.chance);
                 (answers.then_some(self.now + 40), Cargo::Ask(Some(decision)))
             }
             EffectKind::Wake { at, cause } => (Some(at.millis()), Cargo::Wake(cause)),

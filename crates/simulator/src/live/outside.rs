@@ -1,0 +1,219 @@
+//! Everything outside the engine, in one place: chance, journal, tempers, and who judges.
+//!
+//! What the engine is handed (store, provider, tools, clock, approver) are thin fronts of this. A
+//! process that died sees and does nothing more, whatever its tasks still do while they are torn
+//! down.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use heeler_core::{BoxFuture, Clock, Entropy, Timestamp};
+use tokio::sync::Notify;
+use tokio::time::{Duration, Instant};
+
+use super::judge::Judge;
+use crate::chance::Chance;
+use crate::check::{Checked, Violation};
+use crate::matrix::{Fault, Matrix};
+use crate::model::Memory;
+use crate::run::Arm;
+use crate::scene::Scene;
+use crate::store::Store;
+
+/// A front of what is outside; clones share it.
+#[derive(Clone)]
+pub(super) struct Outside(Arc<Shared>);
+
+struct Shared {
+    inner: Mutex<Inner>,
+    ended: Notify,
+}
+
+/// What is outside.
+pub(super) struct Inner {
+    pub(super) chance: Chance,
+    pub(super) scene: Scene,
+    pub(super) memory: Memory,
+    pub(super) store: Store,
+    pub(super) judge: Judge,
+    pub(super) matrix: Matrix,
+    /// Whether a process owns the journal.
+    pub(super) is_leased: bool,
+    /// For names.
+    pub(super) things_done: u32,
+    /// What the clock showed when this process began, and when that was.
+    began: (u64, Option<Instant>),
+    end: Option<End>,
+}
+
+/// Why a process stopped before its time.
+#[derive(Debug)]
+pub(super) enum End {
+    Died { loses_power: bool },
+    Broke(Violation),
+}
+
+impl Outside {
+    pub(super) fn new(mut chance: Chance) -> Self {
+        let scene = Scene::draw_for_engine(&mut chance);
+        let inner = Inner {
+            judge: Judge::new(scene.call_timeout_millis),
+            scene,
+            chance,
+            memory: Memory::default(),
+            store: Store::default(),
+            matrix: Matrix::of(Arm::Engine),
+            is_leased: false,
+            things_done: 0,
+            began: (1_000_000, None),
+            end: None,
+        };
+        Self(Arc::new(Shared { inner: Mutex::new(inner), ended: Notify::new() }))
+    }
+
+    /// Does something with it; `None` when the process is gone.
+    pub(super) fn with<T>(&self, act: impl FnOnce(&mut Inner) -> T) -> Option<T> {
+        let mut inner = self.lock();
+        if inner.end.is_some() {
+            return None;
+        }
+        let result = act(&mut inner);
+        if inner.end.is_some() {
+            drop(inner);
+            self.0.ended.notify_one();
+            return None;
+        }
+        Some(result)
+    }
+
+    /// As [`Outside::with`]; whoever asks stands still for ever when the process is gone.
+    pub(super) async fn take<T>(&self, act: impl FnOnce(&mut Inner) -> T) -> T {
+        match self.with(act) {
+            Some(result) => result,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// A moment at which the process may die.
+    pub(super) async fn moment(&self) {
+        self.take(Inner::may_die).await;
+    }
+
+    /// Waits, and may die before and after.
+    pub(super) async fn pass(&self, millis: u64) {
+        self.moment().await;
+        if millis > 0 {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+        }
+        self.moment().await;
+    }
+
+    /// Judges something that was seen.
+    pub(super) fn judge(&self, see: impl FnOnce(&mut Judge) -> Checked) {
+        self.with(|inner| inner.see(see));
+    }
+
+    /// Returns once the process has to stop.
+    pub(super) async fn ended(&self) {
+        while self.lock().end.is_none() {
+            self.0.ended.notified().await;
+        }
+    }
+
+    /// Another process begins, some time later.
+    pub(super) fn begin_process(&self) {
+        let mut inner = self.lock();
+        inner.began = (inner.now(), Some(Instant::now()));
+    }
+
+    /// Time stands from here on; it is the runtime's, and that is about to end.
+    pub(super) fn stop_clock(&self) {
+        let mut inner = self.lock();
+        inner.began = (inner.now(), None);
+    }
+
+    /// The process is gone, with what nobody else keeps. Gives why.
+    pub(super) fn end_process(&self) -> Option<End> {
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        let now = inner.now();
+        // Another machine's clock may be behind.
+        let later = inner.chance.pick(&[10, 0, 100_000]);
+        let now = if inner.chance.percent(10) { now - 50 } else { now + later };
+        inner.began = (now, None);
+        inner.is_leased = false;
+        inner.judge.process_ended(inner.store.entries());
+        let end = inner.end.take();
+        if matches!(end, Some(End::Died { loses_power: true })) {
+            inner.store.lose_power(&mut inner.chance);
+        }
+        end
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    pub(super) fn now(&self) -> u64 {
+        let (at, began) = self.began;
+        let passed = began.map_or(0, |began| began.elapsed().as_millis());
+        at + u64::try_from(passed).unwrap_or(u64::MAX)
+    }
+
+    fn may_die(&mut self) {
+        if self.has_crash() {
+            self.die();
+        }
+    }
+
+    pub(super) fn has_crash(&mut self) -> bool {
+        self.scene.crashes_left > 0 && self.chance.percent(self.scene.crashes)
+    }
+
+    pub(super) fn die(&mut self) {
+        self.scene.crashes_left = self.scene.crashes_left.saturating_sub(1);
+        let loses_power = self.chance.percent(self.scene.power);
+        self.hit(if loses_power { Fault::PowerLost } else { Fault::Killed });
+        self.end.get_or_insert(End::Died { loses_power });
+    }
+
+    pub(super) fn hit(&mut self, fault: Fault) {
+        self.matrix.hit(fault, &self.judge.pending());
+    }
+
+    pub(super) fn see(&mut self, see: impl FnOnce(&mut Judge) -> Checked) {
+        self.judge.now = self.now();
+        let checked = see(&mut self.judge);
+        self.check(checked);
+    }
+
+    pub(super) fn check(&mut self, checked: Checked) {
+        if let Err(violation) = checked {
+            self.end.get_or_insert(End::Broke(violation));
+        }
+    }
+}
+
+impl Clock for Outside {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.lock().now())
+    }
+
+    fn sleep_until(&self, deadline: Timestamp) -> BoxFuture<()> {
+        let wait = deadline.since(self.now());
+        let late = self.with(|inner| inner.chance.pick(&[0, 0, 0, 1, 7])).unwrap_or_default();
+        Box::pin(async move {
+            if wait > 0 {
+                tokio::time::sleep(Duration::from_millis(wait.saturating_add(late))).await;
+            }
+        })
+    }
+}
+
+impl Entropy for Outside {
+    fn next(&self) -> u64 {
+        let word = |inner: &mut Inner| u64::from(inner.chance.below(u32::MAX));
+        self.with(|inner| word(inner) << 32 | word(inner)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,133 @@
+//! The simulated tools behind the engine's promise: slow, failing, crashing, deaf to a cancel.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use heeler_core::{
+    Approver, BoxFuture, CallId, Decision, Facts, Metadata, OpenPermission, RawJson, Tool,
+    ToolContext, ToolDefinition, ToolError, ToolOutput,
+};
+use heeler_engine::{DuplicateTool, Toolset};
+
+use super::outside::{Inner, Outside};
+use crate::matrix::Fault;
+use crate::{people, tools};
+
+/// All tools, as this version describes them.
+pub(super) fn toolset(outside: &Outside, version: u32) -> Result<Toolset, DuplicateTool> {
+    let made = tools::definitions(version).into_iter().map(|definition| {
+        Arc::new(Simulated { definition, outside: outside.clone() }) as Arc<dyn Tool>
+    });
+    Toolset::new(made)
+}
+
+struct Simulated {
+    definition: ToolDefinition,
+    outside: Outside,
+}
+
+/// How a call goes.
+struct Course {
+    run: u32,
+    output: ToolOutput,
+    millis: u64,
+    crashes: bool,
+    is_deaf: bool,
+}
+
+impl Tool for Simulated {
+    fn definition(&self) -> ToolDefinition {
+        self.definition.clone()
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata { read_only: tools::is_read_only(&self.definition.name), ..Metadata::default() }
+    }
+
+    fn facts(&self, input: &RawJson, _: &str) -> Facts {
+        tools::facts(&self.definition.name, input).unwrap_or_default()
+    }
+
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        let outside = self.outside.clone();
+        Box::pin(async move {
+            let (call, name) = (context.call, &self.definition.name);
+            let course = outside.take(|inner| inner.run(call, name, &input)).await;
+            let _running = Running(course.run, outside.clone());
+            context.progress.send("half way");
+            if course.crashes {
+                outside.pass(course.millis % 400).await;
+                std::panic::resume_unwind(Box::new("the tool's own defect"));
+            }
+            outside.moment().await;
+            let sleep = tokio::time::sleep(Duration::from_millis(course.millis));
+            let output = tokio::select! {
+                biased;
+                () = sleep => course.output,
+                () = context.cancel.cancelled(), if !course.is_deaf => {
+                    ToolOutput::error(format!("{call}: stopped half way"))
+                }
+            };
+            outside.moment().await;
+            outside.judge(|judge| judge.tool_returns(call, &output));
+            if output.is_error && output.state.is_empty() && course.millis % 2 == 0 {
+                return Err(ToolError::for_model(output.text_content()));
+            }
+            Ok(output)
+        })
+    }
+}
+
+impl Inner {
+    /// A call runs: what it does outside is done here.
+    fn run(&mut self, call: CallId, name: &str, input: &RawJson) -> Course {
+        self.see(|judge| judge.tool_starts(call, name, input));
+        let (output, millis) =
+            tools::end(name, &call.to_string(), self.scene.tools_fail, &mut self.chance);
+        let crashes = self.chance.percent(5);
+        let is_deaf = self.chance.percent(40);
+        let fault = match () {
+            () if crashes => Some(Fault::CallCrashed),
+            () if millis > self.scene.call_timeout_millis => Some(Fault::CallHung),
+            () if output.is_error => Some(Fault::CallFailed),
+            () => None,
+        };
+        if let Some(fault) = fault {
+            self.hit(fault);
+        }
+        Course { run: self.judge.last_run(), output, millis, crashes, is_deaf }
+    }
+}
+
+/// A call that runs.
+struct Running(u32, Outside);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.1.judge(|judge| judge.tool_ends(self.0));
+    }
+}
+
+impl Approver for Outside {
+    fn decide(&self, _: OpenPermission) -> BoxFuture<Option<Decision>> {
+        let outside = self.clone();
+        Box::pin(async move {
+            let millis = outside.take(|inner| inner.chance.pick(&[40, 0, 3000])).await;
+            outside.pass(millis).await;
+            match outside.take(|inner| inner.chance.below(10)).await {
+                7 => None,
+                8 => std::future::pending().await,
+                9 => std::panic::resume_unwind(Box::new("the approver's own defect")),
+                _ => Some(outside.take(|inner| people::decision(&mut inner.chance)).await),
+            }
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        "program"
+    }
+}

@@ -1,0 +1,75 @@
+//! What people come up with: the next thing to say, a name, other settings, a moment to leave.
+
+use heeler_core::{PermissionId, Settings, SteeringId};
+
+use super::outside::Inner;
+use crate::matrix::Fault;
+use crate::scene;
+
+impl Inner {
+    pub(super) fn closes_early(&mut self) -> bool {
+        let closes = self.scene.closes_left > 0 && self.chance.percent(8);
+        self.scene.closes_left -= u32::from(closes);
+        closes
+    }
+
+    pub(super) fn next_number(&mut self) -> u32 {
+        self.things_done += 1;
+        self.things_done
+    }
+
+    /// The next thing the user says, if there is one.
+    pub(super) fn next_input(&mut self) -> Option<String> {
+        self.scene.inputs_left = self.scene.inputs_left.checked_sub(1)?;
+        let number = self.next_number();
+        Some(match self.chance.below(20) {
+            19 => "\n".to_owned(),
+            18 => format!("input {number} {}", "long ".repeat(60)),
+            _ => format!("input {number}"),
+        })
+    }
+
+    pub(super) fn next_steering(&mut self) -> SteeringId {
+        SteeringId(format!("steer-{}", self.next_number()))
+    }
+
+    /// Steering that waits, or that did once.
+    pub(super) fn some_steering(&mut self) -> Option<SteeringId> {
+        let waits = self.judge.state.steering.last().map(|queued| queued.id.clone());
+        if waits.is_some() && !self.chance.percent(20) {
+            return waits;
+        }
+        let known = self.judge.known.steering();
+        let at = self.chance.index(known.len());
+        known.into_iter().nth(at)
+    }
+
+    /// A request that was made at some time.
+    pub(super) fn some_request(&mut self) -> Option<PermissionId> {
+        let asked = self.judge.known.requests();
+        let at = self.chance.index(asked.len());
+        asked.into_iter().nth(at)
+    }
+
+    pub(super) fn change_settings(&mut self, act: Fault) -> Settings {
+        let Self { chance, scene, .. } = self;
+        match act {
+            Fault::Limits => scene.settings.limits = scene::limits(chance),
+            Fault::Policy => scene.settings.policy = scene::policy(chance),
+            _ => scene.settings = scene::settings(chance),
+        }
+        scene.settings.clone()
+    }
+
+    pub(super) fn reader_joins(&mut self, view: &heeler_core::View) -> usize {
+        let (number, checked) = self.judge.reader_joins(view);
+        self.check(checked);
+        number
+    }
+
+    pub(super) fn closed(&mut self, is_synced: bool) {
+        let (is_leased, synced) = (self.is_leased, self.store.synced());
+        let synced = is_synced.then_some(synced);
+        self.see(|judge| judge.closed(is_leased, synced));
+    }
+}

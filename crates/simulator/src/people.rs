@@ -1,0 +1,27 @@
+//! What people and programs answer when they are asked, in both simulations.
+
+use heeler_core::{Decision, RuleEffect};
+
+use crate::chance::Chance;
+use crate::scene;
+
+/// An answer when nobody says what it should be.
+pub(crate) fn decision(chance: &mut Chance) -> Decision {
+    match chance.below(8) {
+        0..4 => Decision::Once,
+        4 => grant(chance),
+        5 | 6 => Decision::Deny { reason: None },
+        _ => Decision::DenyAndStop { reason: Some("enough".into()) },
+    }
+}
+
+/// An approval for more than this call.
+pub(crate) fn grant(chance: &mut Chance) -> Decision {
+    // One that forbids grants nothing.
+    let effect = chance.pick(&[RuleEffect::Allow, RuleEffect::Allow, RuleEffect::Deny]);
+    match scene::rule(effect, chance) {
+        Some(rule) if chance.percent(30) => Decision::Always { rule },
+        Some(rule) => Decision::Session { rule },
+        None => Decision::Once,
+    }
+}

@@ -88,7 +88,9 @@ impl Tree {
     pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &File)> {
         self.all().filter(|(path, _)| {
             path.ends_with(".rs")
-                && ["bench/", "crates/", "xtask/"].iter().any(|folder| path.starts_with(folder))
+                && ["bench/", "crates/", "loom/", "xtask/"]
+                    .iter()
+                    .any(|folder| path.starts_with(folder))
                 && !path.contains("/fixtures/")
                 && !self.data.contains(*path)
         })

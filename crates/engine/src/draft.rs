@@ -101,3 +101,44 @@ impl Draft {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::RawJson;
+
+    use super::*;
+
+    /// Blocks in the order they come: `c0` a whole call, `i1` an input that goes on, `t2` a text.
+    fn check(steps: &str, expected: &[&str]) {
+        let mut draft = Draft::default();
+        for step in steps.split_whitespace() {
+            let (kind, block) = step.split_at(1);
+            let block: u32 = block.parse().unwrap();
+            let call = ToolUse {
+                id: String::new(),
+                name: step.into(),
+                input: RawJson::empty_object(),
+                invalid: None,
+                cache: None,
+            };
+            let event = match kind {
+                "c" => ModelEvent::BlockFinished { block, content: Block::ToolUse(call) },
+                "i" => ModelEvent::ToolUseStarted { block, name: step.into() },
+                _ => ModelEvent::TextDelta { block, text: "so".into() },
+            };
+            draft.take(event);
+        }
+        let names: Vec<&str> = draft.leading_calls().map(|call| call.name.as_str()).collect();
+        assert_eq!(names, expected, "{steps}");
+    }
+
+    #[test]
+    fn calls_lead_up_to_the_first_place_that_may_become_one() {
+        check("c0 c1", &["c0", "c1"]);
+        check("t0 c1 t2 c3", &["c1", "c3"]);
+        check("c0 i1 c2", &["c0"]);
+        check("c0 c2", &["c0"]);
+        check("c1 c0", &["c0", "c1"]);
+        check("i0", &[]);
+    }
+}

@@ -15,6 +15,7 @@ mod log;
 mod parts;
 mod pipeline;
 mod session;
+mod sync;
 mod toolset;
 
 pub use clock::{OsEntropy, SystemClock};

@@ -8,7 +8,7 @@
 //! Nothing overtakes a write: a call starts only when every call before it was started this way,
 //! so all of them only look, and no call of an earlier round runs while a model answers.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use heeler_core::{
     Access, Block, CallId, CallPlan, CancellationToken, EffectId, Facts, Progress, RawJson, Reply,
@@ -17,9 +17,9 @@ use heeler_core::{
 use heeler_turn::state::CallStatus;
 use tokio::sync::oneshot;
 
-use super::perform::{finish_call, show_progress};
+use super::held::HeldProgress;
+use super::perform::finish_call;
 use super::{Driver, Running};
-use crate::log::EventLog;
 use crate::pipeline;
 
 /// The most calls of one answer that begin before it is whole, whatever the settings let run.
@@ -178,43 +178,5 @@ impl Drop for EagerCall {
         if let Some(running) = &self.running {
             running.stop();
         }
-    }
-}
-
-/// What a call says of its progress, kept until watchers know of the call.
-struct HeldProgress {
-    log: Arc<EventLog>,
-    call: CallId,
-    said: Mutex<Said>,
-}
-
-enum Said {
-    /// Only the latest is worth showing.
-    Held(Option<String>),
-    Shown,
-}
-
-impl HeldProgress {
-    fn new(log: Arc<EventLog>, call: CallId) -> Self {
-        Self { log, call, said: Mutex::new(Said::Held(None)) }
-    }
-
-    fn take(&self, text: String) {
-        // Shown under the lock, so that what was held is never shown after what came later.
-        match &mut *self.lock() {
-            Said::Held(latest) => *latest = Some(text),
-            Said::Shown => show_progress(&self.log, self.call, text),
-        }
-    }
-
-    fn let_go(&self) {
-        let mut said = self.lock();
-        if let Said::Held(Some(text)) = std::mem::replace(&mut *said, Said::Shown) {
-            show_progress(&self.log, self.call, text);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

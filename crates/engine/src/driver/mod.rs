@@ -7,6 +7,7 @@
 mod checkpoint;
 mod commands;
 mod eager;
+mod held;
 mod open;
 mod perform;
 mod stream;

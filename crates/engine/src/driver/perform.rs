@@ -6,16 +6,16 @@ use std::sync::Arc;
 use futures::FutureExt;
 use heeler_core::{
     AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionStarted, Decision,
-    Durability, Effect, EffectId, EffectKind, Envelope, EpochCause, EpochStarted, Event,
-    InterruptCause, ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided,
-    PermissionId, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
-    WakeCause, input_summary,
+    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, InterruptCause,
+    ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided, PermissionId,
+    Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause,
+    input_summary,
 };
 use sha2::{Digest, Sha256};
 
+use super::held::show_progress;
 use super::{Driver, Running};
 use crate::bugs::{Bug, is_on};
-use crate::log::EventLog;
 use crate::pipeline::{self, Execution};
 use crate::toolset::short_hex;
 
@@ -227,11 +227,6 @@ pub(super) async fn finish_call(
     let (output, millis) = pipeline::execute(execution, wanted).await;
     let record = Record::CallFinished { call, output: Box::new(output), millis };
     Outcome { effect: EffectId::Run(call), records: vec![record] }
-}
-
-pub(super) fn show_progress(log: &EventLog, call: CallId, text: String) {
-    let event = Event::CallProgress { call, text };
-    log.publish([Envelope { seq: None, agent: AgentPath::default(), event }]);
 }
 
 fn durability_of(kind: &EffectKind) -> Durability {

@@ -7,13 +7,16 @@
 mod backlog;
 mod delivery;
 #[cfg(test)]
+#[cfg(not(feature = "models"))]
 mod tests;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use heeler_core::{Envelope, View};
-use tokio::sync::Notify;
 
+use crate::sync::{Mutex, MutexGuard, Order, PoisonError, is_reversed};
 use backlog::{Backlog, Bounds, Read};
 
 /// What a reader sees next.
@@ -36,13 +39,14 @@ pub struct Cursor {
 
 pub(crate) struct EventLog {
     inner: Mutex<Inner>,
-    grown: Notify,
 }
 
 struct Inner {
     view: View,
     backlog: Backlog,
     closed: bool,
+    /// Readers that have seen everything, each with whom to wake when there is more.
+    waiting: Vec<(u64, Waker)>,
 }
 
 impl EventLog {
@@ -52,8 +56,9 @@ impl EventLog {
     }
 
     fn with_bounds(view: View, bounds: Bounds) -> Arc<Self> {
-        let inner = Inner { view, backlog: Backlog::new(bounds), closed: false };
-        Arc::new(Self { inner: Mutex::new(inner), grown: Notify::new() })
+        let backlog = Backlog::new(bounds);
+        let inner = Inner { view, backlog, closed: false, waiting: Vec::new() };
+        Arc::new(Self { inner: Mutex::new(inner) })
     }
 
     /// Takes a snapshot and a place to read on from, in one step.
@@ -65,6 +70,9 @@ impl EventLog {
 
     /// Adds events, in order.
     pub(crate) fn publish(&self, envelopes: impl IntoIterator<Item = Envelope>) {
+        if is_reversed(Order::KeepThenWake) {
+            wake(std::mem::take(&mut self.lock().waiting));
+        }
         let mut inner = self.lock();
         for envelope in envelopes {
             // The view is the main agent's; a child's events are about another conversation.
@@ -73,8 +81,13 @@ impl EventLog {
             }
             inner.backlog.push(envelope);
         }
+        if is_reversed(Order::KeepThenWake) {
+            return;
+        }
+        let waiting = std::mem::take(&mut inner.waiting);
+        // Whoever is woken may want the log at once.
         drop(inner);
-        self.grown.notify_waiters();
+        wake(waiting);
     }
 
     /// Whether anybody watches.
@@ -84,8 +97,12 @@ impl EventLog {
 
     /// No event follows.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
-        self.grown.notify_waiters();
+        let waiting = {
+            let mut inner = self.lock();
+            inner.closed = true;
+            std::mem::take(&mut inner.waiting)
+        };
+        wake(waiting);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -98,33 +115,59 @@ impl EventLog {
 impl Cursor {
     /// What comes next; `None` once the session is closed and everything was seen.
     pub async fn next(&mut self) -> Option<Seen> {
-        loop {
-            // Registered before looking, so that nothing published in between is missed.
-            let log = Arc::clone(&self.log);
-            let grown = log.grown.notified();
-            // Looked up first: what was published before the end must not be missed for it.
-            let closed = log.lock().closed;
-            match self.try_next() {
-                Some(seen) => return Some(seen),
-                None if closed => return None,
-                None => grown.await,
-            }
-        }
+        poll_fn(|context| self.poll_next(context)).await
     }
 
     /// What comes next, if it is there already.
     pub fn try_next(&mut self) -> Option<Seen> {
+        self.log.lock().read(self.reader)
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Seen>> {
         let mut inner = self.log.lock();
-        match inner.backlog.read(self.reader) {
+        match inner.read(self.reader) {
+            Some(seen) => Poll::Ready(Some(seen)),
+            None if inner.closed => Poll::Ready(None),
+            None => {
+                // In one step with looking, so that nothing published in between is missed.
+                if is_reversed(Order::NoteThenLetGo) {
+                    drop(inner);
+                    inner = self.log.lock();
+                }
+                inner.wait(self.reader, context.waker());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn read(&mut self, reader: u64) -> Option<Seen> {
+        match self.backlog.read(reader) {
             Read::Event(envelope) => Some(Seen::Event(envelope)),
-            Read::Behind => Some(Seen::Resync(Box::new(inner.view.clone()))),
+            Read::Behind => Some(Seen::Resync(Box::new(self.view.clone()))),
             Read::Nothing => None,
         }
+    }
+
+    fn wait(&mut self, reader: u64, waker: &Waker) {
+        match self.waiting.iter_mut().find(|(waiting, _)| *waiting == reader) {
+            Some((_, known)) => known.clone_from(waker),
+            None => self.waiting.push((reader, waker.clone())),
+        }
+    }
+}
+
+fn wake(waiting: Vec<(u64, Waker)>) {
+    for (_, waker) in waiting {
+        waker.wake();
     }
 }
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        self.log.lock().backlog.leave(self.reader);
+        let mut inner = self.log.lock();
+        inner.backlog.leave(self.reader);
+        inner.waiting.retain(|(waiting, _)| *waiting != self.reader);
     }
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, EventStream, Input, ModelEvent, ModelRequest, Provider, RawJson, Rule, RuleEffect,
-    Settings, TurnOutcome,
+    Block, Event, EventStream, Input, ModelEvent, ModelRequest, Provider, RawJson, Rule,
+    RuleEffect, Settings, TurnOutcome,
 };
 use heeler_engine::Parts;
 use heeler_store::FailingStore;
@@ -15,7 +15,7 @@ use crate::common::{Stage, settled, stage_with, virtually};
 
 /// A turn whose answer falls silent after two looks of which the first hangs and the second is
 /// over; then `end` happens. Neither was ever shown, and nothing of them is left.
-fn check(end: impl AsyncFnOnce(&Stage), expected: &str) {
+fn check(end: impl AsyncFnOnce(&Stage, &Notes), expected: &str) {
     let notes = Notes::default();
     let hang = r#"{ call = "look", input = { n = 0, how = "hang" } }"#;
     let over = r#"{ call = "look", input = { n = 1 } }"#;
@@ -25,7 +25,7 @@ fn check(end: impl AsyncFnOnce(&Stage), expected: &str) {
         let turn = stage.session.turn(Input::text("hi"));
         settled().await;
         assert_eq!(notes.text(), "+0@0 +1@100 -1@100");
-        end(&stage).await;
+        end(&stage, &notes).await;
         drop(turn);
         settled().await;
         stage.close().await
@@ -43,26 +43,56 @@ const STOPPED: &str = "+0@0 +1@100 -1@100 x0@200";
 
 #[test]
 fn a_turn_that_is_stopped_stops_them() {
-    check(async |stage| stage.session.cancel().await, STOPPED);
+    check(async |stage, _| stage.session.cancel().await, STOPPED);
     // The turn is dropped, and the session closed after it.
-    check(async |_| (), STOPPED);
-    check(async |stage| stage.session.clone().close().await, STOPPED);
+    check(async |_, _| (), STOPPED);
+    check(async |stage, _| stage.session.clone().close().await, STOPPED);
 }
 
 #[test]
 fn a_policy_that_changes_stops_them_at_once() {
     check(
-        async |stage| {
-            let mut settings: Settings = stage.parts.settings.clone();
-            let rule = Rule::parse("look", RuleEffect::Deny, "test").unwrap();
-            settings.policy.rules.push(rule);
-            stage.session.set_settings(settings).await.unwrap();
-            settled().await;
+        async |stage, notes| {
+            deny_looks(stage, |_| ()).await;
+            assert_eq!(notes.text(), STOPPED, "while the answer still streams");
             let state = stage.session.state().await.unwrap();
             assert!(state.turn.is_some(), "the answer goes on streaming");
         },
         STOPPED,
     );
+}
+
+/// From here on no look is allowed, and what else `change` says.
+async fn deny_looks(stage: &Stage, change: impl FnOnce(&mut Settings)) {
+    let mut settings: Settings = stage.parts.settings.clone();
+    let rule = Rule::parse("look", RuleEffect::Deny, "test").unwrap();
+    settings.policy.rules.push(rule);
+    change(&mut settings);
+    stage.session.set_settings(settings).await.unwrap();
+    settled().await;
+}
+
+#[test]
+fn a_call_that_waits_for_its_place_and_is_denied_after_all_is_stopped() {
+    let notes = Notes::default();
+    let hang = r#"{ call = "look", input = { n = N, how = "hang" } }"#;
+    let hangs = ["0", "1"].map(|n| hang.replace('N', n)).join(", ");
+    virtually(async {
+        let script = script(&format!("{hangs}, {{ text = \"I look\" }}"));
+        let mut stage = stage_with(&script, [notes.look()], slowly).await;
+        let turn = stage.session.turn(Input::text("hi"));
+        stage.watcher.until(|event| matches!(event, Event::TextDelta { .. })).await;
+        let mut settings = stage.parts.settings.clone();
+        settings.limits.calls_at_once = 1;
+        stage.session.set_settings(settings).await.unwrap();
+        settled().await;
+        assert_eq!(notes.text(), "+0@0 +1@100");
+        deny_looks(&stage, |settings| settings.limits.calls_at_once = 1).await;
+        // The one that was started goes on, as any would.
+        assert_eq!(notes.text(), "+0@0 +1@100 x1@300");
+        drop(turn);
+        stage.close().await;
+    });
 }
 
 #[test]

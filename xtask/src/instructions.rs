@@ -24,8 +24,14 @@ const BELOW_PERCENT_MAX: u64 = 3;
 const COUNTED: &str = "--toggle-collect=hot_paths::measured*";
 
 /// The paths, as `hot-paths` knows them.
-const PATHS: [&str; 5] =
-    ["decode-delta", "apply-record", "encode-request", "write-line", "read-line"];
+const PATHS: [&str; 6] = [
+    "decode-delta",
+    "decode-delta-16k",
+    "apply-record",
+    "encode-request",
+    "write-line",
+    "read-line",
+];
 
 const HEAD: &str = "\
 # What the hot paths execute: instructions for each delta, record, request or line, as
@@ -128,11 +134,11 @@ fn compare(usual: &Figures, counted: &Figures) -> Report {
         };
         report.is_refused |= word.is_err();
         let (Ok(word) | Err(word)) = word;
-        let _ = writeln!(report.text, "{path:<15} {now:>9} {word}");
+        let _ = writeln!(report.text, "{path:<17} {now:>9} {word}");
     }
     for path in usual.keys().filter(|path| !counted.contains_key(*path)) {
         report.is_refused = true;
-        let _ = writeln!(report.text, "{path:<15} {:>9} stands in {FILE}, and is no path", "-");
+        let _ = writeln!(report.text, "{path:<17} {:>9} stands in {FILE}, and is no path", "-");
     }
     report
 }
@@ -171,10 +177,10 @@ mod tests {
             &[("a", 1030), ("b", 970), ("c", 969), ("d", 1000)],
             false,
             expect![[r#"
-                a                    1030 +3.0 %
-                b                     970 -3.0 %
-                c                     969 -3.1 %: lower the figure, so that it stays there: --update
-                d                    1000 +0.0 %
+                a                      1030 +3.0 %
+                b                       970 -3.0 %
+                c                       969 -3.1 %: lower the figure, so that it stays there: --update
+                d                      1000 +0.0 %
             "#]],
         );
         check(
@@ -182,7 +188,7 @@ mod tests {
             &[("a", 1031)],
             true,
             expect![[r#"
-                a                    1031 +3.1 %: more than the 1000 that are usual
+                a                      1031 +3.1 %: more than the 1000 that are usual
             "#]],
         );
     }
@@ -194,8 +200,8 @@ mod tests {
             &[("new", 7)],
             true,
             expect![[r#"
-                new                     7 is not in bench/instructions.toml
-                gone                    - stands in bench/instructions.toml, and is no path
+                new                       7 is not in bench/instructions.toml
+                gone                      - stands in bench/instructions.toml, and is no path
             "#]],
         );
     }

@@ -24,6 +24,8 @@ const ROUNDS: usize = 300;
 const RECORDS: usize = 5;
 /// How often a path is walked that is not a whole session.
 const TIMES: usize = 200;
+/// Deltas of a chunk of 16 KiB.
+const DELTAS: usize = 120;
 /// Bytes of a command's result.
 const RESULT_BYTES: usize = 2000;
 /// What a request may answer.
@@ -32,13 +34,16 @@ const OUTPUT_MAX: u64 = 32_000;
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let times = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["decode-delta"] => decode_delta()?,
+        ["decode-delta"] => decode_delta(1)?,
+        ["decode-delta-16k"] => decode_delta(DELTAS)?,
         ["apply-record"] => apply_record()?,
         ["encode-request"] => encode_request()?,
         ["write-line"] => write_line()?,
         ["read-line"] => read_line()?,
         _ => {
-            bail!("usage: hot-paths decode-delta|apply-record|encode-request|write-line|read-line")
+            bail!(
+                "usage: hot-paths decode-delta|decode-delta-16k|apply-record|encode-request|write-line|read-line"
+            )
         }
     };
     println!("{times}");
@@ -51,8 +56,8 @@ fn measured<T>(work: impl FnOnce() -> T) -> T {
     black_box(work())
 }
 
-/// A delta as it comes from the network, a chunk each, up to the event that is handed on.
-fn decode_delta() -> Result<usize> {
+/// Deltas as they come from the network, so many in a chunk, up to the event that is handed on.
+fn decode_delta(in_chunk: usize) -> Result<usize> {
     let event = |data: Value| {
         format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default())
     };
@@ -64,6 +69,7 @@ fn decode_delta() -> Result<usize> {
         "content_block": {"type": "text", "text": ""}}));
     let delta = event(json!({"type": "content_block_delta", "index": 0,
         "delta": {"type": "text_delta", "text": "some words of an answer"}}));
+    let delta = delta.repeat(in_chunk);
     let (mut decoder, mut events) = (Decoder::new(), VecDeque::new());
     decoder.feed(start.as_bytes(), &mut events)?;
     decoder.feed(block.as_bytes(), &mut events)?;
@@ -80,8 +86,8 @@ fn decode_delta() -> Result<usize> {
         }
         anyhow::Ok(())
     })?;
-    ensure!(n_events == TIMES, "{n_events} events of {TIMES} deltas");
-    Ok(TIMES)
+    ensure!(n_events == TIMES, "{n_events} events of {TIMES} chunks");
+    Ok(TIMES * in_chunk)
 }
 
 /// The records of a whole session, one after the other.

@@ -2,7 +2,7 @@
 //!
 //! Nothing is written: the table goes to standard output, progress to standard error. Read in this
 //! order: `measure` (what is measured), `server` and `wire` (the model), `place` (where), `prefix`
-//! (whether requests begin with the ones before), `process` (what a process used), `figure` (the
+//! (whether requests begin with the ones before), `resume` (a very long session), `process` (what a process used), `figure` (the
 //! table).
 
 mod figure;
@@ -10,6 +10,7 @@ mod measure;
 mod place;
 mod prefix;
 mod process;
+mod resume;
 mod server;
 mod wire;
 
@@ -45,8 +46,9 @@ const QUICK: Size = Size { sessions: 100, files: 1000, runs_short: 9, runs_long:
 type Measure = fn(&Place, &Size) -> Result<Vec<Figure>>;
 
 /// In the order they are run and printed.
-const MEASURES: [(&str, Measure); 10] = [
+const MEASURES: [(&str, Measure); 11] = [
     ("start", |place, size| measure::start(place, size.runs_short)),
+    ("resume", |place, size| resume::resume(place, size.runs_short)),
     ("prefix", |place, _| measure::prefix(place)),
     ("rounds-short", |place, size| measure::rounds(place, size.runs_long, 0)),
     ("rounds-2kb", |place, size| measure::rounds(place, size.runs_long, 2000)),

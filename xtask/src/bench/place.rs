@@ -99,7 +99,7 @@ impl Place {
         self.folder("temp").join("note")
     }
 
-    fn folder(&self, name: &str) -> PathBuf {
+    pub(super) fn folder(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
@@ -149,7 +149,7 @@ impl Place {
 }
 
 /// The store does its work at the first poll.
-fn now<T>(mut future: BoxFuture<Result<T, StoreError>>) -> Result<T> {
+pub(super) fn now<T>(mut future: BoxFuture<Result<T, StoreError>>) -> Result<T> {
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => Ok(result?),
         Poll::Pending => bail!("the store does not answer at once"),

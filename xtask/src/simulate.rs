@@ -82,14 +82,19 @@ fn tell(totals: &Totals, started: Instant) {
             println!("hit less than {hits_min} times: {cell}");
         }
     }
+    let fewer = match totals.arm {
+        Arm::Machine => "",
+        Arm::Engine => " (a run takes long: unless --arm asks, one for 10 of the machine's)",
+    };
     println!(
-        "{}: runs {}, turns {}, records {}, crashes {}, seconds {:.1}\n",
+        "{}: runs {}, turns {}, records {}, crashes {}, seconds {:.1}{}\n",
         totals.arm.name(),
         totals.runs,
         totals.turns,
         totals.records,
         totals.crashes,
-        started.elapsed().as_secs_f64()
+        started.elapsed().as_secs_f64(),
+        fewer
     );
 }
 

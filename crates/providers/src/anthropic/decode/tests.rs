@@ -404,7 +404,7 @@ proptest! {
 
     #[test]
     fn the_fast_path_means_what_the_parser_means(
-        deltas in prop::collection::vec(delta(), 0..20),
+        deltas in prop::collection::vec(delta(), 0..10),
         bytes_max in prop_oneof![Just(REPLY_BYTES_MAX), 300..3000usize],
     ) {
         let start = |index: u32, kind: &str| {
@@ -439,7 +439,7 @@ proptest! {
     }
 }
 
-/// A delta of a text or of reasoning, now and then with a byte changed.
+/// A few deltas of a text or of reasoning, now and then with a byte changed.
 fn delta() -> impl Strategy<Value = Vec<u8>> {
     let text = prop_oneof![
         "[a-z \"\\\\{}]{0,12}",
@@ -448,7 +448,7 @@ fn delta() -> impl Strategy<Value = Vec<u8>> {
     ];
     let kind = prop_oneof![Just("text"), Just("thinking"), Just("partial_json")];
     let change = prop::option::weighted(0.3, (any::<prop::sample::Index>(), any::<u8>()));
-    (0..4u32, kind, text, change).prop_map(|(index, kind, text, change)| {
+    (0..3u32, kind, text, change, 1..5usize).prop_map(|(index, kind, text, change, n)| {
         let delta = format!(r#"{{"type":"{kind}_delta","{kind}":"{text}"}}"#);
         let data = format!(r#"{{"type":"content_block_delta","index":{index},"delta":{delta}}}"#);
         let mut event = format!("event: content_block_delta\ndata: {data}\n\n").into_bytes();
@@ -456,7 +456,7 @@ fn delta() -> impl Strategy<Value = Vec<u8>> {
             let at = at.index(event.len());
             event[at] = byte;
         }
-        event
+        event.repeat(n)
     })
 }
 

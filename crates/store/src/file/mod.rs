@@ -12,7 +12,7 @@ mod place;
 mod spill;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use heeler_core::{
@@ -138,8 +138,6 @@ struct Guard {
     id: SessionId,
     place: Arc<Place>,
     writer: Mutex<Writer<OwnedFile>>,
-    /// Whether the journal's name in its folder survives the loss of power.
-    is_name_synced: AtomicBool,
     /// Where the next checkpoint goes. None for a journal with damage: that is told whenever it is
     /// opened, so it is walked whole each time.
     slot: Option<AtomicUsize>,
@@ -167,10 +165,6 @@ impl Guard {
     fn append(&self, entries: &[Entry], durability: Durability) -> Result<Appended, StoreError> {
         // A panic while the lock was held left the writer at its last good end.
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if durability == Durability::Synced && !self.is_name_synced.load(Ordering::Relaxed) {
-            self.place.sync_names()?;
-            self.is_name_synced.store(true, Ordering::Relaxed);
-        }
         writer.append(entries, durability).map_err(|error| {
             let path = self.place.journal(&self.id);
             errors::append(&self.id, &path, error)
@@ -209,7 +203,6 @@ fn resume(
         id: id.clone(),
         place,
         writer: Mutex::new(writer),
-        is_name_synced: AtomicBool::new(false),
         slot: (wanted == Wanted::Records && scanned.damage.is_empty())
             .then(|| AtomicUsize::new(next)),
     };

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use heeler_core::{SessionHeader, SessionId, StoreError};
 
@@ -17,16 +19,19 @@ const OPEN_ATTEMPTS_MAX: u32 = 8;
 /// A locked file. The lock ends with this value, or with the process.
 pub(super) struct OwnedFile {
     file: File,
+    place: Arc<Place>,
+    /// Whether the journal's name in its folder survives the loss of power.
+    is_name_synced: AtomicBool,
 }
 
 impl OwnedFile {
     /// Opens and locks the journal of a session that exists.
-    pub(super) fn open(place: &Place, id: &SessionId) -> Result<Self, StoreError> {
+    pub(super) fn open(place: &Arc<Place>, id: &SessionId) -> Result<Self, StoreError> {
         lock(place, id, OpenOptions::new().read(true).write(true))?.ok_or_else(|| errors::busy(id))
     }
 
     /// Makes the journal of a new session.
-    pub(super) fn create(place: &Place, header: &SessionHeader) -> Result<(), StoreError> {
+    pub(super) fn create(place: &Arc<Place>, header: &SessionHeader) -> Result<(), StoreError> {
         let id = &header.id;
         let path = place.journal(id);
         let (line, _) = encode_header(header).ok_or_else(|| errors::header_too_long(id))?;
@@ -92,7 +97,14 @@ impl Medium for OwnedFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file.sync()
+        // The file first: journalling file systems write its name with it, and the folders have
+        // nothing left to wait for.
+        self.file.sync()?;
+        if !self.is_name_synced.load(Ordering::Relaxed) {
+            self.place.sync_names()?;
+            self.is_name_synced.store(true, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     fn length(&self) -> io::Result<Option<u64>> {
@@ -125,7 +137,7 @@ impl Medium for File {
 
 /// Opens and locks a journal at once or not at all; `None` when somebody else has it.
 fn lock(
-    place: &Place,
+    place: &Arc<Place>,
     id: &SessionId,
     options: &mut OpenOptions,
 ) -> Result<Option<OwnedFile>, StoreError> {
@@ -137,7 +149,8 @@ fn lock(
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(errors::refused("lock", &path, error)),
         }
-        let owned = OwnedFile { file };
+        let is_name_synced = AtomicBool::new(false);
+        let owned = OwnedFile { file, place: Arc::clone(place), is_name_synced };
         // Its owner may have removed it between opening and locking.
         if is_named(&owned.file, &path).map_err(|error| errors::refused("lock", &path, error))? {
             return Ok(Some(owned));

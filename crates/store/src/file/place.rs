@@ -84,12 +84,12 @@ impl Place {
     }
 
     /// Makes the names of new files survive the loss of power.
-    pub(super) fn sync_names(&self) -> Result<(), StoreError> {
+    pub(super) fn sync_names(&self) -> io::Result<()> {
         for folder in [&self.sessions, &self.root] {
             match File::open(folder).and_then(|folder| folder.sync_all()) {
                 // Some file systems know no sync of folders; there is nothing more to be had.
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
-                other => other.map_err(|error| errors::refused("sync", folder, error))?,
+                other => other?,
             }
         }
         Ok(())

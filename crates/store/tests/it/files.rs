@@ -3,9 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use expect_test::expect;
-use heeler_core::{CallId, SessionHeader, SessionStore, Spill, StoreErrorKind};
+use heeler_core::{
+    Appended, CallId, Durability, SessionHeader, SessionStore, Spill, StoreErrorKind,
+};
 use heeler_store::{FileStore, HEADER_BYTES_MAX, SPILL_BYTES_MAX};
 
 use crate::support::{StoreNow, entries, header, id, now};
@@ -145,4 +148,21 @@ fn a_journal_removed_under_its_owner_is_noticed() {
     fs::remove_file(store.journal_path(&id("a"))).unwrap();
     let error = store.add(&lease, entries(2..=2)).unwrap_err();
     assert!(error.to_string().contains("was removed while session a was open"), "{error}");
+}
+
+#[test]
+fn a_name_that_cannot_be_synced_leaves_the_journal_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    store.make("a");
+    let lease = store.take("a").unwrap();
+    let before = fs::read(store.journal_path(&id("a"))).unwrap();
+    let sync = || now(store.append(Arc::clone(&lease), entries(1..=1), Durability::Synced));
+    let (sessions, elsewhere) = (folder.path().join("sessions"), folder.path().join("elsewhere"));
+    fs::rename(&sessions, &elsewhere).unwrap();
+    assert!(sync().is_err());
+    fs::rename(&elsewhere, &sessions).unwrap();
+    assert_eq!(fs::read(store.journal_path(&id("a"))).unwrap(), before);
+    assert_eq!(sync().unwrap(), Appended::Written);
+    assert_eq!(store.seqs("a"), [1]);
 }

@@ -8,6 +8,7 @@
 
 mod approver;
 mod clock;
+mod conversation;
 mod effect;
 mod event;
 mod id;
@@ -28,12 +29,13 @@ mod view;
 
 pub use approver::{AllowAll, Approver, DenyAll, ScriptedApprover};
 pub use clock::{Clock, Entropy, Timestamp};
+pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
 pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
 pub use event::{AgentPath, Envelope, Event};
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
 pub use message::{
-    Block, CacheMarker, Encoded, Image, Message, Opaque, ProviderItem, RedactedThinking,
-    RequestMessage, Role, Text, Thinking, ToolResult, ToolUse,
+    Block, CacheMarker, Image, Message, Opaque, ProviderItem, RedactedThinking, Role, Text,
+    Thinking, ToolResult, ToolUse,
 };
 pub use policy::{Decision, Mode, PermissionReason, Policy, Rule, RuleEffect, RuleError, Verdict};
 pub use provider::{

@@ -1,7 +1,5 @@
 //! Messages and their blocks: what a model is shown and what it answers.
 
-use std::sync::{Arc, OnceLock};
-
 use serde::{Deserialize, Serialize};
 
 use crate::RawJson;
@@ -208,63 +206,8 @@ impl Message {
     }
 }
 
-/// A message in the form requests are made of: neighbours joined, nothing empty.
-///
-/// It remembers its encoded bytes, so a session of any length encodes each message once.
-#[derive(Debug)]
-pub struct RequestMessage {
-    /// The message.
-    pub message: Message,
-    encoded: OnceLock<Encoded>,
-}
-
-/// The bytes of one message in one dialect.
-#[derive(Debug, Clone)]
-pub struct Encoded {
-    /// The dialect that wrote the bytes.
-    pub dialect: &'static str,
-    /// The encoded message without a cache marker.
-    pub bytes: Arc<[u8]>,
-    /// Where in `bytes` a cache marker is inserted to mark the message's last block; `None` when
-    /// that block cannot carry one.
-    pub marker_at: Option<usize>,
-}
-
-impl RequestMessage {
-    /// Wraps a message whose bytes are not known yet.
-    #[must_use]
-    pub fn new(message: Message) -> Self {
-        Self { message, encoded: OnceLock::new() }
-    }
-
-    /// The message's bytes in `dialect`, encoded by `encode` the first time.
-    ///
-    /// The slot belongs to the first dialect that asks; another one encodes each time, which only
-    /// happens around a change of provider.
-    pub fn encoded(
-        &self,
-        dialect: &'static str,
-        encode: impl Fn(&Message) -> (Vec<u8>, Option<usize>),
-    ) -> Encoded {
-        let make = || {
-            let (bytes, marker_at) = encode(&self.message);
-            Encoded { dialect, bytes: bytes.into(), marker_at }
-        };
-        let kept = self.encoded.get_or_init(make);
-        if kept.dialect == dialect { kept.clone() } else { make() }
-    }
-}
-
-impl PartialEq for RequestMessage {
-    fn eq(&self, other: &Self) -> bool {
-        self.message == other.message
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use super::*;
 
     #[test]
@@ -300,27 +243,5 @@ mod tests {
         let user = Message { role: Role::User, blocks: vec![Block::text("hi")] };
         assert_eq!(Message::user("hi"), user);
         assert_eq!(Message::assistant("hi"), Message { role: Role::Assistant, ..user });
-    }
-
-    #[test]
-    fn a_message_is_encoded_once_for_the_first_dialect_that_asks() {
-        let message = RequestMessage::new(Message::user("hi"));
-        let encodings = AtomicUsize::new(0);
-        let bytes = |dialect: &'static str| {
-            let encoded = message.encoded(dialect, |message| {
-                encodings.fetch_add(1, Ordering::Relaxed);
-                (format!("{dialect} {}", message.text()).into_bytes(), Some(2))
-            });
-            assert_eq!((encoded.dialect, encoded.marker_at), (dialect, Some(2)));
-            String::from_utf8(encoded.bytes.to_vec()).unwrap()
-        };
-        assert_eq!(
-            [bytes("a"), bytes("a"), bytes("b"), bytes("b")],
-            ["a hi", "a hi", "b hi", "b hi"]
-        );
-        assert_eq!(encodings.load(Ordering::Relaxed), 3);
-        // What was encoded says nothing about the message.
-        assert_eq!(message, RequestMessage::new(Message::user("hi")));
-        assert_ne!(message, RequestMessage::new(Message::user("ho")));
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::Stream;
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, Parameters, RequestMessage, StopReason, ToolDefinition, Usage};
+use crate::{Block, Parameters, RequestMessages, StopReason, ToolDefinition, Usage};
 
 /// Something that answers model requests.
 ///
@@ -39,7 +39,7 @@ pub struct ModelRequest {
     /// The tools, in the order they are sent.
     pub tools: Arc<[ToolDefinition]>,
     /// The conversation.
-    pub messages: Arc<[Arc<RequestMessage>]>,
+    pub messages: RequestMessages,
     /// How many of `messages` will stand unchanged in the next request: the place for a cache
     /// marker.
     pub stable: usize,

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::{Block, Message, Messages, RequestMessage, Role, ToolResult};
+use heeler_core::{Block, Message, Messages, RequestMessage, RequestMessages, Role, ToolResult};
 use rpds::{HashTrieSetSync, VectorSync};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct History {
     #[serde(skip)]
     weight: u64,
     #[serde(skip)]
-    request: VectorSync<Arc<RequestMessage>>,
+    request: RequestMessages,
     #[serde(serialize_with = "checkpoint::set_in_order")]
     wire_ids: HashTrieSetSync<String>,
     /// Wire ids of calls in the last message that have no results yet, in call order.
@@ -43,7 +43,7 @@ impl History {
             messages: Messages::new_sync(),
             weights: VectorSync::new_sync(),
             weight: 0,
-            request: VectorSync::new_sync(),
+            request: RequestMessages::default(),
             wire_ids: HashTrieSetSync::new_sync(),
             unanswered: Vec::new(),
             estimate,
@@ -58,7 +58,7 @@ impl History {
 
     /// The messages as a request sends them.
     #[must_use]
-    pub fn request(&self) -> &VectorSync<Arc<RequestMessage>> {
+    pub fn request(&self) -> &RequestMessages {
         &self.request
     }
 
@@ -92,7 +92,7 @@ impl History {
     /// Makes again what a checkpoint leaves out.
     pub(crate) fn restore(&mut self, estimate: Arc<dyn TokenEstimate>) {
         self.set_estimate(estimate);
-        self.request = VectorSync::new_sync();
+        self.request = RequestMessages::default();
         for message in &self.messages.clone() {
             self.join(message);
         }
@@ -176,7 +176,7 @@ impl History {
         let unanswered = std::mem::take(&mut self.unanswered);
         self.messages = Messages::new_sync();
         self.weights = VectorSync::new_sync();
-        self.request = VectorSync::new_sync();
+        self.request = RequestMessages::default();
         self.weight = 0;
         for message in std::iter::once(&message).chain(&tail) {
             self.push_whole(Arc::clone(message));
@@ -187,16 +187,16 @@ impl History {
 
     /// The first `cut` messages in request form, followed by a user's text.
     #[must_use]
-    pub fn head_and(&self, cut: usize, text: &str) -> Vec<Arc<RequestMessage>> {
+    pub fn head_and(&self, cut: usize, text: &str) -> RequestMessages {
         let mut head = Self::new(Arc::clone(&self.estimate));
         let cut = cut.min(self.len());
         let whole = self.request_prefix(cut);
         match whole {
-            Some(n) => head.request = self.request.iter().take(n).cloned().collect(),
+            Some(n) => head.request = self.request.prefix(n),
             None => self.messages.iter().take(cut).for_each(|m| head.join(m)),
         }
         head.join(&Arc::new(Message::user(text)));
-        head.request.iter().cloned().collect()
+        head.request
     }
 
     /// How many request messages hold exactly the first `cut` messages, when that comes out even.
@@ -249,19 +249,15 @@ impl History {
 
     /// Adds a message to the request form, joined to its neighbour when both have one role.
     fn join(&mut self, message: &Arc<Message>) {
-        let joined = match self.request.last() {
+        match self.request.last() {
             Some(last) if last.message.role == message.role => {
-                let mut joined = last.message.clone();
+                let mut joined = (*last.message).clone();
                 joined.blocks.extend(message.blocks.iter().cloned());
-                joined
+                self.request.replace_last(Arc::new(RequestMessage::new(joined)));
             }
-            _ => {
-                self.request.push_back_mut(Arc::new(RequestMessage::new((**message).clone())));
-                return;
-            }
-        };
-        self.request.drop_last_mut();
-        self.request.push_back_mut(Arc::new(RequestMessage::new(joined)));
+            // The very same message: long results are in memory once.
+            _ => self.request.push(Arc::new(RequestMessage::new(Arc::clone(message)))),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::{ModelRequest, RequestMessage};
+use heeler_core::{ModelRequest, RequestMessages};
 
 use crate::compact;
 use crate::state::State;
@@ -11,7 +11,7 @@ impl State {
     /// The request of the model call that was started last. `None` before the first epoch.
     #[must_use]
     pub fn request(&self, output_max: u64) -> Option<ModelRequest> {
-        self.request_of(self.history.request().iter().cloned().collect(), output_max)
+        self.request_of(self.history.request().clone(), output_max)
     }
 
     /// The request that asks for a summary of the first `cut` messages: the conversation's own
@@ -19,14 +19,10 @@ impl State {
     #[must_use]
     pub fn summary_request(&self, cut: usize, output_max: u64) -> Option<ModelRequest> {
         let messages = self.history.head_and(cut, compact::INSTRUCTION);
-        self.request_of(messages.into(), output_max)
+        self.request_of(messages, output_max)
     }
 
-    fn request_of(
-        &self,
-        messages: Arc<[Arc<RequestMessage>]>,
-        output_max: u64,
-    ) -> Option<ModelRequest> {
+    fn request_of(&self, messages: RequestMessages, output_max: u64) -> Option<ModelRequest> {
         let epoch = self.epoch.as_ref()?;
         Some(ModelRequest {
             model: Arc::clone(&epoch.model),

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use heeler_core::{
-    Block, Message, ModelEvent, ModelRequest, Parameters, Provider, RequestMessage, Role,
-    StopReason, ToolResult,
+    Block, Message, ModelEvent, ModelRequest, Parameters, Provider, Role, StopReason, ToolResult,
 };
 use heeler_script::Script;
 use heeler_testkit::{Chunking, MockServer, VirtualClock};
@@ -92,7 +91,7 @@ async fn talk(provider: &dyn Provider) -> String {
             model: "m".into(),
             system: "You help.".into(),
             tools: Arc::new([]),
-            messages: messages.iter().cloned().map(|m| Arc::new(RequestMessage::new(m))).collect(),
+            messages: messages.iter().cloned().collect(),
             stable: messages.len(),
             output_max: 100,
             parameters: Parameters::default(),

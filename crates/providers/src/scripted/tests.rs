@@ -264,9 +264,9 @@ fn a_prefix_is_followed_from_request_to_request() {
         text.cache = Some(heeler_core::CacheMarker::FiveMinutes);
     }
     let replaced = |request: &ModelRequest, message: Message| {
-        let mut messages = request.messages.to_vec();
+        let mut messages: Vec<_> = request.messages.iter().cloned().collect();
         messages[0] = Arc::new(RequestMessage::new(message));
-        ModelRequest { messages: messages.into(), ..request.clone() }
+        ModelRequest { messages: messages.into_iter().collect(), ..request.clone() }
     };
     assert!(ask(&replaced(&kept, marked)).starts_with("finished"));
     let changed = replaced(&kept, Message::user("HI"));

@@ -9,8 +9,10 @@ use std::vec;
 
 use bytes::{Bytes, BytesMut};
 
-/// A piece holds at most so much; a chunk as long as this goes as it is.
+/// A piece holds at most so much.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
+/// A chunk as long as this goes as it is: a place in a list of writes costs less than its copy.
+const CHUNK_BYTES_MIN: usize = 4 * 1024;
 
 /// The pieces of a body.
 pub(super) struct Pieces {
@@ -36,8 +38,13 @@ impl Iterator for Pieces {
 
     fn next(&mut self) -> Option<Bytes> {
         let first = self.chunks.next()?;
-        let fits = |length: usize| move |next: &Bytes| length + next.len() <= PIECE_BYTES_MAX;
-        let mut next = self.chunks.next_if(fits(first.len()));
+        let joins = |length: usize| {
+            move |next: &Bytes| {
+                next.len() < CHUNK_BYTES_MIN && length + next.len() <= PIECE_BYTES_MAX
+            }
+        };
+        let is_short = first.len() < CHUNK_BYTES_MIN;
+        let mut next = if is_short { self.chunks.next_if(joins(first.len())) } else { None };
         if next.is_none() {
             self.left_bytes -= first.len();
             return Some(first);
@@ -46,7 +53,7 @@ impl Iterator for Pieces {
         piece.extend_from_slice(&first);
         while let Some(chunk) = next {
             piece.extend_from_slice(&chunk);
-            next = self.chunks.next_if(fits(piece.len()));
+            next = self.chunks.next_if(joins(piece.len()));
         }
         self.left_bytes -= piece.len();
         Some(piece.freeze())
@@ -73,8 +80,12 @@ mod tests {
         check(&[], &[]);
         check(&[5], &[5]);
         check(&[5, 1, 7], &[13]);
-        check(&[PIECE_BYTES_MAX - 1, 1, 1, 2], &[PIECE_BYTES_MAX, 3]);
-        check(&[1, PIECE_BYTES_MAX, 1], &[1, PIECE_BYTES_MAX, 1]);
-        check(&[PIECE_BYTES_MAX + 1, 2, 3], &[PIECE_BYTES_MAX + 1, 5]);
+        let short = CHUNK_BYTES_MIN - 1;
+        check(&[1, short, 1], &[short + 2]);
+        check(&[1, CHUNK_BYTES_MIN, 1, 2], &[1, CHUNK_BYTES_MIN, 3]);
+        check(&[CHUNK_BYTES_MIN, CHUNK_BYTES_MIN, 1], &[CHUNK_BYTES_MIN, CHUNK_BYTES_MIN, 1]);
+        let full = vec![1024; PIECE_BYTES_MAX / 1024];
+        check(&full, &[PIECE_BYTES_MAX]);
+        check(&[&full[..], &[1, 2]].concat(), &[PIECE_BYTES_MAX, 3]);
     }
 }

@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use futures::StreamExt;
-use heeler_core::{
-    Message, ModelEvent, ModelRequest, Parameters, Provider, ProviderErrorKind, RequestMessage,
-};
+use heeler_core::{Message, ModelEvent, ModelRequest, Parameters, Provider, ProviderErrorKind};
 use heeler_providers::anthropic::{Key, request_body};
 use heeler_providers::{Anthropic, AnthropicSettings, Secret};
 
@@ -73,8 +71,7 @@ async fn a_long_conversation_is_sent_whole() {
     let server = Server::start(vec![answer("hi", Chunking::Whole)]).await;
     let text = "many words ".repeat(20_000);
     let mut long = request("");
-    long.messages =
-        (0..50).map(|_| RequestMessage::new(Message::user(text.as_str())).into()).collect();
+    long.messages = (0..50).map(|_| Message::user(text.as_str())).collect();
     let expected = request_body(&long).unwrap();
     play(&settings(&server), long).await;
     assert!(server.requests()[0].body == expected, "`request_body` is not what is sent");
@@ -370,7 +367,7 @@ fn request(text: &str) -> ModelRequest {
         model: "claude-test".into(),
         system: "".into(),
         tools: [].into(),
-        messages: [RequestMessage::new(Message::user(text)).into()].into(),
+        messages: [Message::user(text)].into_iter().collect(),
         stable: 1,
         output_max: 1000,
         parameters: Parameters::default(),

@@ -48,7 +48,7 @@ pub(crate) fn faults(messages: &[&Message], open_end: bool) -> Vec<String> {
 
 /// Everything that is wrong with a history: its request, and how the request came about.
 pub(crate) fn history_faults(history: &History, open_end: bool) -> Vec<String> {
-    let request: Vec<&Message> = history.request().iter().map(|m| &m.message).collect();
+    let request: Vec<&Message> = history.request().iter().map(|m| &*m.message).collect();
     let mut faults = faults(&request, open_end);
     let joined = joined(history);
     if joined.iter().ne(request.iter().copied()) {

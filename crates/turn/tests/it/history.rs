@@ -52,7 +52,7 @@ fn appending_shares_all_that_was_there() {
     let mut history = history(&["one", "two", "three"]);
     let before: Vec<_> = history.request().iter().cloned().collect();
     history.push_assistant(&[Block::text("four")], |_| String::new());
-    for (old, new) in before.iter().zip(history.request()) {
+    for (old, new) in before.iter().zip(history.request().iter()) {
         assert!(Arc::ptr_eq(old, new));
     }
 }
@@ -61,7 +61,7 @@ fn appending_shares_all_that_was_there() {
 fn a_summary_request_shares_the_conversations_own_prefix() {
     let history = history(&["one", "two", "three", "four"]);
     let head = history.head_and(2, "Summarize.");
-    assert!(head.iter().zip(history.request()).take(2).all(|(a, b)| Arc::ptr_eq(a, b)));
+    assert!(head.iter().zip(history.request().iter()).take(2).all(|(a, b)| Arc::ptr_eq(a, b)));
     let said: Vec<String> = head.iter().map(|message| message.message.text()).collect();
     assert_eq!(said, ["one", "two", "Summarize."]);
     // A head that ends with the user takes the question into that message.

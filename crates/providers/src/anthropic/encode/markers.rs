@@ -5,7 +5,10 @@
 //! also refuses an hour's marker behind one of five minutes, so ours last an hour where a user's
 //! hour follows.
 
-use heeler_core::{Block, CacheMarker, Message, ModelRequest};
+use std::ops::Range;
+use std::sync::Arc;
+
+use heeler_core::{Block, CacheMarker, Message, ModelRequest, RequestMessage};
 
 use super::{HeadMarkers, encoded};
 
@@ -45,6 +48,11 @@ impl Markers {
     pub(super) fn own_left_out(&self, index: usize) -> bool {
         index < self.own_from
     }
+
+    /// Whether one of these messages is marked by us.
+    pub(super) fn marks_within(&self, messages: Range<usize>) -> bool {
+        self.stable.is_some_and(|(at, _)| messages.contains(&at))
+    }
 }
 
 /// The markers users set.
@@ -60,18 +68,36 @@ struct Own {
 impl Own {
     fn count(request: &ModelRequest) -> Self {
         let mut own = Self { kept: 0, from: 0, last_hour: None };
-        for (index, message) in request.messages.iter().enumerate().rev() {
-            let (n, has_hour) = own_markers(&message.message);
-            if own.kept + n > MARKERS_MAX {
-                own.from = index + 1;
+        let messages = &request.messages;
+        let mut end = messages.len();
+        own.count_part(&mut end, messages.recent());
+        for stretch in messages.stretches().rev() {
+            if own.from > 0 {
                 break;
             }
-            own.kept += n;
-            if has_hour && own.last_hour.is_none() {
-                own.last_hour = Some(index);
+            if stretch.is_marked() {
+                own.count_part(&mut end, stretch.messages());
+            } else {
+                end -= stretch.messages().len();
             }
         }
         own
+    }
+
+    /// Counts the messages that end before `end`, the newest first, as long as all fit.
+    fn count_part(&mut self, end: &mut usize, messages: &[Arc<RequestMessage>]) {
+        for message in messages.iter().rev() {
+            let (n, has_hour) = own_markers(&message.message);
+            if self.kept + n > MARKERS_MAX {
+                self.from = *end;
+                return;
+            }
+            *end -= 1;
+            self.kept += n;
+            if has_hour && self.last_hour.is_none() {
+                self.last_hour = Some(*end);
+            }
+        }
     }
 }
 
@@ -105,7 +131,8 @@ fn own_markers(message: &Message) -> (usize, bool) {
 /// nothing before it is looked at.
 fn newest_stable(request: &ModelRequest, own_from: usize) -> Option<usize> {
     let stable = request.stable.min(request.messages.len());
-    for (index, message) in request.messages[..stable].iter().enumerate().rev() {
+    for index in (0..stable).rev() {
+        let message = request.messages.get(index)?;
         if own_from <= index && own_markers(&message.message).0 > 0 {
             return None;
         }

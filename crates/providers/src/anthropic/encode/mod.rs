@@ -1,11 +1,13 @@
 //! A request as bytes: `head`, the messages, `tail`.
 //!
-//! The head (model, system, tools) and each message are encoded once and kept; what changes from
-//! request to request stands in the tail, after the messages.
+//! The head (model, system, tools), each message and each stretch of messages are encoded once and
+//! kept; what changes from request to request stands in the tail, after the messages.
 //!
 //! Invariant: within an epoch, request n+1 starts with the bytes of request n up to its tail,
 //! cache markers left out.
 
+#[cfg(test)]
+mod incremental;
 mod json;
 mod markers;
 mod message;
@@ -16,7 +18,9 @@ mod tests;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use heeler_core::{CacheMarker, Encoded, ModelRequest, ProviderError, ToolDefinition};
+use heeler_core::{
+    CacheMarker, Encoded, ModelRequest, ProviderError, RequestMessage, ToolDefinition,
+};
 
 use self::json::{marker_text, string};
 use self::markers::Markers;
@@ -53,35 +57,20 @@ impl Encoder {
     pub fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
         let tail = tail::encode(request)?;
         let markers = Markers::choose(request);
-        let mut chunks = Vec::with_capacity(2 * request.messages.len() + 4);
-        chunks.push(self.head(request, markers.head));
-        let mut first = true;
-        for (i, message) in request.messages.iter().enumerate() {
-            let encoded = if markers.own_left_out(i) {
-                let (bytes, marker_at) = message::encode(&message.message, OwnMarkers::LeftOut);
-                Encoded { dialect: DIALECT, bytes: bytes.into(), marker_at }
+        let mut chunks = Chunks(vec![self.head(request, markers.head)]);
+        let mut at = 0;
+        for stretch in request.messages.stretches() {
+            let length = stretch.messages().len();
+            if stretch.is_marked() || markers.marks_within(at..at + length) {
+                chunks.messages(&markers, at, stretch.messages());
             } else {
-                encoded(message)
-            };
-            if encoded.bytes.is_empty() {
-                continue;
+                chunks.item(stretch.joined(DIALECT, b',', encoded));
             }
-            if !first {
-                chunks.push(Bytes::from_static(b","));
-            }
-            first = false;
-            let bytes = Bytes::from_owner(encoded.bytes);
-            match (markers.stable.filter(|(at, _)| *at == i), encoded.marker_at) {
-                (Some((_, marker)), Some(at)) => {
-                    chunks.push(bytes.slice(..at));
-                    chunks.push(Bytes::from_static(marker_text(marker)));
-                    chunks.push(bytes.slice(at..));
-                }
-                _ => chunks.push(bytes),
-            }
+            at += length;
         }
-        chunks.push(tail);
-        Ok(chunks)
+        chunks.messages(&markers, at, request.messages.recent());
+        chunks.0.push(tail);
+        Ok(chunks.0)
     }
 
     fn head(&self, request: &ModelRequest, markers: HeadMarkers) -> Bytes {
@@ -106,8 +95,44 @@ impl Encoder {
     }
 }
 
+/// A body's chunks so far: the head, then items of the list of messages.
+struct Chunks(Vec<Bytes>);
+
+impl Chunks {
+    /// Adds messages one by one; the first is the conversation's at `at`.
+    fn messages(&mut self, markers: &Markers, at: usize, messages: &[Arc<RequestMessage>]) {
+        for (index, message) in (at..).zip(messages) {
+            let encoded = if markers.own_left_out(index) {
+                let (bytes, marker_at) = message::encode(&message.message, OwnMarkers::LeftOut);
+                Encoded { dialect: DIALECT, bytes: bytes.into(), marker_at }
+            } else {
+                encoded(message)
+            };
+            match (markers.stable.filter(|(at, _)| *at == index), encoded.marker_at) {
+                (Some((_, marker)), Some(at)) => {
+                    self.item(encoded.bytes.slice(..at));
+                    self.0.push(Bytes::from_static(marker_text(marker)));
+                    self.0.push(encoded.bytes.slice(at..));
+                }
+                _ => self.item(encoded.bytes),
+            }
+        }
+    }
+
+    /// Adds the next item of the list, unless it is empty.
+    fn item(&mut self, bytes: Bytes) {
+        if bytes.is_empty() {
+            return;
+        }
+        if self.0.len() > 1 {
+            self.0.push(Bytes::from_static(b","));
+        }
+        self.0.push(bytes);
+    }
+}
+
 /// The message's bytes, encoded the first time they are asked for.
-fn encoded(message: &heeler_core::RequestMessage) -> Encoded {
+fn encoded(message: &RequestMessage) -> Encoded {
     message.encoded(DIALECT, |message| message::encode(message, OwnMarkers::Written))
 }
 

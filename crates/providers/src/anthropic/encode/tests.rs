@@ -301,7 +301,7 @@ fn a_name_has_a_limit() {
 fn a_message_is_encoded_once_and_shared() {
     let message = Arc::new(RequestMessage::new(Message::user("x".repeat(1000))));
     let mut request = request(vec![]);
-    request.messages = [Arc::clone(&message)].into();
+    request.messages = [Arc::clone(&message)].into_iter().collect();
     let encoder = Encoder::default();
     let address = |chunks: &[Bytes]| {
         chunks.iter().find(|chunk| chunk.len() > 1000).map(|chunk| chunk.as_ptr())
@@ -333,9 +333,9 @@ proptest! {
             before.tools = tools();
         }
         let mut after = before.clone();
-        before.messages = messages[..n_before].into();
+        before.messages = messages[..n_before].iter().cloned().collect();
         before.stable = stables.0;
-        after.messages = messages.into();
+        after.messages = messages.into_iter().collect();
         after.stable = stables.1;
         after.output_max = output_max;
         let encoder = Encoder::default();
@@ -424,7 +424,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         model: "claude-test".into(),
         system: "".into(),
         tools: [].into(),
-        messages: messages.into_iter().map(|m| Arc::new(RequestMessage::new(m))).collect(),
+        messages: messages.into_iter().collect(),
         stable: 0,
         output_max: 100,
         parameters: Parameters::default(),

@@ -87,7 +87,7 @@ impl Play {
     }
 
     fn transcript(&self) -> String {
-        let request: Vec<_> = self.state.history.request().iter().map(|m| &m.message).collect();
+        let request: Vec<_> = self.state.history.request().iter().map(|m| &*m.message).collect();
         let open_end = !self.state.pending().is_empty();
         assert_eq!(checker::faults(&request, open_end), [""; 0]);
         let mut text = format!("{}---\n", self.shown);

@@ -226,7 +226,7 @@ impl Watch {
 
     fn check_request(&mut self, state: &State, started: &ModelStarted) {
         let request = state.request(started.reserve.output).unwrap();
-        let messages: Vec<&Message> = request.messages.iter().map(|m| &m.message).collect();
+        let messages: Vec<&Message> = request.messages.iter().map(|m| &*m.message).collect();
         assert!(!messages.is_empty(), "a request without a message");
         assert_eq!(checker::faults(&messages, false), [""; 0]);
         let said: Vec<(Role, Block)> = messages

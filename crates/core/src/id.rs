@@ -26,9 +26,9 @@ pub struct SessionId(String);
 impl SessionId {
     /// Mints an id from the time and ten random bytes.
     pub fn mint(now: Timestamp, entropy: &dyn Entropy) -> Self {
-        let random = (u128::from(entropy.next()) << 64 | u128::from(entropy.next())).to_be_bytes();
         let mut tail = [0u8; 10];
-        tail.copy_from_slice(&random[..10]);
+        tail[..8].copy_from_slice(&entropy.next().to_be_bytes());
+        tail[8..].copy_from_slice(&entropy.next().to_be_bytes()[..2]);
         let id = uuid::Builder::from_unix_timestamp_millis(now.millis(), &tail).into_uuid();
         Self(id.to_string())
     }

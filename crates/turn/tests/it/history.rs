@@ -125,3 +125,15 @@ fn calls_nobody_answered_are_answered_before_anything_else_is_said() {
         assert_eq!(crate::checker::history_faults(&history, false), [""; 0]);
     }
 }
+
+#[test]
+fn ids_that_are_empty_or_taken_are_counted_up() {
+    let mut history = history(&["one"]);
+    let call = |id: &str| {
+        let (id, name, input) = (id.to_owned(), "read".to_owned(), RawJson::empty_object());
+        Block::ToolUse(ToolUse { id, name, input, invalid: None, cache: None })
+    };
+    let said = history.push_assistant(&["x", "", "x", "y", ""].map(call), |_| "x".to_owned());
+    let ids: Vec<&str> = said[0].tool_uses().map(|call| call.id.as_str()).collect();
+    assert_eq!(ids, ["x", "x_2", "x_3", "y", "x_4"]);
+}

@@ -361,3 +361,14 @@ fn a_cut_that_would_part_a_call_from_its_result_is_refused() {
         assert_eq!(play.state.compaction.is_some(), fits, "cut {cut}");
     }
 }
+
+#[test]
+fn each_compaction_is_an_effect_of_its_own() {
+    use heeler_core::EffectId;
+
+    let mut play = crate::door::Play::of("set keep=1\nuser a\nreply b\nuser c\nreply d\ncompact");
+    let due = |play: &crate::door::Play| play.state.pending()[0].id;
+    assert_eq!(due(&play), EffectId::Compact(1));
+    ["summary S", "user e", "reply f", "compact"].iter().for_each(|line| play.line(line));
+    assert_eq!(due(&play), EffectId::Compact(2));
+}

@@ -17,9 +17,10 @@ use heeler_core::{
 use heeler_turn::state::CallStatus;
 use tokio::sync::oneshot;
 
+use super::Driver;
 use super::held::HeldProgress;
-use super::perform::finish_call;
-use super::{Driver, Running};
+use super::perform::{Spawned, finish_call};
+use super::running::Task;
 use crate::pipeline;
 
 /// The most calls of one answer that begin before it is whole, whatever the settings let run.
@@ -44,7 +45,7 @@ struct EagerCall {
     held: Arc<HeldProgress>,
     /// Lets the call end in its record.
     wanted: Option<oneshot::Sender<()>>,
-    running: Option<Running>,
+    task: Option<Spawned>,
 }
 
 impl Driver {
@@ -107,8 +108,8 @@ impl Driver {
         };
         // It has no effect id until the machine gives it one, so its end means nothing until then.
         let abort = self.tasks.spawn(finish_call(id, execution, is_wanted));
-        let running = Some(Running { cancel, abort });
-        Some(EagerCall { id, said, plan, facts, input, held, wanted: Some(wanted), running })
+        let task = Some(Spawned { cancel, abort });
+        Some(EagerCall { id, said, plan, facts, input, held, wanted: Some(wanted), task })
     }
 
     /// Stops what the machine would not start any more.
@@ -154,7 +155,7 @@ impl EagerCalls {
     }
 
     /// The running call that is exactly this one: from here on it is like any other.
-    pub(super) fn adopt(&mut self, id: CallId, name: &str, input: &RawJson) -> Option<Running> {
+    pub(super) fn adopt(&mut self, id: CallId, name: &str, input: &RawJson) -> Option<Spawned> {
         let at = self.calls.iter().position(|call| call.id == id)?;
         let mut call = self.calls.swap_remove(at);
         if call.said.name != name || call.input != *input {
@@ -163,7 +164,7 @@ impl EagerCalls {
         // Nobody listens where it crashed in a defect of ours; it is run again like any other.
         call.wanted.take()?.send(()).ok()?;
         call.held.let_go();
-        call.running.take()
+        call.task.take()
     }
 
     fn keep_leading(&mut self, mut is_kept: impl FnMut(&EagerCall) -> bool) {
@@ -175,8 +176,8 @@ impl EagerCalls {
 
 impl Drop for EagerCall {
     fn drop(&mut self) {
-        if let Some(running) = &self.running {
-            running.stop();
+        if let Some(task) = &self.task {
+            task.stop();
         }
     }
 }

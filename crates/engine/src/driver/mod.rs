@@ -10,11 +10,12 @@ mod eager;
 mod held;
 mod open;
 mod perform;
+mod running;
 mod stream;
 mod summarize;
 mod wrong;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures::future::OptionFuture;
@@ -25,11 +26,13 @@ use heeler_core::{
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use tokio::task::{Id, JoinError, JoinSet};
 
 use checkpoint::Checkpoints;
 pub(crate) use commands::Command;
 use eager::EagerCalls;
+use perform::Spawned;
+use running::Running;
 use stream::ModelStream;
 
 use crate::bugs::{Bug, is_on};
@@ -47,9 +50,7 @@ pub(crate) struct Driver {
     commands: mpsc::Receiver<Box<Command>>,
     /// Spawned effects; each ends in the records it came to.
     tasks: JoinSet<Outcome>,
-    /// In an order of their own, so that the same run is the same again.
-    running: BTreeMap<EffectId, Running>,
-    effects_by_task: HashMap<Id, EffectId>,
+    running: Running<Spawned>,
     /// The answer that is being streamed.
     stream: Option<ModelStream>,
     /// Calls of the running batch that were started while it was streamed.
@@ -75,18 +76,6 @@ pub(crate) struct Driver {
     is_settled: bool,
 }
 
-struct Running {
-    cancel: CancellationToken,
-    abort: AbortHandle,
-}
-
-impl Running {
-    fn stop(&self) {
-        self.cancel.cancel();
-        self.abort.abort();
-    }
-}
-
 struct Waiting {
     turn: u32,
     cancel: CancellationToken,
@@ -100,10 +89,13 @@ struct QueuedTurn {
     done: oneshot::Sender<TurnOutcome>,
 }
 
+/// How a task ended.
+type Joined = Result<(Id, Outcome), JoinError>;
+
 /// What woke the loop.
 enum Woken {
     Command(Option<Box<Command>>),
-    Task(Result<(Id, Outcome), JoinError>),
+    Task(Joined),
     Stream(stream::Step),
     TurnDropped,
     Heartbeat,
@@ -240,7 +232,7 @@ impl Driver {
     }
 
     fn is_running(&self, id: EffectId) -> bool {
-        self.running.contains_key(&id) || self.stream.as_ref().is_some_and(|s| s.id == id)
+        self.running.contains(id) || self.stream.as_ref().is_some_and(|s| s.id == id)
     }
 
     fn abort_what_is_gone(&mut self, pending: &[Effect]) {
@@ -248,16 +240,7 @@ impl Driver {
         if self.stream.as_ref().is_some_and(|stream| !is_pending(stream.id)) {
             self.stream = None;
         }
-        self.running.retain(|id, running| {
-            let keep = is_pending(*id);
-            if !keep && is_on(Bug::StaleOutcome) {
-                return true;
-            }
-            if !keep {
-                running.stop();
-            }
-            keep
-        });
+        self.running.keep(|id| is_pending(id) || is_on(Bug::StaleOutcome));
         self.drop_unwanted_eager_calls();
     }
 
@@ -342,28 +325,26 @@ impl Driver {
         }
     }
 
-    async fn finish_task(
-        &mut self,
-        joined: Result<(Id, Outcome), JoinError>,
-    ) -> Result<(), StoreError> {
-        let task = match &joined {
-            Ok((task, _)) => *task,
-            Err(error) => error.id(),
-        };
-        let Some(effect) = self.effects_by_task.remove(&task) else { return Ok(()) };
-        // An aborted effect may have ended just before the abort; it is gone all the same.
-        if self.running.remove(&effect).is_none() {
-            return Ok(());
-        }
+    async fn finish_task(&mut self, joined: Joined) -> Result<(), StoreError> {
+        let Some((effect, ended)) = self.accept(joined) else { return Ok(()) };
         self.is_settled = false;
-        match joined {
-            Ok((_, outcome)) => self.take_outcome(outcome).await,
+        match ended {
+            Ok(outcome) => self.take_outcome(outcome).await,
             Err(error) if error.is_panic() => {
                 let panic = error.into_panic();
                 self.take_outcome(perform::panicked(effect, panic_text(panic.as_ref()))).await
             }
             Err(_) => Ok(()),
         }
+    }
+
+    /// The effect whose task this was, and how it ended; none if it was stopped before.
+    fn accept(&mut self, joined: Joined) -> Option<(EffectId, Result<Outcome, JoinError>)> {
+        let (task, ended) = match joined {
+            Ok((task, outcome)) => (task, Ok(outcome)),
+            Err(error) => (error.id(), Err(error)),
+        };
+        Some((self.running.finish(task)?, ended))
     }
 
     async fn take_outcome(&mut self, outcome: Outcome) -> Result<(), StoreError> {
@@ -383,8 +364,8 @@ impl Driver {
     /// journal stands where it stood, and the next process goes on from there.
     fn break_off(&mut self, error: &StoreError) {
         self.stream = None;
-        for running in self.running.values() {
-            running.cancel.cancel();
+        for (_, task) in self.running.iter() {
+            task.cancel.cancel();
         }
         let message = format!(
             "the session's journal could not be written, so the turn stopped here: {error}. \

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use super::checkpoint::Checkpoints;
 use super::eager::EagerCalls;
+use super::running::Running;
 use super::{Command, Driver};
 use crate::Parts;
 use crate::log::EventLog;
@@ -40,8 +41,7 @@ impl Driver {
             state,
             commands,
             tasks: JoinSet::new(),
-            running: std::collections::BTreeMap::new(),
-            effects_by_task: std::collections::HashMap::new(),
+            running: Running::new(),
             stream: None,
             eager: EagerCalls::default(),
             waiting: Vec::new(),

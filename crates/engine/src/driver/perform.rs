@@ -12,12 +12,33 @@ use heeler_core::{
     input_summary,
 };
 use sha2::{Digest, Sha256};
+use tokio::task::{AbortHandle, Id};
 
+use super::Driver;
 use super::held::show_progress;
-use super::{Driver, Running};
+use super::running::Task;
 use crate::bugs::{Bug, is_on};
 use crate::pipeline::{self, Execution};
 use crate::toolset::short_hex;
+
+/// A task of the driver's set.
+pub(super) struct Spawned {
+    pub(super) cancel: CancellationToken,
+    pub(super) abort: AbortHandle,
+}
+
+impl Task for Spawned {
+    type Id = Id;
+
+    fn id(&self) -> Id {
+        self.abort.id()
+    }
+
+    fn stop(&self) {
+        self.cancel.cancel();
+        self.abort.abort();
+    }
+}
 
 impl Driver {
     /// Writes what starting these effects means, in one append, and acts.
@@ -112,14 +133,12 @@ impl Driver {
         work: impl Future<Output = Outcome> + Send + 'static,
     ) {
         let abort = self.tasks.spawn(work);
-        self.effects_by_task.insert(abort.id(), id);
-        self.running.insert(id, Running { cancel, abort });
+        self.running.begin(id, Spawned { cancel, abort });
     }
 
     fn run_call(&mut self, id: EffectId, call: CallId, name: String, input: RawJson) {
-        if let Some(running) = self.eager.adopt(call, &name, &input) {
-            self.effects_by_task.insert(running.abort.id(), id);
-            self.running.insert(id, running);
+        if let Some(task) = self.eager.adopt(call, &name, &input) {
+            self.running.begin(id, task);
             return;
         }
         let cancel = CancellationToken::new();

@@ -154,9 +154,9 @@ impl Driver {
     /// Cancels running calls and takes what they give within the grace.
     async fn last_words(&mut self) -> Vec<Record> {
         let mut calls = 0;
-        for (id, running) in &self.running {
+        for (id, task) in self.running.iter() {
             if matches!(id, EffectId::Run(_)) {
-                running.cancel.cancel();
+                task.cancel.cancel();
                 calls += 1;
             }
         }
@@ -170,14 +170,9 @@ impl Driver {
                 () = &mut grace, if !is_on(Bug::EndlessGrace) => break,
                 else => break,
             };
-            let (task, outcome) = match joined {
-                Ok((task, outcome)) => (task, Some(outcome)),
-                Err(error) => (error.id(), None),
-            };
-            let Some(effect) = self.effects_by_task.remove(&task) else { continue };
-            if self.running.remove(&effect).is_some() && matches!(effect, EffectId::Run(_)) {
+            if let Some((EffectId::Run(_), ended)) = self.accept(joined) {
                 calls -= 1;
-                records.extend(outcome.into_iter().flat_map(|outcome| outcome.records));
+                records.extend(ended.into_iter().flat_map(|outcome| outcome.records));
             }
         }
         records

@@ -7,6 +7,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a model that cannot go on has failed")]
 
+pub mod handover;
 pub mod models;
 pub mod sync;
 
@@ -15,5 +16,9 @@ mod held;
 #[expect(dead_code, reason = "a model needs less than the engine")]
 #[path = "../../crates/engine/src/log/mod.rs"]
 mod log;
+
+#[expect(dead_code, reason = "a model needs less than the engine")]
+#[path = "../../crates/engine/src/driver/running.rs"]
+mod running;
 
 pub use log::{Cursor, Seen};

@@ -15,6 +15,8 @@ pub enum Order {
     NoteThenLetGo,
     /// What was held of a call's progress is shown before what comes later.
     HeldThenLater,
+    /// A task drops what it holds before its end is told. Tokio keeps this order, not the engine.
+    DropThenEnd,
 }
 
 thread_local! {

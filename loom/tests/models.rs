@@ -1,7 +1,7 @@
 //! Every model holds, and notices when two steps change places.
 
-use heeler_loom::models;
 use heeler_loom::sync::{Order, reverse};
+use heeler_loom::{handover, models};
 
 /// The model fails when these steps change places, so its passing says something.
 fn check_notices(order: Order, model: fn()) {
@@ -47,9 +47,37 @@ fn held_progress_is_shown_in_order() {
 }
 
 #[test]
+fn an_outcome_counts_from_the_newest_task() {
+    handover::an_outcome_counts_from_the_newest_task();
+}
+
+#[test]
+fn every_end_counts_once() {
+    handover::every_end_counts_once();
+}
+
+#[test]
+fn nothing_counts_after_the_stop() {
+    handover::nothing_counts_after_the_stop();
+}
+
+#[test]
+fn a_crash_is_taken_over_or_run_anew() {
+    handover::a_crash_is_taken_over_or_run_anew();
+}
+
+/// The model fails where any task of an effect may end it, so its passing says something.
+#[test]
+fn an_outcome_that_counts_by_its_effect_is_noticed() {
+    let noticed = std::panic::catch_unwind(handover::an_outcome_counts_by_its_effect).is_err();
+    assert!(noticed, "the outcome of a stopped task went unnoticed");
+}
+
+#[test]
 fn steps_that_change_places_are_noticed() {
     let waking: fn() = models::what_is_published_wakes_who_waits;
     check_notices(Order::KeepThenWake, waking);
     check_notices(Order::NoteThenLetGo, waking);
     check_notices(Order::HeldThenLater, models::held_progress_is_shown_in_order);
+    check_notices(Order::DropThenEnd, handover::a_crash_is_taken_over_or_run_anew);
 }

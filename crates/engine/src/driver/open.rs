@@ -41,7 +41,7 @@ impl Driver {
             state,
             commands,
             tasks: JoinSet::new(),
-            running: Running::new(),
+            running: Running::default(),
             stream: None,
             eager: EagerCalls::default(),
             waiting: Vec::new(),

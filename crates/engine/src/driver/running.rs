@@ -20,16 +20,18 @@ pub(crate) trait Task {
 }
 
 /// What runs: each effect has at most one task.
-pub(crate) struct Running<T: Task> {
+pub(crate) struct Running<T> {
     /// In an order of their own, so that the same run is the same again.
     tasks: BTreeMap<EffectId, T>,
 }
 
-impl<T: Task> Running<T> {
-    pub(crate) fn new() -> Self {
+impl<T> Default for Running<T> {
+    fn default() -> Self {
         Self { tasks: BTreeMap::new() }
     }
+}
 
+impl<T: Task> Running<T> {
     /// From here on this is the task of the effect; the one it had is stopped.
     pub(crate) fn begin(&mut self, effect: EffectId, task: T) {
         if let Some(before) = self.tasks.insert(effect, task) {
@@ -110,7 +112,7 @@ mod tests {
     /// Goes through the steps, and tells which effect each end was accepted as, which has to be the
     /// one that was begun with this task, and not begun again, stopped or ended since.
     fn run(steps: &[Step]) -> Vec<(usize, Option<u32>)> {
-        let mut running = Running::new();
+        let mut running = Running::default();
         let mut begun: Vec<(u32, Numbered)> = Vec::new();
         let mut current: BTreeMap<u32, usize> = BTreeMap::new();
         let mut ended = Vec::new();
@@ -163,34 +165,52 @@ mod tests {
     #[test]
     fn whose_outcome_counts() {
         use Step::{Begin, End, Stop};
-        check(&[Begin(7), Begin(8), End(2), End(1)], expect![[r#"
+        check(
+            &[Begin(7), Begin(8), End(2), End(1)],
+            expect![[r#"
             task 2 ends effect 8
             task 1 ends effect 7
-        "#]]);
+        "#]],
+        );
         // It had ended when it was stopped.
-        check(&[Begin(7), Stop(7), End(1)], expect![[r#"
+        check(
+            &[Begin(7), Stop(7), End(1)],
+            expect![[r#"
             task 1 ends nothing
-        "#]]);
+        "#]],
+        );
         // And its effect runs once more by then.
-        check(&[Begin(7), Stop(7), Begin(7), End(1), End(2)], expect![[r#"
+        check(
+            &[Begin(7), Stop(7), Begin(7), End(1), End(2)],
+            expect![[r#"
             task 1 ends nothing
             task 2 ends effect 7
-        "#]]);
-        check(&[Begin(7), Stop(7), Begin(7), End(2), End(1)], expect![[r#"
+        "#]],
+        );
+        check(
+            &[Begin(7), Stop(7), Begin(7), End(2), End(1)],
+            expect![[r#"
             task 2 ends effect 7
             task 1 ends nothing
-        "#]]);
+        "#]],
+        );
         // Without a stop between them.
-        check(&[Begin(7), Begin(7), End(1), End(2)], expect![[r#"
+        check(
+            &[Begin(7), Begin(7), End(1), End(2)],
+            expect![[r#"
             task 1 ends nothing
             task 2 ends effect 7
-        "#]]);
+        "#]],
+        );
         // A task nobody began here, as of an early call that was dropped.
-        check(&[Begin(7), End(5), End(1), End(1)], expect![[r#"
+        check(
+            &[Begin(7), End(5), End(1), End(1)],
+            expect![[r#"
             task 5 ends nothing
             task 1 ends effect 7
             task 1 ends nothing
-        "#]]);
+        "#]],
+        );
     }
 
     /// Few effects, so that they are begun anew all the time.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CallId, CompactionCause, EpochCause, PermissionId, PermissionReason, RawJson, Record, Reserve,
-    Timestamp, TurnOutcome,
+    Timestamp, Trimmed, TurnOutcome,
 };
 
 /// One thing to perform. The driver starts effects it has not started and aborts those that
@@ -25,6 +25,8 @@ pub enum EffectId {
     Epoch(u32),
     /// Compact for the n-th time.
     Compact(u32),
+    /// Cut the conversation back after the n-th compaction.
+    Trim(u32),
     /// Ask the model: turn, round, attempt.
     Model(u32, u32, u32),
     /// Plan a call.
@@ -60,6 +62,8 @@ pub enum EffectKind {
         /// Whether `compaction_started` is written already.
         started: bool,
     },
+    /// Write `trimmed`.
+    Trim(Trimmed),
     /// Write `model_started`, send the request, and write `model_replied` or `model_failed`.
     CallModel {
         /// The turn.

@@ -215,6 +215,16 @@ pub enum Event {
         /// Why.
         error: String,
     },
+    /// The conversation was cut back without a model, because the next request had to fit: it is
+    /// these messages from here on.
+    Trimmed {
+        /// All that is left of it.
+        messages: Vec<Arc<Message>>,
+        /// Estimated tokens before it.
+        tokens_before: u64,
+        /// Estimated tokens after it.
+        tokens_after: u64,
+    },
     /// Limits changed.
     LimitsChanged {
         /// The new ones.

@@ -43,10 +43,10 @@ pub use provider::{
 };
 pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
 pub use record::{
-    CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Entry, EpochCause,
-    EpochStarted, Input, InputOrigin, InterruptCause, LimitKind, ModelFailed, ModelReplied,
-    ModelStarted, Opened, PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued,
-    TurnOutcome,
+    CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Entry,
+    EpochCause, EpochStarted, Input, InputOrigin, InterruptCause, LimitKind, ModelFailed,
+    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Record, Reserve,
+    SteeringQueued, Trimmed, TurnOutcome,
 };
 pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,

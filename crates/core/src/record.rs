@@ -82,10 +82,9 @@ pub enum Record {
     /// The head of the conversation became a summary.
     Compacted(Compacted),
     /// A compaction gave nothing.
-    CompactionFailed {
-        /// Why, in words for the user.
-        error: String,
-    },
+    CompactionFailed(CompactionFailed),
+    /// The conversation was cut back without a model.
+    Trimmed(Trimmed),
     /// A turn ended.
     TurnFinished {
         /// The turn.
@@ -121,7 +120,8 @@ impl Record {
             Self::Interrupted { .. } => "interrupted",
             Self::CompactionStarted(_) => "compaction_started",
             Self::Compacted(_) => "compacted",
-            Self::CompactionFailed { .. } => "compaction_failed",
+            Self::CompactionFailed(_) => "compaction_failed",
+            Self::Trimmed(_) => "trimmed",
             Self::TurnFinished { .. } => "turn_finished",
             Self::TimePassed => "time_passed",
         }
@@ -375,6 +375,39 @@ pub struct Compacted {
     pub cost: Option<Cost>,
 }
 
+/// A compaction gave nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CompactionFailed {
+    /// Why, in words for the user.
+    pub error: String,
+    /// Tokens the summary call used all the same.
+    #[serde(default)]
+    pub usage: Usage,
+    /// What they cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+impl CompactionFailed {
+    /// One that cost nothing.
+    pub fn because(error: impl Into<String>) -> Self {
+        Self { error: error.into(), ..Self::default() }
+    }
+}
+
+/// The conversation was cut back without a model, because the next request had to fit.
+///
+/// The numbers say all: the same conversation, cut back in the same way, is the same for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trimmed {
+    /// How many messages at the head were left out.
+    pub cut: u64,
+    /// How many characters of what the user said in them are kept.
+    pub said_chars_max: u64,
+    /// The longest text of a tool result in the messages that stay, in characters.
+    pub result_chars_max: u64,
+}
+
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -460,7 +493,7 @@ mod tests {
             Record::CallFinished { call, output: Box::default(), millis: 0 },
             Record::SteeringTakenBack { id },
             Record::Interrupted { cause: InterruptCause::Cancelled },
-            Record::CompactionFailed { error: "x".into() },
+            Record::CompactionFailed(CompactionFailed::because("x")),
             Record::TurnFinished { turn: 1, outcome: TurnOutcome::Done },
             Record::TimePassed,
         ] {

@@ -44,6 +44,7 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("compaction_started"),
     first("compacted"),
     first("compaction_failed"),
+    first("trimmed"),
     first("turn_finished"),
     first("time_passed"),
 ];

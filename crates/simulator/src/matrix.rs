@@ -73,6 +73,7 @@ names! {
     Pending {
         Epoch = "epoch",
         Compact = "compact",
+        Trim = "trim",
         Model = "model",
         Plan = "plan",
         Ask = "ask",
@@ -89,6 +90,7 @@ impl Pending {
         match &effect.kind {
             EffectKind::StartEpoch { .. } => Self::Epoch,
             EffectKind::Compact { .. } => Self::Compact,
+            EffectKind::Trim(_) => Self::Trim,
             EffectKind::CallModel { .. } => Self::Model,
             EffectKind::PlanCall { .. } => Self::Plan,
             EffectKind::AskPermission { .. } => Self::Ask,

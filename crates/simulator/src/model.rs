@@ -21,6 +21,8 @@ pub(crate) struct Temper {
     pub(crate) insists: u32,
     /// The most calls in one answer.
     pub(crate) calls_max: u32,
+    /// Percent of requests that the provider finds too long.
+    pub(crate) overflows: u32,
     /// Real tokens for each hundred estimated ones.
     pub(crate) counts: u32,
 }
@@ -55,6 +57,10 @@ pub(crate) fn answer(
 ) -> (Ending, u64) {
     let millis = chance.pick(&[5, 5, 50, 700, 20_000]);
     let reserve = Reserve { input: temper.counted(reserve.input), ..reserve };
+    if chance.percent(temper.overflows) {
+        let kind = ProviderErrorKind::ContextOverflow;
+        return (Ending::Error { kind, usage: Usage::default(), is_cut: false }, millis);
+    }
     if chance.percent(temper.fails) {
         return (failure(reserve, chance), millis);
     }

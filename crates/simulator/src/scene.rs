@@ -55,6 +55,7 @@ impl Scene {
                 errs: chance.pick(&[0, 5, 15, 40]),
                 insists: chance.pick(&[0, 10, 90]),
                 calls_max: chance.pick(&[1, 3, 6]),
+                overflows: chance.pick(&[0, 0, 0, 25, 75]),
                 counts: chance.pick(&[100, 100, 60, 150, 400]),
             },
             tools_fail: chance.pick(&[0, 10, 50, 95]),
@@ -91,6 +92,7 @@ impl Scene {
 
 /// Settings of any kind.
 pub(crate) fn settings(chance: &mut Chance) -> Settings {
+    let chars_per_token = chance.pick(&[4, 3, 1]);
     let prices = Prices { input: 3000, output: 15_000, cache_write: 3750, cache_read: 300 };
     Settings {
         model: ModelSettings {
@@ -105,8 +107,8 @@ pub(crate) fn settings(chance: &mut Chance) -> Settings {
         },
         limits: limits(chance),
         estimate: EstimateSettings {
-            chars_per_token: chance.pick(&[4, 3, 1]),
-            context_limit: chance.percent(40).then(|| 150 + u64::from(chance.below(400))),
+            chars_per_token,
+            context_limit: chance.percent(50).then(|| context_limit(chars_per_token, chance)),
         },
         compaction: CompactionSettings {
             automatic: !chance.percent(20),
@@ -114,6 +116,12 @@ pub(crate) fn settings(chance: &mut Chance) -> Settings {
         },
         policy: policy(chance),
     }
+}
+
+/// Room for the prompt, the words that ask for a summary, and some conversation; or for less.
+fn context_limit(chars_per_token: u32, chance: &mut Chance) -> u64 {
+    let chars = if chance.percent(10) { 150 } else { 800 } + chance.below(1200);
+    u64::from(chars / chars_per_token)
 }
 
 /// Limits of any kind; none by default.

@@ -4,7 +4,7 @@ use crate::chance::Chance;
 use crate::run::{Arm, Broken, Totals, play};
 
 /// The most runs spent on one shrink of the machine's.
-const MACHINE_RUNS_MAX: u32 = 3000;
+const MACHINE_RUNS_MAX: u32 = 6000;
 /// The most runs spent on one shrink of the engine's, which are slower.
 const ENGINE_RUNS_MAX: u32 = 300;
 
@@ -32,19 +32,20 @@ struct Search {
 }
 
 impl Search {
-    /// Leaves out parts of the tape, long ones first.
+    /// Leaves out parts of the tape, long ones first. They overlap: what belongs together, a turn or
+    /// a call, begins anywhere.
     fn drop_chunks(&mut self) {
         let mut length = self.best.tape.len() / 2;
         while length > 0 && self.runs_left > 0 {
             let mut at = self.best.tape.len();
             while at > 0 && self.runs_left > 0 {
-                at = at.saturating_sub(length).min(self.best.tape.len());
+                at = at.saturating_sub(length.div_ceil(8)).min(self.best.tape.len());
                 let mut tape = self.best.tape.clone();
                 let end = (at + length).min(tape.len());
                 tape.drain(at..end);
                 self.try_tape(tape);
             }
-            length /= 2;
+            length = length * 3 / 4;
         }
     }
 

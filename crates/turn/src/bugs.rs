@@ -123,4 +123,14 @@ crate::seeded_bugs! {
     CalibratedBySummary = "calibrated-by-summary",
     /// The estimate is not compared with what came from the cache.
     ForgottenCache = "forgotten-cache",
+    /// A compaction that gave nothing is tried again and again.
+    EndlessCompaction = "endless-compaction",
+    /// A summary longer than what it stands for is taken.
+    WorthlessSummary = "worthless-summary",
+    /// What cannot be made to fit is sent as it is.
+    OversizedRequest = "oversized-request",
+    /// A request that the provider finds too long is cut back and sent for ever.
+    EndlessOverflow = "endless-overflow",
+    /// What was said last is cut away with the rest.
+    UnheardInput = "unheard-input",
 }

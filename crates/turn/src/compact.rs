@@ -36,9 +36,12 @@ pub fn cut_point(messages: &Messages, keep_tail: usize) -> Option<usize> {
 /// Whether a message is the summary of an earlier compaction.
 #[must_use]
 pub fn is_summary(message: &Message) -> bool {
-    message.blocks.first().and_then(Block::as_text).is_some_and(|text| {
-        text.strip_prefix(SENTINEL).is_some_and(|rest| rest.starts_with("\n\n"))
-    })
+    message.blocks.first().and_then(Block::as_text).is_some_and(|text| summary_of(text).is_some())
+}
+
+/// The summary in a summary's text.
+pub(crate) fn summary_of(text: &str) -> Option<&str> {
+    text.strip_prefix(SENTINEL)?.strip_prefix("\n\n")
 }
 
 /// Whether the first `cut` messages are some, and no call among them has its result outside.

@@ -169,20 +169,32 @@ impl History {
         self.push(Role::User, blocks)
     }
 
+    /// What the first `n` messages weigh.
+    #[must_use]
+    pub fn weight_of_head(&self, n: usize) -> u64 {
+        self.weight - self.weights.iter().skip(n).sum::<u64>()
+    }
+
     /// Replaces the first `cut` messages by one.
     pub fn replace_head(&mut self, cut: usize, message: Message) -> Arc<Message> {
         let message = Arc::new(message);
-        let tail: Vec<Arc<Message>> = self.messages.iter().skip(cut).cloned().collect();
+        let tail = self.messages.iter().skip(cut).cloned();
+        let all = std::iter::once(Arc::clone(&message)).chain(tail).collect();
+        self.replace_all(all);
+        message
+    }
+
+    /// Replaces the conversation by one with the same unanswered calls.
+    pub(crate) fn replace_all(&mut self, messages: Vec<Arc<Message>>) {
         let unanswered = std::mem::take(&mut self.unanswered);
         self.messages = Messages::new_sync();
         self.weights = VectorSync::new_sync();
         self.request = RequestMessages::default();
         self.weight = 0;
-        for message in std::iter::once(&message).chain(&tail) {
-            self.push_whole(Arc::clone(message));
+        for message in messages {
+            self.push_whole(message);
         }
         self.unanswered = unanswered;
-        message
     }
 
     /// The first `cut` messages in request form, followed by a user's text.

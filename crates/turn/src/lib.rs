@@ -13,6 +13,7 @@ pub mod calibration;
 pub mod checkpoint;
 pub mod compact;
 pub mod estimate;
+pub mod fit;
 pub mod history;
 pub mod limits;
 pub mod pending;
@@ -20,6 +21,7 @@ pub mod request;
 pub mod retry;
 pub mod schedule;
 pub mod state;
+pub mod trim;
 pub mod verdict;
 pub mod words;
 

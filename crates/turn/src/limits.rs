@@ -3,7 +3,6 @@
 use heeler_core::{LimitKind, Reserve, Settings};
 
 use crate::bugs::{Bug, is_on};
-use crate::compact;
 use crate::state::{Phase, State, Turn};
 
 /// How many processes may die in one effect before the turn ends with an error.
@@ -38,12 +37,12 @@ pub fn reserve(state: &State, turn: &Turn) -> Result<Reserve, LimitKind> {
     afford(state, turn, input, OUTPUT_TOKENS_MIN.min(output_max), output_max)
 }
 
-/// What a compaction may cost at most: the whole conversation read, a whole summary written.
+/// What a compaction may cost at most: the first `cut` messages read, a whole summary written.
 ///
 /// # Errors
 /// The limit that forbids it.
-pub fn reserve_summary(state: &State, turn: &Turn) -> Result<Reserve, LimitKind> {
-    let input = state.estimate_with(compact::INSTRUCTION);
+pub fn reserve_summary(state: &State, turn: &Turn, cut: usize) -> Result<Reserve, LimitKind> {
+    let input = state.estimate_summary(cut);
     let output = summary_output_max(&state.settings);
     afford(state, turn, input, output, output)
 }

@@ -1,14 +1,15 @@
 //! What there is to perform, derived from the state alone.
 
 use heeler_core::{
-    CompactionCause, Effect, EffectId, EffectKind, EpochCause, LimitKind, PermissionId, Timestamp,
-    TurnOutcome, WakeCause,
+    CompactionCause, Effect, EffectId, EffectKind, EpochCause, LimitKind, PermissionId,
+    ProviderErrorKind, Timestamp, TurnOutcome, WakeCause,
 };
 
 use crate::bugs::{Bug, is_on};
-use crate::limits;
+use crate::fit::Fit;
 use crate::schedule::{self, Slot};
 use crate::state::{Call, CallStatus, Phase, State, Turn};
+use crate::{limits, words};
 
 impl State {
     /// The effects that are due or run, in order. The driver starts those it has not started and
@@ -79,13 +80,27 @@ impl State {
         if let Some(limit) = limit {
             return Some(finish(turn, TurnOutcome::Limit { limit }));
         }
-        if let Some(effect) = self.due_compaction(turn) {
-            return Some(match limits::reserve_summary(self, turn) {
-                Ok(_) => effect,
-                Err(limit) => finish(turn, TurnOutcome::Limit { limit }),
-            });
+        match self.fit(turn) {
+            Fit::Fits => self.epoch_effect(),
+            Fit::Compact(cut) => Some(self.compaction_effect(cut)),
+            Fit::Trim(how) => Some(Effect {
+                id: EffectId::Trim(self.compactions.saturating_add(1)),
+                kind: EffectKind::Trim(how),
+            }),
+            Fit::Never => Some(finish(turn, self.cannot_fit(turn))),
         }
-        self.epoch_effect()
+    }
+
+    fn cannot_fit(&self, turn: &Turn) -> TurnOutcome {
+        match turn.overflowed {
+            true => TurnOutcome::ProviderFailed {
+                kind: ProviderErrorKind::ContextOverflow,
+                message: words::OVERFLOW_STAYS.into(),
+            },
+            false => TurnOutcome::Failed {
+                message: words::cannot_fit(self.estimate_due(), self.context_limit()),
+            },
+        }
     }
 
     fn epoch_effect(&self) -> Option<Effect> {
@@ -109,21 +124,15 @@ impl State {
         })
     }
 
-    /// The compaction that the next request needs.
-    fn due_compaction(&self, turn: &Turn) -> Option<Effect> {
-        let due = turn.overflowed || self.needs_compaction();
-        if !self.settings.compaction.automatic || turn.compaction_tried || !due {
-            return None;
-        }
-        let cut = self.automatic_cut()?;
-        Some(Effect {
+    fn compaction_effect(&self, cut: usize) -> Effect {
+        Effect {
             id: EffectId::Compact(self.compactions.saturating_add(1)),
             kind: EffectKind::Compact {
                 cut: cut as u64,
                 cause: CompactionCause::Automatic,
                 started: false,
             },
-        })
+        }
     }
 
     fn call_effects(&self, turn: &Turn, effects: &mut Vec<Effect>) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use heeler_core::{ModelRequest, RequestMessages};
 
-use crate::compact;
 use crate::state::State;
+use crate::{compact, words};
 
 impl State {
     /// The request of the model call that was started last. `None` before the first epoch.
@@ -16,10 +16,20 @@ impl State {
 
     /// The request that asks for a summary of the first `cut` messages: the conversation's own
     /// prefix, so that it is read from the cache, and one instruction.
-    #[must_use]
-    pub fn summary_request(&self, cut: usize, output_max: u64) -> Option<ModelRequest> {
+    ///
+    /// # Errors
+    /// Words for the user when there is nothing to send, or more than fits: settings may have
+    /// changed since the compaction began.
+    pub fn summary_request(
+        &self,
+        cut: usize,
+        output_max: u64,
+    ) -> Result<ModelRequest, &'static str> {
+        if self.estimate_summary(cut) > self.context_limit() {
+            return Err(words::SUMMARY_DOES_NOT_FIT);
+        }
         let messages = self.history.head_and(cut, compact::INSTRUCTION);
-        self.request_of(messages, output_max)
+        self.request_of(messages, output_max).ok_or(words::NO_PROMPT)
     }
 
     fn request_of(&self, messages: RequestMessages, output_max: u64) -> Option<ModelRequest> {

@@ -27,6 +27,14 @@ pub const HOLE: &str = "records of this session are missing; what could be read 
 /// A reply without any block.
 pub const EMPTY_REPLY: &str = "the model replied with nothing; the turn ends here";
 
+/// A summary that is asked for before the first request.
+pub const NO_PROMPT: &str = "there is no prompt yet";
+/// A summary whose own request is too long.
+pub const SUMMARY_DOES_NOT_FIT: &str = "what is to be summarized does not fit into one request";
+/// A request that the provider finds too long, whatever is left out of it.
+pub const OVERFLOW_STAYS: &str = "the provider finds the request too long, and there is nothing \
+     left to leave out; say less at once, or choose a model with a larger window";
+
 /// An answer to a call whose input cannot be used.
 #[must_use]
 pub fn invalid_input(reason: &str) -> String {
@@ -61,5 +69,21 @@ pub fn died_repeatedly(what: &str) -> String {
         "the program died {} times while {what}; not tried again. Look at what that step needs \
          (memory, disk, a crashing command), then continue the session",
         crate::limits::DEATHS_MAX
+    )
+}
+
+/// A summary that is not worth having.
+#[must_use]
+pub fn summary_gains_too_little(before: u64, after: u64) -> String {
+    format!("the summary gains too little: {before} tokens before it, {after} with it")
+}
+
+/// A request that cannot be made to fit.
+#[must_use]
+pub fn cannot_fit(tokens: u64, limit: u64) -> String {
+    format!(
+        "the next request has about {tokens} tokens and {limit} fit, and leaving out what came before \
+         is not enough; say less at once (a long text fits in a file), or choose a model with a \
+         larger window or a higher context limit"
     )
 }

@@ -78,6 +78,10 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
             Some(format!("  ~ summarizing the conversation (about {tokens_before} tokens)"))
         }
         Event::CompactionFailed { error } => Some(format!("  ~ no summary: {error}")),
+        Event::Trimmed { tokens_before, tokens_after, .. } => Some(format!(
+            "  ~ earlier messages left out to make room (about {tokens_before} tokens, now \
+             {tokens_after})"
+        )),
         Event::Notice { text } => Some(format!("heeler: {text}")),
         _ => None,
     }

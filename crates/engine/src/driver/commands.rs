@@ -5,8 +5,8 @@ use heeler_core::{
     InterruptCause, PermissionDecided, PermissionId, Record, Settings, SteeringId, SteeringQueued,
     StoreError, TurnOutcome,
 };
+use heeler_turn::State;
 use heeler_turn::state::Phase;
-use heeler_turn::{State, compact};
 use tokio::sync::oneshot;
 
 use super::open::add_own_rules;
@@ -204,8 +204,7 @@ impl Driver {
         if self.compaction_waiting.is_empty() || self.state.compaction.is_some() || !is_free {
             return Ok(());
         }
-        let keep_tail = self.state.settings.compaction.keep_tail as usize;
-        let Some(cut) = compact::cut_point(self.state.history.messages(), keep_tail) else {
+        let Some(cut) = self.state.compaction_cut() else {
             self.tell_compaction(false);
             return Ok(());
         };

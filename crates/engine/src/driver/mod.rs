@@ -300,7 +300,7 @@ impl Driver {
         for entry in entries {
             let worked = match &entry.record {
                 Record::Compacted(_) => true,
-                Record::CompactionFailed { .. } | Record::Interrupted { .. } => false,
+                Record::CompactionFailed(_) | Record::Interrupted { .. } => false,
                 _ => continue,
             };
             self.tell_compaction(worked);
@@ -357,7 +357,12 @@ impl Driver {
                 if matches!(decided.decision, heeler_core::Decision::Always { .. }))
         });
         let durability = if saved { Durability::Synced } else { Durability::Written };
-        self.write(outcome.records, durability).await
+        let judged = |record| match record {
+            Record::Compacted(compacted) => self.state.judge_summary(compacted),
+            other => other,
+        };
+        let records = outcome.records.into_iter().map(judged).collect();
+        self.write(records, durability).await
     }
 
     /// The journal cannot be written: nothing more may happen. Watchers and waiters are told; the

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use heeler_core::{
-    AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionStarted, Decision,
-    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, InterruptCause,
-    ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided, PermissionId,
-    Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause,
-    input_summary,
+    AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionFailed,
+    CompactionStarted, Decision, Durability, Effect, EffectId, EffectKind, EpochCause,
+    EpochStarted, InterruptCause, ModelStarted, OpenPermission, Outcome, PermissionAsked,
+    PermissionDecided, PermissionId, Progress, RawJson, Record, StoreError, Timestamp, ToolContext,
+    ToolOutput, WakeCause, input_summary,
 };
 use sha2::{Digest, Sha256};
 use tokio::task::{AbortHandle, Id};
@@ -94,6 +94,7 @@ impl Driver {
             EffectKind::Compact { cut, cause, started: false } => {
                 vec![Record::CompactionStarted(CompactionStarted { cut: *cut, cause: *cause })]
             }
+            EffectKind::Trim(trimmed) => vec![Record::Trimmed(*trimmed)],
             EffectKind::FinishTurn { turn, outcome } => {
                 vec![Record::TurnFinished { turn: *turn, outcome: outcome.clone() }]
             }
@@ -121,6 +122,7 @@ impl Driver {
             // Their records are all there is to them.
             EffectKind::StartEpoch { .. }
             | EffectKind::PlanCall { .. }
+            | EffectKind::Trim(_)
             | EffectKind::FinishTurn { .. } => {}
         }
     }
@@ -275,7 +277,7 @@ pub(super) fn panicked(effect: EffectId, text: &str) -> Outcome {
             vec![Record::CallFinished { call, output, millis: 0 }]
         }
         EffectId::Ask(request) => vec![decided(request, None, "nobody".into())],
-        EffectId::Compact(_) => vec![Record::CompactionFailed { error: text.to_owned() }],
+        EffectId::Compact(_) => vec![Record::CompactionFailed(CompactionFailed::because(text))],
         _ => vec![Record::Interrupted { cause: InterruptCause::Cancelled }],
     };
     Outcome { effect, records }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use heeler_core::{
-    Block, CancellationToken, Clock, Compacted, EffectId, Entropy, ModelEvent, ModelRequest,
-    Outcome, Prices, Provider, ProviderError, ProviderErrorKind, Record, Reply,
+    Block, CancellationToken, Clock, Compacted, CompactionFailed, EffectId, Entropy, ModelEvent,
+    ModelRequest, Outcome, Prices, Provider, ProviderError, ProviderErrorKind, Record, Reply,
 };
 use heeler_turn::{limits, retry};
 
@@ -26,8 +26,8 @@ impl Driver {
         };
         self.spawn(id, CancellationToken::new(), async move {
             let record = match request {
-                Some(request) => summary.record(request).await,
-                None => Record::CompactionFailed { error: "there is no prompt yet".into() },
+                Ok(request) => summary.record(request).await,
+                Err(error) => failed(error),
             };
             Outcome { effect: id, records: vec![record] }
         });
@@ -51,7 +51,7 @@ impl Summary {
                 Err(error) => error,
             };
             let Some(wait) = self.retry.next_wait(attempt, &error, self.entropy.next()) else {
-                return Record::CompactionFailed { error: error.message };
+                return failed(error.message);
             };
             self.clock.sleep_until(self.clock.now().plus(wait)).await;
             attempt += 1;
@@ -61,15 +61,18 @@ impl Summary {
     /// Text only: calls the summarizer makes are ignored, like everything else it says.
     fn take(&self, reply: &Reply) -> Record {
         let summary: String = reply.blocks.iter().filter_map(Block::as_text).collect();
+        let usage = reply.usage;
+        let cost = self.prices.map(|prices| prices.cost(&usage));
         if summary.trim().is_empty() {
-            return Record::CompactionFailed { error: "the model gave an empty summary".into() };
+            let error = "the model gave an empty summary".into();
+            return Record::CompactionFailed(CompactionFailed { error, usage, cost });
         }
-        Record::Compacted(Compacted {
-            summary: summary.trim().to_owned(),
-            usage: reply.usage,
-            cost: self.prices.map(|prices| prices.cost(&reply.usage)),
-        })
+        Record::Compacted(Compacted { summary: summary.trim().to_owned(), usage, cost })
     }
+}
+
+fn failed(error: impl Into<String>) -> Record {
+    Record::CompactionFailed(CompactionFailed::because(error))
 }
 
 async fn ask(provider: &dyn Provider, request: ModelRequest) -> Result<Reply, ProviderError> {

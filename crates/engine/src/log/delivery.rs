@@ -60,6 +60,7 @@ pub(super) fn delivery(event: &Event) -> Delivery {
         | Event::CompactionStarted { .. }
         | Event::Compacted { .. }
         | Event::CompactionFailed { .. }
+        | Event::Trimmed { .. }
         | Event::LimitsChanged { .. }
         | Event::Notice { .. }
         | Event::TurnFinished { .. } => Delivery::Control,

@@ -13,6 +13,10 @@ fn keep_one(parts: &mut heeler_engine::Parts) {
     parts.settings.compaction.keep_tail = 1;
 }
 
+/// Worth a summary.
+const LONG: &str = "so much to say, and so much more to say, and so on, and on, and on, and on, and \
+     on, and then, in the end, when all is said, there is still a little more to be said, and no end";
+
 async fn conversation(stage: &Stage) -> String {
     let state = stage.session.state().await.unwrap();
     transcript(state.history.messages().iter().map(Arc::as_ref))
@@ -167,6 +171,8 @@ fn by_itself_after_a_large_result() {
         Case::new(
             r#"
             [[reply]]
+            blocks = [{ call = "large" }]
+            [[reply]]
             text = "hello"
             [[reply]]
             blocks = [{ call = "large" }]
@@ -181,32 +187,38 @@ fn by_itself_after_a_large_result() {
         .tools([large])
         .with(|parts| {
             parts.settings.compaction.keep_tail = 3;
-            parts.settings.estimate.context_limit = Some(500);
+            parts.settings.estimate.context_limit = Some(2000);
         }),
         expect![[r#"
             turn 1
             user message
             epoch 1 First
             attempt 1.1
-            text 0@0 "hello"
             usage 10 + 5 of 10 + 5
+            assistant message
+            started 1.1.0 [0] large {}
+            finished 1.1.0 [0] large 0 ms: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+            user message
+            attempt 2.1
+            text 0@0 "hello"
+            usage 10 + 5 of 20 + 10
             assistant message
             end of turn 1: Done "hello"
             turn 2
             user message
             attempt 1.1
-            usage 10 + 5 of 20 + 10
+            usage 10 + 5 of 30 + 15
             assistant message
             started 2.1.0 [0] large {}
             finished 2.1.0 [0] large 0 ms: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
             user message
-            compacting Automatic from 1015 tokens
-            usage 10 + 5 of 30 + 15
-            compacted 2 messages to 1031 tokens
+            compacting Automatic from 2016 tokens
+            usage 10 + 5 of 40 + 20
+            compacted 4 messages to 1031 tokens
             epoch 2 Compaction
             attempt 2.1
             text 0@0 "done"
-            usage 10 + 5 of 40 + 20
+            usage 10 + 5 of 50 + 25
             assistant message
             end of turn 2: Done "done"
             ---
@@ -216,6 +228,87 @@ fn by_itself_after_a_large_result() {
             result ok: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
             assistant: done
         "#]],
+    );
+}
+
+#[test]
+fn cut_back_without_a_model_when_a_summary_would_gain_nothing() {
+    let large = tool("large", |_, _| async { Ok(ToolOutput::text("x".repeat(4_000))) });
+    check(
+        Case::new(
+            r#"
+            [[reply]]
+            blocks = [{ call = "large" }]
+            [[reply]]
+            text = "done"
+            "#,
+        )
+        .says(["hi"])
+        .tools([large])
+        .with(|parts| parts.settings.estimate.context_limit = Some(700)),
+        expect![[r#"
+            turn 1
+            user message
+            epoch 1 First
+            attempt 1.1
+            usage 10 + 5 of 10 + 5
+            assistant message
+            started 1.1.0 [0] large {}
+            finished 1.1.0 [0] large 0 ms: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+            user message
+            trimmed to 3 messages, 1012 to 313
+            epoch 2 Compaction
+            attempt 2.1
+            text 0@0 "done"
+            usage 10 + 5 of 20 + 10
+            assistant message
+            end of turn 1: Done "done"
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)\n\nWhat the user said in them:\n\nhi
+            assistant: call large {}
+            result ok: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
+            assistant: done
+        "#]],
+    );
+}
+
+#[test]
+fn a_summary_longer_than_what_it_stands_for_is_refused_and_paid() {
+    let verbose = "and ".repeat(200);
+    let script = format!(
+        "[[reply]]\ntext = \"hello\"\n[[reply]]\nerror = {{ status = 413, message = \"too long\" }}\n\
+         [[reply]]\nfor = \"summary\"\ntext = \"{verbose}\"\n[[reply]]\ntext = \"done\"\n"
+    );
+    check(
+        Case::new(&script).says([LONG, "go on"]).with(keep_one),
+        expect![[r#"
+        turn 1
+        user message
+        epoch 1 First
+        attempt 1.1
+        text 0@0 "hello"
+        usage 10 + 5 of 10 + 5
+        assistant message
+        end of turn 1: Done "hello"
+        turn 2
+        user message
+        attempt 1.1
+        attempt 1 failed, next in 0 ms: ContextOverflow too long
+        compacting Automatic from 46 tokens
+        usage 10 + 5 of 20 + 10
+        compaction failed: the summary gains too little: 46 tokens before it, 216 with it
+        trimmed to 2 messages, 46 to 28
+        epoch 2 Compaction
+        attempt 1.2
+        text 0@0 "done"
+        usage 10 + 5 of 30 + 15
+        assistant message
+        end of turn 2: Done "done"
+        ---
+        user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)
+        user: go on
+        assistant: done
+    "#]],
     );
 }
 
@@ -254,7 +347,7 @@ fn by_itself_when_the_provider_says_it_does_not_fit() {
             text = "done"
             "#,
         )
-        .says(["hi", "go on"])
+        .says([LONG, "go on"])
         .tools([echo()])
         .with(keep_one),
         expect![[r#"
@@ -270,7 +363,7 @@ fn by_itself_when_the_provider_says_it_does_not_fit() {
             user message
             attempt 1.1
             attempt 1 failed, next in 0 ms: ContextOverflow too long
-            compacting Automatic from 13 tokens
+            compacting Automatic from 56 tokens
             usage 10 + 5 of 20 + 10
             compacted 2 messages to 29 tokens
             epoch 2 Compaction

@@ -10,6 +10,11 @@ use super::{Checked, Invariant, ensure};
 /// How many processes may die in one effect.
 pub(super) const DEATHS_MAX: u32 = 3;
 
+/// How often a provider may find a request too long.
+const OVERFLOWS_MAX: u32 = 3;
+/// How many automatic compactions in a row may give nothing.
+const COMPACTION_FAILURES_MAX: u32 = 2;
+
 /// The running turn.
 #[derive(Default)]
 pub(super) struct TurnAccount {
@@ -33,6 +38,10 @@ pub(super) struct TurnAccount {
     pub(super) attempt_failed: bool,
     /// A compaction was tried since the last answer.
     pub(super) compaction_tried: bool,
+    /// Automatic compactions in a row that gave nothing.
+    pub(super) compaction_failures: u32,
+    /// How often the request was found too long since the last answer.
+    pub(super) overflows: u32,
 }
 
 impl TurnAccount {
@@ -53,6 +62,9 @@ impl TurnAccount {
         ensure(self.deaths < DEATHS_MAX, Invariant::DeathsAreBounded, || {
             format!("the model is asked after {} processes died of it", self.deaths)
         })?;
+        ensure(self.overflows < OVERFLOWS_MAX, Invariant::OverflowsAreBounded, || {
+            format!("the request was found too long {} times and is sent again", self.overflows)
+        })?;
         ensure(limits.rounds == 0 || self.rounds < limits.rounds, Invariant::RoundLimit, || {
             format!("{} rounds were spent already", self.rounds)
         })?;
@@ -70,6 +82,14 @@ impl TurnAccount {
             format!("{cost} may be spent, {} is allowed", limits.cost)
         })?;
         Ok(())
+    }
+
+    /// A compaction may begin by itself: once before an answer, and not for ever in vain.
+    pub(super) fn may_compact(&self) -> Checked {
+        let bounded = !self.compaction_tried && self.compaction_failures < COMPACTION_FAILURES_MAX;
+        ensure(bounded, Invariant::CompactionsAreBounded, || {
+            format!("one more compaction after {} in vain", self.compaction_failures)
+        })
     }
 
     /// The model is asked.
@@ -104,7 +124,9 @@ impl TurnAccount {
                 (TurnOutcome::Cancelled, stop) => *stop == Some(StopReason::Interrupted),
                 (TurnOutcome::ProviderFailed { .. }, _) => self.attempt_failed,
                 (TurnOutcome::Failed { message }, _) => {
-                    message.starts_with("nothing was said") || self.is_given_up()
+                    // What does not fit is looked at where the conversation is.
+                    let others = ["nothing was said", super::context::CANNOT_FIT];
+                    others.iter().any(|words| message.starts_with(words)) || self.is_given_up()
                 }
                 (TurnOutcome::Limit { limit }, _) => {
                     self.limits_moved || self.is_over(*limit, limits)

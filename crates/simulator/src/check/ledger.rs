@@ -4,14 +4,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CallId, Cost, Entry, Event, Facts, Input, Message, ModelReplied, ModelRequest,
-    ModelStarted, Record, Role, Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
+    Block, CallId, CompactionCause, CompactionStarted, Cost, Entry, Event, Facts, Input, Message,
+    ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind, Record, Role, Rule, Seq, Settings,
+    SteeringId, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
 use super::account::TurnAccount;
 use super::batch::Batch;
-use super::context::Context;
+use super::context::{self, Context};
 use super::{Checked, Invariant, ensure, permission, request};
 
 /// What the journal says so far.
@@ -20,13 +21,11 @@ pub(super) struct Ledger {
     pub(super) settings: Settings,
     pub(super) grants: Vec<Rule>,
     log: Vec<Arc<Message>>,
-    /// How many messages there were before the last record.
-    heard_before: usize,
     pub(super) turn: Option<TurnAccount>,
     turns: u32,
     queue: Vec<(Seq, SteeringId, String)>,
     steering_seen: HashSet<SteeringId>,
-    compaction: Option<usize>,
+    compaction: Option<CompactionStarted>,
     compactions: u32,
     usage: Usage,
     cost: Cost,
@@ -71,23 +70,9 @@ impl Ledger {
         self.compactions
     }
 
-    /// Whether a request of so many tokens does not fit though a compaction could make room.
-    pub(super) fn must_compact(&self, estimate: u64) -> bool {
-        let Settings { estimate: settings, compaction, .. } = &self.settings;
-        let fits = settings.context_limit.is_none_or(|limit| estimate <= limit);
-        let tried = self.turn.as_ref().is_none_or(|turn| turn.compaction_tried);
-        if fits || tried || !compaction.automatic {
-            return false;
-        }
-        // What is delivered with the request came after the decision, and stays out of the head.
-        let latest = self.heard_before.saturating_sub(compaction.keep_tail as usize);
-        let holds_results = |message: &Message| {
-            message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
-        };
-        let parts = |cut: usize| self.log.get(cut).is_some_and(|next| holds_results(next));
-        let cut = (1..=latest).rev().find(|cut| !parts(*cut));
-        let is_summary = self.log.first().is_some_and(|first| first.text().starts_with("[Earlier"));
-        cut.is_some_and(|cut| cut > 1 || !is_summary)
+    /// The most tokens a request may have.
+    pub(super) fn limit(&self) -> u64 {
+        context::limit(&self.settings)
     }
 
     /// The tokens a request is held to have, as the documentation says.
@@ -114,7 +99,6 @@ impl Ledger {
     /// Takes in a record and what watchers were told of it.
     pub(super) fn apply(&mut self, entry: &Entry, events: &[Event]) -> Checked {
         self.pass_time(entry)?;
-        self.heard_before = self.log.len();
         let turns_before = self.turns;
         let ended = match (&entry.record, &self.turn) {
             (Record::TurnFinished { turn, .. }, Some(running)) => running.number == *turn,
@@ -226,13 +210,13 @@ impl Ledger {
                 if let Some(turn) = self.asking(failed.turn, failed.round, failed.attempt) {
                     turn.is_asking = false;
                     turn.attempt_failed = true;
+                    let overflows = failed.kind == ProviderErrorKind::ContextOverflow;
+                    turn.overflows += u32::from(overflows);
                 }
             }
             Record::Compacted(compacted) => self.spend(compacted.usage, compacted.cost),
-            Record::CompactionStarted(started) => {
-                let cut = usize::try_from(started.cut).unwrap_or(usize::MAX);
-                self.compaction.get_or_insert(cut);
-            }
+            Record::CompactionFailed(failed) => self.spend(failed.usage, failed.cost),
+            Record::CompactionStarted(started) => self.compaction_started(*started)?,
             Record::Interrupted { cause } => {
                 self.compaction = None;
                 if let Some(turn) = &mut self.turn {
@@ -246,7 +230,7 @@ impl Ledger {
             | Record::CallFinished { .. }
             | Record::PermissionAsked(_)
             | Record::PermissionDecided(_) => self.call_record(entry)?,
-            Record::CompactionFailed { .. } | Record::TimePassed => {}
+            Record::Trimmed(_) | Record::TimePassed => {}
         }
         Ok(())
     }
@@ -345,10 +329,22 @@ impl Ledger {
         turn.deaths = 0;
         turn.rounds += 1;
         turn.compaction_tried = false;
+        turn.overflows = 0;
         turn.last_stop = Some(replied.reply.stop.clone());
         let mut batch = Batch::of(replied);
         batch.admit(calls_max, &mut turn.calls);
         turn.batch = (!batch.is_empty()).then_some(batch);
+    }
+
+    fn compaction_started(&mut self, started: CompactionStarted) -> Checked {
+        if self.compaction.is_some() {
+            return Ok(());
+        }
+        self.compaction = Some(started);
+        match &self.turn {
+            Some(turn) if started.cause == CompactionCause::Automatic => turn.may_compact(),
+            _ => Ok(()),
+        }
     }
 
     fn asking(&mut self, number: u32, round: u32, attempt: u32) -> Option<&mut TurnAccount> {
@@ -369,6 +365,11 @@ impl Ledger {
     fn finished(&mut self, number: u32, outcome: &TurnOutcome, said: &mut Vec<String>) -> Checked {
         let Some(turn) = self.turn.take_if(|turn| turn.number == number) else { return Ok(()) };
         turn.outcome_is_true(outcome, &self.settings.limits)?;
+        if let TurnOutcome::Failed { message } = outcome
+            && message.starts_with(context::CANNOT_FIT)
+        {
+            self.context.cannot_fit(&self.log, self.waiting_chars(), &self.settings)?;
+        }
         self.begin_from_queue(said);
         Ok(())
     }
@@ -409,9 +410,9 @@ impl Ledger {
                 }
                 Event::Compacted { cut, message, .. } => {
                     self.compacted(*cut, message)?;
-                    self.compaction_ended();
                 }
-                Event::CompactionFailed { .. } => self.compaction_ended(),
+                Event::CompactionFailed { .. } => self.compaction_failed(),
+                Event::Trimmed { messages, .. } => self.trimmed(messages)?,
                 _ => {}
             }
         }
@@ -421,11 +422,27 @@ impl Ledger {
         })
     }
 
-    fn compaction_ended(&mut self) {
-        self.compaction = None;
+    fn compaction_failed(&mut self) {
+        let compaction = self.compaction.take();
+        let is_automatic = compaction.is_some_and(|c| c.cause == CompactionCause::Automatic);
         if let Some(turn) = &mut self.turn {
             turn.compaction_tried = true;
+            turn.compaction_failures += u32::from(is_automatic);
         }
+    }
+
+    fn trimmed(&mut self, messages: &[Arc<Message>]) -> Checked {
+        self.compactions += 1;
+        let overflows = self.turn.as_ref().map_or(0, |turn| turn.overflows);
+        let waiting = self.waiting_chars();
+        self.context.cut_back(&self.log, messages, waiting, overflows, &self.settings)?;
+        self.log = messages.to_vec();
+        Ok(())
+    }
+
+    /// Characters of what waits to be delivered.
+    fn waiting_chars(&self) -> u64 {
+        self.queue.iter().map(|(_, _, text)| text.chars().count() as u64).sum()
     }
 
     fn batch(&mut self) -> Option<&mut Batch> {
@@ -460,10 +477,10 @@ impl Ledger {
     fn compacted(&mut self, cut: u64, message: &Arc<Message>) -> Checked {
         let expected = self.compaction.take();
         self.compactions += 1;
-        let cut = usize::try_from(cut).unwrap_or(usize::MAX);
-        ensure(expected == Some(cut), Invariant::CompactionKeepsTail, || {
+        ensure(expected.map(|c| c.cut) == Some(cut), Invariant::CompactionKeepsTail, || {
             format!("{cut} messages became a summary, expected {expected:?}")
         })?;
+        let cut = usize::try_from(cut).unwrap_or(usize::MAX);
         let tail = self.log.get(cut..).unwrap_or_default().to_vec();
         let open = tail.first().is_some_and(|first| {
             first.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
@@ -473,7 +490,15 @@ impl Ledger {
             Invariant::CompactionKeepsTail,
             || "the cut parts a call from its result, or the summary is lost".into(),
         )?;
-        self.log = std::iter::once(Arc::clone(message)).chain(tail).collect();
+        let log = std::iter::once(Arc::clone(message)).chain(tail).collect();
+        let before = std::mem::replace(&mut self.log, log);
+        if let Some(turn) = &mut self.turn {
+            turn.compaction_tried = true;
+            turn.compaction_failures = 0;
+        }
+        if expected.is_some_and(|c| c.cause == CompactionCause::Automatic) {
+            self.context.gains(&before, &self.log, &self.settings)?;
+        }
         Ok(())
     }
 }

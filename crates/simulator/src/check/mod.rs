@@ -69,7 +69,11 @@ pub enum Invariant {
     OutcomesCommute,
     CompactionKeepsTail,
     CompactionComesFirst,
-    FitsOrCompacts,
+    CompactionsAreBounded,
+    CompactionGains,
+    OverflowsAreBounded,
+    TrimKeepsTheLast,
+    FitsTheWindow,
     Ends,
     RecordsFit,
     ReplyIsAnswer,
@@ -250,8 +254,10 @@ impl Checker {
         ensure(estimate <= reserve.input, Invariant::TokenLimit, || {
             format!("the request has {estimate} tokens, {} are reserved", reserve.input)
         })?;
-        ensure(!self.ledger.must_compact(estimate), Invariant::FitsOrCompacts, || {
-            format!("{estimate} tokens do not fit, and nothing was compacted before")
+        let limit = self.ledger.limit();
+        let fits = estimate <= limit || !self.ledger.settings.compaction.automatic;
+        ensure(fits, Invariant::FitsTheWindow, || {
+            format!("{estimate} tokens are sent and {limit} fit")
         })?;
         self.send(request)
     }
@@ -259,6 +265,10 @@ impl Checker {
     /// A summary is asked for.
     pub(crate) fn requested_summary(&mut self, request: &ModelRequest) -> Checked {
         request::valid(request, false)?;
+        let (estimate, limit) = (self.ledger.estimate(request), self.ledger.limit());
+        ensure(estimate <= limit, Invariant::FitsTheWindow, || {
+            format!("a summary is asked for with {estimate} tokens, and {limit} fit")
+        })?;
         if let Some(sent) = self.sent.last() {
             request::head_agrees(sent, request, self.ledger.compactions())?;
         }

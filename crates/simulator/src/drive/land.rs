@@ -1,8 +1,9 @@
 //! What effects come to: their last records.
 
 use heeler_core::{
-    Compacted, Durability, EffectId, InterruptCause, ModelFailed, ModelReplied, PermissionDecided,
-    ProviderError, ProviderErrorKind, Record, Reply, Timestamp, Usage, WakeCause,
+    Block, Compacted, CompactionFailed, Durability, EffectId, InterruptCause, ModelFailed,
+    ModelReplied, PermissionDecided, ProviderError, ProviderErrorKind, Record, Reply, Timestamp,
+    Usage, WakeCause,
 };
 
 use super::{Cargo, Flight, Stop, World};
@@ -86,9 +87,9 @@ impl World<'_> {
 
     fn summary_record(&self, summary: &Result<Reply, String>) -> Record {
         match summary {
-            Err(error) => Record::CompactionFailed { error: error.clone() },
-            Ok(reply) => Record::Compacted(Compacted {
-                summary: "What was said.".into(),
+            Err(error) => Record::CompactionFailed(CompactionFailed::because(error.as_str())),
+            Ok(reply) => self.state.judge_summary(Compacted {
+                summary: reply.blocks.iter().filter_map(Block::as_text).collect(),
                 usage: reply.usage,
                 cost: self.state.settings.model.prices.map(|prices| prices.cost(&reply.usage)),
             }),

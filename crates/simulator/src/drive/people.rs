@@ -174,6 +174,7 @@ impl World<'_> {
         let text = match self.chance.below(20) {
             19 => "\n".to_owned(),
             18 => format!("input {} {}", self.inputs_said, "long ".repeat(60)),
+            17 => format!("input {} {}", self.inputs_said, "too long ".repeat(300)),
             _ => format!("input {}", self.inputs_said),
         };
         Some(Input::text(text))

@@ -5,7 +5,6 @@ use heeler_core::{
     EpochCause, EpochStarted, Event, ModelStarted, PermissionAsked, Record, Reserve, Usage,
     WakeCause,
 };
-use heeler_turn::compact;
 use heeler_turn::limits;
 use heeler_turn::state::Phase;
 
@@ -62,6 +61,7 @@ impl World<'_> {
             EffectKind::Compact { cut, cause, started: false } => {
                 vec![Record::CompactionStarted(CompactionStarted { cut: *cut, cause: *cause })]
             }
+            EffectKind::Trim(trimmed) => vec![Record::Trimmed(*trimmed)],
             EffectKind::FinishTurn { turn, outcome } => {
                 vec![Record::TurnFinished { turn: *turn, outcome: outcome.clone() }]
             }
@@ -86,10 +86,13 @@ impl World<'_> {
             EffectKind::Compact { cut, .. } => {
                 let cut = usize::try_from(cut).unwrap_or(usize::MAX);
                 let output = limits::summary_output_max(&self.state.settings);
-                let Some(request) = self.state.summary_request(cut, output) else {
-                    let error = Err("there is no prompt yet".into());
-                    self.flights.insert(id, Flight::at(self.now, Cargo::Summary(error)));
-                    return Ok(());
+                let request = match self.state.summary_request(cut, output) {
+                    Ok(request) => request,
+                    Err(error) => {
+                        let cargo = Cargo::Summary(Err(error.into()));
+                        self.flights.insert(id, Flight::at(self.now, cargo));
+                        return Ok(());
+                    }
                 };
                 self.checker.requested_summary(&request)?;
                 let input = self.scene.temper.counted(self.state.estimate_uncalibrated());
@@ -112,6 +115,7 @@ impl World<'_> {
             // Their records are all there is to them.
             EffectKind::StartEpoch { .. }
             | EffectKind::PlanCall { .. }
+            | EffectKind::Trim(_)
             | EffectKind::FinishTurn { .. } => return Ok(()),
         };
         self.flights.insert(id, Flight { lands_at, cargo });
@@ -132,9 +136,11 @@ impl World<'_> {
         if self.chance.percent(20) {
             return Err("the provider is down".into());
         }
+        // Some models never come to an end.
+        let text = "What was said. ".repeat(self.chance.pick(&[1, 1, 1, 20, 80]));
         let usage: Usage = model::usage(reserve, self.chance);
         Ok(heeler_core::Reply {
-            blocks: vec![heeler_core::Block::text("What was said.")],
+            blocks: vec![heeler_core::Block::text(text)],
             stop: heeler_core::StopReason::EndTurn,
             usage,
             provider_id: None,
@@ -187,8 +193,7 @@ impl World<'_> {
             return Ok(());
         }
         self.compaction_wanted = false;
-        let keep_tail = self.state.settings.compaction.keep_tail as usize;
-        let Some(cut) = compact::cut_point(self.state.history.messages(), keep_tail) else {
+        let Some(cut) = self.state.compaction_cut() else {
             return Ok(());
         };
         let started = CompactionStarted { cut: cut as u64, cause: CompactionCause::Manual };

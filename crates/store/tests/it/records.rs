@@ -2,13 +2,13 @@
 
 use heeler_core::{
     Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
-    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, Facts, Image, Input, InputOrigin,
-    InterruptCause, LimitKind, Limits, Mode, ModelFailed, ModelReplied, ModelStarted, Opaque,
-    Opened, PermissionAsked, PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind,
-    ProviderItem, RawJson, Record, RedactedThinking, Reply, Reserve, Resource, Rule, RuleEffect,
-    Settings, StateChange, SteeringId, SteeringQueued, StopReason, Text, Thinking,
-    ThinkingSettings, Timestamp, ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse,
-    TurnOutcome, Usage,
+    CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted, Facts, Image,
+    Input, InputOrigin, InterruptCause, LimitKind, Limits, Mode, ModelFailed, ModelReplied,
+    ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId,
+    PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Record, RedactedThinking, Reply,
+    Reserve, Resource, Rule, RuleEffect, Settings, StateChange, SteeringId, SteeringQueued,
+    StopReason, Text, Thinking, ThinkingSettings, Timestamp, ToolChoice, ToolDefinition,
+    ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -289,7 +289,12 @@ fn compaction() -> impl Strategy<Value = Record> {
         (text(), usage(), cost()).prop_map(|(summary, usage, cost)| {
             Record::Compacted(Compacted { summary, usage, cost })
         }),
-        text().prop_map(|error| Record::CompactionFailed { error }),
+        (text(), usage(), cost()).prop_map(|(error, usage, cost)| {
+            Record::CompactionFailed(CompactionFailed { error, usage, cost })
+        }),
+        any::<[u64; 3]>().prop_map(|[cut, said_chars_max, result_chars_max]| {
+            Record::Trimmed(Trimmed { cut, said_chars_max, result_chars_max })
+        }),
     ]
 }
 

@@ -1,12 +1,15 @@
 //! What compactions do to the state.
 
-use heeler_core::{Compacted, CompactionCause, CompactionStarted, EpochCause, Event};
+use heeler_core::{
+    Compacted, CompactionCause, CompactionFailed, CompactionStarted, Cost, EpochCause, Event,
+    Record, Trimmed, Usage,
+};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Announcer, State};
 use crate::bugs::{Bug, is_on};
-use crate::compact;
+use crate::{compact, fit, trim, words};
 
 /// A compaction that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +45,26 @@ impl State {
         }
     }
 
+    /// The record of a summary that came: the summary, or, where an automatic compaction would not
+    /// gain enough by it, that it failed. Decided before it is written, so that a journal reads the
+    /// same whatever is held enough later.
+    #[must_use]
+    pub fn judge_summary(&self, compacted: Compacted) -> Record {
+        let Some(Compaction { cut, cause: CompactionCause::Automatic, .. }) = self.compaction
+        else {
+            return Record::Compacted(compacted);
+        };
+        let before = self.estimate();
+        let summary = compact::summary_message(&compacted.summary);
+        let after = self.estimate_summarized(cut, &summary);
+        if after.saturating_add(fit::gain_min(before)) <= before || is_on(Bug::WorthlessSummary) {
+            return Record::Compacted(compacted);
+        }
+        let Compacted { usage, cost, .. } = compacted;
+        let error = words::summary_gains_too_little(before, after);
+        Record::CompactionFailed(CompactionFailed { error, usage, cost })
+    }
+
     pub(super) fn on_compacted(&mut self, compacted: &Compacted, out: &mut Announcer) {
         self.spend(&compacted.usage, compacted.cost, out);
         if is_on(Bug::CalibratedBySummary) {
@@ -57,17 +80,50 @@ impl State {
         self.epoch_due = Some(EpochCause::Compaction);
         if let Some(turn) = &mut self.turn {
             turn.compaction_tried = true;
+            turn.compaction_failures = 0;
             turn.overflowed = false;
         }
         let tokens_after = self.estimate();
         out.say(|| Event::Compacted { cut: cut as u64, message, tokens_after });
     }
 
-    pub(super) fn on_compaction_failed(&mut self, error: &str, out: &mut Announcer) {
-        self.compaction = None;
+    pub(super) fn on_compaction_failed(&mut self, failed: &CompactionFailed, out: &mut Announcer) {
+        if (failed.usage, failed.cost.unwrap_or_default()) != (Usage::default(), Cost(0)) {
+            self.spend(&failed.usage, failed.cost, out);
+        }
+        self.give_compaction_up(&failed.error, out);
+    }
+
+    /// The compaction that runs gives nothing.
+    pub(super) fn give_compaction_up(&mut self, error: &str, out: &mut Announcer) {
+        let compaction = self.compaction.take();
+        let is_automatic = compaction.is_some_and(|c| c.cause == CompactionCause::Automatic);
         if let Some(turn) = &mut self.turn {
             turn.compaction_tried = true;
+            turn.compaction_failures =
+                turn.compaction_failures.saturating_add(u32::from(is_automatic));
         }
         out.say(|| Event::CompactionFailed { error: error.to_owned() });
+    }
+
+    pub(super) fn on_trimmed(&mut self, trimmed: &Trimmed, out: &mut Announcer) {
+        let cut = usize::try_from(trimmed.cut).unwrap_or(usize::MAX);
+        if self.compaction.is_some() || !compact::keeps_pairs(self.history.messages(), cut) {
+            self.misfits += 1;
+            return;
+        }
+        let tokens_before = self.estimate();
+        self.history.replace_all(trim::apply(self.history.messages(), trimmed));
+        self.compactions += 1;
+        self.epoch_due = Some(EpochCause::Compaction);
+        if let Some(turn) = &mut self.turn {
+            turn.overflowed = false;
+        }
+        let tokens_after = self.estimate();
+        out.say(|| Event::Trimmed {
+            messages: self.history.messages().iter().cloned().collect(),
+            tokens_before,
+            tokens_after,
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! What a new process does to what an old one left: the crash rules.
 
-use heeler_core::{Event, Opened, ToolOutput, TurnOutcome};
+use heeler_core::{Opened, ToolOutput, TurnOutcome};
 
 use super::turn::{CallStatus, Phase};
 use super::{Announcer, State};
@@ -92,12 +92,8 @@ impl State {
         let Some(compaction) = &mut self.compaction else { return };
         compaction.deaths += 1;
         if compaction.deaths >= DEATHS_MAX {
-            self.compaction = None;
             let error = words::died_repeatedly("compacting the conversation");
-            out.say(|| Event::CompactionFailed { error });
-            if let Some(turn) = &mut self.turn {
-                turn.compaction_tried = true;
-            }
+            self.give_compaction_up(&error, out);
         }
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use heeler_core::{
     Cost, Entry, EpochCause, Event, Limits, Message, RawJson, Record, Role, Rule, Seq, Settings,
-    StateView, SteeringId, Timestamp, TurnOutcome, Usage, View,
+    StateView, SteeringId, Timestamp, Trimmed, TurnOutcome, Usage, View,
 };
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ use crate::calibration::Calibration;
 use crate::checkpoint;
 use crate::estimate::{self, Breakdown, CharacterEstimate, TokenEstimate};
 use crate::history::History;
-use crate::{limits, words};
+use crate::{compact, limits, trim, words};
 
 /// Everything that is true of a session.
 ///
@@ -217,7 +217,8 @@ impl State {
             Record::Interrupted { cause } => self.on_interrupted(*cause, out),
             Record::CompactionStarted(started) => self.on_compaction_started(*started, out),
             Record::Compacted(compacted) => self.on_compacted(compacted, out),
-            Record::CompactionFailed { error } => self.on_compaction_failed(error, out),
+            Record::CompactionFailed(failed) => self.on_compaction_failed(failed, out),
+            Record::Trimmed(trimmed) => self.on_trimmed(trimmed, out),
             Record::TurnFinished { turn, outcome } => self.on_turn_finished(*turn, outcome, out),
             Record::TimePassed => {}
         }
@@ -288,10 +289,33 @@ impl State {
         self.tokens(self.weight() + self.weight_waiting())
     }
 
-    /// Estimated tokens of the next request with a text after it.
+    /// Estimated tokens of the request for a summary of the first `cut` messages.
     #[must_use]
-    pub fn estimate_with(&self, text: &str) -> u64 {
-        self.tokens(self.weight() + self.estimate.weigh(text))
+    pub fn estimate_summary(&self, cut: usize) -> u64 {
+        let (system, tools) = self.prefix_weight();
+        let instruction = self.estimate.weigh(compact::INSTRUCTION);
+        self.tokens(system + tools + self.history.weight_of_head(cut) + instruction)
+    }
+
+    /// Estimated tokens of the first `cut` messages.
+    pub(crate) fn estimate_head(&self, cut: usize) -> u64 {
+        self.tokens(self.history.weight_of_head(cut))
+    }
+
+    /// As [`State::estimate_due`], with the conversation cut back.
+    pub(crate) fn estimate_trimmed(&self, how: &Trimmed) -> u64 {
+        let (system, tools) = self.prefix_weight();
+        let left = trim::apply(self.history.messages(), how);
+        let weigh =
+            |message: &Arc<Message>| estimate::weigh_message(self.estimate.as_ref(), message);
+        let left: u64 = left.iter().map(weigh).sum();
+        self.tokens(system + tools + left + self.weight_waiting())
+    }
+
+    /// As [`State::estimate`], with a summary in the place of the first `cut` messages.
+    fn estimate_summarized(&self, cut: usize, summary: &Message) -> u64 {
+        let summary = estimate::weigh_message(self.estimate.as_ref(), summary);
+        self.tokens(self.weight() - self.history.weight_of_head(cut) + summary)
     }
 
     /// The one way a weight becomes tokens, whatever asks.

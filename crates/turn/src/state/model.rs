@@ -8,7 +8,8 @@ use heeler_core::{
 use super::turn::{Call, CallStatus, Phase};
 use super::{Announcer, QueuedInput, State, announce_messages};
 use crate::bugs::{Bug, is_on};
-use crate::{compact, words};
+use crate::fit::{Fit, OVERFLOWS_MAX};
+use crate::words;
 
 impl State {
     /// A request is sent: what waited is delivered with it.
@@ -58,6 +59,7 @@ impl State {
         turn.deaths = 0;
         turn.compaction_tried = false;
         turn.overflowed = false;
+        turn.overflows = 0;
         let (number, round) = (turn.number, turn.round);
         // Nothing was said since the request, so this is what it was estimated at.
         let estimated = self.estimate_uncalibrated();
@@ -169,8 +171,8 @@ impl State {
         if !is_free && !is_on(Bug::ForgottenUsage) {
             self.spend(&failed.usage, failed.cost, out);
         }
-        let can_compact = self.settings.compaction.automatic && self.automatic_cut().is_some();
         let now = self.now;
+        let overflows = failed.kind == ProviderErrorKind::ContextOverflow;
         let Some(turn) = self.turn.as_mut().filter(|turn| {
             turn.number == failed.turn
                 && turn.round == failed.round
@@ -180,13 +182,14 @@ impl State {
             self.misfits += 1;
             return;
         };
-        let overflow = failed.kind == ProviderErrorKind::ContextOverflow;
-        let compacts = overflow && can_compact && !turn.compaction_tried;
-        turn.overflowed |= compacts;
         turn.attempt = failed.attempt.saturating_add(1);
+        turn.overflowed = overflows;
+        turn.overflows = turn.overflows.saturating_add(u32::from(overflows));
+        let mends = overflows && self.can_mend();
+        let Some(turn) = &mut self.turn else { return };
         turn.phase = match failed.retry_at {
             Some(at) => Phase::Model { started: false, retry_at: Some(at) },
-            None if compacts => Phase::Model { started: false, retry_at: None },
+            None if mends => Phase::Model { started: false, retry_at: None },
             None => Phase::Ending(TurnOutcome::ProviderFailed {
                 kind: failed.kind,
                 message: failed.message.clone(),
@@ -198,14 +201,16 @@ impl State {
             message: failed.message.clone(),
             wait_millis: match failed.retry_at {
                 Some(at) => Some(at.since(now)),
-                None => compacts.then_some(0),
+                None => mends.then_some(0),
             },
         });
     }
 
-    /// Where an automatic compaction would cut.
-    pub(crate) fn automatic_cut(&self) -> Option<usize> {
-        let keep_tail = self.settings.compaction.keep_tail as usize;
-        compact::cut_point(self.history.messages(), keep_tail)
+    /// Whether something can be done about a request that the provider found too long.
+    fn can_mend(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| {
+            let is_bounded = turn.overflows < OVERFLOWS_MAX || is_on(Bug::EndlessOverflow);
+            is_bounded && matches!(self.fit(turn), Fit::Compact(_) | Fit::Trim(_))
+        })
     }
 }

@@ -41,8 +41,12 @@ pub struct Turn {
     pub repeats: Repeats,
     /// A compaction was tried since the last reply.
     pub compaction_tried: bool,
-    /// The provider said that the request does not fit.
+    /// Automatic compactions in a row that gave nothing.
+    pub compaction_failures: u32,
+    /// The provider said that the request does not fit, and nothing was done about it yet.
     pub overflowed: bool,
+    /// How often it said so since the last reply.
+    pub overflows: u32,
     /// Processes that died in the model call that is due.
     pub deaths: u32,
     /// How the turn ends once the current batch has its results.
@@ -141,7 +145,9 @@ impl Turn {
             wall_spent_millis: 0,
             repeats: Repeats::default(),
             compaction_tried: false,
+            compaction_failures: 0,
             overflowed: false,
+            overflows: 0,
             deaths: 0,
             ends_after_batch: None,
             has_hole: false,

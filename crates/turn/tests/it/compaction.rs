@@ -7,102 +7,123 @@ use crate::door::check;
 #[test]
 fn it_comes_before_a_request_that_would_not_fit_also_after_large_results() {
     check(
-        "set context=300 keep=2 chars=1
+        "set context=3000 keep=2 chars=1
          user look
          measure
          reply call read a
-         long 0 200
+         long 0 2000
          measure
-         reply call read b | read 229
-         long 0 100
+         reply call read b | read 2029
+         long 0 1000
          measure
          summary The file was read.
          measure
          reply Read.",
         expect![[r#"
-            set context=300 keep=2 chars=1
+            set context=3000 keep=2 chars=1
               > idle
             user look
                 epoch 1 first
               > model 1.1.1
             measure
-                13 of 300
+                13 of 3000
             reply call read a
               > run 0 read [mode bypass]
-            long 0 200
+            long 0 2000
               > model 1.2.1
             measure
-                229 of 300
-            reply call read b | read 229
+                2029 of 3000
+            reply call read b | read 2029
               > run 0 read [mode bypass]
-            long 0 100
+            long 0 1000
               > compact automatic cut 3
             measure
-                345 of 300, over
+                3045 of 3000, over
             summary The file was read.
                 compacted 3
                 epoch 2 compaction
               > model 1.3.1
             measure
-                205 of 300
+                1105 of 3000
             reply Read.
                 turn 1 ended done: Read.
               > idle
             ---
             user: [Earlier conversation summary — treat as background context]\n\nThe file was read.
             model: <w2 read {"path":"b"}>
-            user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx>
+            user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
             model: Read.
         "#]],
     );
 }
 
 #[test]
-fn one_that_fails_is_not_tried_again_before_the_next_reply() {
+fn one_that_fails_is_not_tried_again_before_the_next_reply_nor_after_two() {
     check(
-        "set keep=1
-         user one
-         reply two
-         set context=1
-         user three
+        "set keep=2 context=3000 chars=1
+         user look
+         reply call read a | read 0
+         long 0 2000
+         reply call read b | read 0
+         long 0 1000
          no summary
-         reply call read a
-         done 0 A
+         measure
+         reply call read c | read 0
+         long 0 1900
          no summary
-         reply four",
+         measure
+         reply call read d | read 0
+         long 0 2500
+         measure
+         reply That is all. | read 0",
         expect![[r#"
-            set keep=1
+            set keep=2 context=3000 chars=1
               > idle
-            user one
+            user look
                 epoch 1 first
               > model 1.1.1
-            reply two
-                turn 1 ended done: two
-              > idle
-            set context=1
-              > idle
-            user three
-              > compact automatic cut 2
-            no summary
-                compaction failed: no summary came
-              > model 2.1.1
-            reply call read a
+            reply call read a | read 0
               > run 0 read [mode bypass]
-            done 0 A
+            long 0 2000
+              > model 1.2.1
+            reply call read b | read 0
+              > run 0 read [mode bypass]
+            long 0 1000
               > compact automatic cut 3
             no summary
                 compaction failed: no summary came
-              > model 2.2.1
-            reply four
-                turn 2 ended done: four
+                trimmed to 3: 3045 -> 1168
+                epoch 2 compaction
+              > model 1.3.1
+            measure
+                1168 of 3000
+            reply call read c | read 0
+              > run 0 read [mode bypass]
+            long 0 1900
+              > compact automatic cut 3
+            no summary
+                compaction failed: no summary came
+                trimmed to 3: 3084 -> 2068
+                epoch 3 compaction
+              > model 1.4.1
+            measure
+                2068 of 3000
+            reply call read d | read 0
+              > run 0 read [mode bypass]
+            long 0 2500
+                trimmed to 3: 4584 -> 1233
+                epoch 4 compaction
+              > model 1.5.1
+            measure
+                1233 of 3000
+            reply That is all. | read 0
+                turn 1 ended done: That is all.
               > idle
             ---
-            user: one
-            model: two
-            user: three
-            model: <w1 read {"path":"a"}>
-            user: <w1 = A>
-            model: four
+            user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)\n\nWhat the …
+            model: <w4 read {"path":"d"}>
+            user: <w4 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
+            model: That is all.
         "#]],
     );
 }
@@ -289,8 +310,7 @@ fn an_input_during_one_waits_for_it() {
 #[test]
 fn eight_messages_stay_unless_somebody_says_otherwise() {
     check(
-        "set context=1
-         user 1
+        "user 1
          reply 2
          user 3
          reply 4
@@ -299,11 +319,10 @@ fn eight_messages_stay_unless_somebody_says_otherwise() {
          user 7
          reply 8
          user 9
-         summary Counting.
-         reply 10",
+         reply 10
+         compact
+         summary Counting.",
         expect![[r#"
-            set context=1
-              > idle
             user 1
                 epoch 1 first
               > model 1.1.1
@@ -326,17 +345,17 @@ fn eight_messages_stay_unless_somebody_says_otherwise() {
                 turn 4 ended done: 8
               > idle
             user 9
-              > compact automatic cut 1
-            summary Counting.
-                compacted 1
-                epoch 2 compaction
               > model 5.1.1
             reply 10
                 turn 5 ended done: 10
               > idle
+            compact
+              > compact manual cut 2
+            summary Counting.
+                compacted 2
+              > idle
             ---
             user: [Earlier conversation summary — treat as background context]\n\nCounting.
-            model: 2
             user: 3
             model: 4
             user: 5

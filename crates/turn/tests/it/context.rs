@@ -11,42 +11,41 @@ use crate::door::{Play, check};
 #[test]
 fn the_limit_itself_still_fits() {
     check(
-        "set chars=1 context=14 keep=1
-         user a
-         reply b
+        "set chars=1 context=1012 keep=1
+         large 1000
+         reply b | read 0
          user c
          measure
-         reply d
-         set context=13
+         reply d | read 0
+         set context=1011
          measure
          user e",
         expect![[r#"
-            set chars=1 context=14 keep=1
+            set chars=1 context=1012 keep=1
               > idle
-            user a
+            large 1000
                 epoch 1 first
               > model 1.1.1
-            reply b
+            reply b | read 0
                 turn 1 ended done: b
               > idle
             user c
               > model 2.1.1
             measure
-                12 of 14
-            reply d
+                1011 of 1012
+            reply d | read 0
                 turn 2 ended done: d
               > idle
-            set context=13
+            set context=1011
               > idle
             measure
-                13 of 13
+                1012 of 1011, over
             user e
-              > compact automatic cut 4
+                trimmed to 2: 1013 -> 317
+                epoch 2 compaction
+              > model 3.1.1
             ---
-            user: a
-            model: b
-            user: c
-            model: d
+            user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)\n\nWhat the …
             user: e
         "#]],
     );
@@ -176,31 +175,31 @@ fn the_breakdown_says_where_the_tokens_are() {
 #[test]
 fn steering_that_would_not_fit_is_preceded_by_a_compaction() {
     check(
-        "set chars=1 context=40 keep=2
-         user first
-         reply second
+        "set chars=1 context=2710 keep=2
+         large 2000
+         reply second | read 0
          user third
-         reply call read a
+         reply call read a | read 0
          steer s1 a rather long wish
-         done 0 A
+         long 0 660
          summary S",
         expect![[r#"
-            set chars=1 context=40 keep=2
+            set chars=1 context=2710 keep=2
               > idle
-            user first
+            large 2000
                 epoch 1 first
               > model 1.1.1
-            reply second
+            reply second | read 0
                 turn 1 ended done: second
               > idle
             user third
               > model 2.1.1
-            reply call read a
+            reply call read a | read 0
               > run 0 read [mode bypass]
             steer s1 a rather long wish
                 queued s1
               > run 0 read [mode bypass]
-            done 0 A
+            long 0 660
               > compact automatic cut 3
             summary S
                 compacted 3
@@ -210,7 +209,7 @@ fn steering_that_would_not_fit_is_preceded_by_a_compaction() {
             ---
             user: [Earlier conversation summary — treat as background context]\n\nS
             model: <w1 read {"path":"a"}>
-            user: <w1 = A>
+            user: <w1 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
             user: a rather long wish
         "#]],
     );

@@ -304,27 +304,24 @@ fn a_death_in_each_of_three_calls_is_no_reason_to_give_up() {
 #[test]
 fn three_deaths_in_a_compaction_end_the_compaction() {
     check(
-        "set keep=1
-         user one
-         reply two
-         set context=1
-         user three
+        "set keep=1 chars=1 context=2000
+         large 1000
+         reply two | read 0
+         large 1000
          crash
          crash
          crash
          reply four",
         expect![[r#"
-            set keep=1
+            set keep=1 chars=1 context=2000
               > idle
-            user one
+            large 1000
                 epoch 1 first
               > model 1.1.1
-            reply two
+            reply two | read 0
                 turn 1 ended done: two
               > idle
-            set context=1
-              > idle
-            user three
+            large 1000
               > compact automatic cut 2
             crash
               > compact automatic cut 2
@@ -332,14 +329,15 @@ fn three_deaths_in_a_compaction_end_the_compaction() {
               > compact automatic cut 2
             crash
                 compaction failed: the program died 3 times while compacting the conversation; not tried again. Look at what that step needs (memory, disk, a crashing command), then continue the session
+                trimmed to 2: 2012 -> 1316
+                epoch 2 compaction
               > model 2.1.1
             reply four
                 turn 2 ended done: four
               > idle
             ---
-            user: one
-            model: two
-            user: three
+            user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)\n\nWhat the …
+            user: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
             model: four
         "#]],
     );

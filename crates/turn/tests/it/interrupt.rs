@@ -200,26 +200,25 @@ fn while_a_retry_waits() {
 #[test]
 fn while_a_compaction_runs() {
     check(
-        "set keep=1
-         user one
-         reply two
+        "set keep=1 chars=1 context=2000
+         large 1000
+         reply two | read 0
          compact
          interrupt
          summary too late
-         set context=1
-         user three
+         large 1000
          interrupt
          summary too late
-         set context=1000
+         set context=9000
          user four
-         reply five",
+         reply five | read 0",
         expect![[r#"
-            set keep=1
+            set keep=1 chars=1 context=2000
               > idle
-            user one
+            large 1000
                 epoch 1 first
               > model 1.1.1
-            reply two
+            reply two | read 0
                 turn 1 ended done: two
               > idle
             compact
@@ -229,9 +228,7 @@ fn while_a_compaction_runs() {
               > idle
             summary too late
               > idle
-            set context=1
-              > idle
-            user three
+            large 1000
               > compact automatic cut 2
             interrupt
                 compaction failed: interrupted
@@ -239,17 +236,17 @@ fn while_a_compaction_runs() {
               > idle
             summary too late
               > idle
-            set context=1000
+            set context=9000
               > idle
             user four
               > model 3.1.1
-            reply five
+            reply five | read 0
                 turn 3 ended done: five
               > idle
             ---
-            user: one
+            user: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
             model: two
-            user: three
+            user: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
             user: four
             model: five
             misfits: 2

@@ -218,28 +218,40 @@ fn a_queue_opens_a_turn_with_a_budget_of_its_own() {
 }
 
 #[test]
-fn a_budget_too_small_for_a_summary_ends_the_turn_without_one() {
+fn a_budget_too_small_for_a_summary_cuts_the_conversation_without_one() {
     check(
-        "set tokens=600 context=10 keep=1
-         user a longer question that does not fit
-         reply An answer.
-         user one more",
+        "set tokens=4000 context=2000 keep=1 chars=1
+         large 1000
+         reply An answer. | read 0
+         large 1000
+         reply call read a | read 0 | used 900
+         long 0 1000
+         reply Another.",
         expect![[r#"
-            set tokens=600 context=10 keep=1
+            set tokens=4000 context=2000 keep=1 chars=1
               > idle
-            user a longer question that does not fit
+            large 1000
                 epoch 1 first
-              > model 1.1.1 max 589
-            reply An answer.
+              > model 1.1.1 max 2991
+            reply An answer. | read 0
                 turn 1 ended done: An answer.
               > idle
-            user one more
-                turn 2 ended at its limit of tokens
+            large 1000
+                trimmed to 2: 2019 -> 1316
+                epoch 2 compaction
+              > model 2.1.1 max 2684
+            reply call read a | read 0 | used 900
+              > run 0 read [mode bypass]
+            long 0 1000
+                trimmed to 1: 2332 -> 1212
+                epoch 3 compaction
+              > model 2.2.1 max 1888
+            reply Another.
+                turn 2 ended done: Another.
               > idle
             ---
-            user: a longer question that does not fit
-            model: An answer.
-            user: one more
+            user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)\n\nWhat the …
+            model: Another.
         "#]],
     );
 }

@@ -80,25 +80,25 @@ fn a_late_failure_of_an_attempt_that_is_over_changes_nothing() {
 #[test]
 fn an_overflow_compacts_once_and_is_sent_again() {
     check(
-        "set keep=1
-         user one
-         reply two
-         user three
+        "set keep=1 chars=1
+         large 1000
+         reply two | read 0
+         large 300
          lost context_overflow
          summary They counted.
          lost context_overflow
          user four
-         reply five",
+         reply five | read 0",
         expect![[r#"
-            set keep=1
+            set keep=1 chars=1
               > idle
-            user one
+            large 1000
                 epoch 1 first
               > model 1.1.1
-            reply two
+            reply two | read 0
                 turn 1 ended done: two
               > idle
-            user three
+            large 300
               > model 2.1.1
             lost context_overflow
                 attempt 1 failed contextoverflow, again in 0
@@ -113,12 +113,12 @@ fn an_overflow_compacts_once_and_is_sent_again() {
               > idle
             user four
               > model 3.1.1
-            reply five
+            reply five | read 0
                 turn 3 ended done: five
               > idle
             ---
             user: [Earlier conversation summary — treat as background context]\n\nThey counted.
-            user: three
+            user: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
             user: four
             model: five
         "#]],

@@ -62,6 +62,9 @@ fn describe(event: &Event) -> String {
             format!("compacted {cut} messages to {tokens_after} tokens")
         }
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
+        Event::Trimmed { messages, tokens_before, tokens_after } => {
+            format!("trimmed to {} messages, {tokens_before} to {tokens_after}", messages.len())
+        }
         Event::LimitsChanged { limits } => format!("limits {limits:?}"),
         Event::Heartbeat { turn, round } => format!("heartbeat {turn}.{round}"),
         Event::Notice { text } => format!("notice {text}"),

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! set KEY=VALUE...            settings, see `settings`
-//! user TEXT                   an input
+//! user TEXT, large N          an input; one of so many characters
 //! steer ID TEXT, unsteer ID   queues an input, takes it back
 //! reply PART | PART ...       the model answers: a text, `call NAME ARGUMENT`, `broken NAME`,
 //!                             `think TEXT`, `stop REASON`, `cost N`, `used N`, `read N`;
@@ -16,7 +16,7 @@
 //! allow I, session I RULE, deny I [WHY], stop I [WHY]      somebody decides about call I
 //! grant RULE, interrupt, wall, tick MILLIS
 //! crash [MILLIS]              a new process opens the session after so long
-//! compact, summary TEXT, no summary                        compaction
+//! compact, summary TEXT, verbose N, no summary             compaction; a summary of N characters
 //! hold, step, go              stops performing by itself; performs one effect; goes on
 //! measure                     shows estimate and limit
 //! ```
@@ -26,14 +26,15 @@ mod settings;
 
 use expect_test::Expect;
 use heeler_core::{
-    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Cost,
-    Decision, Effect, EffectId, EffectKind, Entry, EpochStarted, Input, InterruptCause,
-    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
-    PermissionId, ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect, Settings,
-    SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolUse, Usage,
+    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed,
+    CompactionStarted, Cost, Decision, Effect, EffectId, EffectKind, Entry, EpochStarted, Input,
+    InterruptCause, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
+    PermissionDecided, PermissionId, ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect,
+    Settings, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolUse,
+    Usage,
 };
+use heeler_turn::State;
 use heeler_turn::state::{Announcer, CallStatus};
-use heeler_turn::{State, compact};
 
 use crate::{checker, toolbox};
 
@@ -147,6 +148,7 @@ impl Play {
                 Record::SettingsChanged(Box::new(self.settings.clone()))
             }
             "user" => Record::Input(Input::text(rest)),
+            "large" => Record::Input(Input::text("y".repeat(rest.parse().expect("a length")))),
             "steer" => Record::SteeringQueued(SteeringQueued {
                 id: SteeringId(first.into()),
                 input: Input::text(tail),
@@ -170,20 +172,20 @@ impl Play {
             "interrupt" => Record::Interrupted { cause: InterruptCause::Cancelled },
             "wall" => Record::Interrupted { cause: InterruptCause::WallTime },
             "compact" => {
-                let keep_tail = self.settings.compaction.keep_tail as usize;
-                let cut = compact::cut_point(self.state.history.messages(), keep_tail);
-                let cut = cut.expect("nothing to compact") as u64;
+                let cut = self.state.compaction_cut().expect("nothing to compact") as u64;
                 let cause = CompactionCause::Manual;
                 Record::CompactionStarted(CompactionStarted { cut, cause })
             }
-            "summary" => Record::Compacted(Compacted {
-                summary: rest.into(),
-                usage: Usage { input: 10, output: 5, ..Usage::default() },
-                cost: None,
-            }),
-            "no" => Record::CompactionFailed { error: "no summary came".into() },
+            "summary" => self.summary(rest.into()),
+            "verbose" => self.summary("z".repeat(rest.parse().expect("a length"))),
+            "no" => Record::CompactionFailed(CompactionFailed::because("no summary came")),
             _ => panic!("`{word}` is no line of a script"),
         }
+    }
+
+    fn summary(&self, summary: String) -> Record {
+        let usage = Usage { input: 10, output: 5, ..Usage::default() };
+        self.state.judge_summary(Compacted { summary, usage, cost: None })
     }
 
     fn reply(&mut self, parts: &str) -> Record {
@@ -381,6 +383,7 @@ pub(crate) fn first_record(state: &State, effect: &Effect) -> Option<Record> {
         EffectKind::Compact { cut, cause, started: false } => {
             Record::CompactionStarted(CompactionStarted { cut: *cut, cause: *cause })
         }
+        EffectKind::Trim(trimmed) => Record::Trimmed(*trimmed),
         EffectKind::FinishTurn { turn, outcome } => {
             Record::TurnFinished { turn: *turn, outcome: outcome.clone() }
         }

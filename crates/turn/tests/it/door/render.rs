@@ -22,6 +22,7 @@ fn effect(state: &State, effect: &Effect) -> String {
             let runs = if *started { "" } else { " due" };
             format!("{} cut {cut}{runs}", word("compact", cause))
         }
+        EffectKind::Trim(how) => format!("trim cut {}", how.cut),
         EffectKind::CallModel { turn, round, attempt, reserve } => {
             let whole = state.settings.model.output_max == reserve.output;
             let limit = if whole { String::new() } else { format!(" max {}", reserve.output) };
@@ -64,6 +65,9 @@ pub(super) fn event(event: &Event) -> Option<String> {
         Event::SteeringDelivered { id } => format!("delivered {}", id.0),
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
         Event::Compacted { cut, .. } => format!("compacted {cut}"),
+        Event::Trimmed { messages, tokens_before, tokens_after } => {
+            format!("trimmed to {}: {tokens_before} -> {tokens_after}", messages.len())
+        }
         Event::CallFinished { index, is_error: true, summary, .. } => {
             format!("call {index} failed: {summary}")
         }

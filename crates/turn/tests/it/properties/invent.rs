@@ -1,12 +1,12 @@
 //! Records out of thin air: every kind, small numbers that may fit and large ones that never do.
 
 use heeler_core::{
-    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Cost,
-    Decision, EpochCause, EpochStarted, Input, InterruptCause, LimitKind, Limits, ModelFailed,
-    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId,
-    PermissionReason, ProviderErrorKind, RawJson, Record, Reply, Reserve, SteeringId,
-    SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, TurnOutcome,
-    Usage,
+    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed,
+    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, Input, InterruptCause, LimitKind,
+    Limits, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
+    PermissionId, PermissionReason, ProviderErrorKind, RawJson, Record, Reply, Reserve, SteeringId,
+    SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, Trimmed,
+    TurnOutcome, Usage,
 };
 
 use super::{Dice, world};
@@ -80,7 +80,7 @@ pub(super) fn record(dice: &mut Dice) -> Record {
 
 fn rarer(dice: &mut Dice) -> Record {
     let id = SteeringId(dice.pick(&["s1", "input-5", ""]).into());
-    match dice.below(10) {
+    match dice.below(11) {
         0 => Record::RuleGranted(world::rule(dice)),
         1 => Record::SteeringTakenBack { id },
         2 => Record::SteeringQueued(SteeringQueued { id, input: input(dice) }),
@@ -96,7 +96,7 @@ fn rarer(dice: &mut Dice) -> Record {
             usage: usage(dice),
             cost: None,
         }),
-        7 => Record::CompactionFailed { error: String::new() },
+        7 => Record::CompactionFailed(CompactionFailed::default()),
         8 => Record::TurnFinished {
             turn: small(dice),
             outcome: dice.pick(&[
@@ -105,6 +105,11 @@ fn rarer(dice: &mut Dice) -> Record {
                 TurnOutcome::Cancelled,
             ]),
         },
+        9 => Record::Trimmed(Trimmed {
+            cut: large(dice),
+            said_chars_max: large(dice),
+            result_chars_max: large(dice),
+        }),
         _ => Record::TimePassed,
     }
 }

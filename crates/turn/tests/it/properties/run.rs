@@ -1,13 +1,13 @@
 //! A driver that does all a driver may do, in any order, with every fault in between.
 
-use heeler_core::{Compacted, Cost};
+use heeler_core::{Compacted, CompactionFailed, Cost};
 use heeler_core::{
     CompactionCause, CompactionStarted, Decision, Effect, EffectId, EffectKind, Entry, Input,
     InterruptCause, Mode, ModelFailed, ModelReplied, Opened, PermissionDecided, ProviderErrorKind,
     Record, Reserve, Settings, SteeringId, SteeringQueued, StopReason, Timestamp, Usage, WakeCause,
 };
 use heeler_turn::state::Announcer;
-use heeler_turn::{State, compact, limits};
+use heeler_turn::{State, limits};
 
 use super::Dice;
 use super::watch::Watch;
@@ -168,9 +168,7 @@ impl Run {
     }
 
     fn compact(&mut self) {
-        let keep_tail = self.settings.compaction.keep_tail as usize;
-        let cut = compact::cut_point(self.state.history.messages(), keep_tail);
-        if let (Some(cut), None) = (cut, &self.state.compaction) {
+        if let (Some(cut), None) = (self.state.compaction_cut(), &self.state.compaction) {
             let (cut, cause) = (cut as u64, CompactionCause::Manual);
             self.write(Record::CompactionStarted(CompactionStarted { cut, cause }));
         }
@@ -199,8 +197,9 @@ impl Run {
     fn start(&mut self, effect: &Effect) {
         let reserve = match &effect.kind {
             EffectKind::CallModel { reserve, .. } => *reserve,
-            EffectKind::Compact { cause: CompactionCause::Automatic, .. } => {
-                let reserve = |turn| limits::reserve_summary(&self.state, turn).ok();
+            EffectKind::Compact { cut, cause: CompactionCause::Automatic, .. } => {
+                let cut = usize::try_from(*cut).unwrap();
+                let reserve = |turn| limits::reserve_summary(&self.state, turn, cut).ok();
                 self.state.turn.as_ref().and_then(reserve).unwrap_or_default()
             }
             _ => Reserve::default(),
@@ -233,10 +232,12 @@ impl Run {
                 Record::PermissionDecided(decided)
             }
             EffectKind::Compact { .. } if dice.below(4) == 3 => {
-                Record::CompactionFailed { error: "no luck".into() }
+                let error = "no luck".into();
+                Record::CompactionFailed(CompactionFailed { error, usage, cost })
             }
             EffectKind::Compact { .. } => {
-                Record::Compacted(Compacted { summary: "So far.".into(), usage, cost })
+                let summary = dice.pick(&["So far.", &"and so on ".repeat(50)]).to_owned();
+                self.state.judge_summary(Compacted { summary, usage, cost })
             }
             EffectKind::Wake { at, cause } => {
                 self.now = self.now.max(at.millis());

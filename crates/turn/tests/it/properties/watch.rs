@@ -205,6 +205,7 @@ impl Watch {
             }
             Record::ModelFailed(failed) => (failed.usage, failed.cost),
             Record::Compacted(compacted) => (compacted.usage, compacted.cost),
+            Record::CompactionFailed(failed) => (failed.usage, failed.cost),
             _ => return,
         };
         self.turn.tokens = self.turn.tokens.saturating_add(usage.total());
@@ -229,6 +230,11 @@ impl Watch {
         let messages: Vec<&Message> = request.messages.iter().map(|m| &*m.message).collect();
         assert!(!messages.is_empty(), "a request without a message");
         assert_eq!(checker::faults(&messages, false), [""; 0]);
+        let settings = &state.settings;
+        let tokens = state.calibration.correct(checker::recount(state));
+        let limit = settings.estimate.context_limit.unwrap_or(180_000);
+        let fits = !settings.compaction.automatic || tokens <= limit;
+        assert!(fits, "a request of {tokens} tokens, {limit} fit");
         let said: Vec<(Role, Block)> = messages
             .iter()
             .flat_map(|message| message.blocks.iter().map(|block| (message.role, block.clone())))

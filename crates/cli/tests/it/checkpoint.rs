@@ -15,12 +15,12 @@ fn a_session_goes_on_from_its_checkpoint_and_an_audit_reads_it_all() {
     let texts = texts.map(|text| format!("[[reply]]\ntext = \"{text}\"\n")).concat();
     let script = format!("[script]\nepoch = \"may change\"\n{}{texts}", call.repeat(5));
     let server = MockServer::start(Script::parse(&script).unwrap());
-    let long = "a long prompt ".repeat(2000);
+    let long = "a long prompt ".repeat(1000);
     let exec = |arguments: &[&str]| world.heeler(&[&["exec"], arguments].concat()).at(&server);
     exec(&["--model", "claude-haiku-4-5", &long]).run().exits(0);
     // The model is that of the session, wherever its name stands.
-    let small = exec(&["--continue", "and now?"]);
-    small.env("HEELER_CONTEXT_LIMIT", "5000").run().exits(0);
+    let small = exec(&["--continue", &"and now? ".repeat(1000)]);
+    small.env("HEELER_CONTEXT_LIMIT", "6500").run().exits(0);
     let checkpoints = || {
         let folder = fs::read_dir(world.journal().parent().unwrap()).unwrap();
         let names = folder.map(|file| file.unwrap().file_name().into_string().unwrap());

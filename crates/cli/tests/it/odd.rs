@@ -181,6 +181,7 @@ fn the_largest_limits_there_are_end_nothing() {
     let heeler = heeler.env("HEELER_CONTEXT_LIMIT", "18446744073709551615");
     let output = heeler.env("HEELER_CHARS_PER_TOKEN", "32").run().exits(0);
     assert_eq!(output.stdout, "heard\n");
-    // What nothing fits into is used as it is: there is nothing yet that could be left out.
-    world.exec(ANY, &["hello"]).env("HEELER_CONTEXT_LIMIT", "1").run().exits(0);
+    // Nothing fits, and nothing is there yet that could be left out.
+    let output = world.exec(ANY, &["hello"]).env("HEELER_CONTEXT_LIMIT", "1").run().exits(1);
+    assert!(output.stderr.contains(" tokens and 1 fit, "), "{}", output.stderr);
 }

@@ -66,10 +66,10 @@ fn also_after_retries_compactions_and_other_settings() {
     let head = "[script]\nepoch = \"may change\"\n".to_owned();
     let script = head + failure + &call.repeat(5) + &texts;
     let server = MockServer::start(Script::parse(&script).unwrap());
-    let long = "a long prompt ".repeat(2000);
+    let long = "a long prompt ".repeat(1000);
     world.exec_at(&server, &[&long]).run().exits(0);
-    let small = world.exec_at(&server, &["--continue", "and now?"]);
-    small.env("HEELER_CONTEXT_LIMIT", "5000").run().exits(0);
+    let small = world.exec_at(&server, &["--continue", &"and now? ".repeat(1000)]);
+    small.env("HEELER_CONTEXT_LIMIT", "6500").run().exits(0);
     let other = ["exec", "--model", "claude-haiku-4-5", "--continue", "another model"];
     world.heeler(&other).at(&server).run().exits(0);
     let sent: Vec<_> = server.requests().into_iter().map(|request| request.body).collect();

@@ -5,7 +5,6 @@
 mod pieces;
 mod retry_after;
 
-use std::convert::Infallible;
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -78,13 +77,12 @@ impl Transport {
         let client = Arc::clone(&self).client().await.map_err(Failure::Unreachable)?;
         let pieces = Pieces::of(chunks);
         let length = pieces.length();
-        let body = futures::stream::iter(pieces.map(Ok::<_, Infallible>));
         // With its length told, the client sends the stream as a plain body, not in HTTP's chunks.
         let request = client
             .post(url.clone())
             .headers(headers)
             .header(CONTENT_LENGTH, length)
-            .body(reqwest::Body::wrap_stream(body));
+            .body(reqwest::Body::wrap_stream(pieces));
         let response = match tokio::time::timeout(self.idle_timeout, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(&url, error))),

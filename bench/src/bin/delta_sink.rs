@@ -40,13 +40,15 @@ async fn sessions(n: usize) -> Result<()> {
         ..AnthropicSettings::with_api_key("bench")
     };
     let provider: Arc<dyn Provider> = Arc::new(Anthropic::new(&settings)?);
-    try_join_all((0..n).map(|_| session(Arc::clone(&provider)))).await?;
+    // What sessions have in common is made once: their schemas are compiled once, too.
+    let tools = Toolset::new([Arc::new(Wait) as Arc<dyn Tool>])?;
+    try_join_all((0..n).map(|_| session(Arc::clone(&provider), tools.clone()))).await?;
     Ok(())
 }
 
-async fn session(provider: Arc<dyn Provider>) -> Result<()> {
+async fn session(provider: Arc<dyn Provider>, tools: Toolset) -> Result<()> {
     let mut parts = Parts::new(provider, Arc::new(MemoryStore::new()));
-    parts.tools = Toolset::new(vec![Arc::new(Wait) as Arc<dyn Tool>])?;
+    parts.tools = tools;
     parts.settings.model.name = heeler::providers::catalogue::DEFAULT_MODEL.into();
     let session = Session::create(parts, "/").await?;
     let (_, mut cursor) = session.subscribe();

@@ -6,13 +6,14 @@ mod pieces;
 mod retry_after;
 
 use std::error::Error;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use heeler_core::{ProviderError, ProviderErrorKind};
 use reqwest::header::{CONTENT_LENGTH, DATE, HeaderMap};
 use reqwest::{Client, Response, Url};
+use tokio::sync::OnceCell;
 
 use pieces::Pieces;
 
@@ -33,7 +34,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Sends requests. The TLS client is built with the first one, or by [`Transport::prewarm`].
 #[derive(Debug)]
 pub(crate) struct Transport {
-    client: OnceLock<Result<Client, String>>,
+    client: OnceCell<Result<Client, String>>,
     idle_timeout: Duration,
 }
 
@@ -64,7 +65,7 @@ pub(crate) enum Failure {
 impl Transport {
     /// A transport that gives up when nothing arrives for `idle_timeout`.
     pub(crate) fn new(idle_timeout: Duration) -> Self {
-        Self { client: OnceLock::new(), idle_timeout }
+        Self { client: OnceCell::new(), idle_timeout }
     }
 
     /// Posts the chunks as one body and waits for the answer to begin.
@@ -113,17 +114,15 @@ impl Transport {
         });
     }
 
-    /// The client. Building it takes milliseconds and reads files, so another thread does.
+    /// The client. Building it takes milliseconds and reads files, so another thread does; whoever
+    /// asks in the meantime waits here instead of in a thread of its own.
     async fn client(self: Arc<Self>) -> Result<Client, ProviderError> {
-        let built = match self.client.get() {
-            Some(built) => built.clone(),
-            None => {
-                let building = move || self.client.get_or_init(build).clone();
-                let built = tokio::task::spawn_blocking(building).await;
-                built.unwrap_or_else(|error| Err(error.to_string()))
-            }
+        let building = || async {
+            let built = tokio::task::spawn_blocking(build).await;
+            built.unwrap_or_else(|error| Err(error.to_string()))
         };
-        built.map_err(|error| {
+        let built = self.client.get_or_init(building).await;
+        built.clone().map_err(|error| {
             network(format!("the HTTP client could not be set up: {error}. Check proxy settings"))
         })
     }
@@ -213,4 +212,29 @@ fn root_cause(error: &dyn Error) -> String {
         cause = source;
     }
     cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_thousand_that_ask_at_once_take_one_thread() {
+        let threads = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&threads);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .on_thread_start(move || {
+                counted.fetch_add(1, Ordering::SeqCst);
+            })
+            .build()
+            .unwrap();
+        let transport = Arc::new(Transport::new(Duration::from_secs(1)));
+        let asked = (0..1000).map(|_| Arc::clone(&transport).client());
+        let clients = runtime.block_on(futures::future::join_all(asked));
+        assert!(clients.iter().all(Result::is_ok));
+        assert_eq!(threads.load(Ordering::SeqCst), 1);
+    }
 }

@@ -87,7 +87,8 @@ fn depth(text: &str) -> usize {
     for byte in text.bytes() {
         match byte {
             _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
+            // Outside of a string no text with one is JSON, and the parser goes no further.
+            b'\\' => escaped = true,
             b'"' => in_string = !in_string,
             _ if in_string => {}
             b'{' | b'[' => {

@@ -113,7 +113,15 @@ mod tests {
         .with_state("too large", &"x".repeat(262_143));
         bound(&mut output, 30, None, &session, call);
         assert_eq!(output.text_content(), "[1 more images left out]");
-        assert_eq!(output.content.len(), 3);
+        let bytes: Vec<usize> = output
+            .content
+            .iter()
+            .filter_map(|block| match block {
+                Block::Image(image) => Some(image.data.len()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(bytes, [10, 25_165_814]);
         assert_eq!(output.for_user, "x".repeat(29) + "…");
         let kept: Vec<&str> = output.state.iter().map(|change| change.key.as_str()).collect();
         assert_eq!(kept, ["largest"]);

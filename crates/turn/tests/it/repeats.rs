@@ -278,3 +278,25 @@ fn repeats_without_a_limit_are_nobodys_concern() {
         "#]],
     );
 }
+
+#[test]
+fn at_a_limit_of_two_the_second_failure_is_the_end_and_no_warning() {
+    let script = "set repeats=2 asks=no\nuser go\nreply call note a\nerror 0 no\nreply call note a";
+    let play = crate::door::Play::of(script);
+    let results: Vec<String> = play
+        .state
+        .history
+        .messages()
+        .iter()
+        .flat_map(|message| &message.blocks)
+        .filter_map(|block| match block {
+            heeler_core::Block::ToolResult(result) => Some(&result.content),
+            _ => None,
+        })
+        .map(|content| content.iter().filter_map(heeler_core::Block::as_text).collect())
+        .collect();
+    assert_eq!(
+        results,
+        ["no", "Not run: this exact call failed 1 times in a row. The turn ends here."]
+    );
+}

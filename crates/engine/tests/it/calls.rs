@@ -146,6 +146,7 @@ fn a_value_of_another_type_stays_what_it_was() {
         (r#"object = "[]""#, r#"`/object`: "[]" is not of type "object""#),
         (r#"string = true"#, r#"`/string`: true is not of type "string""#),
         (r#"either = "1.5""#, r#"`/either`: "1.5" is not of types "boolean", "integer""#),
+        (r#"either = "[]""#, r#"`/either`: "[]" is not of types "boolean", "integer""#),
     ] {
         let told = told("typed", &format!("{{ {given} }}"), toolset([typed()]));
         assert_eq!(

@@ -267,3 +267,19 @@ fn what_a_tool_says_to_the_user_is_told_unless_it_is_silent() {
         assert_eq!(told.as_deref(), expected);
     }
 }
+
+#[test]
+fn a_call_says_whether_it_may_run_twice() {
+    use heeler_core::EffectKind;
+
+    let play = crate::door::Play::of("user go\nreply call read a | call write b");
+    let pending = play.state.pending();
+    let runs: Vec<(&str, bool)> = pending
+        .iter()
+        .filter_map(|effect| match &effect.kind {
+            EffectKind::RunCall { name, replay_safe, .. } => Some((name.as_str(), *replay_safe)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(runs, [("read", true), ("write", false)]);
+}

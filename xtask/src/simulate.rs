@@ -11,9 +11,9 @@ use heeler_simulator::{Arm, Broken, Bug, Totals, run, shrink, turn_on};
 /// Cells of the matrix that can be reached and were hit less often are told.
 const HITS_MIN: u64 = 20;
 /// Seeds of the standard run, when nobody says how many.
-const SEEDS: u64 = 10_000;
+const SEEDS: u64 = 20_000;
 /// The engine runs one seed while the machine runs so many: a run of it takes so much longer.
-const MACHINE_SEEDS_PER_ENGINE_SEED: u64 = 10;
+const MACHINE_SEEDS_PER_ENGINE_SEED: u64 = 4;
 
 /// What the command line asks for.
 struct Wish {
@@ -84,7 +84,7 @@ fn tell(totals: &Totals, started: Instant) {
     }
     let fewer = match totals.arm {
         Arm::Machine => "",
-        Arm::Engine => " (a run takes long: unless --arm asks, one for 10 of the machine's)",
+        Arm::Engine => " (a run takes long: unless --arm asks, one for 4 of the machine's)",
     };
     println!(
         "{}: runs {}, turns {}, records {}, crashes {}, seconds {:.1}{}\n",

@@ -1,9 +1,9 @@
 //! What handles ask of the session's task.
 
 use heeler_core::{
-    Block, CancellationToken, CompactionCause, CompactionStarted, Decision, Durability, Input,
-    InterruptCause, PermissionDecided, PermissionId, Record, Settings, SteeringId, SteeringQueued,
-    StoreError, TurnOutcome,
+    Block, CancellationToken, CompactionCause, CompactionStarted, Decision, Durability, EffectId,
+    Input, InterruptCause, PermissionDecided, PermissionId, Record, Settings, SteeringId,
+    SteeringQueued, StoreError, TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::state::Phase;
@@ -116,6 +116,8 @@ impl Driver {
                 add_own_rules(&mut self.parts, &self.lease.id);
                 let record = Record::SettingsChanged(Box::new(self.parts.settings.clone()));
                 self.write(vec![record], Durability::Written).await?;
+                // A summary may not fit any more, or be another model's to give: it begins anew.
+                self.running.keep(|effect| !matches!(effect, EffectId::Compact(_)));
                 let _ = done.send(());
             }
             Command::State { done } => {

@@ -6,7 +6,7 @@ use expect_test::expect;
 use heeler_core::{Event, Input, ToolOutput, TurnOutcome};
 use heeler_testkit::transcript;
 
-use crate::common::{Case, Stage, check, echo, stage, stage_with, tool, virtually};
+use crate::common::{Case, Stage, check, echo, settled, stage, stage_with, tool, virtually};
 
 /// Every second message stays, and there is something to summarize after one turn.
 fn keep_one(parts: &mut heeler_engine::Parts) {
@@ -404,6 +404,34 @@ fn a_cancel_stops_a_compaction_by_hand() {
         assert!(!stage.watcher.view.compacting);
         assert_eq!(stage.say("go on").await, TurnOutcome::Done);
         assert_eq!(stage.model.streams_open(), 0);
+        stage.close().await;
+    });
+}
+
+#[test]
+fn a_summary_is_asked_for_anew_when_the_settings_change() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            [[reply]]
+            for = "summary"
+            text = "never"
+            stall = {}
+        "#;
+        let mut stage = stage_with(script, [], keep_one).await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        let session = stage.session.clone();
+        let compacting = tokio::spawn(async move { session.compact().await });
+        stage.watcher.until(|event| matches!(event, Event::CompactionStarted { .. })).await;
+        settled().await;
+        assert_eq!(stage.model.streams_open(), 1);
+        let mut settings = stage.parts.settings.clone();
+        settings.estimate.context_limit = Some(1);
+        stage.session.set_settings(settings).await.unwrap();
+        // Nothing of it fits any more.
+        assert_eq!(compacting.await.unwrap(), Ok(false));
+        assert_eq!((stage.model.streams_open(), stage.model.requests().len()), (0, 2));
         stage.close().await;
     });
 }

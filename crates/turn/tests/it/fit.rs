@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::door::check;
+use crate::door::{Play, check};
 
 #[test]
 fn an_input_too_large_by_itself_ends_its_turn_and_the_session_goes_on() {
@@ -261,4 +261,52 @@ fn without_automatic_compaction_a_request_is_sent_as_it_is() {
             model: two
         "#]],
     );
+}
+
+#[test]
+fn a_request_as_large_as_the_limit_fits_and_one_token_more_does_not() {
+    check(
+        "set chars=1 context=11
+         user hi
+         reply hello | read 0",
+        expect![[r#"
+            set chars=1 context=11
+              > idle
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply hello | read 0
+                turn 1 ended done: hello
+              > idle
+            ---
+            user: hi
+            model: hello
+        "#]],
+    );
+    check(
+        "set chars=1 context=10
+         user hi",
+        expect![[r#"
+            set chars=1 context=10
+              > idle
+            user hi
+                epoch 1 first
+                turn 1 ended failed (the next request has about 11 tokens and 10 fit, and leavin…)
+              > idle
+            ---
+            user: hi
+        "#]],
+    );
+}
+
+#[test]
+fn cut_back_counts_as_compacted() {
+    let play = Play::of(
+        "set chars=1 context=2000
+         user one
+         reply call read a | read 0
+         long 0 2500
+         reply two | read 0",
+    );
+    assert_eq!((play.state.compactions, play.shown().matches("trimmed").count()), (1, 1));
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use heeler_core::{Block, Message, RawJson, ToolResult, ToolUse};
+use heeler_core::{Block, Message, RawJson, Role, ToolResult, ToolUse};
 use heeler_turn::{CharacterEstimate, History};
 
 fn history(texts: &[&str]) -> History {
@@ -136,4 +136,13 @@ fn ids_that_are_empty_or_taken_are_counted_up() {
     let said = history.push_assistant(&["x", "", "x", "y", ""].map(call), |_| "x".to_owned());
     let ids: Vec<&str> = said[0].tool_uses().map(|call| call.id.as_str()).collect();
     assert_eq!(ids, ["x", "x_2", "x_3", "y", "x_4"]);
+}
+
+#[test]
+fn a_conversation_whose_beginning_is_missing_still_begins_with_the_user() {
+    let mut history = History::new(Arc::new(CharacterEstimate::new(4)));
+    history.push_assistant(&[Block::text("and so on")], |_| String::new());
+    let roles: Vec<_> = history.messages().iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant]);
+    assert_eq!(texts(&history)[1], "and so on");
 }

@@ -1,6 +1,7 @@
 //! Limits: each ends the turn with a valid history and says which it was; 0 means none.
 
 use expect_test::expect;
+use heeler_core::{Limits, Record};
 
 use crate::door::check;
 
@@ -406,4 +407,27 @@ fn what_waits_is_part_of_what_the_next_request_costs() {
             user: and look at the other one, too
         "#]],
     );
+}
+
+#[test]
+fn new_limits_hold_from_the_next_round_on() {
+    let mut play = crate::door::Play::of("user hi\nreply call read a");
+    let limits = Limits { rounds: 1, ..play.state.settings.limits };
+    play.write(Record::LimitsChanged(limits));
+    assert_eq!(play.state.settings.limits, limits);
+    play.line("done 0 A");
+    assert!(play.shown().ends_with("turn 1 ended at its limit of rounds\n  > idle\n"));
+}
+
+#[test]
+fn the_smallest_answer_that_is_worth_asking_for_can_be_the_last() {
+    // 11 tokens of input; what is left is as much as an answer needs, or one token less.
+    let reserve = |tokens: u64| {
+        let play = crate::door::Play::of(&format!("hold\nset chars=1 tokens={tokens}\nuser hi"));
+        let turn = play.state.turn.clone().unwrap();
+        heeler_turn::limits::reserve(&play.state, &turn).map(|reserve| reserve.output)
+    };
+    let least = (1..).find(|tokens| reserve(*tokens).is_ok()).unwrap();
+    assert_eq!(reserve(least).unwrap() + 1, reserve(least + 1).unwrap());
+    assert_eq!(reserve(least), Ok(heeler_turn::limits::OUTPUT_TOKENS_MIN));
 }

@@ -153,6 +153,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "32 MiB, byte by byte in an interpreter, take hours")]
     fn thirty_two_mebibytes_are_kept_and_no_more() {
         let text = |bytes: usize| format!("\"{}\"", "x".repeat(bytes - 2));
         assert_eq!(RawJson::parse(&text(33_554_432)).unwrap().get().len(), 33_554_432);

@@ -421,13 +421,13 @@ fn new_limits_hold_from_the_next_round_on() {
 
 #[test]
 fn the_smallest_answer_that_is_worth_asking_for_can_be_the_last() {
-    // 11 tokens of input; what is left is as much as an answer needs, or one token less.
-    let reserve = |tokens: u64| {
-        let play = crate::door::Play::of(&format!("hold\nset chars=1 tokens={tokens}\nuser hi"));
+    let reserve = |limit: &str, most: u64| {
+        let play = crate::door::Play::of(&format!("hold\nset chars=1 {limit}={most}\nuser hi"));
         let turn = play.state.turn.clone().unwrap();
         heeler_turn::limits::reserve(&play.state, &turn).map(|reserve| reserve.output)
     };
-    let least = (1..).find(|tokens| reserve(*tokens).is_ok()).unwrap();
-    assert_eq!(reserve(least).unwrap() + 1, reserve(least + 1).unwrap());
-    assert_eq!(reserve(least), Ok(heeler_turn::limits::OUTPUT_TOKENS_MIN));
+    for limit in ["tokens", "price=1 cost"] {
+        let least = (1..).find(|most| reserve(limit, *most).is_ok()).unwrap();
+        assert_eq!(reserve(limit, least), Ok(heeler_turn::limits::OUTPUT_TOKENS_MIN), "{limit}");
+    }
 }

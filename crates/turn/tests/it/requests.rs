@@ -54,6 +54,18 @@ fn a_summary_is_asked_for_with_the_same_prefix() {
 }
 
 #[test]
+fn a_summary_is_asked_for_when_its_own_request_fits() {
+    let mut state = play().state;
+    // The prompt, the tool, two messages, and what asks for the summary.
+    let tokens = 9 + 12 + 3 + 3 + compact::INSTRUCTION.chars().count() as u64;
+    assert_eq!(state.estimate_summary(2), tokens);
+    state.settings.estimate.context_limit = Some(tokens);
+    assert!(state.summary_request(2, 55).is_ok());
+    state.settings.estimate.context_limit = Some(tokens - 1);
+    assert!(state.summary_request(2, 55).is_err());
+}
+
+#[test]
 fn all_of_it_is_estimated() {
     let state = play().state;
     let whole = state.breakdown();

@@ -32,7 +32,7 @@ impl Provider for Model {
         let mut lengths = self.lengths.lock().unwrap();
         lengths.push(request.messages.len());
         let last = request.messages.last().unwrap().message.text();
-        let (block, stop) = if last.ends_with(INSTRUCTION) || lengths.len() % ROUNDS == 0 {
+        let (block, stop) = if last.ends_with(INSTRUCTION) || lengths.len().is_multiple_of(ROUNDS) {
             (Block::text("said"), StopReason::EndTurn)
         } else {
             let input = RawJson::empty_object();

@@ -1,7 +1,7 @@
 //! How what performers come to is handed to the driver: at any time, stopped or not.
 //!
 //! Who performs what is the engine's own code. Tokio's `JoinSet` cannot run on loom's threads, so
-//! [`Ended`] stands for it: every task is told of once, whatever became of it, and a task that is
+//! `Ended` stands for it: every task is told of once, whatever became of it, and a task that is
 //! stopped may have ended before it notices.
 
 use std::collections::HashMap;

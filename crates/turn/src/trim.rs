@@ -1,7 +1,7 @@
 //! Cutting a conversation back without a model: what is left when no summary can be had.
 //!
 //! [`apply`] is part of the fold, so what it makes of the same conversation and the same numbers
-//! never changes; the tests hold its words. [`plan`] chooses the numbers, and may learn.
+//! never changes; the tests hold its words. `plan` chooses the numbers, and may learn.
 
 use std::sync::Arc;
 

@@ -36,7 +36,7 @@ use crate::{compact, limits, trim, words};
 
 /// Everything that is true of a session.
 ///
-/// What is not skipped here is what a [checkpoint](crate::checkpoint) keeps; what is skipped is made
+/// What is not skipped here is what a [checkpoint](mod@crate::checkpoint) keeps; what is skipped is made
 /// again from the rest when one is read.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct State {

@@ -114,10 +114,14 @@ impl Driver {
             Command::SetSettings { settings, done } => {
                 self.parts.settings = *settings;
                 add_own_rules(&mut self.parts, &self.lease.id);
-                let record = Record::SettingsChanged(Box::new(self.parts.settings.clone()));
+                let (new, old) = (&self.parts.settings, &self.state.settings);
+                let outdates_summary = new.model != old.model || new.estimate != old.estimate;
+                let record = Record::SettingsChanged(Box::new(new.clone()));
                 self.write(vec![record], Durability::Written).await?;
-                // A summary may not fit any more, or be another model's to give: it begins anew.
-                self.running.keep(|effect| !matches!(effect, EffectId::Compact(_)));
+                if outdates_summary {
+                    // It may not fit any more, or be another model's to give: it begins anew.
+                    self.running.keep(|effect| !matches!(effect, EffectId::Compact(_)));
+                }
                 let _ = done.send(());
             }
             Command::State { done } => {

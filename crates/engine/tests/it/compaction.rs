@@ -409,7 +409,7 @@ fn a_cancel_stops_a_compaction_by_hand() {
 }
 
 #[test]
-fn a_summary_is_asked_for_anew_when_the_settings_change() {
+fn a_summary_begins_anew_when_the_model_or_what_fits_changes() {
     virtually(async {
         let script = r#"
             [[reply]]
@@ -427,6 +427,10 @@ fn a_summary_is_asked_for_anew_when_the_settings_change() {
         settled().await;
         assert_eq!(stage.model.streams_open(), 1);
         let mut settings = stage.parts.settings.clone();
+        settings.limits.rounds += 1;
+        stage.session.set_settings(settings.clone()).await.unwrap();
+        settled().await;
+        assert_eq!(stage.model.requests().len(), 2, "what does not concern it leaves it alone");
         settings.estimate.context_limit = Some(1);
         stage.session.set_settings(settings).await.unwrap();
         // Nothing of it fits any more.

@@ -34,7 +34,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Sends requests. The TLS client is built with the first one, or by [`Transport::prewarm`].
 #[derive(Debug)]
 pub(crate) struct Transport {
-    client: OnceCell<Result<Client, String>>,
+    client: OnceCell<Client>,
     idle_timeout: Duration,
 }
 
@@ -121,8 +121,9 @@ impl Transport {
             let built = tokio::task::spawn_blocking(build).await;
             built.unwrap_or_else(|error| Err(error.to_string()))
         };
-        let built = self.client.get_or_init(building).await;
-        built.clone().map_err(|error| {
+        // A failure is not kept: it may be of a runtime that ended, or of what has been put right.
+        let built = self.client.get_or_try_init(building).await;
+        built.cloned().map_err(|error| {
             network(format!("the HTTP client could not be set up: {error}. Check proxy settings"))
         })
     }

@@ -220,7 +220,7 @@ impl History {
             }
             blocks = blocks.checked_sub(message.message.blocks.len())?;
         }
-        (blocks == 0).then_some(self.request.len())
+        Some(self.request.len())
     }
 
     fn close_unanswered(&mut self) -> Vec<Arc<Message>> {

@@ -262,6 +262,17 @@ mod tests {
     }
 
     #[test]
+    fn a_message_whose_results_are_short_enough_is_shared_and_not_copied() {
+        let messages = conversation();
+        let last = messages.last().unwrap();
+        // The longest result has so many characters.
+        for (chars_max, shared) in [(212 - 64, true), (211 - 64, false)] {
+            let left = with_short_results(last, chars_max);
+            assert_eq!(Arc::ptr_eq(last, &left), shared, "{chars_max}");
+        }
+    }
+
+    #[test]
     fn a_text_never_grows() {
         for n_chars in [0, 63, 64, 65, 163, 164, 165, 1000, 1_000_000] {
             let text = "é".repeat(n_chars);

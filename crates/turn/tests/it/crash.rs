@@ -376,3 +376,110 @@ fn a_call_that_would_run_again_is_judged_by_the_rules_of_today() {
         "#]],
     );
 }
+
+#[test]
+fn a_turn_with_a_hole_is_ended_and_none_of_its_calls_runs_again() {
+    check(
+        "user hi
+         reply call read a | call solo b | call note c
+         done 2 noted
+         hole
+         crash
+         user again
+         crash
+         reply Better.",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | call solo b | call note c
+              > run 0 read [mode bypass]
+            done 2 noted
+              > run 0 read [mode bypass]
+            hole
+                notice: records of this session are missing; what could be read was kept, and permissions granted earlier are asked again
+              > run 0 read [mode bypass]
+            crash
+                call 0 failed: The program died while this call was running, so its outcome is unknown. Check …
+                call 1 failed: The program died while this call was running, so its outcome is unknown. Check …
+                call 2 failed: The program died while this call was running, so its outcome is unknown. Check …
+                turn 1 ended failed (records of this turn are missing from the journal, so nobod…)
+              > idle
+            user again
+              > model 2.1.1
+            crash
+              > model 2.1.2
+            reply Better.
+                turn 2 ended done: Better.
+              > idle
+            ---
+            user: hi
+            model: <w1 read {"path":"a"}> + <w2 solo {"text":"b"}> + <w3 note {"text":"c"}>
+            user: <w1! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.> + <w2! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.> + <w3! = The program died while this call was running, so its outcome is unknown. Check what it changed before doing it again.>
+            user: again
+            model: Better.
+            misfits: 2
+        "#]],
+    );
+    check(
+        "user hi
+         hole
+         crash",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            hole
+                notice: records of this session are missing; what could be read was kept, and permissions granted earlier are asked again
+              > model 1.1.1
+            crash
+                turn 1 ended failed (records of this turn are missing from the journal, so nobod…)
+              > idle
+            ---
+            user: hi
+            misfits: 1
+        "#]],
+    );
+}
+
+#[test]
+fn behind_a_hole_a_call_whose_start_is_missing_has_its_result_and_has_it_once() {
+    check(
+        "set mode=ask
+         user hi
+         reply call bash a | call bash b
+         hole
+         done 0 A
+         done 0 B
+         deny 1
+         reply So be it.",
+        expect![[r#"
+            set mode=ask
+              > idle
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            reply call bash a | call bash b
+              > ask 0 bash (it runs the command `a`), ask 1 bash (it runs the command `b`)
+            hole
+                notice: records of this session are missing; what could be read was kept, and permissions granted earlier are asked again
+              > ask 0 bash (it runs the command `a`), ask 1 bash (it runs the command `b`)
+            done 0 A
+              > ask 1 bash (it runs the command `b`)
+            done 0 B
+              > ask 1 bash (it runs the command `b`)
+            deny 1
+                call 1 failed: The user denied this call.
+              > model 1.2.1
+            reply So be it.
+                turn 1 ended done: So be it.
+              > idle
+            ---
+            user: hi
+            model: <w1 bash {"command":"a"}> + <w2 bash {"command":"b"}>
+            user: <w1 = A> + <w2! = The user denied this call.>
+            model: So be it.
+            misfits: 2
+        "#]],
+    );
+}

@@ -242,6 +242,42 @@ fn a_cut_is_the_same_after_a_crash_and_waiting_words_come_after_it() {
 }
 
 #[test]
+fn what_waits_to_be_said_needs_room_too() {
+    check(
+        &format!(
+            "set chars=1 context=2000 keep=2
+             user one
+             reply call read a | read 0
+             steer s1 {}
+             long 0 2500",
+            "s".repeat(500)
+        ),
+        expect![[r#"
+            set chars=1 context=2000 keep=2
+              > idle
+            user one
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | read 0
+              > run 0 read [mode bypass]
+            steer s1 ssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss
+                queued s1
+              > run 0 read [mode bypass]
+            long 0 2500
+                trimmed to 3: 2528 -> 720
+                epoch 2 compaction
+                delivered s1
+              > model 1.2.1
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)\n\nWhat the …
+            model: <w1 read {"path":"a"}>
+            user: <w1 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
+            user: sssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss…
+        "#]],
+    );
+}
+
+#[test]
 fn without_automatic_compaction_a_request_is_sent_as_it_is() {
     check(
         "set chars=1 context=2000 automatic=no

@@ -67,7 +67,9 @@ fn a_summary_request_shares_the_conversations_own_prefix() {
     // A head that ends with the user takes the question into that message.
     let said: Vec<String> = history.head_and(3, "?").iter().map(|m| m.message.text()).collect();
     assert_eq!(said, ["one", "two", "three?"]);
-    let said: Vec<String> = history.head_and(9, "?").iter().map(|m| m.message.text()).collect();
+    let whole = history.head_and(9, "?");
+    assert!(whole.iter().zip(history.request().iter()).take(4).all(|(a, b)| Arc::ptr_eq(a, b)));
+    let said: Vec<String> = whole.iter().map(|m| m.message.text()).collect();
     assert_eq!(said, ["one", "two", "three", "four", "?"]);
 }
 

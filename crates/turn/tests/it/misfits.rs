@@ -5,7 +5,7 @@ use heeler_core::{
     Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Decision,
     Entry, ModelFailed, ModelReplied, ModelStarted, PermissionAsked, PermissionDecided,
     PermissionId, PermissionReason, ProviderErrorKind, Record, Reply, Reserve, StopReason,
-    ToolOutput, TurnOutcome, Usage,
+    ToolOutput, Trimmed, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
@@ -68,6 +68,10 @@ fn compacted() -> Record {
     Record::Compacted(Compacted { summary: "late".into(), usage: Usage::default(), cost: None })
 }
 
+fn trimmed(cut: u64) -> Record {
+    Record::Trimmed(Trimmed { cut, said_chars_max: 100, result_chars_max: 100 })
+}
+
 fn ended(turn: u32) -> Record {
     Record::TurnFinished { turn, outcome: TurnOutcome::Done }
 }
@@ -103,6 +107,8 @@ fn about_nothing() -> Vec<Record> {
         compaction(0),
         compaction(99),
         compacted(),
+        trimmed(0),
+        trimmed(99),
         ended(7),
     ]
 }
@@ -127,7 +133,7 @@ fn while_calls_run_no_request_is_out() {
     records.extend([started(1, 1), replied(1, 1, 1), failed(1, 1, 1)]);
     records.extend([planned(CALL), Record::CallStarted { call: CALL }, asked(CALL), decided(CALL)]);
     // Its call would be parted from its result.
-    records.push(compaction(2));
+    records.extend([compaction(2), trimmed(2)]);
     check("user hi\nreply call read a", records);
 }
 
@@ -156,7 +162,10 @@ fn between_turns_nothing_ends() {
 
 #[test]
 fn one_compaction_at_a_time() {
-    check("user hi\nreply hello\nuser more\nreply well\nset keep=1\ncompact", vec![compaction(2)]);
+    check(
+        "user hi\nreply hello\nuser more\nreply well\nset keep=1\ncompact",
+        vec![compaction(2), trimmed(2)],
+    );
 }
 
 #[test]

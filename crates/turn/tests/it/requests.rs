@@ -66,6 +66,18 @@ fn a_summary_is_asked_for_when_its_own_request_fits() {
 }
 
 #[test]
+fn the_prefix_needs_room_when_the_conversation_is_cut_back_too() {
+    let mut play = play();
+    let lines = ["large 1000", "reply five | read 0", "set context=1500 keep=1", "large 470"];
+    lines.iter().for_each(|line| play.line(line));
+    play.line("no summary");
+    assert!(play.shown().contains("trimmed to 2"), "{}", play.shown());
+    // The prompt, the note about what is gone, and what was said last: the tools are none again.
+    let note = play.state.history.messages().first().unwrap().text().chars().count() as u64;
+    assert_eq!(play.state.estimate(), 9 + note + 470);
+}
+
+#[test]
 fn all_of_it_is_estimated() {
     let state = play().state;
     let whole = state.breakdown();

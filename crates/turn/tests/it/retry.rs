@@ -1,8 +1,10 @@
 //! Failed requests: tried again when they are due, or the turn ends and says why.
 
 use expect_test::expect;
+use heeler_core::{Entry, Event, ModelFailed, ProviderErrorKind, Record, Usage};
+use heeler_turn::state::Announcer;
 
-use crate::door::check;
+use crate::door::{Play, check};
 
 #[test]
 fn a_passing_failure_is_tried_again_when_it_is_due() {
@@ -75,6 +77,30 @@ fn a_late_failure_of_an_attempt_that_is_over_changes_nothing() {
     play.line("late overloaded");
     assert_eq!(play.state.pending(), before);
     assert_eq!(play.state.misfits, 1);
+}
+
+#[test]
+fn a_failure_that_was_billed_is_told_and_one_that_was_not_is_not() {
+    let play = Play::of("user hi");
+    for (input, told) in [(0, 0), (7, 1)] {
+        let failed = ModelFailed {
+            turn: 1,
+            round: 1,
+            attempt: 1,
+            kind: ProviderErrorKind::Network,
+            message: "it did not work".into(),
+            retry_at: None,
+            usage: Usage { input, ..Usage::default() },
+            cost: None,
+        };
+        let mut state = play.state.clone();
+        let mut out = Announcer::collecting();
+        let record = Record::ModelFailed(failed);
+        state.apply_announcing(&Entry { seq: state.seq + 1, at: state.now, record }, &mut out);
+        let events = out.into_events();
+        let usage = events.iter().filter(|event| matches!(event, Event::Usage { .. })).count();
+        assert_eq!((usage, state.usage.input), (told, input));
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@
 //! allow I, session I RULE, deny I [WHY], stop I [WHY]      somebody decides about call I
 //! grant RULE, interrupt, wall, tick MILLIS
 //! crash [MILLIS]              a new process opens the session after so long
+//! hole                        a record is missing
 //! compact, summary TEXT, verbose N, no summary             compaction; a summary of N characters
 //! hold, step, go              stops performing by itself; performs one effect; goes on
 //! measure                     shows estimate and limit
@@ -30,8 +31,8 @@ use heeler_core::{
     CompactionStarted, Cost, Decision, Effect, EffectId, EffectKind, Entry, EpochStarted, Input,
     InterruptCause, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
     PermissionDecided, PermissionId, ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect,
-    Settings, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolUse,
-    Usage,
+    Seq, Settings, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput,
+    ToolUse, Usage,
 };
 use heeler_turn::State;
 use heeler_turn::state::{Announcer, CallStatus};
@@ -122,6 +123,7 @@ impl Play {
                 self.now += rest.parse::<u64>().expect("milliseconds");
                 self.write(Record::TimePassed);
             }
+            "hole" => self.write_at(self.state.seq + 2, Record::TimePassed),
             "crash" => {
                 self.flying.clear();
                 self.now += rest.parse::<u64>().unwrap_or(0);
@@ -287,7 +289,11 @@ impl Play {
 
     /// Writes one record.
     pub(crate) fn write(&mut self, record: Record) {
-        let entry = Entry { seq: self.state.seq + 1, at: Timestamp(self.now), record };
+        self.write_at(self.state.seq + 1, record);
+    }
+
+    fn write_at(&mut self, seq: Seq, record: Record) {
+        let entry = Entry { seq, at: Timestamp(self.now), record };
         let mut out = Announcer::collecting();
         self.state.apply_announcing(&entry, &mut out);
         for event in out.into_events() {

@@ -4,7 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use heeler_core::{RawJson, Tool, ToolDefinition};
 use jsonschema::Validator;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
+
+use crate::pipeline::Shape;
 
 /// Tools in the order the model is told of them; cheap to clone.
 #[derive(Clone, Default)]
@@ -16,7 +19,9 @@ pub struct Toolset {
 struct Entry {
     definition: ToolDefinition,
     tool: Arc<dyn Tool>,
-    /// Compiled when the tool is first called: most tools of a session never are.
+    /// Read when the tool is first called: most tools of a session never are.
+    shape: OnceLock<Option<Shape>>,
+    /// Compiled when an input comes that the shape does not accept.
     validator: OnceLock<Result<Validator, String>>,
 }
 
@@ -37,7 +42,8 @@ impl Toolset {
             if entries.iter().any(|entry| entry.definition.name == definition.name) {
                 return Err(DuplicateTool(definition.name));
             }
-            entries.push(Entry { definition, tool, validator: OnceLock::new() });
+            let (shape, validator) = (OnceLock::new(), OnceLock::new());
+            entries.push(Entry { definition, tool, shape, validator });
         }
         let hash = hash(&entries).into();
         Ok(Self { entries: Arc::new(entries), hash })
@@ -64,6 +70,13 @@ impl Toolset {
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
+    }
+
+    /// Whether an input surely fits the schema of a tool, as far as that is simple to say.
+    pub(crate) fn accepts(&self, name: &str, input: &Value) -> bool {
+        let Some(entry) = self.entry(name) else { return false };
+        let shape = entry.shape.get_or_init(|| Shape::of(&entry.definition.input_schema));
+        shape.as_ref().is_some_and(|shape| shape.accepts(input))
     }
 
     /// The compiled schema of a tool.
@@ -104,4 +117,53 @@ pub(crate) fn short_hex(hash: Sha256) -> String {
         let _ = write!(hex, "{byte:02x}");
         hex
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::CallPlan;
+    use heeler_sandbox::Launcher;
+    use heeler_tools::Bash;
+
+    use super::*;
+    use crate::pipeline::plan;
+
+    /// The schemas that were compiled for these calls of the built-in tools.
+    fn compiled(calls: &[(&str, &str)]) -> Vec<String> {
+        let bash: Arc<dyn Tool> = Arc::new(Bash::new(Launcher::with_program("/none"), Vec::new()));
+        let tools = Toolset::new(heeler_tools::standard().into_iter().chain([bash])).unwrap();
+        for (name, input) in calls {
+            let planned = plan(&tools, "/space", name, &RawJson::parse(input).unwrap());
+            assert!(matches!(planned, CallPlan::Ready { .. }), "{name} {input}: {planned:?}");
+        }
+        let compiled = tools.entries.iter().filter(|entry| entry.validator.get().is_some());
+        compiled.map(|entry| entry.definition.name.clone()).collect()
+    }
+
+    #[test]
+    fn ordinary_inputs_compile_nothing() {
+        let calls = [
+            ("Read", r#"{"file_path": "a", "offset": 1, "limit": 20}"#),
+            ("Write", r#"{"file_path": "a", "content": ""}"#),
+            (
+                "Edit",
+                r#"{"file_path": "a", "old_string": "b", "new_string": "c", "replace_all": true}"#,
+            ),
+            ("Glob", r#"{"pattern": "*.rs", "path": "src"}"#),
+            (
+                "Grep",
+                r#"{"pattern": "a", "output_mode": "content", "-i": true, "-A": 2, "type": "rust"}"#,
+            ),
+            ("LS", r#"{"path": ".", "ignore": ["target"]}"#),
+            ("Bash", r#"{"command": "ls", "timeout": 1000, "description": "Lists"}"#),
+        ];
+        let tools = heeler_tools::standard().len() + 1;
+        assert_eq!((compiled(&calls), calls.len()), (Vec::new(), tools));
+    }
+
+    #[test]
+    fn an_input_that_has_to_be_put_right_compiles_its_schema() {
+        let calls = [("LS", r#"{"path": "."}"#), ("Read", r#"{"file_path": "a", "limit": "20"}"#)];
+        assert_eq!(compiled(&calls), ["Read"]);
+    }
 }

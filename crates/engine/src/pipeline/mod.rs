@@ -4,6 +4,7 @@
 
 mod bound;
 mod execute;
+mod shape;
 mod validate;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use heeler_core::{CallPlan, RawJson};
 
 pub(crate) use execute::{CANCEL_GRACE_MILLIS, Execution, execute};
+pub(crate) use shape::Shape;
 
 use crate::Toolset;
 use validate::{Validated, validate};

@@ -27,29 +27,35 @@ pub(super) struct Validated {
 }
 
 pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Validated, String> {
-    let validator = match tools.validator(name) {
-        Some(Ok(validator)) => validator,
-        Some(Err(error)) => return Err(format!("the tool {name} has a broken schema: {error}")),
-        None => return Err(format!("there is no tool called `{name}`")),
-    };
     let mut input = raw.value();
     let was_null = input.is_null();
     if was_null {
         input = Value::Object(serde_json::Map::new());
     }
-    let notes = coerce(validator, &mut input);
-    let problems: Vec<String> =
-        validator.iter_errors(&input).take(PROBLEMS_MAX).map(tell).collect();
-    if !problems.is_empty() {
-        return Err(format!(
-            "invalid input for {name}: {}. Nothing was run; call it again with a corrected input",
-            problems.join("; ")
-        ));
-    }
+    let accepted = tools.accepts(name, &input);
+    let notes = if accepted { Vec::new() } else { decide(tools, name, &mut input)? };
     let changed = was_null || !notes.is_empty();
     let input = changed.then(|| RawJson::parse(&input.to_string())).transpose();
     let input = input.map_err(|error| format!("invalid input for {name}: {error}"))?;
     Ok(Validated { input, notes })
+}
+
+/// Puts right what can be, and says what was, or why the input is not valid.
+fn decide(tools: &Toolset, name: &str, input: &mut Value) -> Result<Vec<String>, String> {
+    let validator = match tools.validator(name) {
+        Some(Ok(validator)) => validator,
+        Some(Err(error)) => return Err(format!("the tool {name} has a broken schema: {error}")),
+        None => return Err(format!("there is no tool called `{name}`")),
+    };
+    let notes = coerce(validator, input);
+    let problems: Vec<String> = validator.iter_errors(input).take(PROBLEMS_MAX).map(tell).collect();
+    if problems.is_empty() {
+        return Ok(notes);
+    }
+    Err(format!(
+        "invalid input for {name}: {}. Nothing was run; call it again with a corrected input",
+        problems.join("; ")
+    ))
 }
 
 fn tell(error: jsonschema::ValidationError<'_>) -> String {

@@ -12,6 +12,8 @@ mod closed;
 #[cfg(test)]
 mod completions;
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod exits;

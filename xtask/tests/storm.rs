@@ -18,9 +18,11 @@ mod tests {
     /// Runs a storm over a program; returns what it printed, and whether all was well.
     #[expect(clippy::disallowed_methods, reason = "the storm is tested from outside")]
     fn storm(binary: &Path, kills: &str) -> (String, bool) {
-        let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        // SIGINT is ignored, as for what a script starts in its background: it strikes all the same.
+        let mut command = Command::new("sh");
+        command.args(["-c", r#"trap '' INT; exec "$@""#, "sh", env!("CARGO_BIN_EXE_xtask")]);
         command.args(["storm", "--seed", "1", "--kills", kills, "--binary"]).arg(binary);
+        let folder = tempfile::tempdir().unwrap();
         // What a broken session leaves goes with the folder.
         let output = command.env("TMPDIR", folder.path()).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -48,6 +50,11 @@ mod tests {
         assert!(is_well && said.contains("violations: 0"), "{said}");
         let kills = said.split("kills ").nth(2).and_then(|rest| rest.split(',').next());
         assert!(kills.is_some_and(|n| n.parse::<u64>().is_ok_and(|n| n >= 10)), "{said}");
+    }
+
+    #[test]
+    fn a_signal_strikes_before_anybody_listens() {
+        check_broken("kill -INT $$", "it ended with Signal(2)");
     }
 
     #[test]

@@ -56,6 +56,7 @@ struct Broken {
 /// Runs `storm` with its arguments.
 pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     let wish = parse(arguments)?;
+    system::catch_ignored_signals()?;
     let binary = wish.binary.clone().map_or_else(build, Ok)?;
     let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
     let base = folder.path().canonicalize()?;

@@ -69,7 +69,7 @@ impl Setup {
         }
         let workspace = utf8(&self.workspace)?;
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
-        parts.tools = tools(&self.environment)?;
+        parts.tools = tools(&self.environment, &self.workspace)?;
         check_rules(&self.policy.rules, &parts.tools)?;
         parts.approver = self.approver;
         parts.spill = Some(Arc::new(store.clone()));
@@ -95,24 +95,14 @@ pub fn open_store(environment: &Environment) -> Result<FileStore, SetupError> {
     FileStore::open(home).map_err(|error| SetupError::new(error.to_string()))
 }
 
-fn tools(environment: &Environment) -> Result<Toolset, SetupError> {
+fn tools(environment: &Environment, workspace: &Path) -> Result<Toolset, SetupError> {
     let variables = environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let launcher = Launcher::new();
-    warm(launcher.clone());
-    let bash = Bash::new(launcher, allowed_environment(variables));
+    let bash = Bash::new(Launcher::new(), allowed_environment(variables));
+    // Beside the first request: nearly every turn runs a command.
+    bash.warm(workspace);
     let mut tools = heeler_tools::standard();
     tools.push(Arc::new(bash) as Arc<dyn Tool>);
     Toolset::new(tools).map_err(|error| SetupError::new(error.to_string()))
-}
-
-/// Starts the launcher beside the first request: nearly every turn runs a command, and its first
-/// one need not wait then. Outside a runtime it starts with that command.
-fn warm(launcher: Launcher) {
-    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-    runtime.spawn(async move {
-        // A failure is told by the first command, which tries again.
-        let _ = launcher.warm().await;
-    });
 }
 
 /// Refuses rules that can never match: what they forbid would run.

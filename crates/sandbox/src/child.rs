@@ -3,12 +3,12 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
 use crate::launcher::Killer;
-use crate::{Exit, Killed, LauncherError, Streams};
+use crate::{Exit, Input, Killed, LauncherError, Streams};
 
 /// How much output is read at once; also what a pipe usually holds.
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
@@ -19,6 +19,7 @@ pub struct Child {
     killer: Option<Killer>,
     exit: ExitState,
     pid: u32,
+    input: Option<InputStream>,
     output: Option<OutputStream>,
     errors: Option<OutputStream>,
 }
@@ -28,31 +29,42 @@ enum ExitState {
     Known(Result<Exit, LauncherError>),
 }
 
+/// The pipe a command reads from. Dropping it is the end of the command's input.
+pub struct InputStream(pipe::Sender);
+
 /// One pipe a command writes to.
 pub struct OutputStream(pipe::Receiver);
 
-/// The two ends of a command's output pipes.
+/// A command's pipes: our ends, and its own in the order in which the launcher takes them.
 pub(crate) struct Pipes {
-    pub(crate) readers: Vec<OwnedFd>,
-    pub(crate) writers: Vec<OwnedFd>,
+    pub(crate) ours: OurEnds,
+    pub(crate) theirs: Vec<OwnedFd>,
+}
+
+/// Our ends of a command's pipes.
+pub(crate) struct OurEnds {
+    input: Option<OwnedFd>,
+    output: OwnedFd,
+    errors: Option<OwnedFd>,
 }
 
 impl Child {
     pub(crate) fn new(
         killer: Killer,
         exited: oneshot::Receiver<Exit>,
-        readers: Vec<OwnedFd>,
+        ends: OurEnds,
     ) -> io::Result<Self> {
         let mut child = Self {
             killer: Some(killer),
             exit: ExitState::Awaited(exited),
             pid: 0,
+            input: None,
             output: None,
             errors: None,
         };
-        let mut readers = readers.into_iter();
-        child.output = readers.next().map(OutputStream::new).transpose()?;
-        child.errors = readers.next().map(OutputStream::new).transpose()?;
+        child.input = ends.input.map(InputStream::new).transpose()?;
+        child.output = Some(OutputStream::new(ends.output)?);
+        child.errors = ends.errors.map(OutputStream::new).transpose()?;
         Ok(child)
     }
 
@@ -64,6 +76,11 @@ impl Child {
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// Its standard input. `None` when it has none, and the second time.
+    pub fn take_input(&mut self) -> Option<InputStream> {
+        self.input.take()
     }
 
     /// Standard output, and standard error too when they are merged. `None` the second time.
@@ -112,6 +129,20 @@ impl Drop for Child {
     }
 }
 
+impl InputStream {
+    fn new(writer: OwnedFd) -> io::Result<Self> {
+        Ok(Self(pipe::Sender::from_owned_fd(writer)?))
+    }
+
+    /// Sends bytes. What fits into one page arrives whole or not at all.
+    ///
+    /// # Errors
+    /// When nobody can read them any more.
+    pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes).await
+    }
+}
+
 impl OutputStream {
     fn new(reader: OwnedFd) -> io::Result<Self> {
         Ok(Self(pipe::Receiver::from_owned_fd(reader)?))
@@ -130,17 +161,26 @@ impl OutputStream {
 }
 
 impl Pipes {
-    pub(crate) fn new(streams: Streams) -> io::Result<Self> {
-        let n_pipes = match streams {
-            Streams::Merged => 1,
-            Streams::Separate => 2,
-        };
-        let mut pipes = Self { readers: Vec::new(), writers: Vec::new() };
-        for _ in 0..n_pipes {
+    pub(crate) fn new(input: Input, streams: Streams) -> io::Result<Self> {
+        let mut theirs: Vec<OwnedFd> = Vec::new();
+        let mut read = || {
             let (reader, writer) = io::pipe()?;
-            pipes.readers.push(reader.into());
-            pipes.writers.push(writer.into());
-        }
-        Ok(pipes)
+            theirs.push(writer.into());
+            Ok::<OwnedFd, io::Error>(reader.into())
+        };
+        let output = read()?;
+        let errors = match streams {
+            Streams::Merged => None,
+            Streams::Separate => Some(read()?),
+        };
+        let input = match input {
+            Input::Empty => None,
+            Input::Pipe => {
+                let (reader, writer) = io::pipe()?;
+                theirs.push(reader.into());
+                Some(writer.into())
+            }
+        };
+        Ok(Self { ours: OurEnds { input, output, errors }, theirs })
     }
 }

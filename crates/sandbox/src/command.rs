@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// One program to run. Nothing is inherited: it sees this environment and no other, has no input
-/// (`/dev/null`), no controlling terminal, and no open files besides its output.
+/// One program to run. Nothing is inherited: it sees this environment and no other, has no
+/// controlling terminal, and no open files besides its input and output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The program: a path, or a name that is looked up in the `PATH` of `env`.
@@ -17,6 +17,8 @@ pub struct Command {
     pub env: Vec<(String, String)>,
     /// The folder it starts in.
     pub cwd: PathBuf,
+    /// What it reads.
+    pub input: Input,
     /// How its output is read.
     pub streams: Streams,
     /// What keeps it in.
@@ -24,13 +26,14 @@ pub struct Command {
 }
 
 impl Command {
-    /// A command without arguments and environment, its two outputs merged, not confined.
+    /// A command without arguments, environment and input, its two outputs merged, not confined.
     pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
             args: Vec::new(),
             env: Vec::new(),
             cwd: cwd.into(),
+            input: Input::Empty,
             streams: Streams::Merged,
             confinement: Confinement::None,
         }
@@ -50,12 +53,29 @@ impl Command {
         self
     }
 
+    /// Chooses what it reads.
+    #[must_use]
+    pub fn input(mut self, input: Input) -> Self {
+        self.input = input;
+        self
+    }
+
     /// Chooses how the output is read.
     #[must_use]
     pub fn streams(mut self, streams: Streams) -> Self {
         self.streams = streams;
         self
     }
+}
+
+/// What a command reads from its standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// Nothing: `/dev/null`.
+    Empty,
+    /// What its owner sends.
+    Pipe,
 }
 
 /// How a command's output is read.

@@ -14,7 +14,7 @@ mod error;
 pub mod launcher;
 mod wire;
 
-pub use child::{Child, OutputStream};
-pub use command::{Command, Confinement, Exit, Killed, Streams};
+pub use child::{Child, InputStream, OutputStream};
+pub use command::{Command, Confinement, Exit, Input, Killed, Streams};
 pub use error::LauncherError;
 pub use launcher::Launcher;

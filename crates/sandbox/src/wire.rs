@@ -17,15 +17,15 @@ use serde::{Deserialize, Serialize};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-use crate::{Confinement, Exit, Killed, Streams};
+use crate::{Confinement, Exit, Input, Killed, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 /// The longest frame; an operating system takes about 2 MiB of arguments and environment, which
 /// JSON's escapes rarely double.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The most descriptors beside one frame.
-const DESCRIPTORS_MAX: usize = 2;
+const DESCRIPTORS_MAX: usize = 3;
 /// How much is read at once.
 const READ_BYTES: usize = 16 * 1024;
 
@@ -35,7 +35,8 @@ const READ_BYTES: usize = 16 * 1024;
 pub(crate) enum Order {
     /// The first frame.
     Hello { version: u32, mark_base: u64 },
-    /// Start a command; its output pipes come beside it: one when merged, else two.
+    /// Start a command; its pipes come beside it: the output, one when merged, else two, and the
+    /// input if it has one.
     Run(RunOrder),
     /// Kill what is left of a command and forget it.
     Kill { id: u64 },
@@ -49,6 +50,7 @@ pub(crate) struct RunOrder {
     pub(crate) args: Vec<String>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) cwd: Vec<u8>,
+    pub(crate) input: Input,
     pub(crate) streams: Streams,
     pub(crate) confinement: Confinement,
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
 use heeler_sandbox::{
-    Child, Command, Exit, Killed, Launcher, LauncherError, OutputStream, Streams,
+    Child, Command, Exit, Input, Killed, Launcher, LauncherError, OutputStream, Streams,
 };
 use processes::{assert_alive, kill, wait_dead};
 
@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         separate_streams_stay_separate,
         the_environment_is_exactly_what_was_given,
         input_is_empty_and_nothing_else_is_open,
+        input_is_what_is_sent_until_its_end,
         it_runs_in_its_folder_group_and_without_a_terminal,
         a_missing_program_is_told_from_a_missing_folder,
         what_is_too_long_is_refused,
@@ -146,6 +147,31 @@ async fn input_is_empty_and_nothing_else_is_open() {
     // The listing itself takes the number 3.
     let (output, _) = finish(&launcher, &sh("exec ls /dev/fd/")).await;
     assert_eq!(output.split_whitespace().collect::<Vec<_>>(), ["0", "1", "2", "3"]);
+}
+
+async fn input_is_what_is_sent_until_its_end() {
+    let launcher = Launcher::new();
+    for streams in [Streams::Merged, Streams::Separate] {
+        let command = sh("cat; echo end; echo err >&2").input(Input::Pipe).streams(streams);
+        let mut child = launcher.run(&command).await.unwrap();
+        let mut input = child.take_input().unwrap();
+        assert!(child.take_input().is_none());
+        let mut output = child.take_output().unwrap();
+        for text in ["one", "two"] {
+            input.send(text.as_bytes()).await.unwrap();
+            assert_eq!(output.chunk().await.unwrap().unwrap(), text.as_bytes());
+        }
+        drop(input);
+        let mut rest = read_all(output).await;
+        if let Some(errors) = child.take_errors() {
+            rest.extend(read_all(errors).await);
+        }
+        assert_eq!(String::from_utf8(rest).unwrap(), "end\nerr\n");
+    }
+    let mut child = launcher.run(&sh("exit").input(Input::Pipe)).await.unwrap();
+    child.wait().await.unwrap();
+    assert!(child.take_input().unwrap().send(b"unheard").await.is_err());
+    assert!(launcher.run(&sh("true")).await.unwrap().take_input().is_none());
 }
 
 async fn it_runs_in_its_folder_group_and_without_a_terminal() {

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 
 fn main() -> ExitCode {
     heeler_sandbox::launcher::init();
-    harness::run(cases![
+    let mut cases = cases![
         output_comes_as_it_was_written,
         failures_are_errors_that_keep_the_output,
         it_starts_in_the_workspace_with_the_allowed_environment,
@@ -39,7 +39,19 @@ fn main() -> ExitCode {
         a_missing_workspace_is_named,
         a_launcher_that_dies_is_told,
         a_launcher_that_cannot_start_says_what_to_do,
-    ])
+    ]
+    .to_vec();
+    // Only there a test can see who waits.
+    if cfg!(target_os = "linux") {
+        cases.extend_from_slice(cases![
+            a_waiting_shell_is_like_a_new_one,
+            a_call_is_told_to_the_shell_that_waits,
+            a_shell_that_waits_in_another_folder_is_not_used,
+            a_waiting_shell_that_died_is_replaced,
+            a_waiting_shell_ends_with_its_tool,
+        ]);
+    }
+    harness::run(&cases)
 }
 
 /// One call's surroundings.
@@ -81,6 +93,25 @@ impl Room {
         };
         let input = json!({"command": command, "timeout": 5_000, "description": "a test"});
         Tool::call(Arc::clone(&self.tool) as Arc<dyn Tool>, context, RawJson::from_value(&input))
+    }
+
+    /// Starts a shell that waits, and gives its process id.
+    async fn warm(&self) -> String {
+        self.tool.warm(self.folder.path());
+        self.waiting().await
+    }
+
+    /// The process id of the shell that waits while no call runs: it is the launcher's only child.
+    async fn waiting(&self) -> String {
+        let launcher = self.launcher.warm().await.unwrap();
+        let list = format!("/proc/{launcher}/task/{launcher}/children");
+        loop {
+            let children = std::fs::read_to_string(&list).unwrap();
+            if let [only] = children.split_whitespace().collect::<Vec<_>>()[..] {
+                return only.to_owned();
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Runs a command to its end: what the model sees, `!` before an error.
@@ -321,6 +352,86 @@ async fn commands_run_side_by_side() {
     assert_eq!((say(one), say(other)), ("2".to_owned(), "1".to_owned()));
 }
 
+/// In everything but the word for where a line with a syntax error was.
+async fn a_waiting_shell_is_like_a_new_one() {
+    let lines = [
+        "echo $LINENO\necho $LINENO $0 $# $- $((BASHPID - $$)) \"$BASH_EXECUTION_STRING\"",
+        "set | grep -vE '^(BASHPID|EPOCH.*|PIPESTATUS|PPID|RANDOM|SECONDS|SRANDOM|_)='",
+        "env | sort; pwd; readlink /proc/$$/fd/0; ls /proc/self/fd; ulimit -a | grep -v real-time; trap; shopt",
+        "cat; read line || echo no input",
+        "set -e; false; echo not reached",
+        "false || exit 9",
+        "return 3",
+        "-x",
+        "echo (",
+        "echo 'not closed",
+        "cat <<END\nfoo",
+        "shopt -s extglob\necho !(*)",
+        "printf %s ' \u{1}\u{7f} \u{fc} \\t* ' | od -c # comment",
+        "trap 'echo bye' EXIT; exit 4",
+        "exec sh -c 'echo $0; kill -KILL $$'",
+        "sleep 1000 & kill -TERM $$",
+        "",
+        "\n\n",
+    ];
+    for line in lines {
+        let (new, warm) = (Room::new(), Room::new());
+        let pid = warm.warm().await;
+        let mut said = Vec::new();
+        for room in [new, warm] {
+            let folder = room.folder.path().to_str().unwrap().to_owned();
+            let text = room.run(line).await.replace(&folder, "FOLDER");
+            said.push(text.replace(": eval: ", ": -c: "));
+        }
+        assert!(!is_alive(&pid).await);
+        assert_eq!(said[1], said[0], "{line}");
+    }
+}
+
+/// A line that is too long for a waiting shell leaves it to the next call.
+async fn a_call_is_told_to_the_shell_that_waits() {
+    let room = Room::new();
+    let pid = room.warm().await;
+    let long = format!("echo $$ #{}", "x".repeat(1024 - 8));
+    assert_ne!(room.run(&long).await, pid);
+    assert_eq!(room.run(&long[..1024]).await, pid);
+    let next = room.waiting().await;
+    assert_ne!(next, pid);
+    assert_eq!(room.run("echo $$").await, next);
+}
+
+async fn a_shell_that_waits_in_another_folder_is_not_used() {
+    let room = Room::new();
+    let pid = room.warm().await;
+    let folder = room.folder.path();
+    let moved = folder.with_extension("moved");
+    std::fs::rename(folder, &moved).unwrap();
+    std::fs::create_dir(folder).unwrap();
+    assert_ne!(room.run("echo $$ | tee made").await, pid);
+    assert!(folder.join("made").exists());
+    std::fs::remove_dir_all(moved).unwrap();
+    wait_dead(&pid).await;
+}
+
+async fn a_waiting_shell_that_died_is_replaced() {
+    let room = Room::new();
+    let launcher = room.launcher.warm().await.unwrap().to_string();
+    for victim in [room.warm().await, launcher] {
+        let waiting = room.waiting().await;
+        Room::new().run(&format!("kill -KILL {victim}")).await;
+        wait_dead(&waiting).await;
+        assert_eq!(room.run("echo again").await, "again");
+    }
+}
+
+async fn a_waiting_shell_ends_with_its_tool() {
+    let room = Room::new();
+    let pid = room.warm().await;
+    assert!(is_alive(&pid).await);
+    drop(room.tool);
+    wait_dead(&pid).await;
+}
+
 async fn a_missing_workspace_is_named() {
     let room = Room::new();
     let workspace = room.folder.path().display().to_string();
@@ -356,4 +467,8 @@ async fn a_launcher_that_cannot_start_says_what_to_do() {
 /// Whether a process lives, asked of a launcher that has no part in the test.
 async fn is_alive(pid: &str) -> bool {
     Room::new().run(&format!("kill -0 {pid} 2>/dev/null && echo yes")).await == "yes"
+}
+
+async fn wait_dead(pid: &str) {
+    while is_alive(pid).await {}
 }

@@ -107,6 +107,7 @@ impl Connection {
             args: command.args.clone(),
             env: command.env.clone(),
             cwd: command.cwd.as_os_str().as_bytes().to_vec(),
+            input: command.input,
             streams: command.streams,
             confinement: command.confinement,
         };
@@ -123,14 +124,13 @@ impl Connection {
             group: None,
             is_gone: false,
         };
-        let (descriptors, output) = (pipes.writers, pipes.readers);
         self.requests
-            .send(Request::Run { id, frame, descriptors, route })
+            .send(Request::Run { id, frame, descriptors: pipes.theirs, route })
             .map_err(|_| Lost::Unsent)?;
         // From here on dropping this future drops the child, which kills what may have started.
         let killer = Killer { requests: self.requests.clone(), id };
-        let mut child = Child::new(killer, exited, output).map_err(|error| {
-            let reason = format!("no reader for its output: {error}");
+        let mut child = Child::new(killer, exited, pipes.ours).map_err(|error| {
+            let reason = format!("its pipes cannot be used: {error}");
             LauncherError::Refused { program: command.program.clone(), reason }
         })?;
         match started.await {

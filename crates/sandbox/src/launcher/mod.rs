@@ -94,10 +94,11 @@ impl Launcher {
 
     async fn run_once(&self, command: &Command) -> Result<Child, Lost> {
         let connection = self.connection().await?;
-        let pipes = Pipes::new(command.streams).map_err(|error| LauncherError::Refused {
-            program: command.program.clone(),
-            reason: format!("no pipe for its output: {error}"),
-        })?;
+        let pipes =
+            Pipes::new(command.input, command.streams).map_err(|error| LauncherError::Refused {
+                program: command.program.clone(),
+                reason: format!("no pipes for it: {error}"),
+            })?;
         connection.run(command, pipes).await
     }
 

@@ -18,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::tree;
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
-use crate::{Confinement, Exit, Killed, Streams};
+use crate::{Confinement, Exit, Input, Killed, Streams};
 
 /// The most commands that run at the same time.
 pub(crate) const COMMANDS_MAX: usize = 256;
@@ -132,7 +132,7 @@ impl Server {
     }
 
     fn start(&mut self, order: RunOrder) -> Result<Pid, Failure> {
-        let missing = || Failure::Refused("its output pipe is missing".into());
+        let missing = || Failure::Refused("one of its pipes is missing".into());
         // Taken even when the command is refused, or the next one would get them.
         let output = self.channel.take_descriptor().ok_or_else(missing)?;
         let errors = match order.streams {
@@ -141,23 +141,29 @@ impl Server {
                 output.try_clone().map_err(|error| Failure::Refused(error.to_string()))?
             }
         };
+        let input = match order.input {
+            Input::Empty => Stdio::null(),
+            Input::Pipe => self.channel.take_descriptor().ok_or_else(missing)?.into(),
+        };
         if self.running.len() >= COMMANDS_MAX {
             return Err(Failure::TooMany);
         }
         let (id, mark) = (order.id, tree::mark(self.mark_base, order.id));
-        let pid = tree::with_mark(mark, || spawn(order, output, errors))?;
+        let pid = tree::with_mark(mark, || spawn(order, input, output, errors))?;
         self.running.insert(id, Running { pid, mark, exit: None });
         Ok(pid)
     }
 
     fn child_ended(&mut self) {
-        self.reap_orphans();
         let ids: Vec<u64> = self.running.keys().copied().collect();
-        for id in ids {
-            let Some(exit) = self.new_exit(id) else { continue };
-            let is_gone = self.left_nothing(id);
-            self.report(&Report::Exited { id, exit, is_gone });
-            if is_gone {
+        let ended: Vec<(u64, Exit)> =
+            ids.into_iter().filter_map(|id| Some((id, self.new_exit(id)?))).collect();
+        // After their ends were seen, for what they left became our own child before; we have none
+        // but commands. Where children cannot be listed, nothing is known.
+        let is_alone = !self.reap_orphans() && cfg!(target_os = "linux");
+        for (id, exit) in ended {
+            self.report(&Report::Exited { id, exit, is_gone: is_alone });
+            if is_alone {
                 self.forget(id);
             }
         }
@@ -180,14 +186,16 @@ impl Server {
         running.exit
     }
 
-    /// Reaps adopted processes and forgotten commands that are dead.
-    fn reap_orphans(&mut self) {
+    /// Reaps adopted processes and forgotten commands that are dead. Returns whether there were
+    /// adopted ones, dead or not: what one of them leaves becomes our child in its place.
+    fn reap_orphans(&mut self) -> bool {
         self.reap_released();
-        for pid in tree::children(rustix::process::getpid()) {
-            if !self.running.values().any(|running| running.pid == pid) {
-                let _ = reap(pid);
-            }
+        let mut orphans = tree::children(rustix::process::getpid());
+        orphans.retain(|pid| !self.running.values().any(|running| running.pid == *pid));
+        for pid in &orphans {
+            let _ = reap(*pid);
         }
+        !orphans.is_empty()
     }
 
     fn reap_released(&mut self) {
@@ -196,7 +204,7 @@ impl Server {
 
     /// Kills what is left of a command, reports, and forgets it.
     fn kill(&mut self, id: u64) {
-        let killed = if self.left_nothing(id) { Killed::default() } else { self.kill_tree(id) };
+        let killed = self.kill_tree(id);
         self.note_exit(id);
         self.forget(id);
         self.report(&Report::Killed { id, killed });
@@ -207,20 +215,6 @@ impl Server {
             self.released.push(running.pid);
             self.reap_released();
         }
-    }
-
-    /// Whether a command ended and nothing it started is left, told by one look instead of many:
-    /// what it leaves behind becomes our own child before its end can be seen, and we have none
-    /// but commands.
-    fn left_nothing(&self, id: u64) -> bool {
-        let Some(running) = self.running.get(&id) else { return true };
-        if running.exit.is_none() {
-            return false;
-        }
-        let is_command = |pid: &Pid| self.running.values().any(|running| running.pid == *pid);
-        let is_alone = tree::children(rustix::process::getpid()).iter().all(is_command);
-        // Where children cannot be listed, its group is all there is to go by.
-        is_alone && cfg!(target_os = "linux")
     }
 
     fn kill_tree(&mut self, id: u64) -> Killed {
@@ -290,7 +284,7 @@ fn reap(pid: Pid) -> rustix::io::Result<Option<(Pid, rustix::process::WaitStatus
     rustix::process::waitpid(Some(pid), WaitOptions::NOHANG)
 }
 
-fn spawn(order: RunOrder, output: OwnedFd, errors: OwnedFd) -> Result<Pid, Failure> {
+fn spawn(order: RunOrder, input: Stdio, output: OwnedFd, errors: OwnedFd) -> Result<Pid, Failure> {
     match order.confinement {
         Confinement::None => {}
     }
@@ -298,7 +292,7 @@ fn spawn(order: RunOrder, output: OwnedFd, errors: OwnedFd) -> Result<Pid, Failu
     #[expect(clippy::disallowed_methods, reason = "this is the launcher")]
     let mut command = Command::new(OsString::from_vec(order.program));
     command.args(order.args).env_clear().envs(order.env).current_dir(&cwd).process_group(0);
-    command.stdin(Stdio::null()).stdout(output).stderr(errors);
+    command.stdin(input).stdout(output).stderr(errors);
     match command.spawn() {
         Ok(child) => Ok(Pid::from_child(&child)),
         Err(_) if !cwd.is_dir() => Err(Failure::Folder),

@@ -2,6 +2,7 @@
 
 mod capture;
 mod environment;
+mod spare;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use serde::Deserialize;
 
 use capture::Capture;
 pub use environment::allowed_environment;
+use spare::Spare;
 
 /// How long a command may run when the model says nothing.
 pub const BASH_TIMEOUT_MILLIS_DEFAULT: u64 = 120_000;
@@ -37,6 +39,7 @@ pub struct Bash {
     launcher: Launcher,
     environment: Vec<(String, String)>,
     shell: OnceLock<PathBuf>,
+    spare: Spare,
     description: String,
 }
 
@@ -61,6 +64,7 @@ impl Bash {
             launcher,
             environment,
             shell: OnceLock::new(),
+            spare: Spare::default(),
             description: format!(
                 "Runs a command line in the workspace with bash (sh where there is none) and \
                  gives its standard output and error as they came, then the exit code unless it \
@@ -73,6 +77,12 @@ impl Bash {
         }
     }
 
+    /// Starts what the first call in this folder needs, so that it need not wait then. A failure is
+    /// told by that call, which tries again.
+    pub fn warm(&self, workspace: &Path) {
+        self.spare.start(&self.launcher, self.shell(), &self.environment, workspace);
+    }
+
     async fn run(&self, context: ToolContext, input: BashInput) -> Result<ToolOutput, ToolError> {
         let length = input.command.len();
         if length > BASH_COMMAND_BYTES_MAX {
@@ -83,13 +93,8 @@ impl Bash {
         }
         let timeout = timeout_millis(input.timeout);
         let deadline = context.clock.now().plus(timeout);
-        let shell = self.shell.get_or_init(|| find_shell(&self.environment));
-        let command = Command::new(shell, &context.workspace)
-            // The dashes keep a command line that begins with one from being an option.
-            .args(["-c", "--", &input.command])
-            .env(self.environment.clone());
         let mut child = tokio::select! {
-            child = self.launcher.run(&command) => child.map_err(for_model)?,
+            child = self.start(&context.workspace, &input.command) => child.map_err(for_model)?,
             () = context.cancel.cancelled() => {
                 return Ok(ToolOutput::error("[cancelled before it started]"));
             }
@@ -107,6 +112,21 @@ impl Bash {
         let killed = child.kill_tree().await.unwrap_or_default();
         drain(&mut output, &mut capture, &*context.clock).await;
         Ok(report(capture.into_text(), &end, killed))
+    }
+
+    async fn start(&self, workspace: &Path, line: &str) -> Result<Child, LauncherError> {
+        if let Some(child) = self.spare.run(workspace, line).await {
+            return Ok(child);
+        }
+        let command = Command::new(self.shell(), workspace)
+            // The dashes keep a command line that begins with one from being an option.
+            .args(["-c", "--", line])
+            .env(self.environment.clone());
+        self.launcher.run(&command).await
+    }
+
+    fn shell(&self) -> &Path {
+        self.shell.get_or_init(|| find_shell(&self.environment))
     }
 }
 
@@ -137,7 +157,13 @@ impl TypedTool for Bash {
         context: ToolContext,
         input: Self::Input,
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
-        Box::pin(async move { self.run(context, input).await })
+        Box::pin(async move {
+            let workspace = context.workspace.clone();
+            let output = self.run(context, input).await?;
+            // Whoever calls once calls again.
+            self.warm(&workspace);
+            Ok(output)
+        })
     }
 }
 

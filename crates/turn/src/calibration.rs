@@ -123,12 +123,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig {
-            cases: if cfg!(miri) { 4 } else { 256 },
-            failure_persistence: None,
-            ..ProptestConfig::default()
-        })]
-
         #[test]
         fn it_stays_between_the_samples_it_believes(
             samples in prop::collection::vec((0..5000u64, 0..20_000u64), 1..50),

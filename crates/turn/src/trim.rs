@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_text_never_grows() {
-        for n_chars in [0, 63, 64, 65, 163, 164, 165, 1000, 1_000_000] {
+        for n_chars in [0, 63, 64, 65, 163, 164, 165, 1000, 10_000] {
             let text = "é".repeat(n_chars);
             for chars_max in [0, 1, 99, 100] {
                 let short = shortened(&text, chars_max).chars().count();

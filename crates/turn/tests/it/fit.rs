@@ -242,6 +242,46 @@ fn a_cut_is_the_same_after_a_crash_and_waiting_words_come_after_it() {
 }
 
 #[test]
+fn what_a_provider_finds_too_long_may_stay_longer_than_half_when_nothing_more_can_go() {
+    check(
+        "set chars=1 keep=1
+         large 1000
+         reply two | read 0
+         large 2000
+         lost context_overflow
+         no summary
+         reply three | read 0",
+        expect![[r#"
+            set chars=1 keep=1
+              > idle
+            large 1000
+                epoch 1 first
+              > model 1.1.1
+            reply two | read 0
+                turn 1 ended done: two
+              > idle
+            large 2000
+              > model 2.1.1
+            lost context_overflow
+                attempt 1 failed contextoverflow, again in 0
+              > compact automatic cut 2
+            no summary
+                compaction failed: no summary came
+                trimmed to 2: 3012 -> 2316
+                epoch 2 compaction
+              > model 2.1.2
+            reply three | read 0
+                turn 2 ended done: three
+              > idle
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\n(Earlier messages were left out to make room.)\n\nWhat the …
+            user: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…
+            model: three
+        "#]],
+    );
+}
+
+#[test]
 fn what_waits_to_be_said_needs_room_too() {
     check(
         &format!(
@@ -304,6 +344,7 @@ fn a_request_as_large_as_the_limit_fits_and_one_token_more_does_not() {
     check(
         "set chars=1 context=11
          user hi
+         measure
          reply hello | read 0",
         expect![[r#"
             set chars=1 context=11
@@ -311,6 +352,8 @@ fn a_request_as_large_as_the_limit_fits_and_one_token_more_does_not() {
             user hi
                 epoch 1 first
               > model 1.1.1
+            measure
+                11 of 11
             reply hello | read 0
                 turn 1 ended done: hello
               > idle
@@ -321,7 +364,8 @@ fn a_request_as_large_as_the_limit_fits_and_one_token_more_does_not() {
     );
     check(
         "set chars=1 context=10
-         user hi",
+         user hi
+         measure",
         expect![[r#"
             set chars=1 context=10
               > idle
@@ -329,6 +373,8 @@ fn a_request_as_large_as_the_limit_fits_and_one_token_more_does_not() {
                 epoch 1 first
                 turn 1 ended failed (the next request has about 11 tokens and 10 fit, and leavin…)
               > idle
+            measure
+                11 of 10, over
             ---
             user: hi
         "#]],

@@ -1,9 +1,10 @@
 //! Limits: each ends the turn with a valid history and says which it was; 0 means none.
 
 use expect_test::expect;
-use heeler_core::{Limits, Record};
+use heeler_core::{Entry, Event, Limits, Record};
+use heeler_turn::state::Announcer;
 
-use crate::door::check;
+use crate::door::{Play, check};
 
 #[test]
 fn rounds() {
@@ -367,7 +368,7 @@ fn limits_can_change_while_a_turn_runs() {
 fn a_free_model_reaches_a_cost_limit_by_its_input_alone() {
     use heeler_core::{Cost, LimitKind, Prices};
 
-    let mut play = crate::door::Play::of("set cost=50\nuser hi");
+    let mut play = Play::of("set cost=50\nuser hi");
     let input_only = Prices { input: 10, output: 0, cache_write: 10, cache_read: 10 };
     play.state.settings.model.prices = Some(input_only);
     let turn = play.state.turn.as_mut().unwrap();
@@ -411,7 +412,7 @@ fn what_waits_is_part_of_what_the_next_request_costs() {
 
 #[test]
 fn new_limits_hold_from_the_next_round_on() {
-    let mut play = crate::door::Play::of("user hi\nreply call read a");
+    let mut play = Play::of("user hi\nreply call read a");
     let limits = Limits { rounds: 1, ..play.state.settings.limits };
     play.write(Record::LimitsChanged(limits));
     assert_eq!(play.state.settings.limits, limits);
@@ -422,12 +423,28 @@ fn new_limits_hold_from_the_next_round_on() {
 #[test]
 fn the_smallest_answer_that_is_worth_asking_for_can_be_the_last() {
     let reserve = |limit: &str, most: u64| {
-        let play = crate::door::Play::of(&format!("hold\nset chars=1 {limit}={most}\nuser hi"));
+        let play = Play::of(&format!("hold\nset chars=1 {limit}={most}\nuser hi"));
         let turn = play.state.turn.clone().unwrap();
         heeler_turn::limits::reserve(&play.state, &turn).map(|reserve| reserve.output)
     };
     for limit in ["tokens", "price=1 cost"] {
         let least = (1..).find(|most| reserve(limit, *most).is_ok()).unwrap();
         assert_eq!(reserve(limit, least), Ok(heeler_turn::limits::OUTPUT_TOKENS_MIN), "{limit}");
+    }
+}
+
+#[test]
+fn settings_tell_of_new_limits_and_not_of_old_ones() {
+    let play = Play::of("set rounds=9");
+    for (rounds, told) in [(9, 0), (8, 1)] {
+        let mut settings = play.state.settings.clone();
+        settings.limits.rounds = rounds;
+        let (seq, at) = (play.state.seq + 1, play.state.now);
+        let record = Record::SettingsChanged(Box::new(settings));
+        let mut out = Announcer::collecting();
+        play.state.clone().apply_announcing(&Entry { seq, at, record }, &mut out);
+        let events = out.into_events();
+        let n = events.iter().filter(|event| matches!(event, Event::LimitsChanged { .. })).count();
+        assert_eq!(n, told, "{rounds}");
     }
 }

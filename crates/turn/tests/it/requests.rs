@@ -60,9 +60,12 @@ fn a_summary_is_asked_for_when_its_own_request_fits() {
     let tokens = 9 + 12 + 3 + 3 + compact::INSTRUCTION.chars().count() as u64;
     assert_eq!(state.estimate_summary(2), tokens);
     state.settings.estimate.context_limit = Some(tokens);
+    state.settings.compaction.keep_tail = 2;
     assert!(state.summary_request(2, 55).is_ok());
+    assert_eq!(state.compaction_cut(), Some(2));
     state.settings.estimate.context_limit = Some(tokens - 1);
     assert!(state.summary_request(2, 55).is_err());
+    assert_eq!(state.compaction_cut(), Some(1));
 }
 
 #[test]

@@ -1,4 +1,10 @@
 //! The `heeler` command: parse, choose, exit code.
+//!
+//! What an agent is stands in the library; here is what a terminal needs beside it: words,
+//! signals, and which code a script sees at the end. Read in this order: `arguments`, `exec` (an
+//! agent at work), `sessions` (what is stored), `exit`, `say`; `demo` and `completions` by the way.
+//!
+//! Invariant: nothing here that somebody who builds on the library would miss.
 
 mod arguments;
 mod completions;

@@ -12,8 +12,6 @@ use heeler_simulator::{Arm, Broken, Bug, Totals, run, shrink, turn_on};
 const HITS_MIN: u64 = 20;
 /// Seeds of the standard run, when nobody says how many.
 const SEEDS: u64 = 20_000;
-/// The engine runs one seed while the machine runs so many: a run of it takes so much longer.
-const MACHINE_SEEDS_PER_ENGINE_SEED: u64 = 4;
 
 /// What the command line asks for.
 struct Wish {
@@ -32,8 +30,7 @@ impl Wish {
         let first = self.seed.unwrap_or_default();
         let seeds = match (self.seeds, self.seed) {
             (None, Some(_)) => 1,
-            (seeds, _) if arm == Arm::Machine || self.arm.is_some() => seeds.unwrap_or(SEEDS),
-            (seeds, _) => seeds.unwrap_or(SEEDS).div_ceil(MACHINE_SEEDS_PER_ENGINE_SEED),
+            (seeds, _) => seeds.unwrap_or(SEEDS),
         };
         first..first.saturating_add(seeds)
     }
@@ -73,28 +70,19 @@ fn tell(totals: &Totals, started: Instant) {
         println!("held unreachable, and hit: {cell}");
     }
     // Fewer runs than the standard ones cannot reach everything.
-    let (standard, hits_min) = match totals.arm {
-        Arm::Machine => (SEEDS, HITS_MIN),
-        Arm::Engine => (SEEDS.div_ceil(MACHINE_SEEDS_PER_ENGINE_SEED), 1),
-    };
-    if totals.runs >= standard {
-        for cell in totals.matrix.rare(hits_min) {
-            println!("hit less than {hits_min} times: {cell}");
+    if totals.runs >= SEEDS {
+        for cell in totals.matrix.rare(HITS_MIN) {
+            println!("hit less than {HITS_MIN} times: {cell}");
         }
     }
-    let fewer = match totals.arm {
-        Arm::Machine => "",
-        Arm::Engine => " (a run takes long: unless --arm asks, one for 4 of the machine's)",
-    };
     println!(
-        "{}: runs {}, turns {}, records {}, crashes {}, seconds {:.1}{}\n",
+        "{}: runs {}, turns {}, records {}, crashes {}, seconds {:.1}\n",
         totals.arm.name(),
         totals.runs,
         totals.turns,
         totals.records,
         totals.crashes,
-        started.elapsed().as_secs_f64(),
-        fewer
+        started.elapsed().as_secs_f64()
     );
 }
 

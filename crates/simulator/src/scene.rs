@@ -41,6 +41,10 @@ pub(crate) struct Scene {
     pub(crate) call_timeout_millis: u64,
     /// Percent of answers whose stream ends before they are whole.
     pub(crate) streams_break: u32,
+    /// Percent of what people say that is long.
+    pub(crate) long_winded: u32,
+    /// Percent of summaries that fail.
+    pub(crate) summaries_fail: u32,
     /// How often a session may still be closed in the middle.
     pub(crate) closes_left: u32,
 }
@@ -70,6 +74,8 @@ impl Scene {
             retry: retry::Policy { attempts_max: 1 + chance.below(5), ..retry::Policy::default() },
             call_timeout_millis: 660_000,
             streams_break: 0,
+            long_winded: 5,
+            summaries_fail: 20,
             closes_left: 0,
         }
     }
@@ -77,16 +83,32 @@ impl Scene {
     /// A run of the whole engine: shorter, since it is slower, and with many more moments at which
     /// something can happen.
     pub(crate) fn draw_for_engine(chance: &mut Chance) -> Self {
-        Self {
+        let mut scene = Self {
             inputs_left: 1 + chance.below(4),
-            acts_left: chance.pick(&[0, 6, 15, 30]),
-            crashes_left: chance.pick(&[0, 0, 3, 6]),
+            acts_left: chance.pick(&[0, 8, 20, 40]),
+            crashes_left: chance.pick(&[0, 0, 4, 8]),
             crashes: chance.pick(&[0, 1, 3, 8]),
             call_timeout_millis: chance.pick(&[660_000, 2000, 100]),
             streams_break: chance.pick(&[0, 5, 25]),
+            power: chance.pick(&[0, 50]),
             closes_left: chance.pick(&[0, 0, 1, 2]),
             ..Self::draw(chance)
+        };
+        if chance.percent(30) {
+            scene.cramp(chance);
         }
+        scene
+    }
+
+    /// Little room for many words, and a model that hardly ever sums them up: the conversation is
+    /// cut back without one.
+    fn cramp(&mut self, chance: &mut Chance) {
+        let estimate = &mut self.settings.estimate;
+        estimate.context_limit = Some(context_limit(estimate.chars_per_token, chance));
+        self.settings.compaction.automatic = true;
+        self.inputs_left += 3;
+        self.long_winded = 70;
+        self.summaries_fail = 90;
     }
 }
 

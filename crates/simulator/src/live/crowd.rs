@@ -22,12 +22,13 @@ const LOOK_MILLIS_MAX: u64 = 400_000;
 const FOR_EVER: Duration = Duration::from_secs(10_000_000);
 
 /// What people do besides saying the next thing, the calmest first.
-const ACTS: [Fault; 17] = [
+const ACTS: [Fault; 20] = [
     Fault::Steer,
     Fault::Interrupt,
     Fault::SteerTwice,
     Fault::TakeBack,
     Fault::Queue,
+    Fault::DropTurn,
     Fault::DropTurn,
     Fault::Limits,
     Fault::Policy,
@@ -37,6 +38,8 @@ const ACTS: [Fault; 17] = [
     Fault::Compact,
     Fault::SlowReader,
     Fault::LostReader,
+    Fault::Late,
+    Fault::Late,
     Fault::Late,
     Fault::TakeBack,
     Fault::Compact,
@@ -108,7 +111,10 @@ impl Crowd {
 
     /// A little time passes, or only a few steps of others.
     async fn linger(&self) {
-        let millis = self.ask(|inner| inner.chance.pick(&[0, 0, 0, 1, 5, 50, 700, 4000]));
+        let millis = self.ask(|inner| match inner.is_rare_moment() {
+            true => 0,
+            false => inner.chance.pick(&[0, 0, 0, 1, 5, 50, 700, 4000]),
+        });
         for _ in 0..self.ask(|inner| inner.chance.below(6)) {
             tokio::task::yield_now().await;
         }
@@ -228,7 +234,10 @@ impl Crowd {
         let Some(id) = self.outside.with(Inner::next_steering) else { return };
         self.hit(act);
         let times = if act == Fault::SteerTwice { 2 } else { 1 };
-        let tail = self.ask(|inner| inner.chance.pick(&["please", " ", "and more and more"]));
+        let tail = self.ask(|inner| {
+            let tail = inner.chance.pick(&["please", " ", "and more and more"]);
+            format!("{tail}{}", inner.more_words())
+        });
         for _ in 0..times {
             let (id, input) = (id.clone(), Input::text(format!("{} {tail}", id.0)));
             let name = id.clone();

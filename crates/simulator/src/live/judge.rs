@@ -119,8 +119,13 @@ impl Judge {
         self.known.forget_after(written);
         self.sent.retain(|_, seq| *seq <= written);
         self.decided.clear();
+        // The last process may have written what it never heard of.
+        let mut fold = State::new();
         for entry in entries {
             self.note_decision(entry)?;
+            let mut out = Announcer::collecting();
+            fold.apply_announcing(entry, &mut out);
+            self.known.learn(entry, &out.into_events());
         }
         Ok(())
     }

@@ -168,7 +168,11 @@ impl Inner {
     }
 
     pub(super) fn has_crash(&mut self) -> bool {
-        self.scene.crashes_left > 0 && self.chance.percent(self.scene.crashes)
+        if self.scene.crashes_left == 0 || self.scene.crashes == 0 {
+            return false;
+        }
+        let times = if self.is_rare_moment() { 3 } else { 1 };
+        self.chance.percent(times * self.scene.crashes)
     }
 
     pub(super) fn die(&mut self) {

@@ -73,7 +73,7 @@ impl Inner {
         let reserve = self.judge.reserve(request);
         let Self { scene, memory, chance, .. } = self;
         let (ending, millis) = match is_summary {
-            true if chance.percent(20) => (model::failure(reserve, chance), 500),
+            true if chance.percent(scene.summaries_fail) => (model::failure(reserve, chance), 500),
             true => (Ending::Reply(summary(reserve, chance)), 500),
             false => model::answer(scene.temper, memory, reserve, chance),
         };

@@ -13,6 +13,9 @@ use crate::matrix::Fault;
 use crate::store::Fate;
 use crate::tools;
 
+/// How many moments of dying an append counts for.
+const APPEND_CRASHES: u32 = 5;
+
 impl SessionStore for Outside {
     fn create(&self, _: SessionHeader) -> BoxFuture<Result<(), StoreError>> {
         Box::pin(std::future::ready(Err(elsewhere())))
@@ -69,7 +72,10 @@ impl SessionStore for Outside {
 impl Inner {
     /// How long an append takes.
     fn slowness(&mut self) -> u64 {
-        let slow = self.chance.pick(&[0, 0, 0, 0, 0, 0, 1, 20, LATE_MILLIS_MAX]);
+        let slow = match self.is_rare_moment() {
+            true => self.chance.pick(&[0, 1, 20, LATE_MILLIS_MAX]),
+            false => self.chance.pick(&[0, 0, 0, 0, 0, 0, 1, 20, LATE_MILLIS_MAX]),
+        };
         if slow > 0 {
             self.hit(Fault::SlowAppend);
         }
@@ -95,11 +101,15 @@ impl Inner {
         entries: &[Entry],
         durability: Durability,
     ) -> Result<Appended, StoreError> {
-        let fate = match self.has_crash() {
+        // Nowhere else can this go wrong, so it does so more often than a process dies.
+        let fate = match (0..APPEND_CRASHES).any(|_| self.has_crash()) {
             true => self.chance.pick(&[
                 Fate::DiesBefore,
                 Fate::DiesAfter,
                 Fate::Torn,
+                Fate::Torn,
+                Fate::Torn,
+                Fate::Refused,
                 Fate::Refused,
                 Fate::Refused,
             ]),

@@ -88,7 +88,7 @@ impl Inner {
         self.see(|judge| judge.tool_starts(call, name, input));
         let (output, millis) =
             tools::end(name, &call.to_string(), self.scene.tools_fail, &mut self.chance);
-        let crashes = self.chance.percent(5);
+        let crashes = self.chance.percent(10);
         let is_deaf = self.chance.percent(40);
         let fault = match () {
             () if crashes => Some(Fault::CallCrashed),

@@ -1,6 +1,6 @@
 //! What people come up with: the next thing to say, a name, other settings, a moment to leave.
 
-use heeler_core::{PermissionId, Settings, SteeringId};
+use heeler_core::{Effect, EffectKind, PermissionId, Settings, SteeringId, WakeCause};
 
 use super::outside::Inner;
 use crate::matrix::Fault;
@@ -24,9 +24,27 @@ impl Inner {
         let number = self.next_number();
         Some(match self.chance.below(20) {
             19 => "\n".to_owned(),
-            18 => format!("input {number} {}", "long ".repeat(60)),
-            _ => format!("input {number}"),
+            _ => format!("input {number}{}", self.more_words()),
         })
+    }
+
+    /// What makes some of what is said long: a few such fill a small context.
+    pub(super) fn more_words(&mut self) -> String {
+        match self.chance.percent(self.scene.long_winded) {
+            true => " long".repeat(60),
+            false => String::new(),
+        }
+    }
+
+    /// Whether something is due that seldom is, or for no longer than its own append takes: it is
+    /// met by too little unless appends are slow then, people quick, and deaths frequent.
+    pub(super) fn is_rare_moment(&self) -> bool {
+        let is_rare = |effect: &Effect| match &effect.kind {
+            EffectKind::Trim(_) | EffectKind::PlanCall { .. } => true,
+            EffectKind::Wake { cause, .. } => *cause == WakeCause::Retry,
+            _ => false,
+        };
+        self.judge.pending().iter().any(is_rare)
     }
 
     pub(super) fn next_steering(&mut self) -> SteeringId {

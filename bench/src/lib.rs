@@ -50,6 +50,7 @@ pub fn url() -> Result<String> {
 /// # Errors
 /// When it cannot be built.
 pub fn client() -> Result<Client> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
     Ok(Client::builder().read_timeout(PATIENCE).build()?)
 }
 

@@ -52,4 +52,6 @@ mod stored;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod tls;
+#[cfg(test)]
 mod usage;

@@ -176,6 +176,8 @@ impl Answer {
 }
 
 fn build() -> Result<Client, String> {
+    // Where the program has chosen another already, that one stays.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .user_agent(concat!("heeler/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)

@@ -21,6 +21,10 @@ pub use self::settings::{
 use crate::Secret;
 use crate::transport::{Answer, Failure, Transport};
 
+/// So many bytes of an answer, and a chunk more, are decoded at most before what they bring is
+/// handed on.
+const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
+
 /// The name that provider items of this dialect carry.
 pub const DIALECT: &str = "anthropic";
 
@@ -149,12 +153,26 @@ impl Reading {
             if let Some(error) = self.failed.take() {
                 return (Err(self.inner.without_key(error)), Step::Done);
             }
-            let read = match self.answer.next().await {
-                Ok(Some(bytes)) => self.decoder.feed(&bytes, &mut self.ready),
-                Ok(None) => self.decoder.finish(),
-                Err(error) => Err(error),
-            };
-            self.failed = read.err();
+            self.failed = self.read().await.err();
+            self.decoder.publish(&mut self.ready);
+        }
+    }
+
+    /// Waits for bytes, and decodes what lies ready behind them, too.
+    async fn read(&mut self) -> Result<(), ProviderError> {
+        let mut read_bytes = 0;
+        let mut read = self.answer.next().await?;
+        loop {
+            let Some(bytes) = read else { return self.decoder.finish() };
+            self.decoder.feed(&bytes, &mut self.ready)?;
+            read_bytes += bytes.len();
+            if self.decoder.is_finished() || read_bytes >= AT_ONCE_BYTES_MAX {
+                return Ok(());
+            }
+            match self.answer.ready().await? {
+                Some(more) => read = more,
+                None => return Ok(()),
+            }
         }
     }
 }

@@ -6,7 +6,10 @@ mod pieces;
 mod retry_after;
 
 use std::error::Error;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -133,13 +136,29 @@ impl Answer {
     /// The next bytes; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
         match tokio::time::timeout(self.idle_timeout, self.response.chunk()).await {
-            Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) => {
-                let why = root_cause(&error);
-                Err(network(format!("the connection broke in the middle of the answer: {why}")))
-            }
+            Ok(read) => read.map_err(|error| broken(&error)),
             Err(_) => Err(silent(self.idle_timeout)),
         }
+    }
+
+    /// As [`Answer::next`], without waiting for the network: `None` when nothing is there yet.
+    ///
+    /// The client's own task hands over one chunk at a time and holds back the next until it has
+    /// run again, so it is given one chance to.
+    pub(crate) async fn ready(&mut self) -> Result<Option<Option<Bytes>>, ProviderError> {
+        let mut reading = pin!(self.response.chunk());
+        let mut gave_way = false;
+        let read = poll_fn(|context| match reading.as_mut().poll(context) {
+            Poll::Ready(read) => Poll::Ready(Some(read)),
+            Poll::Pending if gave_way => Poll::Ready(None),
+            Poll::Pending => {
+                gave_way = true;
+                // Not the runtime's own way to yield, which asks the system for news first.
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        });
+        read.await.transpose().map_err(|error| broken(&error))
     }
 
     /// Takes the end of a used answer, so that its connection serves the next request: without it
@@ -198,6 +217,11 @@ fn unreachable(url: &Url, error: reqwest::Error) -> ProviderError {
     let host = url.host_str().unwrap_or_default();
     let why = root_cause(&error.without_url());
     network(format!("{host} could not be reached: {why}. Check the network, proxy and base URL"))
+}
+
+fn broken(error: &reqwest::Error) -> ProviderError {
+    let why = root_cause(error);
+    network(format!("the connection broke in the middle of the answer: {why}"))
 }
 
 fn silent(after: Duration) -> ProviderError {

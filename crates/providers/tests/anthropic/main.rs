@@ -92,6 +92,33 @@ async fn answers_may_come_in_any_chunks() {
 }
 
 #[tokio::test]
+async fn text_that_lies_ready_is_handed_on_together() {
+    let whole = String::from_utf8(sse("x")).unwrap();
+    let delta = whole.split_inclusive("\n\n").nth(2).unwrap();
+    // How long the events' texts are when so many deltas come, an HTTP chunk each.
+    let lengths = async |n: usize| {
+        let body = whole.replace(delta, &delta.repeat(n));
+        let chunk = |event| format!("{:x}\r\n{event}\r\n", str::len(event));
+        let chunks: String = body.split_inclusive("\n\n").map(chunk).collect();
+        let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+        let answer = Part::Bytes(format!("{head}{chunks}0\r\n\r\n").into());
+        let server = Server::start(vec![vec![answer]]).await;
+        let events = Anthropic::new(&settings(&server)).unwrap().stream(request("what?"));
+        let lengths = events.filter_map(async |event| match event.unwrap() {
+            ModelEvent::TextDelta { text, .. } => Some(text.len()),
+            _ => None,
+        });
+        lengths.collect::<Vec<_>>().await
+    };
+    // As much as the client reads at first.
+    assert_eq!(lengths(20).await, [20]);
+    let many = lengths(5000).await;
+    assert_eq!(many.iter().sum::<usize>(), 5000);
+    let at_once_max = 64 * 1024 / delta.len() + 1;
+    assert!(many.iter().all(|length| *length <= at_once_max), "{many:?}");
+}
+
+#[tokio::test]
 async fn an_answer_without_its_end_is_an_error() {
     let body = sse("half");
     let cut = body.len() - 60;

@@ -1,7 +1,7 @@
 //! A streamed answer, from bytes to events.
 //!
-//! Invariant: pure; at most one delta event a block for each chunk of bytes, however many deltas
-//! it holds.
+//! Invariant: pure; text that grows is handed on when somebody asks for it, one event a block,
+//! however many deltas brought it.
 
 mod block;
 mod plain;
@@ -43,6 +43,8 @@ struct Answer {
     bytes: usize,
     bytes_max: usize,
     ended: bool,
+    /// Where text is put together that comes in many deltas; kept for its memory.
+    texts: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -68,12 +70,13 @@ impl Decoder {
             bytes: 0,
             bytes_max,
             ended: false,
+            texts: Vec::new(),
         };
         Self { parser: sse::Parser::new(), answer }
     }
 
-    /// Reads a chunk of the body and appends what it brings to `out`; on an error, what came
-    /// before it. Deltas name a block by its index on the wire.
+    /// Reads a chunk of the body and appends what it brings to `out`, but for text that grew; on an
+    /// error, what came before it. Blocks are named by their index on the wire.
     ///
     /// # Errors
     /// When the answer cannot be understood, or tells of a failure itself.
@@ -85,11 +88,14 @@ impl Decoder {
         let Self { parser, answer } = self;
         let mut result = Ok(());
         let parsed = parser.feed(chunk, Reader { answer, out, result: &mut result });
-        if !answer.ended {
-            answer.publish(out);
-        }
         result?;
         if answer.ended { Ok(()) } else { parsed.map_err(|error| unreadable(&error)) }
+    }
+
+    /// Appends to `out` the text that grew since the last time. What has to come after it, such as
+    /// a block's end, brings it along.
+    pub fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
+        self.answer.publish(out);
     }
 
     /// Whether the answer's end marker has arrived.
@@ -145,13 +151,16 @@ impl Answer {
     /// Takes in the deltas that `bytes` begin with and says how long they are, unless there is
     /// anything about them that the parser has to judge.
     fn plain_deltas(&mut self, bytes: &[u8]) -> Option<usize> {
-        let deltas = PlainDeltas::read(bytes, self.bytes_max.checked_sub(self.bytes)?)?;
-        let block = self.growing(deltas.index).ok()?;
-        if !block.push(deltas.kind, &deltas.text) {
-            return None;
-        }
-        self.bytes += deltas.data_bytes;
-        Some(deltas.event_bytes)
+        let bytes_max = self.bytes_max.checked_sub(self.bytes)?;
+        let mut texts = std::mem::take(&mut self.texts);
+        let taken = PlainDeltas::read(bytes, bytes_max, &mut texts).and_then(|deltas| {
+            let pushed = self.growing(deltas.index).ok()?.push(deltas.kind, deltas.text);
+            pushed.then_some((deltas.data_bytes, deltas.event_bytes))
+        });
+        self.texts = texts;
+        let (data_bytes, event_bytes) = taken?;
+        self.bytes += data_bytes;
+        Some(event_bytes)
     }
 
     fn apply(

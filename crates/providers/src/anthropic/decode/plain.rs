@@ -6,6 +6,8 @@ const EVENT: &[u8] = b"event: content_block_delta\ndata: ";
 const DATA: &[u8] = br#"{"type":"content_block_delta","index":"#;
 const TEXT: &[u8] = br#","delta":{"type":"text_delta","text":""#;
 const THINKING: &[u8] = br#","delta":{"type":"thinking_delta","thinking":""#;
+/// What nearly always stands between the text and the next event.
+const TAIL: &[u8] = b"\"}}\n\n";
 /// What of an event is not its data: its name, and the line ends.
 const NO_DATA_BYTES: usize = EVENT.len() + 2;
 /// An index of more digits is left to the parser, which knows how large one may be.
@@ -14,11 +16,11 @@ const INDEX_DIGITS_MAX: usize = 9;
 /// Events one after the other that add to one block, their text the same bytes in the stream and
 /// in the block.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct PlainDeltas {
+pub(super) struct PlainDeltas<'t> {
     pub(super) index: u32,
     pub(super) kind: PlainKind,
     /// What they add.
-    pub(super) text: String,
+    pub(super) text: &'t str,
     /// How long their data is.
     pub(super) data_bytes: usize,
     /// How long the events are, blank lines included.
@@ -32,25 +34,31 @@ pub(super) enum PlainKind {
     Thinking,
 }
 
-/// One such event.
-struct PlainDelta<'a> {
+/// What such an event begins with, up to its text.
+struct Head<'a> {
     index: u32,
     kind: PlainKind,
-    /// The event's bytes before, in and after the text.
-    head: &'a [u8],
-    text: &'a [u8],
-    tail: &'a [u8],
+    bytes: &'a [u8],
 }
 
-impl PlainDeltas {
+impl<'t> PlainDeltas<'t> {
     /// The events that `bytes` begin with, if they are whole and in the one form the provider
-    /// writes, as far as their data is at most `data_bytes_max` long.
-    pub(super) fn read(bytes: &[u8], data_bytes_max: usize) -> Option<Self> {
-        let PlainDelta { index, kind, head, text, tail } = PlainDelta::read(bytes)?;
-        let (mut texts, mut data_bytes, mut event_bytes) = (Vec::new(), 0, 0);
-        let mut next = Some(text);
-        while let Some(text) = next {
-            let length = head.len() + text.len() + tail.len();
+    /// writes, as far as their data is at most `data_bytes_max` long. Their text is put together
+    /// in `texts`, whatever it held.
+    pub(super) fn read(
+        bytes: &[u8],
+        data_bytes_max: usize,
+        texts: &'t mut Vec<u8>,
+    ) -> Option<Self> {
+        let Head { index, kind, bytes: head } = Head::read(bytes)?;
+        let (mut data_bytes, mut event_bytes) = (0, 0);
+        texts.clear();
+        // Nearly always what follows differs in nothing but its text.
+        while let Some(rest) = bytes[event_bytes..].strip_prefix(head)
+            && let Some(text) = plain(rest)
+            && let Some(tail_bytes) = tail(&rest[text.len()..])
+        {
+            let length = head.len() + text.len() + tail_bytes;
             let with_it = data_bytes + length - NO_DATA_BYTES;
             if with_it > data_bytes_max {
                 break;
@@ -58,40 +66,33 @@ impl PlainDeltas {
             texts.extend_from_slice(text);
             data_bytes = with_it;
             event_bytes += length;
-            // Nearly always what follows differs in nothing but its text.
-            next = text_between(&bytes[event_bytes..], head, tail);
         }
         // Each is text, so all are.
-        let text = String::from_utf8(texts).ok()?;
+        let text = std::str::from_utf8(texts).ok()?;
         (event_bytes > 0).then_some(Self { index, kind, text, data_bytes, event_bytes })
     }
 }
 
-impl<'a> PlainDelta<'a> {
+impl<'a> Head<'a> {
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let (index, rest) = index(bytes.strip_prefix(EVENT)?.strip_prefix(DATA)?)?;
         let (kind, rest) = match rest.strip_prefix(TEXT) {
             Some(rest) => (PlainKind::Text, rest),
             None => (PlainKind::Thinking, rest.strip_prefix(THINKING)?),
         };
-        let head = &bytes[..bytes.len() - rest.len()];
-        let text = plain(rest)?;
-        let rest = &rest[text.len()..];
-        // Some events are filled up with spaces.
-        let after = rest.strip_prefix(br#""}"#)?;
-        let padding = after.iter().take_while(|byte| **byte == b' ').count();
-        after[padding..].starts_with(b"}\n\n").then(|| {
-            let tail = &rest[..2 + padding + 3];
-            Self { index, kind, head, text, tail }
-        })
+        Some(Self { index, kind, bytes: &bytes[..bytes.len() - rest.len()] })
     }
 }
 
-/// The text of the event that `bytes` begin with, if it is like one that was read.
-fn text_between<'a>(bytes: &'a [u8], head: &[u8], tail: &[u8]) -> Option<&'a [u8]> {
-    let rest = bytes.strip_prefix(head)?;
-    let text = plain(rest)?;
-    rest[text.len()..].starts_with(tail).then_some(text)
+/// How long the rest of the event is that `bytes` are, behind its text.
+fn tail(bytes: &[u8]) -> Option<usize> {
+    if bytes.starts_with(TAIL) {
+        return Some(TAIL.len());
+    }
+    // Some events are filled up with spaces.
+    let after = bytes.strip_prefix(br#""}"#)?;
+    let padding = after.iter().take_while(|byte| **byte == b' ').count();
+    after[padding..].starts_with(b"}\n\n").then_some(TAIL.len() + padding)
 }
 
 /// The number that `bytes` begin with, written as JSON writes numbers.
@@ -105,12 +106,39 @@ fn index(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((number, rest))
 }
 
-/// What `bytes` begin with that stands in a JSON string as it is, if that is text.
+/// What `bytes` begin with that stands in a JSON string as it is, if that is text and its end has
+/// arrived.
 fn plain(bytes: &[u8]) -> Option<&[u8]> {
-    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-    let length = bytes.iter().position(|byte| !is_plain(*byte))?;
-    let text = &bytes[..length];
-    (text.is_ascii() || std::str::from_utf8(text).is_ok()).then_some(text)
+    let (mut length, mut not_ascii) = (0, 0);
+    while let Some(word) = bytes[length..].first_chunk() {
+        let word = u64::from_le_bytes(*word);
+        let ends = ends(word);
+        // The lowest bit stands for the first end; what is below it comes before.
+        not_ascii |= word & HIGH_BITS & (ends & ends.wrapping_neg()).wrapping_sub(1);
+        if ends != 0 {
+            length += ends.trailing_zeros() as usize / 8;
+            let text = &bytes[..length];
+            return (not_ascii == 0 || std::str::from_utf8(text).is_ok()).then_some(text);
+        }
+        length += size_of::<u64>();
+    }
+    let rest = bytes[length..].iter().position(|byte| ends(u64::from(*byte) | NO_ENDS) != 0)?;
+    let text = &bytes[..length + rest];
+    std::str::from_utf8(text).is_ok().then_some(text)
+}
+
+/// One of each byte of a word.
+const ONES: u64 = u64::MAX / 0xff;
+const HIGH_BITS: u64 = ONES << 7;
+/// A word of spaces, but for its first byte.
+const NO_ENDS: u64 = (ONES << 8) * b' ' as u64;
+
+/// The high bits of the bytes that end the plain part of a JSON string: quotes, backslashes and
+/// control characters. The lowest is exact; a byte behind an end may be taken for one.
+fn ends(word: u64) -> u64 {
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    (below(word, b' ') | is(b'"') | is(b'\\')) & HIGH_BITS
 }
 
 #[cfg(test)]
@@ -124,8 +152,10 @@ mod tests {
     }
 
     fn check(events: &str, expected: Option<(PlainKind, u32, &str)>) {
-        let read = PlainDeltas::read(events.as_bytes(), usize::MAX);
-        let read = read.as_ref().map(|deltas| (deltas.kind, deltas.index, deltas.text.as_str()));
+        // What was read before leaves nothing behind.
+        let mut texts = b"before".to_vec();
+        let read = PlainDeltas::read(events.as_bytes(), usize::MAX, &mut texts);
+        let read = read.map(|deltas| (deltas.kind, deltas.index, deltas.text));
         assert_eq!(read, expected, "{events:?}");
     }
 
@@ -142,7 +172,7 @@ mod tests {
         let [a, b] = ["a", "b"].map(|text| event("text", "1", text));
         let ends = [
             (b.clone(), "ab"),
-            (b.replace("}\n", " }\n") + &b, "a"),
+            (b.replace("}\n", " }\n") + &b, "abb"),
             (event("text", "2", "b") + &a, "a"),
             (event("thinking", "1", "b"), "a"),
             (b[..b.len() - 1].to_owned(), "a"),
@@ -157,7 +187,8 @@ mod tests {
         let event = event("text", "1", "ab");
         let data_bytes = event.lines().nth(1).map_or(0, |line| line.len() - "data: ".len());
         let read = |data_bytes_max| {
-            let read = PlainDeltas::read(event.repeat(3).as_bytes(), data_bytes_max);
+            let mut texts = Vec::new();
+            let read = PlainDeltas::read(event.repeat(3).as_bytes(), data_bytes_max, &mut texts);
             read.map(|deltas| (deltas.data_bytes / data_bytes, deltas.event_bytes / event.len()))
         };
         let room = [data_bytes - 1, data_bytes, 2 * data_bytes, 3 * data_bytes - 1, usize::MAX];
@@ -185,8 +216,10 @@ mod tests {
             byte => byte,
         };
         let halves: Vec<u8> = halves.into_bytes().into_iter().map(half).collect();
-        assert_eq!(PlainDeltas::read(&halves, usize::MAX), None);
-        let read = PlainDeltas::read(&[plain.as_bytes(), &halves].concat(), usize::MAX);
-        assert_eq!(read.map(|deltas| deltas.text), Some("a".to_owned()));
+        let mut texts = Vec::new();
+        assert_eq!(PlainDeltas::read(&halves, usize::MAX, &mut texts), None);
+        let after = [plain.as_bytes(), &halves].concat();
+        let read = PlainDeltas::read(&after, usize::MAX, &mut texts);
+        assert_eq!(read.map(|deltas| deltas.text), Some("a"));
     }
 }

@@ -365,7 +365,7 @@ fn an_answer_has_limits() {
 }
 
 #[test]
-fn one_delta_a_block_for_each_read() {
+fn one_delta_a_block_each_time_somebody_asks() {
     let deltas = (0..1000).map(|i| {
         format!(r#"{{"type":"content_block_delta","index":{},"delta":{{"type":"text_delta","text":"x"}}}}"#, i % 2)
     });
@@ -374,8 +374,12 @@ fn one_delta_a_block_for_each_read() {
     });
     let events: Vec<String> = starts.chain(deltas).collect();
     let events: Vec<&str> = events.iter().map(String::as_str).collect();
-    let mut out = VecDeque::new();
-    Decoder::new().feed(stream(&events).as_bytes(), &mut out).unwrap();
+    let (mut decoder, mut out) = (Decoder::new(), VecDeque::new());
+    for chunk in stream(&events).as_bytes().chunks(300) {
+        decoder.feed(chunk, &mut out).unwrap();
+    }
+    assert!(out.is_empty(), "nobody asked yet");
+    decoder.publish(&mut out);
     let text = "x".repeat(500);
     assert_eq!(
         out,
@@ -427,7 +431,11 @@ fn decode(chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<String>) {
 fn decode_within(bytes_max: usize, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<String>) {
     let mut decoder = Decoder::with_limit(bytes_max);
     let mut out = VecDeque::new();
-    let fed = chunks.iter().try_for_each(|chunk| decoder.feed(chunk, &mut out));
+    let fed = chunks.iter().try_for_each(|chunk| {
+        let fed = decoder.feed(chunk, &mut out);
+        decoder.publish(&mut out);
+        fed
+    });
     let result = fed.and_then(|()| decoder.finish());
     (out.into(), result.err().map(|error| format!("{:?}: {}", error.kind, error.message)))
 }

@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn a_marker_anywhere_marks_the_stretch() {
         let marked =
-            Block::Text(Text { text: "x".into(), cache: Some(CacheMarker::OneHour), raw: None });
+            Block::from(Text { text: "x".into(), cache: Some(CacheMarker::OneHour), raw: None });
         let messages = |n: usize| (0..n).map(|n| Message::user(n.to_string()));
         let is_marked = |list: RequestMessages| list.stretches().next().unwrap().is_marked();
         assert!(!is_marked(messages(STRETCH_MESSAGES + 1).collect()));

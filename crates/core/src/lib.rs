@@ -12,6 +12,7 @@ mod conversation;
 mod effect;
 mod event;
 mod id;
+mod json;
 mod message;
 mod policy;
 mod provider;
@@ -33,6 +34,7 @@ pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
 pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
 pub use event::{AgentPath, Envelope, Event};
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
+pub use json::json_depth;
 pub use message::{
     Block, CacheMarker, Image, Message, Opaque, ProviderItem, RedactedThinking, Role, Text,
     Thinking, ToolResult, ToolUse,

@@ -1,5 +1,7 @@
 //! Messages and their blocks: what a model is shown and what it answers.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::RawJson;
@@ -27,8 +29,8 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Block {
-    /// Plain text.
-    Text(Text),
+    /// Plain text, shared: blocks are copied from place to place, and answers are long.
+    Text(Arc<Text>),
     /// The model's reasoning, with the signature that lets it be sent back.
     Thinking(Thinking),
     /// Reasoning that only the provider can read.
@@ -151,7 +153,7 @@ pub enum CacheMarker {
 impl Block {
     /// A plain text block.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(Text { text: text.into(), cache: None, raw: None })
+        Text { text: text.into(), cache: None, raw: None }.into()
     }
 
     /// The block's text, when it is a text block.
@@ -180,6 +182,12 @@ impl Block {
             Self::Thinking(thinking) => thinking.signature.is_empty(),
             _ => false,
         }
+    }
+}
+
+impl From<Text> for Block {
+    fn from(text: Text) -> Self {
+        Self::Text(Arc::new(text))
     }
 }
 
@@ -219,7 +227,7 @@ mod tests {
         assert!(!Block::text(" a ").is_empty() && !thinking("s").is_empty());
         let raw = ProviderItem { provider: "p".into(), json: RawJson::empty_object() };
         let kept = Text { text: String::new(), cache: None, raw: Some(raw) };
-        assert!(!Block::Text(kept).is_empty());
+        assert!(!Block::from(kept).is_empty());
         let hidden = RedactedThinking { data: String::new() };
         assert!(!Block::RedactedThinking(hidden).is_empty());
     }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::json_depth;
+
 /// The deepest nesting a raw document may have.
 pub const RAW_DEPTH_MAX: usize = 96;
 /// The longest raw document, in bytes.
@@ -41,7 +43,7 @@ impl RawJson {
             return Err(RawJsonError::Size);
         }
         // Depth first: the parser below recurses for values it builds later.
-        if depth(text) > RAW_DEPTH_MAX {
+        if json_depth(text.as_bytes()) > RAW_DEPTH_MAX {
             return Err(RawJsonError::Depth);
         }
         let raw: &serde_json::value::RawValue =
@@ -79,27 +81,6 @@ impl RawJson {
     pub fn is_object(&self) -> bool {
         self.0.starts_with('{')
     }
-}
-
-/// The deepest nesting of brackets outside strings; an upper bound for invalid text.
-fn depth(text: &str) -> usize {
-    let (mut now, mut deepest, mut in_string, mut escaped) = (0usize, 0usize, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            // Outside of a string no text with one is JSON, and the parser goes no further.
-            b'\\' => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b'{' | b'[' => {
-                now += 1;
-                deepest = deepest.max(now);
-            }
-            b'}' | b']' => now = now.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }
 
 impl std::fmt::Debug for RawJson {

@@ -1,6 +1,6 @@
 //! The end of an `exec`: the terminal event.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Result, ensure};
@@ -99,9 +99,9 @@ impl Finish {
         }
     }
 
-    /// The terminal event as one line of JSON.
-    pub(super) fn to_json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&TerminalEvent {
+    /// Writes the terminal event as one line of JSON.
+    pub(super) fn write_line(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let event = TerminalEvent {
             v: EVENTS_VERSION,
             kind: "turn_finished",
             session: self.session.as_ref(),
@@ -111,13 +111,18 @@ impl Finish {
             answer: &self.answer,
             usage: self.usage,
             cost_usd: self.cost.dollars(),
-        })
+        };
+        serde_json::to_writer(&mut *out, &event)?;
+        out.write_all(b"\n")
     }
 
     /// Writes the terminal event to a file, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
-        writeln!(file, "{}", self.to_json()?)?;
+        let mut out = BufWriter::new(&mut file);
+        self.write_line(&mut out)?;
+        out.flush()?;
+        drop(out);
         file.as_file().sync_all()?;
         file.persist(path)?;
         Ok(())

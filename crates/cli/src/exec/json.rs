@@ -1,6 +1,7 @@
 //! `--json`: one versioned event a line.
 
 use std::io::{Stdout, Write};
+use std::sync::Arc;
 
 use heeler_core::{Envelope, Event, SessionId, TurnOutcome, View};
 use heeler_engine::{Seen, Session};
@@ -14,7 +15,7 @@ use crate::say::say;
 pub(super) struct JsonPrinter {
     out: std::io::BufWriter<Stdout>,
     /// The end of the last turn, until it is known whether another one follows.
-    held_back: Option<(u32, TurnOutcome, String)>,
+    held_back: Option<Arc<Envelope>>,
 }
 
 impl Default for JsonPrinter {
@@ -65,25 +66,26 @@ impl Printer for JsonPrinter {
         {
             say(format_args!("heeler: {complaint}"));
         }
-        writeln!(self.out, "{}", finish.to_json()?)?;
+        finish.write_line(&mut self.out)?;
         self.out.flush()
     }
 }
 
 impl JsonPrinter {
     /// The end of the last turn is told by the terminal event, that of an earlier one here.
-    fn event(&mut self, envelope: &Envelope) -> std::io::Result<()> {
-        if let Event::TurnFinished { turn, outcome, answer } = &envelope.event {
-            self.held_back = Some((*turn, outcome.clone(), answer.clone()));
+    fn event(&mut self, envelope: &Arc<Envelope>) -> std::io::Result<()> {
+        if let Event::TurnFinished { .. } = &envelope.event {
+            self.held_back = Some(Arc::clone(envelope));
             return Ok(());
         }
-        if let (Event::TurnStarted { .. }, Some((turn, outcome, answer))) =
-            (&envelope.event, self.held_back.take())
+        let held_back = self.held_back.take();
+        if let Event::TurnStarted { .. } = &envelope.event
+            && let Some(Event::TurnFinished { turn, outcome, answer }) =
+                held_back.as_deref().map(|envelope| &envelope.event)
         {
-            let (outcome, answer) = (&outcome, answer.as_str());
-            self.line(&Own::ResumedTurnFinished { turn, outcome, answer })?;
+            self.line(&Own::ResumedTurnFinished { turn: *turn, outcome, answer })?;
         }
-        self.line(envelope)
+        self.line(envelope.as_ref())
     }
 
     fn line<T: Serialize>(&mut self, event: &T) -> std::io::Result<()> {

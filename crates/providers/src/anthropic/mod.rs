@@ -166,6 +166,8 @@ impl Reading {
             let Some(bytes) = read else { return self.decoder.finish() };
             self.decoder.feed(&bytes, &mut self.ready)?;
             read_bytes += bytes.len();
+            // The client reads the next bytes into the same memory once nobody holds it.
+            drop(bytes);
             if self.decoder.is_finished() || read_bytes >= AT_ONCE_BYTES_MAX {
                 return Ok(());
             }

@@ -75,7 +75,8 @@ fn block_view(block: &Block) -> BlockView {
 fn without_marker(block: &Block) -> Block {
     let mut block = block.clone();
     match &mut block {
-        Block::Text(text) => text.cache = None,
+        Block::Text(text) if text.cache.is_some() => Arc::make_mut(text).cache = None,
+        Block::Text(_) => {}
         Block::Image(image) => image.cache = None,
         Block::ToolUse(call) => call.cache = None,
         Block::ToolResult(result) => result.cache = None,

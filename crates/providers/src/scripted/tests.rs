@@ -261,7 +261,7 @@ fn a_prefix_is_followed_from_request_to_request() {
     // A cache marker may move, anything else may not.
     let mut marked = Message::user("hi");
     if let Block::Text(text) = &mut marked.blocks[0] {
-        text.cache = Some(heeler_core::CacheMarker::FiveMinutes);
+        Arc::make_mut(text).cache = Some(heeler_core::CacheMarker::FiveMinutes);
     }
     let replaced = |request: &ModelRequest, message: Message| {
         let mut messages: Vec<_> = request.messages.iter().cloned().collect();

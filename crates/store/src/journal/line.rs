@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use heeler_core::{Entry, Seq, Timestamp};
+use heeler_core::{Entry, Seq, Timestamp, json_depth};
 use sha2::{Digest, Sha256};
 
 use super::typed;
@@ -71,7 +71,7 @@ pub(crate) enum LineError {
 pub(crate) fn encode(buffer: &mut Vec<u8>, entry: &Entry, prev: Sum) -> Result<Sum, LineError> {
     let start = buffer.len();
     encode_said(buffer, entry)?;
-    if depth(&buffer[start..]) > RECORD_DEPTH_MAX {
+    if json_depth(&buffer[start..]) > RECORD_DEPTH_MAX {
         return Err(LineError::Depth);
     }
     buffer.extend_from_slice(PREV_KEY);
@@ -159,26 +159,6 @@ fn number(text: &str) -> Option<(u64, &str)> {
     let end = text.bytes().position(|b| !b.is_ascii_digit())?;
     let (digits, rest) = text.split_at(end);
     Some((digits.parse().ok()?, rest))
-}
-
-/// The deepest nesting of brackets outside strings.
-fn depth(json: &[u8]) -> usize {
-    let (mut now, mut deepest, mut in_string, mut escaped) = (0usize, 0usize, false, false);
-    for byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b'{' | b'[' => {
-                now += 1;
-                deepest = deepest.max(now);
-            }
-            b'}' | b']' => now = now.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }
 
 #[cfg(test)]

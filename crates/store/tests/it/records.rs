@@ -77,11 +77,12 @@ fn block() -> impl Strategy<Value = Block> {
     let item = (text(), raw()).prop_map(|(provider, json)| ProviderItem { provider, json });
     let opaque = (text(), raw()).prop_map(|(provider, raw)| Opaque { provider, raw });
     let plain = prop_oneof![
-        (text(), cache(), option::of(item)).prop_map(|(text, cache, raw)| Block::Text(Text {
+        (text(), cache(), option::of(item)).prop_map(|(text, cache, raw)| Text {
             text,
             cache,
             raw
-        })),
+        }
+        .into()),
         (text(), text())
             .prop_map(|(text, signature)| Block::Thinking(Thinking { text, signature })),
         text().prop_map(|data| Block::RedactedThinking(RedactedThinking { data })),

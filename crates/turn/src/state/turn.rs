@@ -352,10 +352,13 @@ impl State {
         self.close_batch(out);
         self.turn = None;
         self.last_outcome = Some(outcome.clone());
-        let answer = self.final_answer();
         let told = if is_on(Bug::WrongOutcome) { &TurnOutcome::Done } else { outcome };
         if *told != TurnOutcome::Cancelled || !is_on(Bug::DroppedTerminalEvent) {
-            out.say(|| Event::TurnFinished { turn: number, outcome: told.clone(), answer });
+            out.say(|| Event::TurnFinished {
+                turn: number,
+                outcome: told.clone(),
+                answer: self.final_answer(),
+            });
         }
         // One that somebody asked for during the last answer begins only now.
         self.announce_compaction(out);

@@ -158,7 +158,7 @@ impl Growing {
     /// Ends the block.
     pub(super) fn finish(self, end: End) -> Result<Block, RawJsonError> {
         Ok(match self.content {
-            Content::Text(text) => Block::Text(text.finish()?),
+            Content::Text(text) => text.finish()?.into(),
             Content::Thinking(thinking) => Block::Thinking(thinking),
             Content::Redacted(redacted) => Block::RedactedThinking(redacted),
             Content::Call(call) => Block::ToolUse(call.finish(end)),

@@ -164,7 +164,7 @@ fn message() -> impl Strategy<Value = Message> {
     ];
     let block = ("[a-z\"]{0,3}", marker, 0u8..8).prop_map(|(text, cache, kind)| match kind {
         0 => Block::Thinking(Thinking { signature: text.clone(), text }),
-        _ => Block::Text(Text { text, cache, raw: None }),
+        _ => Text { text, cache, raw: None }.into(),
     });
     (any::<bool>(), prop::collection::vec(block, 0..3)).prop_map(|(user, blocks)| Message {
         role: if user { Role::User } else { Role::Assistant },

@@ -370,12 +370,12 @@ fn message() -> impl Strategy<Value = Message> {
         }),
         3 => Block::ToolResult(ToolResult {
             tool_use_id: text.clone(),
-            content: vec![Block::Text(Text { text, cache, raw: None })],
+            content: vec![Text { text, cache, raw: None }.into()],
             is_error: true,
             cache,
         }),
         4 => Block::Opaque(opaque("other", "{}")),
-        _ => Block::Text(Text { text, cache, raw: None }),
+        _ => Text { text, cache, raw: None }.into(),
     });
     (any::<bool>(), prop::collection::vec(block, 0..4)).prop_map(|(user, blocks)| Message {
         role: if user { Role::User } else { Role::Assistant },
@@ -443,7 +443,7 @@ fn tools() -> Arc<[ToolDefinition]> {
 
 fn marked(index: usize, cache: Option<CacheMarker>) -> Message {
     let text = format!("m{index}");
-    let block = Block::Text(Text { text, cache, raw: None });
+    let block = Block::from(Text { text, cache, raw: None });
     Message { role: Role::User, blocks: vec![block] }
 }
 
@@ -458,7 +458,7 @@ fn opaque(provider: &str, raw: &str) -> Opaque {
 fn cited(provider: &str) -> Block {
     let json = RawJson::parse(r#"{"type":"text","text":"cited","citations":[ {"a":1} ]}"#).unwrap();
     let raw = Some(ProviderItem { provider: provider.into(), json });
-    Block::Text(Text { text: "cited".into(), cache: None, raw })
+    Text { text: "cited".into(), cache: None, raw }.into()
 }
 
 fn call(id: &str, name: &str, input: &str, invalid: Option<&str>) -> Block {

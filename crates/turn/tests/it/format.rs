@@ -11,6 +11,7 @@ use heeler_turn::{CharacterEstimate, State, checkpoint};
 mod build;
 
 #[test]
+#[cfg_attr(miri, ignore = "reads and hashes all sources")]
 fn it_is_that_of_todays_sources() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths: Vec<PathBuf> = build::SOURCES.iter().map(|path| here.join(path)).collect();
@@ -20,6 +21,7 @@ fn it_is_that_of_todays_sources() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "writes and hashes files")]
 fn it_changes_with_any_byte_and_any_name() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("src");

@@ -12,6 +12,9 @@ use super::world::World;
 use super::{Dice, cases, dice, invent};
 use crate::checker;
 
+/// How long a session goes on before it is left; an interpreter is slow.
+const STEPS: usize = if cfg!(miri) { 15 } else { 60 };
+
 proptest! {
     #![proptest_config(cases(300))]
 
@@ -58,7 +61,7 @@ pub(super) fn damaged_journal(dice: &mut Dice) -> Vec<Entry> {
 /// The journal of a run that was left in the middle.
 fn journal(dice: &mut Dice) -> Vec<Entry> {
     let mut run = Run::new(World::roll(dice));
-    for _ in 0..60 {
+    for _ in 0..STEPS {
         run.step(dice);
     }
     run.journal

@@ -143,6 +143,8 @@ async fn run_session(
 ) -> Result<Finish> {
     let model = parts.settings.model.name.clone();
     parts.provider.prewarm();
+    // So that it and the launcher's start go on in their threads while the session is made here.
+    tokio::task::yield_now().await;
     let session = match id {
         Some(id) => Session::open(parts, id).await?,
         None => Session::create(parts, &workspace.to_string_lossy()).await?,

@@ -135,7 +135,7 @@ fn write_line() -> Result<usize> {
     let (store, header) = (FileStore::open(folder.path())?, header()?);
     store.create(header.clone()).now_or_never().context("creating waits")??;
     let lease = Arc::new(store.lease(header.id).now_or_never().context("the lease waits")??);
-    let lines: Vec<Vec<Entry>> = entries.iter().map(|entry| vec![entry.clone()]).collect();
+    let lines: Vec<Arc<[Entry]>> = entries.iter().map(|entry| [entry.clone()].into()).collect();
     let written = measured(|| {
         for line in lines {
             let appended = store.append(Arc::clone(&lease), line, Durability::Written);
@@ -154,7 +154,7 @@ fn read_line() -> Result<usize> {
     let (store, header) = (FileStore::open(folder.path())?, header()?);
     store.create(header.clone()).now_or_never().context("creating waits")??;
     let lease = store.lease(header.id.clone()).now_or_never().context("the lease waits")??;
-    let appended = store.append(Arc::new(lease), entries.clone(), Durability::Written);
+    let appended = store.append(Arc::new(lease), entries.clone().into(), Durability::Written);
     appended.now_or_never().context("an append waits")??;
     let journal = measured(|| store.read(header.id).now_or_never()).context("reading waits")??;
     ensure!(journal.entries.len() == entries.len(), "the journal is not what was written");

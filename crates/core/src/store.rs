@@ -71,11 +71,12 @@ pub trait SessionStore: Send + Sync + 'static {
     /// Appends `entries`, the first of which has the sequence number after the journal's last.
     ///
     /// The same entries at the same place answer `AlreadyThere`; others there are a `Conflict`.
-    /// A failed append leaves the journal as it was for every reader, and may be tried again.
+    /// A failed append leaves the journal as it was for every reader, and may be tried again. The
+    /// entries are shared with whoever applies them, so that a store can keep them as they are.
     fn append(
         &self,
         lease: Arc<Lease>,
-        entries: Vec<Entry>,
+        entries: Arc<[Entry]>,
         durability: Durability,
     ) -> BoxFuture<Result<Appended, StoreError>>;
 

@@ -107,7 +107,7 @@ impl SessionStore for FailingStore {
     fn append(
         &self,
         lease: Arc<Lease>,
-        entries: Vec<Entry>,
+        entries: Arc<[Entry]>,
         durability: Durability,
     ) -> BoxFuture<Result<Appended, StoreError>> {
         let (inner, commands) = (Arc::clone(&self.inner), Arc::clone(&self.commands));

@@ -32,7 +32,7 @@ impl SessionStore for MemoryStore {
         on_first_poll(move || match shared.sessions().entry(header.id.clone()) {
             btree_map::Entry::Occupied(_) => Err(exists(&header.id)),
             btree_map::Entry::Vacant(vacant) => {
-                vacant.insert(Session { header, entries: Vec::new(), is_leased: false });
+                vacant.insert(Session { header, appends: Vec::new(), is_leased: false });
                 Ok(())
             }
         })
@@ -59,7 +59,7 @@ impl SessionStore for MemoryStore {
             let session = sessions.get(&id).ok_or_else(|| not_found(&id))?;
             Ok(Journal {
                 header: session.header.clone(),
-                entries: session.entries.clone(),
+                entries: session.entries().cloned().collect(),
                 damage: Vec::new(),
                 torn_bytes: 0,
             })
@@ -69,7 +69,7 @@ impl SessionStore for MemoryStore {
     fn append(
         &self,
         lease: Arc<Lease>,
-        entries: Vec<Entry>,
+        entries: Arc<[Entry]>,
         _: Durability,
     ) -> BoxFuture<Result<Appended, StoreError>> {
         let shared = Arc::clone(&self.shared);
@@ -126,27 +126,45 @@ impl Shared {
 #[derive(Debug)]
 struct Session {
     header: SessionHeader,
-    /// Record n is at n - 1.
-    entries: Vec<Entry>,
+    /// As they came: kept by whoever appends as well, so that a record is in memory once.
+    appends: Vec<Arc<[Entry]>>,
     is_leased: bool,
 }
 
 impl Session {
-    fn append(&mut self, entries: Vec<Entry>) -> Result<Appended, StoreError> {
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.appends.iter().flat_map(|entries| &**entries)
+    }
+
+    fn append(&mut self, entries: Arc<[Entry]>) -> Result<Appended, StoreError> {
         let Some(first) = entries.first() else { return Ok(Appended::Written) };
-        let n = self.entries.len() as u64;
-        let consecutive = (first.seq..).zip(&entries).all(|(seq, entry)| seq == entry.seq);
+        let n = self.last().map_or(0, |entry| entry.seq);
+        let consecutive = (first.seq..).zip(&*entries).all(|(seq, entry)| seq == entry.seq);
         if !consecutive || !(1..=n + 1).contains(&first.seq) {
             return Err(self.conflict(&format!("record {} comes after record {n}", first.seq)));
         }
-        let there = self.entries.iter().skip_while(|entry| entry.seq < first.seq);
-        let n_there = there.clone().count().min(entries.len());
-        if !there.zip(&entries).all(|(there, new)| there == new) {
-            return Err(self.conflict("another record is there already"));
+        if first.seq == n + 1 {
+            self.appends.push(entries);
+            return Ok(Appended::Written);
         }
-        let is_new = n_there < entries.len();
-        self.entries.extend(entries.into_iter().skip(n_there));
-        Ok(if is_new { Appended::Written } else { Appended::AlreadyThere })
+        let there = self.entries().skip_while(|entry| entry.seq < first.seq);
+        let mut n_there = 0;
+        for (there, new) in there.zip(&*entries) {
+            if there != new {
+                return Err(self.conflict("another record is there already"));
+            }
+            n_there += 1;
+        }
+        let new = &entries[n_there..];
+        if new.is_empty() {
+            return Ok(Appended::AlreadyThere);
+        }
+        self.appends.push(new.into());
+        Ok(Appended::Written)
+    }
+
+    fn last(&self) -> Option<&Entry> {
+        self.appends.last()?.last()
     }
 
     fn conflict(&self, what: &str) -> StoreError {
@@ -161,8 +179,8 @@ impl Session {
         };
         SessionSummary {
             header: self.header.clone(),
-            updated: self.entries.last().map_or(self.header.created, |entry| entry.at),
-            title: self.entries.iter().find_map(first_input).unwrap_or_default(),
+            updated: self.last().map_or(self.header.created, |entry| entry.at),
+            title: self.entries().find_map(first_input).unwrap_or_default(),
         }
     }
 }

@@ -124,7 +124,7 @@ impl Place {
             let lease = std::sync::Arc::new(now(store.lease(id))?);
             let record = Record::Input(Input::text("what a person asked some time ago"));
             let entry = Entry { seq: 1, at: Timestamp(1), record };
-            now(store.append(lease, vec![entry], Durability::Written))?;
+            now(store.append(lease, [entry].into(), Durability::Written))?;
         }
         Ok(())
     }

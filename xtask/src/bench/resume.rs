@@ -82,7 +82,7 @@ fn fill(place: &Place) -> Result<()> {
             records.push(Record::Compacted(Compacted { summary, usage, cost: None }));
         }
         let numbered = (seq + 1..).zip(records);
-        let entries: Vec<Entry> =
+        let entries: Arc<[Entry]> =
             numbered.map(|(seq, record)| Entry { seq, at: Timestamp(1), record }).collect();
         seq += entries.len() as u64;
         now(store.append(Arc::clone(&lease), entries, Durability::Written))?;

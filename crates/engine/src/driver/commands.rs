@@ -133,7 +133,7 @@ impl Driver {
                 // Everything written so far outlives a loss of power, too.
                 if !is_on(Bug::UnsyncedClose) {
                     let lease = std::sync::Arc::clone(&self.lease);
-                    self.parts.store.append(lease, Vec::new(), Durability::Synced).await?;
+                    self.parts.store.append(lease, [].into(), Durability::Synced).await?;
                 }
                 return Ok(false);
             }

@@ -256,15 +256,15 @@ impl Driver {
         self.is_settled = false;
         let at = self.parts.clock.now();
         let first = self.state.seq + 1;
-        let entries: Vec<Entry> =
+        let entries: Arc<[Entry]> =
             (first..).zip(records).map(|(seq, record)| Entry { seq, at, record }).collect();
         let lease = Arc::clone(&self.lease);
-        let append = self.parts.store.append(lease, entries.clone(), durability);
+        let append = self.parts.store.append(lease, Arc::clone(&entries), durability);
         self.tell_too_early(&entries);
         append.await?;
         let mut seen = Vec::new();
         let mut ended = Vec::new();
-        for entry in &entries {
+        for entry in &*entries {
             let mut out = Announcer::collecting();
             self.state.apply_announcing(entry, &mut out);
             for event in out.into_events() {

@@ -49,7 +49,7 @@ impl SessionStore for Outside {
     fn append(
         &self,
         _: Arc<Lease>,
-        entries: Vec<Entry>,
+        entries: Arc<[Entry]>,
         durability: Durability,
     ) -> BoxFuture<Result<Appended, StoreError>> {
         let outside = self.clone();

@@ -109,7 +109,7 @@ impl SessionStore for FileStore {
     fn append(
         &self,
         lease: Arc<Lease>,
-        entries: Vec<Entry>,
+        entries: Arc<[Entry]>,
         durability: Durability,
     ) -> BoxFuture<Result<Appended, StoreError>> {
         on_first_poll(move || match (*lease.guard).downcast_ref::<Guard>() {

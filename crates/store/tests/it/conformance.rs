@@ -34,7 +34,7 @@ fn what_is_appended_is_read_in_order() {
         assert_eq!(store.load("a").unwrap(), empty);
         let lease = store.take("a").unwrap();
         assert_eq!(store.add(&lease, entries(1..=2)).unwrap(), Appended::Written);
-        let synced = store.append(Arc::clone(&lease), entries(3..=3), Durability::Synced);
+        let synced = store.append(Arc::clone(&lease), entries(3..=3).into(), Durability::Synced);
         assert_eq!(now(synced).unwrap(), Appended::Written);
         let full = Journal { entries: entries(1..=3), ..empty };
         assert_eq!(store.load("a").unwrap(), full);

@@ -157,7 +157,7 @@ fn a_name_that_cannot_be_synced_leaves_the_journal_as_it_was() {
     store.make("a");
     let lease = store.take("a").unwrap();
     let before = fs::read(store.journal_path(&id("a"))).unwrap();
-    let sync = || now(store.append(Arc::clone(&lease), entries(1..=1), Durability::Synced));
+    let sync = || now(store.append(Arc::clone(&lease), entries(1..=1).into(), Durability::Synced));
     let (sessions, elsewhere) = (folder.path().join("sessions"), folder.path().join("elsewhere"));
     fs::rename(&sessions, &elsewhere).unwrap();
     assert!(sync().is_err());

@@ -52,7 +52,7 @@ impl<S: SessionStore + ?Sized> StoreNow for S {
     }
 
     fn add(&self, lease: &Arc<Lease>, entries: Vec<Entry>) -> Result<Appended, StoreError> {
-        now(self.append(Arc::clone(lease), entries, Durability::Written))
+        now(self.append(Arc::clone(lease), entries.into(), Durability::Written))
     }
 
     fn load(&self, text: &str) -> Result<Journal, StoreError> {

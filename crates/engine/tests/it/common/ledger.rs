@@ -23,7 +23,7 @@ pub(crate) struct Ledger {
 /// One append.
 #[derive(Clone)]
 pub(crate) struct Write {
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Arc<[Entry]>,
     pub(crate) durability: Durability,
 }
 
@@ -95,7 +95,7 @@ impl SessionStore for Ledger {
     fn append(
         &self,
         lease: Arc<Lease>,
-        entries: Vec<Entry>,
+        entries: Arc<[Entry]>,
         durability: Durability,
     ) -> BoxFuture<Result<Appended, StoreError>> {
         let this = self.clone();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use heeler_core::{
-    CancellationToken, Decision, Input, PermissionId, SessionHeader, SessionId, Settings,
-    SteeringId, StoreError, TurnOutcome, View,
+    Decision, Input, PermissionId, SessionHeader, SessionId, Settings, SteeringId, StoreError,
+    TurnOutcome, View,
 };
 use heeler_turn::State;
 use tokio::sync::{mpsc, oneshot};
@@ -127,9 +127,8 @@ impl Session {
     }
 
     fn start(&self, input: Option<Input>) -> Turn {
-        let cancel = CancellationToken::new();
         let (done, outcome) = oneshot::channel();
-        let command = Box::new(Command::Turn { input, cancel: cancel.clone(), done });
+        let command = Box::new(Command::Turn { input, done });
         let commands = self.commands.clone();
         // Sent from a task, so that starting a turn needs no await and never blocks.
         match commands.try_send(command) {
@@ -138,7 +137,7 @@ impl Session {
                 tokio::spawn(async move { commands.send(command).await });
             }
         }
-        Turn { outcome, cancel: cancel.drop_guard() }
+        Turn { outcome }
     }
 
     /// Says something to the running turn: it is delivered before the next model call. The same
@@ -246,9 +245,8 @@ impl Session {
 /// A running turn: resolves to its outcome, the same that its terminal event carries. Dropping it
 /// cancels the turn.
 pub struct Turn {
+    /// The task sees that it is dropped.
     outcome: oneshot::Receiver<TurnOutcome>,
-    #[expect(dead_code, reason = "held for its drop, which cancels the turn")]
-    cancel: tokio_util::sync::DropGuard,
 }
 
 impl Future for Turn {

@@ -1,9 +1,9 @@
 //! What handles ask of the session's task.
 
 use heeler_core::{
-    Block, CancellationToken, CompactionCause, CompactionStarted, Decision, Durability, EffectId,
-    Input, InterruptCause, PermissionDecided, PermissionId, Record, Settings, SteeringId,
-    SteeringQueued, StoreError, TurnOutcome,
+    Block, CompactionCause, CompactionStarted, Decision, Durability, EffectId, Input,
+    InterruptCause, PermissionDecided, PermissionId, Record, Settings, SteeringId, SteeringQueued,
+    StoreError, TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::state::Phase;
@@ -21,7 +21,6 @@ const TURNS_WAITING_MAX: usize = 256;
 pub(crate) enum Command {
     Turn {
         input: Option<Input>,
-        cancel: CancellationToken,
         done: oneshot::Sender<TurnOutcome>,
     },
     Steer {
@@ -71,7 +70,7 @@ impl Driver {
     /// Answers go unheard when whoever asked is gone; that is theirs to decide.
     pub(super) async fn obey(&mut self, command: Command) -> Result<bool, StoreError> {
         match command {
-            Command::Turn { input, cancel, done } => self.start_turn(input, cancel, done),
+            Command::Turn { input, done } => self.start_turn(input, done),
             Command::Steer { id, input, done } => {
                 self.activate();
                 if is_on(Bug::UnwrittenSteer) && self.stream.is_some() {
@@ -141,13 +140,8 @@ impl Driver {
         Ok(true)
     }
 
-    fn start_turn(
-        &mut self,
-        input: Option<Input>,
-        cancel: CancellationToken,
-        done: oneshot::Sender<TurnOutcome>,
-    ) {
-        if cancel.is_cancelled() {
+    fn start_turn(&mut self, input: Option<Input>, done: oneshot::Sender<TurnOutcome>) {
+        if done.is_closed() {
             return;
         }
         self.activate();
@@ -157,12 +151,12 @@ impl Driver {
                 let last = self.state.last_outcome.clone().unwrap_or(TurnOutcome::Done);
                 let _ = done.send(last);
             }
-            (None, Some(turn)) => self.waiting.push(Waiting { turn, cancel, done }),
+            (None, Some(turn)) => self.waiting.push(Waiting { turn, done }),
             (Some(input), _) => match refusal(&input, self.queue.len()) {
                 Some(message) => {
                     let _ = done.send(TurnOutcome::Failed { message });
                 }
-                None => self.queue.push_back(QueuedTurn { input, cancel, done }),
+                None => self.queue.push_back(QueuedTurn { input, done }),
             },
         }
     }
@@ -170,13 +164,13 @@ impl Driver {
     /// Begins the turn that waits first, once none runs.
     pub(super) async fn begin_queued_turn(&mut self) -> Result<(), StoreError> {
         while self.state.turn.is_none() {
-            let Some(QueuedTurn { input, cancel, done }) = self.queue.pop_front() else { break };
+            let Some(QueuedTurn { input, done }) = self.queue.pop_front() else { break };
             let forgotten =
                 is_on(Bug::LostInput) && self.state.last_outcome == Some(TurnOutcome::Cancelled);
-            if cancel.is_cancelled() || forgotten {
+            if done.is_closed() || forgotten {
                 continue;
             }
-            self.waiting.push(Waiting { turn: self.state.turns + 1, cancel, done });
+            self.waiting.push(Waiting { turn: self.state.turns + 1, done });
             self.write(vec![Record::Input(input)], Durability::Written).await?;
         }
         Ok(())

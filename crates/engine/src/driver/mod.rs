@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use futures::future::OptionFuture;
 use heeler_core::{
-    AgentPath, CancellationToken, Durability, Effect, EffectId, EffectKind, Entry, Envelope, Event,
-    Input, InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome,
+    AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Entry, Envelope, Event, Input,
+    InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
@@ -63,6 +63,9 @@ pub(crate) struct Driver {
     tools: Toolset,
     /// When watchers were last told something.
     seen_at: Timestamp,
+    /// Sounds once nothing may have been seen for a heartbeat; kept, since what is seen is much more
+    /// than what is due.
+    alarm: Option<BoxFuture<()>>,
     /// Who closes the session.
     closing: Option<oneshot::Sender<()>>,
     /// Who waits for the end of a compaction.
@@ -76,16 +79,15 @@ pub(crate) struct Driver {
     is_settled: bool,
 }
 
+/// Who drops the other half of `done` does not want the turn any more.
 struct Waiting {
     turn: u32,
-    cancel: CancellationToken,
     done: oneshot::Sender<TurnOutcome>,
 }
 
 /// A turn whose input nobody has seen yet.
 struct QueuedTurn {
     input: Input,
-    cancel: CancellationToken,
     done: oneshot::Sender<TurnOutcome>,
 }
 
@@ -98,7 +100,7 @@ enum Woken {
     Task(Joined),
     Stream(stream::Step),
     TurnDropped,
-    Heartbeat,
+    Alarm,
 }
 
 impl Driver {
@@ -151,7 +153,7 @@ impl Driver {
                     self.interrupt(InterruptCause::Cancelled).await?;
                     true
                 }
-                Woken::Heartbeat => {
+                Woken::Alarm => {
                     self.heartbeat();
                     true
                 }
@@ -164,20 +166,21 @@ impl Driver {
 
     async fn wait(&mut self) -> Woken {
         let turn = self.state.turn.as_ref().map(|turn| turn.number);
-        let dropped = self.waiting.iter().find(|w| Some(w.turn) == turn).map(|w| w.cancel.clone());
-        let dropped: OptionFuture<_> =
-            dropped.map(|cancel| async move { cancel.cancelled().await }).into();
         let beats = self.is_active && turn.is_some() && self.parts.heartbeat_millis != 0;
-        let heartbeat: OptionFuture<_> = beats
-            .then(|| self.parts.clock.sleep_until(self.seen_at.plus(self.parts.heartbeat_millis)))
-            .into();
+        self.alarm = match self.alarm.take().filter(|_| beats) {
+            None if beats => Some(self.parts.clock.sleep_until(self.heartbeat_at())),
+            alarm => alarm,
+        };
+        let alarm: OptionFuture<_> = self.alarm.as_mut().into();
+        let waiting = self.waiting.iter_mut().find(|waiting| Some(waiting.turn) == turn);
+        let dropped: OptionFuture<_> = waiting.map(|waiting| waiting.done.closed()).into();
         tokio::select! {
             // What is rare comes first and a stream last: it alone may always be ready.
             biased;
             Some(()) = dropped => Woken::TurnDropped,
             command = self.commands.recv() => Woken::Command(command),
             Some(joined) = self.tasks.join_next_with_id() => Woken::Task(joined),
-            Some(()) = heartbeat => Woken::Heartbeat,
+            Some(()) = alarm => Woken::Alarm,
             Some(step) = stream::next(&mut self.stream) => Woken::Stream(step),
         }
     }
@@ -319,8 +322,15 @@ impl Driver {
         self.log.publish([Envelope { seq: None, agent: AgentPath::default(), event }]);
     }
 
+    /// When watchers are due a word, if they are told nothing until then.
+    fn heartbeat_at(&self) -> Timestamp {
+        self.seen_at.plus(self.parts.heartbeat_millis)
+    }
+
     fn heartbeat(&mut self) {
-        if let Some(turn) = &self.state.turn {
+        self.alarm = None;
+        let is_due = self.parts.clock.now() >= self.heartbeat_at();
+        if let Some(turn) = self.state.turn.as_ref().filter(|_| is_due) {
             self.show(Event::Heartbeat { turn: turn.number, round: turn.round });
         }
     }

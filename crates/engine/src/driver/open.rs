@@ -48,6 +48,7 @@ impl Driver {
             queue: std::collections::VecDeque::new(),
             tools: parts.tools.clone(),
             seen_at: parts.clock.now(),
+            alarm: None,
             closing: None,
             compaction_waiting: Vec::new(),
             is_active: false,

@@ -2,6 +2,7 @@
 //!
 //! Invariant: knows no dialect, and never retries.
 
+mod patience;
 mod pieces;
 mod retry_after;
 
@@ -18,6 +19,7 @@ use reqwest::header::{CONTENT_LENGTH, DATE, HeaderMap};
 use reqwest::{Client, Response, Url};
 use tokio::sync::OnceCell;
 
+use patience::Patience;
 use pieces::Pieces;
 
 /// How long reaching the provider may take.
@@ -46,6 +48,7 @@ pub(crate) struct Transport {
 pub(crate) struct Answer {
     response: Response,
     idle_timeout: Duration,
+    patience: Patience,
 }
 
 /// An answer with any other status.
@@ -92,7 +95,8 @@ impl Transport {
             Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(&url, error))),
             Err(_) => return Err(Failure::Unreachable(silent(self.idle_timeout))),
         };
-        let mut answer = Answer { response, idle_timeout: self.idle_timeout };
+        let patience = Patience::new(self.idle_timeout);
+        let mut answer = Answer { response, idle_timeout: self.idle_timeout, patience };
         if answer.response.status() == reqwest::StatusCode::OK {
             return Ok(answer);
         }
@@ -135,9 +139,9 @@ impl Transport {
 impl Answer {
     /// The next bytes; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
-        match tokio::time::timeout(self.idle_timeout, self.response.chunk()).await {
-            Ok(read) => read.map_err(|error| broken(&error)),
-            Err(_) => Err(silent(self.idle_timeout)),
+        match self.patience.wait(self.response.chunk()).await {
+            Some(read) => read.map_err(|error| broken(&error)),
+            None => Err(silent(self.idle_timeout)),
         }
     }
 

@@ -20,6 +20,7 @@ const STRETCH_MESSAGES: usize = 32;
 pub struct RequestMessage {
     /// The message.
     pub message: Arc<Message>,
+    is_marked: bool,
     encoded: Mutex<Option<Encoded>>,
 }
 
@@ -39,7 +40,15 @@ impl RequestMessage {
     /// Wraps a message whose bytes are not known yet.
     #[must_use]
     pub fn new(message: impl Into<Arc<Message>>) -> Self {
-        Self { message: message.into(), encoded: Mutex::new(None) }
+        let message = message.into();
+        let is_marked = is_marked(&message.blocks);
+        Self { message, is_marked, encoded: Mutex::new(None) }
+    }
+
+    /// Whether a user set a cache marker on it.
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.is_marked
     }
 
     /// The message's bytes in `dialect`, encoded by `encode` unless they are remembered.
@@ -80,7 +89,7 @@ pub struct Stretch {
 
 impl Stretch {
     fn new(messages: Vec<Arc<RequestMessage>>) -> Self {
-        let is_marked = messages.iter().any(|message| is_marked(&message.message.blocks));
+        let is_marked = messages.iter().any(|message| message.is_marked);
         Self { messages, is_marked, joined: OnceLock::new() }
     }
 
@@ -130,8 +139,9 @@ impl Stretch {
 #[derive(Debug, Clone, Default)]
 pub struct RequestMessages {
     stretches: VectorSync<Arc<Stretch>>,
-    /// What follows the stretches: at least the last message, at most a stretch.
-    recent: Vec<Arc<RequestMessage>>,
+    /// What follows the stretches: at least the last message, at most a stretch. A snapshot copies
+    /// one pointer; what is said after it copies the list only if the snapshot still lives.
+    recent: Arc<Vec<Arc<RequestMessage>>>,
 }
 
 impl RequestMessages {
@@ -149,7 +159,7 @@ impl RequestMessages {
 
     /// The messages, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<RequestMessage>> {
-        self.stretches.iter().flat_map(|stretch| stretch.messages()).chain(&self.recent)
+        self.stretches.iter().flat_map(|stretch| stretch.messages()).chain(self.recent.iter())
     }
 
     /// The message at this place.
@@ -182,15 +192,17 @@ impl RequestMessages {
     pub fn push(&mut self, message: Arc<RequestMessage>) {
         if self.recent.len() == STRETCH_MESSAGES {
             let stands = std::mem::take(&mut self.recent);
+            let stands = Arc::unwrap_or_clone(stands);
             self.stretches.push_back_mut(Arc::new(Stretch::new(stands)));
         }
-        self.recent.push(message);
+        Arc::make_mut(&mut self.recent).push(message);
     }
 
     /// Puts another message in the place of the last one; there must be one.
     pub fn replace_last(&mut self, message: Arc<RequestMessage>) {
-        self.recent.pop();
-        self.recent.push(message);
+        let recent = Arc::make_mut(&mut self.recent);
+        recent.pop();
+        recent.push(message);
     }
 
     /// The first `n` messages; whole stretches are shared.

@@ -296,7 +296,7 @@ impl Answer {
         for index in indexes {
             self.finish_block(index, end, out)?;
         }
-        let blocks: Vec<Block> = std::mem::take(&mut self.blocks)
+        let mut blocks: Vec<Block> = std::mem::take(&mut self.blocks)
             .into_values()
             .filter_map(|slot| match slot {
                 Slot::Finished(block) => Some(block),
@@ -304,6 +304,8 @@ impl Answer {
             })
             .filter(|block| !says_nothing(block))
             .collect();
+        // Kept as long as the session, so without room for more.
+        blocks.shrink_to_fit();
         let stop = self.stop.take().unwrap_or_else(|| default_stop(&blocks));
         let provider_id = self.provider_id.take();
         self.ended = true;

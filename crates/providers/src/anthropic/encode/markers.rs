@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use heeler_core::{Block, CacheMarker, Message, ModelRequest, RequestMessage};
+use heeler_core::{Block, CacheMarker, ModelRequest, RequestMessage};
 
 use super::{HeadMarkers, encoded};
 
@@ -87,7 +87,7 @@ impl Own {
     /// Counts the messages that end before `end`, the newest first, as long as all fit.
     fn count_part(&mut self, end: &mut usize, messages: &[Arc<RequestMessage>]) {
         for message in messages.iter().rev() {
-            let (n, has_hour) = own_markers(&message.message);
+            let (n, has_hour) = own_markers(message);
             if self.kept + n > MARKERS_MAX {
                 self.from = *end;
                 return;
@@ -102,7 +102,7 @@ impl Own {
 }
 
 /// How many markers a user set on a message, and whether one of them is for an hour.
-fn own_markers(message: &Message) -> (usize, bool) {
+fn own_markers(message: &RequestMessage) -> (usize, bool) {
     fn count(blocks: &[Block], found: &mut (usize, bool)) {
         for block in blocks {
             let marker = match block {
@@ -123,7 +123,9 @@ fn own_markers(message: &Message) -> (usize, bool) {
         }
     }
     let mut found = (0, false);
-    count(&message.blocks, &mut found);
+    if message.is_marked() {
+        count(&message.message.blocks, &mut found);
+    }
     found
 }
 
@@ -133,7 +135,7 @@ fn newest_stable(request: &ModelRequest, own_from: usize) -> Option<usize> {
     let stable = request.stable.min(request.messages.len());
     for index in (0..stable).rev() {
         let message = request.messages.get(index)?;
-        if own_from <= index && own_markers(&message.message).0 > 0 {
+        if own_from <= index && message.is_marked() {
             return None;
         }
         if encoded(message).marker_at.is_some() {

@@ -4,11 +4,12 @@
 //! read it, with a reader of its events; `delta-sink sessions N` runs N sessions at once whose
 //! only tool is in this process.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
-use futures::future::try_join_all;
+use futures::future::{Either, select, try_join_all};
 use heeler::providers::anthropic::{Anthropic, AnthropicSettings};
 use heeler::stores::MemoryStore;
 use heeler::{
@@ -54,9 +55,10 @@ async fn session(provider: Arc<dyn Provider>, tools: Toolset) -> Result<()> {
     let (_, mut cursor) = session.subscribe();
     let mut turn = session.turn(Input::text("go"));
     let outcome = loop {
-        let step = futures::future::select(Box::pin(cursor.next()), &mut turn).await;
-        if let futures::future::Either::Right((outcome, _)) = step {
-            break outcome;
+        let next = pin!(cursor.next());
+        match select(next, &mut turn).await {
+            Either::Right((outcome, _)) => break outcome,
+            Either::Left(_) => {}
         }
     };
     ensure!(outcome == TurnOutcome::Done, "the turn ended with {outcome:?}");

@@ -76,8 +76,7 @@ pub(crate) fn run_command(arguments: &[&str], root: &Path) -> Result<ExitCode> {
 
 /// Builds the program that walks the paths, without what only the other programs need.
 fn build() -> Result<std::path::PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
+    let mut build = crate::cargo::cargo();
     build.args(["build", "--quiet", "--release", "-p", "heeler-bench"]);
     build.args(["--no-default-features", "--bin", "hot-paths"]);
     ensure!(build.status()?.success(), "the hot paths do not build");

@@ -4,6 +4,8 @@
 //! and strings), `shipped` (without its tests), `tidy` (one file a check), `seeds` (the answers to the seeds' items).
 
 mod bench;
+mod cargo;
+mod dist;
 mod finding;
 mod instructions;
 mod rust_text;
@@ -31,6 +33,7 @@ usage: cargo xtask COMMAND
   simulate          the shipped turn machine through faults: --seeds N, --seed S, --break NAME
   storm             the shipped program, killed and resumed: --kills N, --seed S, --binary PATH
   bench             heeler beside a bare loop: --quick, --profile NAME, --only NAME
+  dist              the program to ship, its functions in the order of use: --profile NAME
   instructions      what the hot paths execute, beside bench/instructions.toml: --update
 ";
 
@@ -52,6 +55,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["seeds", "--closed"] => Ok(seeds::run(&workspace()?, OpenRows::Refused)),
         ["simulate", rest @ ..] => simulate::run_command(rest),
         ["bench", rest @ ..] => bench::run_command(rest),
+        ["dist", rest @ ..] => dist::run_command(rest),
         ["instructions", rest @ ..] => instructions::run_command(rest, root()?),
         ["storm", rest @ ..] => storm::run_command(rest),
         ["help" | "--help" | "-h"] => {

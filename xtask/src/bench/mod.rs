@@ -101,14 +101,11 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<Wish<'a>> {
 
 /// Builds the programs and returns the folder they are in.
 fn build(profile: &str) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = process::program(cargo);
-    build.args(["build", "--profile", profile, "-p", "heeler-cli", "-p", "heeler-bench"]);
+    let mut build = crate::cargo::cargo();
+    build.args(["build", "--profile", profile, "-p", "heeler-bench"]);
     ensure!(build.status()?.success(), "the programs do not build");
-    // Ours lies in the folder of its own profile; `dev` alone is called otherwise.
-    let own = std::env::current_exe()?;
-    let target = own.parent().and_then(|folder| folder.parent()).context("no target folder")?;
-    Ok(target.join(if profile == "dev" { "debug" } else { profile }))
+    let heeler = crate::dist::build(profile)?;
+    Ok(heeler.parent().context("no target folder")?.to_owned())
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ use disk::Disk;
 use session::Harbor;
 use totals::Totals;
 
+use crate::cargo::cargo;
+
 /// Kills of a storm, when nobody says how many.
 const KILLS: u64 = 200;
 /// Sessions that run beside each other.
@@ -98,8 +100,7 @@ fn parse(arguments: &[&str]) -> Result<Wish> {
 
 /// Builds the program and returns where it is.
 fn build() -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = system::program(cargo).args(["build", "--quiet", "-p", "heeler-cli"]).status()?;
+    let status = cargo().args(["build", "--quiet", "-p", "heeler-cli"]).status()?;
     ensure!(status.success(), "heeler does not build");
     // The build that runs now lies beside it.
     let beside = std::env::current_exe()?.with_file_name("heeler");

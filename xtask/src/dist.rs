@@ -1,0 +1,146 @@
+//! `cargo xtask dist`: the shipped program, with what a turn runs lying side by side.
+//!
+//! A page of code that is touched brings its 15 neighbours into memory. A turn runs some 3,000 of
+//! 40,000 functions; strewn about the program they bring nearly four times their size. So the
+//! program is linked, watched through a turn by `valgrind --tool=callgrind`, and linked again with
+//! the functions that were seen in front. An order that has become old costs memory, nothing else.
+#![expect(clippy::disallowed_methods, reason = "programs are built and watched from outside")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use heeler_script::Script;
+use heeler_testkit::MockServer;
+
+use crate::cargo::cargo;
+
+/// The order that was seen last, in the folder of its profile.
+const ORDER: &str = "heeler.order";
+/// Fewer functions than these are no turn.
+const FUNCTIONS_MIN: usize = 500;
+/// Where the linker is known to take an order.
+const IS_ORDERED: bool = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
+/// A turn with the calls that most sessions are made of. Under valgrind the launcher cannot execute
+/// itself, so the command fails; all but its own end is seen.
+const TURN: &str = r##"
+[[reply]]
+blocks = [{ text = "I look." }, { call = "LS", input = { path = "." } }]
+[[reply]]
+blocks = [
+  { call = "Read", input = { file_path = "notes.txt" } },
+  { call = "Grep", input = { pattern = "note", output_mode = "content" } },
+]
+[[reply]]
+blocks = [
+  { call = "Edit", input = { file_path = "notes.txt", old_string = "one", new_string = "two" } },
+  { call = "Write", input = { file_path = "more.txt", content = "more\n" } },
+]
+[[reply]]
+expect = { tool_result_is_error = [false, false] }
+blocks = [{ call = "Bash", input = { command = "cat notes.txt" } }]
+[[reply]]
+text = "Done."
+"##;
+
+/// Runs `dist` with its arguments.
+pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
+    let profile = match arguments {
+        [] => "dist",
+        ["--profile", profile] => profile,
+        other => bail!("dist knows --profile NAME, not {}", other.join(" ")),
+    };
+    let order = folder(profile)?.join(ORDER);
+    // Whoever asks for a program to ship wants the order of today.
+    if order.exists() {
+        std::fs::remove_file(&order)?;
+    }
+    println!("{}", build(profile)?.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds the program in the order that was seen last, or else in one that is seen now.
+pub(crate) fn build(profile: &str) -> Result<PathBuf> {
+    let has_valgrind = Command::new("valgrind").arg("--version").output().is_ok();
+    let order = folder(profile)?.join(ORDER);
+    if !IS_ORDERED || !(has_valgrind || order.exists()) {
+        eprintln!("not put in order: that needs valgrind and lld, as Rust brings it on Linux");
+        return link(profile, &[]);
+    }
+    if !order.exists() {
+        let program = link(profile, &["-C", "strip=none"])?;
+        let seen = watch(&program)?;
+        let names = functions(&seen);
+        ensure!(names.len() >= FUNCTIONS_MIN, "only {} functions were seen", names.len());
+        std::fs::write(&order, names.join("\n") + "\n")?;
+    }
+    let file = format!("link-arg=-Wl,--symbol-ordering-file={}", order.display());
+    link(profile, &["-C", &file, "-C", "link-arg=-Wl,--no-warn-symbol-ordering"])
+}
+
+fn link(profile: &str, options: &[&str]) -> Result<PathBuf> {
+    let mut cargo = cargo();
+    cargo.args(["rustc", "--profile", profile, "-p", "heeler-cli", "--bin", "heeler", "--"]);
+    ensure!(cargo.args(options).status()?.success(), "the program does not build");
+    Ok(folder(profile)?.join("heeler"))
+}
+
+/// Where programs of a profile lie.
+fn folder(profile: &str) -> Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let target = own.parent().and_then(Path::parent).context("no target folder")?;
+    Ok(target.join(if profile == "dev" { "debug" } else { profile }))
+}
+
+/// What callgrind writes of a turn in a world of its own.
+fn watch(program: &Path) -> Result<String> {
+    let world = tempfile::tempdir()?;
+    let (work, out) = (world.path().join("work"), world.path().join("out"));
+    std::fs::create_dir(&work)?;
+    std::fs::write(work.join("notes.txt"), "one notes\n")?;
+    let server = MockServer::start(Script::parse(TURN)?);
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--demangle=no"]);
+    valgrind.arg(format!("--callgrind-out-file={}", out.display())).arg(program);
+    valgrind.args(["exec", "--json", "--model", "anthropic/claude-sonnet-5-5"]);
+    valgrind.args(["--permission-mode", "accept-edits", "--allow", "Bash", "go"]);
+    valgrind.current_dir(work).env_clear().env("HOME", world.path());
+    valgrind.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    valgrind.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "none");
+    let output = valgrind.output().context("starting valgrind")?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    let end = told.lines().last().unwrap_or_default();
+    ensure!(output.status.success(), "the turn failed under valgrind: {end}");
+    std::fs::read_to_string(&out).context("reading what callgrind wrote")
+}
+
+/// The functions that callgrind saw, each once. Names stand behind their number, the first time.
+fn functions(seen: &str) -> Vec<&str> {
+    let mut known = BTreeSet::new();
+    let named = seen.lines().filter_map(|line| {
+        let rest = line.strip_prefix("fn=(").or_else(|| line.strip_prefix("cfn=("))?;
+        let name = rest.split_once(") ")?.1;
+        // A function that calls itself is counted by depth.
+        Some(name.split('\'').next().unwrap_or(name))
+    });
+    named.filter(|name| known.insert(*name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_those_that_were_seen_in_that_order() {
+        let seen = "version: 1\ncreator: callgrind\nob=(1) /heeler\nfl=(1) ???\n\
+                    fn=(1) _start\n0 12\ncfn=(2) main\ncalls=1 0\n0 900\n\n\
+                    fn=(2)\n0 5\ncfn=(3) walk\ncfn=(4) walk'2\nfn=(5) end\n";
+        assert_eq!(functions(seen), ["_start", "main", "walk", "end"]);
+    }
+
+    #[test]
+    fn the_turn_is_a_script() {
+        Script::parse(TURN).unwrap();
+    }
+}

@@ -428,7 +428,9 @@ fn the_smallest_answer_that_is_worth_asking_for_can_be_the_last() {
         heeler_turn::limits::reserve(&play.state, &turn).map(|reserve| reserve.output)
     };
     for limit in ["tokens", "price=1 cost"] {
-        let least = (1..).find(|most| reserve(limit, *most).is_ok()).unwrap();
+        let least = (heeler_turn::limits::OUTPUT_TOKENS_MIN..)
+            .find(|most| reserve(limit, *most).is_ok())
+            .unwrap();
         assert_eq!(reserve(limit, least), Ok(heeler_turn::limits::OUTPUT_TOKENS_MIN), "{limit}");
     }
 }

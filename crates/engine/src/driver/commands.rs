@@ -111,16 +111,7 @@ impl Driver {
                 let _ = done.send(());
             }
             Command::SetSettings { settings, done } => {
-                self.parts.settings = *settings;
-                add_own_rules(&mut self.parts, &self.lease.id);
-                let (new, old) = (&self.parts.settings, &self.state.settings);
-                let outdates_summary = new.model != old.model || new.estimate != old.estimate;
-                let record = Record::SettingsChanged(Box::new(new.clone()));
-                self.write(vec![record], Durability::Written).await?;
-                if outdates_summary {
-                    // It may not fit any more, or be another model's to give: it begins anew.
-                    self.running.keep(|effect| !matches!(effect, EffectId::Compact(_)));
-                }
+                self.set_settings(*settings).await?;
                 let _ = done.send(());
             }
             Command::State { done } => {
@@ -172,6 +163,20 @@ impl Driver {
             }
             self.waiting.push(Waiting { turn: self.state.turns + 1, done });
             self.write(vec![Record::Input(input)], Durability::Written).await?;
+        }
+        Ok(())
+    }
+
+    async fn set_settings(&mut self, settings: Settings) -> Result<(), StoreError> {
+        self.parts.settings = settings;
+        add_own_rules(&mut self.parts, &self.lease.id);
+        let (new, old) = (&self.parts.settings, &self.state.settings);
+        let outdates_summary = new.model != old.model || new.estimate != old.estimate;
+        let record = Record::SettingsChanged(Box::new(new.clone()));
+        self.write(vec![record], Durability::Written).await?;
+        if outdates_summary {
+            // It may not fit any more, or be another model's to give: it begins anew.
+            self.running.keep(|effect| !matches!(effect, EffectId::Compact(_)));
         }
         Ok(())
     }

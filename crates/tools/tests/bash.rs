@@ -199,7 +199,7 @@ async fn failures_are_errors_that_keep_the_output() {
         "kill -KILL $$",
         expect![[r#"
         ! (no output)
-        ended by signal 9"#]],
+        exit code: 137 (signal 9)"#]],
     )
     .await;
     check(

@@ -269,7 +269,11 @@ fn report(output: String, end: &End, killed: Killed) -> ToolOutput {
     match end {
         End::Exited(Exit::Code(0)) => return ToolOutput::text(lines.join("\n")),
         End::Exited(Exit::Code(code)) => lines.push(format!("exit code: {code}")),
-        End::Exited(Exit::Signal(signal)) => lines.push(format!("ended by signal {signal}")),
+        // The code is the one that a shell gives for a program it waited for: whether it did, or
+        // became the program itself, is no business of the reader.
+        End::Exited(Exit::Signal(signal)) => {
+            lines.push(format!("exit code: {} (signal {signal})", 128 + signal));
+        }
         End::TimedOut { .. } | End::Cancelled | End::Lost(_) => {}
     }
     ToolOutput::error(lines.join("\n"))
@@ -346,7 +350,7 @@ mod tests {
             a
             [background processes were stopped when the command ended]
             [1 processes could not be stopped]
-            ended by signal 11
+            exit code: 139 (signal 11)
             error: true"#]],
         );
         check(

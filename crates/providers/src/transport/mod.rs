@@ -47,7 +47,6 @@ pub(crate) struct Transport {
 #[derive(Debug)]
 pub(crate) struct Answer {
     response: Response,
-    idle_timeout: Duration,
     patience: Patience,
 }
 
@@ -95,8 +94,7 @@ impl Transport {
             Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(&url, error))),
             Err(_) => return Err(Failure::Unreachable(silent(self.idle_timeout))),
         };
-        let patience = Patience::new(self.idle_timeout);
-        let mut answer = Answer { response, idle_timeout: self.idle_timeout, patience };
+        let mut answer = Answer { response, patience: Patience::new(self.idle_timeout) };
         if answer.response.status() == reqwest::StatusCode::OK {
             return Ok(answer);
         }
@@ -141,7 +139,7 @@ impl Answer {
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
         match self.patience.wait(self.response.chunk()).await {
             Some(read) => read.map_err(|error| broken(&error)),
-            None => Err(silent(self.idle_timeout)),
+            None => Err(silent(self.patience.limit())),
         }
     }
 

@@ -22,6 +22,11 @@ impl Patience {
         Self { limit, alarm: Box::pin(tokio::time::sleep(limit)) }
     }
 
+    /// How long each wait may take.
+    pub(super) fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// What `work` gives, unless that takes longer than the limit.
     pub(super) async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         let since = Instant::now();

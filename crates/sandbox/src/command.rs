@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Confinement;
+
 /// One program to run. Nothing is inherited: it sees this environment and no other, has no
 /// controlling terminal, and no open files besides its input and output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +55,13 @@ impl Command {
         self
     }
 
+    /// Chooses what keeps it in.
+    #[must_use]
+    pub fn confinement(mut self, confinement: Confinement) -> Self {
+        self.confinement = confinement;
+        self
+    }
+
     /// Chooses what it reads.
     #[must_use]
     pub fn input(mut self, input: Input) -> Self {
@@ -86,16 +95,6 @@ pub enum Streams {
     Merged,
     /// Through two pipes.
     Separate,
-}
-
-/// What keeps a command in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Confinement {
-    /// Nothing: it may do what the user may do.
-    #[default]
-    None,
 }
 
 /// How a command ended.

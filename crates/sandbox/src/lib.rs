@@ -10,11 +10,13 @@
 
 mod child;
 mod command;
+mod confinement;
 mod error;
 pub mod launcher;
 mod wire;
 
 pub use child::{Child, InputStream, OutputStream};
-pub use command::{Command, Confinement, Exit, Input, Killed, Streams};
+pub use command::{Command, Exit, Input, Killed, Streams};
+pub use confinement::{Confinement, Confines, Limits, Network};
 pub use error::LauncherError;
 pub use launcher::Launcher;

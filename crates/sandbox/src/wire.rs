@@ -20,7 +20,7 @@ use tokio::net::UnixStream;
 use crate::{Confinement, Exit, Input, Killed, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 /// The longest frame; an operating system takes about 2 MiB of arguments and environment, which
 /// JSON's escapes rarely double.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{ARGUMENT, serve, tree};
 use crate::child::Pipes;
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
-use crate::{Child, Command, Exit, Killed, LauncherError};
+use crate::{Child, Command, Confinement, Exit, Killed, LauncherError};
 
 /// How long a launcher may take to say that it is one.
 const HANDSHAKE_WAIT: Duration = Duration::from_secs(5);
@@ -100,6 +100,12 @@ impl Connection {
 
     /// Starts a command.
     pub(crate) async fn run(&self, command: &Command, pipes: Pipes) -> Result<Child, Lost> {
+        if let Confinement::Box(confines) = &command.confinement
+            && let Some(path) = confines.paths().find(|path| path.to_str().is_none())
+        {
+            let reason = format!("`{}` in its confinement is not UTF-8", path.display());
+            return Err(LauncherError::Refused { program: command.program.clone(), reason }.into());
+        }
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let order = RunOrder {
             id,
@@ -109,7 +115,7 @@ impl Connection {
             cwd: command.cwd.as_os_str().as_bytes().to_vec(),
             input: command.input,
             streams: command.streams,
-            confinement: command.confinement,
+            confinement: command.confinement.clone(),
         };
         let Some(frame) = wire::frame(&Order::Run(order)) else {
             return Err(LauncherError::TooLong { bytes_max: wire::FRAME_BYTES_MAX }.into());

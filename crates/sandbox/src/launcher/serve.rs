@@ -11,12 +11,14 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::tree;
+use crate::confinement::{Boxes, Prepared};
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
 use crate::{Confinement, Exit, Input, Killed, Streams};
 
@@ -75,8 +77,13 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
     // Before the first child, so that no end of one is missed.
     let mut child_ended = signal(SignalKind::child())?;
     let channel = Channel::new(socket)?;
-    let mut server =
-        Server { channel, running: BTreeMap::new(), released: Vec::new(), mark_base: 0 };
+    let mut server = Server {
+        channel,
+        running: BTreeMap::new(),
+        released: Vec::new(),
+        boxes: Boxes::default(),
+        mark_base: 0,
+    };
     let result = loop {
         tokio::select! {
             _ = child_ended.recv() => server.child_ended(),
@@ -96,6 +103,7 @@ struct Server {
     running: BTreeMap<u64, Running>,
     /// Commands that are forgotten and not yet reaped.
     released: Vec<Pid>,
+    boxes: Boxes,
     mark_base: u64,
 }
 
@@ -149,7 +157,14 @@ impl Server {
             return Err(Failure::TooMany);
         }
         let (id, mark) = (order.id, tree::mark(self.mark_base, order.id));
-        let pid = tree::with_mark(mark, || spawn(order, input, output, errors))?;
+        let prepared = match &order.confinement {
+            Confinement::None => None,
+            Confinement::Box(confines) => {
+                let refused = |error| Failure::Refused(format!("it cannot be confined: {error}"));
+                Some(self.boxes.prepare(confines).map_err(refused)?)
+            }
+        };
+        let pid = tree::with_mark(mark, || spawn(order, prepared, input, output, errors))?;
         self.running.insert(id, Running { pid, mark, exit: None });
         Ok(pid)
     }
@@ -284,15 +299,21 @@ fn reap(pid: Pid) -> rustix::io::Result<Option<(Pid, rustix::process::WaitStatus
     rustix::process::waitpid(Some(pid), WaitOptions::NOHANG)
 }
 
-fn spawn(order: RunOrder, input: Stdio, output: OwnedFd, errors: OwnedFd) -> Result<Pid, Failure> {
-    match order.confinement {
-        Confinement::None => {}
-    }
+fn spawn(
+    order: RunOrder,
+    prepared: Option<Arc<Prepared>>,
+    input: Stdio,
+    output: OwnedFd,
+    errors: OwnedFd,
+) -> Result<Pid, Failure> {
     let cwd = PathBuf::from(OsString::from_vec(order.cwd));
     #[expect(clippy::disallowed_methods, reason = "this is the launcher")]
     let mut command = Command::new(OsString::from_vec(order.program));
     command.args(order.args).env_clear().envs(order.env).current_dir(&cwd).process_group(0);
     command.stdin(input).stdout(output).stderr(errors);
+    if let Some(prepared) = prepared {
+        prepared.confine(&mut command, &cwd);
+    }
     match command.spawn() {
         Ok(child) => Ok(Pid::from_child(&child)),
         Err(_) if !cwd.is_dir() => Err(Failure::Folder),

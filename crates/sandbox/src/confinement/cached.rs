@@ -1,0 +1,201 @@
+//! What is prepared for the commands of one box, kept between them and renewed when the files it
+//! was made from have changed.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::Confines;
+use super::calls::Filters;
+use super::rules::Rules;
+use super::space::{Plan, Space};
+
+/// How many boxes are kept: those of a few sessions, in and out of plan mode.
+const BOXES_MAX: usize = 16;
+
+/// The boxes of a launcher, the one that was used last at the end.
+#[derive(Default)]
+pub(crate) struct Boxes {
+    kept: Vec<(Arc<Confines>, Arc<Prepared>)>,
+}
+
+/// All that a command needs to step into its box.
+pub(crate) struct Prepared {
+    pub(super) space: Space,
+    pub(super) rules: Rules,
+    pub(super) filters: Filters,
+    pub(super) written_bytes_max: u64,
+    /// What the mounts were made from: a file that is replaced loses its mount.
+    found: Vec<(PathBuf, Option<Identity>)>,
+}
+
+/// Which file a path names.
+#[derive(PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Boxes {
+    /// What is needed to confine a command so.
+    pub(crate) fn prepare(&mut self, confines: &Arc<Confines>) -> io::Result<Arc<Prepared>> {
+        let kept = self.kept.iter().position(|(other, _)| other == confines);
+        let kept = kept.map(|index| self.kept.remove(index));
+        let fresh = match kept {
+            Some((_, prepared)) if !prepared.is_stale() => prepared,
+            _ => Arc::new(Prepared::new(confines)?),
+        };
+        if self.kept.len() == BOXES_MAX {
+            self.kept.remove(0);
+        }
+        self.kept.push((Arc::clone(confines), Arc::clone(&fresh)));
+        Ok(fresh)
+    }
+}
+
+impl Prepared {
+    fn new(confines: &Confines) -> io::Result<Self> {
+        let mut survey = Survey::of(confines)?;
+        survey.look_for_secrets(confines)?;
+        survey.look_for_protected(confines)?;
+        let Survey { plan, closed, found, .. } = survey;
+        Ok(Self {
+            rules: Rules::new(&plan.writable, &closed)?,
+            space: Space::new(&plan)?,
+            filters: Filters::new(confines.network)?,
+            written_bytes_max: confines.limits.written_bytes_max,
+            found,
+        })
+    }
+
+    fn is_stale(&self) -> bool {
+        self.rules.is_stale() || self.found.iter().any(|(path, was)| Identity::of(path) != *was)
+    }
+}
+
+impl Identity {
+    /// `None` when there is nothing, or nothing that can be seen.
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = path.symlink_metadata().ok()?;
+        Some(Self { device: metadata.dev(), inode: metadata.ino() })
+    }
+}
+
+/// What the paths of a box are on this machine, now.
+struct Survey {
+    workspace: PathBuf,
+    plan: Plan,
+    closed: Vec<PathBuf>,
+    found: Vec<(PathBuf, Option<Identity>)>,
+}
+
+impl Survey {
+    fn of(confines: &Confines) -> io::Result<Self> {
+        let canonical = |path: &PathBuf| {
+            let found = path.canonicalize();
+            found.map_err(|error| io::Error::other(format!("`{}`: {error}", path.display())))
+        };
+        let mut survey = Self {
+            workspace: canonical(&confines.workspace)?,
+            plan: Plan { temp: canonical(&confines.temp)?, ..Plan::default() },
+            closed: Vec::new(),
+            found: Vec::new(),
+        };
+        let mut writable = vec![survey.workspace.clone(), survey.plan.temp.clone()];
+        // One that does not exist cannot be written.
+        writable.extend(confines.writable.iter().filter_map(|path| path.canonicalize().ok()));
+        for path in outermost(writable) {
+            survey.note(&path);
+            survey.plan.writable.push(path);
+        }
+        Ok(survey)
+    }
+
+    fn look_for_secrets(&mut self, confines: &Confines) -> io::Result<()> {
+        let mut existing = Vec::new();
+        for secret in &confines.secrets {
+            let named = with_canonical_parent(secret);
+            self.note(&named);
+            if let Ok(path) = secret.canonicalize() {
+                existing.push(path.clone());
+                self.closed.push(path);
+            }
+            self.closed.push(named);
+        }
+        for (writable, secret) in self.plan.writable.iter().zip(std::iter::repeat(&self.closed)) {
+            if let Some(secret) = secret.iter().find(|secret| writable.starts_with(secret)) {
+                let (writable, secret) = (writable.display(), secret.display());
+                let text = format!("`{writable}` is to be written, and secret as `{secret}` is");
+                return Err(io::Error::other(text));
+            }
+        }
+        self.plan.secrets = outermost(existing);
+        Ok(())
+    }
+
+    fn look_for_protected(&mut self, confines: &Confines) -> io::Result<()> {
+        for path in &confines.protected {
+            let path = self.workspace.join(path);
+            self.protect(&path)?;
+        }
+        self.plan.pinned.sort();
+        self.plan.pinned.dedup();
+        self.plan.protected.sort();
+        self.plan.protected.dedup();
+        Ok(())
+    }
+
+    /// Finds what has to be mounted so that a path cannot be changed, moved or replaced.
+    fn protect(&mut self, path: &Path) -> io::Result<()> {
+        let Some(root) = self.plan.writable.iter().find(|root| path.starts_with(root)).cloned()
+        else {
+            // Not below what may be written.
+            return Ok(());
+        };
+        let mut parts = path.strip_prefix(&root).unwrap_or(path).components().peekable();
+        let mut current = root;
+        while let Some(part) = parts.next() {
+            let Component::Normal(name) = part else {
+                let text = format!("`{}` cannot be protected: it is no plain path", path.display());
+                return Err(io::Error::other(text));
+            };
+            current.push(name);
+            self.note(&current);
+            let Ok(metadata) = current.symlink_metadata() else {
+                return Ok(());
+            };
+            match parts.peek() {
+                None => self.plan.protected.push(current.clone()),
+                Some(_) if metadata.is_dir() => self.plan.pinned.push(current.clone()),
+                Some(_) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, path: &Path) {
+        self.found.push((path.to_owned(), Identity::of(path)));
+    }
+}
+
+/// These paths without those below others of them, sorted.
+fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.sort();
+    let mut kept: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        if !kept.iter().any(|outer| path.starts_with(outer)) {
+            kept.push(path);
+        }
+    }
+    kept
+}
+
+/// The path itself, not what it may link to, under the name the kernel knows it by.
+fn with_canonical_parent(path: &Path) -> PathBuf {
+    let found = path.parent().zip(path.file_name());
+    match found.and_then(|(parent, name)| Some(parent.canonicalize().ok()?.join(name))) {
+        Some(path) => path,
+        None => path.to_owned(),
+    }
+}

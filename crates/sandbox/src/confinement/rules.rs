@@ -1,0 +1,150 @@
+//! What a confined command may open: a Landlock ruleset, made once and used for many commands.
+//!
+//! Landlock cannot deny below a folder that it allows, so a folder that holds a secret is never
+//! allowed as a whole: its entries are, one by one, without the secret. What comes to be in such a
+//! folder later is unreadable until the rules are made again, which is the safe way to be late.
+
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope, make_bitflags,
+};
+
+/// The rights we know. More rights of a newer kernel would be denied without a test of ours.
+const KNOWN: ABI = ABI::V6;
+/// Devices that any program may need; all others, raw disks among them, stay closed.
+const DEVICES: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+/// Never readable, whoever asks: what other sessions keep there, and windows into the kernel.
+const ALWAYS_CLOSED: [&str; 6] = [
+    "/dev",
+    "/run/secrets",
+    "/run/user",
+    "/run/credentials",
+    "/sys/kernel/debug",
+    "/sys/kernel/tracing",
+];
+
+/// A ruleset and what it was made from.
+pub(super) struct Rules {
+    ruleset: RulesetCreated,
+    /// Folders that were listed, as they were just before.
+    listed: Vec<(PathBuf, Stamp)>,
+}
+
+/// What changes when an entry of a folder comes, goes or is replaced.
+#[derive(PartialEq, Eq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    changed: (i64, i64),
+}
+
+struct Builder<'a> {
+    ruleset: RulesetCreated,
+    listed: Vec<(PathBuf, Stamp)>,
+    closed: Vec<&'a Path>,
+}
+
+impl Rules {
+    /// Rules under which `writable` may be written and all but `closed` be read. Paths are
+    /// canonical.
+    pub(super) fn new(writable: &[PathBuf], closed: &[PathBuf]) -> io::Result<Self> {
+        let all = AccessFs::from_all(KNOWN);
+        let ruleset = Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(all)
+            .and_then(|ruleset| ruleset.scope(Scope::from_all(KNOWN)))
+            .and_then(Ruleset::create)
+            .map_err(io::Error::other)?;
+        let closed = closed.iter().map(PathBuf::as_path);
+        let closed = closed.chain(ALWAYS_CLOSED.iter().map(Path::new)).collect();
+        let mut builder = Builder { ruleset, listed: Vec::new(), closed };
+        builder.open_tree(Path::new("/"))?;
+        for device in DEVICES {
+            builder.allow(Path::new(device), readable() | AccessFs::WriteFile)?;
+        }
+        for folder in writable {
+            builder.allow(folder, readable() | changeable())?;
+        }
+        Ok(Self { ruleset: builder.ruleset, listed: builder.listed })
+    }
+
+    /// Whether a folder that was listed has other entries now.
+    pub(super) fn is_stale(&self) -> bool {
+        self.listed.iter().any(|(folder, stamp)| Stamp::of(folder).as_ref() != Some(stamp))
+    }
+
+    /// Binds the calling thread and all that it will start, for ever.
+    pub(super) fn restrict_self(&self) -> io::Result<()> {
+        self.ruleset.try_clone()?.restrict_self().map_err(io::Error::other)?;
+        Ok(())
+    }
+}
+
+impl Builder<'_> {
+    /// Makes a tree readable, but for what is closed in it.
+    fn open_tree(&mut self, path: &Path) -> io::Result<()> {
+        if self.closed.iter().any(|closed| path.starts_with(closed)) {
+            return Ok(());
+        }
+        if !self.closed.iter().any(|closed| closed.starts_with(path)) {
+            return self.allow(path, readable());
+        }
+        // Before the listing, so that what changes meanwhile makes it stale.
+        let Some(stamp) = Stamp::of(path) else { return Ok(()) };
+        self.listed.push((path.to_owned(), stamp));
+        // Below it all names may be listed then; those of what is closed are covered by mounts.
+        self.allow(path, AccessFs::ReadDir.into())?;
+        let Ok(entries) = path.read_dir() else { return Ok(()) };
+        for entry in entries.flatten() {
+            // What a link points to has its own path, under which it is allowed or not.
+            if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+                self.open_tree(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> io::Result<()> {
+        // Gone meanwhile, or not for this user either: nothing to allow.
+        let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
+        let Ok(file) = PathFd::new(path) else { return Ok(()) };
+        let access = if metadata.is_dir() { access } else { access & file_rights(&metadata) };
+        if access.is_empty() {
+            return Ok(());
+        }
+        (&mut self.ruleset).add_rule(PathBeneath::new(file, access)).map_err(io::Error::other)?;
+        Ok(())
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = path.symlink_metadata().ok()?;
+        let changed = (metadata.ctime(), metadata.ctime_nsec());
+        Some(Self { device: metadata.dev(), inode: metadata.ino(), changed })
+    }
+}
+
+fn readable() -> BitFlags<AccessFs> {
+    AccessFs::from_read(KNOWN)
+}
+
+/// Everything but devices: neither made nor spoken to.
+fn changeable() -> BitFlags<AccessFs> {
+    let devices = make_bitflags!(AccessFs::{MakeChar | MakeBlock | IoctlDev});
+    AccessFs::from_write(KNOWN) & !devices
+}
+
+fn file_rights(metadata: &Metadata) -> BitFlags<AccessFs> {
+    let kind = metadata.file_type();
+    if kind.is_block_device() || kind.is_socket() {
+        return BitFlags::EMPTY;
+    }
+    make_bitflags!(AccessFs::{ReadFile | WriteFile | Execute | Truncate})
+}

@@ -1,0 +1,230 @@
+//! The namespaces of a box: every file system read-only but for what may be written, what is
+//! protected read-only again, and secrets covered.
+//!
+//! They are made once by a child of the launcher that ends at once; descriptors keep them, and
+//! commands step into them, which costs a tenth of making them.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
+};
+use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
+
+/// Why a namespace could not be made, at most.
+const REASON_BYTES_MAX: u64 = 4096;
+/// What the maker says when all is done.
+const DONE: &str = "done";
+
+/// Namespaces that commands may step into.
+pub(super) struct Space {
+    user: OwnedFd,
+    mounts: OwnedFd,
+    messages: OwnedFd,
+}
+
+/// What the mounts of a box are made from. Paths are canonical, and exist.
+#[derive(Default)]
+pub(super) struct Plan {
+    /// Folders that may be written.
+    pub(super) writable: Vec<PathBuf>,
+    /// Folders that may be written and hold something protected: they cannot be moved away.
+    pub(super) pinned: Vec<PathBuf>,
+    /// What is read-only although it is in a folder that may be written.
+    pub(super) protected: Vec<PathBuf>,
+    /// What is covered.
+    pub(super) secrets: Vec<PathBuf>,
+    /// What takes the place of shared memory's folder, and holds our own things for a moment.
+    pub(super) temp: PathBuf,
+}
+
+impl Space {
+    /// Makes namespaces as planned. Only for a process with one thread.
+    pub(super) fn new(plan: &Plan) -> io::Result<Self> {
+        let (mut report, reporter) = io::pipe()?;
+        #[expect(unsafe_code, reason = "the only way to make namespaces that are not our own")]
+        // SAFETY: this process has one thread (an invariant of the launcher), so no lock is held
+        // by a thread that the child lacks, and the child may do whatever the parent may.
+        let forked = unsafe { libc::fork() };
+        if forked == 0 {
+            be_maker(plan, reporter);
+        }
+        let maker = Pid::from_raw(forked).ok_or_else(io::Error::last_os_error)?;
+        drop(reporter);
+        // It says "done" and waits, or why not and ends.
+        let mut said = [0; DONE.len()];
+        let taken = report.read_exact(&mut said).and_then(|()| {
+            if said == *DONE.as_bytes() {
+                return Self::of(maker);
+            }
+            let mut reason = said.to_vec();
+            report.by_ref().take(REASON_BYTES_MAX).read_to_end(&mut reason)?;
+            Err(io::Error::other(String::from_utf8_lossy(&reason)))
+        });
+        // It has nothing left to do, and may be dead already.
+        let _ = rustix::process::kill_process(maker, Signal::KILL);
+        let _ = rustix::process::waitpid(Some(maker), WaitOptions::empty());
+        taken
+    }
+
+    fn of(maker: Pid) -> io::Result<Self> {
+        let open = |name: &str| {
+            let path = format!("/proc/{}/ns/{name}", maker.as_raw_pid());
+            Ok::<_, io::Error>(OwnedFd::from(fs::File::open(path)?))
+        };
+        Ok(Self { user: open("user")?, mounts: open("mnt")?, messages: open("ipc")? })
+    }
+
+    /// Moves the calling process in. Its folder is then the root.
+    pub(super) fn enter(&self) -> io::Result<()> {
+        move_into_link_name_space(self.user.as_fd(), Some(LinkNameSpaceType::User))?;
+        move_into_link_name_space(self.mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
+        move_into_link_name_space(
+            self.messages.as_fd(),
+            Some(LinkNameSpaceType::InterProcessCommunication),
+        )?;
+        Ok(())
+    }
+}
+
+/// The child: makes the namespaces, says so, and waits for its end.
+fn be_maker(plan: &Plan, mut reporter: io::PipeWriter) -> ! {
+    let said = match make(plan) {
+        Ok(()) => DONE.to_owned(),
+        Err(error) => error.to_string(),
+    };
+    // Without a listener there is nobody to wait for either.
+    if reporter.write_all(said.as_bytes()).is_ok() && said == DONE {
+        loop {
+            rustix::event::pause();
+        }
+    }
+    #[expect(unsafe_code, reason = "exit would run what the parent registered")]
+    // SAFETY: ends the process at once; touches no memory.
+    unsafe {
+        libc::_exit(1)
+    }
+}
+
+fn make(plan: &Plan) -> io::Result<()> {
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
+    #[expect(unsafe_code, reason = "unshare is unsafe for what it may do to other threads")]
+    // SAFETY: there is one thread, and none of the flags touches its open files.
+    unsafe { rustix::thread::unshare_unsafe(flags) }
+        .map_err(|error| said("user namespace", error))?;
+    let map = |name: &str, text: String| {
+        fs::write(format!("/proc/self/{name}"), text).map_err(|error| said(name, error))
+    };
+    // Groups may not be dropped, or what is forbidden to a group would be allowed.
+    map("setgroups", "deny".into())?;
+    map("uid_map", format!("{0} {0} 1", user.as_raw()))?;
+    map("gid_map", format!("{0} {0} 1", group.as_raw()))?;
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change("/", private).map_err(|error| said("mounts", error))?;
+    // Copied while they can be written still.
+    let copies: io::Result<Vec<OwnedFd>> = plan.writable.iter().map(|path| copy(path)).collect();
+    let copies = copies?;
+    set_read_only(CWD, Path::new("/"), AtFlags::empty())?;
+    for (path, copied) in plan.writable.iter().zip(&copies) {
+        attach(copied, path)?;
+    }
+    for path in &plan.pinned {
+        attach(&copy(path)?, path)?;
+    }
+    for path in &plan.protected {
+        let copied = copy(path)?;
+        set_read_only(copied.as_fd(), Path::new(""), AtFlags::EMPTY_PATH)?;
+        attach(&copied, path)?;
+    }
+    if Path::new("/dev/shm").is_dir() {
+        attach(&copy(&plan.temp)?, Path::new("/dev/shm"))?;
+    }
+    cover_all(plan)
+}
+
+fn cover_all(plan: &Plan) -> io::Result<()> {
+    let (folders, files): (Vec<_>, Vec<_>) = plan.secrets.iter().partition(|path| path.is_dir());
+    for folder in folders {
+        mount_empty(folder)?;
+        set_read_only(CWD, folder, AtFlags::empty())?;
+    }
+    if files.is_empty() {
+        return Ok(());
+    }
+    // A file that nobody can open. It needs a place while its mount is copied.
+    mount_empty(&plan.temp)?;
+    let nothing = plan.temp.join("nothing");
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+    rustix::fs::open(&nothing, flags, Mode::empty()).map_err(|error| said_of(&nothing, error))?;
+    for file in files {
+        let copied = copy(&nothing)?;
+        set_read_only(copied.as_fd(), Path::new(""), AtFlags::EMPTY_PATH)?;
+        attach(&copied, file)?;
+    }
+    rustix::mount::unmount(&plan.temp, UnmountFlags::DETACH)
+        .map_err(|error| said_of(&plan.temp, error))
+}
+
+fn mount_empty(path: &Path) -> io::Result<()> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    rustix::mount::mount("none", path, "tmpfs", flags, c"mode=000,size=4k,nr_inodes=8")
+        .map_err(|error| said_of(path, error))
+}
+
+/// A copy of the mounts at and below a path, attached nowhere.
+fn copy(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    rustix::mount::open_tree(CWD, path, flags).map_err(|error| said_of(path, error))
+}
+
+fn attach(copied: &OwnedFd, path: &Path) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    rustix::mount::move_mount(copied, "", CWD, path, flags).map_err(|error| said_of(path, error))
+}
+
+fn set_read_only(folder: impl AsFd, path: &Path, flags: AtFlags) -> io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::ffi::OsStrExt as _;
+    let name = std::ffi::CString::new(path.as_os_str().as_bytes())?;
+    let attributes = libc::mount_attr {
+        attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID,
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    let flags = flags.bits() | libc::AT_RECURSIVE.cast_unsigned();
+    #[expect(unsafe_code, reason = "no library has this call")]
+    // SAFETY: the name ends with a zero byte, and the attributes have the size that is given; both
+    // outlive the call, which writes to neither.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            folder.as_fd().as_raw_fd(),
+            name.as_ptr(),
+            flags,
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(said_of(path, io::Error::last_os_error())),
+    }
+}
+
+fn said(what: &str, error: impl std::fmt::Display) -> io::Error {
+    io::Error::other(format!("{what}: {error}"))
+}
+
+fn said_of(path: &Path, error: impl std::fmt::Display) -> io::Error {
+    said(&format!("mount at `{}`", path.display()), error)
+}

@@ -1,0 +1,120 @@
+//! Taking a table apart, so that nothing in it is overlooked.
+
+use crate::SettingsError;
+use crate::document::{Entry, Node, Value};
+
+/// The least likeness, from 0 to 1, of a name that is suggested.
+const LIKENESS_MIN: f32 = 0.6;
+
+/// What to do with keys that nobody asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// The file is ours: a key that we do not know is a typing error.
+    Refused,
+    /// The file belongs to another program.
+    Ignored,
+}
+
+/// A table whose keys are taken one by one.
+pub(crate) struct Fields<'a> {
+    name: &'a str,
+    /// The table's own name, with a dot behind it; empty for the file itself.
+    path: String,
+    entries: &'a [Entry],
+    asked: Vec<&'static str>,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of a table; `path` says which, for errors.
+    pub(crate) fn of(name: &'a str, path: &str, node: &'a Node) -> Result<Self, SettingsError> {
+        let Value::Table(entries) = &node.value else {
+            return Err(wrong(name, path, node, "a table"));
+        };
+        let path = if path.is_empty() { String::new() } else { format!("{path}.") };
+        Ok(Self { name, path, entries, asked: Vec::new() })
+    }
+
+    /// The value of a key. Two of one name are an error: one of them would be overlooked.
+    pub(crate) fn take(&mut self, key: &'static str) -> Result<Option<&'a Node>, SettingsError> {
+        self.asked.push(key);
+        let mut found = self.entries.iter().filter(|entry| entry.key == key);
+        let first = found.next();
+        if let Some(second) = found.next() {
+            let why = format!("`{}{key}` is given twice; merge the two", self.path);
+            return Err(SettingsError::at(self.name, second.line, why));
+        }
+        Ok(first.map(|entry| &entry.node))
+    }
+
+    pub(crate) fn text(&mut self, key: &'static str) -> Result<Option<&'a str>, SettingsError> {
+        let Some(node) = self.take(key)? else { return Ok(None) };
+        text(self.name, &format!("{}{key}", self.path), node).map(Some)
+    }
+
+    /// A list's values; nothing when there is no such key.
+    pub(crate) fn list(&mut self, key: &'static str) -> Result<&'a [Node], SettingsError> {
+        let Some(node) = self.take(key)? else { return Ok(&[]) };
+        list(self.name, &format!("{}{key}", self.path), node)
+    }
+
+    /// Another table in this one.
+    pub(crate) fn table(&mut self, key: &'static str) -> Result<Option<Fields<'a>>, SettingsError> {
+        let Some(node) = self.take(key)? else { return Ok(None) };
+        Self::of(self.name, &format!("{}{key}", self.path), node).map(Some)
+    }
+
+    /// Refuses keys that nobody asked for, when that is wanted.
+    pub(crate) fn finish(self, unknown: Unknown) -> Result<(), SettingsError> {
+        let stranger = self.entries.iter().find(|entry| !self.asked.contains(&&*entry.key));
+        match stranger.filter(|_| unknown == Unknown::Refused) {
+            None => Ok(()),
+            Some(entry) => {
+                let what = format!("`{}{}`", self.path, entry.key);
+                let why = unknown_name(&what, "setting", &entry.key, &self.asked);
+                Err(SettingsError::at(self.name, entry.line, why))
+            }
+        }
+    }
+}
+
+/// Says that a name is not known, and which one may have been meant.
+pub(crate) fn unknown_name(what: &str, kind: &str, name: &str, known: &[&str]) -> String {
+    let likeness = |known: &str| {
+        similar::TextDiff::from_chars(name.to_lowercase().as_str(), known.to_lowercase().as_str())
+            .ratio()
+    };
+    let nearest = known
+        .iter()
+        .map(|known| (likeness(known), known))
+        .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other));
+    match nearest {
+        Some((_, nearest)) => format!("{what} is no {kind}; did you mean `{nearest}`?"),
+        None => format!("{what} is no {kind}; there are {}", known.join(", ")),
+    }
+}
+
+pub(crate) fn text<'a>(name: &str, path: &str, node: &'a Node) -> Result<&'a str, SettingsError> {
+    match &node.value {
+        Value::Text(text) => Ok(text),
+        _ => Err(wrong(name, path, node, "a text")),
+    }
+}
+
+pub(crate) fn list<'a>(
+    name: &str,
+    path: &str,
+    node: &'a Node,
+) -> Result<&'a [Node], SettingsError> {
+    match &node.value {
+        Value::List(list) => Ok(list),
+        _ => Err(wrong(name, path, node, "a list")),
+    }
+}
+
+/// Says that a value is of another kind than it has to be.
+pub(crate) fn wrong(name: &str, path: &str, node: &Node, expected: &str) -> SettingsError {
+    let what = if path.is_empty() { "the file".to_owned() } else { format!("`{path}`") };
+    let why = format!("{what} has to be {expected}, and is {}", node.value.kind());
+    SettingsError::at(name, node.line, why)
+}

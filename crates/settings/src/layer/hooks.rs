@@ -1,0 +1,110 @@
+//! `hooks`: commands that run by themselves, in Claude Code's form.
+
+use super::fields::{Fields, list, unknown_name, wrong};
+use super::{HookSetting, Reading};
+use crate::SettingsError;
+use crate::document::{Node, Value};
+
+/// The events that hooks can be about, by Claude Code's names.
+pub const HOOK_EVENTS: [&str; 11] = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PreCompact",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "SessionEnd",
+];
+
+/// The longest a hook may be given.
+pub const HOOK_TIMEOUT_SECONDS_MAX: u32 = 24 * 60 * 60;
+
+impl Reading<'_> {
+    pub(super) fn hooks(&mut self, node: &Node) -> Result<(), SettingsError> {
+        let name = &self.source.name;
+        let Value::Table(events) = &node.value else {
+            return Err(wrong(name, "hooks", node, "a table"));
+        };
+        for event in events {
+            let path = format!("hooks.{}", event.key);
+            if !HOOK_EVENTS.contains(&&*event.key) {
+                let why = unknown_name(&format!("`{path}`"), "event", &event.key, &HOOK_EVENTS);
+                if !self.is_foreign() {
+                    return Err(SettingsError::at(name, event.line, why));
+                }
+                self.note(event.line, format!("its hooks never run: {why}"));
+                continue;
+            }
+            for group in list(name, &path, &event.node)? {
+                self.group(&event.key, &path, group)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The hooks of one matcher.
+    fn group(&mut self, event: &str, path: &str, node: &Node) -> Result<(), SettingsError> {
+        let mut fields = Fields::of(&self.source.name, path, node)?;
+        let matcher = fields.text("matcher")?.unwrap_or_default();
+        for hook in fields.list("hooks")? {
+            self.hook(event, matcher, &format!("{path}.hooks"), hook)?;
+        }
+        fields.finish(self.unknown())
+    }
+
+    fn hook(
+        &mut self,
+        event: &str,
+        matcher: &str,
+        path: &str,
+        node: &Node,
+    ) -> Result<(), SettingsError> {
+        let name = &self.source.name;
+        let mut fields = Fields::of(name, path, node)?;
+        let kind = fields.text("type")?.unwrap_or("command");
+        if kind != "command" {
+            let why = format!("`{path}`: heeler runs hooks of the type command, not `{kind}`");
+            if !self.is_foreign() {
+                return Err(SettingsError::at(name, node.line, format!("{why}; change the type")));
+            }
+            self.note(node.line, format!("{why}; this one never runs"));
+            return Ok(());
+        }
+        let command = fields.text("command")?.unwrap_or_default();
+        if command.trim().is_empty() {
+            let why = format!("`{path}`: a hook without a command; add `command`, or remove it");
+            return Err(SettingsError::at(name, node.line, why));
+        }
+        let timeout_seconds = match fields.take("timeout")? {
+            None => None,
+            Some(node) => Some(seconds(name, &format!("{path}.timeout"), node)?),
+        };
+        let unknown = self.unknown();
+        self.layer.hooks.push(HookSetting {
+            event: event.to_owned(),
+            matcher: matcher.to_owned(),
+            command: command.to_owned(),
+            timeout_seconds,
+            source: self.at(node.line),
+        });
+        fields.finish(unknown)
+    }
+}
+
+fn seconds(name: &str, path: &str, node: &Node) -> Result<u32, SettingsError> {
+    let seconds = match node.value {
+        Value::Integer(seconds) => u32::try_from(seconds).ok(),
+        _ => None,
+    };
+    let possible = 1..=HOOK_TIMEOUT_SECONDS_MAX;
+    seconds.filter(|seconds| possible.contains(seconds)).ok_or_else(|| {
+        let why = format!(
+            "`{path}` has to be a whole number of seconds from 1 to {HOOK_TIMEOUT_SECONDS_MAX}"
+        );
+        SettingsError::at(name, node.line, why)
+    })
+}

@@ -1,0 +1,304 @@
+//! What one file says, each value with the place it stands at.
+
+mod fields;
+mod hooks;
+mod permissions;
+mod rule;
+mod sandbox;
+#[cfg(test)]
+mod tests;
+
+pub use hooks::{HOOK_EVENTS, HOOK_TIMEOUT_SECONDS_MAX};
+pub use permissions::RULES_MAX;
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use heeler_core::{Mode, Rule};
+
+use crate::SettingsError;
+use crate::document::{self, Node, Value};
+use crate::source::{Aspect, Context, Place, Source};
+use fields::{Fields, Unknown, text};
+
+/// A value, and where it comes from: a file and its line, or a flag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting<T> {
+    /// What was set.
+    pub value: T,
+    /// Where.
+    pub source: String,
+}
+
+/// Something a person should know of a file that works all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The file and its line.
+    pub source: String,
+    /// What is to be known.
+    pub text: String,
+}
+
+/// A command that runs by itself when something happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookSetting {
+    /// When it runs, by Claude Code's name; one of [`HOOK_EVENTS`].
+    pub event: String,
+    /// Which tools or kinds it is about, as it was written; empty is all of them.
+    pub matcher: String,
+    /// The command line.
+    pub command: String,
+    /// How long it may take; `None` for the default.
+    pub timeout_seconds: Option<u32>,
+    /// The file and its line.
+    pub source: String,
+}
+
+/// How commands are confined, the widest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confinement {
+    /// Not at all.
+    Off,
+    /// As well as this machine can.
+    On,
+    /// Or they do not run.
+    Required,
+}
+
+/// What a rule has to do with an example.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    /// The rule.
+    pub rule: Rule,
+    /// A command line, a path or an address, as the rule's tool takes it.
+    pub text: String,
+    /// Whether the rule has to match it.
+    pub matches: bool,
+    /// The file and its line.
+    pub source: String,
+}
+
+/// What one source says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    /// Where it stands.
+    pub place: Place,
+    /// What it was trusted with; only asked of a repository's files.
+    pub trusted: BTreeSet<Aspect>,
+    /// Rules of every effect.
+    pub rules: Vec<Rule>,
+    /// What those rules have to match, and what not.
+    pub examples: Vec<Example>,
+    /// The mask on top of the rules.
+    pub mode: Option<Setting<Mode>>,
+    /// Where the mode bypass is ruled out.
+    pub bypass_ruled_out: Option<String>,
+    /// Folders that are read as the workspace is; absolute.
+    pub folders: Vec<Setting<PathBuf>>,
+    /// Commands that run by themselves.
+    pub hooks: Vec<HookSetting>,
+    /// Variables of commands, by name.
+    pub environment: Vec<(String, Setting<String>)>,
+    /// Whether commands are confined.
+    pub confinement: Option<Setting<Confinement>>,
+    /// Folders that confined commands may write, beside the workspace; absolute.
+    pub writable: Vec<Setting<PathBuf>>,
+    /// Whether confined commands reach the network.
+    pub network: Option<Setting<bool>>,
+    /// What a person should know of it.
+    pub notes: Vec<Note>,
+}
+
+impl Layer {
+    /// A layer that says nothing, for a caller to fill.
+    #[must_use]
+    pub fn empty(place: Place) -> Self {
+        Self {
+            place,
+            trusted: BTreeSet::new(),
+            rules: Vec::new(),
+            examples: Vec::new(),
+            mode: None,
+            bypass_ruled_out: None,
+            folders: Vec::new(),
+            hooks: Vec::new(),
+            environment: Vec::new(),
+            confinement: None,
+            writable: Vec::new(),
+            network: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it is broken, or says something that cannot be meant; names file, line and next step.
+    pub fn read(source: &Source, context: &Context) -> Result<Self, SettingsError> {
+        let root = document::read(source.format(), &source.name, &source.content)?;
+        let mut layer = Self::empty(source.place);
+        layer.trusted.clone_from(&source.trusted);
+        if let Some((path, node)) = part_of(source.place, &root, context) {
+            let fields = Fields::of(&source.name, &path, node)?;
+            Reading { source, context, layer: &mut layer }.whole(fields)?;
+        }
+        Ok(layer)
+    }
+
+    /// What this source says that only counts once it is trusted.
+    #[must_use]
+    pub fn asks_for(&self) -> BTreeSet<Aspect> {
+        let widens =
+            |confinement: &Setting<Confinement>| confinement.value != Confinement::Required;
+        let allows = |rule: &Rule| rule.effect == heeler_core::RuleEffect::Allow;
+        let asked = |aspect: &Aspect| match aspect {
+            Aspect::Rules => self.rules.iter().any(allows),
+            Aspect::Mode => self.mode.is_some(),
+            Aspect::Folders => !self.folders.is_empty(),
+            Aspect::Hooks => !self.hooks.is_empty(),
+            Aspect::Environment => !self.environment.is_empty(),
+            Aspect::Sandbox => {
+                !self.writable.is_empty()
+                    || self.confinement.as_ref().is_some_and(widens)
+                    || self.network.as_ref().is_some_and(|network| network.value)
+            }
+        };
+        Aspect::ALL.into_iter().filter(asked).collect()
+    }
+
+    /// What it says, and was not trusted with.
+    #[must_use]
+    pub fn untrusted(&self) -> BTreeSet<Aspect> {
+        match self.place.is_repository() {
+            true => self.asks_for().difference(&self.trusted).copied().collect(),
+            false => BTreeSet::new(),
+        }
+    }
+
+    /// Whether this aspect counts.
+    pub(crate) fn is_trusted(&self, aspect: Aspect) -> bool {
+        !self.place.is_repository() || self.trusted.contains(&aspect)
+    }
+}
+
+/// The part of a file that is about this workspace, and its name.
+fn part_of<'a>(place: Place, root: &'a Node, context: &Context) -> Option<(String, &'a Node)> {
+    if place != Place::Saved {
+        return Some((String::new(), root));
+    }
+    let Value::Table(entries) = &root.value else { return None };
+    let own = entries.iter().find(|entry| entry.key == context.workspace)?;
+    Some((format!("{:?}", own.key), &own.node))
+}
+
+/// A file on its way to a layer.
+struct Reading<'a> {
+    source: &'a Source,
+    context: &'a Context,
+    layer: &'a mut Layer,
+}
+
+impl Reading<'_> {
+    fn whole(&mut self, mut fields: Fields<'_>) -> Result<(), SettingsError> {
+        if let Some(permissions) = fields.table("permissions")? {
+            self.permissions(permissions)?;
+        }
+        if let Some(hooks) = fields.take("hooks")? {
+            self.hooks(hooks)?;
+        }
+        if let Some(variables) = fields.take("env")? {
+            self.environment(variables)?;
+        }
+        // Of another program's sandbox we know neither what it holds nor what it lets through.
+        if !self.is_foreign()
+            && let Some(sandbox) = fields.table("sandbox")?
+        {
+            self.sandbox(sandbox)?;
+        }
+        fields.finish(self.unknown())
+    }
+
+    fn environment(&mut self, node: &Node) -> Result<(), SettingsError> {
+        let name = &self.source.name;
+        let Value::Table(entries) = &node.value else {
+            return Err(fields::wrong(name, "env", node, "a table"));
+        };
+        for entry in entries {
+            let (key, line) = (&entry.key, entry.line);
+            let value = text(name, &format!("env.{key}"), &entry.node)?;
+            let is_name = !key.is_empty() && !key.contains(['=', '\0']);
+            if !is_name || value.contains('\0') {
+                let why = format!("`env.{key}` cannot be a variable; rename it, or remove it");
+                return Err(SettingsError::at(name, line, why));
+            }
+            if self.is_foreign() && is_secret(key) {
+                self.note(line, format!(
+                    "the variable {key} looks like a secret and is not given to commands; to give it \
+                     to them, set it in heeler's own settings.toml"
+                ));
+                continue;
+            }
+            let setting = Setting { value: value.to_owned(), source: self.at(line) };
+            self.layer.environment.push((key.clone(), setting));
+        }
+        Ok(())
+    }
+
+    /// A folder, absolute; `~` is the home folder, and all else is in the workspace.
+    fn folder(&self, path: &str, node: &Node) -> Result<Setting<PathBuf>, SettingsError> {
+        let name = &self.source.name;
+        let given = text(name, path, node)?;
+        let refused = |why: &str| {
+            SettingsError::at(name, node.line, format!("`{path}`: the folder `{given}` {why}"))
+        };
+        let home = self.context.home.as_deref();
+        let place = match given.strip_prefix('~') {
+            Some(below) if below.is_empty() || below.starts_with('/') => {
+                let home = home.ok_or_else(|| refused("needs a home folder; set HOME"))?;
+                PathBuf::from(format!("{home}{below}"))
+            }
+            Some(_) => return Err(refused("names another user's home; write the whole path")),
+            None if given.trim().is_empty() => return Err(refused("has no name; remove it")),
+            None => Path::new(&self.context.workspace).join(given),
+        };
+        Ok(Setting { value: without_dots(&place), source: self.at(node.line) })
+    }
+
+    fn note(&mut self, line: usize, text: String) {
+        let source = self.at(line);
+        self.layer.notes.push(Note { source, text });
+    }
+
+    fn at(&self, line: usize) -> String {
+        format!("{}:{line}", self.source.name)
+    }
+
+    /// Whether the file belongs to another program, and so holds more than we know of.
+    fn is_foreign(&self) -> bool {
+        let given = self.source.place == Place::Given;
+        self.source.place.is_foreign() || (given && self.source.format() == document::Format::Json)
+    }
+
+    fn unknown(&self) -> Unknown {
+        if self.is_foreign() { Unknown::Ignored } else { Unknown::Refused }
+    }
+}
+
+/// Whether a variable's name says that its value is nobody's business.
+fn is_secret(name: &str) -> bool {
+    const WORDS: [&str; 5] = ["CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN"];
+    let name = name.to_ascii_uppercase();
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+/// A path without `.` and `..`, by its letters.
+fn without_dots(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, component| {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+        plain
+    })
+}

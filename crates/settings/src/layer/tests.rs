@@ -1,0 +1,421 @@
+//! What each kind of file says, with its places, and what is refused.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use heeler_core::RuleEffect;
+
+use super::*;
+
+fn context() -> Context {
+    Context {
+        workspace: "/space".into(),
+        home: Some("/home/me".into()),
+        tools: ["Bash", "Read", "Edit", "Write", "LS"].map(str::to_owned).into(),
+    }
+}
+
+fn source(place: Place, text: impl Into<Vec<u8>>) -> Source {
+    let path = if place.is_foreign() { "/f/s.json" } else { "/f/s.toml" };
+    Source {
+        place,
+        path: path.into(),
+        name: "FILE".into(),
+        content: text.into(),
+        trusted: BTreeSet::new(),
+    }
+}
+
+/// All that a layer says, a line each.
+fn show(layer: &Layer) -> String {
+    let mut shown = String::new();
+    for rule in &layer.rules {
+        writeln!(shown, "{}: {:?} {rule}", rule.source, rule.effect).unwrap();
+    }
+    for Example { rule, text, matches, source } in &layer.examples {
+        writeln!(shown, "{source}: {rule} on {text:?}: {matches}").unwrap();
+    }
+    if let Some(Setting { value, source }) = &layer.mode {
+        writeln!(shown, "{source}: mode {value:?}").unwrap();
+    }
+    if let Some(source) = &layer.bypass_ruled_out {
+        writeln!(shown, "{source}: no bypass").unwrap();
+    }
+    for Setting { value, source } in &layer.folders {
+        writeln!(shown, "{source}: folder {}", value.display()).unwrap();
+    }
+    for hook in &layer.hooks {
+        let HookSetting { event, matcher, command, timeout_seconds, source } = hook;
+        writeln!(shown, "{source}: {event} [{matcher}] {command:?} {timeout_seconds:?}").unwrap();
+    }
+    for (name, Setting { value, source }) in &layer.environment {
+        writeln!(shown, "{source}: {name}={value}").unwrap();
+    }
+    if let Some(Setting { value, source }) = &layer.confinement {
+        writeln!(shown, "{source}: sandbox {value:?}").unwrap();
+    }
+    for Setting { value, source } in &layer.writable {
+        writeln!(shown, "{source}: writable {}", value.display()).unwrap();
+    }
+    if let Some(Setting { value, source }) = &layer.network {
+        writeln!(shown, "{source}: network {value}").unwrap();
+    }
+    for Note { source, text } in &layer.notes {
+        writeln!(shown, "{source}: note: {text}").unwrap();
+    }
+    shown
+}
+
+fn check(place: Place, text: &str, expected: Expect) {
+    let shown = match Layer::read(&source(place, text), &context()) {
+        Ok(layer) => show(&layer),
+        Err(error) => error.to_string(),
+    };
+    expected.assert_eq(&shown);
+}
+
+/// What is wrong with each of these files.
+fn check_refused(place: Place, texts: &[&str], expected: Expect) {
+    let mut shown = String::new();
+    for text in texts {
+        match Layer::read(&source(place, *text), &context()) {
+            Ok(layer) => writeln!(shown, "fine: {}", show(&layer)).unwrap(),
+            Err(error) => writeln!(shown, "{error}").unwrap(),
+        }
+    }
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn all_keys_of_our_own_files() {
+    check(
+        Place::User,
+        r#"
+[permissions]
+allow = [
+  "Bash(npm run test:*)",
+  { rule = "Bash(git push:*)", match = ["git push origin"], not_match = [
+    "git pull",
+  ] },
+]
+ask = ["Edit(/docs/**)"]
+deny = ["Read(~/.ssh/**)", "mcp__server__tool", "WebFetch(domain:x.example)"]
+mode = "accept-edits"
+additionalDirectories = ["~/notes", "../other", "/abs"]
+disableBypassPermissionsMode = "disable"
+
+[[hooks.PreToolUse]]
+matcher = "Bash|Edit"
+hooks = [
+  { type = "command", command = "check.sh", timeout = 5 },
+  { command = "other" },
+]
+[[hooks.Stop]]
+hooks = [{ command = "done" }]
+
+[env]
+RUST_LOG = "debug"
+MY_TOKEN = "x"
+
+[sandbox]
+mode = "required"
+writable = ["~/.cargo", "target"]
+network = true
+"#,
+        expect![[r#"
+            FILE:10: Deny Read(//home/me/.ssh/**)
+            FILE:10: Deny mcp__server__tool
+            FILE:10: Deny WebFetch(domain:x.example)
+            FILE:9: Ask Edit(/docs/**)
+            FILE:9: Ask Edit(//docs/**)
+            FILE:4: Allow Bash(npm run test:*)
+            FILE:5: Allow Bash(git push:*)
+            FILE:5: Bash(git push:*) on "git push origin": true
+            FILE:6: Bash(git push:*) on "git pull": false
+            FILE:11: mode AcceptEdits
+            FILE:13: no bypass
+            FILE:12: folder /home/me/notes
+            FILE:12: folder /other
+            FILE:12: folder /abs
+            FILE:18: PreToolUse [Bash|Edit] "check.sh" Some(5)
+            FILE:19: PreToolUse [Bash|Edit] "other" None
+            FILE:22: Stop [] "done" None
+            FILE:25: RUST_LOG=debug
+            FILE:26: MY_TOKEN=x
+            FILE:29: sandbox Required
+            FILE:30: writable /home/me/.cargo
+            FILE:30: writable /space/target
+            FILE:31: network true
+        "#]],
+    );
+}
+
+#[test]
+fn another_programs_file_is_read_as_far_as_we_know_it() {
+    check(
+        Place::ProjectClaude,
+        r#"{
+  "$schema": "x", "model": 7, "sandbox": {"enabled": false},
+  "permissions": {
+    "allow": ["Bash(ls *)", "Task(explore)", "WebSearch", "Bash(git push*)", "Bash(x", "a b"],
+    "ask": ["Bash(npm* run:*)"],
+    "deny": ["Read(./.env)", "Edit(/etc/x)", "Bash(sudo*)", "NotebookEdit"],
+    "defaultMode": "acceptEdits",
+    "mode": "ours means nothing here",
+    "other": []
+  },
+  "hooks": {
+    "PreToolUse": [{"matcher": "Bash", "more": 1, "hooks": [
+      {"type": "command", "command": "check", "timeout": 30, "async": true},
+      {"type": "prompt", "prompt": "is it fine?"}
+    ]}],
+    "Notification": [{"hooks": [{"type": "command", "command": "beep"}]}]
+  },
+  "env": {"A": "1", "ANTHROPIC_AUTH_TOKEN": "sk"}
+}"#,
+        expect![[r#"
+            FILE:6: Deny Read(./.env)
+            FILE:6: Deny Edit(/etc/x)
+            FILE:6: Deny Edit(//etc/x)
+            FILE:6: Deny Bash(sudo*)
+            FILE:6: Deny NotebookEdit
+            FILE:5: Ask Bash(npm* run:*)
+            FILE:4: Allow Bash(ls *)
+            FILE:4: Allow Task(explore)
+            FILE:4: Allow WebSearch
+            FILE:4: Allow Bash(git push*)
+            FILE:7: mode AcceptEdits
+            FILE:13: PreToolUse [Bash] "check" Some(30)
+            FILE:18: A=1
+            FILE:6: note: `Bash(sudo*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it denies all that it may mean
+            FILE:6: note: `NotebookEdit` names no tool of heeler's; the tools are Bash, Read, Edit, Write, LS
+            FILE:5: note: `Bash(npm* run:*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it asks about all that it may mean
+            FILE:4: note: `Task(explore)` names no tool of heeler's; the tools are Bash, Read, Edit, Write, LS
+            FILE:4: note: `WebSearch` names no tool of heeler's; the tools are Bash, Read, Edit, Write, LS
+            FILE:4: note: `Bash(git push*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it allows nothing
+            FILE:4: note: a rule that allows is passed over: `Bash(x` lacks its closing bracket
+            FILE:4: note: a rule that allows is passed over: `a b` does not begin with a tool's name; write Tool or Tool(argument)
+            FILE:14: note: `hooks.PreToolUse.hooks`: heeler runs hooks of the type command, not `prompt`; this one never runs
+            FILE:16: note: its hooks never run: `hooks.Notification` is no event; there are SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, Stop, SubagentStart, SubagentStop, SessionEnd
+            FILE:18: note: the variable ANTHROPIC_AUTH_TOKEN looks like a secret and is not given to commands; to give it to them, set it in heeler's own settings.toml
+        "#]],
+    );
+    check(
+        Place::UserClaude,
+        r#"{"permissions": {"defaultMode": "dontAsk"}}"#,
+        expect![[r#"
+        FILE:1: mode AllowListed
+    "#]],
+    );
+    check(
+        Place::UserClaude,
+        r#"{"permissions": {"defaultMode": "auto"}}"#,
+        expect![[r#"
+        FILE:1: note: the mode is passed over: `auto` is no permission mode; use ask, accept-edits, plan, allow-listed or bypass
+    "#]],
+    );
+    check(
+        Place::UserClaude,
+        r#"{"permissions": {"deny": ["Read(/etc/x)"]}}"#,
+        expect![[r#"
+        FILE:1: Deny Read(//home/me/.claude/etc/x)
+        FILE:1: Deny Read(/etc/x)
+        FILE:1: Deny Read(//etc/x)
+    "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_in_our_files() {
+    check_refused(
+        Place::Project,
+        &[
+            "permission = {}",
+            "[permissions]\nalow = []",
+            "[permissions]\nallow = 'Bash'",
+            "[permissions]\nallow = [7]",
+            "[permissions]\nallow = [{ match = [] }]",
+            "[permissions]\nallow = [{ rule = 'Bash', matches = [] }]",
+            "[permissions]\nallow = [{ rule = 'Bash', match = [1] }]",
+            "[permissions]\nallow = ['Bash(']",
+            "[permissions]\n\ndeny = ['Bash(*rm*)']",
+            "[permissions]\ndeny = ['Task(x)']",
+            "[permissions]\ndeny = ['Read(~you/x)']",
+            "[permissions]\nmode = 'yolo'",
+            "[permissions]\nmode = 'ask'\ndefaultMode = 'plan'",
+            "[permissions]\ndisableBypassPermissionsMode = true",
+            "[permissions]\nadditionalDirectories = ['~you/x']",
+            "[permissions]\nadditionalDirectories = [' ']",
+            "hooks = []",
+            "[hooks]\nPreTool = []",
+            "[hooks]\nx = []",
+            "[hooks]\nStop = {}",
+            "[[hooks.Stop]]\nhook = []",
+            "[[hooks.Stop]]\nhooks = [{ type = 'prompt' }]",
+            "[[hooks.Stop]]\nhooks = [{ command = ' ' }]",
+            "[[hooks.Stop]]\nhooks = [{ command = 'x', timeout = 0 }]",
+            "[[hooks.Stop]]\nhooks = [{ command = 'x', timeout = 86401 }]",
+            "[[hooks.Stop]]\nhooks = [{ command = 'x', timeout = 1.5 }]",
+            "[[hooks.Stop]]\nhooks = [{ command = 'x', shell = 'sh' }]",
+            "[env]\nA = 1",
+            "[env]\n'A=B' = 'x'",
+            "[env]\nA = \"\\u0000\"",
+            "env = 1",
+            "[sandbox]\nmode = 'of'",
+            "[sandbox]\nmode = true",
+            "[sandbox]\nnetwork = 'off'",
+            "[sandbox]\nwritable = '~'",
+            "[sandbox]\nunix = 1",
+        ],
+        expect![[r#"
+            FILE:1: `permission` is no setting; did you mean `permissions`?
+            FILE:2: `permissions.alow` is no setting; did you mean `allow`?
+            FILE:2: `permissions.allow` has to be a list, and is a text
+            FILE:2: `permissions.allow` has to be a list of rules, each a text, and is a number
+            FILE:2: `permissions.allow`: a table without `rule`; add the rule, such as `Bash(ls:*)`
+            FILE:2: `permissions.allow.matches` is no setting; did you mean `match`?
+            FILE:2: `permissions.allow.match` has to be a text, and is a number
+            FILE:2: `Bash(` lacks its closing bracket
+            FILE:3: `Bash(*rm*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these
+            FILE:2: `Task(x)` names no tool of heeler's; the tools are Bash, Read, Edit, Write, LS
+            FILE:2: `Read(~you/x)` names another user's home; write `//` and the path
+            FILE:2: `yolo` is no permission mode; use ask, accept-edits, plan, allow-listed or bypass
+            FILE:3: `permissions.mode` and `permissions.defaultMode` are the same; keep one
+            FILE:2: `permissions.disableBypassPermissionsMode` has to be "disable", and is true or false
+            FILE:2: `permissions.additionalDirectories`: the folder `~you/x` names another user's home; write the whole path
+            FILE:2: `permissions.additionalDirectories`: the folder ` ` has no name; remove it
+            FILE:1: `hooks` has to be a table, and is a list
+            FILE:2: `hooks.PreTool` is no event; did you mean `PreToolUse`?
+            FILE:2: `hooks.x` is no event; there are SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PostToolUse, PostToolUseFailure, PreCompact, Stop, SubagentStart, SubagentStop, SessionEnd
+            FILE:2: `hooks.Stop` has to be a list, and is a table
+            FILE:2: `hooks.Stop.hook` is no setting; did you mean `hooks`?
+            FILE:2: `hooks.Stop.hooks`: heeler runs hooks of the type command, not `prompt`; change the type
+            FILE:2: `hooks.Stop.hooks`: a hook without a command; add `command`, or remove it
+            FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 86400
+            FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 86400
+            FILE:2: `hooks.Stop.hooks.timeout` has to be a whole number of seconds from 1 to 86400
+            FILE:2: `hooks.Stop.hooks.shell` is no setting; there are type, command, timeout
+            FILE:2: `env.A` has to be a text, and is a number
+            FILE:2: `env.A=B` cannot be a variable; rename it, or remove it
+            FILE:2: `env.A` cannot be a variable; rename it, or remove it
+            FILE:1: `env` has to be a table, and is a number
+            FILE:2: `of` is no mode of the sandbox; did you mean `off`?
+            FILE:2: `sandbox.mode` has to be a text, and is true or false
+            FILE:2: `sandbox.network` has to be true or false, and is a text
+            FILE:2: `sandbox.writable` has to be a list, and is a text
+            FILE:2: `sandbox.unix` is no setting; there are mode, writable, network
+        "#]],
+    );
+}
+
+#[test]
+fn what_forbids_is_never_passed_over_in_another_programs_file() {
+    check_refused(
+        Place::ProjectClaude,
+        &[
+            "[]",
+            r#"{"permissions": []}"#,
+            r#"{"permissions": {"deny": "Bash"}}"#,
+            r#"{"permissions": {"deny": [{"rule": "Bash"}]}}"#,
+            r#"{"permissions": {"deny": ["Bash(rm"]}}"#,
+            r#"{"permissions": {"ask": ["a b"]}}"#,
+            r#"{"permissions": {"deny": []},
+                "permissions": {"deny": ["Bash"]}}"#,
+            r#"{"permissions": {"deny": ["Bash"], "deny": []}}"#,
+            r#"{"permissions": {"disableBypassPermissionsMode": "yes"}}"#,
+            r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command"}]}]}}"#,
+        ],
+        expect![[r#"
+            FILE:1: the file has to be a table, and is a list
+            FILE:1: `permissions` has to be a table, and is a list
+            FILE:1: `permissions.deny` has to be a list, and is a text
+            FILE:1: `permissions.deny` has to be a list of rules, each a text, and is a table
+            FILE:1: `Bash(rm` lacks its closing bracket
+            FILE:1: `a b` does not begin with a tool's name; write Tool or Tool(argument)
+            FILE:2: `permissions` is given twice; merge the two
+            FILE:1: `permissions.deny` is given twice; merge the two
+            FILE:1: `permissions.disableBypassPermissionsMode` has to be "disable", and is a text
+            FILE:1: `hooks.PreToolUse.hooks`: a hook without a command; add `command`, or remove it
+        "#]],
+    );
+}
+
+#[test]
+fn a_saved_file_speaks_of_its_own_folder_only() {
+    let text = "['/space'.permissions]\nallow = ['Bash(make)']\n\
+                ['/other'.permissions]\nallow = ['Bash']\nmode = 'bypass'";
+    check(
+        Place::Saved,
+        text,
+        expect![[r#"
+        FILE:2: Allow Bash(make)
+    "#]],
+    );
+    check(
+        Place::Saved,
+        "['/space']\npermission = 1",
+        expect![[r#"FILE:2: `"/space".permission` is no setting; did you mean `permissions`?"#]],
+    );
+    check(Place::Saved, "", expect![""]);
+}
+
+#[test]
+fn rules_have_a_limit() {
+    let rules = |n: usize| format!("[permissions]\nallow = [{}]", "'Bash',".repeat(n));
+    let read = |n| Layer::read(&source(Place::User, rules(n)), &context());
+    assert_eq!(read(RULES_MAX).unwrap().rules.len(), RULES_MAX);
+    assert_eq!(
+        read(RULES_MAX + 1).unwrap_err().to_string(),
+        "FILE:2: there are more than 4096 rules; remove some"
+    );
+}
+
+const PLACES: [Place; 5] =
+    [Place::UserClaude, Place::User, Place::LocalClaude, Place::Local, Place::Saved];
+
+proptest! {
+    #[test]
+    fn no_bytes_panic(bytes: Vec<u8>, n in 0..PLACES.len()) {
+        let _ = Layer::read(&source(PLACES[n], bytes), &context());
+    }
+
+    /// Nor do texts that are nearly right: pieces of files in any order.
+    #[test]
+    fn no_pieces_panic(
+        pieces in prop::collection::vec(prop::sample::select(vec![
+            "{", "}", "[", "]", ":", ",", "\n", "=", "\"permissions\"", "permissions", "hooks",
+            "\"hooks\"", "\"deny\"", "deny", "\"Bash(x)\"", "'Read(~/x)'", "\"PreToolUse\"", "env",
+            "\"env\"", "sandbox", "mode", "\"mode\"", "1", "true", "\"\"", "'/space'", ".",
+        ]), 0..24),
+        n in 0..PLACES.len(),
+    ) {
+        let _ = Layer::read(&source(PLACES[n], pieces.concat()), &context());
+    }
+
+    /// A rule is read as what it was written as.
+    #[test]
+    fn a_rule_that_is_written_is_read(
+        rules in prop::collection::vec("(Bash|Read|Edit|WebFetch|Task|mcp__a)(\\([ -~]{1,8}\\))?", 1..5),
+        effect in prop::sample::select(vec![RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny]),
+    ) {
+        let key = match effect {
+            RuleEffect::Allow => "allow",
+            RuleEffect::Ask => "ask",
+            RuleEffect::Deny => "deny",
+        };
+        let json = serde_json::json!({ "permissions": { key: rules } }).to_string();
+        let parsed: Result<Vec<Rule>, _> =
+            rules.iter().map(|rule| Rule::parse(rule, effect, "FILE:1")).collect();
+        match Layer::read(&source(Place::LocalClaude, json), &context()) {
+            Ok(layer) => {
+                for rule in parsed.into_iter().flatten() {
+                    let is_turned = rule.argument.as_deref().is_some_and(|a| a.starts_with('~'));
+                    prop_assert!(is_turned || layer.rules.contains(&rule), "{rule} of {:?}", layer.rules);
+                }
+            }
+            Err(error) => prop_assert!(effect != RuleEffect::Allow, "{error}"),
+        }
+    }
+}

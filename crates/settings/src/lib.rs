@@ -1,0 +1,30 @@
+//! Layered settings: what may run, which commands run by themselves, and whose files are believed.
+//!
+//! Files become [`Source`]s, each source a [`Layer`] whose values know their lines, and all layers
+//! one [`Loaded`]. Only `files`, `trust` and `save` touch the disk; what comes between is pure.
+//!
+//! A file that lies in a repository may have been written by anybody. What it forbids counts at
+//! once; what it allows, runs or opens counts when the user trusted exactly these bytes.
+//!
+//! Invariants: no deny or ask rule is ever passed over in silence; a source that is not trusted
+//! never widens what may run; nothing here starts a process.
+
+mod document;
+mod error;
+mod files;
+mod layer;
+mod loaded;
+mod locked;
+mod source;
+mod trust;
+
+pub use document::FILE_BYTES_MAX;
+pub use error::SettingsError;
+pub use files::Files;
+pub use layer::{
+    Confinement, Example, HOOK_EVENTS, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer, Note,
+    RULES_MAX, Setting,
+};
+pub use loaded::{Loaded, UntrustedFile, load, merge};
+pub use source::{Aspect, Context, Place, Source};
+pub use trust::Trust;

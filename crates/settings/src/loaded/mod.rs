@@ -1,0 +1,168 @@
+//! All layers as one: rules as a union, of everything else the most specific that is trusted.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use heeler_core::{Mode, Rule, RuleEffect};
+
+use crate::error::SettingsError;
+use crate::layer::{Confinement, Example, HookSetting, Layer, Note, Setting};
+use crate::source::{Aspect, Context, Source};
+
+/// What all settings say together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Loaded {
+    /// Every rule that counts, the least specific first.
+    pub rules: Vec<Rule>,
+    /// What those rules have to match, and what not.
+    pub examples: Vec<Example>,
+    /// The mask on top of the rules.
+    pub mode: Option<Setting<Mode>>,
+    /// Where the mode bypass is ruled out.
+    pub bypass_ruled_out: Option<String>,
+    /// Folders that are read as the workspace is; absolute.
+    pub folders: Vec<Setting<PathBuf>>,
+    /// Commands that run by themselves, the least specific first.
+    pub hooks: Vec<HookSetting>,
+    /// Variables of commands.
+    pub environment: BTreeMap<String, Setting<String>>,
+    /// Whether commands are confined; `None` for the default.
+    pub confinement: Option<Setting<Confinement>>,
+    /// Folders that confined commands may write, beside the workspace; absolute.
+    pub writable: Vec<Setting<PathBuf>>,
+    /// Whether confined commands reach the network; `None` for the default.
+    pub network: Option<Setting<bool>>,
+    /// What a person should know.
+    pub notes: Vec<Note>,
+    /// Files of the repository that ask for more than they were trusted with.
+    pub untrusted: Vec<UntrustedFile>,
+}
+
+/// A file of the repository that asks for more than it was trusted with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UntrustedFile {
+    /// The file.
+    pub path: PathBuf,
+    /// What rules and errors call it.
+    pub name: String,
+    /// What it asks for and was not trusted with.
+    pub aspects: BTreeSet<Aspect>,
+    /// Its bytes: what would be trusted.
+    pub content: Vec<u8>,
+}
+
+/// Reads sources and merges them, together with layers that are ready, such as that of the flags.
+///
+/// # Errors
+/// When a source is broken, or says something that cannot be meant; names file, line and next step.
+pub fn load(
+    sources: &[Source],
+    ready: Vec<Layer>,
+    context: &Context,
+) -> Result<Loaded, SettingsError> {
+    let mut layers = Vec::new();
+    let mut untrusted = Vec::new();
+    for source in sources {
+        let layer = Layer::read(source, context)?;
+        let aspects = layer.untrusted();
+        if !aspects.is_empty() {
+            untrusted.push(UntrustedFile {
+                path: source.path.clone(),
+                name: source.name.clone(),
+                aspects,
+                content: source.content.clone(),
+            });
+        }
+        layers.push(layer);
+    }
+    layers.extend(ready);
+    Ok(Loaded { untrusted, ..merge(layers)? })
+}
+
+/// Merges layers, in whatever order they are given: each knows its place.
+///
+/// # Errors
+/// When a flag asks for the mode bypass that a file rules out.
+pub fn merge(mut layers: Vec<Layer>) -> Result<Loaded, SettingsError> {
+    layers.sort_by_key(|layer| layer.place);
+    let mut loaded = Loaded::default();
+    let mut limits = Vec::new();
+    for layer in layers {
+        limits.push((layer.confinement.clone(), layer.network.clone()));
+        loaded.take(layer);
+    }
+    for (confinement, network) in limits {
+        loaded.narrow(confinement, network);
+    }
+    match (&loaded.bypass_ruled_out, &loaded.mode) {
+        (Some(by), Some(Setting { value: Mode::Bypass, source })) => {
+            let why = format!("the mode bypass is ruled out by {by}; choose another mode");
+            Err(SettingsError::of_file(source, why))
+        }
+        _ => Ok(loaded),
+    }
+}
+
+impl Loaded {
+    /// Takes a layer that is more specific than all before it.
+    fn take(&mut self, layer: Layer) {
+        let trusts = |aspect| layer.is_trusted(aspect);
+        let counts = |rule: &Rule| rule.effect != RuleEffect::Allow || trusts(Aspect::Rules);
+        self.rules.extend(layer.rules.iter().filter(|rule| counts(rule)).cloned());
+        let examples = layer.examples.iter().filter(|example| counts(&example.rule));
+        self.examples.extend(examples.cloned());
+        if trusts(Aspect::Mode) {
+            replace(&mut self.mode, &layer.mode);
+        }
+        if self.bypass_ruled_out.is_none() {
+            self.bypass_ruled_out.clone_from(&layer.bypass_ruled_out);
+        }
+        if trusts(Aspect::Folders) {
+            self.folders.extend(layer.folders.iter().cloned());
+        }
+        if trusts(Aspect::Hooks) {
+            self.hooks.extend(layer.hooks.iter().cloned());
+        }
+        if trusts(Aspect::Environment) {
+            self.environment.extend(layer.environment.iter().cloned());
+        }
+        if trusts(Aspect::Sandbox) {
+            replace(&mut self.confinement, &layer.confinement);
+            replace(&mut self.network, &layer.network);
+            self.writable.extend(layer.writable.iter().cloned());
+        }
+        self.notes.extend(layer.notes);
+    }
+
+    /// What a repository's file that nobody trusts may do: make the box narrower than it is. What
+    /// the default is, is not known here, so only the narrowest is sure to be narrower than that.
+    fn narrow(
+        &mut self,
+        confinement: Option<Setting<Confinement>>,
+        network: Option<Setting<bool>>,
+    ) {
+        if let Some(asked) = confinement {
+            let narrower = match &self.confinement {
+                Some(set) => asked.value > set.value,
+                None => asked.value == Confinement::Required,
+            };
+            if narrower {
+                self.confinement = Some(asked);
+            }
+        }
+        if let Some(asked) = network.filter(|asked| !asked.value)
+            && self.network.as_ref().is_none_or(|set| set.value)
+        {
+            self.network = Some(asked);
+        }
+    }
+}
+
+fn replace<T: Clone>(setting: &mut Option<T>, by: &Option<T>) {
+    if by.is_some() {
+        setting.clone_from(by);
+    }
+}

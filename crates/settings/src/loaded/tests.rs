@@ -1,0 +1,223 @@
+//! Merging: what forbids always counts, what widens only from where it may.
+
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+use super::*;
+use crate::source::Place;
+
+const PLACES: [Place; 9] = [
+    Place::UserClaude,
+    Place::User,
+    Place::ProjectClaude,
+    Place::Project,
+    Place::LocalClaude,
+    Place::Local,
+    Place::Saved,
+    Place::Given,
+    Place::Flags,
+];
+
+fn setting<T>(value: T, place: Place) -> Setting<T> {
+    Setting { value, source: format!("{place:?}:1") }
+}
+
+/// A layer that says these of all the things it could say.
+fn layer(place: Place, says: &[Aspect], trusted: &[Aspect]) -> Layer {
+    let mut layer = Layer { trusted: trusted.iter().copied().collect(), ..Layer::empty(place) };
+    let source = format!("{place:?}:1");
+    for aspect in says {
+        match aspect {
+            Aspect::Rules => {
+                for effect in [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny] {
+                    let rule = Rule::parse(&format!("Bash({place:?})"), effect, &source).unwrap();
+                    let (text, matches) = ("x".to_owned(), true);
+                    let example =
+                        Example { rule: rule.clone(), text, matches, source: source.clone() };
+                    layer.examples.push(example);
+                    layer.rules.push(rule);
+                }
+            }
+            Aspect::Mode => layer.mode = Some(setting(Mode::AcceptEdits, place)),
+            Aspect::Folders => layer.folders.push(setting("/f".into(), place)),
+            Aspect::Hooks => layer.hooks.push(HookSetting {
+                event: "Stop".into(),
+                matcher: String::new(),
+                command: "x".into(),
+                timeout_seconds: None,
+                source: source.clone(),
+            }),
+            Aspect::Environment => {
+                layer.environment.push(("A".into(), setting(source.clone(), place)));
+            }
+            Aspect::Sandbox => {
+                layer.writable.push(setting("/w".into(), place));
+                layer.confinement = Some(setting(Confinement::Off, place));
+                layer.network = Some(setting(true, place));
+            }
+        }
+    }
+    layer
+}
+
+fn aspects() -> impl Strategy<Value = Vec<Aspect>> {
+    subsequence(Aspect::ALL.to_vec(), 0..=Aspect::ALL.len())
+}
+
+/// Layers of different places.
+fn layers() -> impl Strategy<Value = Vec<Layer>> {
+    let one =
+        |place| (aspects(), aspects()).prop_map(move |(says, trusts)| layer(place, &says, &trusts));
+    subsequence(PLACES.to_vec(), 0..=PLACES.len())
+        .prop_flat_map(move |places| places.into_iter().map(one).collect::<Vec<_>>())
+}
+
+/// What a merged layer widened, with the place that did.
+fn widened(loaded: &Loaded) -> Vec<(Aspect, &str)> {
+    let mut widened = Vec::new();
+    let allows = loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Allow);
+    widened.extend(allows.map(|rule| (Aspect::Rules, &*rule.source)));
+    widened.extend(loaded.mode.iter().map(|mode| (Aspect::Mode, &*mode.source)));
+    widened.extend(loaded.folders.iter().map(|one| (Aspect::Folders, &*one.source)));
+    widened.extend(loaded.hooks.iter().map(|hook| (Aspect::Hooks, &*hook.source)));
+    widened.extend(loaded.environment.values().map(|one| (Aspect::Environment, &*one.source)));
+    widened.extend(loaded.writable.iter().map(|one| (Aspect::Sandbox, &*one.source)));
+    widened.extend(loaded.confinement.iter().map(|one| (Aspect::Sandbox, &*one.source)));
+    widened.extend(loaded.network.iter().map(|one| (Aspect::Sandbox, &*one.source)));
+    widened
+}
+
+proptest! {
+    #[test]
+    fn the_order_layers_come_in_does_not_matter(
+        (layers, shuffled) in layers().prop_flat_map(|l| (Just(l.clone()), Just(l).prop_shuffle())),
+    ) {
+        prop_assert_eq!(merge(layers).unwrap(), merge(shuffled).unwrap());
+    }
+
+    #[test]
+    fn what_denies_or_asks_always_counts(layers in layers()) {
+        let loaded = merge(layers.clone()).unwrap();
+        for rule in layers.iter().flat_map(|layer| &layer.rules) {
+            let counts = loaded.rules.contains(rule);
+            prop_assert!(counts || rule.effect == RuleEffect::Allow, "{} {rule}", rule.source);
+        }
+    }
+
+    #[test]
+    fn a_source_that_is_not_trusted_never_widens(layers in layers()) {
+        let loaded = merge(layers.clone()).unwrap();
+        for (aspect, source) in widened(&loaded) {
+            let by = layers.iter().find(|layer| source == format!("{:?}:1", layer.place)).unwrap();
+            prop_assert!(by.is_trusted(aspect), "{aspect:?} of {source}");
+        }
+    }
+
+    #[test]
+    fn what_is_trusted_counts_and_the_most_specific_wins(layers in layers()) {
+        let loaded = merge(layers.clone()).unwrap();
+        let widened = widened(&loaded);
+        let mut sorted = layers;
+        sorted.sort_by_key(|layer| layer.place);
+        for aspect in Aspect::ALL {
+            let sources: Vec<String> = sorted
+                .iter()
+                .filter(|layer| layer.asks_for().contains(&aspect) && layer.is_trusted(aspect))
+                .map(|layer| format!("{:?}:1", layer.place))
+                .collect();
+            let found: Vec<&str> =
+                widened.iter().filter(|(other, _)| *other == aspect).map(|(_, by)| *by).collect();
+            match aspect {
+                Aspect::Rules | Aspect::Folders | Aspect::Hooks => prop_assert_eq!(found, sources),
+                Aspect::Mode | Aspect::Environment => {
+                    prop_assert_eq!(found.first().copied(), sources.last().map(String::as_str));
+                }
+                Aspect::Sandbox => {
+                    prop_assert_eq!(found.last().copied(), sources.last().map(String::as_str));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_layer_lacks_trust_in_is_told(
+        place in select(PLACES.to_vec()), says in aspects(), trusts in aspects(),
+    ) {
+        let layer = layer(place, &says, &trusts);
+        prop_assert_eq!(layer.asks_for(), says.iter().copied().collect());
+        let lacking = says.iter().filter(|aspect| !trusts.contains(aspect)).copied().collect();
+        let expected = if place.is_repository() { lacking } else { BTreeSet::new() };
+        prop_assert_eq!(layer.untrusted(), expected);
+    }
+}
+
+/// The box after a user's and a repository's wishes, which nobody trusts.
+fn check_box(
+    user: (Option<Confinement>, Option<bool>),
+    repository: (Option<Confinement>, Option<bool>),
+    expected: (Option<Confinement>, Option<bool>),
+) {
+    let layer = |place, (confinement, network): (Option<Confinement>, Option<bool>)| Layer {
+        confinement: confinement.map(|value| setting(value, place)),
+        network: network.map(|value| setting(value, place)),
+        ..Layer::empty(place)
+    };
+    let layers = vec![layer(Place::Local, repository), layer(Place::User, user)];
+    let loaded = merge(layers).unwrap();
+    let of = (loaded.confinement.map(|c| c.value), loaded.network.map(|n| n.value));
+    assert_eq!(of, expected, "{user:?} {repository:?}");
+}
+
+#[test]
+fn a_repository_makes_the_box_narrower_and_never_wider() {
+    use Confinement::{Off, On, Required};
+    let none = (None, None);
+    check_box(none, none, none);
+    check_box(none, (Some(Off), Some(true)), none);
+    check_box(none, (Some(On), Some(false)), (None, Some(false)));
+    check_box(none, (Some(Required), None), (Some(Required), None));
+    check_box((Some(Off), Some(true)), (Some(On), Some(false)), (Some(On), Some(false)));
+    check_box((Some(On), Some(false)), (Some(Off), Some(true)), (Some(On), Some(false)));
+    check_box((Some(Required), None), (Some(On), None), (Some(Required), None));
+}
+
+#[test]
+fn bypass_that_anybody_rules_out_is_refused() {
+    let mut flags = Layer::empty(Place::Flags);
+    flags.mode = Some(Setting { value: Mode::Bypass, source: "--permission-mode".into() });
+    let mut repository = Layer::empty(Place::LocalClaude);
+    repository.bypass_ruled_out = Some(".claude/settings.local.json:3".into());
+    assert!(merge(vec![flags.clone()]).is_ok());
+    assert!(merge(vec![repository.clone()]).is_ok());
+    assert_eq!(
+        merge(vec![repository, flags]).unwrap_err().to_string(),
+        "--permission-mode: the mode bypass is ruled out by .claude/settings.local.json:3; choose \
+         another mode"
+    );
+}
+
+#[test]
+fn sources_are_read_and_what_lacks_trust_is_shown() {
+    let source = |place, path: &str, content: &str| Source {
+        place,
+        path: path.into(),
+        name: path.to_owned(),
+        content: content.into(),
+        trusted: BTreeSet::new(),
+    };
+    let text = "[env]\nA = '1'\n[permissions]\ndeny = ['Bash(rm:*)']";
+    let sources = [
+        source(Place::Project, ".heeler/settings.toml", text),
+        source(Place::LocalClaude, ".claude/settings.local.json", "{}"),
+        source(Place::User, "/h/settings.toml", text),
+    ];
+    let context = Context { tools: vec!["Bash".into()], ..Context::default() };
+    let loaded = load(&sources, vec![Layer::empty(Place::Flags)], &context).unwrap();
+    let rules: Vec<String> = loaded.rules.iter().map(|r| format!("{r} {}", r.source)).collect();
+    assert_eq!(rules, ["Bash(rm:*) /h/settings.toml:4", "Bash(rm:*) .heeler/settings.toml:4"]);
+    assert_eq!(loaded.environment["A"].source, "/h/settings.toml:2");
+    let [untrusted] = loaded.untrusted.try_into().unwrap();
+    assert_eq!(untrusted.name, ".heeler/settings.toml");
+    assert_eq!(untrusted.aspects, [Aspect::Environment].into());
+    assert_eq!(untrusted.content, text.as_bytes());
+}

@@ -1,0 +1,132 @@
+//! Files of settings before they are understood: where each stands, and what it may do.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::document::Format;
+
+/// Where settings come from, the least specific first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// `~/.claude/settings.json`.
+    UserClaude,
+    /// `settings.toml` in heeler's home folder.
+    User,
+    /// `.claude/settings.json` in the workspace.
+    ProjectClaude,
+    /// `.heeler/settings.toml` in the workspace.
+    Project,
+    /// `.claude/settings.local.json` in the workspace.
+    LocalClaude,
+    /// `.heeler/settings.local.toml` in the workspace.
+    Local,
+    /// The workspace's part of `projects.toml` in heeler's home folder.
+    Saved,
+    /// A file that the command line names.
+    Given,
+    /// The command line.
+    Flags,
+}
+
+impl Place {
+    /// Whether the file comes with the repository, or could: whoever wrote it is not the user until
+    /// the user says so.
+    #[must_use]
+    pub fn is_repository(self) -> bool {
+        matches!(self, Self::ProjectClaude | Self::Project | Self::LocalClaude | Self::Local)
+    }
+
+    /// Whether the file belongs to another program, and so holds more than we know of.
+    #[must_use]
+    pub fn is_foreign(self) -> bool {
+        matches!(self, Self::UserClaude | Self::ProjectClaude | Self::LocalClaude)
+    }
+}
+
+/// What a repository's file may only do once the user trusted its exact content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Aspect {
+    /// Rules that allow.
+    Rules,
+    /// The permission mode.
+    Mode,
+    /// Folders beside the workspace.
+    Folders,
+    /// Commands that run by themselves.
+    Hooks,
+    /// Variables of commands.
+    Environment,
+    /// A wider box around commands.
+    Sandbox,
+}
+
+impl Aspect {
+    /// All there are.
+    pub const ALL: [Self; 6] =
+        [Self::Rules, Self::Mode, Self::Folders, Self::Hooks, Self::Environment, Self::Sandbox];
+
+    /// The name in `trust.toml`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Mode => "mode",
+            Self::Folders => "folders",
+            Self::Hooks => "hooks",
+            Self::Environment => "environment",
+            Self::Sandbox => "sandbox",
+        }
+    }
+
+    /// The aspect of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|aspect| aspect.name() == name)
+    }
+
+    /// What it is, for people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Rules => "rules that allow",
+            Self::Mode => "the permission mode",
+            Self::Folders => "folders beside the workspace",
+            Self::Hooks => "hooks, which are commands",
+            Self::Environment => "variables of commands",
+            Self::Sandbox => "a wider sandbox",
+        }
+    }
+}
+
+/// One file of settings, as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Where it stands.
+    pub place: Place,
+    /// The file.
+    pub path: PathBuf,
+    /// What rules and errors call it.
+    pub name: String,
+    /// The bytes.
+    pub content: Vec<u8>,
+    /// What it was trusted with; only asked of a repository's files.
+    pub trusted: BTreeSet<Aspect>,
+}
+
+impl Source {
+    pub(crate) fn format(&self) -> Format {
+        let is_json = self.path.extension().is_some_and(|extension| extension == "json");
+        if is_json { Format::Json } else { Format::Toml }
+    }
+}
+
+/// What settings are read for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Context {
+    /// The folder that is worked in, absolute.
+    pub workspace: String,
+    /// The user's home folder, for `~`.
+    pub home: Option<String>,
+    /// The names of the tools there are; a rule that speaks of none of them is told.
+    pub tools: Vec<String>,
+}

@@ -1,0 +1,8 @@
+//! Settings on a real disk: which files are read, whose are trusted, and what is kept.
+
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod trust;

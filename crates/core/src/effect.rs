@@ -110,6 +110,8 @@ pub enum EffectKind {
         replay_safe: bool,
         /// Which allowance let it run, for the audit.
         allowed_by: String,
+        /// Whether what it starts has to stay in the box.
+        confined: bool,
     },
     /// Wait, then write what `cause` says.
     Wake {

@@ -6,6 +6,7 @@
 //!
 //! Invariant: nothing here does I/O, reads a clock or needs a runtime.
 
+mod access;
 mod approver;
 mod clock;
 mod conversation;
@@ -28,6 +29,7 @@ mod upgrade;
 mod usage;
 mod view;
 
+pub use access::{Access, Concern, ConcernKind, ShellCommand, ShellLine};
 pub use approver::{AllowAll, Approver, DenyAll, ScriptedApprover};
 pub use clock::{Clock, Entropy, Timestamp};
 pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
@@ -39,7 +41,9 @@ pub use message::{
     Block, CacheMarker, Image, Message, Opaque, ProviderItem, RedactedThinking, Role, Text,
     Thinking, ToolResult, ToolUse,
 };
-pub use policy::{Decision, Mode, PermissionReason, Policy, Rule, RuleEffect, RuleError, Verdict};
+pub use policy::{
+    Decision, Judgement, Mode, PermissionReason, Policy, Rule, RuleEffect, RuleError, Verdict,
+};
 pub use provider::{
     EventStream, ModelEvent, ModelRequest, Provider, ProviderError, ProviderErrorKind, Reply,
 };
@@ -61,8 +65,8 @@ pub use store::{
 };
 pub use summary::{input_summary, output_summary, truncate_chars};
 pub use tool::{
-    Access, Facts, Metadata, Progress, Resource, StateChange, StateView, Tool, ToolContext,
-    ToolDefinition, ToolError, ToolOutput,
+    Facts, Metadata, Progress, Resource, StateChange, StateView, Tool, ToolContext, ToolDefinition,
+    ToolError, ToolOutput,
 };
 pub use typed_tool::{TypedTool, tool_schema};
 pub use upgrade::{RECORD_KINDS, RecordKind, Upgrade};

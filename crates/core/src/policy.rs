@@ -129,6 +129,9 @@ pub struct Policy {
     pub interactive: bool,
     /// The workspace's absolute path, to which relative rule arguments are anchored.
     pub workspace: String,
+    /// Whether there is a box for commands: one that stays in it runs there without a prompt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_box: bool,
     /// The policy of the agent that made this one: nothing runs here that would not run there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Box<Policy>>,
@@ -153,6 +156,18 @@ pub enum Verdict {
         /// What forbids it, in words for the model.
         by: String,
     },
+}
+
+/// A verdict with what led to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// What is to happen.
+    pub verdict: Verdict,
+    /// The rule that decided, where one did; of several that allow, the first.
+    pub rule: Option<Rule>,
+    /// Whether what the call starts stays in the box, when it runs: at once, or after somebody let
+    /// it.
+    pub confined: bool,
 }
 
 /// Why a prompt is shown.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, RawJson, SessionId,
+    Access, AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, RawJson,
+    SessionId,
 };
 
 /// Something a model can call.
@@ -77,22 +78,6 @@ pub struct Facts {
     pub terminal: bool,
 }
 
-/// One thing a call touches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Access {
-    /// Runs a shell command line.
-    Command(String),
-    /// Reads a file or folder, absolute.
-    Read(String),
-    /// Writes a file or folder, absolute.
-    Write(String),
-    /// Talks to a host.
-    Host(String),
-    /// Does something that cannot be said; counts as writing and asks.
-    Opaque(String),
-}
-
 /// A key that orders calls.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Resource {
@@ -117,6 +102,9 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// The folder relative paths start from, absolute.
     pub workspace: PathBuf,
+    /// Whether what it starts has to stay in the box. A tool that cannot confine then starts
+    /// nothing.
+    pub confined: bool,
     /// Tells watchers how far the call is; dropped when nobody watches.
     pub progress: Progress,
     /// The session's typed state when the call started.

@@ -222,6 +222,7 @@ mod tests {
             origin: InputOrigin::default(),
             cancel: CancellationToken::new(),
             workspace: PathBuf::from("/space"),
+            confined: false,
             progress: Progress::nowhere(),
             state: StateView::default(),
             clock: Arc::new(NoTime),

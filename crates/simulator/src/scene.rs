@@ -179,6 +179,7 @@ pub(crate) fn policy(chance: &mut Chance) -> Policy {
         rules,
         interactive: !chance.percent(12),
         workspace: tools::WORKSPACE.into(),
+        has_box: false,
         within: None,
     }
 }

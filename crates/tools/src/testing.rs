@@ -78,6 +78,7 @@ impl Folder {
             origin: InputOrigin::default(),
             cancel: CancellationToken::new(),
             workspace: self.path(""),
+            confined: false,
             progress: Progress::nowhere(),
             state: self.state.lock().unwrap().clone(),
             clock: Arc::new(Standing),

@@ -87,6 +87,7 @@ impl Room {
             origin: InputOrigin::default(),
             cancel: self.cancel.clone(),
             workspace: self.folder.path().to_owned(),
+            confined: false,
             progress: Progress::new(move |line| drop(sender.send(line))),
             state: StateView::default(),
             clock: Arc::new(clock),

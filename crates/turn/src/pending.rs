@@ -165,8 +165,10 @@ impl State {
                         },
                     })
                 }
-                CallStatus::Ready { by } if start.contains(&at) => Some(run(call, by)),
-                CallStatus::Started { by } => Some(run(call, by)),
+                CallStatus::Ready { by, confined } if start.contains(&at) => {
+                    Some(run(call, by, *confined))
+                }
+                CallStatus::Started { by, confined } => Some(run(call, by, *confined)),
                 CallStatus::Ready { .. } | CallStatus::Done(_) => None,
             };
             effects.extend(effect);
@@ -184,7 +186,7 @@ fn slot(call: &Call) -> Slot<'_> {
     }
 }
 
-fn run(call: &Call, by: &str) -> Effect {
+fn run(call: &Call, by: &str, confined: bool) -> Effect {
     Effect {
         id: EffectId::Run(call.id),
         kind: EffectKind::RunCall {
@@ -193,6 +195,7 @@ fn run(call: &Call, by: &str) -> Effect {
             input: call.input.clone(),
             replay_safe: call.facts.replay_safe || is_on(Bug::UnsyncedSideEffect),
             allowed_by: by.to_owned(),
+            confined,
         },
     }
 }

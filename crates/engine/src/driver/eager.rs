@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use super::Driver;
 use super::held::HeldProgress;
-use super::perform::{Spawned, finish_call};
+use super::perform::{Run, Spawned, finish_call};
 use super::running::Task;
 use crate::pipeline;
 
@@ -97,8 +97,9 @@ impl Driver {
             move |text| held.take(text)
         });
         let cancel = CancellationToken::new();
-        let execution =
-            self.execution(id, said.name.clone(), input.clone(), cancel.clone(), progress);
+        // What only looks starts nothing, so the box is no loss.
+        let run = Run { name: said.name.clone(), input: input.clone(), confined: true };
+        let execution = self.execution(id, run, cancel.clone(), progress);
         let (wanted, is_wanted) = oneshot::channel();
         let is_wanted = async move {
             // Nobody wants it: it is about to be aborted.

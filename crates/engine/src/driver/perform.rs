@@ -21,6 +21,13 @@ use crate::bugs::{Bug, is_on};
 use crate::pipeline::{self, Execution};
 use crate::toolset::short_hex;
 
+/// What is run by a call.
+pub(super) struct Run {
+    pub(super) name: String,
+    pub(super) input: RawJson,
+    pub(super) confined: bool,
+}
+
 /// A task of the driver's set.
 pub(super) struct Spawned {
     pub(super) cancel: CancellationToken,
@@ -116,7 +123,9 @@ impl Driver {
                 let open = OpenPermission { id: request, tool: name, input, summary, reason };
                 self.ask(id, open);
             }
-            EffectKind::RunCall { call, name, input, .. } => self.run_call(id, call, name, input),
+            EffectKind::RunCall { call, name, input, confined, .. } => {
+                self.run_call(id, call, Run { name, input, confined });
+            }
             EffectKind::Compact { cut, .. } => self.summarize(id, cut),
             EffectKind::Wake { at, cause } => self.wake(id, at, cause),
             // Their records are all there is to them.
@@ -138,15 +147,15 @@ impl Driver {
         self.running.begin(id, Spawned { cancel, abort });
     }
 
-    fn run_call(&mut self, id: EffectId, call: CallId, name: String, input: RawJson) {
-        if let Some(task) = self.eager.adopt(call, &name, &input) {
+    fn run_call(&mut self, id: EffectId, call: CallId, run: Run) {
+        if let Some(task) = self.eager.adopt(call, &run.name, &run.input) {
             self.running.begin(id, task);
             return;
         }
         let cancel = CancellationToken::new();
         let log = Arc::clone(&self.log);
         let progress = Progress::new(move |text| show_progress(&log, call, text));
-        let execution = self.execution(call, name, input, cancel.clone(), progress);
+        let execution = self.execution(call, run, cancel.clone(), progress);
         self.spawn(id, cancel, finish_call(call, execution, std::future::ready(())));
     }
 
@@ -154,11 +163,11 @@ impl Driver {
     pub(super) fn execution(
         &self,
         call: CallId,
-        name: String,
-        input: RawJson,
+        run: Run,
         cancel: CancellationToken,
         progress: Progress,
     ) -> Execution {
+        let Run { name, input, confined } = run;
         let origin = self.state.turn.as_ref().map(|turn| turn.origin.clone());
         let context = ToolContext {
             session: self.lease.id.clone(),
@@ -167,6 +176,7 @@ impl Driver {
             origin: origin.unwrap_or_default(),
             cancel,
             workspace: self.workspace.clone().into(),
+            confined,
             progress,
             state: self.state.values(),
             clock: Arc::clone(&self.parts.clock),

@@ -63,7 +63,7 @@ fn touches(rule: &Rule, tool: &str, access: &Access) -> bool {
 
 fn matches(rule: &Rule, tool: &str, access: &Access, line: impl Fn(&str, &str) -> bool) -> bool {
     let family = match access {
-        Access::Command(_) => "Bash",
+        Access::Command(_) | Access::Shell(_) => "Bash",
         Access::Read(_) => "Read",
         Access::Write(_) => "Edit",
         Access::Host(_) => "WebFetch",
@@ -75,6 +75,7 @@ fn matches(rule: &Rule, tool: &str, access: &Access, line: impl Fn(&str, &str) -
     let Some(argument) = rule.argument.as_deref() else { return true };
     match access {
         Access::Command(command) => line(command, argument),
+        Access::Shell(shell) => line(&shell.line, argument),
         Access::Read(path) | Access::Write(path) => argument
             .strip_suffix("/**")
             .is_some_and(|folder| path.starts_with(&format!("/w/{folder}/"))),

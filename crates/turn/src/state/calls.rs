@@ -1,7 +1,7 @@
 //! What planning, permission, start and end of a call do to the state.
 
 use heeler_core::{
-    CallId, CallPlan, CallPlanned, Decision, Event, Facts, LimitKind, PermissionAsked,
+    CallId, CallPlan, CallPlanned, Decision, Event, Facts, Judgement, LimitKind, PermissionAsked,
     PermissionDecided, PermissionReason, RawJson, RuleEffect, ToolOutput, TurnOutcome, Verdict,
     input_summary,
 };
@@ -33,7 +33,8 @@ impl State {
         let repeated = self.repeated_failures(id);
         let interactive = self.settings.policy.interactive;
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
-        let verdict = verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
+        let Judgement { verdict, confined, .. } =
+            verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
         let reason = match (verdict, repeated) {
             (Verdict::Deny { by }, _) => return self.refuse(id, &by, out),
             (Verdict::Ask { why }, _) if !interactive => {
@@ -45,7 +46,7 @@ impl State {
             (_, Some(times)) => PermissionReason::Repeated(times),
             (Verdict::Ask { why }, None) => PermissionReason::Policy(why),
             (Verdict::Allow { by }, None) => {
-                call.status = CallStatus::Ready { by };
+                call.status = CallStatus::Ready { by, confined };
                 return;
             }
         };
@@ -63,9 +64,9 @@ impl State {
             matches!(turn.phase, Phase::Model { started: true, .. })
                 && (calls_max == 0 || turn.calls_spent.saturating_add(index) < calls_max)
         });
-        let verdict = verdict::judge(&self.settings.policy, &self.grants, name, facts);
+        let judgement = verdict::judge(&self.settings.policy, &self.grants, name, facts);
         has_room
-            && matches!(verdict, Verdict::Allow { .. })
+            && matches!(judgement.verdict, Verdict::Allow { .. })
             && self.repeated_failures_of(name, input).is_none()
     }
 
@@ -123,7 +124,8 @@ impl State {
     fn judge_call_again(&mut self, id: CallId, out: &mut Announcer) {
         let interactive = self.settings.policy.interactive;
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
-        let verdict = verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
+        let Judgement { verdict, confined, .. } =
+            verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
         let waits = match &call.status {
             CallStatus::Asking { reason: PermissionReason::Policy(_), .. } => true,
             CallStatus::Asking { .. } | CallStatus::Ready { .. } => false,
@@ -137,7 +139,7 @@ impl State {
             }
             Verdict::Allow { by } if waits => {
                 let was_open = call.open_permission();
-                call.status = CallStatus::Ready { by: by.clone() };
+                call.status = CallStatus::Ready { by: by.clone(), confined };
                 if let Some(open) = was_open {
                     let decision = Decision::Once;
                     out.say(|| Event::PermissionDecided { id: open.id, decision, by });
@@ -196,9 +198,13 @@ impl State {
 
     fn let_run(&mut self, id: CallId, by: &str, out: &mut Announcer) {
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
-        match verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts) {
+        let Judgement { verdict, confined, .. } =
+            verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
+        match verdict {
             Verdict::Deny { by } => self.refuse(id, &by, out),
-            _ => call.status = CallStatus::Ready { by: format!("decision of {by}") },
+            Verdict::Ask { .. } | Verdict::Allow { .. } => {
+                call.status = CallStatus::Ready { by: format!("decision of {by}"), confined };
+            }
         }
     }
 
@@ -226,8 +232,8 @@ impl State {
     pub(super) fn on_call_started(&mut self, id: CallId, out: &mut Announcer) {
         let ready = |s: &CallStatus| matches!(s, CallStatus::Ready { .. });
         let Some(call) = self.call_in(id, ready) else { return };
-        if let CallStatus::Ready { by } = &call.status {
-            call.status = CallStatus::Started { by: by.clone() };
+        if let CallStatus::Ready { by, confined } = &call.status {
+            call.status = CallStatus::Started { by: by.clone(), confined: *confined };
         }
         out.say(|| Event::CallStarted {
             call: id,

@@ -41,7 +41,9 @@ impl State {
             .calls
             .iter()
             .filter_map(|call| match &call.status {
-                CallStatus::Started { by } => Some((call.id, by.clone(), call.facts.replay_safe)),
+                CallStatus::Started { by, confined } => {
+                    Some((call.id, by.clone(), *confined, call.facts.replay_safe))
+                }
                 _ => None,
             })
             .collect();
@@ -49,12 +51,12 @@ impl State {
             return;
         }
         let mut gives_up = false;
-        for (id, by, replay_safe) in started {
+        for (id, by, confined, replay_safe) in started {
             let Some(call) = turn.call_mut(id) else { continue };
             call.deaths += 1;
             gives_up |= call.deaths >= DEATHS_MAX;
             if (replay_safe || is_on(Bug::DoubleRun)) && call.deaths < DEATHS_MAX {
-                call.status = CallStatus::Ready { by };
+                call.status = CallStatus::Ready { by, confined };
             } else {
                 turn.finish_call(id, ToolOutput::error(words::OUTCOME_UNKNOWN), 0, out);
             }

@@ -119,11 +119,15 @@ pub enum CallStatus {
     Ready {
         /// What lets it.
         by: String,
+        /// Whether what it starts has to stay in the box.
+        confined: bool,
     },
     /// It runs.
     Started {
         /// What lets it.
         by: String,
+        /// Whether what it starts has to stay in the box.
+        confined: bool,
     },
     /// It has its result.
     Done(ToolOutput),

@@ -1,18 +1,23 @@
 //! What the policy says of a call: one function, deny wins.
 //!
 //! Order: deny rules, the mode's mask, ask rules, allow rules and grants, the mode's own
-//! allowances, and otherwise ask. Rules match a call's accesses, not its text, so a rule on
-//! editing holds for every tool that writes.
+//! allowances, the box, and otherwise ask. Rules match a call's accesses, not its text, so a rule
+//! on editing holds for every tool that writes.
 
 mod flaw;
 mod path;
+mod shell;
 mod shell_line;
+#[cfg(test)]
+mod shell_tests;
 #[cfg(test)]
 mod tests;
 
 pub use flaw::{flaw, speaks_of};
 
-use heeler_core::{Access, Facts, Mode, Policy, Rule, RuleEffect, Verdict};
+use heeler_core::{
+    Access, Facts, Judgement, Mode, Policy, Rule, RuleEffect, Verdict, truncate_chars,
+};
 
 use crate::bugs::{Bug, is_on};
 
@@ -34,77 +39,110 @@ const PROTECTED: [&str; 9] = [
 /// An agent made by another one is judged by both policies, and the stricter verdict holds: a
 /// child can only be narrower than its parent.
 #[must_use]
-pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Verdict {
+pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Judgement {
     let own = judge_alone(policy, grants, tool, facts);
-    match &policy.within {
+    let judgement = match &policy.within {
         None => own,
         Some(parent) => stricter(own, judge(parent, grants, tool, facts)),
-    }
+    };
+    let runs = !matches!(judgement.verdict, Verdict::Deny { .. });
+    Judgement { confined: judgement.confined && runs, ..judgement }
 }
 
-/// The stricter of two verdicts: deny before ask before allow.
-fn stricter(own: Verdict, parents: Verdict) -> Verdict {
-    match (&own, &parents) {
+/// The stricter of two verdicts: deny before ask before allow. What either confines is confined.
+fn stricter(own: Judgement, parents: Judgement) -> Judgement {
+    let confined = own.confined || parents.confined;
+    let judgement = match (&own.verdict, &parents.verdict) {
         (Verdict::Deny { .. }, _) | (_, Verdict::Allow { .. }) => own,
         (Verdict::Ask { .. }, Verdict::Ask { .. }) => own,
         _ => parents,
-    }
+    };
+    Judgement { confined, ..judgement }
 }
 
-fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Verdict {
+fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Judgement {
     let widens = is_on(Bug::WidenedPolicy) && whole_tool_rule(policy, grants, tool).is_some();
-    if let Some(by) = denied(policy, grants, tool, facts).filter(|_| !widens) {
-        return Verdict::Deny { by };
+    if let Some(denial) = denied(policy, grants, tool, facts).filter(|_| !widens) {
+        return denial;
     }
     if policy.mode == Mode::Plan
         && let Some(access) = facts.accesses.iter().find(|access| changes(access))
     {
         let by = format!("plan mode is read-only, and this call {}", describe(access));
-        return Verdict::Deny { by };
+        return judgement(Verdict::Deny { by }, None);
     }
     if policy.mode == Mode::Bypass {
-        return Verdict::Allow { by: "mode bypass".into() };
+        return judgement(Verdict::Allow { by: "mode bypass".into() }, None);
     }
+    let confined = policy.has_box && facts.accesses.iter().any(shell::stays_when_let);
     if let Some(rule) = matching(grants, RuleEffect::Ask, policy, tool, facts) {
-        return ask(policy, format!("the rule {rule} ({}) asks", rule.source));
+        let verdict = ask(policy, format!("the rule {rule} ({}) asks", rule.source));
+        return Judgement { confined, ..judgement(verdict, Some(rule)) };
     }
-    let mut reasons = Vec::new();
+    let mut allowances = Vec::new();
     for access in &facts.accesses {
         match allowance(policy, grants, tool, access) {
-            Some(by) => reasons.push(by),
-            None => return not_allowed(policy, access),
+            Ok(allowance) => allowances.push(allowance),
+            Err(why) => return Judgement { confined, ..judgement(ask(policy, why), None) },
         }
     }
-    if reasons.is_empty() {
-        match whole_tool_rule(policy, grants, tool) {
-            Some(by) => reasons.push(by),
-            None => reasons.push("touches nothing outside the agent".into()),
-        }
+    if allowances.is_empty() {
+        let rule = whole_tool_rule(policy, grants, tool);
+        allowances.push(rule.map_or_else(
+            || Allowance::of_fact("touches nothing outside the agent"),
+            Allowance::of_rule,
+        ));
     }
+    let confined = allowances.iter().any(|allowance| allowance.confined);
+    let rule = allowances.iter().find_map(|allowance| allowance.rule);
+    let mut reasons: Vec<String> = allowances.into_iter().map(|allowance| allowance.by).collect();
     reasons.dedup();
-    Verdict::Allow { by: reasons.join("; ") }
+    let verdict = Verdict::Allow { by: reasons.join("; ") };
+    Judgement { confined, ..judgement(verdict, rule) }
 }
 
-/// The deny rule that matches, in words for the model.
-fn denied(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Option<String> {
+fn judgement(verdict: Verdict, rule: Option<&Rule>) -> Judgement {
+    Judgement { verdict, rule: rule.cloned(), confined: false }
+}
+
+/// What lets one access through.
+struct Allowance<'a> {
+    by: String,
+    rule: Option<&'a Rule>,
+    confined: bool,
+}
+
+impl<'a> Allowance<'a> {
+    fn of_rule(rule: &'a Rule) -> Self {
+        let by = format!("rule {rule} ({})", rule.source);
+        Self { by, rule: Some(rule), confined: false }
+    }
+
+    fn of_fact(by: &str) -> Self {
+        Self { by: by.to_owned(), rule: None, confined: false }
+    }
+}
+
+/// The denial by a rule, in words for the model.
+fn denied(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Option<Judgement> {
     if let Some(rule) = matching(grants, RuleEffect::Deny, policy, tool, facts) {
-        return Some(format!("the rule {rule} ({}) denies it", rule.source));
+        let by = format!("the rule {rule} ({}) denies it", rule.source);
+        return Some(judgement(Verdict::Deny { by }, Some(rule)));
     }
     // A command line that is not understood might hide what a deny rule names.
     let hidden =
         all_rules(policy, grants).filter(|rule| rule.effect == RuleEffect::Deny).find(|rule| {
-            facts.accesses.iter().any(|access| match (access, &rule.argument) {
-                (Access::Command(line), Some(argument)) => {
-                    names_tool(rule, tool, access) && shell_line::may_hide(line, argument)
-                }
-                _ => false,
+            facts.accesses.iter().any(|access| {
+                let Some(argument) = &rule.argument else { return false };
+                names_tool(rule, tool, access) && shell::may_hide(access, argument)
             })
         })?;
-    Some(format!(
+    let by = format!(
         "the rule {hidden} ({}) denies something this command line may contain; run the parts as \
          separate simple commands",
         hidden.source
-    ))
+    );
+    Some(judgement(Verdict::Deny { by }, Some(hidden)))
 }
 
 /// The policy's rules and those given in this session; a person can forbid there, too.
@@ -127,40 +165,49 @@ fn matching<'a>(
     })
 }
 
-/// What lets one access through: a rule, a grant, or the mode.
-fn allowance(policy: &Policy, grants: &[Rule], tool: &str, access: &Access) -> Option<String> {
-    for rule in all_rules(policy, grants).filter(|rule| rule.effect == RuleEffect::Allow) {
-        if matches(rule, policy, tool, access) {
-            return Some(format!("rule {rule} ({})", rule.source));
-        }
+/// What lets one access through: a rule, a grant, the mode, or the box; else why somebody is asked.
+fn allowance<'a>(
+    policy: &'a Policy,
+    grants: &'a [Rule],
+    tool: &str,
+    access: &Access,
+) -> Result<Allowance<'a>, String> {
+    if let Access::Shell(line) = access {
+        return shell::allowance(policy, grants, tool, line);
+    }
+    let mut allows = all_rules(policy, grants).filter(|rule| rule.effect == RuleEffect::Allow);
+    if let Some(rule) = allows.find(|rule| matches(rule, policy, tool, access)) {
+        return Ok(Allowance::of_rule(rule));
     }
     match access {
         Access::Read(path) if path::is_inside(path, &policy.workspace) => {
-            Some("reads in the workspace are allowed".into())
+            Ok(Allowance::of_fact("reads in the workspace are allowed"))
         }
         Access::Write(path)
-            if policy.mode == Mode::AcceptEdits
-                && path::is_inside(path, &policy.workspace)
-                && !is_protected(path, &policy.workspace) =>
+            if policy.mode == Mode::AcceptEdits && is_free(path, &policy.workspace) =>
         {
-            Some("mode accept-edits".into())
+            Ok(Allowance::of_fact("mode accept-edits"))
         }
-        _ => None,
+        _ => Err(not_allowed(policy, access)),
     }
 }
 
-fn whole_tool_rule(policy: &Policy, grants: &[Rule], tool: &str) -> Option<String> {
-    let rule = all_rules(policy, grants).find(|rule| {
-        rule.effect == RuleEffect::Allow && rule.argument.is_none() && same_name(&rule.tool, tool)
-    })?;
-    Some(format!("rule {rule} ({})", rule.source))
+/// Whether a plain edit of this path decides nothing but its content.
+fn is_free(path: &str, workspace: &str) -> bool {
+    path::is_inside(path, workspace) && !is_protected(path, workspace)
 }
 
-fn not_allowed(policy: &Policy, access: &Access) -> Verdict {
+fn whole_tool_rule<'a>(policy: &'a Policy, grants: &'a [Rule], tool: &str) -> Option<&'a Rule> {
+    all_rules(policy, grants).find(|rule| {
+        rule.effect == RuleEffect::Allow && rule.argument.is_none() && same_name(&rule.tool, tool)
+    })
+}
+
+fn not_allowed(policy: &Policy, access: &Access) -> String {
     let what = describe(access);
     match policy.mode {
-        Mode::AllowListed => ask(policy, format!("it {what}, which no rule allows")),
-        _ => ask(policy, format!("it {what}")),
+        Mode::AllowListed => format!("it {what}, which no rule allows"),
+        _ => format!("it {what}"),
     }
 }
 
@@ -175,12 +222,17 @@ fn ask(policy: &Policy, why: String) -> Verdict {
 }
 
 fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
+    if let Access::Shell(line) = access
+        && shell::touches(rule, policy, line)
+    {
+        return true;
+    }
     if !names_tool(rule, tool, access) {
         return false;
     }
     let Some(argument) = &rule.argument else { return true };
     let flaw = match access {
-        Access::Command(_) => flaw::of_command(argument),
+        Access::Command(_) | Access::Shell(_) => flaw::of_command(argument),
         Access::Read(_) | Access::Write(_) => flaw::of_path(argument),
         // Another tool's rule may speak of the paths that the tool touches too.
         Access::Host(_) if same_name(&rule.tool, "WebFetch") => flaw::of_host(argument),
@@ -191,6 +243,7 @@ fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
     }
     match access {
         Access::Command(line) => shell_line::matches(line, argument),
+        Access::Shell(line) => shell::runs(line, argument),
         Access::Read(path) | Access::Write(path) => {
             path::matches(path, argument, &policy.workspace)
         }
@@ -205,7 +258,7 @@ fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
 /// Whether a rule speaks of this tool, by its name or by what the access does.
 fn names_tool(rule: &Rule, tool: &str, access: &Access) -> bool {
     let family = match access {
-        Access::Command(_) => "Bash",
+        Access::Command(_) | Access::Shell(_) => "Bash",
         Access::Read(_) => "Read",
         Access::Write(_) => "Edit",
         Access::Host(_) => "WebFetch",
@@ -232,14 +285,17 @@ fn is_protected(path: &str, workspace: &str) -> bool {
 }
 
 fn changes(access: &Access) -> bool {
-    !matches!(access, Access::Read(_) | Access::Host(_))
+    match access {
+        Access::Read(_) | Access::Host(_) => false,
+        Access::Shell(line) => !line.is_read_only || !line.concerns.is_empty(),
+        Access::Command(_) | Access::Write(_) | Access::Opaque(_) => true,
+    }
 }
 
 fn describe(access: &Access) -> String {
     match access {
-        Access::Command(line) => {
-            format!("runs the command `{}`", heeler_core::truncate_chars(line, 80))
-        }
+        Access::Command(line) => format!("runs the command `{}`", truncate_chars(line, 80)),
+        Access::Shell(line) => shell::describe(line),
         Access::Read(path) => format!("reads {path}"),
         Access::Write(path) => format!("writes {path}"),
         Access::Host(host) => format!("talks to {host}"),

@@ -15,6 +15,20 @@ pub(super) fn relative<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     }
 }
 
+/// `path` made absolute against `workspace`, with `.` and `..` resolved by letters.
+pub(super) fn absolute(path: &str, workspace: &str) -> String {
+    let from = if path.starts_with('/') { "" } else { workspace };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in from.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
 /// Whether `path` is `folder` or lies in it.
 pub(super) fn is_inside(path: &str, folder: &str) -> bool {
     !folder.is_empty() && relative(path, folder).is_some()

@@ -17,6 +17,7 @@ fn policy(mode: Mode, rules: &str) -> Policy {
         rules: rules.split(", ").filter(|r| !r.is_empty()).map(rule).collect(),
         interactive: true,
         workspace: "/space".into(),
+        has_box: false,
         within: None,
     }
 }
@@ -24,7 +25,7 @@ fn policy(mode: Mode, rules: &str) -> Policy {
 /// Judges `tool access` under a mode and rules.
 fn check(mode: Mode, rules: &str, tool: &str, access: Access, expected: &str) {
     let facts = Facts { accesses: vec![access], ..Facts::default() };
-    let verdict = match judge(&policy(mode, rules), &[], tool, &facts) {
+    let verdict = match judge(&policy(mode, rules), &[], tool, &facts).verdict {
         Verdict::Allow { .. } => "allow",
         Verdict::Ask { .. } => "ask",
         Verdict::Deny { .. } => "deny",
@@ -35,7 +36,7 @@ fn check(mode: Mode, rules: &str, tool: &str, access: Access, expected: &str) {
 /// What a verdict says, its kind first.
 fn check_words(policy: &Policy, tool: &str, accesses: &[Access], expected: &str) {
     let facts = Facts { accesses: accesses.to_vec(), ..Facts::default() };
-    let words = match judge(policy, &[], tool, &facts) {
+    let words = match judge(policy, &[], tool, &facts).verdict {
         Verdict::Allow { by } => format!("allow: {by}"),
         Verdict::Ask { why } => format!("ask: {why}"),
         Verdict::Deny { by } => format!("deny: {by}"),

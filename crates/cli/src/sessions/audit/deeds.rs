@@ -122,7 +122,7 @@ impl Fold {
             None => unknown(entry, id),
             Some(call) => match &call.status {
                 CallStatus::Started { .. } if !is_side_effect(&call.facts) => return,
-                CallStatus::Started { by } => deed(entry, call, Some(by.clone()), Ending::Open),
+                CallStatus::Started { by, .. } => deed(entry, call, Some(by.clone()), Ending::Open),
                 // Records before it are missing, so nobody knows what it touched.
                 _ => deed(entry, call, None, Ending::Open),
             },

@@ -11,6 +11,7 @@ pub(super) fn of_tests() -> Settings {
         rules: Vec::new(),
         interactive: true,
         workspace: toolbox::WORKSPACE.into(),
+        has_box: false,
         within: None,
     };
     let mut settings = Settings { policy, ..Settings::default() };

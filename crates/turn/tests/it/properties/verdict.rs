@@ -1,6 +1,9 @@
 //! The verdict: deny wins, whatever else is written, granted or set.
 
-use heeler_core::{Access, Facts, Mode, Policy, Rule, RuleEffect, Verdict};
+use heeler_core::{
+    Access, Concern, ConcernKind, Facts, Judgement, Mode, Policy, Rule, RuleEffect, ShellCommand,
+    ShellLine, Verdict,
+};
 use heeler_turn::verdict::judge;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -18,7 +21,34 @@ struct Sample {
 fn samples() -> Vec<Sample> {
     let sample = |tool, access, arguments| Sample { tool, access, arguments };
     let bash = |line: &str, arguments| sample("Bash", Access::Command(line.into()), arguments);
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let shell =
+        |line: ShellLine, arguments| sample("Bash", Access::Shell(Box::new(line)), arguments);
+    let line = |line: &str, concerns: &[ConcernKind]| ShellLine {
+        line: line.into(),
+        commands: line
+            .split(" && ")
+            .map(|part| ShellCommand { words: words(part), ..ShellCommand::default() })
+            .collect(),
+        concerns: concerns.iter().map(|kind| Concern { kind: *kind, why: "?".into() }).collect(),
+        ..ShellLine::default()
+    };
     vec![
+        shell(
+            line("ls && git push", &[ConcernKind::Leaves]),
+            &["Bash(git push:*)", "Bash(git push)", "Bash(ls *)", "Bash"],
+        ),
+        shell(line("git reset --hard", &[ConcernKind::Irreversible]), &["Bash(git reset:*)"]),
+        shell(line("g$X x", &[ConcernKind::NotUnderstood]), &["Bash(rm:*)", "Bash(git:*)"]),
+        shell(
+            ShellLine { is_read_only: true, ..line("cat src/../.env", &[]) },
+            &["Read(.env)", "Read(//w/.env)", "Bash(cat:*)", "Grep(.env)"],
+        ),
+        shell(
+            ShellLine { writes: vec!["/w/out/a".into()], ..line("echo a", &[]) },
+            &["Edit(out/**)", "Write(out)", "Bash(echo a)"],
+        ),
+        shell(line("cp --target=out/a b", &[]), &["Edit(out/**)", "Read(b)"]),
         bash("git push", &["Bash", "Bash(git push)", "Bash(git:*)", "bash(git push:*)", "B*"]),
         bash("git  push --force", &["Bash(git push:*)", "Bash(git *)", "Bash"]),
         // A line that is not plainly one command is denied when it may hide what a rule names.
@@ -69,12 +99,12 @@ fn facts() -> impl Strategy<Value = (&'static str, Facts)> {
 }
 
 fn policy(mode: Mode, rules: Vec<Rule>) -> Policy {
-    Policy { mode, rules, interactive: true, workspace: "/w".into(), within: None }
+    Policy { mode, rules, interactive: true, workspace: "/w".into(), has_box: true, within: None }
 }
 
 /// How little a verdict lets through.
-fn strictness(verdict: &Verdict) -> u8 {
-    match verdict {
+fn strictness(judgement: &Judgement) -> u8 {
+    match &judgement.verdict {
         Verdict::Allow { .. } => 0,
         Verdict::Ask { .. } => 1,
         Verdict::Deny { .. } => 2,
@@ -132,7 +162,10 @@ proptest! {
         let judged = |mode| judge(&policy(mode, rules.clone()), &grants, tool, &facts);
         prop_assert_ne!(strictness(&judged(Mode::Bypass)), 1);
         prop_assert_ne!(strictness(&judged(Mode::AllowListed)), 1);
-        let changes = |a: &Access| !matches!(a, Access::Read(_) | Access::Host(_));
+        let changes = |access: &Access| match access {
+            Access::Shell(line) => !line.is_read_only,
+            other => !matches!(other, Access::Read(_) | Access::Host(_)),
+        };
         if facts.accesses.iter().any(changes) {
             prop_assert_eq!(strictness(&judged(Mode::Plan)), 2);
         }

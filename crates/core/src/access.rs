@@ -1,0 +1,86 @@
+//! What a call touches, in the words that rules and verdicts speak of.
+
+use serde::{Deserialize, Serialize};
+
+/// One thing a call touches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Runs a shell command line of which nothing more is known.
+    Command(String),
+    /// Runs a shell command line that was read with the shell's grammar.
+    Shell(Box<ShellLine>),
+    /// Reads a file or folder, absolute.
+    Read(String),
+    /// Writes a file or folder, absolute.
+    Write(String),
+    /// Talks to a host.
+    Host(String),
+    /// Does something that cannot be said; counts as writing and asks.
+    Opaque(String),
+}
+
+/// A command line and all that it may do, as its grammar says.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ShellLine {
+    /// As the model wrote it.
+    pub line: String,
+    /// Every simple command that it may run, those inside of others included.
+    pub commands: Vec<ShellCommand>,
+    /// What it is known to write, absolute.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<String>,
+    /// Why somebody should look before it runs. Without any, a box holds all that it may do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub concerns: Vec<Concern>,
+    /// It is known to change nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_read_only: bool,
+}
+
+/// One simple command of a line.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ShellCommand {
+    /// Its words after quotes are taken away, the program first.
+    pub words: Vec<String>,
+    /// The same without what rules need not name, where that differs: `git push` of
+    /// `/usr/bin/git -C sub push`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plain: Vec<String>,
+    /// It only runs another command of the line, so no rule needs to allow it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_wrapper: bool,
+}
+
+/// Why somebody should look at a command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Concern {
+    /// Of what sort it is.
+    pub kind: ConcernKind,
+    /// In a few words, for a person.
+    pub why: String,
+}
+
+/// The sorts of concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConcernKind {
+    /// What it runs cannot be told from the line.
+    NotUnderstood,
+    /// It destroys what nothing brings back. Asks whatever rules allow.
+    Irreversible,
+    /// It needs what a box does not let through: the network, another user's rights, other places.
+    Leaves,
+    /// It sets what decides which programs run.
+    Environment,
+}
+
+impl ShellLine {
+    /// Whether there is a concern of this sort.
+    #[must_use]
+    pub fn has(&self, kind: ConcernKind) -> bool {
+        self.concerns.iter().any(|concern| concern.kind == kind)
+    }
+}

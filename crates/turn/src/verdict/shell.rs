@@ -1,0 +1,151 @@
+//! Command lines that were read with the shell's grammar: every simple command counts.
+//!
+//! What no rule allows still runs when there is a box and nothing speaks against it: the box holds
+//! it. What a rule allows runs outside of the box, since that is what somebody allowed it for.
+
+use heeler_core::{
+    Access, Concern, ConcernKind, Mode, Policy, Rule, RuleEffect, ShellCommand, ShellLine,
+    truncate_chars,
+};
+
+use super::{Allowance, all_rules, flaw, is_free, matches, path, same_name, shell_line};
+
+/// The tools whose rules speak of what a command may read, and of what it may write.
+const READS: [&str; 4] = ["Read", "Grep", "Glob", "LS"];
+const WRITES: [&str; 2] = ["Edit", "Write"];
+
+/// What lets a line run, or why somebody is asked.
+pub(super) fn allowance<'a>(
+    policy: &'a Policy,
+    grants: &'a [Rule],
+    tool: &str,
+    line: &ShellLine,
+) -> Result<Allowance<'a>, String> {
+    let asks = || match policy.mode {
+        Mode::AllowListed => format!("it {}, which no rule allows", describe(line)),
+        _ => format!("it {}", describe(line)),
+    };
+    if line.has(ConcernKind::Irreversible) {
+        return Err(asks());
+    }
+    if let Some(rule) = allowed_by(policy, grants, tool, line) {
+        return Ok(Allowance::of_rule(rule));
+    }
+    if policy.has_box && line.concerns.is_empty() {
+        return Ok(Allowance { confined: true, ..Allowance::of_fact("it stays in the box") });
+    }
+    Err(asks())
+}
+
+/// The rule that allows a line: one for the whole tool, or one for each of its commands (then the
+/// first of these).
+fn allowed_by<'a>(
+    policy: &'a Policy,
+    grants: &'a [Rule],
+    tool: &str,
+    line: &ShellLine,
+) -> Option<&'a Rule> {
+    let rules: Vec<&Rule> = all_rules(policy, grants)
+        .filter(|rule| rule.effect == RuleEffect::Allow)
+        .filter(|rule| same_name(&rule.tool, tool) || same_name(&rule.tool, "Bash"))
+        .collect();
+    if let Some(whole) = rules.iter().find(|rule| rule.argument.is_none()) {
+        return Some(whole);
+    }
+    // A rule names what it allows; these may be something else than they look.
+    if line.has(ConcernKind::NotUnderstood) || line.has(ConcernKind::Environment) {
+        return None;
+    }
+    let allowing = |command: &ShellCommand| {
+        rules.iter().copied().find(|rule| {
+            let argument = rule.argument.as_deref().unwrap_or_default();
+            flaw::of_command(argument).is_none() && command_matches(command, argument)
+        })
+    };
+    let named = line.commands.iter().filter(|command| !command.is_wrapper);
+    let found: Vec<Option<&Rule>> = named.map(allowing).collect();
+    let writes_may = line.writes.iter().all(|path| {
+        let access = Access::Write(path.clone());
+        is_free(path, &policy.workspace)
+            || all_rules(policy, grants)
+                .filter(|rule| rule.effect == RuleEffect::Allow)
+                .any(|rule| matches(rule, policy, tool, &access))
+    });
+    let first = found.first().copied().flatten();
+    first.filter(|_| writes_may && found.iter().all(Option::is_some))
+}
+
+/// Whether a rule on commands speaks of any command of the line.
+pub(super) fn runs(line: &ShellLine, argument: &str) -> bool {
+    shell_line::matches(&line.line, argument)
+        || line.commands.iter().any(|command| command_matches(command, argument))
+}
+
+/// Whether a rule that asks or denies speaks of a path that the line names or writes. Allow rules
+/// on paths say nothing of commands.
+pub(super) fn touches(rule: &Rule, policy: &Policy, line: &ShellLine) -> bool {
+    let Some(argument) = rule.argument.as_deref().filter(|_| rule.effect != RuleEffect::Allow)
+    else {
+        return false;
+    };
+    let is_one_of = |names: &[&str]| names.iter().any(|name| same_name(&rule.tool, name));
+    let names_it = |path: &str| path::matches(path, argument, &policy.workspace);
+    if !(is_one_of(&READS) || is_one_of(&WRITES)) || flaw::of_path(argument).is_some() {
+        return false;
+    }
+    let written = || line.writes.iter().any(|path| names_it(path));
+    // What is only read is no business of a rule on writing.
+    let named = || {
+        (is_one_of(&READS) || !line.is_read_only)
+            && line.commands.iter().flat_map(|command| command.words.iter().skip(1)).any(|word| {
+                paths_in(word).any(|path| names_it(&path::absolute(path, &policy.workspace)))
+            })
+    };
+    written() || named()
+}
+
+/// What in a word may be a path: the word, and what follows a `=` in it.
+fn paths_in(word: &str) -> impl Iterator<Item = &str> {
+    let value = word.split_once('=').map(|(_, value)| value);
+    [Some(word), value].into_iter().flatten().filter(|path| !path.is_empty())
+}
+
+/// Whether a line of which not all is understood may contain what a deny rule's argument names.
+pub(super) fn may_hide(access: &Access, argument: &str) -> bool {
+    match access {
+        Access::Command(line) => shell_line::may_hide(line, argument),
+        Access::Shell(line) => {
+            line.has(ConcernKind::NotUnderstood) && shell_line::may_hide(&line.line, argument)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a line that somebody lets run has no need to leave the box.
+pub(super) fn stays_when_let(access: &Access) -> bool {
+    matches!(access, Access::Shell(line) if !line.has(ConcernKind::Leaves))
+}
+
+/// What a line does, after "it".
+pub(super) fn describe(line: &ShellLine) -> String {
+    let mut text = format!("runs the command `{}`", truncate_chars(&line.line, 80));
+    let whys: Vec<&str> = line.concerns.iter().map(|Concern { why, .. }| why.as_str()).collect();
+    if !whys.is_empty() {
+        text += &format!(" ({})", whys.join("; "));
+    }
+    text
+}
+
+/// Whether a command's words are those of `words:*` with any behind them, or exactly `words`.
+fn command_matches(command: &ShellCommand, argument: &str) -> bool {
+    let (prefix, is_prefix) =
+        match argument.strip_suffix(":*").or_else(|| argument.strip_suffix(" *")) {
+            Some(prefix) => (prefix, true),
+            None => (argument, false),
+        };
+    let wanted: Vec<&str> = prefix.split_whitespace().collect();
+    [&command.words, &command.plain].into_iter().filter(|words| !words.is_empty()).any(|words| {
+        let begins = words.len() >= wanted.len() && words.iter().zip(&wanted).all(|(a, b)| a == b);
+        begins && (is_prefix || words.len() == wanted.len())
+    })
+}

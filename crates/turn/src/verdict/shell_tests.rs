@@ -1,0 +1,171 @@
+//! Verdicts on command lines that were read: what runs at once, what asks, and what stays in the
+//! box.
+
+use heeler_core::{Concern, ConcernKind, ShellCommand, ShellLine};
+
+use super::*;
+
+/// A line of plain commands, parted by ` && `. A command before ` @ ` only runs the others.
+fn line(text: &str, concerns: &[(ConcernKind, &str)]) -> ShellLine {
+    let command = |part: &str| {
+        let (words, is_wrapper) = match part.strip_suffix(" @") {
+            Some(wrapper) => (wrapper, true),
+            None => (part, false),
+        };
+        let words = words.split_whitespace().map(str::to_owned).collect();
+        ShellCommand { words, is_wrapper, ..ShellCommand::default() }
+    };
+    ShellLine {
+        line: text.to_owned(),
+        commands: text.split(" && ").map(command).collect(),
+        concerns: concerns
+            .iter()
+            .map(|(kind, why)| Concern { kind: *kind, why: (*why).to_owned() })
+            .collect(),
+        ..ShellLine::default()
+    }
+}
+
+/// The policy of these rules: `+` allow, `?` ask, `-` deny.
+fn policy(mode: Mode, rules: &str) -> Policy {
+    let rule = |text: &str| {
+        let effect = match &text[..1] {
+            "+" => RuleEffect::Allow,
+            "?" => RuleEffect::Ask,
+            _ => RuleEffect::Deny,
+        };
+        Rule::parse(&text[1..], effect, "test").unwrap()
+    };
+    let rules = rules.split(", ").filter(|rule| !rule.is_empty()).map(rule).collect();
+    let workspace = "/space".into();
+    Policy { mode, rules, interactive: true, workspace, has_box: true, within: None }
+}
+
+/// `allow`, `ask` or `deny`, where it runs, and the rule that decided.
+fn judged(policy: &Policy, line: &ShellLine) -> String {
+    let facts = Facts { accesses: vec![Access::Shell(Box::new(line.clone()))], ..Facts::default() };
+    let judgement = judge(policy, &[], "Bash", &facts);
+    let verdict = match judgement.verdict {
+        Verdict::Allow { .. } => "allow",
+        Verdict::Ask { .. } => "ask",
+        Verdict::Deny { .. } => "deny",
+    };
+    let place = if judgement.confined { " in the box" } else { "" };
+    let rule = judgement.rule.map(|rule| format!(" by {rule}")).unwrap_or_default();
+    format!("{verdict}{place}{rule}")
+}
+
+fn check(mode: Mode, rules: &str, line: &ShellLine, expected: &str) {
+    let judged = judged(&policy(mode, rules), line);
+    assert_eq!(judged, expected, "{mode:?} {rules} {}", line.line);
+}
+
+#[test]
+fn what_stays_in_the_box_runs_there_unasked() {
+    let test = line("cargo test", &[]);
+    check(Mode::Ask, "", &test, "allow in the box");
+    check(Mode::AcceptEdits, "", &test, "allow in the box");
+    check(Mode::AllowListed, "", &test, "allow in the box");
+    check(Mode::Plan, "", &test, "deny");
+    check(Mode::Bypass, "", &test, "allow");
+    let no_box = Policy { has_box: false, ..policy(Mode::Ask, "") };
+    assert_eq!(judged(&no_box, &test), "ask");
+}
+
+#[test]
+fn plan_mode_lets_look() {
+    let look = ShellLine { is_read_only: true, ..line("git status", &[]) };
+    check(Mode::Plan, "", &look, "allow in the box");
+    let computed = [(ConcernKind::NotUnderstood, "what it runs is computed")];
+    let look = ShellLine { is_read_only: true, ..line("$X", &computed) };
+    check(Mode::Plan, "", &look, "deny");
+}
+
+#[test]
+fn what_somebody_allowed_runs_outside() {
+    let push = line("git push", &[(ConcernKind::Leaves, "git push talks to the network")]);
+    check(Mode::Ask, "", &push, "ask");
+    check(Mode::Ask, "+Bash(git push:*)", &push, "allow by Bash(git push:*)");
+    check(Mode::Ask, "+Bash", &push, "allow by Bash");
+    check(Mode::AllowListed, "", &push, "deny");
+    check(Mode::Ask, "+Bash(cargo test)", &line("cargo test", &[]), "allow by Bash(cargo test)");
+}
+
+#[test]
+fn each_command_needs_its_rule_and_wrappers_need_none() {
+    let leaves = [(ConcernKind::Leaves, "the network")];
+    let both = line("git fetch && git push", &leaves);
+    check(Mode::Ask, "+Bash(git fetch:*)", &both, "ask");
+    check(Mode::Ask, "+Bash(git fetch:*), +Bash(git push)", &both, "allow by Bash(git fetch:*)");
+    let wrapped = line("timeout 5 git fetch @ && git fetch", &leaves);
+    check(Mode::Ask, "+Bash(git fetch:*)", &wrapped, "allow by Bash(git fetch:*)");
+    check(Mode::Ask, "+Bash(timeout:*)", &wrapped, "ask");
+    // Rules that ask or deny see both.
+    check(Mode::Ask, "+Bash, -Bash(timeout:*)", &wrapped, "deny by Bash(timeout:*)");
+    check(Mode::Ask, "+Bash, ?Bash(git fetch)", &wrapped, "ask by Bash(git fetch)");
+}
+
+#[test]
+fn what_cannot_be_undone_asks_whatever_is_allowed() {
+    let reset = line("git reset --hard", &[(ConcernKind::Irreversible, "it discards changes")]);
+    check(Mode::Ask, "+Bash", &reset, "ask in the box");
+    check(Mode::Ask, "+Bash(git reset:*)", &reset, "ask in the box");
+    check(Mode::AllowListed, "+Bash", &reset, "deny");
+    check(Mode::Bypass, "", &reset, "allow");
+    check(Mode::Bypass, "-Bash(git reset:*)", &reset, "deny by Bash(git reset:*)");
+}
+
+#[test]
+fn a_rule_with_words_allows_no_line_that_is_more_than_its_words() {
+    let unclear = [(ConcernKind::NotUnderstood, "a word is computed")];
+    check(Mode::Ask, "+Bash(echo:*)", &line("echo $(x)", &unclear), "ask in the box");
+    check(Mode::Ask, "+Bash", &line("echo $(x)", &unclear), "allow by Bash");
+    check(Mode::Ask, "+Bash, -Bash(rm:*)", &line("echo $(x)", &unclear), "deny by Bash(rm:*)");
+    let path = [(ConcernKind::Environment, "it sets PATH")];
+    check(Mode::Ask, "+Bash(ls:*)", &line("ls", &path), "ask in the box");
+}
+
+#[test]
+fn paths_in_a_line_are_seen_by_rules_on_paths() {
+    let cat = ShellLine { is_read_only: true, ..line("cat src/../.env", &[]) };
+    check(Mode::Bypass, "-Read(.env)", &cat, "deny by Read(.env)");
+    check(Mode::Ask, "?Read(//space/.env)", &cat, "ask in the box by Read(//space/.env)");
+    check(Mode::Ask, "-Edit(.env)", &cat, "allow in the box");
+    check(Mode::Ask, "-Edit(.env)", &line("sed -i s/a/b/ .env", &[]), "deny by Edit(.env)");
+    check(Mode::Ask, "-Read(.env)", &line("tool --from=.env", &[]), "deny by Read(.env)");
+    // A rule that allows to read says nothing of what runs.
+    let leaves = [(ConcernKind::Leaves, "the network")];
+    check(Mode::Ask, "+Read", &line("curl -T .env x", &leaves), "ask");
+}
+
+#[test]
+fn a_rule_on_a_command_does_not_let_it_write_where_no_edit_may() {
+    let to = |path: &str| ShellLine { writes: vec![path.into()], ..line("echo a", &[]) };
+    let rules = "+Bash(echo:*)";
+    check(Mode::Ask, rules, &to("/space/a"), "allow by Bash(echo:*)");
+    for protected in ["/etc/hosts", "/space/.git/hooks/pre-commit", "/space/.envrc"] {
+        let writes = ShellLine {
+            concerns: vec![Concern { kind: ConcernKind::Leaves, why: "it writes there".into() }],
+            ..to(protected)
+        };
+        check(Mode::Ask, rules, &writes, "ask");
+    }
+    check(Mode::Ask, "+Bash(echo:*), +Edit(//etc/**)", &to("/etc/hosts"), "allow by Bash(echo:*)");
+}
+
+#[test]
+fn a_child_stays_in_the_box_of_its_parent() {
+    let parent = policy(Mode::Ask, "");
+    let own = policy(Mode::Ask, "+Bash");
+    let child = Policy { within: Some(Box::new(parent)), ..own };
+    assert_eq!(judged(&child, &line("cargo test", &[])), "allow in the box by Bash");
+}
+
+#[test]
+fn the_reason_says_what_leaves() {
+    let push = line("git push", &[(ConcernKind::Leaves, "git push talks to the network")]);
+    let facts = Facts { accesses: vec![Access::Shell(Box::new(push))], ..Facts::default() };
+    let judgement = judge(&policy(Mode::Ask, ""), &[], "Bash", &facts);
+    let why = "it runs the command `git push` (git push talks to the network)".to_owned();
+    assert_eq!(judgement.verdict, Verdict::Ask { why });
+}

@@ -7,8 +7,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
-use crate::launcher::Killer;
-use crate::{Exit, Input, Killed, LauncherError, Streams};
+use crate::launcher::{Ended, Killer};
+use crate::{Bound, Exit, Input, Killed, LauncherError, Streams};
 
 /// How much output is read at once; also what a pipe usually holds.
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
@@ -18,6 +18,7 @@ const CHUNK_BYTES_MAX: usize = 64 * 1024;
 pub struct Child {
     killer: Option<Killer>,
     exit: ExitState,
+    bound: Option<Bound>,
     pid: u32,
     input: Option<InputStream>,
     output: Option<OutputStream>,
@@ -25,7 +26,7 @@ pub struct Child {
 }
 
 enum ExitState {
-    Awaited(oneshot::Receiver<Exit>),
+    Awaited(oneshot::Receiver<Ended<Exit>>),
     Known(Result<Exit, LauncherError>),
 }
 
@@ -51,12 +52,13 @@ pub(crate) struct OurEnds {
 impl Child {
     pub(crate) fn new(
         killer: Killer,
-        exited: oneshot::Receiver<Exit>,
+        exited: oneshot::Receiver<Ended<Exit>>,
         ends: OurEnds,
     ) -> io::Result<Self> {
         let mut child = Self {
             killer: Some(killer),
             exit: ExitState::Awaited(exited),
+            bound: None,
             pid: 0,
             input: None,
             output: None,
@@ -100,7 +102,11 @@ impl Child {
     /// [`LauncherError::Gone`] when the launcher died.
     pub async fn wait(&mut self) -> Result<Exit, LauncherError> {
         if let ExitState::Awaited(receiver) = &mut self.exit {
-            let exit = receiver.await.map_err(|_| LauncherError::Gone);
+            let ended = receiver.await.map_err(|_| LauncherError::Gone);
+            let exit = ended.map(|(exit, bound)| {
+                self.bound = self.bound.take().or(bound);
+                exit
+            });
             self.exit = ExitState::Known(exit);
         }
         match &self.exit {
@@ -109,13 +115,23 @@ impl Child {
         }
     }
 
+    /// The bound of its box that the command reached, as far as its end or its kill has told.
+    #[must_use]
+    pub fn bound(&self) -> Option<&Bound> {
+        self.bound.as_ref()
+    }
+
     /// Kills the command and everything it started, and waits until none is left.
     ///
     /// # Errors
     /// [`LauncherError::Gone`] when the launcher died, which killed everything too.
     pub async fn kill_tree(&mut self) -> Result<Killed, LauncherError> {
         match self.killer.take() {
-            Some(killer) => killer.kill().await.map_err(|_| LauncherError::Gone),
+            Some(killer) => {
+                let (killed, bound) = killer.kill().await.map_err(|_| LauncherError::Gone)?;
+                self.bound = self.bound.take().or(bound);
+                Ok(killed)
+            }
             None => Ok(Killed::default()),
         }
     }

@@ -17,6 +17,6 @@ mod wire;
 
 pub use child::{Child, InputStream, OutputStream};
 pub use command::{Command, Exit, Input, Killed, Streams};
-pub use confinement::{Confinement, Confines, Limits, Network};
+pub use confinement::{Bound, Confinement, Confines, Limits, Network, looks_confined};
 pub use error::LauncherError;
 pub use launcher::Launcher;

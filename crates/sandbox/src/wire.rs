@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-use crate::{Confinement, Exit, Input, Killed, Streams};
+use crate::{Bound, Confinement, Exit, Input, Killed, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
 pub(crate) const VERSION: u32 = 4;
@@ -67,9 +67,9 @@ pub(crate) enum Report {
     Failed { id: u64, failure: Failure },
     /// The command itself ended; what it started may still run, unless nothing is left. Then it
     /// is forgotten, and there is nothing to kill.
-    Exited { id: u64, exit: Exit, is_gone: bool },
+    Exited { id: u64, exit: Exit, is_gone: bool, bound: Option<Bound> },
     /// Nothing of the command is left that could be killed.
-    Killed { id: u64, killed: Killed },
+    Killed { id: u64, killed: Killed, bound: Option<Bound> },
 }
 
 /// Why a command does not run.

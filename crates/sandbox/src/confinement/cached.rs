@@ -6,10 +6,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::Confines;
 use super::calls::Filters;
+use super::guard::Guard;
 use super::rules::Rules;
 use super::space::{Plan, Space};
+use super::{Bound, Confines};
 
 /// How many boxes are kept: those of a few sessions, in and out of plan mode.
 const BOXES_MAX: usize = 16;
@@ -26,6 +27,7 @@ pub(crate) struct Prepared {
     pub(super) rules: Rules,
     pub(super) filters: Filters,
     pub(super) written_bytes_max: u64,
+    guard: Guard,
     /// What the mounts were made from: a file that is replaced loses its mount.
     found: Vec<(PathBuf, Option<Identity>)>,
 }
@@ -59,14 +61,20 @@ impl Prepared {
         let mut survey = Survey::of(confines)?;
         survey.look_for_secrets(confines)?;
         survey.look_for_protected(confines)?;
-        let Survey { plan, closed, found, .. } = survey;
+        let Survey { plan, closed, found, guard, .. } = survey;
         Ok(Self {
             rules: Rules::new(&plan.writable, &closed)?,
             space: Space::new(&plan)?,
             filters: Filters::new(confines.network)?,
             written_bytes_max: confines.limits.written_bytes_max,
+            guard,
             found,
         })
+    }
+
+    /// Puts back what is protected by no mount; returns what was changed.
+    pub(super) fn restore(&self) -> Option<Bound> {
+        self.guard.restore()
     }
 
     fn is_stale(&self) -> bool {
@@ -87,6 +95,7 @@ struct Survey {
     workspace: PathBuf,
     plan: Plan,
     closed: Vec<PathBuf>,
+    guard: Guard,
     found: Vec<(PathBuf, Option<Identity>)>,
 }
 
@@ -100,6 +109,7 @@ impl Survey {
             workspace: canonical(&confines.workspace)?,
             plan: Plan { temp: canonical(&confines.temp)?, ..Plan::default() },
             closed: Vec::new(),
+            guard: Guard::default(),
             found: Vec::new(),
         };
         let mut writable = vec![survey.workspace.clone(), survey.plan.temp.clone()];
@@ -146,7 +156,8 @@ impl Survey {
         Ok(())
     }
 
-    /// Finds what has to be mounted so that a path cannot be changed, moved or replaced.
+    /// Finds what has to be mounted, or looked after, so that a path cannot be changed, moved or
+    /// replaced.
     fn protect(&mut self, path: &Path) -> io::Result<()> {
         let Some(root) = self.plan.writable.iter().find(|root| path.starts_with(root)).cloned()
         else {
@@ -154,7 +165,7 @@ impl Survey {
             return Ok(());
         };
         let mut parts = path.strip_prefix(&root).unwrap_or(path).components().peekable();
-        let mut current = root;
+        let mut current = root.clone();
         while let Some(part) = parts.next() {
             let Component::Normal(name) = part else {
                 let text = format!("`{}` cannot be protected: it is no plain path", path.display());
@@ -162,16 +173,25 @@ impl Survey {
             };
             current.push(name);
             self.note(&current);
-            let Ok(metadata) = current.symlink_metadata() else {
-                return Ok(());
-            };
-            match parts.peek() {
-                None => self.plan.protected.push(current.clone()),
-                Some(_) if metadata.is_dir() => self.plan.pinned.push(current.clone()),
-                Some(_) => return Ok(()),
+            match current.symlink_metadata() {
+                Ok(metadata) if metadata.is_symlink() => {
+                    self.guard.add(&root, &current)?;
+                    return self.protect_target(path);
+                }
+                Ok(_) if parts.peek().is_none() => self.plan.protected.push(current.clone()),
+                Ok(metadata) if metadata.is_dir() => self.plan.pinned.push(current.clone()),
+                _ => return self.guard.add(&root, path),
             }
         }
         Ok(())
+    }
+
+    /// Protects what a path with links in it leads to. One that leads nowhere is held by its link.
+    fn protect_target(&mut self, path: &Path) -> io::Result<()> {
+        match path.canonicalize() {
+            Ok(target) => self.protect(&target),
+            Err(_) => Ok(()),
+        }
     }
 
     fn note(&mut self, path: &Path) {

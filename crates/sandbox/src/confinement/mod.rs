@@ -1,27 +1,37 @@
 //! What keeps a command in, and how: the box, what it is made of, and what it stopped.
 
+mod bound;
 #[cfg(target_os = "linux")]
 mod cached;
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(target_os = "linux")]
 mod enter;
+#[cfg(target_os = "linux")]
+mod guard;
 #[cfg(not(target_os = "linux"))]
 mod other;
 #[cfg(target_os = "linux")]
 mod rules;
+mod signs;
 #[cfg(target_os = "linux")]
 mod space;
+#[cfg(target_os = "linux")]
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use bound::Bound;
 #[cfg(target_os = "linux")]
 pub(crate) use cached::{Boxes, Prepared};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use other::{Boxes, Prepared};
+pub(crate) use other::{Boxes, Prepared, Watch};
+pub use signs::looks_confined;
+#[cfg(target_os = "linux")]
+pub(crate) use watch::Watch;
 
 /// What keeps a command in.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

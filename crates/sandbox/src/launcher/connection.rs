@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{ARGUMENT, serve, tree};
 use crate::child::Pipes;
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
-use crate::{Child, Command, Confinement, Exit, Killed, LauncherError};
+use crate::{Bound, Child, Command, Confinement, Exit, Killed, LauncherError};
 
 /// How long a launcher may take to say that it is one.
 const HANDSHAKE_WAIT: Duration = Duration::from_secs(5);
@@ -49,19 +49,22 @@ pub(crate) enum Lost {
 
 enum Request {
     Run { id: u64, frame: Vec<u8>, descriptors: Vec<OwnedFd>, route: Route },
-    Kill { id: u64, killed: Option<oneshot::Sender<Killed>> },
+    Kill { id: u64, killed: Option<oneshot::Sender<Ended<Killed>>> },
 }
 
 /// Whom to tell about a command. Dropping it tells them that the launcher is gone.
 struct Route {
     n_frame: u64,
     started: Option<oneshot::Sender<Result<u32, Refusal>>>,
-    exited: Option<oneshot::Sender<Exit>>,
-    killed: Vec<oneshot::Sender<Killed>>,
+    exited: Option<oneshot::Sender<Ended<Exit>>>,
+    killed: Vec<oneshot::Sender<Ended<Killed>>>,
     group: Option<i32>,
     /// The command ended and left nothing: there is nothing to kill.
     is_gone: bool,
 }
+
+/// How something ended, and the bound it had reached.
+pub(crate) type Ended<T> = (T, Option<Bound>);
 
 enum Refusal {
     Unsent,
@@ -153,7 +156,7 @@ impl Connection {
 
 impl Killer {
     /// Has the command killed; resolves when nothing is left.
-    pub(crate) fn kill(&self) -> oneshot::Receiver<Killed> {
+    pub(crate) fn kill(&self) -> oneshot::Receiver<Ended<Killed>> {
         let (sender, receiver) = oneshot::channel();
         // Without a launcher nothing is left to kill; the dropped sender says so.
         let _ = self.requests.send(Request::Kill { id: self.id, killed: Some(sender) });
@@ -230,7 +233,7 @@ impl Driver {
                 let Some(route) = self.routes.get_mut(&id) else { return };
                 route.killed.extend(killed);
                 if route.is_gone {
-                    self.report(Report::Killed { id, killed: Killed::default() });
+                    self.report(Report::Killed { id, killed: Killed::default(), bound: None });
                 } else if let Some(frame) = wire::frame(&Order::Kill { id }) {
                     self.channel.queue(frame, Vec::new());
                 }
@@ -251,19 +254,19 @@ impl Driver {
                 let Some(route) = self.routes.remove(&id) else { return };
                 let _ = route.started.map(|sender| sender.send(Err(Refusal::Failed(failure))));
             }
-            Report::Exited { id, exit, is_gone } => {
+            Report::Exited { id, exit, is_gone, bound } => {
                 let Some(route) = self.routes.get_mut(&id) else { return };
                 route.is_gone = is_gone;
                 if is_gone {
                     // Its number may soon be another's.
                     route.group = None;
                 }
-                let _ = route.exited.take().map(|sender| sender.send(exit));
+                let _ = route.exited.take().map(|sender| sender.send((exit, bound)));
             }
-            Report::Killed { id, killed } => {
+            Report::Killed { id, killed, bound } => {
                 let Some(route) = self.routes.remove(&id) else { return };
                 for sender in route.killed {
-                    let _ = sender.send(killed);
+                    let _ = sender.send((killed, bound.clone()));
                 }
             }
         }

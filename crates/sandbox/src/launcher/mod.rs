@@ -14,7 +14,7 @@ use crate::child::Pipes;
 use crate::{Child, Command, LauncherError};
 use connection::{Connection, Lost};
 
-pub(crate) use connection::Killer;
+pub(crate) use connection::{Ended, Killer};
 
 /// The hidden argument that makes a program that called [`init`] the launcher.
 const ARGUMENT: &str = "--heeler-launcher";

@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::tree;
-use crate::confinement::{Boxes, Prepared};
+use crate::confinement::{Bound, Boxes, Prepared, Watch};
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
 use crate::{Confinement, Exit, Input, Killed, Streams};
 
@@ -26,6 +26,10 @@ use crate::{Confinement, Exit, Input, Killed, Streams};
 pub(crate) const COMMANDS_MAX: usize = 256;
 /// How long the processes of one command may take to die.
 const KILL_WAIT: Duration = Duration::from_secs(1);
+/// How often confined commands are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Of its time the launcher spends no more than one part in this many with looking.
+const LOOK_SHARE: u32 = 10;
 /// Variables without which the dynamic loader may not find the launcher's own libraries.
 pub(crate) const LOADER_VARIABLES: [&str; 2] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"];
 
@@ -39,7 +43,7 @@ pub(crate) fn inherited_socket() -> Option<UnixStream> {
 /// Serves until the parent is gone; returns the exit code.
 pub(crate) fn run(socket: UnixStream) -> i32 {
     let served = detach().and_then(|()| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(serve(socket))
     });
     // There is nobody to tell: the parent sees the socket close.
@@ -82,11 +86,13 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
         running: BTreeMap::new(),
         released: Vec::new(),
         boxes: Boxes::default(),
+        next_look: tokio::time::Instant::now(),
         mark_base: 0,
     };
     let result = loop {
         tokio::select! {
             _ = child_ended.recv() => server.child_ended(),
+            () = tokio::time::sleep_until(server.next_look), if server.has_watched() => server.look(),
             order = server.channel.next() => match order {
                 Ok(Some(order)) => server.obey(order),
                 Ok(None) => break Ok(()),
@@ -104,6 +110,8 @@ struct Server {
     /// Commands that are forgotten and not yet reaped.
     released: Vec<Pid>,
     boxes: Boxes,
+    /// When confined commands are looked at again.
+    next_look: tokio::time::Instant,
     mark_base: u64,
 }
 
@@ -113,6 +121,8 @@ struct Running {
     pid: Pid,
     mark: u64,
     exit: Option<Exit>,
+    watch: Option<Watch>,
+    bound: Option<Bound>,
 }
 
 impl Server {
@@ -157,16 +167,50 @@ impl Server {
             return Err(Failure::TooMany);
         }
         let (id, mark) = (order.id, tree::mark(self.mark_base, order.id));
-        let prepared = match &order.confinement {
-            Confinement::None => None,
-            Confinement::Box(confines) => {
-                let refused = |error| Failure::Refused(format!("it cannot be confined: {error}"));
-                Some(self.boxes.prepare(confines).map_err(refused)?)
-            }
-        };
+        let (mut prepared, mut watch) = (None, None);
+        if let Confinement::Box(confines) = &order.confinement {
+            let refused = |error| Failure::Refused(format!("it cannot be confined: {error}"));
+            let made = self.boxes.prepare(confines).map_err(refused)?;
+            watch = Some(Watch::new(confines, Arc::clone(&made)));
+            prepared = Some(made);
+        }
         let pid = tree::with_mark(mark, || spawn(order, prepared, input, output, errors))?;
-        self.running.insert(id, Running { pid, mark, exit: None });
+        if !self.has_watched() {
+            self.next_look = tokio::time::Instant::now() + LOOK_EVERY;
+        }
+        self.running.insert(id, Running { pid, mark, exit: None, watch, bound: None });
         Ok(pid)
+    }
+
+    fn has_watched(&self) -> bool {
+        self.running.values().any(|running| running.watch.is_some())
+    }
+
+    /// Kills the confined commands that have reached a bound.
+    fn look(&mut self) {
+        let begun = Instant::now();
+        let ids: Vec<u64> = self.running.keys().copied().collect();
+        for id in ids {
+            let Some(bound) = self.bound_of(id) else { continue };
+            if let Some(running) = self.running.get_mut(&id) {
+                running.bound.get_or_insert(bound);
+            }
+            self.kill_tree(id);
+        }
+        let pause = LOOK_EVERY.max(begun.elapsed() * LOOK_SHARE);
+        self.next_look = tokio::time::Instant::now() + pause;
+    }
+
+    /// The bound that a confined command has reached now, if it is not being ended for another.
+    fn bound_of(&self, id: u64) -> Option<Bound> {
+        let running = self.running.get(&id)?;
+        let watch = running.watch.as_ref()?;
+        let mut pids = tree::descendants(self.roots(id));
+        if !pids.contains(&running.pid) {
+            // It ended, and what it wrote still counts.
+            pids.push(running.pid);
+        }
+        watch.look(&pids)
     }
 
     fn child_ended(&mut self) {
@@ -177,7 +221,8 @@ impl Server {
         // but commands. Where children cannot be listed, nothing is known.
         let is_alone = !self.reap_orphans() && cfg!(target_os = "linux");
         for (id, exit) in ended {
-            self.report(&Report::Exited { id, exit, is_gone: is_alone });
+            let bound = self.final_bound(id);
+            self.report(&Report::Exited { id, exit, is_gone: is_alone, bound });
             if is_alone {
                 self.forget(id);
             }
@@ -187,8 +232,17 @@ impl Server {
     /// Reports a command that ended, once.
     fn note_exit(&mut self, id: u64) {
         if let Some(exit) = self.new_exit(id) {
-            self.report(&Report::Exited { id, exit, is_gone: false });
+            let bound = self.final_bound(id);
+            self.report(&Report::Exited { id, exit, is_gone: false, bound });
         }
+    }
+
+    /// The bound that a command reached in its life or just before its end.
+    fn final_bound(&mut self, id: u64) -> Option<Bound> {
+        let running = self.running.get_mut(&id)?;
+        let changed = running.watch.as_ref().and_then(Watch::restore);
+        running.bound = running.bound.take().or(changed);
+        running.bound.clone()
     }
 
     /// How a command ended, the first time that it can be told.
@@ -208,9 +262,22 @@ impl Server {
         let mut orphans = tree::children(rustix::process::getpid());
         orphans.retain(|pid| !self.running.values().any(|running| running.pid == *pid));
         for pid in &orphans {
+            self.bury(*pid);
             let _ = reap(*pid);
         }
         !orphans.is_empty()
+    }
+
+    /// What an adopted process wrote counts for its command, if that is watched.
+    fn bury(&mut self, pid: Pid) {
+        if !self.has_watched() || !tree::is_dead(pid) {
+            return;
+        }
+        let mark = tree::mark_of(pid);
+        let owner = self.running.values_mut().find(|running| Some(running.mark) == mark);
+        if let Some(watch) = owner.and_then(|running| running.watch.as_mut()) {
+            watch.bury(pid);
+        }
     }
 
     fn reap_released(&mut self) {
@@ -221,8 +288,10 @@ impl Server {
     fn kill(&mut self, id: u64) {
         let killed = self.kill_tree(id);
         self.note_exit(id);
+        // Once more, since what it left ran on until now.
+        let bound = self.final_bound(id);
         self.forget(id);
-        self.report(&Report::Killed { id, killed });
+        self.report(&Report::Killed { id, killed, bound });
     }
 
     fn forget(&mut self, id: u64) {

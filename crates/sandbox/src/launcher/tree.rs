@@ -8,11 +8,11 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    adopt_orphans, children, descendants, kill_and_wait, kill_marked, mark_of, with_mark,
+    adopt_orphans, children, descendants, is_dead, kill_and_wait, kill_marked, mark_of, with_mark,
 };
 #[cfg(not(target_os = "linux"))]
 pub(crate) use other::{
-    adopt_orphans, children, descendants, kill_and_wait, kill_marked, mark_of, with_mark,
+    adopt_orphans, children, descendants, is_dead, kill_and_wait, kill_marked, mark_of, with_mark,
 };
 
 /// Bits of a mark that count the commands of one launcher; the bits above name the launcher.
@@ -148,7 +148,7 @@ mod linux {
             };
             let roots = processes().filter(is_ours).collect();
             let mut left = descendants(roots);
-            left.retain(|pid| !untouchable.contains(pid) && !is_zombie(*pid));
+            left.retain(|pid| !untouchable.contains(pid) && !is_dead(*pid));
             if left.is_empty() {
                 return;
             }
@@ -169,7 +169,8 @@ mod linux {
         parse_pid(stat(pid)?.split_whitespace().nth(1)?)
     }
 
-    fn is_zombie(pid: Pid) -> bool {
+    /// Whether a process has ended, waited for or not.
+    pub(crate) fn is_dead(pid: Pid) -> bool {
         stat(pid).is_none_or(|stat| stat.starts_with(['Z', 'X']))
     }
 
@@ -197,6 +198,10 @@ mod other {
 
     pub(crate) fn mark_of(_pid: Pid) -> Option<u64> {
         None
+    }
+
+    pub(crate) fn is_dead(_pid: Pid) -> bool {
+        false
     }
 
     pub(crate) fn children(_parent: Pid) -> Vec<Pid> {

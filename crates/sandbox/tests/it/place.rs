@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use heeler_sandbox::{Child, Command, Confinement, Confines, Exit, Launcher};
+use heeler_sandbox::{Bound, Child, Command, Confinement, Confines, Exit, Launcher};
 
 /// What must never be read.
 pub(crate) const SECRET: &str = "SECRET-KEY-MATERIAL";
@@ -23,6 +23,7 @@ pub(crate) struct Place {
 pub(crate) struct Ended {
     pub(crate) output: String,
     pub(crate) exit: Exit,
+    pub(crate) bound: Option<Bound>,
 }
 
 impl Place {
@@ -81,7 +82,8 @@ impl Place {
     pub(crate) async fn finish(&self, command: Command) -> Ended {
         let mut child = self.launcher.run(&command).await.unwrap();
         let output = read_all(&mut child).await;
-        Ended { output, exit: child.wait().await.unwrap() }
+        let exit = child.wait().await.unwrap();
+        Ended { output, exit, bound: child.bound().cloned() }
     }
 }
 

@@ -1,0 +1,139 @@
+//! Protected names that no mount can hold: those that do not exist, and links.
+//!
+//! A mount needs a file to lie on, and a link cannot carry one. So these names are looked at while
+//! a command runs and once more after its end. What came to be there is moved aside, never
+//! deleted, since it may be the user's own.
+//!
+//! The launcher is not confined, so it must not follow a link that a command laid in its way: it
+//! walks from a folder it opened before, one name at a time, and never through a link.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::Bound;
+
+/// How many names are tried for what is moved aside.
+const ASIDE_MAX: u32 = 100;
+
+/// The names of a box that are looked at.
+#[derive(Default)]
+pub(super) struct Guard {
+    names: Vec<Guarded>,
+}
+
+struct Guarded {
+    /// The folder that may be written, and its name.
+    root: OwnedFd,
+    root_path: PathBuf,
+    /// The names below it, the last of which is protected.
+    names: Vec<OsString>,
+    /// What it links to; `None` when it must not exist.
+    link: Option<OsString>,
+}
+
+impl Guard {
+    /// Looks after `path`, which is below `root`: today a link, or nothing.
+    pub(super) fn add(&mut self, root: &Path, path: &Path) -> io::Result<()> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let below = path.strip_prefix(root).map_err(io::Error::other)?;
+        self.names.push(Guarded {
+            root: rustix::fs::open(root, flags, Mode::empty())?,
+            root_path: root.to_owned(),
+            names: below.iter().map(OsStr::to_owned).collect(),
+            link: path.read_link().ok().map(PathBuf::into_os_string),
+        });
+        Ok(())
+    }
+
+    /// Puts everything back as it was; returns the first name that was not.
+    pub(super) fn restore(&self) -> Option<Bound> {
+        let mut found = self.names.iter().filter_map(Guarded::restore);
+        let first = found.next();
+        // All of them, not only what is reported.
+        found.for_each(drop);
+        first
+    }
+}
+
+impl Guarded {
+    fn restore(&self) -> Option<Bound> {
+        let mut folder: Option<OwnedFd> = None;
+        let mut path = self.root_path.clone();
+        let last = self.names.len().checked_sub(1)?;
+        for (index, name) in self.names.iter().enumerate() {
+            let parent = folder.as_ref().unwrap_or(&self.root);
+            path.push(name);
+            let kind = kind_of(parent, name);
+            match kind {
+                Ok(Some(FileType::Directory)) if index < last => {}
+                Ok(None) if index < last || self.link.is_none() => return None,
+                Ok(Some(FileType::Symlink)) if index == last && self.is_link(parent, name) => {
+                    return None;
+                }
+                // A file has nothing below it.
+                Ok(Some(kind)) if index < last && kind != FileType::Symlink => return None,
+                // Also a link where a folder or nothing was: what is behind it is not looked at.
+                Ok(_) => return Some(self.put_back(parent, name, path, index == last)),
+                // Not to be told; whoever can make it so cannot be told from one who made it.
+                Err(_) => return Some(Bound::Protected { path, aside: None }),
+            }
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            match rustix::fs::openat(parent, name.as_os_str(), flags, Mode::empty()) {
+                Ok(opened) => folder = Some(opened),
+                // Replaced meanwhile: the next look sees by what.
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+
+    fn is_link(&self, parent: &OwnedFd, name: &OsStr) -> bool {
+        let is = rustix::fs::readlinkat(parent, name, Vec::new());
+        self.link.as_ref().is_some_and(|was| is.is_ok_and(|is| is.as_bytes() == was.as_bytes()))
+    }
+
+    fn put_back(&self, parent: &OwnedFd, name: &OsStr, path: PathBuf, is_last: bool) -> Bound {
+        let aside = move_aside(parent, name).map(|name| path.with_file_name(name));
+        if let Some(link) = self.link.as_ref().filter(|_| is_last) {
+            // An error means that somebody was faster; the next look tells.
+            let _ = rustix::fs::symlinkat(link.as_os_str(), parent, name);
+        }
+        Bound::Protected { path, aside }
+    }
+}
+
+fn kind_of(parent: &OwnedFd, name: &OsStr) -> Result<Option<FileType>, Errno> {
+    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(FileType::from_raw_mode(stat.st_mode))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Renames within the folder, onto nothing.
+fn move_aside(parent: &OwnedFd, name: &OsStr) -> Option<OsString> {
+    for number in 1..=ASIDE_MAX {
+        let mut aside = name.as_bytes().to_vec();
+        aside.extend(format!(".refused-{number}").bytes());
+        let aside = OsString::from_vec(aside);
+        let renamed = rustix::fs::renameat_with(
+            parent,
+            name,
+            parent,
+            aside.as_os_str(),
+            RenameFlags::NOREPLACE,
+        );
+        match renamed {
+            Ok(()) => return Some(aside),
+            Err(Errno::EXIST) => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}

@@ -17,6 +17,8 @@ mod wire;
 
 pub use child::{Child, InputStream, OutputStream};
 pub use command::{Command, Exit, Input, Killed, Streams};
-pub use confinement::{Bound, Confinement, Confines, Limits, Network, looks_confined};
+pub use confinement::{
+    Bound, Confinement, Confines, Limits, Network, Probe, ProbeLine, looks_confined,
+};
 pub use error::LauncherError;
 pub use launcher::Launcher;

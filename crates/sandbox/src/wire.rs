@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-use crate::{Bound, Confinement, Exit, Input, Killed, Streams};
+use crate::{Bound, Confinement, Exit, Input, Killed, Probe, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
 pub(crate) const VERSION: u32 = 4;
@@ -40,6 +40,8 @@ pub(crate) enum Order {
     Run(RunOrder),
     /// Kill what is left of a command and forget it.
     Kill { id: u64 },
+    /// Say what a box can be made of here.
+    Probe,
 }
 
 /// A command. Paths are bytes, since they need not be UTF-8.
@@ -70,6 +72,8 @@ pub(crate) enum Report {
     Exited { id: u64, exit: Exit, is_gone: bool, bound: Option<Bound> },
     /// Nothing of the command is left that could be killed.
     Killed { id: u64, killed: Killed, bound: Option<Bound> },
+    /// What a box can be made of here.
+    Probed { probe: Probe },
 }
 
 /// Why a command does not run.

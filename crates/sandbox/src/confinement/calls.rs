@@ -125,6 +125,12 @@ impl Filters {
     }
 }
 
+/// Whether filters can be made for this machine.
+pub(super) fn try_filters() -> io::Result<()> {
+    rustix::thread::secure_computing_mode()?;
+    Filters::new(Network::Full).map(drop)
+}
+
 type Refusals = BTreeMap<i64, Vec<SeccompRule>>;
 
 fn refusals(network: Network) -> io::Result<Refusals> {

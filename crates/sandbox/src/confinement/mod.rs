@@ -11,6 +11,7 @@ mod enter;
 mod guard;
 #[cfg(not(target_os = "linux"))]
 mod other;
+mod probe;
 #[cfg(target_os = "linux")]
 mod rules;
 mod signs;
@@ -29,6 +30,8 @@ pub use bound::Bound;
 pub(crate) use cached::{Boxes, Prepared};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use other::{Boxes, Prepared, Watch};
+pub(crate) use probe::probe;
+pub use probe::{Probe, ProbeLine};
 pub use signs::looks_confined;
 #[cfg(target_os = "linux")]
 pub(crate) use watch::Watch;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope, make_bitflags,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
 };
 
 /// The rights we know. More rights of a newer kernel would be denied without a test of ours.
@@ -54,10 +54,7 @@ impl Rules {
     /// Rules under which `writable` may be written and all but `closed` be read. Paths are
     /// canonical.
     pub(super) fn new(writable: &[PathBuf], closed: &[PathBuf]) -> io::Result<Self> {
-        let all = AccessFs::from_all(KNOWN);
-        let ruleset = Ruleset::default()
-            .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(all)
+        let ruleset = for_files()
             .and_then(|ruleset| ruleset.scope(Scope::from_all(KNOWN)))
             .and_then(Ruleset::create)
             .map_err(io::Error::other)?;
@@ -129,6 +126,23 @@ impl Stamp {
         let changed = (metadata.ctime(), metadata.ctime_nsec());
         Some(Self { device: metadata.dev(), inode: metadata.ino(), changed })
     }
+}
+
+/// Whether this kernel has every right over files that the rules are made of.
+pub(super) fn try_files() -> io::Result<()> {
+    for_files().and_then(Ruleset::create).map(drop).map_err(io::Error::other)
+}
+
+/// Whether this kernel keeps signals and abstract sockets in.
+pub(super) fn try_scopes() -> io::Result<()> {
+    let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let scoped = strict.scope(Scope::from_all(KNOWN));
+    scoped.and_then(Ruleset::create).map(drop).map_err(io::Error::other)
+}
+
+fn for_files() -> Result<Ruleset, RulesetError> {
+    let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    strict.handle_access(AccessFs::from_all(KNOWN))
 }
 
 fn readable() -> BitFlags<AccessFs> {

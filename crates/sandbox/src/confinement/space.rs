@@ -92,6 +92,12 @@ impl Space {
     }
 }
 
+/// Whether this machine lets us make namespaces and mounts.
+pub(super) fn try_namespaces() -> io::Result<()> {
+    let any = PathBuf::from("/proc");
+    Space::new(&Plan { temp: any, ..Plan::default() }).map(drop)
+}
+
 /// The child: makes the namespaces, says so, and waits for its end.
 fn be_maker(plan: &Plan, mut reporter: io::PipeWriter) -> ! {
     let said = match make(plan) {

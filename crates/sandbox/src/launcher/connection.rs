@@ -1,6 +1,6 @@
 //! The parent's side: one task owns the socket and routes what the launcher reports.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{ARGUMENT, serve, tree};
 use crate::child::Pipes;
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
-use crate::{Bound, Child, Command, Confinement, Exit, Killed, LauncherError};
+use crate::{Bound, Child, Command, Confinement, Exit, Killed, LauncherError, Probe};
 
 /// How long a launcher may take to say that it is one.
 const HANDSHAKE_WAIT: Duration = Duration::from_secs(5);
@@ -50,6 +50,7 @@ pub(crate) enum Lost {
 enum Request {
     Run { id: u64, frame: Vec<u8>, descriptors: Vec<OwnedFd>, route: Route },
     Kill { id: u64, killed: Option<oneshot::Sender<Ended<Killed>>> },
+    Probe { probed: oneshot::Sender<Probe> },
 }
 
 /// Whom to tell about a command. Dropping it tells them that the launcher is gone.
@@ -86,7 +87,8 @@ impl Connection {
         let channel = Channel::new(socket).map_err(|error| not_started(error.to_string()))?;
         let pid = process.0.id();
         let (requests, received) = mpsc::unbounded_channel();
-        let driver = Driver { channel, routes: HashMap::new(), mark_base, process };
+        let driver =
+            Driver { channel, routes: HashMap::new(), probes: VecDeque::new(), mark_base, process };
         tokio::spawn(driver.drive(received));
         Ok(Self { requests, next_id: AtomicU64::new(1), pid })
     }
@@ -99,6 +101,14 @@ impl Connection {
     /// The launcher's process id.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// Asks what a box can be made of here.
+    pub(crate) async fn probe(&self) -> Result<Probe, LauncherError> {
+        let (sender, probed) = oneshot::channel();
+        // A request that is not heard is dropped, and the answer says so.
+        let _ = self.requests.send(Request::Probe { probed: sender });
+        probed.await.map_err(|_| LauncherError::Gone)
     }
 
     /// Starts a command.
@@ -188,6 +198,8 @@ impl From<Lost> for LauncherError {
 struct Driver {
     channel: Channel,
     routes: HashMap<u64, Route>,
+    /// Who waits for a probe; answers come in the order of the questions.
+    probes: VecDeque<oneshot::Sender<Probe>>,
     mark_base: u64,
     process: Process,
 }
@@ -228,6 +240,12 @@ impl Driver {
                 route.n_frame = self.channel.queue(frame, descriptors);
                 self.routes.insert(id, route);
             }
+            Request::Probe { probed } => {
+                if let Some(frame) = wire::frame(&Order::Probe) {
+                    self.channel.queue(frame, Vec::new());
+                    self.probes.push_back(probed);
+                }
+            }
             Request::Kill { id, killed } => {
                 // A route is missing when the command never started or was killed before.
                 let Some(route) = self.routes.get_mut(&id) else { return };
@@ -262,6 +280,9 @@ impl Driver {
                     route.group = None;
                 }
                 let _ = route.exited.take().map(|sender| sender.send((exit, bound)));
+            }
+            Report::Probed { probe } => {
+                let _ = self.probes.pop_front().map(|sender| sender.send(probe));
             }
             Report::Killed { id, killed, bound } => {
                 let Some(route) = self.routes.remove(&id) else { return };

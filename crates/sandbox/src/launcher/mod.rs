@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Mutex;
 
 use crate::child::Pipes;
-use crate::{Child, Command, LauncherError};
+use crate::{Child, Command, LauncherError, Probe};
 use connection::{Connection, Lost};
 
 pub(crate) use connection::{Ended, Killer};
@@ -90,6 +90,14 @@ impl Launcher {
     /// When it does not start.
     pub async fn warm(&self) -> Result<u32, LauncherError> {
         Ok(self.connection().await?.pid())
+    }
+
+    /// What a box can be made of on this machine, tried by the launcher once and then known.
+    ///
+    /// # Errors
+    /// When there is no launcher.
+    pub async fn probe(&self) -> Result<Probe, LauncherError> {
+        self.connection().await?.probe().await
     }
 
     async fn run_once(&self, command: &Command) -> Result<Child, Lost> {

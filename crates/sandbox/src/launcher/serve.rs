@@ -18,9 +18,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::tree;
-use crate::confinement::{Bound, Boxes, Prepared, Watch};
+use crate::confinement::{self, Bound, Boxes, Prepared, Watch};
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
-use crate::{Confinement, Exit, Input, Killed, Streams};
+use crate::{Confinement, Exit, Input, Killed, Probe, Streams};
 
 /// The most commands that run at the same time.
 pub(crate) const COMMANDS_MAX: usize = 256;
@@ -86,6 +86,7 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
         running: BTreeMap::new(),
         released: Vec::new(),
         boxes: Boxes::default(),
+        probe: None,
         next_look: tokio::time::Instant::now(),
         mark_base: 0,
     };
@@ -110,6 +111,7 @@ struct Server {
     /// Commands that are forgotten and not yet reaped.
     released: Vec<Pid>,
     boxes: Boxes,
+    probe: Option<Probe>,
     /// When confined commands are looked at again.
     next_look: tokio::time::Instant,
     mark_base: u64,
@@ -140,6 +142,10 @@ impl Server {
                 }
             }
             Order::Kill { id } => self.kill(id),
+            Order::Probe => {
+                let probe = self.probe.get_or_insert_with(confinement::probe).clone();
+                self.report(&Report::Probed { probe });
+            }
         }
     }
 

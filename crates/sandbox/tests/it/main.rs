@@ -5,6 +5,7 @@ mod everyday;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod place;
+mod probe;
 
 use std::process::ExitCode;
 
@@ -13,6 +14,7 @@ fn main() -> ExitCode {
     let mut cases: Vec<harness::Case> = Vec::new();
     if cfg!(target_os = "linux") {
         cases.extend_from_slice(everyday::CASES);
+        cases.extend_from_slice(probe::CASES);
     }
     harness::run(&cases)
 }

@@ -1,0 +1,143 @@
+//! What of a box this machine can make: tried, not guessed.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What this machine can do to confine a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// One line a mechanism.
+    pub lines: Vec<ProbeLine>,
+}
+
+/// One mechanism.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeLine {
+    /// What it is, in a word or two.
+    pub name: String,
+    /// Whether it holds what it is there to hold.
+    pub is_in_force: bool,
+    /// Whether no box is made without it.
+    pub is_needed: bool,
+    /// What it does, or why it does not.
+    pub detail: String,
+    /// How to get more, where there is more to get.
+    pub remedy: Option<String>,
+}
+
+impl Probe {
+    /// Whether confined commands can run.
+    #[must_use]
+    pub fn can_confine(&self) -> bool {
+        self.lines.iter().all(|line| line.is_in_force || !line.is_needed)
+    }
+
+    /// Why confined commands cannot run: the first line that is needed and missing.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<&ProbeLine> {
+        self.lines.iter().find(|line| line.is_needed && !line.is_in_force)
+    }
+}
+
+impl fmt::Display for ProbeLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.is_in_force { "in force" } else { "missing" };
+        write!(f, "{}: {state}; {}", self.name, self.detail)?;
+        match &self.remedy {
+            Some(remedy) => write!(f, "; {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Tries everything. Only for a process with one thread.
+#[cfg(target_os = "linux")]
+pub(crate) fn probe() -> Probe {
+    use super::{calls, rules, space};
+
+    let tried = |name: &str, result: std::io::Result<()>, does: &str, remedy: &str| ProbeLine {
+        name: name.into(),
+        is_in_force: result.is_ok(),
+        is_needed: true,
+        remedy: result.is_err().then(|| remedy.to_owned()),
+        detail: match result {
+            Ok(()) => does.to_owned(),
+            Err(error) => error.to_string(),
+        },
+    };
+    let always = |name: &str, detail: &str| ProbeLine {
+        name: name.into(),
+        is_in_force: true,
+        is_needed: false,
+        detail: detail.into(),
+        remedy: None,
+    };
+    let lines = vec![
+        tried(
+            "Landlock files",
+            rules::try_files(),
+            "writes reach only what is named, secrets cannot be opened",
+            "Linux 6.10 or newer with `landlock` among the security modules (`lsm=` of the kernel's \
+             command line) has it",
+        ),
+        tried(
+            "Landlock scopes",
+            rules::try_scopes(),
+            "signals and abstract sockets stay inside",
+            "Linux 6.12 or newer has it",
+        ),
+        tried(
+            "namespaces",
+            space::try_namespaces(),
+            "all but the workspace is read-only, modes and times included; what is protected is \
+             read-only in it; secrets are covered",
+            "allow user namespaces: `sysctl user.max_user_namespaces`, \
+             `kernel.apparmor_restrict_unprivileged_userns=0`, \
+             `kernel.unprivileged_userns_clone=1`; in a container, a seccomp profile that allows \
+             `unshare` and `mount`",
+        ),
+        tried(
+            "seccomp",
+            calls::try_filters(),
+            "no sockets without a network, none of this machine ever; no tracing, mounting, \
+             namespaces, kernel modules, io_uring",
+            "a kernel with CONFIG_SECCOMP_FILTER has it, on x86-64, aarch64 and riscv64",
+        ),
+        always(
+            "limits",
+            "memory, processes, written bytes and room on the disk are looked at every 20 ms",
+        ),
+        always("bubblewrap", "not used: the namespaces it makes are made directly"),
+    ];
+    Probe { lines }
+}
+
+/// Says that there is nothing yet.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn probe() -> Probe {
+    let detail = "this system has no confinement that heeler can use".to_owned();
+    let name = "confinement".to_owned();
+    let line = ProbeLine { name, is_in_force: false, is_needed: true, detail, remedy: None };
+    Probe { lines: vec![line] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(name: &str, is_in_force: bool, is_needed: bool) -> ProbeLine {
+        let (name, detail) = (name.to_owned(), "why".to_owned());
+        ProbeLine { name, is_in_force, is_needed, detail, remedy: Some("do this".to_owned()) }
+    }
+
+    #[test]
+    fn what_is_needed_and_missing_is_the_obstacle() {
+        let mut probe = Probe { lines: vec![line("a", true, true), line("b", false, false)] };
+        assert!(probe.can_confine() && probe.obstacle().is_none());
+        probe.lines.push(line("c", false, true));
+        assert!(!probe.can_confine());
+        assert_eq!(probe.obstacle().unwrap().to_string(), "c: missing; why; do this");
+        assert_eq!(line("d", true, true).to_string(), "d: in force; why; do this");
+    }
+}

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallId, CompactionCause, Cost, Decision, EpochCause, Limits, Message, OpenPermission,
-    PermissionId, ProviderErrorKind, Seq, SteeringId, TurnOutcome, Usage,
+    CallId, CompactionCause, Cost, Decision, EpochCause, HookEnd, HookEvent, Limits, Message,
+    OpenPermission, PermissionId, ProviderErrorKind, Seq, SteeringId, TurnOutcome, Usage,
 };
 
 /// The place of an agent in its session: empty for the main one, then the calls that made each
@@ -170,6 +170,31 @@ pub enum Event {
         decision: Decision,
         /// Who gave it.
         by: String,
+    },
+    /// A hook runs.
+    HookStarted {
+        /// The moment it is told of.
+        event: HookEvent,
+        /// Which hook.
+        hook: String,
+        /// The call it is about, if any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+    },
+    /// A hook ended. One that is broken denied nothing; what becomes of a call it guards is told by
+    /// the call's own events.
+    HookFinished {
+        /// The moment it was told of.
+        event: HookEvent,
+        /// Which hook.
+        hook: String,
+        /// The call it is about, if any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+        /// How long it ran.
+        millis: u64,
+        /// How.
+        end: HookEnd,
     },
     /// The prompt's prefix is new; what was cached is not read.
     EpochStarted {

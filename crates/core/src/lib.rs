@@ -1,8 +1,8 @@
 //! Nouns and promises of heeler.
 //!
 //! The nouns are plain data: messages, records, events, effects. The promises are the traits a
-//! driver is given: [`Provider`], [`Tool`], [`SessionStore`], [`Approver`], [`Clock`],
-//! [`Entropy`]. Read in this order: `message`, `record`, `effect`, `event`, then the promises.
+//! driver is given: [`Provider`], [`Tool`], [`SessionStore`], [`Approver`], [`Hooks`],
+//! [`Clock`], [`Entropy`]. Read in this order: `message`, `record`, `effect`, `event`, then the promises.
 //!
 //! Invariant: nothing here does I/O, reads a clock or needs a runtime.
 
@@ -12,6 +12,7 @@ mod clock;
 mod conversation;
 mod effect;
 mod event;
+mod hook;
 mod id;
 mod json;
 mod message;
@@ -35,6 +36,10 @@ pub use clock::{Clock, Entropy, Timestamp};
 pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
 pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
 pub use event::{AgentPath, Envelope, Event};
+pub use hook::{
+    HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookVerdict, HookWatch, HookedCall,
+    Hooks, UnknownHookEvent,
+};
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
 pub use json::json_depth;
 pub use message::{
@@ -50,9 +55,9 @@ pub use provider::{
 pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
 pub use record::{
     CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Entry,
-    EpochCause, EpochStarted, Input, InputOrigin, InterruptCause, LimitKind, ModelFailed,
-    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Record, Reserve,
-    SteeringQueued, Trimmed, TurnOutcome,
+    EpochCause, EpochStarted, HookAnswered, Input, InputOrigin, InterruptCause, LimitKind,
+    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Record,
+    Reserve, SteeringQueued, Trimmed, TurnOutcome,
 };
 pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,

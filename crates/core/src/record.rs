@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Block, CallId, Cost, Decision, Facts, Limits, PermissionId, PermissionReason,
-    ProviderErrorKind, RawJson, Reply, Rule, Seq, Settings, SteeringId, Timestamp, ToolDefinition,
-    ToolOutput, Usage,
+    Block, CallId, Cost, Decision, Facts, HookEvent, HookVerdict, Limits, PermissionId,
+    PermissionReason, ProviderErrorKind, RawJson, Reply, Rule, Seq, Settings, SteeringId,
+    Timestamp, ToolDefinition, ToolOutput, Usage,
 };
 
 /// A record at its place in the journal.
@@ -65,6 +65,8 @@ pub enum Record {
     PermissionDecided(PermissionDecided),
     /// A rule saved for later sessions, or granted by a person outside a prompt.
     RuleGranted(Rule),
+    /// Hooks had something to say.
+    HookAnswered(Box<HookAnswered>),
     /// An input waits for the next safe point of the running turn.
     SteeringQueued(SteeringQueued),
     /// A waiting input was taken back.
@@ -115,6 +117,7 @@ impl Record {
             Self::PermissionAsked(_) => "permission_asked",
             Self::PermissionDecided(_) => "permission_decided",
             Self::RuleGranted(_) => "rule_granted",
+            Self::HookAnswered(_) => "hook_answered",
             Self::SteeringQueued(_) => "steering_queued",
             Self::SteeringTakenBack { .. } => "steering_taken_back",
             Self::Interrupted { .. } => "interrupted",
@@ -296,6 +299,9 @@ pub enum CallPlan {
         /// What was changed, for the model.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
+        /// What the hooks that were asked before it said, if they said anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hook: Option<HookVerdict>,
     },
     /// The call cannot run: unknown tool, bad input.
     Invalid {
@@ -322,6 +328,22 @@ pub struct PermissionDecided {
     pub decision: Decision,
     /// Who answered: a surface, an approver, expiry.
     pub by: String,
+}
+
+/// What hooks said of a moment, where the record of the moment itself does not hold it: what was
+/// said before a call stands in its plan. Hooks that had nothing to say leave no record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookAnswered {
+    /// The moment.
+    pub event: HookEvent,
+    /// The call it is about, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    /// What they want.
+    pub verdict: HookVerdict,
+    /// What they tell the model; it stands, once more, where the model reads it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<String>,
 }
 
 /// An input waits for the next safe point of the running turn.

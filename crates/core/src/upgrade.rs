@@ -38,6 +38,7 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("permission_asked"),
     first("permission_decided"),
     first("rule_granted"),
+    first("hook_answered"),
     first("steering_queued"),
     first("steering_taken_back"),
     first("interrupted"),

@@ -156,6 +156,8 @@ impl View {
             | Event::ToolInputDelta { .. }
             | Event::CallProgress { .. }
             | Event::ToolText { .. }
+            | Event::HookStarted { .. }
+            | Event::HookFinished { .. }
             | Event::EpochStarted { .. }
             | Event::LimitsChanged { .. }
             | Event::Heartbeat { .. }

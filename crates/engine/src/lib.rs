@@ -11,6 +11,7 @@ pub mod bugs;
 mod clock;
 mod draft;
 mod driver;
+mod hooks;
 mod log;
 mod parts;
 mod pipeline;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::{Approver, Clock, Entropy, Provider, SessionStore, Settings, Spill};
+use heeler_core::{Approver, Clock, Entropy, Hooks, Provider, SessionStore, Settings, Spill};
 use heeler_turn::TokenEstimate;
 use heeler_turn::retry;
 
@@ -18,6 +18,8 @@ pub struct Parts {
     /// Answers permission requests, when `settings.policy.interactive`; without one, only
     /// [`crate::Session::decide`] does.
     pub approver: Option<Arc<dyn Approver>>,
+    /// Told of moments of the session, and heard about them.
+    pub hooks: Option<Arc<dyn Hooks>>,
     /// Keeps the journal.
     pub store: Arc<dyn SessionStore>,
     /// Keeps outputs too long for the history; without one they are only cut.
@@ -54,6 +56,7 @@ impl Parts {
             provider,
             tools: Toolset::default(),
             approver: None,
+            hooks: None,
             store,
             spill: None,
             clock: Arc::new(SystemClock),

@@ -70,7 +70,7 @@ pub(crate) fn plan(name: &str, input: &RawJson, chance: &mut Chance) -> CallPlan
         Some(_) if chance.percent(4) => CallPlan::Invalid { error: "`n` is no number".into() },
         Some(facts) => {
             let notes = if chance.percent(5) { vec!["`n` was repaired".into()] } else { vec![] };
-            CallPlan::Ready { facts, input: None, notes }
+            CallPlan::Ready { facts, input: None, notes, hook: None }
         }
     }
 }

@@ -9,6 +9,8 @@ use crate::state::{Phase, State, Turn};
 pub const DEATHS_MAX: u32 = 3;
 /// The smallest output limit worth sending; below it the turn ends instead.
 pub const OUTPUT_TOKENS_MIN: u64 = 256;
+/// How often hooks may refuse one turn its end.
+pub const ENDS_REFUSED_MAX: u32 = 8;
 /// The context limit when neither the catalogue nor the settings know one, in estimated tokens.
 pub const CONTEXT_LIMIT_DEFAULT: u64 = 180_000;
 

@@ -47,6 +47,43 @@ pub fn nobody_to_ask(why: &str) -> String {
     format!("{why}, and nobody can be asked")
 }
 
+/// A call that a hook does not let run.
+#[must_use]
+pub fn denied_by_hook(by: &str, reason: &str) -> String {
+    match reason.trim() {
+        "" => format!("the hook `{by}` denies it"),
+        reason => format!("the hook `{by}` denies it: {}", reason.trim_end_matches('.')),
+    }
+}
+
+/// A call that nobody could say about whether it may run.
+#[must_use]
+pub fn broken_hook(by: &str, why: &str) -> String {
+    format!(
+        "the hook `{by}` is broken ({}), so the call was not run; nobody denied it, \
+         and trying again helps only once the hook is mended",
+        why.trim_end_matches('.')
+    )
+}
+
+/// Something after which a hook ends the turn.
+#[must_use]
+pub fn stopped_by_hook(by: &str, reason: &str) -> String {
+    format!("The hook `{by}` stopped the turn: {reason}")
+}
+
+/// A prompt that a hook did not let through.
+#[must_use]
+pub fn prompt_blocked(by: &str, reason: &str) -> String {
+    format!("the hook `{by}` did not let the input through: {reason}")
+}
+
+/// What the model is told when a hook does not let the turn end.
+#[must_use]
+pub fn end_refused(by: &str, reason: &str) -> String {
+    format!("The hook `{by}` does not let the turn end yet: {reason}")
+}
+
 /// A note after the same call failed several times in a row.
 #[must_use]
 pub fn repeated_failure(times: u32) -> String {

@@ -21,7 +21,6 @@ use super::Driver;
 use super::held::HeldProgress;
 use super::perform::{Run, Spawned, finish_call};
 use super::running::Task;
-use crate::pipeline;
 
 /// The most calls of one answer that begin before it is whole, whatever the settings let run.
 const EAGER_CALLS_MAX: usize = 32;
@@ -78,14 +77,13 @@ impl Driver {
         }
     }
 
-    /// Begins one call, if everything is in favour. This is where a hook on calls would have to be
-    /// asked about as well: a call that one matches is none of these.
+    /// Begins one call, if everything is in favour and no hook wants a word in it.
     fn begin_eagerly(&mut self, id: CallId, said: ToolUse) -> Option<EagerCall> {
         let tool = self.tools.get(&said.name)?;
-        if said.invalid.is_some() || !tool.metadata().read_only {
+        if said.invalid.is_some() || !tool.metadata().read_only || self.is_hooked(&said.name) {
             return None;
         }
-        let plan = pipeline::plan(&self.tools, &self.workspace, &said.name, &said.input);
+        let plan = self.plan(&said.name, &said.input);
         let CallPlan::Ready { facts, input, .. } = &plan else { return None };
         let (facts, input) = (facts.clone(), input.as_ref().unwrap_or(&said.input).clone());
         if !only_looks(&facts) || !self.state.would_run(id.index, &said.name, &input, &facts) {

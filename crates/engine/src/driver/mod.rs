@@ -8,6 +8,7 @@ mod checkpoint;
 mod commands;
 mod eager;
 mod held;
+mod hooks;
 mod open;
 mod perform;
 mod running;
@@ -366,7 +367,8 @@ impl Driver {
             matches!(record, Record::PermissionDecided(decided)
                 if matches!(decided.decision, heeler_core::Decision::Always { .. }))
         });
-        let durability = if saved { Durability::Synced } else { Durability::Written };
+        let ends = outcome.records.iter().any(|r| matches!(r, Record::TurnFinished { .. }));
+        let durability = if saved || ends { Durability::Synced } else { Durability::Written };
         let judged = |record| match record {
             Record::Compacted(compacted) => self.state.judge_summary(compacted),
             other => other,

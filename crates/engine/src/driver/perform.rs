@@ -7,9 +7,10 @@ use futures::FutureExt;
 use heeler_core::{
     AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionFailed,
     CompactionStarted, Decision, Durability, Effect, EffectId, EffectKind, EpochCause,
-    EpochStarted, InterruptCause, ModelStarted, OpenPermission, Outcome, PermissionAsked,
-    PermissionDecided, PermissionId, Progress, RawJson, Record, StoreError, Timestamp, ToolContext,
-    ToolOutput, WakeCause, input_summary,
+    EpochStarted, HookAnswered, HookEvent, HookMoment, HookOutcome, HookVerdict, HookedCall,
+    InterruptCause, ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided,
+    PermissionId, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
+    WakeCause, input_summary,
 };
 use sha2::{Digest, Sha256};
 use tokio::task::{AbortHandle, Id};
@@ -18,7 +19,8 @@ use super::Driver;
 use super::held::show_progress;
 use super::running::Task;
 use crate::bugs::{Bug, is_on};
-use crate::pipeline::{self, Execution};
+use crate::hooks::answered;
+use crate::pipeline::{self, Executed, Execution};
 use crate::toolset::short_hex;
 
 /// What is run by a call.
@@ -57,6 +59,8 @@ impl Driver {
             // What a request may cost and whether it fits is asked again with the new prefix.
             return self.write(vec![self.epoch(cause)], Durability::Written).await;
         }
+        let (hooked, effects): (Vec<_>, Vec<_>) =
+            effects.into_iter().partition(|effect| self.waits_for_hooks(&effect.kind));
         let mut records = Vec::new();
         let mut durability = Durability::Written;
         for effect in &effects {
@@ -70,6 +74,9 @@ impl Driver {
         self.write(records, durability).await?;
         for effect in effects {
             self.act(effect);
+        }
+        for effect in hooked {
+            self.act_with_hooks(effect);
         }
         Ok(())
     }
@@ -90,8 +97,7 @@ impl Driver {
             }
             EffectKind::PlanCall { call, name, input } => {
                 let planned = self.eager.plan_of(*call, name, input);
-                let plan = planned
-                    .unwrap_or_else(|| pipeline::plan(&self.tools, &self.workspace, name, input));
+                let plan = planned.unwrap_or_else(|| self.plan(name, input));
                 vec![Record::CallPlanned(Box::new(CallPlanned { call: *call, plan }))]
             }
             EffectKind::AskPermission { id, reason, asked: false, .. } => {
@@ -126,7 +132,7 @@ impl Driver {
             EffectKind::RunCall { call, name, input, confined, .. } => {
                 self.run_call(id, call, Run { name, input, confined });
             }
-            EffectKind::Compact { cut, .. } => self.summarize(id, cut),
+            EffectKind::Compact { cut, cause, .. } => self.summarize(id, cut, cause),
             EffectKind::Wake { at, cause } => self.wake(id, at, cause),
             // Their records are all there is to them.
             EffectKind::StartEpoch { .. }
@@ -181,6 +187,7 @@ impl Driver {
             state: self.state.values(),
             clock: Arc::clone(&self.parts.clock),
         };
+        let hooks = self.asker().filter(|_| self.is_hooked(&name));
         Execution {
             tool: self.tools.get(&name).cloned(),
             name,
@@ -189,12 +196,17 @@ impl Driver {
             chars_max: self.parts.result_chars_max,
             timeout_millis: self.parts.call_timeout_millis,
             spill: self.parts.spill.clone(),
+            hooks,
         }
     }
 
     /// Asks the approver, if there is one; a decision by id makes this effect disappear.
     fn ask(&mut self, id: EffectId, open: OpenPermission) {
         let request = open.id;
+        let asker = self.asker_for(HookEvent::PermissionRequest, &open.tool);
+        let call =
+            HookedCall { id: request.call, tool: open.tool.clone(), input: open.input.clone() };
+        let moment = HookMoment::PermissionRequest { call, reason: open.reason.clone() };
         let answer: BoxFuture<(Option<Decision>, String)> = match self.parts.approver.clone() {
             None if self.log.has_readers() => Box::pin(std::future::pending()),
             // Nobody is there who could see the request, let alone answer it.
@@ -206,6 +218,11 @@ impl Driver {
             }),
         };
         self.spawn(id, CancellationToken::new(), async move {
+            if let Some(asker) = asker
+                && let Some(record) = decided_by_hook(request, &asker.ask(moment).await)
+            {
+                return Outcome { effect: id, records: vec![record] };
+            }
             let (decision, by) = answer.await;
             Outcome { effect: id, records: vec![decided(request, decision, by)] }
         });
@@ -255,9 +272,9 @@ pub(super) async fn finish_call(
     execution: Execution,
     wanted: impl Future<Output = ()>,
 ) -> Outcome {
-    let (output, millis) = pipeline::execute(execution, wanted).await;
+    let Executed { output, millis, heard } = pipeline::execute(execution, wanted).await;
     let record = Record::CallFinished { call, output: Box::new(output), millis };
-    Outcome { effect: EffectId::Run(call), records: vec![record] }
+    Outcome { effect: EffectId::Run(call), records: heard.into_iter().chain([record]).collect() }
 }
 
 fn durability_of(kind: &EffectKind) -> Durability {
@@ -275,6 +292,15 @@ fn decided(id: PermissionId, decision: Option<Decision>, by: String) -> Record {
         reason: Some("nobody answered the permission request".into()),
     });
     Record::PermissionDecided(PermissionDecided { id, decision, by })
+}
+
+/// What hooks decided about a request; nothing when they leave it to others.
+fn decided_by_hook(id: PermissionId, outcome: &HookOutcome) -> Option<Record> {
+    if matches!(outcome.verdict, HookVerdict::Continue | HookVerdict::Ask { .. }) {
+        return None;
+    }
+    let answered = answered(HookEvent::PermissionRequest, outcome)?;
+    Some(Record::HookAnswered(Box::new(HookAnswered { call: Some(id.call), ..answered })))
 }
 
 /// What an effect comes to whose own task panicked. What it calls is caught before, so this is a

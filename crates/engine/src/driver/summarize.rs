@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use heeler_core::{
-    Block, CancellationToken, Clock, Compacted, CompactionFailed, EffectId, Entropy, ModelEvent,
-    ModelRequest, Outcome, Prices, Provider, ProviderError, ProviderErrorKind, Record, Reply,
+    Block, CancellationToken, Clock, Compacted, CompactionCause, CompactionFailed, EffectId,
+    Entropy, HookEvent, HookMoment, HookOutcome, HookVerdict, ModelEvent, ModelRequest, Outcome,
+    Prices, Provider, ProviderError, ProviderErrorKind, Record, Reply, RequestMessage,
 };
 use heeler_turn::{limits, retry};
 
 use super::Driver;
+use crate::hooks::answered;
 
 impl Driver {
     /// Asks for a summary of the first `cut` messages.
-    pub(super) fn summarize(&mut self, id: EffectId, cut: u64) {
+    pub(super) fn summarize(&mut self, id: EffectId, cut: u64, cause: CompactionCause) {
         let cut = usize::try_from(cut).unwrap_or(usize::MAX);
         let output_max = limits::summary_output_max(&self.state.settings);
         let request = self.state.summary_request(cut, output_max);
@@ -24,12 +26,23 @@ impl Driver {
             retry: self.parts.retry,
             prices: self.state.settings.model.prices,
         };
+        let moment = HookMoment::PreCompact { cause };
+        let asker = self.asker_for(HookEvent::PreCompact, moment.subject());
         self.spawn(id, CancellationToken::new(), async move {
-            let record = match request {
-                Ok(request) => summary.record(request).await,
-                Err(error) => failed(error),
+            let heard = match asker {
+                Some(asker) => asker.ask(moment).await,
+                None => HookOutcome::default(),
             };
-            Outcome { effect: id, records: vec![record] }
+            let heard_record = answered(HookEvent::PreCompact, &heard)
+                .map(|answered| Record::HookAnswered(Box::new(answered)));
+            let record = match (heard.verdict, request) {
+                (HookVerdict::Deny { by, reason } | HookVerdict::Stop { by, reason }, _) => {
+                    failed(format!("the hook `{by}` does not let it be compacted: {reason}"))
+                }
+                (_, Ok(request)) => summary.record(with_words(request, &heard.context)).await,
+                (_, Err(error)) => failed(error),
+            };
+            Outcome { effect: id, records: heard_record.into_iter().chain([record]).collect() }
         });
     }
 }
@@ -69,6 +82,17 @@ impl Summary {
         }
         Record::Compacted(Compacted { summary: summary.trim().to_owned(), usage, cost })
     }
+}
+
+/// Adds what hooks say to the instruction, which stands last.
+fn with_words(mut request: ModelRequest, context: &[String]) -> ModelRequest {
+    let Some(last) = request.messages.last().filter(|_| !context.is_empty()) else {
+        return request;
+    };
+    let mut message = (*last.message).clone();
+    message.blocks.extend(context.iter().map(|text| Block::text(format!("\n{text}"))));
+    request.messages.replace_last(Arc::new(RequestMessage::new(message)));
+    request
 }
 
 fn failed(error: impl Into<String>) -> Record {

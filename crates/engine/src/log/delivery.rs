@@ -53,6 +53,8 @@ pub(super) fn delivery(event: &Event) -> Delivery {
         | Event::ToolText { .. }
         | Event::PermissionRequested(_)
         | Event::PermissionDecided { .. }
+        | Event::HookStarted { .. }
+        | Event::HookFinished { .. }
         | Event::EpochStarted { .. }
         | Event::SteeringQueued { .. }
         | Event::SteeringTakenBack { .. }

@@ -4,10 +4,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt;
-use heeler_core::{Block, Clock, RawJson, Spill, Tool, ToolContext, ToolError, ToolOutput};
+use heeler_core::{
+    Block, Clock, HookedCall, RawJson, Record, Spill, Tool, ToolContext, ToolError, ToolOutput,
+};
 
 use super::{bound, panic_text};
 use crate::bugs::{Bug, is_on};
+use crate::hooks::Asker;
 
 /// How long a tool may take to return what it has once it was cancelled.
 pub(crate) const CANCEL_GRACE_MILLIS: u64 = 250;
@@ -21,15 +24,25 @@ pub(crate) struct Execution {
     pub(crate) chars_max: usize,
     pub(crate) timeout_millis: u64,
     pub(crate) spill: Option<Arc<dyn Spill>>,
+    /// Who is told of it once it ran.
+    pub(crate) hooks: Option<Asker>,
 }
 
-/// Runs the call and, once its output is `wanted`, bounds that: what is spilled is an effect of its
-/// own. A panic, an error and a hang are outputs too. Gives the milliseconds the tool ran as well.
-pub(crate) async fn execute(
-    execution: Execution,
-    wanted: impl Future<Output = ()>,
-) -> (ToolOutput, u64) {
-    let Execution { tool, name, context, input, chars_max, timeout_millis, spill } = execution;
+/// A call that ran.
+pub(crate) struct Executed {
+    pub(crate) output: ToolOutput,
+    /// How long the tool itself ran.
+    pub(crate) millis: u64,
+    /// The record of what hooks said of it.
+    pub(crate) heard: Option<Record>,
+}
+
+/// Runs the call and, once its output is `wanted`, tells hooks of it and bounds it: what is spilled
+/// is an effect of its own. A panic, an error and a hang are outputs too.
+pub(crate) async fn execute(execution: Execution, wanted: impl Future<Output = ()>) -> Executed {
+    let Execution { tool, name, context, input, chars_max, timeout_millis, spill, hooks } =
+        execution;
+    let hooked = HookedCall { id: context.call, tool: name.clone(), input: input.clone() };
     let (session, call) = (context.session.clone(), context.call);
     let clock = Arc::clone(&context.clock);
     let started = clock.now();
@@ -39,8 +52,12 @@ pub(crate) async fn execute(
     };
     let millis = clock.now().since(started);
     wanted.await;
+    let heard = match hooks {
+        Some(hooks) => hooks.ask_after(hooked, &mut output).await,
+        None => None,
+    };
     bound::bound(&mut output, chars_max, spill.as_deref(), &session, call);
-    (output, millis)
+    Executed { output, millis, heard }
 }
 
 async fn run(

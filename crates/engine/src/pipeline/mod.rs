@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use heeler_core::{CallPlan, RawJson};
 
-pub(crate) use execute::{CANCEL_GRACE_MILLIS, Execution, execute};
+pub(crate) use execute::{CANCEL_GRACE_MILLIS, Executed, Execution, execute};
 pub(crate) use shape::Shape;
 
 use crate::Toolset;
@@ -36,7 +36,7 @@ pub(crate) fn plan(tools: &Toolset, workspace: &str, name: &str, input: &RawJson
         facts
     }));
     match described {
-        Ok(facts) => CallPlan::Ready { facts, input: changed, notes },
+        Ok(facts) => CallPlan::Ready { facts, input: changed, notes, hook: None },
         Err(panic) => CallPlan::Invalid {
             error: format!("the tool {name} crashed: {}", panic_text(panic.as_ref())),
         },

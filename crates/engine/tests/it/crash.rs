@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::{Expect, expect};
-use heeler_core::{Event, Input, Mode, SessionId, ToolOutput, TurnOutcome};
+use heeler_core::{Event, HookEvent, Input, Mode, SessionId, ToolOutput, TurnOutcome};
 use heeler_engine::{Parts, Session};
 use heeler_providers::scripted::Scripted;
 use heeler_script::Script;
 use heeler_store::MemoryStore;
 use heeler_testkit::{VirtualClock, transcript};
 
-use crate::common::{TestTool, Watcher, echo, parts, paused, settled, tool, toolset, virtually};
+use crate::common::{
+    TestTool, Watcher, denies, echo, hook, nothing, parts, paused, settled, tool, toolset,
+    virtually,
+};
 
 /// A session that outlives its processes, and the model that all of them ask.
 struct Lives {
@@ -419,4 +422,92 @@ fn a_turn_that_nobody_resumed_in_time_asks_nothing_more() {
         assert_eq!(watcher.lines, [r#"end of turn 1: Limit { limit: Wall } """#]);
         session.close().await;
     });
+}
+
+/// A hook that denies calls of `guarded`, except that the first process dies while it is asked.
+fn guarding(lives: &mut Lives, hangs: bool) {
+    let asked = AtomicUsize::new(0);
+    lives.parts.hooks = Some(hook(HookEvent::PreToolUse, move |moment| {
+        let is_guarded = moment.subject() == "guarded";
+        let hangs = hangs && asked.fetch_add(usize::from(is_guarded), Ordering::SeqCst) == 0;
+        async move {
+            if is_guarded && hangs {
+                std::future::pending::<()>().await;
+            }
+            if is_guarded { denies() } else { nothing() }
+        }
+    }));
+}
+
+/// Counts its runs, of which there shall be none.
+fn guarded_tool(count: &Arc<AtomicUsize>) -> TestTool {
+    let count = Arc::clone(count);
+    tool("guarded", move |_, _| {
+        count.fetch_add(1, Ordering::SeqCst);
+        async { Ok(ToolOutput::text("ran")) }
+    })
+}
+
+const GUARDED: &str = r#"
+    [[reply]]
+    blocks = [{ call = "guarded" }, { call = "work" }]
+    [[reply]]
+    text = "done"
+"#;
+
+#[test]
+fn what_a_hook_denied_stays_denied_when_the_hook_is_gone() {
+    let (count, guarded) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let mut lives =
+        Lives::new(GUARDED, [guarded_tool(&guarded), hanging_first(&count, 1).replay_safe()]);
+    guarding(&mut lives, false);
+    lives.born_and_killed(is_started);
+    lives.parts.hooks = None;
+    lives.check_resume(expect![[r#"
+        started 1.1.1 [1] work {}
+        finished 1.1.1 [1] work 0 ms: worked 2
+        user message
+        attempt 2.1
+        text 0@0 "done"
+        usage 139 + 2 of 192 + 3
+        assistant message
+        end of turn 1: Done "done"
+        ---
+        user: hi
+        assistant: call guarded {}
+        assistant: call work {}
+        result error: Not allowed: the hook `guard` denies it: not on Fridays.
+        result ok: worked 2
+        assistant: done
+    "#]]);
+    assert_eq!(guarded.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_hook_that_died_with_its_process_is_asked_again() {
+    let (count, guarded) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let mut lives = Lives::new(GUARDED, [guarded_tool(&guarded), hanging_first(&count, 0)]);
+    guarding(&mut lives, true);
+    lives.born_and_killed(|event| matches!(event, Event::HookStarted { .. }));
+    lives.check_resume(expect![[r#"
+        hook PreToolUse `guard` of 1.1.0
+        hook PreToolUse `guard` after 0 ms: Denied
+        failed 1.1.0 [0] guarded 0 ms: Not allowed: the hook `guard` denies it: not on Fridays.
+        started 1.1.1 [1] work {}
+        finished 1.1.1 [1] work 0 ms: worked 1
+        user message
+        attempt 2.1
+        text 0@0 "done"
+        usage 139 + 2 of 192 + 3
+        assistant message
+        end of turn 1: Done "done"
+        ---
+        user: hi
+        assistant: call guarded {}
+        assistant: call work {}
+        result error: Not allowed: the hook `guard` denies it: not on Fridays.
+        result ok: worked 1
+        assistant: done
+    "#]]);
+    assert_eq!(guarded.load(Ordering::SeqCst), 0);
 }

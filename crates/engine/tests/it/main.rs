@@ -14,6 +14,7 @@ mod contract;
 mod crash;
 mod durability;
 mod eager;
+mod hooks;
 mod lease;
 mod limits;
 mod outputs;

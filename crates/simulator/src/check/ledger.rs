@@ -230,7 +230,8 @@ impl Ledger {
             | Record::CallFinished { .. }
             | Record::PermissionAsked(_)
             | Record::PermissionDecided(_) => self.call_record(entry)?,
-            Record::Trimmed(_) | Record::TimePassed => {}
+            // Simulated sessions have no hooks.
+            Record::HookAnswered(_) | Record::Trimmed(_) | Record::TimePassed => {}
         }
         Ok(())
     }

@@ -2,13 +2,13 @@
 
 use heeler_core::{
     Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
-    CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted, Facts, Image,
-    Input, InputOrigin, InterruptCause, LimitKind, Limits, Mode, ModelFailed, ModelReplied,
-    ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId,
-    PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Record, RedactedThinking, Reply,
-    Reserve, Resource, Rule, RuleEffect, Settings, StateChange, SteeringId, SteeringQueued,
-    StopReason, Text, Thinking, ThinkingSettings, Timestamp, ToolChoice, ToolDefinition,
-    ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
+    CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted, Facts,
+    HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin, InterruptCause, LimitKind,
+    Limits, Mode, ModelFailed, ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked,
+    PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, RawJson,
+    Record, RedactedThinking, Reply, Reserve, Resource, Rule, RuleEffect, Settings, StateChange,
+    SteeringId, SteeringQueued, StopReason, Text, Thinking, ThinkingSettings, Timestamp,
+    ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -27,6 +27,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
         model(),
         call(),
         permission(),
+        hook(),
         steering(),
         compaction(),
         turn_end(),
@@ -231,8 +232,8 @@ fn call() -> impl Strategy<Value = Record> {
     );
     let plan = prop_oneof![
         text().prop_map(|error| CallPlan::Invalid { error }),
-        (facts, option::of(raw()), vec(text(), 0..2))
-            .prop_map(|(facts, input, notes)| CallPlan::Ready { facts, input, notes }),
+        (facts, option::of(raw()), vec(text(), 0..2), option::of(verdict()))
+            .prop_map(|(facts, input, notes, hook)| CallPlan::Ready { facts, input, notes, hook }),
     ];
     let state = (text(), raw()).prop_map(|(key, value)| StateChange { key, value });
     let output =
@@ -270,6 +271,27 @@ fn permission() -> impl Strategy<Value = Record> {
         }),
         rule().prop_map(Record::RuleGranted),
     ]
+}
+
+fn verdict() -> impl Strategy<Value = HookVerdict> {
+    let reason = || option::of(text());
+    prop_oneof![
+        Just(HookVerdict::Continue),
+        (text(), reason()).prop_map(|(by, reason)| HookVerdict::Allow { by, reason }),
+        (text(), reason()).prop_map(|(by, reason)| HookVerdict::Ask { by, reason }),
+        (text(), text()).prop_map(|(by, why)| HookVerdict::Broken { by, why }),
+        (text(), text()).prop_map(|(by, reason)| HookVerdict::Deny { by, reason }),
+        (text(), text()).prop_map(|(by, reason)| HookVerdict::Stop { by, reason }),
+    ]
+}
+
+fn hook() -> impl Strategy<Value = Record> {
+    let event = select(HookEvent::ALL.to_vec());
+    (event, option::of(call_id()), verdict(), vec(text(), 0..2)).prop_map(
+        |(event, call, verdict, context)| {
+            Record::HookAnswered(Box::new(HookAnswered { event, call, verdict, context }))
+        },
+    )
 }
 
 fn steering() -> impl Strategy<Value = Record> {

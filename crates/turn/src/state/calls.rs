@@ -1,9 +1,9 @@
 //! What planning, permission, start and end of a call do to the state.
 
 use heeler_core::{
-    CallId, CallPlan, CallPlanned, Decision, Event, Facts, Judgement, LimitKind, PermissionAsked,
-    PermissionDecided, PermissionReason, RawJson, RuleEffect, ToolOutput, TurnOutcome, Verdict,
-    input_summary,
+    CallId, CallPlan, CallPlanned, Decision, Event, Facts, HookVerdict, Judgement, LimitKind,
+    PermissionAsked, PermissionDecided, PermissionReason, Policy, RawJson, Rule, RuleEffect,
+    ToolOutput, TurnOutcome, Verdict, input_summary,
 };
 
 use super::{Announcer, Call, CallStatus, Phase, State, Turn};
@@ -17,8 +17,9 @@ impl State {
         };
         match &planned.plan {
             CallPlan::Invalid { error } => self.answer_invalid(planned.call, error, out),
-            CallPlan::Ready { facts, input, notes } => {
+            CallPlan::Ready { facts, input, notes, hook } => {
                 call.facts = facts.clone();
+                call.hook = hook.clone();
                 call.notes = notes.clone();
                 if let Some(input) = input {
                     call.input = input.clone();
@@ -33,8 +34,11 @@ impl State {
         let repeated = self.repeated_failures(id);
         let interactive = self.settings.policy.interactive;
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
-        let Judgement { verdict, confined, .. } =
-            verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
+        if let Some(HookVerdict::Stop { by, reason }) = &call.hook {
+            let text = words::stopped_by_hook(by, reason);
+            return self.deny_and_stop(id, &text, out);
+        }
+        let Judgement { verdict, confined, .. } = judge(&self.settings.policy, &self.grants, call);
         let reason = match (verdict, repeated) {
             (Verdict::Deny { by }, _) => return self.refuse(id, &by, out),
             (Verdict::Ask { why }, _) if !interactive => {
@@ -71,7 +75,7 @@ impl State {
     }
 
     /// Answers a call as not allowed. A model that insists on exactly this call ends its turn.
-    fn refuse(&mut self, id: CallId, by: &str, out: &mut Announcer) {
+    pub(super) fn refuse(&mut self, id: CallId, by: &str, out: &mut Announcer) {
         self.end_if_repeated(id, TurnOutcome::Denied { reason: by.to_owned() });
         self.finish(id, ToolOutput::error(format!("Not allowed: {by}.")), 0, out);
     }
@@ -124,8 +128,7 @@ impl State {
     fn judge_call_again(&mut self, id: CallId, out: &mut Announcer) {
         let interactive = self.settings.policy.interactive;
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
-        let Judgement { verdict, confined, .. } =
-            verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
+        let Judgement { verdict, confined, .. } = judge(&self.settings.policy, &self.grants, call);
         let waits = match &call.status {
             CallStatus::Asking { reason: PermissionReason::Policy(_), .. } => true,
             CallStatus::Asking { .. } | CallStatus::Ready { .. } => false,
@@ -192,14 +195,15 @@ impl State {
             Decision::Deny { reason } => {
                 self.finish(id, ToolOutput::error(denial(reason.as_deref())), 0, out);
             }
-            Decision::DenyAndStop { reason } => self.deny_and_stop(id, reason.as_deref(), out),
+            Decision::DenyAndStop { reason } => {
+                self.deny_and_stop(id, &denial(reason.as_deref()), out);
+            }
         }
     }
 
-    fn let_run(&mut self, id: CallId, by: &str, out: &mut Announcer) {
+    pub(super) fn let_run(&mut self, id: CallId, by: &str, out: &mut Announcer) {
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
-        let Judgement { verdict, confined, .. } =
-            verdict::judge(&self.settings.policy, &self.grants, &call.name, &call.facts);
+        let Judgement { verdict, confined, .. } = judge(&self.settings.policy, &self.grants, call);
         match verdict {
             Verdict::Deny { by } => self.refuse(id, &by, out),
             Verdict::Ask { .. } | Verdict::Allow { .. } => {
@@ -209,10 +213,9 @@ impl State {
     }
 
     /// Ends the turn: what has not started is answered as not run, what runs is let finish.
-    fn deny_and_stop(&mut self, id: CallId, reason: Option<&str>, out: &mut Announcer) {
-        let text = denial(reason);
+    pub(super) fn deny_and_stop(&mut self, id: CallId, text: &str, out: &mut Announcer) {
         if let Some(turn) = &mut self.turn {
-            turn.ends_after_batch = Some(TurnOutcome::Denied { reason: text.clone() });
+            turn.ends_after_batch = Some(TurnOutcome::Denied { reason: text.to_owned() });
             let unstarted: Vec<CallId> = turn
                 .calls
                 .iter()
@@ -291,7 +294,11 @@ impl State {
     }
 
     /// The call, when it is in a fitting status; otherwise the record is a misfit.
-    fn call_in(&mut self, id: CallId, fits: impl Fn(&CallStatus) -> bool) -> Option<&mut Call> {
+    pub(super) fn call_in(
+        &mut self,
+        id: CallId,
+        fits: impl Fn(&CallStatus) -> bool,
+    ) -> Option<&mut Call> {
         let found = self.turn.as_mut().and_then(|turn| find(turn, id));
         match found {
             Some(call) if fits(&call.status) => Some(call),
@@ -301,6 +308,11 @@ impl State {
             }
         }
     }
+}
+
+/// What the policy and the hooks say of a planned call.
+fn judge(policy: &Policy, grants: &[Rule], call: &Call) -> Judgement {
+    verdict::judge_heeding(policy, grants, &call.name, &call.facts, call.hook.as_ref())
 }
 
 fn find(turn: &mut Turn, id: CallId) -> Option<&mut Call> {

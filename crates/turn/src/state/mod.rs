@@ -8,6 +8,7 @@ mod calls;
 mod compaction;
 mod crash;
 mod epoch;
+mod hooks;
 mod model;
 mod queue;
 mod turn;
@@ -206,6 +207,7 @@ impl State {
                 self.grants.push(rule.clone());
                 self.judge_again(out);
             }
+            Record::HookAnswered(answered) => self.on_hook_answered(answered, out),
             Record::SteeringQueued(queued) => self.on_steering_queued(queued, out),
             Record::SteeringTakenBack { id } => {
                 let before = self.steering.len();

@@ -134,6 +134,7 @@ impl State {
                 input: call.input.clone(),
                 facts: heeler_core::Facts::default(),
                 notes: Vec::new(),
+                hook: None,
                 status: CallStatus::Unplanned,
                 asked_at: 0,
                 deaths: 0,

@@ -34,7 +34,7 @@ impl State {
         self.end_without_words();
     }
 
-    fn begin_turn(&mut self, origin: InputOrigin, out: &mut Announcer) {
+    pub(super) fn begin_turn(&mut self, origin: InputOrigin, out: &mut Announcer) {
         self.turns = self.turns.saturating_add(1);
         self.turn = Some(Turn::new(self.turns, origin));
         out.say(|| Event::TurnStarted { turn: self.turns });

@@ -1,9 +1,10 @@
 //! A running turn: its phase, its calls, and how it ends.
 
 use heeler_core::{
-    Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts, InputOrigin,
-    InterruptCause, LimitKind, OpenPermission, PermissionId, PermissionReason, RawJson, Role, Seq,
-    Timestamp, ToolOutput, ToolResult, TurnOutcome, TurnView, input_summary, output_summary,
+    Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts, HookVerdict,
+    InputOrigin, InterruptCause, LimitKind, OpenPermission, PermissionId, PermissionReason,
+    RawJson, Role, Seq, Timestamp, ToolOutput, ToolResult, TurnOutcome, TurnView, input_summary,
+    output_summary,
 };
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,8 @@ pub struct Turn {
     pub deaths: u32,
     /// How the turn ends once the current batch has its results.
     pub ends_after_batch: Option<TurnOutcome>,
+    /// How often a hook wanted the turn to go on though the model was done.
+    pub ends_refused: u32,
     /// Records of this turn are missing, so nobody knows what else it did.
     pub has_hole: bool,
 }
@@ -95,6 +98,8 @@ pub struct Call {
     pub facts: Facts,
     /// What planning has to tell the model.
     pub notes: Vec<String>,
+    /// What the hooks said that were asked before it.
+    pub hook: Option<HookVerdict>,
     /// How far it is.
     pub status: CallStatus,
     /// The record that asked somebody about it.
@@ -154,6 +159,7 @@ impl Turn {
             overflows: 0,
             deaths: 0,
             ends_after_batch: None,
+            ends_refused: 0,
             has_hole: false,
         }
     }
@@ -353,6 +359,8 @@ impl State {
             return;
         }
         turn.cancel_calls(out);
+        // A turn in which the model said nothing has no answer; an earlier one is not its.
+        let was_answered = turn.rounds_spent > 0;
         self.close_batch(out);
         self.turn = None;
         self.last_outcome = Some(outcome.clone());
@@ -361,7 +369,7 @@ impl State {
             out.say(|| Event::TurnFinished {
                 turn: number,
                 outcome: told.clone(),
-                answer: self.final_answer(),
+                answer: if was_answered { self.final_answer() } else { String::new() },
             });
         }
         // One that somebody asked for during the last answer begins only now.

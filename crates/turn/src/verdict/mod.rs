@@ -5,6 +5,7 @@
 //! on editing holds for every tool that writes.
 
 mod flaw;
+mod hook;
 mod path;
 mod shell;
 mod shell_line;
@@ -14,6 +15,7 @@ mod shell_tests;
 mod tests;
 
 pub use flaw::{flaw, speaks_of};
+pub use hook::judge_heeding;
 
 use heeler_core::{
     Access, Facts, Judgement, Mode, Policy, Rule, RuleEffect, Verdict, truncate_chars,

@@ -13,6 +13,7 @@ mod door;
 mod fit;
 mod format;
 mod history;
+mod hooks;
 mod interrupt;
 mod limits;
 mod misfits;

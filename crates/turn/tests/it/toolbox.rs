@@ -1,6 +1,6 @@
 //! The tools of all tests: what planning finds for a name and an input.
 
-use heeler_core::{Access, CallPlan, Facts, RawJson, Resource};
+use heeler_core::{Access, CallPlan, Facts, HookVerdict, RawJson, Resource};
 
 /// The workspace of all tests.
 pub(crate) const WORKSPACE: &str = "/w";
@@ -25,7 +25,8 @@ pub(crate) fn argument(input: &RawJson) -> String {
     first.and_then(|value| value.as_str()).unwrap_or_default().to_owned()
 }
 
-/// What planning finds. An argument `bad` does not pass, `fixme` is changed on the way.
+/// What planning finds. An argument `bad` does not pass, `fixme` is changed on the way, and about
+/// `hook-ask` and its like a hook has its say.
 pub(crate) fn plan(name: &str, input: &RawJson) -> CallPlan {
     let argument = argument(input);
     let Some(facts) = facts(name, &argument) else {
@@ -39,6 +40,20 @@ pub(crate) fn plan(name: &str, input: &RawJson) -> CallPlan {
         facts,
         input: fixed.then(|| self::input(name, "fixed")),
         notes: if fixed { vec!["The input was read as `fixed`.".into()] } else { Vec::new() },
+        hook: argument.strip_prefix("hook-").map(hook),
+    }
+}
+
+/// What a hook says that wants this.
+pub(crate) fn hook(wish: &str) -> HookVerdict {
+    let (by, reason) = ("guard".to_owned(), "so it says".to_owned());
+    match wish {
+        "allow" => HookVerdict::Allow { by, reason: None },
+        "ask" => HookVerdict::Ask { by, reason: Some(reason) },
+        "broken" => HookVerdict::Broken { by, why: "it timed out".into() },
+        "deny" => HookVerdict::Deny { by, reason },
+        "stop" => HookVerdict::Stop { by, reason },
+        _ => HookVerdict::Continue,
     }
 }
 

@@ -274,7 +274,7 @@ mod tests {
         for (index, name) in (0..).zip(names) {
             let accesses = vec![Access::Opaque(name.to_owned())];
             let facts = Facts { accesses, replay_safe: name == "again", ..Facts::default() };
-            let plan = CallPlan::Ready { facts, input: None, notes: Vec::new() };
+            let plan = CallPlan::Ready { facts, input: None, notes: Vec::new(), hook: None };
             records.push(Record::CallPlanned(Box::new(CallPlanned { call: id(index), plan })));
             let reason = PermissionReason::Policy(String::new());
             let id = PermissionId { call: id(index) };

@@ -120,6 +120,8 @@ fn is_about_calls(line: &str) -> bool {
         "progress",
         "for the user",
         "asked",
+        "hook",
+        "notice",
         "decided",
         "end of",
         "result",

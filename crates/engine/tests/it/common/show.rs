@@ -51,6 +51,13 @@ fn describe(event: &Event) -> String {
         Event::PermissionDecided { id, decision, by } => {
             format!("decided {id} by {by}: {decision:?}")
         }
+        Event::HookStarted { event, hook, call } => {
+            let about = call.map(|call| format!(" of {call}")).unwrap_or_default();
+            format!("hook {event} `{hook}`{about}")
+        }
+        Event::HookFinished { event, hook, millis, end, .. } => {
+            format!("hook {event} `{hook}` after {millis} ms: {end:?}")
+        }
         Event::EpochStarted { epoch, cause } => format!("epoch {epoch} {cause:?}"),
         Event::SteeringQueued { id } => format!("steering {} queued", id.0),
         Event::SteeringTakenBack { id } => format!("steering {} taken back", id.0),

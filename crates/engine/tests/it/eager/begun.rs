@@ -1,10 +1,10 @@
 //! Which calls begin before the answer is whole.
 
-use heeler_core::{Access, Input, Mode, Rule, RuleEffect};
+use heeler_core::{Access, HookEvent, Input, Mode, Rule, RuleEffect};
 use heeler_engine::Parts;
 
 use super::looks::{Notes, looks, slowly, unfinished};
-use crate::common::{TestTool, settled, stage_with, tool, virtually};
+use crate::common::{TestTool, hook, nothing, settled, stage_with, tool, virtually};
 
 /// The looks that have begun when the answer has fallen silent after these blocks. None of them
 /// outlives the turn.
@@ -55,6 +55,21 @@ fn judged_by(mode: Mode, rules: &[(&str, RuleEffect)]) -> impl FnOnce(&mut Parts
 
 const LOOK: &str = r#"{ call = "look", input = { n = 0 } }"#;
 const OTHER: &str = r#"{ call = "other" }"#;
+
+#[test]
+fn a_call_in_which_a_hook_wants_a_word_waits() {
+    for (event, expected) in [
+        (HookEvent::PreToolUse, ""),
+        (HookEvent::PostToolUse, ""),
+        (HookEvent::PostToolUseFailure, ""),
+        (HookEvent::Stop, "+0@0 -0@0"),
+    ] {
+        let hooked = |parts: &mut Parts| {
+            parts.hooks = Some(hook(event, |_| async { nothing() }));
+        };
+        check_with(LOOK, as_it_is, hooked, expected);
+    }
+}
 
 #[test]
 fn a_call_begins_when_its_input_is_whole() {

@@ -15,6 +15,7 @@
 //! done I TEXT, error I TEXT, handled I TEXT, long I N      call I of the batch ends
 //! allow I, session I RULE, deny I [WHY], stop I [WHY]      somebody decides about call I
 //! grant RULE, interrupt, wall, tick MILLIS
+//! hook EVENT WISH [I]         hooks of that moment, of call I, say this; see `toolbox::hook`
 //! crash [MILLIS]              a new process opens the session after so long
 //! hole                        a record is missing
 //! compact, summary TEXT, verbose N, no summary             compaction; a summary of N characters
@@ -28,11 +29,11 @@ mod settings;
 use expect_test::Expect;
 use heeler_core::{
     Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed,
-    CompactionStarted, Cost, Decision, Effect, EffectId, EffectKind, Entry, EpochStarted, Input,
-    InterruptCause, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
-    PermissionDecided, PermissionId, ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect,
-    Seq, Settings, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput,
-    ToolUse, Usage,
+    CompactionStarted, Cost, Decision, Effect, EffectId, EffectKind, Entry, EpochStarted,
+    HookAnswered, Input, InterruptCause, ModelFailed, ModelReplied, ModelStarted, Opened,
+    PermissionAsked, PermissionDecided, PermissionId, ProviderErrorKind, RawJson, Record, Reply,
+    Rule, RuleEffect, Seq, Settings, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp,
+    ToolOutput, ToolUse, Usage,
 };
 use heeler_turn::State;
 use heeler_turn::state::{Announcer, CallStatus};
@@ -170,6 +171,15 @@ impl Play {
             "session" => self.decided(first, Decision::Session { rule: allow_rule(tail) }),
             "deny" => self.decided(first, Decision::Deny { reason: some(tail) }),
             "stop" => self.decided(first, Decision::DenyAndStop { reason: some(tail) }),
+            "hook" => {
+                let (wish, index) = tail.split_once(' ').unwrap_or((tail, ""));
+                Record::HookAnswered(Box::new(HookAnswered {
+                    event: first.parse().expect("an event"),
+                    call: some(index).map(|index| self.id(&index)),
+                    verdict: toolbox::hook(wish),
+                    context: Vec::new(),
+                }))
+            }
             "grant" => Record::RuleGranted(allow_rule(rest)),
             "interrupt" => Record::Interrupted { cause: InterruptCause::Cancelled },
             "wall" => Record::Interrupted { cause: InterruptCause::WallTime },
@@ -343,7 +353,9 @@ fn foretell(state: &State, record: &Record) -> Vec<(CallId, bool)> {
     (0..)
         .zip(said)
         .filter_map(|(index, said)| {
-            let CallPlan::Ready { facts, input, .. } = toolbox::plan(&said.name, &said.input)
+            // A call that a hook has its say about is never begun early.
+            let CallPlan::Ready { facts, input, hook: None, .. } =
+                toolbox::plan(&said.name, &said.input)
             else {
                 return None;
             };

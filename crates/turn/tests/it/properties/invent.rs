@@ -2,11 +2,11 @@
 
 use heeler_core::{
     Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed,
-    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, Input, InterruptCause, LimitKind,
-    Limits, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
-    PermissionId, PermissionReason, ProviderErrorKind, RawJson, Record, Reply, Reserve, SteeringId,
-    SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, Trimmed,
-    TurnOutcome, Usage,
+    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, HookAnswered, HookEvent, Input,
+    InterruptCause, LimitKind, Limits, ModelFailed, ModelReplied, ModelStarted, Opened,
+    PermissionAsked, PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind, RawJson,
+    Record, Reply, Reserve, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp,
+    ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 
 use super::{Dice, world};
@@ -54,7 +54,8 @@ pub(super) fn record(dice: &mut Dice) -> Record {
             cost: None,
         }),
         12 | 13 => {
-            let (name, argument) = (dice.pick(&["note", "write", "jump"]), dice.pick(&["a", "b"]));
+            let name = dice.pick(&["note", "write", "jump"]);
+            let argument = dice.pick(&["a", "b", "hook-deny", "hook-stop", "hook-allow"]);
             let plan = toolbox::plan(name, &toolbox::input(name, argument));
             let plan = if dice.below(5) == 4 { unusable() } else { plan };
             Record::CallPlanned(Box::new(CallPlanned { call: call(dice), plan }))
@@ -80,7 +81,8 @@ pub(super) fn record(dice: &mut Dice) -> Record {
 
 fn rarer(dice: &mut Dice) -> Record {
     let id = SteeringId(dice.pick(&["s1", "input-5", ""]).into());
-    match dice.below(11) {
+    match dice.below(12) {
+        10 => Record::HookAnswered(Box::new(hook_answered(dice))),
         0 => Record::RuleGranted(world::rule(dice)),
         1 => Record::SteeringTakenBack { id },
         2 => Record::SteeringQueued(SteeringQueued { id, input: input(dice) }),
@@ -111,6 +113,15 @@ fn rarer(dice: &mut Dice) -> Record {
             result_chars_max: large(dice),
         }),
         _ => Record::TimePassed,
+    }
+}
+
+fn hook_answered(dice: &mut Dice) -> HookAnswered {
+    HookAnswered {
+        event: dice.pick(&HookEvent::ALL),
+        call: dice.pick(&[true, false]).then(|| call(dice)),
+        verdict: toolbox::hook(dice.pick(&["allow", "ask", "broken", "deny", "stop", ""])),
+        context: Vec::new(),
     }
 }
 

@@ -1,18 +1,19 @@
 //! A driver that does all a driver may do, in any order, with every fault in between.
 
-use heeler_core::{Compacted, CompactionFailed, Cost};
 use heeler_core::{
-    CompactionCause, CompactionStarted, Decision, Effect, EffectId, EffectKind, Entry, Input,
-    InterruptCause, Mode, ModelFailed, ModelReplied, Opened, PermissionDecided, ProviderErrorKind,
-    Record, Reserve, Settings, SteeringId, SteeringQueued, StopReason, Timestamp, Usage, WakeCause,
+    CallId, CompactionCause, CompactionStarted, Decision, Effect, EffectId, EffectKind, Entry,
+    HookAnswered, HookEvent, Input, InterruptCause, Mode, ModelFailed, ModelReplied, Opened,
+    PermissionDecided, ProviderErrorKind, Record, Reserve, Settings, SteeringId, SteeringQueued,
+    StopReason, Timestamp, TurnOutcome, Usage, WakeCause,
 };
+use heeler_core::{Compacted, CompactionFailed, Cost};
 use heeler_turn::state::Announcer;
 use heeler_turn::{State, limits};
 
 use super::Dice;
 use super::watch::Watch;
 use super::world::{self, World};
-use crate::door;
+use crate::{door, toolbox};
 
 /// More steps than any turn takes without new faults.
 const STEPS_MAX: usize = 3000;
@@ -107,6 +108,7 @@ impl Run {
             9 => self.compact(),
             10 => self.write(Record::RuleGranted(world::rule(dice))),
             11 => self.steer("again".into()),
+            12 => self.heard(HookEvent::UserPromptSubmit, None, "deny"),
             _ => self.work(dice),
         }
     }
@@ -131,6 +133,11 @@ impl Run {
         self.said += 1;
         let text = format!("[said {}]", self.said);
         self.write(Record::Input(Input::text(text)));
+    }
+
+    fn heard(&mut self, event: HookEvent, call: Option<CallId>, wish: &str) {
+        let (verdict, context) = (toolbox::hook(wish), Vec::new());
+        self.write(Record::HookAnswered(Box::new(HookAnswered { event, call, verdict, context })));
     }
 
     fn steer(&mut self, id: String) {
@@ -204,6 +211,15 @@ impl Run {
             }
             _ => Reserve::default(),
         };
+        if let EffectKind::FinishTurn { turn, outcome: TurnOutcome::Done } = effect.kind
+            && self
+                .state
+                .turn
+                .as_ref()
+                .is_some_and(|running| self.world.refuses_end(turn, running.ends_refused))
+        {
+            return self.heard(HookEvent::Stop, None, "deny");
+        }
         self.flying.push((effect.id, reserve));
         if let Some(record) = door::first_record(&self.state, effect) {
             self.write(record);
@@ -219,7 +235,17 @@ impl Run {
             }
             EffectKind::RunCall { call, name, input, .. } => {
                 let output = Box::new(self.world.output(*call, name, input));
+                if !self.world.calm && dice.below(12) == 11 {
+                    self.heard(HookEvent::PostToolUse, Some(*call), "stop");
+                }
                 Record::CallFinished { call: *call, output, millis: 1 }
+            }
+            EffectKind::AskPermission { id, .. }
+                if let Some(verdict) = self.world.permission_hook(id.call) =>
+            {
+                let (event, call) = (HookEvent::PermissionRequest, Some(id.call));
+                let context = Vec::new();
+                Record::HookAnswered(Box::new(HookAnswered { event, call, verdict, context }))
             }
             EffectKind::AskPermission { id, name, .. } => {
                 let decision = match dice.below(9) {

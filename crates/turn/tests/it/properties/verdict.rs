@@ -4,11 +4,12 @@ use heeler_core::{
     Access, Concern, ConcernKind, Facts, Judgement, Mode, Policy, Rule, RuleEffect, ShellCommand,
     ShellLine, Verdict,
 };
-use heeler_turn::verdict::judge;
+use heeler_turn::verdict::{judge, judge_heeding};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::cases;
+use crate::toolbox;
 
 /// An access, the tool that makes it, and arguments of rules that match it.
 #[derive(Debug, Clone)]
@@ -172,6 +173,26 @@ proptest! {
         let accept_edits = strictness(&judged(Mode::AcceptEdits));
         prop_assert!(accept_edits <= strictness(&judged(Mode::Ask)));
         prop_assert!(strictness(&judged(Mode::Bypass)) <= accept_edits);
+    }
+
+    #[test]
+    fn a_hook_can_deny_and_lifts_neither_a_denial_nor_the_box(
+        mode in mode(), rules in rules(), grants in rules(), (tool, facts) in facts(),
+        wish in select(vec!["allow", "ask", "broken", "deny", "stop", "nothing"]),
+    ) {
+        let policy = policy(mode, rules);
+        let alone = judge(&policy, &grants, tool, &facts);
+        let hook = toolbox::hook(wish);
+        let heeding = judge_heeding(&policy, &grants, tool, &facts, Some(&hook));
+        let [before, after] = [&alone, &heeding].map(strictness);
+        match wish {
+            "broken" | "deny" | "stop" => prop_assert_eq!(after, 2),
+            "ask" => prop_assert!(after >= before),
+            // Nobody is asked in the mode allow-listed, so what no rule allows is denied there.
+            "allow" => prop_assert!(after <= before && (before < 2 || after == 2 || mode == Mode::AllowListed)),
+            _ => prop_assert_eq!(&heeding, &alone),
+        }
+        prop_assert!(after == 2 || !alone.confined || heeding.confined);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use heeler_core::{
-    Block, CallId, Decision, Entry, Event, Facts, Message, ModelStarted, Policy, Record, Role,
-    Rule, RuleEffect, SteeringId, View,
+    Block, CallId, CallPlan, Decision, Entry, Event, Facts, HookEvent, HookVerdict, Message,
+    ModelStarted, Policy, Record, Role, Rule, RuleEffect, SteeringId, View,
 };
 use heeler_turn::State;
 use heeler_turn::state::{Phase, Turn};
@@ -76,6 +76,16 @@ impl Watch {
         match &entry.record {
             Record::CallStarted { call } => self.call_starts(state, *call),
             Record::ModelStarted(started) => self.model_starts(state, started),
+            Record::CallPlanned(planned) => {
+                if let CallPlan::Ready { hook: Some(hook), .. } = &planned.plan
+                    && blocks(hook)
+                {
+                    self.refused.insert(planned.call);
+                }
+            }
+            Record::HookAnswered(answered) if answered.event == HookEvent::PermissionRequest => {
+                self.refused.extend(answered.call.filter(|_| blocks(&answered.verdict)));
+            }
             Record::PermissionDecided(decided) => {
                 let denies = matches!(
                     decided.decision,
@@ -246,6 +256,11 @@ impl Watch {
         }
         self.request = Some((request.epoch, said));
     }
+}
+
+/// Whether a call may not run after this, whatever else is said.
+fn blocks(hook: &HookVerdict) -> bool {
+    !matches!(hook, HookVerdict::Continue | HookVerdict::Allow { .. } | HookVerdict::Ask { .. })
 }
 
 /// Whether a rule about all of a tool, or plan mode, denies it.

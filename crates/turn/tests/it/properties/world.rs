@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 
 use heeler_core::{
-    Block, CallId, Decision, Mode, Prices, RawJson, Reply, Rule, RuleEffect, Settings, StopReason,
-    Thinking, ToolOutput, ToolUse, Usage,
+    Block, CallId, Decision, HookVerdict, Mode, Prices, RawJson, Reply, Rule, RuleEffect, Settings,
+    StopReason, Thinking, ToolOutput, ToolUse, Usage,
 };
 
+use heeler_turn::limits::ENDS_REFUSED_MAX;
 use heeler_turn::words;
 
 use super::Dice;
@@ -15,6 +16,9 @@ use crate::toolbox;
 
 /// After so many rounds the model gives its final answer.
 const ROUNDS_MAX: u32 = 5;
+/// Some pass, some do not, some are put right, and about some a hook has its say.
+const ARGUMENTS: [&str; 9] =
+    ["a", "b", "bad", "fixme", "", "hook-allow", "hook-ask", "hook-deny", "hook-broken"];
 const TOOLS: [&str; 7] = ["note", "read", "write", "bash", "solo", "finish", "jump"];
 
 /// Everything outside the machine.
@@ -85,6 +89,18 @@ impl World {
             6 => Decision::Session { rule: rule(RuleEffect::Deny) },
             _ => Decision::DenyAndStop { reason: None },
         }
+    }
+
+    /// What a hook says of a call that somebody would be asked about; most say nothing.
+    pub(super) fn permission_hook(&self, call: CallId) -> Option<HookVerdict> {
+        let wishes = ["allow", "deny", "broken"];
+        let wish = wishes.get(self.hash(&format!("hook {call}")) as usize % 9)?;
+        Some(toolbox::hook(wish))
+    }
+
+    /// Whether a hook refuses a turn its end that was refused it so often already.
+    pub(super) fn refuses_end(&self, turn: u32, times: u32) -> bool {
+        times < ENDS_REFUSED_MAX && self.hash(&format!("end {turn} {times}")).is_multiple_of(3)
     }
 
     fn hash(&self, text: &str) -> u32 {
@@ -160,7 +176,7 @@ fn reply(dice: &mut Dice) -> Reply {
 
 fn call(dice: &mut Dice) -> Block {
     let name = dice.pick(&TOOLS);
-    let argument = dice.pick(&["a", "b", "bad", "fixme", ""]);
+    let argument = dice.pick(&ARGUMENTS);
     let invalid = (dice.below(10) == 9).then(|| "it was cut off".to_owned());
     let input =
         if invalid.is_some() { RawJson::empty_object() } else { toolbox::input(name, argument) };

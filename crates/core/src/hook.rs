@@ -1,0 +1,494 @@
+//! The promise of hooks: what they are told at which moment, and what they can answer.
+//!
+//! A denial and a broken hook are different things, and both are different from having nothing to
+//! say. Where a hook guards a call, a broken one blocks it, and everybody is told that it was not
+//! a denial.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AgentPath, BoxFuture, CallId, Clock, CompactionCause, Event, Mode, PermissionReason, RawJson,
+    SessionId, ToolOutput,
+};
+
+/// Somebody who is told of moments of a session and may have a word in them.
+///
+/// The driver asks `matches` often and runs nothing when it says no; when it says yes, it calls
+/// `run` once for the moment, in a task that is dropped when nobody wants the answer any more.
+/// What several hooks of one moment say is [joined](HookOutcome::join) by the implementation. It
+/// keeps its own time: a hook that takes too long is [`HookVerdict::Broken`]. A panic counts as
+/// broken, too.
+pub trait Hooks: Send + Sync + 'static {
+    /// Whether `run` would do anything at such a moment. `subject` is what matchers look at, see
+    /// [`HookMoment::subject`]. Must be quick and do no I/O.
+    fn matches(&self, event: HookEvent, subject: &str) -> bool;
+
+    /// Tells the hooks of a moment, and gives what they say.
+    fn run(&self, request: HookRequest) -> BoxFuture<HookOutcome>;
+}
+
+/// The moments hooks are told of, by the names they have in settings files and the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum HookEvent {
+    /// A process took a session over and is about to take the first input.
+    SessionStart,
+    /// Somebody said something, and the model has not seen it yet.
+    UserPromptSubmit,
+    /// A call is valid and about to be judged.
+    PreToolUse,
+    /// Somebody would be asked about a call.
+    PermissionRequest,
+    /// A call succeeded.
+    PostToolUse,
+    /// A call ran and failed.
+    PostToolUseFailure,
+    /// The conversation is about to be compacted.
+    PreCompact,
+    /// The turn is about to end with its answer.
+    Stop,
+    /// A sub-agent is about to begin.
+    SubagentStart,
+    /// A sub-agent is about to end with its answer.
+    SubagentStop,
+    /// The session is being closed.
+    SessionEnd,
+}
+
+impl HookEvent {
+    /// All of them, in the order of a session.
+    pub const ALL: [Self; 11] = [
+        Self::SessionStart,
+        Self::UserPromptSubmit,
+        Self::PreToolUse,
+        Self::PermissionRequest,
+        Self::PostToolUse,
+        Self::PostToolUseFailure,
+        Self::PreCompact,
+        Self::Stop,
+        Self::SubagentStart,
+        Self::SubagentStop,
+        Self::SessionEnd,
+    ];
+
+    /// The name in settings files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SessionStart => "SessionStart",
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::PreToolUse => "PreToolUse",
+            Self::PermissionRequest => "PermissionRequest",
+            Self::PostToolUse => "PostToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
+            Self::PreCompact => "PreCompact",
+            Self::Stop => "Stop",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop => "SubagentStop",
+            Self::SessionEnd => "SessionEnd",
+        }
+    }
+
+    /// Whether such a hook says if a call may run, so that the call is blocked when it is broken.
+    #[must_use]
+    pub fn guards_calls(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PermissionRequest)
+    }
+}
+
+impl fmt::Display for HookEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that names no moment.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no hook event; the events are {}", HookEvent::ALL.map(HookEvent::name).join(", "))]
+pub struct UnknownHookEvent {
+    text: String,
+}
+
+impl FromStr for HookEvent {
+    type Err = UnknownHookEvent;
+
+    fn from_str(text: &str) -> Result<Self, UnknownHookEvent> {
+        let found = Self::ALL.into_iter().find(|event| event.name() == text);
+        found.ok_or_else(|| UnknownHookEvent { text: text.to_owned() })
+    }
+}
+
+/// What hooks are told.
+#[derive(Clone)]
+pub struct HookRequest {
+    /// The session.
+    pub session: SessionId,
+    /// The agent within the session; empty for the main one.
+    pub agent: AgentPath,
+    /// The folder relative paths start from, absolute.
+    pub workspace: PathBuf,
+    /// The mode calls are judged in.
+    pub mode: Mode,
+    /// What happens.
+    pub moment: HookMoment,
+    /// Tells watchers which hooks run.
+    pub watch: HookWatch,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// One moment, with what there is to know about it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HookMoment {
+    /// See [`HookEvent::SessionStart`].
+    SessionStart {
+        /// Whether the session has had turns before.
+        resumed: bool,
+    },
+    /// See [`HookEvent::UserPromptSubmit`].
+    UserPromptSubmit {
+        /// The text that was said.
+        prompt: String,
+    },
+    /// See [`HookEvent::PreToolUse`].
+    PreToolUse(HookedCall),
+    /// See [`HookEvent::PermissionRequest`].
+    PermissionRequest {
+        /// The call.
+        call: HookedCall,
+        /// Why somebody would be asked.
+        reason: PermissionReason,
+    },
+    /// See [`HookEvent::PostToolUse`] and [`HookEvent::PostToolUseFailure`].
+    PostToolUse {
+        /// The call.
+        call: HookedCall,
+        /// What it gave, before anything is cut off.
+        output: Box<ToolOutput>,
+    },
+    /// See [`HookEvent::PreCompact`].
+    PreCompact {
+        /// Why.
+        cause: CompactionCause,
+    },
+    /// See [`HookEvent::Stop`].
+    Stop {
+        /// The turn went on already because a hook wanted it to.
+        again: bool,
+        /// The model's last message.
+        answer: String,
+    },
+    /// See [`HookEvent::SubagentStart`].
+    SubagentStart {
+        /// What kind of agent.
+        kind: String,
+    },
+    /// See [`HookEvent::SubagentStop`].
+    SubagentStop {
+        /// What kind of agent.
+        kind: String,
+        /// It went on already because a hook wanted it to.
+        again: bool,
+        /// The model's last message.
+        answer: String,
+    },
+    /// See [`HookEvent::SessionEnd`].
+    SessionEnd,
+}
+
+/// A call as hooks see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookedCall {
+    /// The call.
+    pub id: CallId,
+    /// The tool's name.
+    pub tool: String,
+    /// The input it would run, or ran, with.
+    pub input: RawJson,
+}
+
+impl HookMoment {
+    /// Which moment it is.
+    #[must_use]
+    pub fn event(&self) -> HookEvent {
+        match self {
+            Self::SessionStart { .. } => HookEvent::SessionStart,
+            Self::UserPromptSubmit { .. } => HookEvent::UserPromptSubmit,
+            Self::PreToolUse(_) => HookEvent::PreToolUse,
+            Self::PermissionRequest { .. } => HookEvent::PermissionRequest,
+            Self::PostToolUse { output, .. } if output.is_error => HookEvent::PostToolUseFailure,
+            Self::PostToolUse { .. } => HookEvent::PostToolUse,
+            Self::PreCompact { .. } => HookEvent::PreCompact,
+            Self::Stop { .. } => HookEvent::Stop,
+            Self::SubagentStart { .. } => HookEvent::SubagentStart,
+            Self::SubagentStop { .. } => HookEvent::SubagentStop,
+            Self::SessionEnd => HookEvent::SessionEnd,
+        }
+    }
+
+    /// What matchers look at: a tool's name, how a session started, why it is compacted, what
+    /// kind of agent; empty where there is nothing to tell apart.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        match self {
+            Self::SessionStart { resumed: true } => "resume",
+            Self::SessionStart { resumed: false } => "startup",
+            Self::PreToolUse(call)
+            | Self::PermissionRequest { call, .. }
+            | Self::PostToolUse { call, .. } => &call.tool,
+            Self::PreCompact { cause: CompactionCause::Manual } => "manual",
+            Self::PreCompact { cause: CompactionCause::Automatic } => "auto",
+            Self::SubagentStart { kind } | Self::SubagentStop { kind, .. } => kind,
+            Self::UserPromptSubmit { .. } | Self::Stop { .. } => "",
+            Self::SessionEnd => "other",
+        }
+    }
+
+    /// The call it is about.
+    #[must_use]
+    pub fn call(&self) -> Option<&HookedCall> {
+        match self {
+            Self::PreToolUse(call)
+            | Self::PermissionRequest { call, .. }
+            | Self::PostToolUse { call, .. } => Some(call),
+            _ => None,
+        }
+    }
+}
+
+/// What hooks said of a moment, together.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HookOutcome {
+    /// The strictest verdict of any.
+    pub verdict: HookVerdict,
+    /// What a call shall run with instead; only [`HookEvent::PreToolUse`] heeds it.
+    pub input: Option<RawJson>,
+    /// Texts for the model.
+    pub context: Vec<String>,
+    /// Texts for the user.
+    pub notices: Vec<String>,
+}
+
+/// What hooks want to become of a moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HookVerdict {
+    /// Nothing: it goes on as without them.
+    #[default]
+    Continue,
+    /// A call needs no prompt. Rules that deny or ask hold all the same.
+    Allow {
+        /// Which hook.
+        by: String,
+        /// Why, if it said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Somebody is to be asked about a call.
+    Ask {
+        /// Which hook.
+        by: String,
+        /// Why, if it said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A hook gave no answer that can be heeded: it could not start, took too long, or crashed.
+    Broken {
+        /// Which hook.
+        by: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It shall not happen: the call, the prompt, the compaction, the end of the turn.
+    Deny {
+        /// Which hook.
+        by: String,
+        /// Why, in words for the model.
+        reason: String,
+    },
+    /// It shall not happen, and the turn ends.
+    Stop {
+        /// Which hook.
+        by: String,
+        /// Why, in words for the user.
+        reason: String,
+    },
+}
+
+impl HookVerdict {
+    /// The hook that gave it; none when there is nothing to give.
+    #[must_use]
+    pub fn by(&self) -> Option<&str> {
+        match self {
+            Self::Continue => None,
+            Self::Allow { by, .. }
+            | Self::Ask { by, .. }
+            | Self::Broken { by, .. }
+            | Self::Deny { by, .. }
+            | Self::Stop { by, .. } => Some(by),
+        }
+    }
+
+    /// How little it lets through.
+    fn strictness(&self) -> u8 {
+        match self {
+            Self::Continue => 0,
+            Self::Allow { .. } => 1,
+            Self::Ask { .. } => 2,
+            Self::Broken { .. } => 3,
+            Self::Deny { .. } => 4,
+            Self::Stop { .. } => 5,
+        }
+    }
+}
+
+impl HookOutcome {
+    /// An outcome that is nothing but this.
+    #[must_use]
+    pub fn of(verdict: HookVerdict) -> Self {
+        Self { verdict, ..Self::default() }
+    }
+
+    /// What two hooks of one moment say together: the stricter verdict, and all texts. Two inputs
+    /// that differ are no answer that could be heeded.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        let clash = matches!((&self.input, &other.input), (Some(a), Some(b)) if a != b);
+        if other.verdict.strictness() > self.verdict.strictness() {
+            self.verdict = other.verdict;
+        }
+        self.input = self.input.or(other.input);
+        self.context.extend(other.context);
+        self.notices.extend(other.notices);
+        if clash {
+            self.input = None;
+            let why = "two hooks changed the input in different ways".to_owned();
+            return self.join(Self::of(HookVerdict::Broken { by: "hooks".into(), why }));
+        }
+        self
+    }
+}
+
+/// How one hook ended, for watchers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HookEnd {
+    /// It had nothing against it.
+    Continued,
+    /// It allowed a call.
+    Allowed,
+    /// It wants somebody to be asked.
+    Asked,
+    /// It denied, or stopped the turn.
+    Denied,
+    /// It took too long and was killed.
+    TimedOut,
+    /// It gave no answer that can be heeded.
+    Broken {
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl From<&HookVerdict> for HookEnd {
+    fn from(verdict: &HookVerdict) -> Self {
+        match verdict {
+            HookVerdict::Continue => Self::Continued,
+            HookVerdict::Allow { .. } => Self::Allowed,
+            HookVerdict::Ask { .. } => Self::Asked,
+            HookVerdict::Broken { why, .. } => Self::Broken { why: why.clone() },
+            HookVerdict::Deny { .. } | HookVerdict::Stop { .. } => Self::Denied,
+        }
+    }
+}
+
+/// Tells watchers which hooks run at a moment and how they end.
+#[derive(Clone)]
+pub struct HookWatch {
+    event: HookEvent,
+    call: Option<CallId>,
+    tell: Arc<dyn Fn(Event) + Send + Sync>,
+}
+
+impl HookWatch {
+    /// Tells of hooks of this moment through `tell`, which must return at once.
+    pub fn new(moment: &HookMoment, tell: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        let call = moment.call().map(|call| call.id);
+        Self { event: moment.event(), call, tell: Arc::new(tell) }
+    }
+
+    /// A hook was started.
+    pub fn started(&self, hook: &str) {
+        let hook = hook.to_owned();
+        (self.tell)(Event::HookStarted { event: self.event, hook, call: self.call });
+    }
+
+    /// It ended.
+    pub fn finished(&self, hook: &str, millis: u64, end: HookEnd) {
+        let hook = hook.to_owned();
+        let (event, call) = (self.event, self.call);
+        (self.tell)(Event::HookFinished { event, hook, call, millis, end });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_read_by_the_names_they_are_written_with() {
+        for event in HookEvent::ALL {
+            assert_eq!(event.to_string().parse(), Ok(event));
+            assert_eq!(serde_json::to_value(event).unwrap(), event.name());
+        }
+        let error = "preToolUse".parse::<HookEvent>().unwrap_err().to_string();
+        assert!(error.starts_with("`preToolUse` is no hook event; the events are Ses"), "{error}");
+    }
+
+    fn outcome(word: &str) -> HookOutcome {
+        let (by, reason) = (word.to_owned(), "r".to_owned());
+        let verdict = match word {
+            "allow" => HookVerdict::Allow { by, reason: None },
+            "ask" => HookVerdict::Ask { by, reason: None },
+            "broken" => HookVerdict::Broken { by, why: reason },
+            "deny" => HookVerdict::Deny { by, reason },
+            "stop" => HookVerdict::Stop { by, reason },
+            _ => HookVerdict::Continue,
+        };
+        let input = word.strip_prefix("edit").map(|n| RawJson::parse(n).unwrap());
+        HookOutcome { verdict, input, context: vec![word.into()], notices: Vec::new() }
+    }
+
+    /// What hooks that say these words come to, in whatever order they are joined.
+    fn check(words: &str, by: Option<&str>, input: Option<&str>) {
+        let words: Vec<&str> = words.split(' ').collect();
+        for words in [words.clone(), words.into_iter().rev().collect()] {
+            let joined = words.iter().map(|word| outcome(word)).reduce(HookOutcome::join).unwrap();
+            let got = (joined.verdict.by(), joined.input.as_ref().map(RawJson::get));
+            assert_eq!(got, (by, input), "{words:?}");
+            assert_eq!(joined.context, words);
+        }
+    }
+
+    #[test]
+    fn the_strictest_hook_wins() {
+        check("nothing nothing", None, None);
+        check("nothing allow", Some("allow"), None);
+        check("allow ask nothing", Some("ask"), None);
+        check("allow broken ask", Some("broken"), None);
+        check("broken deny allow", Some("deny"), None);
+        check("deny stop broken", Some("stop"), None);
+    }
+
+    #[test]
+    fn inputs_that_differ_are_broken_unless_something_is_denied() {
+        check("edit1 allow nothing", Some("allow"), Some("1"));
+        check("edit1 edit1", None, Some("1"));
+        check("edit1 edit2 allow", Some("hooks"), None);
+        check("edit1 deny edit2", Some("deny"), None);
+    }
+}

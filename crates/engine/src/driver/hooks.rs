@@ -1,0 +1,145 @@
+//! Effects that wait for hooks: planning a call, and the end of a turn.
+//!
+//! Without a hook that matches, both are nothing but their record. With one, they are performed by
+//! a task, whose records say what the hooks said.
+
+use heeler_core::{
+    CallId, CallPlan, CallPlanned, CancellationToken, Effect, EffectId, EffectKind, HookEvent,
+    HookMoment, HookOutcome, HookVerdict, HookedCall, Outcome, RawJson, Record, TurnOutcome,
+    truncate_chars,
+};
+use heeler_turn::limits::ENDS_REFUSED_MAX;
+
+use super::Driver;
+use crate::hooks::{Asker, answered};
+use crate::{Toolset, pipeline};
+
+/// The most characters of a changed input that the model is shown.
+const INPUT_SHOWN_CHARS_MAX: usize = 1000;
+
+impl Driver {
+    /// Whom to ask at moments of this session, when there are hooks at all.
+    pub(super) fn asker(&self) -> Option<Asker> {
+        Some(Asker {
+            hooks: self.parts.hooks.clone()?,
+            session: self.lease.id.clone(),
+            workspace: self.workspace.clone().into(),
+            mode: self.state.settings.policy.mode,
+            clock: self.parts.clock.clone(),
+            log: self.log.clone(),
+        })
+    }
+
+    /// As [`Self::asker`], when a hook matches.
+    pub(super) fn asker_for(&self, event: HookEvent, subject: &str) -> Option<Asker> {
+        self.asker().filter(|asker| asker.matches(event, subject))
+    }
+
+    /// Whether hooks want a word in a call of this tool, before it or after.
+    pub(super) fn is_hooked(&self, tool: &str) -> bool {
+        let events = [HookEvent::PreToolUse, HookEvent::PostToolUse, HookEvent::PostToolUseFailure];
+        self.asker().is_some_and(|asker| events.iter().any(|event| asker.matches(*event, tool)))
+    }
+
+    /// Whether an effect that is otherwise nothing but a record waits for hooks.
+    pub(super) fn waits_for_hooks(&self, kind: &EffectKind) -> bool {
+        match kind {
+            EffectKind::PlanCall { name, input, .. } => {
+                // What cannot run is nothing to ask about.
+                self.asker_for(HookEvent::PreToolUse, name).is_some()
+                    && matches!(self.plan(name, input), CallPlan::Ready { .. })
+            }
+            EffectKind::FinishTurn { outcome: TurnOutcome::Done, .. } => {
+                let refused = self.state.turn.as_ref().map_or(0, |turn| turn.ends_refused);
+                refused < ENDS_REFUSED_MAX && self.asker_for(HookEvent::Stop, "").is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// What looking a call up finds.
+    pub(super) fn plan(&self, name: &str, input: &RawJson) -> CallPlan {
+        pipeline::plan(&self.tools, &self.workspace, name, input)
+    }
+
+    /// Performs an effect that waits for hooks.
+    pub(super) fn act_with_hooks(&mut self, effect: Effect) {
+        let Some(asker) = self.asker() else { return };
+        let Effect { id, kind } = effect;
+        match kind {
+            EffectKind::PlanCall { call, name, input } => {
+                let (tools, workspace) = (self.tools.clone(), self.workspace.clone());
+                self.spawn(id, CancellationToken::new(), async move {
+                    let planning = Planning { tools, workspace, name };
+                    let plan = planning.ask(&asker, call, &input).await;
+                    let record = Record::CallPlanned(Box::new(CallPlanned { call, plan }));
+                    Outcome { effect: id, records: vec![record] }
+                });
+            }
+            EffectKind::FinishTurn { turn, outcome } => self.ask_for_end(id, asker, turn, outcome),
+            _ => {}
+        }
+    }
+
+    fn ask_for_end(&mut self, id: EffectId, asker: Asker, turn: u32, end: TurnOutcome) {
+        let again = self.state.turn.as_ref().is_some_and(|turn| turn.ends_refused > 0);
+        let moment = HookMoment::Stop { again, answer: self.state.final_answer() };
+        self.spawn(id, CancellationToken::new(), async move {
+            let outcome = asker.ask(moment).await;
+            let goes_on = matches!(outcome.verdict, HookVerdict::Deny { .. });
+            let mut records: Vec<Record> = answered(HookEvent::Stop, &outcome)
+                .map(|answered| Record::HookAnswered(Box::new(answered)))
+                .into_iter()
+                .collect();
+            if !goes_on {
+                records.push(Record::TurnFinished { turn, outcome: end });
+            }
+            Outcome { effect: id, records }
+        });
+    }
+}
+
+/// What a call is looked up in.
+struct Planning {
+    tools: Toolset,
+    workspace: String,
+    name: String,
+}
+
+impl Planning {
+    /// Plans a call, tells hooks of it, and plans it again with what they made of its input.
+    async fn ask(&self, asker: &Asker, id: CallId, said: &RawJson) -> CallPlan {
+        let plan = pipeline::plan(&self.tools, &self.workspace, &self.name, said);
+        let CallPlan::Ready { mut facts, mut input, mut notes, .. } = plan else { return plan };
+        let used = input.as_ref().unwrap_or(said).clone();
+        let call = HookedCall { id, tool: self.name.clone(), input: used.clone() };
+        let HookOutcome { verdict, input: edited, context, .. } =
+            asker.ask(HookMoment::PreToolUse(call)).await;
+        if let Some(edited) = edited.filter(|edited| *edited != used && !blocks(&verdict)) {
+            match pipeline::plan(&self.tools, &self.workspace, &self.name, &edited) {
+                CallPlan::Invalid { error } => {
+                    let error = format!("a hook changed the input of this call: {error}");
+                    return CallPlan::Invalid { error };
+                }
+                CallPlan::Ready { facts: now, input: changed, notes: more, .. } => {
+                    let edited = changed.unwrap_or(edited);
+                    let shown = truncate_chars(edited.get(), INPUT_SHOWN_CHARS_MAX).into_owned();
+                    notes.extend(more);
+                    notes.push(format!("Note: a hook changed the input of this call to {shown}"));
+                    (facts, input) = (now, Some(edited));
+                }
+            }
+        }
+        notes.extend(context);
+        let hook = (verdict != HookVerdict::Continue).then_some(verdict);
+        CallPlan::Ready { facts, input, notes, hook }
+    }
+}
+
+/// Whether a call does not run after this.
+fn blocks(verdict: &HookVerdict) -> bool {
+    match verdict {
+        HookVerdict::Continue | HookVerdict::Allow { .. } | HookVerdict::Ask { .. } => false,
+        HookVerdict::Broken { .. } | HookVerdict::Deny { .. } | HookVerdict::Stop { .. } => true,
+    }
+}

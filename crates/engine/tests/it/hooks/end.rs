@@ -1,0 +1,155 @@
+//! At the end of a turn.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use expect_test::expect;
+use heeler_core::{HookEvent, HookMoment, HookOutcome, Input, TurnOutcome};
+use heeler_engine::Parts;
+use heeler_turn::limits::ENDS_REFUSED_MAX;
+
+use crate::common::{
+    Case, broken, check, denies, hook, nothing, settled, stage_with, stops, virtually,
+};
+
+const TWO_ANSWERS: &str = r#"
+    [[reply]]
+    text = "I am done"
+    [[reply]]
+    text = "now I am"
+"#;
+
+/// Says this of the first end it hears of, and nothing of the second.
+fn at_first(outcome: HookOutcome) -> impl FnOnce(&mut Parts) {
+    move |parts| {
+        parts.hooks = Some(hook(HookEvent::Stop, move |moment| {
+            let HookMoment::Stop { again, answer } = moment else { panic!("{moment:?}") };
+            assert_eq!(answer, if again { "now I am" } else { "I am done" });
+            std::future::ready(if again { nothing() } else { outcome.clone() })
+        }));
+    }
+}
+
+#[test]
+fn a_turn_that_may_not_end_goes_on() {
+    check(
+        Case::new(TWO_ANSWERS).with(at_first(denies())),
+        expect![[r#"
+        turn 1
+        user message
+        epoch 1 First
+        attempt 1.1
+        text 0@0 "I am done"
+        usage 10 + 5 of 10 + 5
+        assistant message
+        hook Stop `guard`
+        hook Stop `guard` after 0 ms: Denied
+        user message
+        attempt 2.1
+        text 0@0 "now I am"
+        usage 10 + 5 of 20 + 10
+        assistant message
+        hook Stop `guard`
+        hook Stop `guard` after 0 ms: Continued
+        end of turn 1: Done "now I am"
+        ---
+        user: hi
+        assistant: I am done
+        user: The hook `guard` does not let the turn end yet: not on Fridays
+        assistant: now I am
+    "#]],
+    );
+}
+
+#[test]
+fn one_that_is_broken_or_stops_lets_it_end() {
+    check(
+        Case::new(TWO_ANSWERS).with(at_first(broken())),
+        expect![[r#"
+        turn 1
+        user message
+        epoch 1 First
+        attempt 1.1
+        text 0@0 "I am done"
+        usage 10 + 5 of 10 + 5
+        assistant message
+        hook Stop `guard`
+        hook Stop `guard` after 0 ms: Broken { why: "it is out of order" }
+        end of turn 1: Done "I am done"
+        ---
+        user: hi
+        assistant: I am done
+        --- 1 replies not asked for
+    "#]],
+    );
+    check(
+        Case::new(TWO_ANSWERS).with(at_first(stops())),
+        expect![[r#"
+        turn 1
+        user message
+        epoch 1 First
+        attempt 1.1
+        text 0@0 "I am done"
+        usage 10 + 5 of 10 + 5
+        assistant message
+        hook Stop `guard`
+        hook Stop `guard` after 0 ms: Denied
+        end of turn 1: Done "I am done"
+        ---
+        user: hi
+        assistant: I am done
+        --- 1 replies not asked for
+    "#]],
+    );
+}
+
+#[test]
+fn it_may_be_refused_only_so_often() {
+    virtually(async {
+        let asked = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&asked);
+        let replies = "[[reply]]\ntext = \"done\"\n".repeat(20);
+        let stage = stage_with(&replies, [], move |parts| {
+            parts.hooks = Some(hook(HookEvent::Stop, move |_| {
+                counted.fetch_add(1, Ordering::SeqCst);
+                std::future::ready(denies())
+            }));
+        })
+        .await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(asked.load(Ordering::SeqCst), ENDS_REFUSED_MAX);
+        stage.close().await;
+    });
+}
+
+#[test]
+fn a_turn_that_ends_otherwise_is_not_told_of() {
+    virtually(async {
+        let stage = stage_with("[[reply]]\ntext = \"a\"\nstop = \"refusal\"", [], |parts| {
+            parts.hooks = Some(hook(HookEvent::Stop, |_| async { panic!("asked") }));
+        })
+        .await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Refused);
+        let lines = stage.close().await;
+        assert!(!lines.iter().any(|line| line.starts_with("hook")), "{lines:#?}");
+    });
+}
+
+#[test]
+fn a_turn_is_cancelled_while_a_hook_is_asked_and_closing_does_not_wait_for_it() {
+    for closes in [false, true] {
+        virtually(async {
+            let stage = stage_with("[[reply]]\ntext = \"a\"", [], |parts| {
+                parts.hooks = Some(hook(HookEvent::Stop, |_| std::future::pending()));
+            })
+            .await;
+            let turn = stage.session.turn(Input::text("hi"));
+            settled().await;
+            if !closes {
+                stage.session.cancel().await;
+            }
+            stage.close().await;
+            assert_eq!(turn.await, TurnOutcome::Cancelled);
+        });
+    }
+}

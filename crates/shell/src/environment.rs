@@ -1,0 +1,49 @@
+//! Variables that decide which program runs, or what it does.
+
+use crate::word::Word;
+
+/// Names that decide what runs; `*` stands at the end of a family's prefix.
+const NAMES: &str = "PATH LD_* DYLD_* BASH_ENV ENV BASHOPTS SHELLOPTS BASH_FUNC_* PROMPT_COMMAND \
+    PS0 PS4 IFS CDPATH HOME SHELL PWD OLDPWD TMPDIR EXECIGNORE BASH_LOADABLES_PATH BASH_XTRACEFD GIT_* \
+    PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL BROWSER FCEDIT LESS LESSOPEN LESSCLOSE LESSEDIT \
+    SSH_AUTH_SOCK SSH_ASKPASS SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR HGEDITOR \
+    HGRCPATH MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES TAR_OPTIONS GZIP XZ_OPT ZIPOPT UNZIP \
+    GCONV_PATH LOCPATH NLSPATH HOSTALIASES RESOLV_HOST_CONF MALLOC_TRACE GLIBC_TUNABLES \
+    RUSTC RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTUP_TOOLCHAIN RUSTUP_HOME CARGO_HOME \
+    RUSTUP_DIST_SERVER RUSTUP_UPDATE_ROOT CARGO_BUILD_RUSTC* CARGO_ALIAS_* CARGO_REGISTRIES_* \
+    CARGO_REGISTRY_* CARGO_SOURCE_* XDG_CONFIG_HOME XDG_DATA_HOME XDG_CONFIG_DIRS XDG_DATA_DIRS \
+    XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS DBUS_SYSTEM_BUS_ADDRESS DOCKER_HOST KUBECONFIG \
+    PYTHONHOME GEM_HOME GEM_PATH BUNDLE_GEMFILE NPM_CONFIG_* npm_config_* PIP_* UV_INDEX* \
+    HEELER_* CLAUDE_* ANTHROPIC_* OPENAI_* HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy \
+    https_proxy all_proxy SSL_CERT_FILE SSL_CERT_DIR VIMINIT EXINIT MYVIMRC INPUTRC \
+    OPENSSL_CONF CURL_HOME WGETRC NETRC";
+
+/// Names of those families that say only who, when and how loud.
+const FREE: &str = "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS \
+    GIT_MERGE_AUTOEDIT GIT_SEQUENCE_NUMBER GIT_PS1_* PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INPUT \
+    npm_config_loglevel npm_config_yes NPM_CONFIG_LOGLEVEL";
+
+/// Values with which no program of another's choice runs.
+const FREE_VALUES: [&str; 6] = ["", "cat", "true", ":", "0", "1"];
+
+/// Why an assignment must be asked about.
+pub(crate) fn why(name: &str, value: Option<&Word>) -> Option<String> {
+    let is_target_program = name.starts_with("CARGO_TARGET_")
+        && ["_RUNNER", "_LINKER", "_RUSTFLAGS"].iter().any(|end| name.ends_with(end));
+    if !is_target_program && !is_one_of(NAMES, name) || is_one_of(FREE, name) {
+        return None;
+    }
+    let is_free = |value: String| FREE_VALUES.contains(&value.as_str());
+    let is_program = !matches!(name, "PATH" | "HOME" | "IFS") && !name.starts_with("LD_");
+    if is_program && value.and_then(Word::known).is_some_and(is_free) {
+        return None;
+    }
+    Some(format!("{name} decides what runs"))
+}
+
+fn is_one_of(names: &str, name: &str) -> bool {
+    names.split_ascii_whitespace().any(|known| match known.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == known,
+    })
+}

@@ -1,0 +1,123 @@
+//! Sed and awk: their scripts, and the files they edit.
+
+use super::invocation::Invocation;
+use crate::languages::{awk, sed};
+use crate::line::ConcernKind;
+use crate::reader::Reader;
+use crate::word::{Atom, Word};
+
+impl Reader<'_> {
+    pub(super) fn sed(&mut self, call: &Invocation<'_>) {
+        let (scripts, files) = scripts(call, &["-e", "--expression"], &["-f", "--file"]);
+        for script in &scripts {
+            self.sed_script(script);
+        }
+        if call.has_option(&["-f", "--file"]) {
+            self.changes();
+        }
+        if call.has_option(&["-i", "--in-place"]) {
+            files.iter().for_each(|file| self.write(file));
+        }
+    }
+
+    fn sed_script(&mut self, word: &Word) {
+        if word.atoms.len() == 1 && word.has_hole() {
+            return self.unclear("the script of sed is computed");
+        }
+        if word.has_hole() {
+            self.changes();
+        }
+        let Some(script) = sed::read(&filled(word)) else {
+            return self.unclear("the script of sed is not understood");
+        };
+        for file in script.writes {
+            self.write(&Word::literal(&file));
+        }
+        for line in script.runs {
+            match line {
+                Some(line) => self.line_of(&Word::literal(&line)),
+                None => self.unclear("sed runs the text it edits"),
+            }
+        }
+    }
+
+    pub(super) fn awk(&mut self, call: &Invocation<'_>) {
+        let (scripts, files) =
+            scripts(call, &["-e", "--source"], &["-f", "--file", "-E", "--exec"]);
+        for script in &scripts {
+            self.awk_program(script);
+        }
+        if call.has_option(&["-f", "--file", "-l", "--load", "-i", "--include"]) {
+            self.changes();
+        }
+        if call.value(&["-i"]).is_some_and(|library| library.text() == "inplace") {
+            files.iter().for_each(|file| self.write(file));
+        }
+    }
+
+    fn awk_program(&mut self, word: &Word) {
+        if word.atoms.len() == 1 && word.has_hole() {
+            return self.unclear("the program of awk is computed");
+        }
+        if word.has_hole() {
+            self.changes();
+        }
+        let program = awk::read(&filled(word));
+        for (file, is_whole) in program.writes {
+            self.changes();
+            if is_whole || file.contains('/') {
+                let mut word = Word::literal(&file);
+                if !is_whole {
+                    word.atoms.extend(Word::computed("...").atoms);
+                }
+                self.write(&word);
+            }
+        }
+        for line in program.runs {
+            match line {
+                Some(line) => self.awk_line(&line),
+                None => self.unclear("awk runs a line that it makes"),
+            }
+        }
+        if program.connects {
+            self.concern(ConcernKind::Leaves, "awk opens a connection");
+        }
+        if program.loads {
+            self.changes();
+        }
+    }
+
+    /// What awk runs gets its input from awk.
+    fn awk_line(&mut self, line: &str) {
+        self.apart(|reader| {
+            reader.scope.input = crate::reader::Input::Unknown;
+            reader.script(line);
+        });
+    }
+}
+
+/// The scripts on the line, and the files after them.
+fn scripts<'w>(
+    call: &Invocation<'w>,
+    given: &[&str],
+    in_files: &[&str],
+) -> (Vec<Word>, Vec<&'w Word>) {
+    let scripts: Vec<Word> = call.values(given).cloned().collect();
+    let in_file = call.has_option(in_files);
+    if !scripts.is_empty() || in_file {
+        return (scripts, call.operands.clone());
+    }
+    match call.operands.split_first() {
+        Some((script, files)) => (vec![(*script).clone()], files.to_vec()),
+        None => (scripts, Vec::new()),
+    }
+}
+
+/// The script with a letter for what is computed.
+fn filled(word: &Word) -> String {
+    let chars = word.atoms.iter().map(|atom| match atom {
+        Atom::Plain(c) | Atom::Quoted(c) => *c,
+        Atom::Hole(_) => 'x',
+    });
+    chars.collect()
+}

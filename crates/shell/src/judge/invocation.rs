@@ -1,0 +1,243 @@
+//! A command taken apart: its program or verb, options with their values, operands.
+
+use crate::programs::{Does, Operands, Option_, Program, Special, Style};
+use crate::word::Word;
+
+/// How a program is called.
+#[derive(Clone, Debug)]
+pub(crate) struct Invocation<'w> {
+    /// The program, or the innermost verb.
+    pub(crate) program: &'static Program,
+    /// The options that a table knows, with their values.
+    pub(crate) options: Vec<Given>,
+    /// All words that look like options, known or not.
+    pub(crate) flags: Vec<&'w Word>,
+    pub(crate) operands: Vec<&'w Word>,
+    /// Operands that might turn out to be options.
+    pub(crate) doubtful: Vec<&'w Word>,
+    /// Commands that options hold.
+    pub(crate) commands: Vec<Vec<Word>>,
+    /// What is left for a command within it.
+    pub(crate) rest: Vec<Word>,
+    /// A verb that is in no table.
+    pub(crate) unknown_verb: Option<&'w Word>,
+    /// How many words stand before the verb.
+    pub(crate) verb_at: usize,
+    /// Whether `--` was met, and how many operands stood before it.
+    pub(crate) operands_before_dashes: Option<usize>,
+    verb_is_due: bool,
+}
+
+/// An option that was given.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    pub(crate) name: &'static str,
+    pub(crate) does: Does,
+    pub(crate) value: Option<Word>,
+}
+
+impl<'w> Invocation<'w> {
+    /// Takes the words after the program's name apart.
+    pub(crate) fn read(program: &'static Program, words: &'w [Word]) -> Self {
+        let mut call = Self {
+            program,
+            options: Vec::new(),
+            flags: Vec::new(),
+            operands: Vec::new(),
+            doubtful: Vec::new(),
+            commands: Vec::new(),
+            rest: Vec::new(),
+            unknown_verb: None,
+            verb_at: 0,
+            operands_before_dashes: None,
+            verb_is_due: !program.verbs.is_empty(),
+        };
+        let mut known = vec![program.options, program.everywhere];
+        let mut index = 0;
+        while index < words.len() {
+            let Some(word) = words.get(index) else { break };
+            let text = word.text();
+            let is_option =
+                text.len() > 1 && text.starts_with('-') && word.leading_hole().is_none();
+            if call.operands_before_dashes.is_none() && text == "--" && word.known().is_some() {
+                call.operands_before_dashes = Some(call.operands.len());
+                index += 1;
+            } else if is_option && call.operands_before_dashes.is_none() {
+                index += call.option(&text, &words[index..], &known);
+            } else if call.takes_rest() {
+                call.rest = words[index..].to_vec();
+                break;
+            } else if call.verb_is_due {
+                if text.starts_with('+') {
+                    index += 1;
+                    continue;
+                }
+                let length = call.verb(&words[index..], index, &mut known);
+                index += length;
+            } else {
+                if word.may_become_option() && call.operands_before_dashes.is_none() {
+                    call.doubtful.push(word);
+                }
+                call.operands.push(word);
+                index += 1;
+            }
+        }
+        call
+    }
+
+    /// Whether an option that does this is there.
+    pub(crate) fn has(&self, does: Does) -> bool {
+        self.options.iter().any(|given| given.does == does)
+    }
+
+    /// Whether an option of one of these names is there.
+    pub(crate) fn has_option(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|given| names.contains(&given.name))
+    }
+
+    /// The values of an option of these names.
+    pub(crate) fn values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s Word> {
+        let given = self.options.iter().filter(|given| names.contains(&given.name));
+        given.filter_map(|given| given.value.as_ref())
+    }
+
+    /// The last value of an option of these names.
+    pub(crate) fn value<'s>(&'s self, names: &'s [&str]) -> Option<&'s Word> {
+        self.values(names).last()
+    }
+
+    pub(crate) fn has_computed_verb(&self) -> bool {
+        self.unknown_verb.is_some_and(|verb| verb.known().is_none())
+    }
+
+    /// Whether the program only prints its version or help.
+    pub(crate) fn only_asks_for_help(&self, words: &[Word]) -> bool {
+        let [word] = words else { return false };
+        !matches!(self.program.special, Special::Eval | Special::Source | Special::Xargs)
+            && word.known().is_some_and(|text| matches!(text.as_str(), "--version" | "--help"))
+    }
+
+    fn takes_rest(&self) -> bool {
+        match self.program.operands {
+            Operands::Command(after) | Operands::Line(after) => self.operands.len() >= after,
+            Operands::Rest => true,
+            _ => false,
+        }
+    }
+
+    /// Takes the verb; the number of words it has.
+    fn verb(&mut self, words: &'w [Word], at: usize, known: &mut Vec<&'static [Option_]>) -> usize {
+        let texts: Vec<String> = words.iter().take(4).map_while(Word::known).collect();
+        self.verb_is_due = false;
+        self.verb_at = at;
+        let Some((verb, length)) = self.program.verb(&texts) else {
+            self.unknown_verb = words.first();
+            return 1;
+        };
+        let everywhere = self.program.everywhere;
+        self.program = verb;
+        *known = vec![verb.options, verb.everywhere, everywhere];
+        length
+    }
+
+    /// Takes an option; the number of words it has.
+    fn option(&mut self, text: &str, words: &'w [Word], known: &[&'static [Option_]]) -> usize {
+        let Some(word) = words.first() else { return 1 };
+        self.flags.push(word);
+        let next = words.get(1);
+        if text.starts_with("--") || self.program.style == Style::Long {
+            return self.long(text, words, known);
+        }
+        // A known option that is spelled out, such as `-C`, `-exec`.
+        if let Some(found) = exact(text, known) {
+            return self.note(found, None, words, next);
+        }
+        self.cluster(text, words, known)
+    }
+
+    fn long(&mut self, text: &str, words: &'w [Word], known: &[&'static [Option_]]) -> usize {
+        let (name, attached) = match text.split_once('=') {
+            Some((name, _)) => {
+                (name, words.first().map(|word| word.skip(name.chars().count() + 1)))
+            }
+            None => (text, None),
+        };
+        if let Some(found) = exact(name, known) {
+            return self.note(found, attached, words, words.get(1));
+        }
+        if self.program.style == Style::Long || name.len() < 4 {
+            return 1;
+        }
+        // Long options may be cut short; where it could be several, it counts as all of them.
+        let mut length = 1;
+        for found in all(known).filter(|(_, long)| long.starts_with(name)) {
+            length = length.max(self.note(found, attached.clone(), words, words.get(1)));
+        }
+        length
+    }
+
+    /// Short options in one word, the last perhaps with its value attached.
+    fn cluster(&mut self, text: &str, words: &'w [Word], known: &[&'static [Option_]]) -> usize {
+        let mut length = 1;
+        for (index, c) in text.char_indices().skip(1) {
+            let Some(found) = exact(&format!("-{c}"), known) else { continue };
+            let (option, _) = found;
+            let taken = index + c.len_utf8();
+            let has_value = option.takes && taken < text.len();
+            let chars = text[..taken].chars().count();
+            let attached = has_value.then(|| words.first().map(|word| word.skip(chars))).flatten();
+            length = length.max(self.note(found, attached, words, words.get(1)));
+            if option.takes {
+                break;
+            }
+        }
+        length
+    }
+
+    /// Notes an option; the number of words it has.
+    fn note(
+        &mut self,
+        (option, name): (&'static Option_, &'static str),
+        attached: Option<Word>,
+        words: &'w [Word],
+        next: Option<&Word>,
+    ) -> usize {
+        if option.does == Does::RunsRest {
+            let ends = |word: &Word| word.known().is_some_and(|text| text == ";" || text == "+");
+            let rest = words.get(1..).unwrap_or_default();
+            let end = rest.iter().position(ends).unwrap_or(rest.len());
+            self.commands.push(rest[..end].to_vec());
+            self.options.push(Given { name, does: option.does, value: None });
+            return end + 2;
+        }
+        let takes_next = option.takes && attached.is_none();
+        let value = if takes_next { next.cloned() } else { attached };
+        self.options.push(Given { name, does: option.does, value });
+        if takes_next { 2 } else { 1 }
+    }
+}
+
+fn all(known: &[&'static [Option_]]) -> impl Iterator<Item = (&'static Option_, &'static str)> {
+    let options = known.iter().flat_map(|options| options.iter());
+    options.flat_map(|option| option.all_names().map(move |name| (option, name)))
+}
+
+fn exact(name: &str, known: &[&'static [Option_]]) -> Option<(&'static Option_, &'static str)> {
+    all(known).find(|(_, known)| *known == name)
+}
+
+/// The words of tar with its letters (`xzf a.tgz`) written as options.
+pub(crate) fn tar_letters(words: &[Word]) -> Option<Vec<Word>> {
+    let (letters, rest) = words.split_first()?;
+    let known = letters.known().filter(|text| !text.starts_with('-') && !text.is_empty())?;
+    let mut rest = rest.iter();
+    let mut written = Vec::new();
+    for letter in known.chars() {
+        written.push(Word::literal(&format!("-{letter}")));
+        if "fCbXTIFHgKNV".contains(letter) {
+            written.extend(rest.next().cloned());
+        }
+    }
+    written.extend(rest.cloned());
+    Some(written)
+}

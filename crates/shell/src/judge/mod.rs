@@ -1,0 +1,169 @@
+//! Says what one simple command does, by the tables of programs.
+
+mod edit;
+mod git;
+mod invocation;
+mod special;
+mod wrapped;
+
+use invocation::Invocation;
+
+use crate::line::{Command, ConcernKind};
+use crate::programs::{self, Does, Effect, Operands, Program, Special};
+use crate::reader::Reader;
+use crate::word::Word;
+
+impl Reader<'_> {
+    /// Judges a command: its name, its options, its operands, and what it runs in turn.
+    pub(crate) fn judge(&mut self, words: &[Word]) {
+        let Some((name, rest)) = words.split_first() else { return };
+        let Some(known) = self.name_of(name) else {
+            self.changes();
+            self.add(command_of(words, None, 0));
+            return;
+        };
+        self.calls_function(&known);
+        if self.is_function(&known) {
+            self.add(command_of(words, None, 1));
+            return;
+        }
+        let Some(program) = programs::find(&known) else {
+            self.changes();
+            self.add(command_of(words, None, 1));
+            return;
+        };
+        let old_style =
+            (program.special == Special::Tar).then(|| invocation::tar_letters(rest)).flatten();
+        let rest = old_style.as_deref().unwrap_or(rest);
+        let invocation = Invocation::read(program, rest);
+        if !self.add(command_of(words, Some(&invocation), 1)) {
+            return;
+        }
+        if invocation.only_asks_for_help(rest) {
+            return;
+        }
+        self.invocation(&invocation);
+    }
+
+    /// The command's name, if it is known.
+    fn name_of(&mut self, name: &Word) -> Option<String> {
+        let Some(known) = name.known() else {
+            self.unclear(&format!("which command runs is computed: {}", name.text()));
+            return None;
+        };
+        let is_plain = |c: char| c.is_ascii_graphic() || c == ' ';
+        if known.is_empty() || !known.chars().all(is_plain) {
+            self.unclear("the name of a command holds unusual characters");
+            return None;
+        }
+        Some(known)
+    }
+
+    /// Judges what was understood of a command whose program is known.
+    pub(crate) fn invocation(&mut self, invocation: &Invocation<'_>) {
+        let folder = self.scope.folder.clone();
+        let only_reads = invocation.has(Does::OnlyReads);
+        let spares = invocation.has(Does::Spares);
+        if spares {
+            self.changes();
+        } else if !only_reads {
+            self.effect(invocation.program.effect);
+        }
+        if let Some(verb) = &invocation.unknown_verb {
+            self.unknown_verb(invocation.program, verb);
+        }
+        for given in &invocation.options {
+            self.option(given.does, given.value.as_ref(), only_reads || spares);
+        }
+        for words in &invocation.commands {
+            self.fed(words, "{}");
+        }
+        if !only_reads
+            || matches!(invocation.program.operands, Operands::Command(_) | Operands::Line(_))
+        {
+            self.operands(invocation);
+        }
+        if invocation.program.special != Special::No {
+            self.special(invocation, only_reads);
+        }
+        if !matches!(invocation.program.special, Special::Cd | Special::Pushd | Special::Popd) {
+            self.scope.folder = folder;
+        }
+    }
+
+    pub(crate) fn effect(&mut self, effect: Effect) {
+        match effect {
+            Effect::Reads => {}
+            Effect::Changes => self.changes(),
+            Effect::Asks(kind, why) => {
+                self.changes();
+                self.concern(kind, why);
+            }
+        }
+    }
+
+    fn unknown_verb(&mut self, program: &Program, verb: &Word) {
+        self.changes();
+        if verb.known().is_none() {
+            self.unclear(&format!("what is done is computed: {}", verb.text()));
+        } else if program.special == Special::Git {
+            self.unclear(&format!("git {} is no command of git itself", verb.text()));
+        }
+    }
+
+    fn option(&mut self, does: Does, value: Option<&Word>, is_mild: bool) {
+        let written = value.cloned().unwrap_or_default();
+        match does {
+            Does::Nothing | Does::Spares | Does::OnlyReads | Does::RunsRest => {}
+            Does::Setting => self.setting(&written),
+            Does::Changes => self.changes(),
+            Does::Insists(why) => self.effect(Effect::Asks(ConcernKind::Irreversible, why)),
+            Does::Asks(kind, why) => {
+                self.changes();
+                if !is_mild || kind != ConcernKind::Irreversible {
+                    self.concern(kind, why);
+                }
+            }
+            Does::Writes => self.write(&written),
+            Does::Enters => self.enter(&written),
+            Does::RunsLine => self.line_of(&written),
+            Does::RunsProgram => self.program_of(&written),
+            Does::Names => self.variable_word(&written),
+        }
+    }
+
+    fn operands(&mut self, invocation: &Invocation<'_>) {
+        let operands = &invocation.operands;
+        match invocation.program.operands {
+            Operands::Read | Operands::Rest | Operands::Command(_) | Operands::Line(_) => {}
+            Operands::Write(skipped) => {
+                operands.iter().skip(skipped).for_each(|word| self.write(word))
+            }
+            Operands::WriteLast => operands.last().into_iter().for_each(|word| self.write(word)),
+            Operands::Move => operands.iter().for_each(|word| self.replace(word)),
+            Operands::Names => operands.iter().for_each(|word| self.variable_word(word)),
+            Operands::Change if operands.is_empty() => {}
+            Operands::Change => self.changes(),
+        }
+        match invocation.program.operands {
+            Operands::Command(_) => self.wrapped(&invocation.rest),
+            Operands::Line(_) => self.joined_line(&invocation.rest),
+            _ => {}
+        }
+    }
+}
+
+/// A command for the outside: its words, and the words that rules go by.
+fn command_of(words: &[Word], invocation: Option<&Invocation<'_>>, known: usize) -> Command {
+    let texts: Vec<String> = words.iter().map(Word::text).collect();
+    let plain = match (texts.split_first(), invocation) {
+        (Some((name, rest)), invocation) => {
+            let from = invocation.map_or(0, |invocation| invocation.verb_at);
+            let name = programs::base(name);
+            std::iter::once(name).chain(rest.iter().skip(from).cloned()).collect()
+        }
+        (None, _) => Vec::new(),
+    };
+    let is_named = known > 0 && !invocation.is_some_and(Invocation::has_computed_verb);
+    Command { words: texts, plain, is_named }
+}

@@ -1,0 +1,294 @@
+//! Programs that a table cannot describe alone.
+
+use super::invocation::Invocation;
+use crate::line::ConcernKind;
+use crate::place::{self, Extent, Target};
+use crate::programs::{self, Special};
+use crate::reader::Reader;
+use crate::word::{HoleKind, Word};
+
+/// Modules of Python that are programs of their own.
+const PYTHON_PROGRAMS: [&str; 7] = ["pip", "pipx", "uv", "poetry", "twine", "conda", "ensurepip"];
+
+impl Reader<'_> {
+    pub(super) fn special(&mut self, call: &Invocation<'_>, only_reads: bool) {
+        match call.program.special {
+            Special::No => {}
+            Special::Shell => self.shell(call, only_reads),
+            Special::Source => self.source(call),
+            Special::Eval => self.eval(call),
+            Special::Trap => self.trap(call),
+            Special::Cd => self.cd(call),
+            Special::Pushd => {
+                let folder = self.scope.folder.clone();
+                self.scope.stack.push(folder);
+                self.cd(call);
+            }
+            Special::Popd => {
+                self.scope.previous = self.scope.folder.take();
+                self.scope.folder = self.scope.stack.pop().flatten();
+            }
+            Special::Env => self.env(call),
+            Special::Xargs => self.xargs(call),
+            Special::Parallel => self.parallel(call),
+            Special::Kill => self.kill(call),
+            Special::Remove => self.remove(call),
+            Special::Chmod => self.chmod(call),
+            Special::Copy => self.copy(call),
+            Special::Dd => self.dd(call),
+            Special::Tar => self.tar(call),
+            Special::Rsync => self.rsync(call),
+            Special::Sed => self.sed(call),
+            Special::Awk => self.awk(call),
+            Special::Less => self.less(call),
+            Special::Python => self.python(call),
+            Special::Make => self.make(call),
+            Special::Git | Special::GitCheckout | Special::GitConfig | Special::GitPush => {
+                self.git(call)
+            }
+        }
+    }
+
+    fn shell(&mut self, call: &Invocation<'_>, only_reads: bool) {
+        if only_reads {
+            return;
+        }
+        match call.rest.first() {
+            Some(program) if call.has_option(&["-c"]) => self.line_of(program),
+            Some(file) if !call.has_option(&["-s"]) => self.script_file(file),
+            _ if call.has_option(&["-c"]) => {}
+            _ => self.input_script(),
+        }
+    }
+
+    fn source(&mut self, call: &Invocation<'_>) {
+        call.rest.first().into_iter().for_each(|file| self.script_file(file));
+    }
+
+    fn eval(&mut self, call: &Invocation<'_>) {
+        let known: Option<Vec<String>> = call.rest.iter().map(Word::known).collect();
+        match known {
+            Some(texts) => self.script(&texts.join(" ")),
+            None => self.unclear("what eval runs is computed"),
+        }
+    }
+
+    fn trap(&mut self, call: &Invocation<'_>) {
+        if let [command, _, ..] = call.operands.as_slice()
+            && command.text() != "-"
+        {
+            self.line_of(command);
+        }
+    }
+
+    fn cd(&mut self, call: &Invocation<'_>) {
+        let before = self.scope.folder.clone();
+        match call.operands.first() {
+            None => self.scope.folder = self.place.home.map(str::to_owned),
+            Some(word) if word.text() == "-" => self.scope.folder = self.scope.previous.clone(),
+            Some(word) => self.enter(word),
+        }
+        self.scope.previous = before;
+    }
+
+    fn env(&mut self, call: &Invocation<'_>) {
+        if let Some(line) = call.value(&["-S", "--split-string"]) {
+            let more: Vec<Word> = call.rest.clone();
+            let words = [vec![Word::literal("env"), line.clone()], more].concat();
+            return self.joined_line(&words);
+        }
+        let is_assignment =
+            |word: &&Word| word.text().contains('=') && word.leading_hole().is_none();
+        let assignments = call.rest.iter().take_while(is_assignment).count();
+        for word in call.rest.iter().take(assignments) {
+            self.variable_word(word);
+        }
+        let command = call.rest[assignments..].to_vec();
+        self.wrapped(&command);
+    }
+
+    fn xargs(&mut self, call: &Invocation<'_>) {
+        if call.rest.is_empty() {
+            return;
+        }
+        let replaced = call.value(&["-I"]).map(Word::text).filter(|text| !text.is_empty());
+        let placeholder = replaced.unwrap_or_else(|| "{}".to_owned());
+        self.fed(&call.rest, &placeholder);
+    }
+
+    fn parallel(&mut self, call: &Invocation<'_>) {
+        let is_separator = |word: &Word| word.text().starts_with(":::");
+        let end = call.rest.iter().position(is_separator).unwrap_or(call.rest.len());
+        match &call.rest[..end] {
+            [] => self.unclear("parallel runs what it reads"),
+            [line] if line.text().contains(|c: char| !c.is_ascii_alphanumeric()) => {
+                self.line_of(line)
+            }
+            words => self.fed(words, "{}"),
+        }
+    }
+
+    fn kill(&mut self, call: &Invocation<'_>) {
+        let is_number =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        for word in call.flags.iter().skip(1) {
+            if is_number(word.text().trim_start_matches('-')) {
+                self.concern(ConcernKind::Leaves, "signals processes of others");
+            }
+        }
+        for word in &call.operands {
+            let is_parent = word.atoms.iter().any(|atom| {
+                matches!(atom, crate::word::Atom::Hole(hole)
+                    if hole.kind == HoleKind::Variable("PPID".to_owned()))
+            });
+            if is_parent || word.known().is_some_and(|text| is_number(text.trim_start_matches('-')))
+            {
+                self.concern(ConcernKind::Leaves, format!("signals the process {}", word.text()));
+            }
+        }
+    }
+
+    fn remove(&mut self, call: &Invocation<'_>) {
+        let is_deep = call.has_option(&["-r", "-R", "--recursive"]);
+        let folder = self.scope.folder.clone();
+        for word in &call.operands {
+            let full = word.known().and_then(|path| place::resolve(&path, folder.as_deref()));
+            let is_temp = full.is_some_and(|full| self.place.is_temp(&full))
+                || word.leading_hole().is_some_and(|hole| hole.kind == HoleKind::Temp);
+            let text = word.text();
+            let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let is_all = word.has_pattern()
+                && !last.is_empty()
+                && last.chars().all(|c| "*.?!()".contains(c));
+            let is_all = is_all || word.has_pattern() && text.contains("**");
+            let is_doubtful = call.doubtful.contains(word);
+            if !is_temp && (is_deep || is_all || is_doubtful) {
+                self.concern(ConcernKind::Irreversible, format!("removes {text} for good"));
+            }
+            self.replace(word);
+        }
+    }
+
+    fn chmod(&mut self, call: &Invocation<'_>) {
+        let is_mode = |word: &&&Word| {
+            word.text().trim_start_matches('-').chars().all(|c| "rwxXst,=+-ugoa".contains(c))
+        };
+        let by_flag = call.flags.iter().find(is_mode).copied();
+        let mode = by_flag.or_else(|| call.operands.first().copied());
+        let skipped = usize::from(by_flag.is_none() && !call.has_option(&["--reference"]));
+        self.mode(mode);
+        for word in call.operands.iter().skip(skipped) {
+            self.write(word);
+        }
+    }
+
+    /// A mode that gives a program the rights of its owner.
+    fn mode(&mut self, mode: Option<&Word>) {
+        let Some(text) = mode.map(Word::text) else { return };
+        let digits = text.trim_start_matches('0');
+        let is_octal = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let is_set = text.split(',').any(|part| part.contains(['+', '=']) && part.contains('s'));
+        if is_octal && digits.starts_with(['2', '4', '6', '3', '5', '7']) || is_set {
+            self.concern(ConcernKind::Leaves, "gives a program the rights of its owner");
+        }
+    }
+
+    fn copy(&mut self, call: &Invocation<'_>) {
+        self.mode(call.value(&["-m", "--mode"]));
+        let into = call.value(&["-t", "--target-directory"]).cloned();
+        let makes_folders = call.has_option(&["-d", "--directory"]);
+        let (sources, target) = match (into, call.operands.split_last()) {
+            (Some(target), _) => (call.operands.clone(), Some(target)),
+            (None, Some((last, sources))) if !makes_folders => {
+                (sources.to_vec(), Some((*last).clone()))
+            }
+            (None, _) => (call.operands.clone(), None),
+        };
+        if makes_folders {
+            call.operands.iter().for_each(|word| self.write(word));
+        }
+        let Some(target) = target else { return };
+        let folder = self.scope.folder.clone();
+        for source in sources {
+            let text = source.text();
+            let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let inner = format!("{}/{name}", target.known_prefix());
+            if target.known().is_some()
+                && source.known().is_some()
+                && let Target::Refused(path, why) =
+                    self.place.target(&inner, folder.as_deref(), Extent::Whole)
+            {
+                self.concern(ConcernKind::Leaves, format!("writes to {path}, which {why}"));
+            }
+        }
+    }
+
+    fn dd(&mut self, call: &Invocation<'_>) {
+        for word in &call.operands {
+            if word.text().starts_with("of=") {
+                self.concern(ConcernKind::Irreversible, "dd overwrites what it is given");
+                self.write(&word.skip(3));
+            }
+        }
+    }
+
+    fn tar(&mut self, call: &Invocation<'_>) {
+        let has = |names: &[&str]| call.has_option(names);
+        let (extracts, lists) = (has(&["-x", "--extract", "--get"]), has(&["-t", "--list"]));
+        let archive = call.value(&["-f", "--file"]).map(Word::text).unwrap_or_default();
+        if archive.contains(':') && !has(&["--force-local"]) {
+            self.concern(ConcernKind::Leaves, "tar reaches another machine");
+        }
+        if extracts {
+            self.changes();
+            call.values(&["-C", "--directory", "--cd"]).for_each(|folder| self.write(folder));
+            if has(&["-P", "--absolute-names"]) {
+                self.concern(ConcernKind::Leaves, "writes where the archive says");
+            }
+        } else if !lists {
+            self.changes();
+            if let Some(file) = call.value(&["-f", "--file"]).filter(|file| file.text() != "-") {
+                let folder = self.scope.folder.clone();
+                self.write(file);
+                self.scope.folder = folder;
+            }
+        }
+    }
+
+    fn rsync(&mut self, call: &Invocation<'_>) {
+        for word in &call.operands {
+            let text = word.text();
+            let host = text.split('/').next().unwrap_or_default();
+            if host.contains(':') || word.leading_hole().is_some() {
+                self.concern(ConcernKind::Leaves, "rsync reaches another machine");
+            }
+        }
+    }
+
+    fn less(&mut self, call: &Invocation<'_>) {
+        for word in &call.operands {
+            let text = word.text();
+            if let Some((_, line)) =
+                text.strip_prefix('+').and_then(|rest| rest.split_once(['!', '|', '#']))
+            {
+                self.line_of(&Word::literal(line));
+                self.unclear("less runs a command");
+            }
+        }
+    }
+
+    fn python(&mut self, call: &Invocation<'_>) {
+        let Some(module) = call.value(&["-m"]) else { return };
+        let name = module.text();
+        if PYTHON_PROGRAMS.contains(&name.as_str()) && programs::find(&name).is_some() {
+            let words = [vec![module.clone()], call.rest.clone()].concat();
+            self.wrapped(&words);
+        }
+    }
+
+    fn make(&mut self, call: &Invocation<'_>) {
+        for word in call.operands.iter().filter(|word| word.text().contains('=')) {
+            self.variable_word(word);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Commands within commands: after wrappers, in strings for a shell, on the input of one.
+
+use crate::environment;
+use crate::line::ConcernKind;
+use crate::place;
+use crate::reader::{Input, Reader};
+use crate::word::{Atom, HoleKind, Word};
+
+impl Reader<'_> {
+    /// A command in the words of another. What stands for `{}` is known only when it runs.
+    pub(crate) fn wrapped(&mut self, words: &[Word]) {
+        if !words.is_empty() {
+            self.judge(words);
+        }
+    }
+
+    /// A command that is given more words than are written.
+    pub(crate) fn fed(&mut self, words: &[Word], placeholder: &str) {
+        let mut is_fed = false;
+        let mut fill = |word: &Word| {
+            let text = word.text();
+            if !text.contains(placeholder) {
+                return word.clone();
+            }
+            is_fed = true;
+            filled(word, &text, placeholder)
+        };
+        let mut words: Vec<Word> = words.iter().map(&mut fill).collect();
+        if !is_fed {
+            words.push(Word::computed(placeholder));
+        }
+        self.judge(&words);
+    }
+
+    /// A word that is a line for a shell.
+    pub(crate) fn line_of(&mut self, word: &Word) {
+        match word.known() {
+            Some(text) => self.apart(|reader| reader.script(&text)),
+            None => self.unclear(&format!("the line it runs is computed: {}", word.text())),
+        }
+    }
+
+    /// Words that together are a line for a shell.
+    pub(crate) fn joined_line(&mut self, words: &[Word]) {
+        let known: Option<Vec<String>> = words.iter().map(Word::known).collect();
+        match known {
+            Some(texts) => self.apart(|reader| reader.script(&texts.join(" "))),
+            None => self.unclear("the line it runs is computed"),
+        }
+    }
+
+    /// A word that names a program, perhaps with arguments.
+    pub(crate) fn program_of(&mut self, word: &Word) {
+        match word.known() {
+            Some(text) => {
+                let words: Vec<Word> = text.split_ascii_whitespace().map(Word::literal).collect();
+                self.wrapped(&words);
+            }
+            None => self.unclear(&format!("the program it runs is computed: {}", word.text())),
+        }
+    }
+
+    /// What a shell reads as its program.
+    pub(crate) fn input_script(&mut self) {
+        match self.scope.input.clone() {
+            Input::Text(text) => self.line_of(&text),
+            Input::Unknown => self.unclear("a shell runs what it reads"),
+        }
+    }
+
+    /// A file of which a shell reads its program.
+    pub(crate) fn script_file(&mut self, word: &Word) {
+        self.changes();
+        let prefix = word.known_prefix();
+        let is_stream =
+            prefix == "-" || prefix.starts_with("/dev/") || prefix.starts_with("/proc/");
+        if word.leading_hole().is_some() {
+            self.unclear(&format!("the script is computed: {}", word.text()));
+        } else if is_stream {
+            self.input_script();
+        }
+    }
+
+    /// The work goes on in another folder.
+    pub(crate) fn enter(&mut self, word: &Word) {
+        let folder = self.scope.folder.clone();
+        let entered = match word.leading_hole().map(|hole| &hole.kind) {
+            Some(HoleKind::Temp) => self.place.temp.map(|temp| format!("{temp}/new")),
+            Some(HoleKind::ForeignHome) => Some("/home".to_owned()),
+            Some(_) => None,
+            None => {
+                let prefix = word.known_prefix();
+                let known = if word.known().is_some() || prefix.ends_with('/') {
+                    Some(prefix)
+                } else {
+                    None
+                };
+                known.and_then(|path| place::resolve(&path, folder.as_deref()))
+            }
+        };
+        self.scope.folder = entered;
+    }
+
+    /// A word such as `NAME` or `NAME=value`.
+    pub(crate) fn variable_word(&mut self, word: &Word) {
+        let text = word.text();
+        let end = text.find(['=', '[', '+']).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        if word.leading_hole().is_some() || word.skip(0).known_prefix().len() < name.len() {
+            self.concern(
+                ConcernKind::Environment,
+                format!("which variable is set is computed: {text}"),
+            );
+            return;
+        }
+        let skipped = name.chars().count() + rest.find('=').map_or(0, |at| at + 1);
+        let value = rest.contains('=').then(|| word.skip(skipped));
+        if let Some(why) = environment::why(name, value.as_ref()) {
+            self.concern(ConcernKind::Environment, why);
+        }
+    }
+}
+
+/// The word with a hole in place of a placeholder.
+fn filled(word: &Word, text: &str, placeholder: &str) -> Word {
+    let before = text.split(placeholder).next().unwrap_or_default().chars().count();
+    let mut atoms: Vec<Atom> = word.atoms.iter().take(before).cloned().collect();
+    atoms.extend(Word::computed(placeholder).atoms);
+    atoms.extend(word.skip(before + placeholder.chars().count()).atoms);
+    Word { atoms }
+}

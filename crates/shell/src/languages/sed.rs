@@ -1,0 +1,195 @@
+//! Scripts of sed: which of their commands write files or run programs.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// What a script does besides printing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Script {
+    pub(crate) writes: Vec<String>,
+    /// Lines for a shell; none where the line is the text that is edited.
+    pub(crate) runs: Vec<Option<String>>,
+}
+
+/// Reads a script; none where it is not understood.
+pub(crate) fn read(text: &str) -> Option<Script> {
+    let mut reader = Reader { chars: text.chars().peekable(), script: Script::default() };
+    while reader.command()? {}
+    Some(reader.script)
+}
+
+struct Reader<'t> {
+    chars: Peekable<Chars<'t>>,
+    script: Script,
+}
+
+impl Reader<'_> {
+    /// Reads a command; false at the end.
+    fn command(&mut self) -> Option<bool> {
+        self.skip(|c| c.is_whitespace() || c == ';');
+        self.addresses()?;
+        let Some(command) = self.chars.next() else { return Some(false) };
+        match command {
+            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x'
+            | 'F' | 'z' => {}
+            'a' | 'i' | 'c' => self.text(),
+            ':' | 'b' | 't' | 'T' => {
+                self.until(|c| matches!(c, '\n' | ';' | '}'));
+            }
+            'q' | 'Q' | 'l' | 'L' => self.skip(|c| c == ' ' || c.is_ascii_digit()),
+            'r' | 'R' | 'v' | '#' => {
+                self.line();
+            }
+            'w' | 'W' => {
+                let file = self.line();
+                self.script.writes.push(file);
+            }
+            'e' => {
+                let line = self.line();
+                self.script.runs.push((!line.is_empty()).then_some(line));
+            }
+            's' => self.substitute()?,
+            'y' => {
+                let end = self.chars.next()?;
+                self.delimited(end)?;
+                self.delimited(end)?;
+            }
+            _ => return None,
+        }
+        Some(true)
+    }
+
+    fn addresses(&mut self) -> Option<()> {
+        loop {
+            match self.chars.peek() {
+                Some('/') => {
+                    self.chars.next();
+                    self.delimited('/')?;
+                    self.skip(|c| c == 'I' || c == 'M');
+                }
+                Some('\\') => {
+                    self.chars.next();
+                    let end = self.chars.next()?;
+                    self.delimited(end)?;
+                    self.skip(|c| c == 'I' || c == 'M');
+                }
+                Some(c) if c.is_ascii_digit() || "$,~+! \t".contains(*c) => {
+                    self.chars.next();
+                }
+                _ => return Some(()),
+            }
+        }
+    }
+
+    fn substitute(&mut self) -> Option<()> {
+        let end = self.chars.next()?;
+        self.delimited(end)?;
+        self.delimited(end)?;
+        loop {
+            match self.chars.peek() {
+                Some('e') => {
+                    self.chars.next();
+                    self.script.runs.push(None);
+                }
+                Some('w') => {
+                    self.chars.next();
+                    let file = self.line();
+                    self.script.writes.push(file);
+                    return Some(());
+                }
+                Some(c) if "gpiImM".contains(*c) || c.is_ascii_digit() => {
+                    self.chars.next();
+                }
+                _ => return Some(()),
+            }
+        }
+    }
+
+    /// Goes past the next delimiter that is not escaped and not in brackets.
+    fn delimited(&mut self, end: char) -> Option<()> {
+        let mut bracket = None;
+        loop {
+            let c = self.chars.next()?;
+            match (c, bracket) {
+                ('\\', None) => {
+                    self.chars.next()?;
+                }
+                (c, None) if c == end => return Some(()),
+                ('[', None) if self.closes_bracket(end) => bracket = Some(0),
+                (']', Some(length)) if length > 0 => bracket = None,
+                ('^', Some(0)) => {}
+                (_, Some(length)) => bracket = Some(length + 1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether brackets begin here: there is an end to them before the line's.
+    fn closes_bracket(&self, end: char) -> bool {
+        let rest: String = self.chars.clone().take_while(|c| *c != '\n').collect();
+        let inside = rest.strip_prefix('^').unwrap_or(&rest);
+        let close = inside.char_indices().skip(1).find(|(_, c)| *c == ']').map(|(at, _)| at);
+        close.is_some_and(|at| inside[at..].contains(end))
+    }
+
+    /// The text of `a`, `i` and `c`: a line, and those after it as long as they end with `\`.
+    fn text(&mut self) {
+        let mut escaped = false;
+        for c in self.chars.by_ref() {
+            if c == '\n' && !escaped {
+                return;
+            }
+            escaped = c == '\\' && !escaped;
+        }
+    }
+
+    /// The rest of the line.
+    fn line(&mut self) -> String {
+        self.until(|c| c == '\n').trim().to_owned()
+    }
+
+    fn until(&mut self, ends: impl Fn(char) -> bool) -> String {
+        let mut text = String::new();
+        while let Some(c) = self.chars.next_if(|c| !ends(*c)) {
+            text.push(c);
+        }
+        text
+    }
+
+    fn skip(&mut self, skips: impl Fn(char) -> bool) {
+        while self.chars.next_if(|c| skips(*c)).is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(script: &str, expected: Expect) {
+        let text = match read(script) {
+            Some(script) => format!("writes {:?}, runs {:?}", script.writes, script.runs),
+            None => "not understood".to_owned(),
+        };
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn commands_that_write_or_run_are_found_wherever_they_stand() {
+        let nothing = || expect!["writes [], runs []"];
+        check("s/we/ew/g;p", nothing());
+        check("/<main>:/,/ret/p", nothing());
+        check("s#v1/users#v2/users#g", nothing());
+        check("s/[/]e/x/", nothing());
+        check("2i\\\n e w run\n$!d", nothing());
+        check(r"s/.*([A-Z_]+).*/\1/", nothing());
+        check("e", expect!["writes [], runs [None]"]);
+        check("1,3e date\np", expect![[r#"writes [], runs [Some("date")]"#]]);
+        check("s/a/b/ge", expect!["writes [], runs [None]"]);
+        check(r"\,x,{s/a/b/pw out", expect![[r#"writes ["out"], runs []"#]]);
+        check("/x/w /etc/x", expect![[r#"writes ["/etc/x"], runs []"#]]);
+        check("s/a/b", expect!["not understood"]);
+        check("k", expect!["not understood"]);
+    }
+}

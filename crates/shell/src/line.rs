@@ -1,0 +1,91 @@
+//! What is known of a line after reading it.
+
+use crate::programs;
+
+/// A command line that was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// Every simple command that may run: wrappers and what they wrap, commands of substitutions,
+    /// functions and here-documents for shells, strings after `sh -c`, `find -exec`, `xargs` ...
+    pub commands: Vec<Command>,
+    /// Absolute paths that redirections, operands and options write, where they are known.
+    pub writes: Vec<String>,
+    /// Why the line must be asked about; none means it may run in the box at once.
+    pub concerns: Vec<Concern>,
+    /// Whether only programs run that are known to change nothing, and nothing is written.
+    pub is_read_only: bool,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Its words after quotes are removed; what is computed keeps its source text.
+    pub words: Vec<String>,
+    /// The same for rules: the bare name first, and nothing between it and the word that says what
+    /// it shall do (`/usr/bin/git -C x push -q` is `git push -q`).
+    pub plain: Vec<String>,
+    /// Whether the words are known, and not made when the line runs: the name and its verb.
+    pub is_named: bool,
+}
+
+/// A reason to ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Concern {
+    /// What kind of reason it is.
+    pub kind: ConcernKind,
+    /// Short words for a person.
+    pub why: String,
+}
+
+/// The kinds of reasons to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConcernKind {
+    /// It is not known what the line would run.
+    NotUnderstood,
+    /// Work would be lost where the box lets it write.
+    Irreversible,
+    /// It leaves the box, or says so: the network, other rights, containers, service managers,
+    /// writes outside of workspace and temp or to protected places, heeler itself.
+    Leaves,
+    /// It assigns or defines what decides which program runs.
+    Environment,
+}
+
+impl Line {
+    /// Whether each command of the line fits one of the prefixes, so that a rule which allows them
+    /// allows the line. False where there are no commands.
+    pub fn all_begin_with(&self, prefixes: &[&[&str]]) -> bool {
+        let fits = |command: &Command| prefixes.iter().any(|words| command.begins_with(words));
+        !self.commands.is_empty() && self.commands.iter().all(fits)
+    }
+
+    /// Whether a command of the line fits the prefix or may turn out to, so that a rule which
+    /// refuses it refuses the line.
+    pub fn any_may_begin_with(&self, prefix: &[&str]) -> bool {
+        self.commands.iter().any(|command| command.may_begin_with(prefix))
+    }
+}
+
+impl Command {
+    /// Whether the command surely is what a rule names by its first words: `git push` is also
+    /// `/usr/bin/git -C x push -q`, but not `./git push`, which is another program.
+    pub fn begins_with(&self, prefix: &[&str]) -> bool {
+        let name = self.words.first().map_or("", String::as_str);
+        self.is_named && programs::is_of_the_system(name) && starts(&self.plain, prefix)
+            || starts(&self.words, prefix)
+    }
+
+    /// Whether the command is or may be what a rule names, whatever folder its program is in. A
+    /// name that is computed may be anything.
+    pub fn may_begin_with(&self, prefix: &[&str]) -> bool {
+        let lower = |word: &String| word.to_lowercase();
+        let plain: Vec<String> = self.plain.iter().take(1).map(lower).collect();
+        let plain: Vec<String> =
+            plain.into_iter().chain(self.plain.iter().skip(1).cloned()).collect();
+        !self.is_named || starts(&plain, prefix) || starts(&self.words, prefix)
+    }
+}
+
+fn starts(words: &[String], prefix: &[&str]) -> bool {
+    words.len() >= prefix.len() && words.iter().zip(prefix).all(|(word, wanted)| word == wanted)
+}

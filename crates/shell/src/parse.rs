@@ -1,0 +1,26 @@
+//! The parser whose tree is judged: brush-parser, held so that it cannot panic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use brush_parser::ast::Program;
+use brush_parser::word::{self, WordPieceWithSource};
+use brush_parser::{Parser, ParserOptions};
+
+/// The program a text is, if it is one.
+pub(crate) fn program(text: &str) -> Option<Program> {
+    held(|| Parser::new(text.as_bytes(), &ParserOptions::default()).parse_program().ok())
+}
+
+/// The pieces of a word.
+pub(crate) fn word(text: &str) -> Option<Vec<WordPieceWithSource>> {
+    held(|| word::parse(text, &ParserOptions::default()).ok())
+}
+
+/// The pieces of a text in which quotes mean nothing: a here-document, arithmetic.
+pub(crate) fn text(text: &str) -> Option<Vec<WordPieceWithSource>> {
+    held(|| word::parse_heredoc(text, &ParserOptions::default()).ok())
+}
+
+fn held<T>(parse: impl FnOnce() -> Option<T>) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(parse)).ok().flatten()
+}

@@ -1,0 +1,141 @@
+//! Files and folders: look, copy, move, remove, pack.
+
+use super::table::*;
+
+/// Why archives are not made elsewhere: the place stands in the options.
+const ARCHIVE: &[Option_] = &[
+    takes(
+        "-f --file -b --blocking-factor -X --exclude-from -T --files-from -H --format -g --listed-incremental \
+         -K --starting-file -N --newer --after-date -V --label --exclude --transform --xform --owner --group \
+         --mode --mtime --strip-components --level --sort --suffix --warning --quoting-style --occurrence",
+    ),
+    enters("-C --directory --cd"),
+    runs_program("-I --use-compress-program"),
+    runs_line("--to-command -F --info-script --new-volume-script --rsh-command"),
+    checkpoint("--checkpoint-action"),
+    loses("--remove-files", "tar removes what it packed"),
+    plain(
+        "-x --extract --get -t --list -c --create -r --append -u --update -A --catenate --concatenate",
+    ),
+    plain("-P --absolute-names --force-local --delete -v --verbose -z -j -J -p -O -k"),
+];
+
+pub(super) const PROGRAMS: &[Program] = &[
+    reads(
+        "ls dir vdir tree exa eza lsd stat file du df realpath readlink basename dirname pathchk \
+         cmp sha1sum sha224sum sha256sum sha384sum sha512sum md5sum b2sum cksum sum shasum md5 \
+         namei lsattr getfacl findmnt mountpoint tac xxd-r which whereis locate mktemp-name",
+    ),
+    reads("mktemp").options(&[writes("-p --tmpdir"), alters("-d")]),
+    reads("xxd").operands(Operands::Write(1)),
+    reads("find gfind").long_options().options(&[
+        runs_rest("-exec -execdir -ok -okdir"),
+        loses("-delete", "find -delete removes files for good"),
+        writes("-fprint -fprint0 -fls -fprintf"),
+        takes(
+            "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime \
+             -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer -maxdepth -mindepth -perm -user \
+             -group -uid -gid -links -inum -samefile -printf -fstype -lname -ilname -regextype -context \
+             -used -files0-from",
+        ),
+    ]),
+    reads("fd fdfind").options(&[
+        runs_rest("-x --exec -X --exec-batch"),
+        takes(
+            "-e --extension -d --max-depth --min-depth --exact-depth -t --type -E --exclude -g --glob -S \
+             --size -c --color -j --threads -o --owner --changed-within --changed-before --base-directory \
+             --path-separator --search-path --max-results --ignore-file --batch-size --format",
+        ),
+    ]),
+    changes("touch").operands(Operands::Write(0)).options(&[takes("-t -d --date -r --reference --time")]),
+    changes("mkdir").operands(Operands::Move).options(&[takes("-m --mode")]),
+    changes("rmdir").operands(Operands::Move),
+    changes("mkfifo mknod").operands(Operands::Write(0)).options(&[takes("-m --mode")]),
+    changes("truncate").operands(Operands::Write(0)).options(&[takes("-s --size -r --reference")]),
+    changes("fallocate").operands(Operands::Write(0)).options(&[takes("-l --length -o --offset")]),
+    changes("cp gcp")
+        .operands(Operands::WriteLast)
+        .options(&[TARGET, takes("-S --suffix"), plain("--parents -r -R -a -b")])
+        .special(Special::Copy),
+    changes("mv gmv").operands(Operands::Move).options(&[TARGET, takes("-S --suffix")]).special(Special::Copy),
+    changes("ln link gln")
+        .operands(Operands::WriteLast)
+        .options(&[TARGET, takes("-S --suffix")])
+        .special(Special::Copy),
+    changes("install ginstall").operands(Operands::WriteLast).special(Special::Copy).options(&[
+        TARGET,
+        takes("-m --mode -o --owner -g --group -S --suffix"),
+        plain("-d --directory -D"),
+        runs_program("--strip-program"),
+    ]),
+    changes("rename prename perl-rename"),
+    changes("rm grm")
+        .special(Special::Remove)
+        .options(&[plain("-r -R --recursive -f --force -i -I -d --dir -v --verbose"), takes("--interactive")]),
+    changes("unlink").operands(Operands::Move),
+    destroys("shred wipe srm", "overwrites files for good"),
+    destroys("rimraf del-cli trash-empty", "removes folders for good"),
+    changes("trash trash-put gio"),
+    reads("dd").special(Special::Dd),
+    changes("chmod").special(Special::Chmod).options(&[takes("--reference"), plain("-R --recursive -v -f -c")]),
+    changes("chown chgrp chattr chcon setfattr").operands(Operands::Write(1)).options(&[takes("--reference --from -n -v")]),
+    changes("setfacl").operands(Operands::Write(0)).options(&[takes("-m -x -M -X --modify --remove")]),
+    changes("tar gtar bsdtar").options(ARCHIVE).special(Special::Tar),
+    changes("zip").operands(Operands::Write(0)).options(&[
+        takes("-b -i -n -t -tt -x -P -s -O --out"),
+        runs_line("-TT --unzip-command"),
+        loses("-m --move", "zip removes what it packed"),
+    ]),
+    reads("unzip zipinfo").options(&[
+        plain("-l -Z -v -t -p -c"),
+        Option_ { names: "-d", takes: true, does: Does::Writes },
+        takes("-x -P"),
+        alters("-q -o -n -u -j"),
+    ]),
+    changes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress pigz pbzip2 lzma unlzma brotli")
+        .operands(Operands::Write(0))
+        .options(&[takes("-S --suffix -T --threads -b"), writes("-o --output -O"), plain("-c --stdout -d -k"), only_reads("-l --list -t --test")]),
+    reads("zcat bzcat xzcat zstdcat gzcat lzcat zless zmore zgrep zegrep zdiff"),
+    changes("cpio").options(&[writes("-O -F --file"), enters("-D --directory"), takes("-H --format -R --owner"), runs_program("--rsh-command")]),
+    changes("ar ranlib"),
+    changes("7z 7za 7zz unrar rar"),
+    changes("rsync").operands(Operands::WriteLast).special(Special::Rsync).options(&[
+        takes(
+            "--exclude --include -f --filter --exclude-from --include-from --files-from -T --temp-dir \
+             --bwlimit --timeout --chmod --chown --max-size --min-size --block-size -B --suffix --port \
+             --password-file --out-format --info --debug --compare-dest --copy-dest --link-dest",
+        ),
+        writes("--log-file --backup-dir --partial-dir --write-batch --only-write-batch"),
+        escapes("-e --rsh --rsync-path", "rsync runs a program to reach another machine").valued(),
+        loses(
+            "--delete --del --delete-before --delete-during --delete-delay --delete-after \
+             --delete-excluded --remove-source-files --delete-missing-args --force",
+            "rsync removes files at its target",
+        ),
+    ]),
+    destroys("mkfs mke2fs mkswap mkdosfs mkntfs newfs", "makes a new file system over the old one"),
+    destroys("wipefs sgdisk gdisk fdisk sfdisk cfdisk parted blkdiscard hdparm dmsetup cryptsetup lvremove vgremove pvremove zpool zfs btrfs mdadm", "changes disks"),
+    changes("split csplit").operands(Operands::Write(1)).options(&[
+        takes("-b --bytes -l --lines -n --number -a --suffix-length -C --line-bytes -t --separator --additional-suffix -f --prefix --suffix-format"),
+        runs_line("--filter"),
+    ]),
+    changes("tee").operands(Operands::Write(0)),
+    changes("sponge").operands(Operands::Write(0)),
+    changes("patch").operands(Operands::Write(0)).options(&[
+        takes("-p --strip -i --input -F --fuzz -D --ifdef -V --version-control -z --suffix -B --prefix -Y"),
+        writes("-o --output -r --reject-file"),
+        writes("-d --directory"),
+        only_reads("--dry-run"),
+    ]),
+];
+
+const TARGET: Option_ = writes("-t --target-directory");
+
+const fn plain(names: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::Nothing }
+}
+
+/// `exec=LINE` and others.
+const fn checkpoint(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, does: Does::RunsProgram }
+}

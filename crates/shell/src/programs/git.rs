@@ -1,0 +1,188 @@
+//! Git, verb by verb.
+
+use super::table::*;
+
+pub(super) const PROGRAMS: &[Program] = &[
+    changes("git").special(Special::Git).options(GLOBAL).verbs(VERBS),
+    leaves("gh glab hub tea", "talks to a forge for you"),
+    changes("git-lfs git-filter-repo bfg").verbs(&[]),
+    changes("tig gitui lazygit"),
+    changes("pre-commit husky lefthook"),
+];
+
+const GLOBAL: &[Option_] = &[
+    enters("-C"),
+    setting("-c"),
+    decides("--config-env --exec-path", "decides which programs git runs").valued(),
+    decides(
+        "--git-dir --work-tree --namespace",
+        "another repository's settings decide what git runs",
+    )
+    .valued(),
+    takes("--list-cmds --attr-source --super-prefix"),
+];
+
+/// Options of what prints differences and history.
+const DIFF: &[Option_] = &[
+    writes("--output"),
+    takes(
+        "-S -G -U --unified -n --max-count --author --committer --grep --since --until --after --before \
+         --format --pretty --date -L -l -O --skip -X --diff-filter --inter-hunk-context",
+    ),
+    alters("--ext-diff --textconv"),
+];
+
+const VERBS: &[Program] = &[
+    reads("log show diff whatchanged diff-tree diff-index diff-files range-diff format-diff").options(DIFF),
+    reads(
+        "status blame annotate describe rev-parse rev-list ls-files ls-tree cat-file shortlog \
+         merge-base for-each-ref show-ref show-branch name-rev check-ignore check-attr check-mailmap \
+         check-ref-format count-objects cherry var version help grep-log verify-commit verify-tag \
+         verify-pack fsck merge-tree patch-id stripspace column get-tar-commit-id whatchanged-log \
+         diagnose-show hash-object-show interpret-trailers-show",
+    )
+    .options(&[takes("-L -C -M --contents --abbrev --format --since"), alters("--textconv --filters")]),
+    reads("grep").options(&[
+        Option_ { names: "-O --open-files-in-pager", takes: false, does: OPENS },
+        takes("-e -f -A -B -C -m --max-depth --threads -c"),
+        alters("--textconv --ext-grep"),
+    ]),
+    reads("branch").operands(Operands::Change).options(&[
+        loses("-D -f --force -M -C", "git branch drops commits"),
+        takes("--sort --format --points-at --contains --no-contains --merged --no-merged"),
+        alters("-d --delete -m --move -c --copy --edit-description"),
+        decides("-u --set-upstream-to --unset-upstream", "writes the configuration of git"),
+        only_lists("-l --list -a --all -r --remotes --show-current"),
+    ]),
+    reads("tag").operands(Operands::Change).options(&[
+        loses("-d --delete -f --force", "git tag loses what it named"),
+        takes("-m --message -F --file -u --local-user --sort --format --points-at --contains --cleanup"),
+        only_lists("-l --list -n"),
+    ]),
+    reads("stash+list stash+show").options(DIFF),
+    destroys("stash+drop stash+clear", "git stash forgets what was put aside"),
+    changes("stash stash+push stash+save stash+pop stash+apply stash+branch stash+create stash+store")
+        .options(&[takes("-m --message --pathspec-from-file")]),
+    reads("reflog reflog+show reflog+list reflog+exists").options(DIFF),
+    destroys("reflog+expire reflog+delete", "git reflog forgets where commits were"),
+    reads("worktree+list"),
+    changes("worktree+add worktree+move").operands(Operands::Change).options(&[takes("-b -B")]),
+    destroys("worktree+remove worktree+prune", "git worktree removes a tree"),
+    changes("worktree+lock worktree+unlock worktree+repair"),
+    reads("remote remote+get-url"),
+    leaves("remote+show remote+update remote+prune", "git remote talks to another repository"),
+    redefines("remote+add remote+set-url remote+rename remote+remove remote+rm remote+set-head remote+set-branches", "writes the configuration of git"),
+    changes("config").special(Special::GitConfig).options(&[
+        takes("-f --file --blob --type --default --comment --value"),
+        plain("--get --get-all --get-regexp --get-urlmatch --list -l --get-color --get-colorbool --name-only"),
+        plain("--unset --unset-all --edit -e --add --replace-all --remove-section --rename-section"),
+        plain("--global --system --local --worktree --show-origin --show-scope -z --null --bool --int --path"),
+    ]),
+    changes("add stage").options(&[takes("--chmod --pathspec-from-file")]),
+    changes("commit").options(&[takes(
+        "-m --message -F --file -C --reuse-message -c --reedit-message --author --date --fixup --squash -t \
+         --template --trailer --cleanup --pathspec-from-file",
+    )]),
+    changes("merge cherry-pick revert am pull-none").options(&[takes(
+        "-m --message -F --file -s --strategy -X --strategy-option -S --gpg-sign -x --cleanup --mainline",
+    )]),
+    changes("rebase").options(&[
+        runs_line("-x --exec"),
+        takes("--onto -s --strategy -X --strategy-option --empty"),
+    ]),
+    changes("bisect bisect+start bisect+good bisect+bad bisect+new bisect+old bisect+skip bisect+reset bisect+log bisect+replay bisect+terms bisect+visualize"),
+    changes("bisect+run").operands(Operands::Command(0)),
+    changes("checkout").special(Special::GitCheckout).options(&[
+        loses("-f --force --ours --theirs -m --merge", "git checkout throws changes away"),
+        loses("-B", "git checkout moves a branch away from its commits").valued(),
+        takes("-b --orphan --conflict --pathspec-from-file"),
+        plain("-t --track --detach -d -q --quiet"),
+        loses("-p --patch", "git checkout throws changes away"),
+    ]),
+    changes("switch").options(&[
+        loses("-f --force --discard-changes", "git switch throws changes away"),
+        loses("-C --force-create", "git switch moves a branch away from its commits").valued(),
+        takes("-c --create --orphan --conflict"),
+    ]),
+    destroys("restore", "git restore overwrites what is in files").options(&[
+        staged("-S --staged"),
+        insists("-W --worktree", "git restore overwrites what is in files"),
+        takes("-s --source --pathspec-from-file"),
+    ]),
+    changes("reset").options(&[
+        loses("--hard --merge --keep", "git reset throws changes away"),
+        takes("--pathspec-from-file"),
+    ]),
+    destroys("clean", "git clean removes files for good")
+        .options(&[only_lists("-n --dry-run"), takes("-e --exclude")]),
+    changes("rm").options(&[
+        loses("-r -f --force", "git rm removes files"),
+        staged("--cached"),
+        only_lists("-n --dry-run"),
+    ]),
+    changes("mv").operands(Operands::Move),
+    destroys("filter-branch filter-repo replace prune prune-packed", "git rewrites or drops history"),
+    changes("gc maintenance repack pack-refs commit-graph multi-pack-index").options(&[loses("--prune -d -A", "git drops commits")]),
+    changes("update-ref symbolic-ref").options(&[loses("-d --delete --stdin", "git drops a reference")]),
+    changes("read-tree").options(&[loses("--reset -u", "git overwrites what is in files")]),
+    changes("checkout-index").options(&[loses("-f --force -a --all", "git overwrites what is in files"), writes("--prefix")]),
+    changes("apply").options(&[
+        takes("-p --directory --exclude --include -C --whitespace"),
+        plain("--unsafe-paths"),
+        only_lists("--check --stat --numstat --summary"),
+    ]),
+    changes("format-patch").options(&[writes("-o --output-directory --output"), takes("-n -v --reroll-count --subject-prefix --to --cc --start-number")]),
+    changes("archive").options(&[
+        writes("-o --output"),
+        takes("--format --prefix --add-file --mtime"),
+        escapes("--remote --exec", "git archive talks to another repository").valued(),
+    ]),
+    changes("bundle fast-export fast-import mailinfo mailsplit am-show notes write-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file merge-index unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
+    changes("init").operands(Operands::Write(0)).options(&[
+        decides("--template", "a template brings hooks along").valued(),
+        writes("--separate-git-dir"),
+        takes("-b --initial-branch --object-format --ref-format --shared"),
+    ]),
+    reads("submodule+status submodule+summary"),
+    changes("submodule submodule+init submodule+sync submodule+absorbgitdirs submodule+set-branch"),
+    redefines("submodule+set-url", "writes the configuration of git"),
+    leaves("submodule+add submodule+update", "git submodule talks to another repository"),
+    destroys("submodule+deinit", "git submodule removes a tree"),
+    changes("submodule+foreach").operands(Operands::Line(0)).options(&[plain("--recursive -q --quiet")]),
+    changes("difftool").options(&[
+        decides("-x --extcmd -t --tool", "git difftool opens a program that is named here").valued(),
+    ]),
+    leaves("push", "git push talks to another repository").special(Special::GitPush).options(&[
+        loses("-f --force --force-with-lease --force-if-includes --mirror --prune -d --delete", "git push overwrites or deletes what others have"),
+        takes("-o --push-option --repo --receive-pack --exec"),
+    ]),
+    leaves("fetch pull clone ls-remote remote-http remote-https send-email request-pull fetch-pack send-pack lfs svn p4 cvsimport imap-send daemon http-backend instaweb shell upload-pack receive-pack upload-archive archimport", "git talks to another repository")
+        .options(&[
+            decides("--template -c --config", "decides which programs git runs").valued(),
+            decides("-u --upload-pack", "decides which programs git runs").valued(),
+        ]),
+    leaves("credential credential-store credential-cache credential-manager", "git shows passwords"),
+    changes("subtree subtree+split subtree+merge"),
+    leaves("subtree+add subtree+pull subtree+push", "git talks to another repository"),
+    changes("citool gui gitk web--browse"),
+];
+
+/// The pager may be any program.
+const OPENS: Does = Does::Asks(
+    crate::line::ConcernKind::Environment,
+    "git grep opens a program that is named here",
+);
+
+const fn plain(names: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::Nothing }
+}
+
+/// The option makes the verb one that lists.
+const fn only_lists(names: &'static str) -> Option_ {
+    only_reads(names)
+}
+
+/// Only what is staged changes; the files stay.
+const fn staged(names: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::Spares }
+}

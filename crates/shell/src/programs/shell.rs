@@ -1,0 +1,63 @@
+//! Bash itself: its builtins, and other shells.
+
+use super::table::*;
+
+pub(super) const PROGRAMS: &[Program] = &[
+    reads(
+        ": true false echo test [ let pwd dirs type jobs times ulimit umask wait sleep return break \
+         continue shift exit logout getconf suspend caller compopt set",
+    ),
+    reads("printf").options(&[names_variable("-v")]),
+    reads("read")
+        .operands(Operands::Names)
+        .options(&[takes("-d -i -n -N -p -t -u"), names_variable("-a")]),
+    reads("mapfile readarray")
+        .operands(Operands::Names)
+        .options(&[takes("-d -n -O -s -u -c"), runs_line("-C")]),
+    reads("getopts").operands(Operands::Names),
+    reads("unset").operands(Operands::Names),
+    reads("export readonly local typeset declare")
+        .operands(Operands::Names)
+        .options(&[decides("-n", "a variable gets another name")]),
+    reads("shopt").options(&[]),
+    reads("cd").special(Special::Cd),
+    reads("pushd").special(Special::Pushd),
+    reads("popd").special(Special::Popd),
+    reads("trap").options(&[only_reads("-p -l")]).special(Special::Trap),
+    reads("eval").operands(Operands::Rest).special(Special::Eval),
+    changes("source .").operands(Operands::Rest).special(Special::Source),
+    changes("exec").operands(Operands::Command(0)).options(&[takes("-a")]),
+    reads("command").operands(Operands::Command(0)).options(&[only_names("-v -V")]),
+    reads("builtin").operands(Operands::Command(0)),
+    changes("bg fg disown"),
+    redefines("alias unalias", "an alias makes a word mean something else"),
+    reads("hash").options(&[decides("-p", "hash makes a name mean another program").valued()]),
+    changes("enable").options(&[decides("-f", "enable loads a builtin from a file").valued()]),
+    changes("bind").options(&[decides("-x", "bind runs a command at a key").valued()]),
+    changes("complete").options(&[runs_line("-C"), takes("-A -G -W -F -X -P -S -o")]),
+    changes("compgen").options(&[runs_line("-C"), takes("-A -G -W -F -X -P -S -o")]),
+    redefines("fc", "fc runs earlier lines again"),
+    changes("history").options(&[writes("-w -a")]),
+    changes("coproc").operands(Operands::Command(0)),
+    changes("bash sh dash zsh ksh mksh ash rbash yash")
+        .operands(Operands::Rest)
+        .options(&[
+            takes("-o -O --rcfile --init-file"),
+            Option_ { names: "-c -s", takes: false, does: Does::Nothing },
+            only_reads("-n"),
+        ])
+        .special(Special::Shell),
+    changes("fish pwsh powershell cmd nu elvish xonsh csh tcsh")
+        .operands(Operands::Rest)
+        .options(&[runs_line("-c --command -Command /c"), takes("-o -C --init-command")])
+        .special(Special::Source),
+];
+
+/// Only says what a name means.
+const fn only_names(names: &'static str) -> Option_ {
+    runs_nothing(names)
+}
+
+const fn runs_nothing(names: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::OnlyReads }
+}

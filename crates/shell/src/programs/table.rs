@@ -1,0 +1,293 @@
+//! The words that tables of programs are written in.
+
+use crate::line::ConcernKind;
+
+/// A program, or one of its verbs (`push` of `git`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Program {
+    /// Its names; of a verb, those of several words are joined by `+`.
+    names: &'static str,
+    pub(crate) effect: Effect,
+    /// Options before the verb, or all there are.
+    pub(crate) options: &'static [Option_],
+    /// Options that are also understood after the verb.
+    pub(crate) everywhere: &'static [Option_],
+    pub(crate) operands: Operands,
+    pub(crate) verbs: &'static [Program],
+    pub(crate) style: Style,
+    pub(crate) special: Special,
+}
+
+/// What running it means by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It changes nothing.
+    Reads,
+    /// It changes what the box lets it.
+    Changes,
+    /// It must be asked about.
+    Asks(ConcernKind, &'static str),
+}
+
+/// An option or several that mean the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Option_ {
+    /// With their dashes.
+    pub(crate) names: &'static str,
+    /// Whether the next word belongs to it when nothing is attached.
+    pub(crate) takes: bool,
+    pub(crate) does: Does,
+}
+
+/// What an option does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Does {
+    Nothing,
+    /// The program changes something after all.
+    Changes,
+    /// The program only reads, whatever it does else.
+    OnlyReads,
+    /// What the program would destroy is spared.
+    Spares,
+    /// It destroys, even where something is spared.
+    Insists(&'static str),
+    /// The value is a file or folder that is written.
+    Writes,
+    /// The value is the folder that the program works in.
+    Enters,
+    /// The value is a line for a shell.
+    RunsLine,
+    /// The value is a program, perhaps with arguments.
+    RunsProgram,
+    /// A command follows, up to `;` or `+` or the end.
+    RunsRest,
+    /// The value is the name of a variable that is set.
+    Names,
+    /// The value is a setting of git.
+    Setting,
+    Asks(ConcernKind, &'static str),
+}
+
+/// What words that are no options mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operands {
+    /// They are read, or are no files.
+    Read,
+    /// All but the first so many are written.
+    Write(usize),
+    /// The last is written, the others are read; one alone is written to.
+    WriteLast,
+    /// The last is written and the others go away.
+    Move,
+    /// After so many a command follows.
+    Command(usize),
+    /// After so many all words together are a line for a shell.
+    Line(usize),
+    /// Options end at the first of them; a special rule looks at what is there.
+    Rest,
+    /// They are names of variables, perhaps with values.
+    Names,
+    /// Having any means a change.
+    Change,
+}
+
+/// How options look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `-abc`, `--long=value`, and long ones may be cut short.
+    Gnu,
+    /// `-long value`, `-long=value`.
+    Long,
+}
+
+/// Programs that no table can describe alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Special {
+    No,
+    Shell,
+    Source,
+    Eval,
+    Trap,
+    Cd,
+    Popd,
+    Pushd,
+    Env,
+    Xargs,
+    Parallel,
+    Kill,
+    Remove,
+    Chmod,
+    Copy,
+    Dd,
+    Tar,
+    Rsync,
+    Sed,
+    Awk,
+    Less,
+    Python,
+    Git,
+    GitCheckout,
+    GitConfig,
+    GitPush,
+    Make,
+}
+
+pub(crate) const fn reads(names: &'static str) -> Program {
+    program(names, Effect::Reads)
+}
+
+pub(crate) const fn changes(names: &'static str) -> Program {
+    program(names, Effect::Changes)
+}
+
+/// Work is lost where the box lets it write.
+pub(crate) const fn destroys(names: &'static str, why: &'static str) -> Program {
+    program(names, Effect::Asks(ConcernKind::Irreversible, why))
+}
+
+/// It leaves the box, or wants to.
+pub(crate) const fn leaves(names: &'static str, why: &'static str) -> Program {
+    program(names, Effect::Asks(ConcernKind::Leaves, why))
+}
+
+/// It decides what other words run.
+pub(crate) const fn redefines(names: &'static str, why: &'static str) -> Program {
+    program(names, Effect::Asks(ConcernKind::Environment, why))
+}
+
+const fn program(names: &'static str, effect: Effect) -> Program {
+    Program {
+        names,
+        effect,
+        options: &[],
+        everywhere: &[],
+        operands: Operands::Read,
+        verbs: &[],
+        style: Style::Gnu,
+        special: Special::No,
+    }
+}
+
+impl Program {
+    pub(crate) const fn options(self, options: &'static [Option_]) -> Self {
+        Self { options, ..self }
+    }
+
+    pub(crate) const fn everywhere(self, everywhere: &'static [Option_]) -> Self {
+        Self { everywhere, ..self }
+    }
+
+    pub(crate) const fn operands(self, operands: Operands) -> Self {
+        Self { operands, ..self }
+    }
+
+    pub(crate) const fn verbs(self, verbs: &'static [Program]) -> Self {
+        Self { verbs, ..self }
+    }
+
+    pub(crate) const fn long_options(self) -> Self {
+        Self { style: Style::Long, ..self }
+    }
+
+    pub(crate) const fn special(self, special: Special) -> Self {
+        Self { special, ..self }
+    }
+
+    pub(crate) fn all_names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split_ascii_whitespace()
+    }
+
+    /// The verb that the words begin with, and how many words it has; the longest name wins.
+    pub(crate) fn verb(&self, words: &[String]) -> Option<(&'static Program, usize)> {
+        let matching =
+            self.verbs.iter().flat_map(|verb| verb.all_names().map(move |name| (verb, name)));
+        let fits = matching.filter_map(|(verb, name)| {
+            let parts: Vec<&str> = name.split('+').collect();
+            let begins = words.len() >= parts.len()
+                && parts.iter().zip(words).all(|(part, word)| part == word);
+            begins.then_some((verb, parts.len()))
+        });
+        fits.max_by_key(|(_, length)| *length)
+    }
+}
+
+/// The next word belongs to the option.
+pub(crate) const fn takes(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, does: Does::Nothing }
+}
+
+/// The value is a file that is written.
+pub(crate) const fn writes(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, does: Does::Writes }
+}
+
+/// The value is the folder to work in.
+pub(crate) const fn enters(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, does: Does::Enters }
+}
+
+/// The value is a line for a shell.
+pub(crate) const fn runs_line(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, does: Does::RunsLine }
+}
+
+/// The value is a program.
+pub(crate) const fn runs_program(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, does: Does::RunsProgram }
+}
+
+/// A command follows.
+pub(crate) const fn runs_rest(names: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::RunsRest }
+}
+
+/// The value is the name of a variable.
+pub(crate) const fn names_variable(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, does: Does::Names }
+}
+
+/// The value is `name=value`, a setting of git.
+pub(crate) const fn setting(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, does: Does::Setting }
+}
+
+/// With it something changes.
+pub(crate) const fn alters(names: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::Changes }
+}
+
+/// With it nothing is done but to look.
+pub(crate) const fn only_reads(names: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::OnlyReads }
+}
+
+/// With it work is lost.
+pub(crate) const fn loses(names: &'static str, why: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::Asks(ConcernKind::Irreversible, why) }
+}
+
+/// With it work is lost, whatever other options spare.
+pub(crate) const fn insists(names: &'static str, why: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::Insists(why) }
+}
+
+/// With it the box is left.
+pub(crate) const fn escapes(names: &'static str, why: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::Asks(ConcernKind::Leaves, why) }
+}
+
+/// With it something else decides what runs.
+pub(crate) const fn decides(names: &'static str, why: &'static str) -> Option_ {
+    Option_ { names, takes: false, does: Does::Asks(ConcernKind::Environment, why) }
+}
+
+impl Option_ {
+    /// The same with a value after it.
+    pub(crate) const fn valued(self) -> Self {
+        Self { takes: true, ..self }
+    }
+
+    pub(crate) fn all_names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split_ascii_whitespace()
+    }
+}

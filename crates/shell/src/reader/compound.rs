@@ -1,0 +1,236 @@
+//! Lists, pipelines, loops, functions.
+
+use brush_parser::ast::{
+    AndOr, AndOrList, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList,
+    ExtendedTestExpr, FunctionDefinition, IoFileRedirectKind, IoFileRedirectTarget, IoHereDocument,
+    IoRedirect, Pipeline, Program, RedirectList, SeparatorOperator, SubshellCommand,
+};
+
+use super::{Input, Reader};
+use crate::line::ConcernKind;
+use crate::place::is_connection;
+use crate::word::Word;
+use crate::{environment, programs, second};
+
+impl Reader<'_> {
+    pub(super) fn program(&mut self, program: &Program) {
+        for list in &program.complete_commands {
+            self.list(list);
+        }
+    }
+
+    pub(super) fn list(&mut self, list: &CompoundList) {
+        for item in &list.0 {
+            match item.1 {
+                SeparatorOperator::Async => self.apart(|reader| reader.and_or(&item.0)),
+                SeparatorOperator::Sequence => self.and_or(&item.0),
+            }
+        }
+    }
+
+    fn and_or(&mut self, list: &AndOrList) {
+        self.pipeline(&list.first);
+        for next in &list.additional {
+            match next {
+                AndOr::And(pipeline) | AndOr::Or(pipeline) => self.pipeline(pipeline),
+            }
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        if let [command] = pipeline.seq.as_slice() {
+            return self.command(command);
+        }
+        for (index, command) in pipeline.seq.iter().enumerate() {
+            self.apart(|reader| {
+                if index > 0 {
+                    reader.scope.input = Input::Unknown;
+                }
+                reader.command(command);
+            });
+        }
+    }
+
+    fn command(&mut self, command: &Command) {
+        match command {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound(compound, redirects) => {
+                self.with_redirects(redirects.as_ref(), |reader| reader.compound(compound));
+            }
+            Command::Function(function) => self.function(function),
+            Command::ExtendedTest(test, redirects) => {
+                self.with_redirects(redirects.as_ref(), |reader| reader.test(&test.expr));
+            }
+        }
+    }
+
+    fn with_redirects(&mut self, redirects: Option<&RedirectList>, act: impl FnOnce(&mut Self)) {
+        let outer = self.scope.input.clone();
+        for redirect in redirects.iter().flat_map(|list| &list.0) {
+            self.redirect(redirect);
+        }
+        act(self);
+        self.scope.input = outer;
+    }
+
+    fn compound(&mut self, compound: &CompoundCommand) {
+        match compound {
+            CompoundCommand::Arithmetic(command) => self.arithmetic(&command.expr.value),
+            CompoundCommand::ArithmeticForClause(clause) => {
+                for part in
+                    [&clause.initializer, &clause.condition, &clause.updater].into_iter().flatten()
+                {
+                    self.arithmetic(&part.value);
+                }
+                self.list(&clause.body.list);
+            }
+            CompoundCommand::BraceGroup(group) => self.list(&group.list),
+            CompoundCommand::Subshell(shell) => self.subshell(shell),
+            CompoundCommand::ForClause(clause) => {
+                self.names_variable(&clause.variable_name, None);
+                for word in clause.values.iter().flatten() {
+                    self.words(&word.value);
+                }
+                self.list(&clause.body.list);
+            }
+            CompoundCommand::CaseClause(clause) => {
+                self.words(&clause.value.value);
+                for item in &clause.cases {
+                    for pattern in &item.patterns {
+                        self.words(&pattern.value);
+                    }
+                    item.cmd.iter().for_each(|list| self.list(list));
+                }
+            }
+            CompoundCommand::IfClause(clause) => {
+                self.list(&clause.condition);
+                self.list(&clause.then);
+                for other in clause.elses.iter().flatten() {
+                    other.condition.iter().for_each(|list| self.list(list));
+                    self.list(&other.body);
+                }
+            }
+            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
+                self.list(&clause.0);
+                self.list(&clause.1.list);
+            }
+            CompoundCommand::Coprocess(process) => self.apart(|reader| {
+                reader.changes();
+                reader.command(&process.body);
+            }),
+        }
+    }
+
+    pub(super) fn subshell(&mut self, shell: &SubshellCommand) {
+        self.apart(|reader| reader.list(&shell.list));
+    }
+
+    fn function(&mut self, function: &FunctionDefinition) {
+        let name = function.fname.value.clone();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':' | '.');
+        if !name.chars().all(is_plain) {
+            self.unclear("a function's name hides what runs");
+        }
+        if programs::find(&name).is_some() || programs::is_word_of_shell(&name) {
+            self.concern(ConcernKind::Environment, format!("a function takes the place of {name}"));
+        }
+        self.functions.insert(name.clone());
+        self.within.push(name);
+        self.with_redirects(function.body.1.as_ref(), |reader| reader.compound(&function.body.0));
+        self.within.pop();
+    }
+
+    fn test(&mut self, test: &ExtendedTestExpr) {
+        match test {
+            ExtendedTestExpr::And(a, b) | ExtendedTestExpr::Or(a, b) => {
+                self.test(a);
+                self.test(b);
+            }
+            ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
+                self.test(inner)
+            }
+            ExtendedTestExpr::UnaryTest(_, word) => drop(self.words(&word.value)),
+            ExtendedTestExpr::BinaryTest(_, a, b) => {
+                self.words(&a.value);
+                self.words(&b.value);
+            }
+        }
+    }
+
+    pub(super) fn redirect(&mut self, redirect: &IoRedirect) {
+        match redirect {
+            IoRedirect::File(_, kind, target) => self.file_redirect(kind, target),
+            IoRedirect::OutputAndError(word, _) => {
+                self.seen.extend(second::redirection(&word.value));
+                self.target(&word.value);
+            }
+            IoRedirect::HereDocument(_, document) => {
+                let text = self.here_document(document);
+                self.scope.input = Input::Text(text);
+            }
+            IoRedirect::HereString(_, word) => {
+                let text = self.one_word(&word.value);
+                self.scope.input = Input::Text(text);
+            }
+        }
+    }
+
+    fn here_document(&mut self, document: &IoHereDocument) -> Word {
+        let text = &document.doc.value;
+        let text = if document.remove_tabs {
+            let lines: Vec<&str> =
+                text.split('\n').map(|line| line.trim_start_matches('\t')).collect();
+            lines.join("\n")
+        } else {
+            text.clone()
+        };
+        if document.requires_expansion { self.document(&text) } else { Word::literal(&text) }
+    }
+
+    fn file_redirect(&mut self, kind: &IoFileRedirectKind, target: &IoFileRedirectTarget) {
+        let word = match target {
+            IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
+                &word.value
+            }
+            IoFileRedirectTarget::Fd(_) => return,
+            IoFileRedirectTarget::ProcessSubstitution(_, shell) => {
+                self.scope.input = Input::Unknown;
+                return self.subshell(shell);
+            }
+        };
+        let Some(seen) = second::redirection(word) else { return };
+        self.seen.push(seen);
+        let reads = matches!(kind, IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput);
+        if !reads {
+            return self.target(word);
+        }
+        self.scope.input = Input::Unknown;
+        let word = self.one_word(word);
+        if is_connection(&word.known_prefix()) {
+            self.concern(ConcernKind::Leaves, "opens a connection to the network");
+        }
+    }
+
+    fn target(&mut self, source: &str) {
+        for word in self.words(source) {
+            self.write(&word);
+        }
+    }
+
+    /// A variable gets a value that is not looked at here.
+    pub(crate) fn names_variable(&mut self, name: &str, value: Option<&Word>) {
+        if let Some(why) = environment::why(name, value) {
+            self.concern(ConcernKind::Environment, why);
+        }
+    }
+
+    /// The shell inside of a word such as `<(sort a)`.
+    pub(super) fn process(&mut self, item: &CommandPrefixOrSuffixItem) -> Option<Word> {
+        let CommandPrefixOrSuffixItem::ProcessSubstitution(_, shell) = item else { return None };
+        self.apart(|reader| {
+            reader.scope.input = Input::Unknown;
+            reader.subshell(shell);
+        });
+        Some(Word::computed(&shell.to_string()))
+    }
+}

@@ -1,0 +1,232 @@
+//! Expansions: what becomes of a word, and the commands inside of it.
+
+use brush_parser::word::{
+    Parameter, ParameterExpr, ParameterTransformOp, TildeExpr, WordPiece, WordPieceWithSource,
+};
+
+use super::{Input, Reader};
+use crate::parse;
+use crate::word::{Atom, Hole, HoleKind, Word, ansi_c};
+
+/// Whether a piece stands between quotes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quoted {
+    No,
+    Double,
+}
+
+impl Reader<'_> {
+    /// The words that the source of a word becomes.
+    pub(crate) fn words(&mut self, source: &str) -> Vec<Word> {
+        self.one_word(source).with_braces_expanded()
+    }
+
+    /// The same where braces stay: in assignments, here-strings.
+    pub(crate) fn one_word(&mut self, source: &str) -> Word {
+        match parse::word(source) {
+            Some(pieces) => self.pieces(&pieces, source),
+            None => self.unreadable(source),
+        }
+    }
+
+    /// A text in which quotes mean nothing.
+    pub(super) fn document(&mut self, source: &str) -> Word {
+        match parse::text(source) {
+            Some(pieces) => self.pieces(&pieces, source),
+            None => self.unreadable(source),
+        }
+    }
+
+    /// Runs what arithmetic holds; its value does not matter.
+    pub(super) fn arithmetic(&mut self, source: &str) {
+        self.document(source);
+    }
+
+    fn unreadable(&mut self, source: &str) -> Word {
+        self.unclear("a word does not parse");
+        Word::computed(source)
+    }
+
+    fn pieces(&mut self, pieces: &[WordPieceWithSource], source: &str) -> Word {
+        let mut word = Word::default();
+        for piece in pieces {
+            self.piece(piece, source, Quoted::No, &mut word);
+        }
+        word
+    }
+
+    fn piece(
+        &mut self,
+        piece: &WordPieceWithSource,
+        source: &str,
+        quoted: Quoted,
+        word: &mut Word,
+    ) {
+        let atom = if quoted == Quoted::No { Atom::Plain } else { Atom::Quoted };
+        let text = source.get(piece.start_index..piece.end_index).unwrap_or(source);
+        match &piece.piece {
+            // An escaped line end is none at all.
+            WordPiece::Text(text) => word.atoms.extend(text.replace("\\\n", "").chars().map(atom)),
+            WordPiece::SingleQuotedText(text) => word.atoms.extend(text.chars().map(Atom::Quoted)),
+            WordPiece::AnsiCQuotedText(text) => {
+                word.atoms.extend(ansi_c(text).chars().map(Atom::Quoted))
+            }
+            WordPiece::EscapeSequence(escape) => {
+                let escaped = escape.chars().skip(1).filter(|c| *c != '\n');
+                word.atoms.extend(escaped.map(Atom::Quoted));
+            }
+            WordPiece::DoubleQuotedSequence(inner) => {
+                for piece in inner {
+                    self.piece(piece, source, Quoted::Double, word);
+                }
+            }
+            // A catalogue may say something else.
+            WordPiece::GettextDoubleQuotedSequence(inner) => {
+                self.pieces(inner, source);
+                word.atoms.push(hole(text, HoleKind::Other));
+            }
+            WordPiece::TildeExpansion(tilde) => self.tilde(tilde, text, word),
+            WordPiece::ParameterExpansion(parameter) => self.parameter(parameter, text, word),
+            WordPiece::CommandSubstitution(inner) => {
+                let kind = self.substitution(inner);
+                word.atoms.push(hole(text, kind));
+            }
+            WordPiece::BackquotedCommandSubstitution(inner) => {
+                if text.contains('\\') {
+                    self.unclear("backquotes are nested");
+                }
+                let kind = self.substitution(inner);
+                word.atoms.push(hole(text, kind));
+            }
+            WordPiece::ArithmeticExpression(expression) => {
+                self.arithmetic(&expression.value);
+                word.atoms.push(hole(text, HoleKind::Other));
+            }
+        }
+    }
+
+    fn tilde(&mut self, tilde: &TildeExpr, source: &str, word: &mut Word) {
+        let folder = match tilde {
+            TildeExpr::Home => self.place.home.map(str::to_owned),
+            TildeExpr::WorkingDir => self.scope.folder.clone(),
+            TildeExpr::OldWorkingDir => self.scope.previous.clone(),
+            TildeExpr::UserHome(_)
+            | TildeExpr::NthDirFromTopOfDirStack { .. }
+            | TildeExpr::NthDirFromBottomOfDirStack { .. } => None,
+        };
+        match folder {
+            Some(folder) => word.atoms.extend(folder.chars().map(Atom::Quoted)),
+            None => word.atoms.push(hole(source, HoleKind::ForeignHome)),
+        }
+    }
+
+    /// Reads the commands of a substitution, and says what they make.
+    fn substitution(&mut self, source: &str) -> HoleKind {
+        let Some(program) = parse::program(source) else {
+            self.unclear("a substitution does not parse");
+            return HoleKind::Commands;
+        };
+        self.apart(|reader| {
+            reader.scope.input = Input::Unknown;
+            reader.program(&program);
+        });
+        // The names of its options may hold no place of its own choice.
+        let is_temp = matches!(
+            source.trim(),
+            "mktemp" | "mktemp -d" | "mktemp -q" | "mktemp -qd" | "mktemp -dq"
+        );
+        if is_temp && self.place.temp.is_some() { HoleKind::Temp } else { HoleKind::Commands }
+    }
+
+    fn parameter(&mut self, expression: &ParameterExpr, source: &str, word: &mut Word) {
+        if let ParameterExpr::Parameter { parameter: Parameter::Named(name), indirect: false } =
+            expression
+        {
+            return self.variable(name, source, word);
+        }
+        for text in self.texts_of(expression) {
+            self.one_word(&text);
+        }
+        let kind = match expression {
+            ParameterExpr::Parameter { parameter: Parameter::Named(name), .. } => {
+                HoleKind::Variable(name.clone())
+            }
+            _ => HoleKind::Other,
+        };
+        word.atoms.push(hole(source, kind));
+    }
+
+    fn variable(&mut self, name: &str, source: &str, word: &mut Word) {
+        let value = match name {
+            "HOME" => self.place.home.map(str::to_owned),
+            "TMPDIR" => self.place.temp.map(str::to_owned),
+            "PWD" => self.scope.folder.clone(),
+            "OLDPWD" => self.scope.previous.clone(),
+            _ => None,
+        };
+        match value {
+            Some(value) => word.atoms.extend(value.chars().map(Atom::Quoted)),
+            None => word.atoms.push(hole(source, HoleKind::Variable(name.to_owned()))),
+        }
+    }
+
+    /// The texts inside of an expansion that are expanded themselves.
+    fn texts_of(&mut self, expression: &ParameterExpr) -> Vec<String> {
+        use ParameterExpr as E;
+        let mut texts = Vec::new();
+        match expression {
+            E::Parameter { parameter, .. } | E::ParameterLength { parameter, .. } => {
+                index(parameter, &mut texts)
+            }
+            E::UseDefaultValues { parameter, default_value: text, .. }
+            | E::IndicateErrorIfNullOrUnset { parameter, error_message: text, .. }
+            | E::UseAlternativeValue { parameter, alternative_value: text, .. }
+            | E::RemoveSmallestSuffixPattern { parameter, pattern: text, .. }
+            | E::RemoveLargestSuffixPattern { parameter, pattern: text, .. }
+            | E::RemoveSmallestPrefixPattern { parameter, pattern: text, .. }
+            | E::RemoveLargestPrefixPattern { parameter, pattern: text, .. }
+            | E::UppercaseFirstChar { parameter, pattern: text, .. }
+            | E::UppercasePattern { parameter, pattern: text, .. }
+            | E::LowercaseFirstChar { parameter, pattern: text, .. }
+            | E::LowercasePattern { parameter, pattern: text, .. } => {
+                index(parameter, &mut texts);
+                texts.extend(text.clone());
+            }
+            E::AssignDefaultValues { parameter, default_value, .. } => {
+                index(parameter, &mut texts);
+                texts.extend(default_value.clone());
+                if let Parameter::Named(name) = parameter {
+                    self.names_variable(name, None);
+                }
+            }
+            E::Substring { parameter, offset, length, .. } => {
+                index(parameter, &mut texts);
+                texts.push(offset.value.clone());
+                texts.extend(length.iter().map(|length| length.value.clone()));
+            }
+            E::ReplaceSubstring { parameter, pattern, replacement, .. } => {
+                index(parameter, &mut texts);
+                texts.push(pattern.clone());
+                texts.extend(replacement.clone());
+            }
+            E::Transform { parameter, op, .. } => {
+                index(parameter, &mut texts);
+                if matches!(op, ParameterTransformOp::PromptExpand) {
+                    self.unclear("@P runs what a variable holds");
+                }
+            }
+            E::VariableNames { .. } | E::MemberKeys { .. } => {}
+        }
+        texts
+    }
+}
+
+fn index(parameter: &Parameter, texts: &mut Vec<String>) {
+    if let Parameter::NamedWithIndex { index, .. } = parameter {
+        texts.push(index.clone());
+    }
+}
+
+fn hole(source: &str, kind: HoleKind) -> Atom {
+    Atom::Hole(Hole { source: source.to_owned(), kind })
+}

@@ -1,0 +1,261 @@
+//! Walks the tree of a line and hands each simple command to its judge.
+
+mod compound;
+mod expand;
+mod simple;
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::line::{Command, Concern, ConcernKind, Line};
+use crate::place::{Extent, Place, Target};
+use crate::second::{self, Seen, Trouble};
+use crate::word::{HoleKind, Word};
+use crate::{COMMANDS_MAX, LINE_BYTES_MAX, SCRIPTS_DEPTH_MAX, parse};
+
+/// Reads a line. See [`crate::read`].
+pub(crate) fn read(line: &str, place: &Place<'_>) -> Line {
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        let mut reader = Reader::new(*place);
+        reader.script(line);
+        reader.finish()
+    }));
+    judged.unwrap_or_else(|_| {
+        let mut reader = Reader::new(*place);
+        reader.unclear("the line could not be read");
+        reader.finish()
+    })
+}
+
+/// What is known so far.
+pub(crate) struct Reader<'a> {
+    pub(crate) place: Place<'a>,
+    pub(crate) scope: Scope,
+    line: Line,
+    changes: bool,
+    /// Functions that the line defines.
+    functions: BTreeSet<String>,
+    /// Which function calls which.
+    calls: BTreeSet<(String, String)>,
+    /// The functions around what is read.
+    within: Vec<String>,
+    scripts_depth: usize,
+    seen: Seen,
+}
+
+/// What a subshell has of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope {
+    /// The working folder, where it is known.
+    pub(crate) folder: Option<String>,
+    pub(crate) previous: Option<String>,
+    pub(crate) stack: Vec<Option<String>>,
+    pub(crate) input: Input,
+}
+
+/// What a command reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// What cannot be told: a pipe, a file.
+    Unknown,
+    /// Text that the line itself holds.
+    Text(Word),
+}
+
+impl<'a> Reader<'a> {
+    fn new(place: Place<'a>) -> Self {
+        let folder = Some(place.workspace.to_owned());
+        let scope = Scope { folder, previous: None, stack: Vec::new(), input: Input::Unknown };
+        Self {
+            place,
+            scope,
+            line: Line::default(),
+            changes: false,
+            functions: BTreeSet::new(),
+            calls: BTreeSet::new(),
+            within: Vec::new(),
+            scripts_depth: 0,
+            seen: Vec::new(),
+        }
+    }
+
+    /// Reads a text that a shell would run.
+    pub(crate) fn script(&mut self, text: &str) {
+        if self.scripts_depth >= SCRIPTS_DEPTH_MAX {
+            return self.unclear("lines are nested too deep in each other");
+        }
+        if text.len() > LINE_BYTES_MAX {
+            return self.unclear("the line is too long to read");
+        }
+        if let Some(why) = disguise(text) {
+            self.unclear(why);
+        }
+        let second = match second::seen(text) {
+            Ok(seen) => seen,
+            Err(Trouble::Error) => return self.unclear("it does not parse as shell"),
+            Err(Trouble::TooDeep) => return self.unclear("it is nested too deep"),
+            Err(Trouble::TooLong) => return self.unclear("it takes too long to parse"),
+        };
+        if second.len() > COMMANDS_MAX {
+            return self.unclear("it holds too many commands");
+        }
+        let Some(program) = parse::program(text) else {
+            return self.unclear("it does not parse as shell");
+        };
+        self.scripts_depth += 1;
+        let outer = std::mem::take(&mut self.seen);
+        self.program(&program);
+        let mut seen = std::mem::replace(&mut self.seen, outer);
+        self.scripts_depth -= 1;
+        seen.sort();
+        if seen != second {
+            self.unclear("two parsers see different commands in it");
+        }
+    }
+
+    fn finish(mut self) -> Line {
+        if let Some(name) = self.recursive_function() {
+            self.unclear(&format!("the function {name} calls itself"));
+        }
+        let mut line = self.line;
+        line.is_read_only = !self.changes && line.writes.is_empty() && line.concerns.is_empty();
+        line
+    }
+
+    fn recursive_function(&self) -> Option<String> {
+        let reaches = |start: &String| {
+            let (mut reached, mut queue) = (BTreeSet::new(), vec![start]);
+            while let Some(name) = queue.pop() {
+                let called = self.calls.iter().filter(|(caller, _)| caller == name);
+                queue.extend(
+                    called.map(|(_, callee)| callee).filter(|callee| reached.insert(*callee)),
+                );
+            }
+            reached.contains(start)
+        };
+        self.functions.iter().find(|name| reaches(name)).cloned()
+    }
+
+    /// Adds a reason to ask.
+    pub(crate) fn concern(&mut self, kind: ConcernKind, why: impl Into<String>) {
+        let concern = Concern { kind, why: why.into() };
+        if !self.line.concerns.contains(&concern) {
+            self.line.concerns.push(concern);
+        }
+    }
+
+    /// What would run is not known.
+    pub(crate) fn unclear(&mut self, why: &str) {
+        self.concern(ConcernKind::NotUnderstood, why);
+    }
+
+    /// The line changes something, or may.
+    pub(crate) fn changes(&mut self) {
+        self.changes = true;
+    }
+
+    /// Adds a command; false when there are too many.
+    pub(crate) fn add(&mut self, command: Command) -> bool {
+        let fits = self.line.commands.len() < COMMANDS_MAX;
+        if fits {
+            self.line.commands.push(command);
+        } else {
+            self.unclear("it holds too many commands");
+        }
+        fits
+    }
+
+    /// Whether the line defines a function of this name.
+    pub(crate) fn is_function(&self, name: &str) -> bool {
+        self.functions.contains(name)
+    }
+
+    /// Notes that a function calls another.
+    pub(crate) fn calls_function(&mut self, name: &str) {
+        for caller in &self.within {
+            self.calls.insert((caller.clone(), name.to_owned()));
+        }
+    }
+
+    /// Does this with a scope that is gone afterwards.
+    pub(crate) fn apart(&mut self, act: impl FnOnce(&mut Self)) {
+        let scope = self.scope.clone();
+        act(self);
+        self.scope = scope;
+    }
+
+    /// Something is written to the path that a word names.
+    pub(crate) fn write(&mut self, word: &Word) {
+        self.write_as(word, Devices::Free);
+    }
+
+    /// The same for what puts files in a place, or takes them away.
+    pub(crate) fn replace(&mut self, word: &Word) {
+        self.write_as(word, Devices::Refused);
+    }
+
+    fn write_as(&mut self, word: &Word, devices: Devices) {
+        let extent = if word.known().is_some() { Extent::Whole } else { Extent::Start };
+        if let Some(hole) = word.leading_hole() {
+            match &hole.kind {
+                HoleKind::Temp | HoleKind::Other => {}
+                HoleKind::Variable(name) if name.starts_with("HEELER") => {
+                    self.concern(
+                        ConcernKind::Leaves,
+                        format!("writes to {}: heeler's own", word.text()),
+                    );
+                }
+                HoleKind::Variable(_) => {}
+                HoleKind::Commands => {
+                    self.unclear(&format!("where it writes is computed: {}", word.text()))
+                }
+                HoleKind::ForeignHome => {
+                    let why = format!("writes to {}, outside of the workspace", word.text());
+                    self.concern(ConcernKind::Leaves, why);
+                }
+            }
+            return self.changes();
+        }
+        let folder = self.scope.folder.clone();
+        match self.place.target(&word.known_prefix(), folder.as_deref(), extent) {
+            Target::Device if devices == Devices::Free => {}
+            Target::Device => {
+                self.concern(ConcernKind::Irreversible, format!("puts files into {}", word.text()));
+            }
+            Target::Inside(path) => {
+                self.changes();
+                if extent == Extent::Whole && !self.line.writes.contains(&path) {
+                    self.line.writes.push(path);
+                }
+            }
+            Target::Unknown => self.changes(),
+            Target::Connection => {
+                self.concern(ConcernKind::Leaves, "opens a connection to the network");
+            }
+            Target::Refused(path, why) => {
+                let why = format!("writes to {path}, which {why}");
+                if extent == Extent::Whole {
+                    self.line.writes.push(path);
+                }
+                self.concern(ConcernKind::Leaves, why);
+            }
+        }
+    }
+}
+
+/// Whether writing to `/dev/null` and its like is harmless.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Devices {
+    Free,
+    Refused,
+}
+
+/// Characters that make a line look like another one.
+fn disguise(text: &str) -> Option<&'static str> {
+    let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if text.contains(is_control) {
+        return Some("it holds control characters");
+    }
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.contains(turns).then_some("it holds characters that turn the direction of text")
+}

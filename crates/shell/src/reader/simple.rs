@@ -1,0 +1,111 @@
+//! Simple commands: assignments, words, redirections.
+
+use brush_parser::ast::{
+    Assignment, AssignmentName, AssignmentValue, CommandPrefixOrSuffixItem, SimpleCommand,
+};
+
+use super::Reader;
+use crate::second;
+use crate::word::Word;
+
+impl Reader<'_> {
+    pub(super) fn simple(&mut self, command: &SimpleCommand) {
+        let prefix = command.prefix.iter().flat_map(|prefix| &prefix.0);
+        let suffix = command.suffix.iter().flat_map(|suffix| &suffix.0);
+        let (mut words, mut sources) = (Vec::new(), Vec::new());
+        let outer = self.scope.input.clone();
+        let name = command.word_or_name.as_ref().map_or("", |name| name.value.as_str());
+        for item in prefix {
+            self.prefix_item(item, name);
+        }
+        if let Some(name) = &command.word_or_name {
+            sources.push(name.value.clone());
+            words.extend(self.words(&name.value));
+        }
+        for item in suffix {
+            self.suffix_item(item, &mut words, &mut sources);
+        }
+        let is_test = sources.first().is_some_and(|name| name == "[");
+        if !sources.is_empty() && !is_test {
+            self.seen.push(second::command(sources.iter().map(String::as_str)));
+        }
+        if !words.is_empty() {
+            self.judge(&words);
+        }
+        self.scope.input = outer;
+    }
+
+    fn prefix_item(&mut self, item: &CommandPrefixOrSuffixItem, name: &str) {
+        match item {
+            CommandPrefixOrSuffixItem::IoRedirect(redirect) => self.redirect(redirect),
+            // For `read` this is only where it cuts the text.
+            CommandPrefixOrSuffixItem::AssignmentWord(assignment, word)
+                if name == "read" && name_of(assignment) == "IFS" =>
+            {
+                self.one_word(&word.value);
+            }
+            CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => self.assignment(assignment),
+            // Neither parser puts these before the name; if one does, it is not understood.
+            CommandPrefixOrSuffixItem::Word(_)
+            | CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
+                self.process(item);
+                self.unclear("something stands before the command's name");
+            }
+        }
+    }
+
+    fn suffix_item(
+        &mut self,
+        item: &CommandPrefixOrSuffixItem,
+        words: &mut Vec<Word>,
+        sources: &mut Vec<String>,
+    ) {
+        match item {
+            CommandPrefixOrSuffixItem::IoRedirect(redirect) => self.redirect(redirect),
+            CommandPrefixOrSuffixItem::Word(word) => {
+                sources.push(word.value.clone());
+                words.extend(self.words(&word.value));
+            }
+            CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
+                sources.push(word.value.clone());
+                match &assignment.value {
+                    AssignmentValue::Scalar(_) => words.push(self.one_word(&word.value)),
+                    AssignmentValue::Array(_) => {
+                        self.assignment(assignment);
+                        words.push(Word::literal(&name_of(assignment)));
+                    }
+                }
+            }
+            CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
+                let word = self.process(item);
+                sources.push(String::new());
+                words.extend(word);
+            }
+        }
+    }
+
+    fn assignment(&mut self, assignment: &Assignment) {
+        if let AssignmentName::ArrayElementName(_, index) = &assignment.name {
+            self.arithmetic(index);
+        }
+        let value = match &assignment.value {
+            AssignmentValue::Scalar(word) => Some(self.one_word(&word.value)),
+            AssignmentValue::Array(values) => {
+                for (index, value) in values {
+                    index.iter().for_each(|index| self.arithmetic(&index.value));
+                    self.words(&value.value);
+                }
+                None
+            }
+        };
+        self.names_variable(&name_of(assignment), value.as_ref());
+    }
+}
+
+fn name_of(assignment: &Assignment) -> String {
+    match &assignment.name {
+        AssignmentName::VariableName(name) | AssignmentName::ArrayElementName(name, _) => {
+            name.clone()
+        }
+    }
+}

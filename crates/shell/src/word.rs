@@ -1,0 +1,232 @@
+//! Words after quotes are removed, with holes where the value is known only when the line runs.
+
+/// A word of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) atoms: Vec<Atom>,
+}
+
+/// The smallest part of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Atom {
+    /// A character that may still mean something to the shell: a brace, a pattern.
+    Plain(char),
+    /// A character that means itself.
+    Quoted(char),
+    /// A value that is known only when the line runs.
+    Hole(Hole),
+}
+
+/// What stands where a value is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hole {
+    pub(crate) source: String,
+    pub(crate) kind: HoleKind,
+}
+
+/// What computes a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HoleKind {
+    Variable(String),
+    Commands,
+    /// A new file or folder in the private temp.
+    Temp,
+    /// The home of another user.
+    ForeignHome,
+    /// A number, a position, a list: anything else.
+    Other,
+}
+
+/// The most words that braces may make of one; more are one word that is computed.
+const BRACES_MAX: usize = 256;
+
+impl Word {
+    /// A word that means just this text.
+    pub(crate) fn literal(text: &str) -> Self {
+        Self { atoms: text.chars().map(Atom::Quoted).collect() }
+    }
+
+    /// A word of which nothing is known.
+    pub(crate) fn computed(source: &str) -> Self {
+        let hole = Hole { source: source.to_owned(), kind: HoleKind::Other };
+        Self { atoms: vec![Atom::Hole(hole)] }
+    }
+
+    /// The text after quotes are removed; what is computed keeps its source text.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::with_capacity(self.atoms.len());
+        for atom in &self.atoms {
+            match atom {
+                Atom::Plain(c) | Atom::Quoted(c) => text.push(*c),
+                Atom::Hole(hole) => text.push_str(&hole.source),
+            }
+        }
+        text
+    }
+
+    /// The text, where it is surely this.
+    pub(crate) fn known(&self) -> Option<String> {
+        (!self.has_hole() && !self.has_pattern()).then(|| self.text())
+    }
+
+    pub(crate) fn has_hole(&self) -> bool {
+        self.atoms.iter().any(|atom| matches!(atom, Atom::Hole(_)))
+    }
+
+    pub(crate) fn has_pattern(&self) -> bool {
+        let opens = |atom: &Atom| matches!(atom, Atom::Plain('['));
+        let bracket = self.atoms.iter().position(opens);
+        let closes =
+            |from: usize| self.atoms.iter().skip(from).any(|atom| *atom == Atom::Plain(']'));
+        self.atoms.iter().any(|atom| matches!(atom, Atom::Plain('*' | '?')))
+            || bracket.is_some_and(closes)
+            || self
+                .atoms
+                .windows(2)
+                .any(|two| matches!(two, [Atom::Plain('@' | '!' | '+'), Atom::Plain('(')]))
+    }
+
+    /// What computes the beginning of the word, if something does.
+    pub(crate) fn leading_hole(&self) -> Option<&Hole> {
+        match self.atoms.first() {
+            Some(Atom::Hole(hole)) => Some(hole),
+            _ => None,
+        }
+    }
+
+    /// Whether it may turn out to be an option, though none is written.
+    pub(crate) fn may_become_option(&self) -> bool {
+        self.leading_hole().is_some_and(|hole| hole.kind != HoleKind::Temp)
+            || matches!(self.atoms.first(), Some(Atom::Plain('*' | '?' | '[')))
+    }
+
+    /// The text up to the first part that is computed or a pattern.
+    pub(crate) fn known_prefix(&self) -> String {
+        let is_known = |atom: &&Atom| !matches!(atom, Atom::Hole(_) | Atom::Plain('*' | '?' | '['));
+        let known = self.atoms.iter().take_while(is_known);
+        let chars = known.filter_map(|atom| match atom {
+            Atom::Plain(c) | Atom::Quoted(c) => Some(*c),
+            Atom::Hole(_) => None,
+        });
+        chars.collect()
+    }
+
+    /// The word without its first characters.
+    pub(crate) fn skip(&self, chars: usize) -> Self {
+        Self { atoms: self.atoms.iter().skip(chars).cloned().collect() }
+    }
+
+    /// The words that braces make of it.
+    pub(crate) fn with_braces_expanded(self) -> Vec<Self> {
+        let mut words = Vec::new();
+        if expand(&self.atoms, &mut words, 0) {
+            return words.into_iter().map(|atoms| Self { atoms }).collect();
+        }
+        vec![Self::computed(&self.text())]
+    }
+}
+
+/// Adds what the atoms make; false when they make too much.
+fn expand(atoms: &[Atom], words: &mut Vec<Vec<Atom>>, depth: usize) -> bool {
+    if depth > BRACES_MAX || words.len() > BRACES_MAX {
+        return false;
+    }
+    let Some(brace) = Brace::first(atoms) else {
+        words.push(atoms.to_vec());
+        return true;
+    };
+    brace.choices.iter().all(|choice| {
+        let all = [&atoms[..brace.start], choice, &atoms[brace.end..]].concat();
+        expand(&all, words, depth + 1)
+    })
+}
+
+/// Braces that make several words.
+struct Brace {
+    start: usize,
+    end: usize,
+    choices: Vec<Vec<Atom>>,
+}
+
+impl Brace {
+    fn first(atoms: &[Atom]) -> Option<Self> {
+        let starts = atoms.iter().enumerate().filter(|(_, atom)| **atom == Atom::Plain('{'));
+        starts.into_iter().find_map(|(start, _)| Self::at(atoms, start))
+    }
+
+    fn at(atoms: &[Atom], start: usize) -> Option<Self> {
+        let (mut depth, mut cuts, mut close) = (0_usize, vec![start], None);
+        for (index, atom) in atoms.iter().enumerate().skip(start) {
+            match atom {
+                Atom::Plain('{') => depth += 1,
+                Atom::Plain(',') if depth == 1 => cuts.push(index),
+                Atom::Plain('}') => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                close = Some(index);
+                break;
+            }
+        }
+        let end = close?;
+        cuts.push(end);
+        if cuts.len() > 2 {
+            let choices = cuts.windows(2).map(|cut| atoms[cut[0] + 1..cut[1]].to_vec()).collect();
+            return Some(Self { start, end: end + 1, choices });
+        }
+        let inside = Word { atoms: atoms[start + 1..end].to_vec() };
+        let is_range = inside.text().contains("..");
+        let hole = Hole { source: format!("{{{}}}", inside.text()), kind: HoleKind::Other };
+        is_range.then(|| Self { start, end: end + 1, choices: vec![vec![Atom::Hole(hole)]] })
+    }
+}
+
+/// What `$'...'` means, between its quotes.
+pub(crate) fn ansi_c(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        let Some(escape) = chars.next() else {
+            out.push('\\');
+            break;
+        };
+        let mut number = |digits_max: usize, radix: u32, first: Option<char>| {
+            let mut value = first.and_then(|c| c.to_digit(radix)).unwrap_or(0);
+            let mut left = digits_max - usize::from(first.is_some());
+            while left > 0
+                && let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix))
+            {
+                value = value.wrapping_mul(radix).wrapping_add(digit);
+                chars.next();
+                left -= 1;
+            }
+            char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER)
+        };
+        let meant = match escape {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'a' => '\x07',
+            'b' => '\x08',
+            'e' | 'E' => '\x1b',
+            'f' => '\x0c',
+            'v' => '\x0b',
+            'x' => number(2, 16, None),
+            'u' => number(4, 16, None),
+            'U' => number(8, 16, None),
+            '0'..='7' => number(3, 8, Some(escape)),
+            'c' => char::from_u32(chars.next().map_or(0, |c| c as u32 & 0x1f)).unwrap_or(' '),
+            '\\' | '\'' | '"' | '?' => escape,
+            other => {
+                out.push('\\');
+                other
+            }
+        };
+        out.push(meant);
+    }
+    out
+}

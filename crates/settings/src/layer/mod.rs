@@ -10,6 +10,7 @@ mod tests;
 
 pub use hooks::{HOOK_EVENTS, HOOK_TIMEOUT_SECONDS_MAX};
 pub use permissions::RULES_MAX;
+pub(crate) use rule::pattern_of;
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -128,6 +129,28 @@ impl Layer {
             network: None,
             notes: Vec::new(),
         }
+    }
+
+    /// What a command line says: rules whose source is their flag, and a mode.
+    ///
+    /// # Errors
+    /// When a rule can never match: what it forbids would run.
+    pub fn of_flags(
+        rules: Vec<Rule>,
+        mode: Option<Setting<Mode>>,
+        context: &Context,
+    ) -> Result<Self, SettingsError> {
+        let mut layer = Self { mode, ..Self::empty(Place::Flags) };
+        for rule in rules {
+            let flag = rule.source.clone();
+            let refused = |why: String| SettingsError::of_file(&flag, why);
+            let readings = rule::readings(rule, Place::Flags, context).map_err(refused)?;
+            if let Some(why) = rule::idle(&readings[0], context) {
+                return Err(refused(format!("`{}` {why}", readings[0])));
+            }
+            layer.rules.extend(readings);
+        }
+        Ok(layer)
     }
 
     /// Reads a file.

@@ -1,7 +1,7 @@
 //! `permissions`: rules, the mode, and folders.
 
 use heeler_core::{Mode, Rule, RuleEffect};
-use heeler_turn::verdict::{flaw, speaks_of};
+use heeler_turn::verdict::flaw;
 
 use super::fields::{Fields, text, wrong};
 use super::{Example, Reading, Setting, rule};
@@ -86,12 +86,7 @@ impl Reading<'_> {
 
     /// Refuses a rule of ours that can never match; one of another program's is told.
     fn look_at(&mut self, rule: &Rule, node: &Node) -> Result<(), SettingsError> {
-        let tools = &self.context.tools;
-        let why = match flaw(rule) {
-            Some(flaw) => flaw.to_owned(),
-            None if speaks_of(rule, tools.iter().map(String::as_str)) => return Ok(()),
-            None => format!("names no tool of heeler's; the tools are {}", tools.join(", ")),
-        };
+        let Some(why) = rule::idle(rule, self.context) else { return Ok(()) };
         if !self.is_foreign() {
             return Err(SettingsError::at(&self.source.name, node.line, format!("`{rule}` {why}")));
         }

@@ -7,13 +7,14 @@
 //! that allows holds for the first alone.
 
 use heeler_core::{Rule, RuleEffect};
+use heeler_turn::verdict::{flaw, speaks_of};
 
 use crate::source::{Context, Place};
 
 /// Tools whose rules' arguments are patterns of paths.
 const OF_PATHS: [&str; 6] = ["read", "edit", "write", "grep", "glob", "ls"];
 
-/// What a rule of a file says, once for each of its readings.
+/// What a rule says, once for each of its readings; at least one.
 pub(super) fn readings(rule: Rule, place: Place, context: &Context) -> Result<Vec<Rule>, String> {
     let argument = rule.argument.as_deref().unwrap_or_default();
     let is_path = OF_PATHS.contains(&&*rule.tool.to_ascii_lowercase());
@@ -42,20 +43,35 @@ pub(super) fn readings(rule: Rule, place: Place, context: &Context) -> Result<Ve
     Ok(readings.into_iter().map(with).collect())
 }
 
+/// Why a rule can never match what it seems to speak of, in words that follow its text.
+pub(super) fn idle(rule: &Rule, context: &Context) -> Option<String> {
+    let tools = &context.tools;
+    match flaw(rule) {
+        Some(flaw) => Some(flaw.to_owned()),
+        None if speaks_of(rule, tools.iter().map(String::as_str)) => None,
+        None => Some(format!("names no tool; the tools are {}", tools.join(", "))),
+    }
+}
+
+/// An absolute path as a pattern that matches it alone.
+pub(crate) fn pattern_of(path: &str) -> String {
+    let mut pattern = String::from("/");
+    for c in path.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '(' | ')' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
+
 /// The home folder as the beginning of a pattern.
 fn home(rule: &Rule, context: &Context) -> Result<String, String> {
     let home = context.home.as_deref().unwrap_or_default().trim_end_matches('/');
     if !home.starts_with('/') {
         return Err(format!("`{rule}` needs a home folder; set HOME, or write `//` and the path"));
     }
-    let mut pattern = String::from("/");
-    for c in home.chars() {
-        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '(' | ')' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    Ok(pattern)
+    Ok(pattern_of(home))
 }
 
 #[cfg(test)]

@@ -190,10 +190,10 @@ fn another_programs_file_is_read_as_far_as_we_know_it() {
             FILE:13: PreToolUse [Bash] "check" Some(30)
             FILE:18: A=1
             FILE:6: note: `Bash(sudo*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it denies all that it may mean
-            FILE:6: note: `NotebookEdit` names no tool of heeler's; the tools are Bash, Read, Edit, Write, LS
+            FILE:6: note: `NotebookEdit` names no tool; the tools are Bash, Read, Edit, Write, LS
             FILE:5: note: `Bash(npm* run:*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it asks about all that it may mean
-            FILE:4: note: `Task(explore)` names no tool of heeler's; the tools are Bash, Read, Edit, Write, LS
-            FILE:4: note: `WebSearch` names no tool of heeler's; the tools are Bash, Read, Edit, Write, LS
+            FILE:4: note: `Task(explore)` names no tool; the tools are Bash, Read, Edit, Write, LS
+            FILE:4: note: `WebSearch` names no tool; the tools are Bash, Read, Edit, Write, LS
             FILE:4: note: `Bash(git push*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these; it allows nothing
             FILE:4: note: a rule that allows is passed over: `Bash(x` lacks its closing bracket
             FILE:4: note: a rule that allows is passed over: `a b` does not begin with a tool's name; write Tool or Tool(argument)
@@ -279,7 +279,7 @@ fn what_cannot_be_meant_is_refused_in_our_files() {
             FILE:2: `permissions.allow.match` has to be a text, and is a number
             FILE:2: `Bash(` lacks its closing bracket
             FILE:3: `Bash(*rm*)` has a `*` that is not its end; `Bash(words:*)` means any arguments after these
-            FILE:2: `Task(x)` names no tool of heeler's; the tools are Bash, Read, Edit, Write, LS
+            FILE:2: `Task(x)` names no tool; the tools are Bash, Read, Edit, Write, LS
             FILE:2: `Read(~you/x)` names another user's home; write `//` and the path
             FILE:2: `yolo` is no permission mode; use ask, accept-edits, plan, allow-listed or bypass
             FILE:3: `permissions.mode` and `permissions.defaultMode` are the same; keep one

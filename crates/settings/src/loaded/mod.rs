@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use heeler_core::{Mode, Rule, RuleEffect};
 
 use crate::error::SettingsError;
-use crate::layer::{Confinement, Example, HookSetting, Layer, Note, Setting};
+use crate::layer::{Confinement, Example, HookSetting, Layer, Note, Setting, pattern_of};
 use crate::source::{Aspect, Context, Source};
 
 /// What all settings say together.
@@ -23,7 +23,7 @@ pub struct Loaded {
     pub mode: Option<Setting<Mode>>,
     /// Where the mode bypass is ruled out.
     pub bypass_ruled_out: Option<String>,
-    /// Folders that are read as the workspace is; absolute.
+    /// Folders that are read as the workspace is, by rules that are among `rules`; absolute.
     pub folders: Vec<Setting<PathBuf>>,
     /// Commands that run by themselves, the least specific first.
     pub hooks: Vec<HookSetting>,
@@ -121,6 +121,7 @@ impl Loaded {
             self.bypass_ruled_out.clone_from(&layer.bypass_ruled_out);
         }
         if trusts(Aspect::Folders) {
+            self.rules.extend(layer.folders.iter().filter_map(read_rule));
             self.folders.extend(layer.folders.iter().cloned());
         }
         if trusts(Aspect::Hooks) {
@@ -159,6 +160,16 @@ impl Loaded {
             self.network = Some(asked);
         }
     }
+}
+
+/// The rule that lets a folder be read; a path that is no text cannot be met by any call.
+fn read_rule(folder: &Setting<PathBuf>) -> Option<Rule> {
+    Some(Rule {
+        effect: RuleEffect::Allow,
+        tool: "Read".into(),
+        argument: Some(pattern_of(folder.value.to_str()?)),
+        source: folder.source.clone(),
+    })
 }
 
 fn replace<T: Clone>(setting: &mut Option<T>, by: &Option<T>) {

@@ -75,10 +75,13 @@ fn layers() -> impl Strategy<Value = Vec<Layer>> {
 /// What a merged layer widened, with the place that did.
 fn widened(loaded: &Loaded) -> Vec<(Aspect, &str)> {
     let mut widened = Vec::new();
-    let allows = loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Allow);
+    let allows =
+        loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Allow && rule.tool == "Bash");
     widened.extend(allows.map(|rule| (Aspect::Rules, &*rule.source)));
     widened.extend(loaded.mode.iter().map(|mode| (Aspect::Mode, &*mode.source)));
-    widened.extend(loaded.folders.iter().map(|one| (Aspect::Folders, &*one.source)));
+    let reads = loaded.rules.iter().filter(|rule| rule.to_string() == "Read(//f)");
+    assert_eq!(reads.clone().count(), loaded.folders.len());
+    widened.extend(reads.map(|rule| (Aspect::Folders, &*rule.source)));
     widened.extend(loaded.hooks.iter().map(|hook| (Aspect::Hooks, &*hook.source)));
     widened.extend(loaded.environment.values().map(|one| (Aspect::Environment, &*one.source)));
     widened.extend(loaded.writable.iter().map(|one| (Aspect::Sandbox, &*one.source)));

@@ -80,6 +80,13 @@ fn what_was_not_shown_is_not_trusted() {
     grant_all(&world);
     assert_eq!(widens(&world), (1, 1), "the second grant adds to the first");
 
+    // Trust in other bytes is not handed on to these.
+    world.write(FILE, &format!("{TEXT} "));
+    let [mut shown] = untrusted(&world).try_into().unwrap();
+    shown.aspects = [Aspect::Environment].into();
+    world.trust().grant(&world.workspace(), &shown).unwrap();
+    assert_eq!(widens(&world), (0, 1));
+
     // What was shown is trusted, not what has come into its place since.
     world.write(FILE, &TEXT.replace("Bash(x)", "Bash(y)"));
     let [shown] = untrusted(&world).try_into().unwrap();

@@ -37,10 +37,10 @@ pub(super) fn is_inside(path: &str, folder: &str) -> bool {
 /// Whether `path` matches a rule's pattern.
 ///
 /// `//x` is absolute; everything else is relative to the workspace, where a pattern without a
-/// slash matches at any depth, and a folder's name matches all that is in it.
+/// slash matches at any depth. A folder's name matches all that is in it.
 pub(super) fn matches(path: &str, pattern: &str, workspace: &str) -> bool {
     if let Some(absolute) = pattern.strip_prefix("//") {
-        return glob_matches(&format!("/{absolute}"), path);
+        return relative(path, "").is_some() && glob_and_below(&format!("/{absolute}"), path);
     }
     let Some(relative) = relative(path, workspace) else { return false };
     let pattern = pattern.trim_start_matches("./");
@@ -49,8 +49,12 @@ pub(super) fn matches(path: &str, pattern: &str, workspace: &str) -> bool {
         None if pattern.trim_end_matches('/').contains('/') => pattern.to_owned(),
         None => format!("**/{pattern}"),
     };
-    let anchored = anchored.trim_end_matches('/');
-    glob_matches(anchored, relative) || glob_matches(&format!("{anchored}/**"), relative)
+    glob_and_below(&anchored, relative)
+}
+
+fn glob_and_below(pattern: &str, path: &str) -> bool {
+    let pattern = pattern.trim_end_matches('/');
+    glob_matches(pattern, path) || glob_matches(&format!("{pattern}/**"), path)
 }
 
 fn glob_matches(pattern: &str, path: &str) -> bool {
@@ -85,6 +89,11 @@ mod tests {
             ("src/**", "/other/src/a.rs", false),
             ("**", "/w/../etc/passwd", false),
             ("//etc/**", "/etc/passwd", true),
+            ("//etc", "/etc/passwd", true),
+            ("//etc/", "/etc/ssl/a", true),
+            ("//etc", "/etcetera", false),
+            ("//", "/etc/passwd", true),
+            ("//w/**", "/w/../etc/passwd", false),
             ("[", "/w/[", false),
         ] {
             assert_eq!(matches(path, pattern, "/w"), expected, "{pattern} {path}");

@@ -6,6 +6,7 @@
 mod environment;
 mod home;
 mod model;
+mod permission;
 mod prompt;
 mod setup;
 #[cfg(test)]
@@ -14,5 +15,6 @@ mod tests;
 pub use environment::Environment;
 pub use home::home_folder;
 pub use model::{ModelChoice, NamedModel};
+pub use permission::{Permission, SettingsFiles, settings_files};
 pub use prompt::system_prompt;
 pub use setup::{Assembly, Setup, SetupError, open_store};

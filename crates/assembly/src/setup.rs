@@ -1,17 +1,18 @@
 //! What a surface wants, and the ready parts it gets.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use heeler_core::{Approver, EstimateSettings, Limits, Policy, Rule, Settings, Tool};
+use heeler_core::{Approver, EstimateSettings, Limits, Settings, Tool};
 use heeler_engine::{Parts, Toolset};
 use heeler_sandbox::Launcher;
+use heeler_settings::{Loaded, SettingsError};
 use heeler_store::FileStore;
 use heeler_tools::{Bash, allowed_environment};
-use heeler_turn::verdict::{flaw, speaks_of};
 
 use crate::model::{ModelChoice, NamedModel};
-use crate::{Environment, home_folder, system_prompt};
+use crate::{Environment, Permission, home_folder, system_prompt};
 
 /// What a surface wants of an agent.
 pub struct Setup {
@@ -21,8 +22,8 @@ pub struct Setup {
     pub workspace: PathBuf,
     /// Which model answers.
     pub model: ModelChoice,
-    /// What may run; its workspace is filled in.
-    pub policy: Policy,
+    /// What may run, beside what the files of settings say.
+    pub permission: Permission,
     /// When a turn ends whatever the model wants.
     pub limits: Limits,
     /// Who answers permission requests.
@@ -35,6 +36,8 @@ pub struct Assembly {
     pub parts: Parts,
     /// Where the sessions are.
     pub store: FileStore,
+    /// What the files of settings and the flags say.
+    pub loaded: Loaded,
 }
 
 /// Why there is no agent; the message names the cause and the next step.
@@ -42,6 +45,12 @@ pub struct Assembly {
 #[error("{message}")]
 pub struct SetupError {
     message: String,
+}
+
+impl From<SettingsError> for SetupError {
+    fn from(error: SettingsError) -> Self {
+        Self::new(error.to_string())
+    }
 }
 
 impl SetupError {
@@ -67,10 +76,12 @@ impl Setup {
                 model.name
             )));
         }
-        let workspace = utf8(&self.workspace)?;
+        let (policy, loaded) = self.permission.settle(&self.environment, &self.workspace)?;
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
-        parts.tools = tools(&self.environment, &self.workspace)?;
-        check_rules(&self.policy.rules, &parts.tools)?;
+        let bash = bash(&self.environment, &loaded);
+        // Beside the first request: nearly every turn runs a command.
+        bash.warm(&self.workspace);
+        parts.tools = toolset(bash)?;
         parts.approver = self.approver;
         parts.spill = Some(Arc::new(store.clone()));
         parts.system = system_prompt(&self.workspace);
@@ -78,11 +89,11 @@ impl Setup {
             model,
             limits: self.limits,
             estimate: estimate(&self.environment)?,
-            policy: Policy { workspace, ..self.policy },
+            policy,
             ..Settings::default()
         };
         parts.build = env!("CARGO_PKG_VERSION").to_owned();
-        Ok(Assembly { parts, store })
+        Ok(Assembly { parts, store, loaded })
     }
 }
 
@@ -95,30 +106,22 @@ pub fn open_store(environment: &Environment) -> Result<FileStore, SetupError> {
     FileStore::open(home).map_err(|error| SetupError::new(error.to_string()))
 }
 
-fn tools(environment: &Environment, workspace: &Path) -> Result<Toolset, SetupError> {
+/// The shell, whose commands see the variables that are known to be harmless, and those of the
+/// settings.
+pub(crate) fn bash(environment: &Environment, loaded: &Loaded) -> Bash {
     let variables = environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let bash = Bash::new(Launcher::new(), allowed_environment(variables));
-    // Beside the first request: nearly every turn runs a command.
-    bash.warm(workspace);
+    let mut variables: BTreeMap<String, String> =
+        allowed_environment(variables).into_iter().collect();
+    let set = loaded.environment.iter();
+    variables.extend(set.map(|(name, setting)| (name.clone(), setting.value.clone())));
+    Bash::new(Launcher::new(), variables.into_iter().collect())
+}
+
+/// Every tool there is.
+pub(crate) fn toolset(bash: Bash) -> Result<Toolset, SetupError> {
     let mut tools = heeler_tools::standard();
     tools.push(Arc::new(bash) as Arc<dyn Tool>);
     Toolset::new(tools).map_err(|error| SetupError::new(error.to_string()))
-}
-
-/// Refuses rules that can never match: what they forbid would run.
-fn check_rules(rules: &[Rule], tools: &Toolset) -> Result<(), SetupError> {
-    for rule in rules {
-        let refused = |why: &str| SetupError::new(format!("{}: `{rule}` {why}", rule.source));
-        if let Some(flaw) = flaw(rule) {
-            return Err(refused(flaw));
-        }
-        if !speaks_of(rule, tools.names()) {
-            let known: Vec<&str> = tools.names().collect();
-            let why = format!("names no tool; the tools are {}", known.join(", "));
-            return Err(refused(&why));
-        }
-    }
-    Ok(())
 }
 
 fn estimate(environment: &Environment) -> Result<EstimateSettings, SetupError> {
@@ -147,10 +150,4 @@ fn number<T>(
     let value = text.trim().parse().ok().and_then(accept);
     let error = || SetupError::new(format!("{name}={text} is not usable; set it to {expected}"));
     value.map(Some).ok_or_else(error)
-}
-
-fn utf8(path: &Path) -> Result<String, SetupError> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
-        SetupError::new(format!("the path {} is not UTF-8; work in another one", path.display()))
-    })
 }

@@ -1,12 +1,13 @@
 //! Any settings at all: an agent comes out of them, or words that name the one that is wrong.
 
-use heeler_core::{Limits, Mode, Policy, Rule, RuleEffect};
+use heeler_core::{Limits, Rule, RuleEffect};
 use heeler_providers::anthropic::AnthropicSettings;
 use heeler_store::FileStore;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::{Assembly, Environment, ModelChoice, Setup, home_folder};
+use crate::permission::TOOLS;
+use crate::{Assembly, Environment, ModelChoice, Permission, Setup, home_folder};
 
 /// Variables of ours that are not about Anthropic's server.
 const OWN: [&str; 5] = [
@@ -66,7 +67,7 @@ fn assemble(variables: &[(&str, &str)], rules: Vec<Rule>) -> Result<Assembly, St
         environment,
         workspace: "/space".into(),
         model: ModelChoice::Named(None),
-        policy: Policy { mode: Mode::AllowListed, rules, ..Policy::default() },
+        permission: Permission { rules, ..Permission::default() },
         limits: Limits::default(),
         approver: None,
     };
@@ -107,7 +108,13 @@ proptest! {
         let Ok(rule) = Rule::parse(&text, effect, "--rule") else { return Ok(()) };
         let variables = [("HOME", "/home/user"), ("ANTHROPIC_API_KEY", "key")];
         match assemble(&variables, vec![rule.clone()]) {
-            Ok(assembly) => prop_assert_eq!(&assembly.parts.settings.policy.rules, &vec![rule]),
+            Ok(assembly) => {
+                prop_assert!(assembly.parts.tools.names().eq(TOOLS));
+                let rules = &assembly.parts.settings.policy.rules;
+                let is_at_home = rule.argument.as_deref().is_some_and(|a| a.starts_with('~'));
+                prop_assert!(rules.contains(&rule) || is_at_home, "{:?}", rules);
+                prop_assert!(rules.iter().all(|one| one.tool == rule.tool && one.effect == effect));
+            }
             Err(error) => prop_assert!(error.starts_with("--rule: `"), "{}", error),
         }
     }

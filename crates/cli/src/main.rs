@@ -11,6 +11,7 @@ mod completions;
 mod demo;
 mod exec;
 mod exit;
+mod permissions;
 mod say;
 mod sessions;
 

@@ -125,8 +125,9 @@ impl Source {
 pub struct Context {
     /// The folder that is worked in, absolute.
     pub workspace: String,
-    /// The user's home folder, for `~`.
-    pub home: Option<String>,
+    /// The user's home folder, for `~`, by each name it has: where it is linked to, tools may name
+    /// it either way.
+    pub homes: Vec<String>,
     /// The names of the tools there are; a rule that speaks of none of them is told.
     pub tools: Vec<String>,
 }

@@ -1,15 +1,21 @@
 //! The command line.
 
+mod permission;
 #[cfg(test)]
 mod tests;
 mod value;
 
+pub(crate) use permission::PermissionArguments;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use anyhow::Result;
 use clap::{
     ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser,
 };
+
+use heeler_assembly::Permission;
 
 use crate::exit::Exit;
 use value::{Text, dollars, id, text};
@@ -77,16 +83,12 @@ pub(crate) struct ExecArguments {
     /// Work in this folder instead of the current one; a continued session stays in its own
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
-    /// What runs without a rule: ask, accept-edits, plan, allow-listed or bypass.
-    /// Nobody can be asked here, so ask means deny
-    #[arg(long, value_name = "MODE", default_value = "allow-listed", value_parser = text())]
-    pub(crate) permission_mode: String,
-    /// Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
-    #[arg(long, value_name = "RULE", value_parser = text())]
-    pub(crate) allow: Vec<String>,
-    /// Never let this run, in any mode; may be given often
-    #[arg(long, value_name = "RULE", value_parser = text())]
-    pub(crate) deny: Vec<String>,
+    /// What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be
+    /// asked here, so ask means deny. Without, the settings say; else it is allow-listed
+    #[arg(long, value_name = "MODE", value_parser = text())]
+    pub(crate) permission_mode: Option<String>,
+    #[command(flatten)]
+    pub(crate) permission: PermissionArguments,
     /// End the turn after this many model calls; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true)]
     #[arg(value_parser = Text(value_parser!(u32)))]
@@ -115,6 +117,11 @@ pub(crate) struct ExecArguments {
 }
 
 impl ExecArguments {
+    /// What the flags say may run.
+    pub(crate) fn permission(&self) -> Result<Permission> {
+        self.permission.read("--permission-mode", self.permission_mode.as_deref())
+    }
+
     /// Whether an earlier session goes on.
     pub(crate) fn continues(&self) -> bool {
         self.resume.is_some() || self.continue_newest

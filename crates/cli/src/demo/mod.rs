@@ -8,8 +8,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use heeler_assembly::{Assembly, Environment, ModelChoice, NamedModel, Setup, open_store};
-use heeler_core::{Event, Input, Limits, Mode, Policy, Rule, RuleEffect, TurnOutcome};
+use heeler_assembly::{
+    Assembly, Environment, ModelChoice, NamedModel, Permission, SettingsFiles, Setup, open_store,
+};
+use heeler_core::{Event, Input, Limits, Rule, RuleEffect, TurnOutcome};
 use heeler_engine::{Seen, Session};
 use heeler_script::Script;
 
@@ -68,7 +70,8 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
         environment,
         workspace: workspace.to_owned(),
         model: ModelChoice::Ready(Box::new(NamedModel::scripted(script))),
-        policy: Policy { mode: Mode::AllowListed, rules, interactive: false, ..Policy::default() },
+        // Of its own making alone, so that it shows the same to everybody.
+        permission: Permission { rules, files: SettingsFiles::None, ..Permission::default() },
         limits: Limits { rounds: 20, wall_millis: 300_000, ..Limits::default() },
         approver: None,
     };

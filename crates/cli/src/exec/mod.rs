@@ -14,12 +14,13 @@ pub(crate) use text::progress;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use heeler_assembly::{Environment, ModelChoice, Setup, open_store};
-use heeler_core::{Input, Policy, SessionId, TurnOutcome};
+use heeler_assembly::{Environment, ModelChoice, Permission, Setup, open_store};
+use heeler_core::{Input, SessionId, TurnOutcome};
 use heeler_engine::{Cursor, Parts, Seen, Session};
 
 use crate::arguments::ExecArguments;
 use crate::exit::Exit;
+use crate::permissions;
 use crate::say::{say, told};
 use choose::Existing;
 use finish::Finish;
@@ -84,7 +85,7 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
 
 fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish> {
     let workspace = workspace(arguments.cwd.as_deref())?;
-    let policy = allowed::policy(arguments)?;
+    let permission = arguments.permission()?;
     let prompt = input::prompt(arguments.prompt.as_deref(), arguments.continues())?;
     let environment = Environment::of_this_process();
     let store = open_store(&environment)?;
@@ -97,8 +98,9 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         let asked = arguments.cwd.is_some().then_some(&*workspace);
         let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
         let workspace = own.unwrap_or(workspace);
-        let setup = setup(arguments, &workspace, environment, existing.as_ref(), policy);
+        let setup = setup(arguments, &workspace, environment, existing.as_ref(), permission);
         let assembly = setup.assemble(store)?;
+        permissions::warn(&assembly.loaded);
         let id = existing.map(|existing| existing.id);
         run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await
     })
@@ -119,7 +121,7 @@ fn setup(
     workspace: &Path,
     environment: Environment,
     existing: Option<&Existing>,
-    policy: Policy,
+    permission: Permission,
 ) -> Setup {
     // A continued session goes on with its own model unless another one is named.
     let model = arguments.model.clone().or_else(|| existing.and_then(|e| e.model.clone()));
@@ -127,7 +129,7 @@ fn setup(
         environment,
         workspace: workspace.to_owned(),
         model: ModelChoice::Named(model),
-        policy,
+        permission,
         limits: allowed::limits(arguments),
         approver: None,
     }

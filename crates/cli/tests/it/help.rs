@@ -59,9 +59,12 @@ fn help_of_exec() {
                   --model <MODEL>           Who answers: anthropic/NAME, a Claude name, or script:PATH
                   --json                    Print one JSON event a line instead of the answer
                   --cwd <FOLDER>            Work in this folder instead of the current one; a continued session stays in its own
-                  --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny [default: allow-listed]
+                  --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny. Without, the settings say; else it is allow-listed
                   --allow <RULE>            Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
+                  --ask <RULE>              Ask before this runs, whatever allows it; may be given often
                   --deny <RULE>             Never let this run, in any mode; may be given often
+                  --settings <FILE>         Read this file of settings too, after the usual ones
+                  --no-settings             Read no files of settings: neither what they allow nor what they deny counts
                   --max-rounds <N>          End the turn after this many model calls; 0 for no limit [default: 50]
                   --max-tokens <N>          End the turn before it uses more tokens than this, input and output; 0 for no limit [default: 0]
                   --max-cost <USD>          End the turn before it costs more than this; 0 for no limit [default: 0]

@@ -44,6 +44,8 @@ mod running;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod signals;
 #[cfg(test)]
 mod stdin;

@@ -121,7 +121,7 @@ fn a_rule_that_forbids_nothing_stops_everything() {
         "Bsh(rm:*)",
         "Bash Read",
         "Edit(src/[)",
-        "Read(~/.ssh/**)",
+        "Read(~root/.ssh/**)",
         "Read(../x)",
         "WebFetch(example.com)",
         "mcp__*__push",

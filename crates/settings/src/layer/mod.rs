@@ -274,7 +274,7 @@ impl Reading<'_> {
         let refused = |why: &str| {
             SettingsError::at(name, node.line, format!("`{path}`: the folder `{given}` {why}"))
         };
-        let home = self.context.home.as_deref();
+        let home = self.context.homes.first();
         let place = match given.strip_prefix('~') {
             Some(below) if below.is_empty() || below.starts_with('/') => {
                 let home = home.ok_or_else(|| refused("needs a home folder; set HOME"))?;

@@ -26,20 +26,23 @@ pub(super) fn readings(rule: Rule, place: Place, context: &Context) -> Result<Ve
         if !(below.is_empty() || below.starts_with('/')) {
             return Err(format!("`{rule}` names another user's home; write `//` and the path"));
         }
-        return Ok(vec![with(format!("{}{below}", home(&rule, context)?))]);
+        let at = |home: String| with(format!("{home}{below}"));
+        return Ok(homes(&rule, context)?.into_iter().map(at).collect());
     }
     if !argument.starts_with('/') {
         return Ok(vec![rule]);
     }
-    let mut readings = vec![argument.to_owned()];
-    if place == Place::UserClaude {
-        readings.insert(0, format!("{}/.claude{argument}", home(&rule, context)?));
-    }
-    if rule.effect == RuleEffect::Allow {
-        readings.truncate(1);
-    } else {
-        readings.push(format!("/{argument}"));
-    }
+    let own = match place {
+        Place::UserClaude => {
+            homes(&rule, context)?.iter().map(|home| format!("{home}/.claude{argument}")).collect()
+        }
+        _ => Vec::new(),
+    };
+    let readings = match (rule.effect, own.is_empty()) {
+        (RuleEffect::Allow, true) => vec![argument.to_owned()],
+        (RuleEffect::Allow, false) => own,
+        _ => [own, vec![argument.to_owned(), format!("/{argument}")]].concat(),
+    };
     Ok(readings.into_iter().map(with).collect())
 }
 
@@ -65,13 +68,19 @@ pub(crate) fn pattern_of(path: &str) -> String {
     pattern
 }
 
-/// The home folder as the beginning of a pattern.
-fn home(rule: &Rule, context: &Context) -> Result<String, String> {
-    let home = context.home.as_deref().unwrap_or_default().trim_end_matches('/');
-    if !home.starts_with('/') {
+/// The names of the home folder as beginnings of patterns; at least one.
+fn homes(rule: &Rule, context: &Context) -> Result<Vec<String>, String> {
+    let homes: Vec<String> = context
+        .homes
+        .iter()
+        .map(|home| home.trim_end_matches('/'))
+        .filter(|home| home.starts_with('/'))
+        .map(pattern_of)
+        .collect();
+    if homes.is_empty() {
         return Err(format!("`{rule}` needs a home folder; set HOME, or write `//` and the path"));
     }
-    Ok(pattern_of(home))
+    Ok(homes)
 }
 
 #[cfg(test)]
@@ -82,7 +91,10 @@ mod tests {
 
     /// What a rule of this file becomes when it allows, and when it denies.
     fn check(place: Place, rules: &[&str], expected: Expect) {
-        let context = Context { home: Some("/home/me [x]/".into()), ..Context::default() };
+        let context = Context {
+            homes: vec!["/home/me [x]/".into(), "/data/me".into()],
+            ..Context::default()
+        };
         let mut lines = String::new();
         for text in rules {
             lines += text;
@@ -119,35 +131,35 @@ mod tests {
             Place::Project,
             &RULES,
             expect![[r#"
-            Read | Allow Read | Deny Read
-            Read(~/.zshrc) | Allow Read(//home/me \[x\]/.zshrc) | Deny Read(//home/me \[x\]/.zshrc)
-            Read(~) | Allow Read(//home/me \[x\]) | Deny Read(//home/me \[x\])
-            Read(~root/x) | Allow `Read(~root/x)` names another user's home; write `//` and the path | Deny `Read(~root/x)` names another user's home; write `//` and the path
-            Read(//abs/**) | Allow Read(//abs/**) | Deny Read(//abs/**)
-            Edit(/docs/**) | Allow Edit(/docs/**) | Deny Edit(/docs/**) Edit(//docs/**)
-            edit(src/**) | Allow edit(src/**) | Deny edit(src/**)
-            Read(./.env) | Allow Read(./.env) | Deny Read(./.env)
-            Bash(/bin/ls:*) | Allow Bash(/bin/ls:*) | Deny Bash(/bin/ls:*)
-            Bash(ls *) | Allow Bash(ls *) | Deny Bash(ls *)
-            Task(/x) | Allow Task(/x) | Deny Task(/x)
-        "#]],
+                Read | Allow Read | Deny Read
+                Read(~/.zshrc) | Allow Read(//home/me \[x\]/.zshrc) Read(//data/me/.zshrc) | Deny Read(//home/me \[x\]/.zshrc) Read(//data/me/.zshrc)
+                Read(~) | Allow Read(//home/me \[x\]) Read(//data/me) | Deny Read(//home/me \[x\]) Read(//data/me)
+                Read(~root/x) | Allow `Read(~root/x)` names another user's home; write `//` and the path | Deny `Read(~root/x)` names another user's home; write `//` and the path
+                Read(//abs/**) | Allow Read(//abs/**) | Deny Read(//abs/**)
+                Edit(/docs/**) | Allow Edit(/docs/**) | Deny Edit(/docs/**) Edit(//docs/**)
+                edit(src/**) | Allow edit(src/**) | Deny edit(src/**)
+                Read(./.env) | Allow Read(./.env) | Deny Read(./.env)
+                Bash(/bin/ls:*) | Allow Bash(/bin/ls:*) | Deny Bash(/bin/ls:*)
+                Bash(ls *) | Allow Bash(ls *) | Deny Bash(ls *)
+                Task(/x) | Allow Task(/x) | Deny Task(/x)
+            "#]],
         );
         check(
             Place::UserClaude,
             &["Edit(/docs/**)", "Read(x)"],
             expect![[r#"
-            Edit(/docs/**) | Allow Edit(//home/me \[x\]/.claude/docs/**) | Deny Edit(//home/me \[x\]/.claude/docs/**) Edit(/docs/**) Edit(//docs/**)
-            Read(x) | Allow Read(x) | Deny Read(x)
-        "#]],
+                Edit(/docs/**) | Allow Edit(//home/me \[x\]/.claude/docs/**) Edit(//data/me/.claude/docs/**) | Deny Edit(//home/me \[x\]/.claude/docs/**) Edit(//data/me/.claude/docs/**) Edit(/docs/**) Edit(//docs/**)
+                Read(x) | Allow Read(x) | Deny Read(x)
+            "#]],
         );
     }
 
     #[test]
     fn without_a_home_there_is_no_home_folder() {
         for (place, text) in [(Place::Project, "Read(~/x)"), (Place::UserClaude, "Read(/x)")] {
-            for home in [None, Some(String::new()), Some("home".into())] {
+            for homes in [vec![], vec![String::new()], vec!["home".into()]] {
                 let rule = Rule::parse(text, RuleEffect::Deny, "test").unwrap();
-                let context = Context { home, ..Context::default() };
+                let context = Context { homes, ..Context::default() };
                 assert_eq!(
                     readings(rule, place, &context).unwrap_err(),
                     format!("`{text}` needs a home folder; set HOME, or write `//` and the path")

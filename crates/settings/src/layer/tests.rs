@@ -12,7 +12,7 @@ use super::*;
 fn context() -> Context {
     Context {
         workspace: "/space".into(),
-        home: Some("/home/me".into()),
+        homes: vec!["/home/me".into()],
         tools: ["Bash", "Read", "Edit", "Write", "LS"].map(str::to_owned).into(),
     }
 }

@@ -68,7 +68,7 @@ impl World {
     fn context(&self, workspace: &Path) -> Context {
         Context {
             workspace: workspace.display().to_string(),
-            home: Some(self.path("me").display().to_string()),
+            homes: vec![self.path("me").display().to_string()],
             tools: vec!["Bash".to_owned()],
         }
     }

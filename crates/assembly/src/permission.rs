@@ -1,0 +1,122 @@
+//! What may run: the command line and every file of settings, as one policy.
+
+use std::path::{Path, PathBuf};
+
+use heeler_core::{Mode, Policy, Rule};
+use heeler_settings::{Context, Files, Layer, Loaded, Setting, Source, Trust, load};
+
+use crate::{Environment, SetupError, home_folder};
+
+/// The names of the tools, which rules speak of.
+pub(crate) const TOOLS: [&str; 7] = ["Read", "Write", "Edit", "Glob", "Grep", "LS", "Bash"];
+
+/// Which files of settings count.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum SettingsFiles {
+    /// None: what is not said on the command line is not said.
+    None,
+    /// Those of the user and of the workspace.
+    #[default]
+    Usual,
+    /// The usual ones, and this one, which counts more.
+    And(PathBuf),
+}
+
+/// What a surface says of permission, beside the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Permission {
+    /// Rules whose source is a flag.
+    pub rules: Vec<Rule>,
+    /// The mode of a flag.
+    pub mode: Option<Setting<Mode>>,
+    /// The mode where neither a flag nor a file names one.
+    pub mode_default: Mode,
+    /// Whether anybody can answer a prompt.
+    pub interactive: bool,
+    /// Which files count.
+    pub files: SettingsFiles,
+}
+
+impl Default for Permission {
+    fn default() -> Self {
+        Self {
+            rules: Vec::new(),
+            mode: None,
+            mode_default: Mode::AllowListed,
+            interactive: false,
+            files: SettingsFiles::default(),
+        }
+    }
+}
+
+impl Permission {
+    /// Everything that is said, as one policy; and all that the files say.
+    ///
+    /// # Errors
+    /// When a rule can never match, or a file cannot be used; names the flag, or file and line.
+    pub fn settle(
+        self,
+        environment: &Environment,
+        workspace: &Path,
+    ) -> Result<(Policy, Loaded), SetupError> {
+        let files = settings_files(environment, workspace)?;
+        let context = Context {
+            workspace: utf8(workspace)?,
+            homes: names_of(files.home.as_deref()),
+            tools: TOOLS.map(str::to_owned).into(),
+        };
+        let sources = sources(&self.files, &files)?;
+        let flags = Layer::of_flags(self.rules, self.mode, &context)?;
+        let loaded = load(&sources, vec![flags], &context)?;
+        let policy = Policy {
+            mode: loaded.mode.as_ref().map_or(self.mode_default, |mode| mode.value),
+            rules: loaded.rules.clone(),
+            interactive: self.interactive,
+            workspace: context.workspace,
+            ..Policy::default()
+        };
+        Ok((policy, loaded))
+    }
+}
+
+/// Where the files of settings are, for somebody who works here.
+///
+/// # Errors
+/// When there is no home folder of heeler's.
+pub fn settings_files(environment: &Environment, workspace: &Path) -> Result<Files, SetupError> {
+    Ok(Files {
+        home: environment.get("HOME")?.map(PathBuf::from),
+        heeler_home: home_folder(environment)?,
+        workspace: workspace.to_owned(),
+    })
+}
+
+fn sources(wanted: &SettingsFiles, files: &Files) -> Result<Vec<Source>, SetupError> {
+    let more = match wanted {
+        SettingsFiles::None => return Ok(Vec::new()),
+        SettingsFiles::Usual => None,
+        SettingsFiles::And(path) => Some(files.given(path)?),
+    };
+    let mut sources = files.read()?;
+    Trust::of(&files.heeler_home).mark(&files.workspace, &mut sources)?;
+    sources.extend(more);
+    Ok(sources)
+}
+
+/// A folder's name, and the name of what it is linked to.
+fn names_of(folder: Option<&Path>) -> Vec<String> {
+    let real = folder.and_then(|folder| folder.canonicalize().ok());
+    let mut names: Vec<String> = folder
+        .into_iter()
+        .chain(real.as_deref())
+        .filter_map(|folder| folder.to_str().map(str::to_owned))
+        .collect();
+    names.dedup();
+    names
+}
+
+fn utf8(path: &Path) -> Result<String, SetupError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        SetupError::new(format!("the path {} is not UTF-8; work in another one", path.display()))
+    })
+}

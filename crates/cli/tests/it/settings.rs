@@ -1,0 +1,203 @@
+//! What the files of settings let a turn do, and that a repository's own do not widen it.
+
+use expect_test::{Expect, expect};
+
+use crate::support::World;
+
+/// A world whose turn writes a file, runs a command, and ends.
+const SCRIPT: &str = r#"
+[[reply]]
+blocks = [{ call = "Write", input = { file_path = "new.txt", content = "new" } }]
+[[reply]]
+blocks = [{ call = "Bash", input = { command = "touch $NAME-made" } }]
+[[reply]]
+text = "done"
+"#;
+
+/// Runs that turn beside these files: what is left in the workspace, and what was told on stderr.
+fn check(files: &[(&str, &str)], flags: &[&str], expected: Expect) {
+    let world = World::new();
+    expected.assert_eq(&run(&world, files, flags));
+}
+
+fn run(world: &World, files: &[(&str, &str)], flags: &[&str]) -> String {
+    for (path, text) in files {
+        std::fs::create_dir_all(world.path(path).parent().unwrap()).unwrap();
+        world.write(path, text);
+    }
+    let output = world.exec(SCRIPT, &[flags, &["go"]].concat()).run();
+    let mut left: Vec<_> = std::fs::read_dir(world.workspace())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    left.sort();
+    let told = output.stderr.lines().filter(|line| line.starts_with("heeler: "));
+    // What every turn tells is not about settings.
+    let usual = ["not confined", "session", " tokens in "];
+    let told: Vec<&str> = told.filter(|line| !usual.iter().any(|u| line.contains(u))).collect();
+    let left = left.join(" ");
+    let shown = format!("exit {}\nleft: {left}\n{}", output.code, told.join("\n"));
+    format!("{}\n", world.plain(&shown).trim_end())
+}
+
+const USER: &str = r#"{"permissions": {"defaultMode": "acceptEdits", "allow": ["Bash(touch *)"]},
+  "env": {"NAME": "user"}}"#;
+const OURS: &str = "[permissions]\nmode = 'accept-edits'\nallow = ['Bash']\n[env]\nNAME = 'ours'\n";
+
+#[test]
+fn the_users_files_count() {
+    check(
+        &[(".claude/settings.json", USER)],
+        &["--allow", "Bash"],
+        expect![[r#"
+            exit 0
+            left: new.txt user-made
+        "#]],
+    );
+    check(
+        &[("home/settings.toml", OURS)],
+        &[],
+        expect![[r#"
+            exit 0
+            left: new.txt ours-made
+        "#]],
+    );
+    check(
+        &[("home/settings.toml", OURS)],
+        &["--permission-mode", "plan"],
+        expect![[r#"
+            exit 0
+            left:
+        "#]],
+    );
+    check(
+        &[("home/settings.toml", OURS)],
+        &["--deny", "Bash(touch:*)"],
+        expect![[r#"
+            exit 0
+            left: new.txt
+        "#]],
+    );
+    check(
+        &[("home/settings.toml", OURS)],
+        &["--no-settings"],
+        expect![[r#"
+            exit 0
+            left:
+        "#]],
+    );
+    check(
+        &[("other.toml", OURS)],
+        &["--settings", "../other.toml"],
+        expect![[r#"
+            exit 0
+            left: new.txt ours-made
+        "#]],
+    );
+}
+
+#[test]
+fn a_repositorys_files_only_narrow_until_they_are_trusted() {
+    for path in ["work/.heeler/settings.toml", "work/.heeler/settings.local.toml"] {
+        let world = World::new();
+        let told = run(&world, &[(path, OURS)], &[]);
+        assert!(told.starts_with("exit 0\nleft: \nheeler: not trusted, so "), "{told}");
+    }
+    check(
+        &[("work/.claude/settings.json", USER)],
+        &[],
+        expect![[r#"
+            exit 0
+            left: 
+            heeler: not trusted, so it does not count: rules that allow, the permission mode, variables of commands of .claude/settings.json; look at it with `heeler permissions trust`
+        "#]],
+    );
+    let deny = "[permissions]\ndeny = ['Edit(*.txt)']";
+    check(
+        &[("home/settings.toml", OURS), ("work/.heeler/settings.toml", deny)],
+        &[],
+        expect![[r#"
+            exit 0
+            left: ours-made
+        "#]],
+    );
+}
+
+#[test]
+fn settings_that_cannot_be_used_stop_everything() {
+    check(
+        &[("work/.claude/settings.json", "{\n\"permissions\": [}")],
+        &[],
+        expect![[r#"
+        exit 2
+        left: 
+        heeler: .claude/settings.json:2: this is no JSON: expected value; mend it, or move the file away
+    "#]],
+    );
+    check(
+        &[("home/settings.toml", "permission = 1")],
+        &[],
+        expect![[r#"
+        exit 2
+        left: 
+        heeler: ~/home/settings.toml:1: `permission` is no setting; did you mean `permissions`?
+    "#]],
+    );
+    check(
+        &[("home/trust.toml", "x"), ("work/.heeler/settings.toml", "")],
+        &[],
+        expect![[r#"
+        exit 2
+        left: 
+        heeler: WORLD/home/trust.toml: this cannot be read: key with no value, expected `=`; mend it, or remove it to trust nothing
+    "#]],
+    );
+    check(
+        &[],
+        &["--settings", "absent.toml"],
+        expect![[r#"
+        exit 2
+        left: 
+        heeler: absent.toml: there is no such file; correct --settings
+    "#]],
+    );
+    let ruled_out = r#"{"permissions": {"disableBypassPermissionsMode": "disable"}}"#;
+    check(
+        &[("work/.claude/settings.json", ruled_out)],
+        &["--permission-mode", "bypass"],
+        expect![[r#"
+            exit 2
+            left: 
+            heeler: --permission-mode: the mode bypass is ruled out by .claude/settings.json:1; choose another mode
+        "#]],
+    );
+}
+
+#[test]
+fn rules_of_a_flag_may_begin_at_home() {
+    check(
+        &[],
+        &["--allow", "Edit(~/work/new.txt)"],
+        expect![[r#"
+            exit 0
+            left: new.txt
+        "#]],
+    );
+    check(
+        &[],
+        &["--allow", "Edit(/new.txt)"],
+        expect![[r#"
+            exit 0
+            left: new.txt
+        "#]],
+    );
+    check(
+        &[],
+        &["--allow", "Edit", "--ask", "Edit(/new.txt)"],
+        expect![[r#"
+            exit 0
+            left:
+        "#]],
+    );
+}

@@ -36,6 +36,11 @@ pub mod stores {
     pub use heeler_store::*;
 }
 
+/// Commands that have a word in what an agent does.
+pub mod hooks {
+    pub use heeler_hooks::*;
+}
+
 /// What models can call.
 pub mod tools {
     pub use heeler_tools::*;

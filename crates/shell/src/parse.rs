@@ -11,14 +11,37 @@ pub(crate) fn program(text: &str) -> Option<Program> {
     held(|| Parser::new(text.as_bytes(), &ParserOptions::default()).parse_program().ok())
 }
 
+/// How deep brackets may be nested in a word that expands something: this parser tries each level
+/// of `${a[${b[...` again and again.
+const BRACKETS_DEPTH_MAX: usize = 2;
+
 /// The pieces of a word.
 pub(crate) fn word(text: &str) -> Option<Vec<WordPieceWithSource>> {
+    if is_slow(text) {
+        return None;
+    }
     held(|| word::parse(text, &ParserOptions::default()).ok())
 }
 
 /// The pieces of a text in which quotes mean nothing: a here-document, arithmetic.
 pub(crate) fn text(text: &str) -> Option<Vec<WordPieceWithSource>> {
+    if is_slow(text) {
+        return None;
+    }
     held(|| word::parse_heredoc(text, &ParserOptions::default()).ok())
+}
+
+fn is_slow(text: &str) -> bool {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'[' => depth += 1,
+            b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest > BRACKETS_DEPTH_MAX && text.contains('$')
 }
 
 fn held<T>(parse: impl FnOnce() -> Option<T>) -> Option<T> {

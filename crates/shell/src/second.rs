@@ -11,6 +11,9 @@ const PROGRESS_MAX: usize = 20_000;
 /// How deep the tree may be in all; chains of `&&` are deep without being nested.
 const TREE_DEPTH_MAX: usize = 20_000;
 
+/// How often `<<` may stand in a text: this parser keeps all documents that are begun, at each step.
+const DOCUMENTS_MAX: usize = 2_000;
+
 /// What is between the words of a [`Seen`] command.
 pub(crate) const BETWEEN: char = '\u{1f}';
 
@@ -28,6 +31,9 @@ pub(crate) type Seen = Vec<String>;
 
 /// What the parser sees.
 pub(crate) fn seen(text: &str) -> Result<Seen, Trouble> {
+    if text.matches("<<").count() > DOCUMENTS_MAX {
+        return Err(Trouble::TooLong);
+    }
     let tree = parse(text)?;
     if tree.root_node().has_error() {
         return Err(Trouble::Error);

@@ -149,36 +149,43 @@ struct Brace {
 }
 
 impl Brace {
+    /// The first pair that makes several words, in one pass.
     fn first(atoms: &[Atom]) -> Option<Self> {
-        let starts = atoms.iter().enumerate().filter(|(_, atom)| **atom == Atom::Plain('{'));
-        starts.into_iter().find_map(|(start, _)| Self::at(atoms, start))
-    }
-
-    fn at(atoms: &[Atom], start: usize) -> Option<Self> {
-        let (mut depth, mut cuts, mut close) = (0_usize, vec![start], None);
-        for (index, atom) in atoms.iter().enumerate().skip(start) {
+        let mut open: Vec<Vec<usize>> = Vec::new();
+        let mut first: Option<Vec<usize>> = None;
+        for (index, atom) in atoms.iter().enumerate() {
             match atom {
-                Atom::Plain('{') => depth += 1,
-                Atom::Plain(',') if depth == 1 => cuts.push(index),
-                Atom::Plain('}') => depth -= 1,
+                Atom::Plain('{') => open.push(vec![index]),
+                Atom::Plain(',') => open.last_mut().into_iter().for_each(|cuts| cuts.push(index)),
+                Atom::Plain('}') => {
+                    let Some(mut cuts) = open.pop() else { continue };
+                    cuts.push(index);
+                    let is_earlier = first.as_ref().is_none_or(|first| cuts[0] < first[0]);
+                    if is_earlier && (cuts.len() > 2 || is_range(&atoms[cuts[0]..index])) {
+                        first = Some(cuts);
+                    }
+                }
                 _ => {}
             }
-            if depth == 0 {
-                close = Some(index);
-                break;
-            }
         }
-        let end = close?;
-        cuts.push(end);
-        if cuts.len() > 2 {
-            let choices = cuts.windows(2).map(|cut| atoms[cut[0] + 1..cut[1]].to_vec()).collect();
-            return Some(Self { start, end: end + 1, choices });
-        }
-        let inside = Word { atoms: atoms[start + 1..end].to_vec() };
-        let is_range = inside.text().contains("..");
-        let hole = Hole { source: format!("{{{}}}", inside.text()), kind: HoleKind::Other };
-        is_range.then(|| Self { start, end: end + 1, choices: vec![vec![Atom::Hole(hole)]] })
+        first.map(|cuts| Self::of(atoms, &cuts))
     }
+
+    /// The pair with a comma at each cut between its ends.
+    fn of(atoms: &[Atom], cuts: &[usize]) -> Self {
+        let (start, end) = (cuts[0], cuts[cuts.len() - 1] + 1);
+        let choices = if cuts.len() > 2 {
+            cuts.windows(2).map(|cut| atoms[cut[0] + 1..cut[1]].to_vec()).collect()
+        } else {
+            let source = Word { atoms: atoms[start..end].to_vec() }.text();
+            vec![vec![Atom::Hole(Hole { source, kind: HoleKind::Other })]]
+        };
+        Self { start, end, choices }
+    }
+}
+
+fn is_range(inside: &[Atom]) -> bool {
+    inside.windows(2).any(|two| two == [Atom::Plain('.'), Atom::Plain('.')])
 }
 
 /// What `$'...'` means, between its quotes.

@@ -78,9 +78,7 @@ impl Reader<'_> {
         for words in &invocation.commands {
             self.fed(words, "{}");
         }
-        if !only_reads
-            || matches!(invocation.program.operands, Operands::Command(_) | Operands::Line(_))
-        {
+        if !only_reads {
             self.operands(invocation);
         }
         if invocation.program.special != Special::No {

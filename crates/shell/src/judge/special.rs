@@ -209,6 +209,11 @@ impl Reader<'_> {
         }
         let Some(target) = target else { return };
         let folder = self.scope.folder.clone();
+        let extent = if target.known().is_some() { Extent::Whole } else { Extent::Start };
+        let place = self.place.target(&target.known_prefix(), folder.as_deref(), extent);
+        if matches!(place, Target::Refused(..)) {
+            return;
+        }
         for source in sources {
             let text = source.text();
             let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();

@@ -42,7 +42,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("--library-path --inhibit-rpath --argv0 --glibc-hwcaps-prepend"),
         decides("--preload --audit", "a library is loaded into the program").valued(),
     ]),
-    changes("xargs gxargs").operands(Operands::Rest).special(Special::Xargs).options(&[
+    reads("xargs gxargs").operands(Operands::Rest).special(Special::Xargs).options(&[
         takes(
             "-a --arg-file -d --delimiter -E --eof -L --max-lines -n --max-args -P --max-procs \
              -s --max-chars --process-slot-var",

@@ -1,7 +1,9 @@
 //! The corpora of command lines: each verdict is one of those that are right for it.
 
-use heeler_shell::{Place, read};
+use heeler_shell::read;
 use serde::Deserialize;
+
+use crate::PLACE;
 
 const FIRST: [&str; 2] = [
     include_str!("../../../cli/tests/corpus/first/attempts.toml"),
@@ -20,16 +22,10 @@ struct Corpus {
 }
 
 #[derive(Deserialize)]
-struct Row {
-    command: String,
+pub(crate) struct Row {
+    pub(crate) command: String,
     want: Vec<String>,
 }
-
-const PLACE: Place<'_> = Place {
-    workspace: "/space/project",
-    home: Some("/home/user"),
-    temp: Some("/space/temp/private"),
-};
 
 /// The rows whose verdict is wrong, with the reasons that were given.
 fn wrong(rows: &[Row]) -> Vec<String> {
@@ -68,4 +64,13 @@ fn check(texts: [&str; 2]) {
 #[test]
 fn each_line_of_the_first_corpus_gets_a_verdict_that_is_right() {
     check(FIRST);
+}
+
+/// The rows of the first corpus.
+pub(crate) fn first() -> Vec<Row> {
+    let corpora = FIRST.map(|text| toml::from_str::<Corpus>(text).unwrap());
+    corpora
+        .into_iter()
+        .flat_map(|corpus| corpus.attempt.into_iter().chain(corpus.command))
+        .collect()
 }

@@ -2,3 +2,21 @@
 
 #[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod disguises;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod lines;
+#[cfg(test)]
+mod opinions;
+#[cfg(test)]
+mod rules;
+
+/// The place of all tests, which is that of the corpora.
+#[cfg(test)]
+const PLACE: heeler_shell::Place<'_> = heeler_shell::Place {
+    workspace: "/space/project",
+    home: Some("/home/user"),
+    temp: Some("/space/temp/private"),
+};

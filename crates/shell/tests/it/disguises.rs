@@ -1,0 +1,153 @@
+//! Whatever is wrapped around a line, and however it is quoted, it loses no concern.
+
+use heeler_shell::{Line, read};
+use proptest::prelude::*;
+use tree_sitter::{Node, Parser};
+
+use crate::PLACE;
+use crate::corpus::first;
+
+/// What can be put around a line; `@` stands for it, `%` for it in single quotes.
+const WRAPPERS: [&str; 22] = [
+    "( @\n)",
+    "{ @\n}",
+    "if true; then @\nfi",
+    "if false; then :; else @\nfi",
+    "while true; do @\ndone",
+    "for i in 1 2; do @\ndone",
+    "case x in *) @\n;; esac",
+    "echo $(@\n)",
+    "echo \"$(@\n)\"",
+    "x=$(@\n)",
+    "cat <(@\n)",
+    "true && { @\n}",
+    "{ @\n} | cat",
+    "echo | { @\n}",
+    "{ @\n} >/dev/null 2>&1",
+    "work() { @\n}; work",
+    "sh -c %",
+    "env bash -c %",
+    "timeout 5 bash -ec %",
+    "nice -n 3 nohup sh -c %",
+    "eval %",
+    "find . -maxdepth 0 -exec sh -c % \\;",
+];
+
+/// What can be put before a simple command.
+const PREFIXES: [&str; 8] =
+    ["env ", "env -i A=b ", "timeout 5 ", "nice -n 5 ", "nohup ", "command ", "time ", "! "];
+
+fn wrapped(wrapper: &str, line: &str) -> String {
+    let quoted = format!("'{}'", line.replace('\'', r"'\''"));
+    wrapper.replace('%', &quoted).replace('@', line)
+}
+
+fn asks(line: &Line) -> bool {
+    !line.concerns.is_empty()
+}
+
+fn check(before: &str, after: &str) -> Result<(), TestCaseError> {
+    let (plain, disguised) = (read(before, &PLACE), read(after, &PLACE));
+    prop_assert!(
+        !asks(&plain) || asks(&disguised),
+        "{before:?} asks for {:?}, not\n{after}",
+        plain.concerns
+    );
+    prop_assert!(plain.is_read_only || !disguised.is_read_only, "{after:?} only reads");
+    Ok(())
+}
+
+fn rows() -> impl Strategy<Value = String> {
+    let rows: Vec<String> = first().into_iter().map(|row| row.command).collect();
+    // What asks because it does not parse may parse in another place.
+    prop::sample::select(rows).prop_filter("it parses", |row| parses(row))
+}
+
+fn parses(line: &str) -> bool {
+    read(line, &PLACE).concerns.iter().all(|concern| !concern.why.contains("parse"))
+}
+
+/// The plain words of a line: where they are, and that quotes change nothing about them.
+fn words(line: &str) -> Vec<std::ops::Range<usize>> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).unwrap();
+    let tree = parser.parse(line, None).unwrap();
+    let mut found = Vec::new();
+    collect(tree.root_node(), line, &mut found);
+    found
+}
+
+fn collect(node: Node<'_>, line: &str, found: &mut Vec<std::ops::Range<usize>>) {
+    let text = &line[node.byte_range()];
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    let of_command =
+        node.parent().is_some_and(|parent| matches!(parent.kind(), "command" | "command_name"));
+    if node.kind() == "word"
+        && of_command
+        && text != "time"
+        && text != "-p"
+        && text.chars().all(is_plain)
+    {
+        found.push(node.byte_range());
+    }
+    let mut cursor = node.walk();
+    for child in node.children(&mut cursor) {
+        collect(child, line, found);
+    }
+}
+
+/// The word in other letters that mean the same.
+fn requoted(word: &str, how: usize) -> String {
+    let (first, rest) = word.split_at(1);
+    match how {
+        0 => format!("'{word}'"),
+        1 => format!("\"{word}\""),
+        2 => format!("\\{word}"),
+        3 => format!("{first}''{rest}"),
+        4 => format!("\"{first}\"{rest}"),
+        5 => format!("$'{word}'"),
+        6 => format!("{first}\\\n{rest}"),
+        _ => format!("$'\\x{:02x}'{rest}", first.as_bytes()[0]),
+    }
+}
+
+#[test]
+fn each_row_keeps_its_verdict_in_wrappers() {
+    // Each row in four of them, and each of them around many rows.
+    for (index, row) in first().iter().enumerate().filter(|(_, row)| parses(&row.command)) {
+        for wrapper in WRAPPERS.iter().cycle().skip(index * 4 % WRAPPERS.len()).take(4) {
+            check(&row.command, &wrapped(wrapper, &row.command)).unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn wrappers_in_wrappers_lose_nothing(
+        row in rows(),
+        wrappers in prop::collection::vec(prop::sample::select(WRAPPERS.to_vec()), 1..4),
+    ) {
+        let line = wrappers.iter().fold(row.clone(), |line, wrapper| wrapped(wrapper, &line));
+        check(&row, &line)?;
+    }
+
+    #[test]
+    fn a_prefix_loses_nothing(row in rows(), prefix in prop::sample::select(PREFIXES.to_vec())) {
+        let words = words(&row);
+        prop_assume!(words.first().is_some_and(|word| word.start == 0));
+        // A child that changes its folder leaves the shell where it is.
+        prop_assume!(!row.starts_with("cd ") && !row.starts_with("pushd "));
+        check(&row, &format!("{prefix}{row}"))?;
+    }
+
+    #[test]
+    fn quotes_lose_nothing(row in rows(), at in any::<prop::sample::Index>(), how in 0_usize..8) {
+        let words = words(&row);
+        prop_assume!(!words.is_empty());
+        let word = words[at.index(words.len())].clone();
+        let line = format!("{}{}{}", &row[..word.start], requoted(&row[word.clone()], how), &row[word.end..]);
+        check(&row, &line)?;
+    }
+}

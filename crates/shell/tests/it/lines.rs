@@ -1,0 +1,261 @@
+//! What is said of single lines, one for each thing that the reader knows.
+
+use expect_test::{Expect, expect};
+use heeler_shell::read;
+
+use crate::PLACE;
+
+fn check(line: &str, expected: Expect) {
+    let read = read(line, &PLACE);
+    let commands: Vec<String> =
+        read.commands.iter().map(|command| command.words.join(" ")).collect();
+    let mut text = format!("runs {}", commands.join(" | "));
+    if !read.writes.is_empty() {
+        text.push_str(&format!("\nwrites {}", read.writes.join(" ")));
+    }
+    for concern in &read.concerns {
+        text.push_str(&format!("\n{:?}: {}", concern.kind, concern.why));
+    }
+    if read.is_read_only {
+        text.push_str("\nonly reads");
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn what_only_looks_only_reads() {
+    check(
+        "ls -la | head",
+        expect![[r#"
+        runs ls -la | head
+        only reads"#]],
+    );
+    check(
+        "git status && git diff --stat",
+        expect![[r#"
+        runs git status | git diff --stat
+        only reads"#]],
+    );
+    check(
+        "git branch; command -v git",
+        expect![[r#"
+        runs git branch | command -v git
+        only reads"#]],
+    );
+    check(
+        "f() { ls; }; f",
+        expect![[r#"
+        runs ls | f
+        only reads"#]],
+    );
+    check(
+        "find . -name '*.rs' | xargs wc -l",
+        expect![[r#"
+            runs find . -name *.rs | xargs wc -l | wc -l {}
+            only reads"#]],
+    );
+    check("git branch new", expect!["runs git branch new"]);
+    check("git branch -d old", expect!["runs git branch -d old"]);
+    check(
+        "sort a -o b",
+        expect![[r#"
+        runs sort a -o b
+        writes /space/project/b"#]],
+    );
+    check(
+        "",
+        expect![[r#"
+        runs 
+        only reads"#]],
+    );
+    check(
+        "# only a remark",
+        expect![[r#"
+        runs 
+        only reads"#]],
+    );
+}
+
+#[test]
+fn paths_are_followed_through_folders_and_variables() {
+    check(
+        "cd src && echo a > b.txt 2>/dev/null",
+        expect![[r#"
+        runs cd src | echo a
+        writes /space/project/src/b.txt"#]],
+    );
+    check(
+        "(cd /etc); cd docs; echo a > ../b",
+        expect![[r#"
+        runs cd /etc | cd docs | echo a
+        writes /space/project/b"#]],
+    );
+    check(
+        "pushd /etc; popd; echo a > b",
+        expect![[r#"
+        runs pushd /etc | popd | echo a
+        writes /space/project/b"#]],
+    );
+    check(
+        "cd \"$TMPDIR\" && rm -rf build",
+        expect![[r#"
+        runs cd /space/temp/private | rm -rf build
+        writes /space/temp/private/build"#]],
+    );
+    check(
+        "T=$(mktemp -d); cp a \"$T/b\"; rm -rf \"$(mktemp -d)\"",
+        expect!["runs mktemp -d | cp a $T/b | mktemp -d | rm -rf $(mktemp -d)"],
+    );
+    check(
+        "cp x ../y",
+        expect![[r#"
+        runs cp x ../y
+        writes /space/y
+        Leaves: writes to /space/y, which is outside of the workspace"#]],
+    );
+    check(
+        "cp vendor/.envrc .",
+        expect![[r#"
+        runs cp vendor/.envrc .
+        writes /space/project
+        Leaves: writes to /space/project/.envrc, which is protected: programs read it as orders"#]],
+    );
+    check(
+        "echo a > \"$x/../b\"; echo a > /opt/$x",
+        expect![[r#"
+        runs echo a | echo a
+        Leaves: writes to /opt, which is outside of the workspace"#]],
+    );
+    check(
+        "rm -f -- \"$x\" ./$y '*'",
+        expect![[r#"
+        runs rm -f -- $x ./$y *
+        writes /space/project/*"#]],
+    );
+    check(
+        "rm -f .git/index.lock",
+        expect![[r#"
+        runs rm -f .git/index.lock
+        writes /space/project/.git/index.lock"#]],
+    );
+}
+
+#[test]
+fn commands_within_commands_are_found() {
+    check(
+        "cat <<EOF | bash\nls $(git push)\nEOF",
+        expect![[r#"
+        runs git push | cat | bash
+        Leaves: git push talks to another repository
+        NotUnderstood: a shell runs what it reads"#]],
+    );
+    check(
+        "bash <<'EOF'\ncd docs\necho $HOME > a\nEOF",
+        expect![[r#"
+        runs bash | cd docs | echo /home/user
+        writes /space/project/docs/a"#]],
+    );
+    check(
+        "find . -name '*.o' -exec rm {} +",
+        expect![[r#"
+        runs find . -name *.o -exec rm {} + | rm {}
+        Irreversible: removes {} for good"#]],
+    );
+    check(
+        "xargs -I% cp % /etc/x",
+        expect![[r#"
+        runs xargs -I% cp % /etc/x | cp % /etc/x
+        writes /etc/x
+        Leaves: writes to /etc/x, which is outside of the workspace"#]],
+    );
+    check(
+        "env -S 'A=b git push' x",
+        expect![[r#"
+        runs env -S A=b git push x | env A=b git push x | git push x
+        Leaves: git push talks to another repository"#]],
+    );
+    check(
+        "command git push",
+        expect![[r#"
+        runs command git push | git push
+        Leaves: git push talks to another repository"#]],
+    );
+    check(
+        "sed -i.bak s/a/b/ x.txt; awk '{print > \"out\"}' y",
+        expect![[r#"
+        runs sed -i.bak s/a/b/ x.txt | awk {print > "out"} y
+        writes /space/project/x.txt /space/project/out"#]],
+    );
+    check(
+        "cargo +nightly --config a.b=c test",
+        expect![[r#"
+        runs cargo +nightly --config a.b=c test
+        Environment: decides which programs cargo runs"#]],
+    );
+    check(
+        "trap 'rm -r a' EXIT",
+        expect![[r#"
+        runs trap rm -r a EXIT | rm -r a
+        writes /space/project/a
+        Irreversible: removes a for good"#]],
+    );
+}
+
+#[test]
+fn options_make_the_difference() {
+    check("git rm --cached -r a; git rm a", expect!["runs git rm --cached -r a | git rm a"]);
+    check("git restore --staged a", expect!["runs git restore --staged a"]);
+    check(
+        "git restore --staged --worktree a",
+        expect![[r#"
+        runs git restore --staged --worktree a
+        Irreversible: git restore overwrites what is in files"#]],
+    );
+    check(
+        "git clean -nd; git clean -fd",
+        expect![[r#"
+        runs git clean -nd | git clean -fd
+        Irreversible: git clean removes files for good"#]],
+    );
+    check(
+        "git checkout main; git checkout -b a/b; git checkout a.rs",
+        expect![[r#"
+        runs git checkout main | git checkout -b a/b | git checkout a.rs
+        Irreversible: git checkout of paths overwrites what is in them"#]],
+    );
+    check(
+        "git -c user.name=x -c core.editor=vi commit",
+        expect![[r#"
+        runs git -c user.name=x -c core.editor=vi commit
+        Environment: core.editor decides what git runs"#]],
+    );
+    check(
+        "kill %1 $! \"$PID\"; kill $PPID",
+        expect![[r#"
+        runs kill %1 $! $PID | kill $PPID
+        Leaves: signals the process $PPID"#]],
+    );
+    check(
+        "chmod +x a; chmod u+s b",
+        expect![[r#"
+        runs chmod +x a | chmod u+s b
+        writes /space/project/a /space/project/b
+        Leaves: gives a program the rights of its owner"#]],
+    );
+}
+
+#[test]
+fn what_does_not_parse_runs_nothing_that_is_known() {
+    check(
+        "x=1 f() { ls; }",
+        expect![[r#"
+        runs 
+        NotUnderstood: it does not parse as shell"#]],
+    );
+    check(
+        "echo 'a",
+        expect![[r#"
+        runs 
+        NotUnderstood: it does not parse as shell"#]],
+    );
+}

@@ -3,6 +3,7 @@
 //! Everything a process inherits enters here and nowhere else: variables, folders, model names.
 //! Below this floor all of it is an argument.
 
+mod call;
 mod environment;
 mod home;
 mod model;
@@ -15,6 +16,6 @@ mod tests;
 pub use environment::Environment;
 pub use home::home_folder;
 pub use model::{ModelChoice, NamedModel};
-pub use permission::{Permission, SettingsFiles, settings_files};
+pub use permission::{Explained, Permission, SettingsFiles, settings_files};
 pub use prompt::system_prompt;
 pub use setup::{Assembly, Setup, SetupError, open_store};

@@ -2,9 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use heeler_core::{Mode, Policy, Rule};
-use heeler_settings::{Context, Files, Layer, Loaded, Setting, Source, Trust, load};
+use heeler_core::{Judgement, Mode, Policy, Rule};
+use heeler_settings::{
+    Context, Files, Layer, Loaded, Setting, Source, Trust, check_examples, load,
+};
+use heeler_turn::verdict::judge;
 
+use crate::call::Place;
+use crate::setup::{bash, toolset};
 use crate::{Environment, SetupError, home_folder};
 
 /// The names of the tools, which rules speak of.
@@ -68,6 +73,13 @@ impl Permission {
         let sources = sources(&self.files, &files)?;
         let flags = Layer::of_flags(self.rules, self.mode, &context)?;
         let loaded = load(&sources, vec![flags], &context)?;
+        if !loaded.examples.is_empty() {
+            let tools = toolset(bash(environment, &loaded))?;
+            let home = context.homes.first().map(String::as_str);
+            let place = Place { tools: &tools, workspace: &context.workspace, home };
+            let facts = |tool: &str, text: &str| Ok(place.facts(tool, text)?.1);
+            check_examples(&loaded.examples, &context.workspace, facts)?;
+        }
         let policy = Policy {
             mode: loaded.mode.as_ref().map_or(self.mode_default, |mode| mode.value),
             rules: loaded.rules.clone(),
@@ -77,6 +89,43 @@ impl Permission {
         };
         Ok((policy, loaded))
     }
+
+    /// What would become of a call that is written as `Tool(argument)`.
+    ///
+    /// # Errors
+    /// When the call cannot be understood, and as [`settle`](Self::settle) does.
+    pub fn explain(
+        self,
+        environment: &Environment,
+        workspace: &Path,
+        call: &str,
+    ) -> Result<Explained, SetupError> {
+        let (policy, loaded) = self.settle(environment, workspace)?;
+        let refused = |why: &str| SetupError::new(format!("`{call}`: {why}"));
+        let (tool, argument) = call
+            .trim()
+            .split_once('(')
+            .and_then(|(tool, rest)| Some((tool.trim(), rest.strip_suffix(')')?)))
+            .filter(|(_, argument)| !argument.trim().is_empty())
+            .ok_or_else(|| refused("write the call as Tool(argument), such as `Bash(git push)`"))?;
+        let tools = toolset(bash(environment, &loaded))?;
+        let home = environment.get("HOME")?;
+        let place = Place { tools: &tools, workspace: &policy.workspace, home };
+        let (tool, facts) = place.facts(tool, argument).map_err(|why| refused(&why))?;
+        let judgement = judge(&policy, &[], &tool, &facts);
+        Ok(Explained { judgement, mode: policy.mode, loaded })
+    }
+}
+
+/// What would become of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explained {
+    /// The verdict, with what decided.
+    pub judgement: Judgement,
+    /// The mode it was judged in.
+    pub mode: Mode,
+    /// All that the files and flags say.
+    pub loaded: Loaded,
 }
 
 /// Where the files of settings are, for somebody who works here.

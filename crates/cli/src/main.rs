@@ -2,7 +2,7 @@
 //!
 //! What an agent is stands in the library; here is what a terminal needs beside it: words,
 //! signals, and which code a script sees at the end. Read in this order: `arguments`, `exec` (an
-//! agent at work), `sessions` (what is stored), `exit`, `say`; `demo` and `completions` by the way.
+//! agent at work), `sessions` (what is stored), `permissions` (what may run), `exit`, `say`; `demo` and `completions` by the way.
 //!
 //! Invariant: nothing here that somebody who builds on the library would miss.
 
@@ -11,6 +11,7 @@ mod completions;
 mod demo;
 mod exec;
 mod exit;
+mod folder;
 mod permissions;
 mod say;
 mod sessions;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Sessions(arguments) => sessions::run(&arguments),
         Command::Show(arguments) => sessions::show(&arguments),
         Command::Audit(arguments) => sessions::audit(&arguments),
+        Command::Permissions(arguments) => permissions::run(&arguments),
         Command::Completions { shell } => completions::print(shell),
     };
     match exit {

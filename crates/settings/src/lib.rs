@@ -11,6 +11,7 @@
 
 mod document;
 mod error;
+mod examples;
 mod files;
 mod layer;
 mod loaded;
@@ -20,10 +21,10 @@ mod trust;
 
 pub use document::FILE_BYTES_MAX;
 pub use error::SettingsError;
+pub use examples::check_examples;
 pub use files::Files;
 pub use layer::{
-    Confinement, Example, HOOK_EVENTS, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer, Note,
-    RULES_MAX, Setting,
+    Confinement, Example, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer, Note, RULES_MAX, Setting,
 };
 pub use loaded::{Loaded, UntrustedFile, load, merge};
 pub use source::{Aspect, Context, Place, Source};

@@ -91,7 +91,7 @@ impl Aspect {
             Self::Rules => "rules that allow",
             Self::Mode => "the permission mode",
             Self::Folders => "folders beside the workspace",
-            Self::Hooks => "hooks, which are commands",
+            Self::Hooks => "commands that run by themselves (hooks)",
             Self::Environment => "variables of commands",
             Self::Sandbox => "a wider sandbox",
         }

@@ -5,7 +5,9 @@ mod permission;
 mod tests;
 mod value;
 
-pub(crate) use permission::PermissionArguments;
+pub(crate) use permission::{
+    HereArguments, PermissionArguments, PermissionsArguments, PermissionsCommand,
+};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Show(ShowArguments),
     /// Check a session's journal, and list what was done and what allowed it
     Audit(AuditArguments),
+    /// Say what may run here and why, and trust this folder's own settings
+    Permissions(PermissionsArguments),
     /// Print completions for a shell, such as for `source <(heeler completions bash)`
     Completions {
         /// Which shell

@@ -3,31 +3,93 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use clap::Args;
+use clap::{Args, Subcommand};
 use heeler_assembly::{Permission, SettingsFiles};
 use heeler_core::{Mode, Rule, RuleEffect};
 use heeler_settings::Setting;
 
 use super::value::text;
 
+/// The arguments of `permissions`.
+#[derive(Args)]
+pub(crate) struct PermissionsArguments {
+    #[command(subcommand)]
+    pub(crate) command: PermissionsCommand,
+}
+
+/// What to do about what may run.
+#[derive(Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// Say whether a call would run here, and what decides: `Bash(git push)`, `Edit(src/main.rs)`
+    Explain {
+        /// The tool and its argument: a command line, a path, or an address
+        #[arg(value_name = "CALL", value_parser = text())]
+        call: String,
+        #[command(flatten)]
+        here: HereArguments,
+    },
+    /// List the rules, the mode and whatever else the settings say, each with its source
+    List {
+        #[command(flatten)]
+        here: HereArguments,
+    },
+    /// Show what this folder's own files ask for, and trust exactly that
+    Trust {
+        /// Trust it without asking
+        #[arg(long, conflicts_with = "revoke")]
+        yes: bool,
+        /// Take back all trust in this folder's files
+        #[arg(long)]
+        revoke: bool,
+        /// Look at this folder instead of the current one
+        #[arg(long, value_name = "FOLDER")]
+        cwd: Option<PathBuf>,
+    },
+}
+
+/// Where, and under which flags.
+#[derive(Args)]
+pub(crate) struct HereArguments {
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// As if working in this folder instead of the current one
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// As if in this mode: ask, accept-edits, plan, allow-listed or bypass. Without, the settings
+    /// say; else it is ask
+    #[arg(long, value_name = "MODE", value_parser = text())]
+    mode: Option<String>,
+    #[command(flatten)]
+    permission: PermissionArguments,
+}
+
+impl HereArguments {
+    /// What the flags say may run, for somebody who can be asked.
+    pub(crate) fn permission(&self) -> Result<Permission> {
+        let permission = self.permission.read("--mode", self.mode.as_deref())?;
+        Ok(Permission { mode_default: Mode::Ask, interactive: true, ..permission })
+    }
+}
+
 /// What the command line says of permission.
 #[derive(Args)]
 pub(crate) struct PermissionArguments {
     /// Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
     #[arg(long, value_name = "RULE", value_parser = text())]
-    pub(crate) allow: Vec<String>,
+    allow: Vec<String>,
     /// Ask before this runs, whatever allows it; may be given often
     #[arg(long, value_name = "RULE", value_parser = text())]
-    pub(crate) ask: Vec<String>,
+    ask: Vec<String>,
     /// Never let this run, in any mode; may be given often
     #[arg(long, value_name = "RULE", value_parser = text())]
-    pub(crate) deny: Vec<String>,
+    deny: Vec<String>,
     /// Read this file of settings too, after the usual ones
     #[arg(long, value_name = "FILE", conflicts_with = "no_settings")]
-    pub(crate) settings: Option<PathBuf>,
+    settings: Option<PathBuf>,
     /// Read no files of settings: neither what they allow nor what they deny counts
     #[arg(long)]
-    pub(crate) no_settings: bool,
+    no_settings: bool,
 }
 
 impl PermissionArguments {

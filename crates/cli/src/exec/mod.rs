@@ -11,7 +11,7 @@ mod watch;
 
 pub(crate) use text::progress;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use heeler_assembly::{Environment, ModelChoice, Permission, Setup, open_store};
@@ -20,6 +20,7 @@ use heeler_engine::{Cursor, Parts, Seen, Session};
 
 use crate::arguments::ExecArguments;
 use crate::exit::Exit;
+use crate::folder::workspace;
 use crate::permissions;
 use crate::say::{say, told};
 use choose::Existing;
@@ -104,16 +105,6 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         let id = existing.map(|existing| existing.id);
         run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await
     })
-}
-
-/// The folder to work in, absolute and without links: rules and facts compare it as text.
-fn workspace(cwd: Option<&Path>) -> Result<PathBuf> {
-    let folder = cwd.unwrap_or(Path::new("."));
-    let absolute = folder
-        .canonicalize()
-        .with_context(|| format!("cannot work in {}; use --cwd FOLDER", folder.display()))?;
-    anyhow::ensure!(absolute.is_dir(), "{} is not a folder; use --cwd FOLDER", folder.display());
-    Ok(absolute)
 }
 
 fn setup(

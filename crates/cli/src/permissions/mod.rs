@@ -1,8 +1,66 @@
 //! `heeler permissions`: what may run here, and why.
 
+mod explain;
+mod list;
+mod trust;
+
+use std::io::{ErrorKind, Write as _};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use heeler_assembly::{Environment, Permission};
 use heeler_settings::{Loaded, UntrustedFile};
 
+use crate::arguments::{HereArguments, PermissionsArguments, PermissionsCommand};
+use crate::exit::Exit;
+use crate::folder::workspace;
 use crate::say::say;
+
+/// Runs `heeler permissions`.
+pub(crate) fn run(arguments: &PermissionsArguments) -> Result<Exit> {
+    let (text, exit) = match &arguments.command {
+        PermissionsCommand::Explain { call, here } => {
+            (explain::text(&Here::of(here)?, call)?, Exit::Done)
+        }
+        PermissionsCommand::List { here } => (list::text(Here::of(here)?)?, Exit::Done),
+        PermissionsCommand::Trust { revoke: true, cwd, .. } => {
+            (trust::revoke(&workspace(cwd.as_deref())?)?, Exit::Done)
+        }
+        PermissionsCommand::Trust { yes, cwd, .. } => {
+            return trust::run(&workspace(cwd.as_deref())?, *yes);
+        }
+    };
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Where a question is asked, and under which flags.
+struct Here {
+    environment: Environment,
+    workspace: PathBuf,
+    permission: Permission,
+    json: bool,
+}
+
+impl Here {
+    fn of(arguments: &HereArguments) -> Result<Self> {
+        Ok(Self {
+            environment: Environment::of_this_process(),
+            workspace: workspace(arguments.cwd.as_deref())?,
+            permission: arguments.permission()?,
+            json: arguments.json,
+        })
+    }
+}
+
+/// Writes to stdout; whoever stopped reading has what they wanted.
+fn print(text: &str) -> Result<()> {
+    let out = &mut std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
 
 /// Says in one line what of the repository's settings does not count, and in another that there
 /// is more to be known of the files.
@@ -25,4 +83,9 @@ pub(crate) fn warn(loaded: &Loaded) {
 fn lacks(file: &UntrustedFile) -> String {
     let aspects: Vec<&str> = file.aspects.iter().map(|aspect| aspect.words()).collect();
     format!("{} of {}", aspects.join(", "), file.name)
+}
+
+/// The name of a mode, as it is given.
+fn mode_name(mode: heeler_core::Mode) -> Result<String> {
+    Ok(serde_json::to_value(mode)?.as_str().unwrap_or_default().to_owned())
 }

@@ -25,6 +25,7 @@ fn help() {
               sessions     List, export or delete the stored sessions
               show         Show a session: what was said, what was run, what it cost
               audit        Check a session's journal, and list what was done and what allowed it
+              permissions  Say what may run here and why, and trust this folder's own settings
               completions  Print completions for a shell, such as for `source <(heeler completions bash)`
 
             Options:

@@ -34,6 +34,8 @@ mod owner;
 #[cfg(test)]
 mod permission;
 #[cfg(test)]
+mod permissions;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod repository;

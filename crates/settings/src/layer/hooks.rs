@@ -1,24 +1,11 @@
 //! `hooks`: commands that run by themselves, in Claude Code's form.
 
+use heeler_core::HookEvent;
+
 use super::fields::{Fields, list, unknown_name, wrong};
 use super::{HookSetting, Reading};
 use crate::SettingsError;
 use crate::document::{Node, Value};
-
-/// The events that hooks can be about, by Claude Code's names.
-pub const HOOK_EVENTS: [&str; 11] = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PreCompact",
-    "Stop",
-    "SubagentStart",
-    "SubagentStop",
-    "SessionEnd",
-];
 
 /// The longest a hook may be given.
 pub const HOOK_TIMEOUT_SECONDS_MAX: u32 = 24 * 60 * 60;
@@ -31,23 +18,25 @@ impl Reading<'_> {
         };
         for event in events {
             let path = format!("hooks.{}", event.key);
-            if !HOOK_EVENTS.contains(&&*event.key) {
-                let why = unknown_name(&format!("`{path}`"), "event", &event.key, &HOOK_EVENTS);
+            let Some(known) = HookEvent::ALL.into_iter().find(|known| known.name() == event.key)
+            else {
+                let names = HookEvent::ALL.map(HookEvent::name);
+                let why = unknown_name(&format!("`{path}`"), "event", &event.key, &names);
                 if !self.is_foreign() {
                     return Err(SettingsError::at(name, event.line, why));
                 }
                 self.note(event.line, format!("its hooks never run: {why}"));
                 continue;
-            }
+            };
             for group in list(name, &path, &event.node)? {
-                self.group(&event.key, &path, group)?;
+                self.group(known, &path, group)?;
             }
         }
         Ok(())
     }
 
     /// The hooks of one matcher.
-    fn group(&mut self, event: &str, path: &str, node: &Node) -> Result<(), SettingsError> {
+    fn group(&mut self, event: HookEvent, path: &str, node: &Node) -> Result<(), SettingsError> {
         let mut fields = Fields::of(&self.source.name, path, node)?;
         let matcher = fields.text("matcher")?.unwrap_or_default();
         for hook in fields.list("hooks")? {
@@ -58,7 +47,7 @@ impl Reading<'_> {
 
     fn hook(
         &mut self,
-        event: &str,
+        event: HookEvent,
         matcher: &str,
         path: &str,
         node: &Node,
@@ -85,7 +74,7 @@ impl Reading<'_> {
         };
         let unknown = self.unknown();
         self.layer.hooks.push(HookSetting {
-            event: event.to_owned(),
+            event,
             matcher: matcher.to_owned(),
             command: command.to_owned(),
             timeout_seconds,

@@ -8,14 +8,14 @@ mod sandbox;
 #[cfg(test)]
 mod tests;
 
-pub use hooks::{HOOK_EVENTS, HOOK_TIMEOUT_SECONDS_MAX};
+pub use hooks::HOOK_TIMEOUT_SECONDS_MAX;
 pub use permissions::RULES_MAX;
 pub(crate) use rule::pattern_of;
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use heeler_core::{Mode, Rule};
+use heeler_core::{HookEvent, Mode, Rule, RuleEffect};
 
 use crate::SettingsError;
 use crate::document::{self, Node, Value};
@@ -43,8 +43,8 @@ pub struct Note {
 /// A command that runs by itself when something happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookSetting {
-    /// When it runs, by Claude Code's name; one of [`HOOK_EVENTS`].
-    pub event: String,
+    /// When it runs.
+    pub event: HookEvent,
     /// Which tools or kinds it is about, as it was written; empty is all of them.
     pub matcher: String,
     /// The command line.
@@ -173,7 +173,7 @@ impl Layer {
     pub fn asks_for(&self) -> BTreeSet<Aspect> {
         let widens =
             |confinement: &Setting<Confinement>| confinement.value != Confinement::Required;
-        let allows = |rule: &Rule| rule.effect == heeler_core::RuleEffect::Allow;
+        let allows = |rule: &Rule| rule.effect == RuleEffect::Allow;
         let asked = |aspect: &Aspect| match aspect {
             Aspect::Rules => self.rules.iter().any(allows),
             Aspect::Mode => self.mode.is_some(),

@@ -5,8 +5,6 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use heeler_core::RuleEffect;
-
 use super::*;
 
 fn context() -> Context {

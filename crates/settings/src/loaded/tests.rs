@@ -41,7 +41,7 @@ fn layer(place: Place, says: &[Aspect], trusted: &[Aspect]) -> Layer {
             Aspect::Mode => layer.mode = Some(setting(Mode::AcceptEdits, place)),
             Aspect::Folders => layer.folders.push(setting("/f".into(), place)),
             Aspect::Hooks => layer.hooks.push(HookSetting {
-                event: "Stop".into(),
+                event: heeler_core::HookEvent::Stop,
                 matcher: String::new(),
                 command: "x".into(),
                 timeout_seconds: None,

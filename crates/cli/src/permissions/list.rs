@@ -1,0 +1,97 @@
+//! `heeler permissions list`.
+
+use anyhow::Result;
+use heeler_core::{Mode, RuleEffect};
+use heeler_settings::{Confinement, Loaded};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Here, lacks, mode_name};
+use crate::say::harmless;
+
+/// One thing that is set.
+#[derive(Serialize)]
+struct Line {
+    what: &'static str,
+    value: String,
+    source: String,
+}
+
+/// What is set here, for a person or as JSON.
+pub(super) fn text(here: Here) -> Result<String> {
+    let (policy, loaded) = here.permission.settle(&here.environment, &here.workspace)?;
+    let lines = lines(policy.mode, &loaded)?;
+    if here.json {
+        return Ok(format!("{}\n", as_json(&lines, &loaded)));
+    }
+    let mut text = String::new();
+    for Line { what, value, source } in &lines {
+        text += &format!("{what:<8}  {value}  ({source})\n");
+    }
+    for note in &loaded.notes {
+        text += &format!("note: {}: {}\n", note.source, note.text);
+    }
+    for file in &loaded.untrusted {
+        text += &format!("not trusted: {}\n", lacks(file));
+    }
+    Ok(harmless(&text))
+}
+
+/// Rules first, the strictest before; then the rest.
+fn lines(mode: Mode, loaded: &Loaded) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for (effect, what) in
+        [(RuleEffect::Deny, "deny"), (RuleEffect::Ask, "ask"), (RuleEffect::Allow, "allow")]
+    {
+        let rules = loaded.rules.iter().filter(|rule| rule.effect == effect);
+        lines.extend(rules.map(|rule| Line {
+            what,
+            value: rule.to_string(),
+            source: rule.source.clone(),
+        }));
+    }
+    let source = loaded.mode.as_ref().map_or("default", |mode| &mode.source).to_owned();
+    lines.push(Line { what: "mode", value: mode_name(mode)?, source });
+    if let Some(source) = &loaded.bypass_ruled_out {
+        lines.push(Line { what: "mode", value: "never bypass".into(), source: source.clone() });
+    }
+    for hook in &loaded.hooks {
+        let matcher = if hook.matcher.is_empty() { "*" } else { &hook.matcher };
+        let value = format!("{} {matcher}: {}", hook.event, hook.command);
+        lines.push(Line { what: "hook", value, source: hook.source.clone() });
+    }
+    for (name, value) in &loaded.environment {
+        // Values may be secrets.
+        lines.push(Line { what: "variable", value: name.clone(), source: value.source.clone() });
+    }
+    if let Some(set) = &loaded.confinement {
+        let value = match set.value {
+            Confinement::Off => "off",
+            Confinement::On => "on",
+            Confinement::Required => "required",
+        };
+        lines.push(Line { what: "sandbox", value: value.into(), source: set.source.clone() });
+    }
+    for folder in &loaded.writable {
+        let value = format!("writable {}", folder.value.display());
+        lines.push(Line { what: "sandbox", value, source: folder.source.clone() });
+    }
+    if let Some(set) = &loaded.network {
+        let value = if set.value { "network on" } else { "network off" };
+        lines.push(Line { what: "sandbox", value: value.into(), source: set.source.clone() });
+    }
+    Ok(lines)
+}
+
+fn as_json(lines: &[Line], loaded: &Loaded) -> Value {
+    let notes = loaded.notes.iter().map(|n| json!({ "source": n.source, "text": n.text }));
+    let untrusted = loaded.untrusted.iter().map(|file| {
+        let aspects = file.aspects.iter().map(|aspect| aspect.name()).collect::<Vec<_>>();
+        json!({ "file": file.name, "aspects": aspects })
+    });
+    json!({
+        "settings": lines,
+        "notes": notes.collect::<Vec<_>>(),
+        "untrusted": untrusted.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,99 @@
+//! `heeler permissions trust`.
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::Path;
+
+use anyhow::Result;
+use heeler_assembly::{Environment, Permission, settings_files};
+use heeler_settings::{Trust, UntrustedFile};
+
+use super::{lacks, print};
+use crate::exit::Exit;
+use crate::say::{harmless, say};
+
+/// Shows what asks for trust, and grants it when somebody says so.
+pub(super) fn run(workspace: &Path, yes: bool) -> Result<Exit> {
+    let environment = Environment::of_this_process();
+    let (_, loaded) = Permission::default().settle(&environment, workspace)?;
+    if loaded.untrusted.is_empty() {
+        print("nothing here asks for more trust than it has\n")?;
+        return Ok(Exit::Done);
+    }
+    let shown: String = loaded.untrusted.iter().map(show).collect();
+    print(&shown)?;
+    if !(yes || is_wanted()) {
+        say("heeler: nothing was trusted; add --yes to trust exactly what is shown above");
+        return Ok(Exit::Failure);
+    }
+    let trust = Trust::of(&settings_files(&environment, workspace)?.heeler_home);
+    for file in &loaded.untrusted {
+        trust.grant(workspace, file)?;
+        print(&format!("trusted: {}\n", harmless(&lacks(file))))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Takes back all trust in a folder's files.
+pub(super) fn revoke(workspace: &Path) -> Result<String> {
+    let files = settings_files(&Environment::of_this_process(), workspace)?;
+    let revoked = Trust::of(&files.heeler_home).revoke(workspace)?;
+    Ok(format!("files no longer trusted: {revoked}\n"))
+}
+
+/// Asks a person, when there is one.
+fn is_wanted() -> bool {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return false;
+    }
+    say("Trust exactly this? Type yes to do so:");
+    let mut answer = String::new();
+    // Who cannot answer did not say yes.
+    let _ = std::io::stdin().lock().read_line(&mut answer);
+    answer.trim() == "yes"
+}
+
+/// A file as it would be trusted: what it asks for, and every byte of it.
+fn show(file: &UntrustedFile) -> String {
+    let text = String::from_utf8_lossy(&file.content);
+    let body = visible(&harmless(&text));
+    let head = harmless(&lacks(file));
+    format!("{head}:\n\n{}\n\n", body.trim_end_matches('\n'))
+}
+
+/// A text whose characters that cannot be seen, or turn others around, are written out: what is
+/// trusted has to be what is seen.
+fn visible(text: &str) -> String {
+    let is_hidden = |c: char| {
+        matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+        )
+    };
+    let mut visible = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) {
+            visible.extend(c.escape_unicode());
+        } else {
+            visible.push(c);
+        }
+    }
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn what_cannot_be_seen_is_written_out() {
+        for (text, expected) in [
+            ("plain \u{e4}\n", "plain \u{e4}\n"),
+            ("a\u{202e}b", "a\\u{202e}b"),
+            ("\u{feff}x\u{200b}y", "\\u{feff}x\\u{200b}y"),
+            ("\u{e0041}", "\\u{e0041}"),
+        ] {
+            assert_eq!(visible(text), expected);
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod setup;
 mod tests;
 
 pub use environment::Environment;
+pub use heeler_secrets::Secrets;
 pub use home::home_folder;
 pub use model::{ModelChoice, NamedModel};
 pub use permission::{Explained, Permission, SettingsFiles, settings_files};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use heeler_core::{Approver, EstimateSettings, Limits, Settings, Tool};
 use heeler_engine::{Parts, Toolset};
 use heeler_sandbox::Launcher;
+use heeler_secrets::Secrets;
 use heeler_settings::{Loaded, SettingsError};
 use heeler_store::FileStore;
 use heeler_tools::{Bash, allowed_environment};
@@ -83,6 +84,7 @@ impl Setup {
         bash.warm(&self.workspace);
         parts.tools = toolset(bash)?;
         parts.approver = self.approver;
+        parts.secrets = Arc::new(Secrets::of_variables(self.environment.iter()));
         parts.spill = Some(Arc::new(store.clone()));
         parts.system = system_prompt(&self.workspace);
         parts.settings = Settings {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use heeler_core::{Approver, Clock, Entropy, Hooks, Provider, SessionStore, Settings, Spill};
+use heeler_secrets::Secrets;
 use heeler_turn::TokenEstimate;
 use heeler_turn::retry;
 
@@ -36,6 +37,8 @@ pub struct Parts {
     pub retry: retry::Policy,
     /// Estimates tokens instead of counting characters.
     pub estimate: Option<Arc<dyn TokenEstimate>>,
+    /// What is taken out of results and progress before anybody sees them or they are written.
+    pub secrets: Arc<Secrets>,
     /// The most characters of one result that enter the history.
     pub result_chars_max: usize,
     /// Milliseconds after which a call is cancelled, unless its tool says otherwise; 0 for never.
@@ -65,6 +68,7 @@ impl Parts {
             settings,
             retry: retry::Policy::default(),
             estimate: None,
+            secrets: Arc::default(),
             result_chars_max: 200_000,
             call_timeout_millis: 660_000,
             heartbeat_millis: 30_000,

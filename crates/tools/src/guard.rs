@@ -72,6 +72,28 @@ pub(crate) fn check_seen(
     Err(ToolError::for_model(format!("{path} {why}; Read it, then try again")))
 }
 
+/// Refuses text that was redacted when the model saw it: written back, the marker would stand where
+/// the secret was. A file that speaks of the marker itself may be changed.
+pub(crate) fn check_unredacted(
+    path: &str,
+    texts: &[&str],
+    before: Option<&Loaded>,
+) -> Result<(), ToolError> {
+    let marker = heeler_secrets::MARKER;
+    let has_marker = texts.iter().any(|text| text.contains(marker));
+    let is_its_own = || {
+        before.is_some_and(|file| memchr::memmem::find(&file.bytes, marker.as_bytes()).is_some())
+    };
+    if !has_marker || is_its_own() {
+        return Ok(());
+    }
+    Err(ToolError::for_model(format!(
+        "the text holds `{marker}...]`, which stands for a secret that you were not shown, so it \
+         would not be written to {path} as it is; change the parts around it with Edit, or leave \
+         the place to the user"
+    )))
+}
+
 /// Notes in `output` that the session now knows this content.
 pub(crate) fn seen(output: ToolOutput, real: &Path, hash: &str) -> ToolOutput {
     output.with_state(key(real), &hash)

@@ -178,11 +178,17 @@ pub(crate) struct ShowArguments {
 
 /// The arguments of `audit`.
 #[derive(Args)]
-#[command(after_help = "Exit code: 0 when the journal is as it was written, 1 when it is damaged.")]
+#[command(
+    after_help = "Exit code: 0 when the journal is as it was written, 1 when it is damaged.\n\
+                        With --secrets: 0 when none is found, else 1."
+)]
 pub(crate) struct AuditArguments {
     /// The session's id, or the beginning of it
     #[arg(value_parser = id())]
     pub(crate) id: String,
+    /// Look for keys and passwords in all that is stored of the session instead
+    #[arg(long)]
+    pub(crate) secrets: bool,
     /// Print one JSON object instead
     #[arg(long)]
     pub(crate) json: bool,

@@ -51,11 +51,15 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Exit> {
 
 /// Runs `heeler audit`.
 pub(crate) fn audit(arguments: &AuditArguments) -> Result<Exit> {
-    let store = open_store(&Environment::of_this_process())?;
+    let environment = Environment::of_this_process();
+    let store = open_store(&environment)?;
     let form = if arguments.json { audit::Form::Json } else { audit::Form::Text };
     let out = &mut std::io::stdout().lock();
     block_on(async {
         let id = find(&store, &arguments.id).await?;
+        if arguments.secrets {
+            return audit::secrets::print(&store, &id, &environment, form, out);
+        }
         audit::print(&store, id, form, out).await
     })
 }

@@ -44,6 +44,8 @@ mod request;
 #[cfg(test)]
 mod running;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod settings;

@@ -183,7 +183,7 @@ impl Driver {
             cancel,
             workspace: self.workspace.clone().into(),
             confined,
-            progress,
+            progress: pipeline::redacting(progress, &self.parts.secrets),
             state: self.state.values(),
             clock: Arc::clone(&self.parts.clock),
         };
@@ -197,6 +197,7 @@ impl Driver {
             timeout_millis: self.parts.call_timeout_millis,
             spill: self.parts.spill.clone(),
             hooks,
+            secrets: Arc::clone(&self.parts.secrets),
         }
     }
 

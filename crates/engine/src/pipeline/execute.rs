@@ -7,8 +7,9 @@ use futures::FutureExt;
 use heeler_core::{
     Block, Clock, HookedCall, RawJson, Record, Spill, Tool, ToolContext, ToolError, ToolOutput,
 };
+use heeler_secrets::Secrets;
 
-use super::{bound, panic_text};
+use super::{bound, panic_text, redact};
 use crate::bugs::{Bug, is_on};
 use crate::hooks::Asker;
 
@@ -24,6 +25,8 @@ pub(crate) struct Execution {
     pub(crate) chars_max: usize,
     pub(crate) timeout_millis: u64,
     pub(crate) spill: Option<Arc<dyn Spill>>,
+    /// What is taken out of its output.
+    pub(crate) secrets: Arc<Secrets>,
     /// Who is told of it once it ran.
     pub(crate) hooks: Option<Asker>,
 }
@@ -40,7 +43,7 @@ pub(crate) struct Executed {
 /// Runs the call and, once its output is `wanted`, tells hooks of it and bounds it: what is spilled
 /// is an effect of its own. A panic, an error and a hang are outputs too.
 pub(crate) async fn execute(execution: Execution, wanted: impl Future<Output = ()>) -> Executed {
-    let Execution { tool, name, context, input, chars_max, timeout_millis, spill, hooks } =
+    let Execution { tool, name, context, input, chars_max, timeout_millis, spill, hooks, secrets } =
         execution;
     let hooked = HookedCall { id: context.call, tool: name.clone(), input: input.clone() };
     let (session, call) = (context.session.clone(), context.call);
@@ -52,8 +55,15 @@ pub(crate) async fn execute(execution: Execution, wanted: impl Future<Output = (
     };
     let millis = clock.now().since(started);
     wanted.await;
+    // Before anybody is told, and before it is cut, or half a secret would not be known as one.
+    redact::redact(&mut output, &secrets);
     let heard = match hooks {
-        Some(hooks) => hooks.ask_after(hooked, &mut output).await,
+        Some(hooks) => {
+            let heard = hooks.ask_after(hooked, &mut output).await;
+            // What hooks add is a result, too.
+            redact::redact(&mut output, &secrets);
+            heard
+        }
         None => None,
     };
     bound::bound(&mut output, chars_max, spill.as_deref(), &session, call);

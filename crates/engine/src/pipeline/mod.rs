@@ -4,6 +4,7 @@
 
 mod bound;
 mod execute;
+mod redact;
 mod shape;
 mod validate;
 
@@ -12,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use heeler_core::{CallPlan, RawJson};
 
 pub(crate) use execute::{CANCEL_GRACE_MILLIS, Executed, Execution, execute};
+pub(crate) use redact::redacting;
 pub(crate) use shape::Shape;
 
 use crate::Toolset;

@@ -91,6 +91,7 @@ fn edit(context: &ToolContext, input: &EditInput) -> Result<ToolOutput, ToolErro
 fn create(context: &ToolContext, input: &EditInput, real: &Path) -> Result<ToolOutput, ToolError> {
     let content = input.new_string.as_bytes();
     check_size(content.len())?;
+    guard::check_unredacted(&input.file_path, &[&input.new_string], None)?;
     atomic::replace(context, real, &input.file_path, None, content)?;
     let lines = count_of(count_lines(content), "line", "lines");
     let output = ToolOutput::text(format!("Created {} ({lines})", input.file_path));
@@ -105,6 +106,7 @@ fn change(
 ) -> Result<ToolOutput, ToolError> {
     let path = &input.file_path;
     guard::check_seen(context, real, path, &before.bytes)?;
+    guard::check_unredacted(path, &[&input.old_string, &input.new_string], Some(before))?;
     let replace_all = input.replace_all.unwrap_or(false);
     let found = find(&before.bytes, &input.old_string, replace_all);
     check_found(path, input, &before.bytes, &found, replace_all)?;

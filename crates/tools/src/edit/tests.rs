@@ -8,6 +8,34 @@ use super::*;
 use crate::testing::{Folder, check};
 
 #[test]
+fn what_was_redacted_is_not_edited_back() {
+    check(
+        &[(".env", "KEY=1\nB=2\n")],
+        &[
+            r#"Read {"file_path":".env"}"#,
+            r#"Edit {"file_path":".env","old_string":"B=2","new_string":"B=[redacted: secret]"}"#,
+            r#"Edit {"file_path":"new","old_string":"","new_string":"[redacted: secret]"}"#,
+            r#"Edit {"file_path":".env","old_string":"B=2","new_string":"B=3"}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":".env"}
+                 1	KEY=1
+                 2	B=2
+            > Edit {"file_path":".env","old_string":"B=2","new_string":"B=[redacted: secret]"}
+            error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to .env as it is; change the parts around it with Edit, or leave the place to the user
+            > Edit {"file_path":"new","old_string":"","new_string":"[redacted: secret]"}
+            error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to new as it is; change the parts around it with Edit, or leave the place to the user
+            > Edit {"file_path":".env","old_string":"B=2","new_string":"B=3"}
+            Edited .env:
+                 1  KEY=1
+                 2 -B=2
+                 2 +B=3
+            == .env "KEY=1\nB=3\n"
+        "#]],
+    );
+}
+
+#[test]
 fn one_place_is_replaced() {
     check(
         &[("a.rs", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n")],

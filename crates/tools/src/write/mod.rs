@@ -66,6 +66,7 @@ fn write(context: &ToolContext, input: &WriteInput) -> Result<ToolOutput, ToolEr
     if let Some(before) = &before {
         guard::check_seen(context, &real, path, &before.bytes)?;
     }
+    guard::check_unredacted(path, &[&input.content], before.as_ref())?;
     let lines = count_of(count_lines(content), "line", "lines");
     let said = match &before {
         Some(before) if before.bytes == content => {

@@ -32,6 +32,34 @@ fn a_new_file_brings_its_folders() {
 }
 
 #[test]
+fn what_was_redacted_is_not_written_back() {
+    let written = r#"Write {"file_path":".env","content":"KEY=[redacted: Anthropic key]\n"}"#;
+    check(
+        &[(".env", "KEY=1\n"), ("doc", "`[redacted: x]` is a marker\n")],
+        &[
+            r#"Read {"file_path":".env"}"#,
+            written,
+            r#"Write {"file_path":"b","content":"[redacted: secret]"}"#,
+            r#"Read {"file_path":"doc"}"#,
+            r#"Write {"file_path":"doc","content":"`[redacted: y]` is one\n"}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":".env"}
+                 1	KEY=1
+            > Write {"file_path":".env","content":"KEY=[redacted: Anthropic key]\n"}
+            error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to .env as it is; change the parts around it with Edit, or leave the place to the user
+            > Write {"file_path":"b","content":"[redacted: secret]"}
+            error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to b as it is; change the parts around it with Edit, or leave the place to the user
+            > Read {"file_path":"doc"}
+                 1	`[redacted: x]` is a marker
+            > Write {"file_path":"doc","content":"`[redacted: y]` is one\n"}
+            Updated doc (1 line)
+            == doc "`[redacted: y]` is one\n"
+        "#]],
+    );
+}
+
+#[test]
 fn a_file_is_replaced_only_by_who_has_seen_it() {
     check(
         &[("a.txt", "old\n"), ("link", "->a.txt")],

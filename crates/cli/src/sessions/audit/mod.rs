@@ -1,6 +1,7 @@
 //! `heeler audit`: whether a journal is as it was written, and what was done on whose word.
 
 mod deeds;
+pub(super) mod secrets;
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write};

@@ -1,0 +1,153 @@
+//! `heeler audit --secrets`: whether anything that is stored of a session is a key or a password.
+//!
+//! What is looked for is what would have been taken out: the values of this process's own secret
+//! variables, and the forms of well-known services. What is found is named, never shown.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use heeler_assembly::{Environment, Secrets};
+use heeler_core::SessionId;
+use heeler_store::FileStore;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{AUDIT_VERSION, Form};
+use crate::exit::Exit;
+use crate::say::harmless;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    v: u32,
+    session: &'a SessionId,
+    files: usize,
+    secrets: BTreeSet<Secret>,
+}
+
+/// Where a secret stands; sorted and once each.
+#[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Secret {
+    file: PathBuf,
+    line: usize,
+    /// The kind of record, in a journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<String>,
+    what: String,
+}
+
+/// Looks through all that is stored of the session; fails when a secret is found.
+pub(in crate::sessions) fn print(
+    store: &FileStore,
+    id: &SessionId,
+    environment: &Environment,
+    form: Form,
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    let known = Secrets::of_variables(environment.iter());
+    let files = files_of(&store.journal_path(id), id)?;
+    let mut secrets = BTreeSet::new();
+    for file in &files {
+        look_through(file, &known, &mut secrets)
+            .with_context(|| format!("cannot read {}", file.display()))?;
+    }
+    let report = Report { v: AUDIT_VERSION, session: id, files: files.len(), secrets };
+    match form {
+        Form::Json => writeln!(out, "{}", serde_json::to_string(&report)?)?,
+        Form::Text => out.write_all(harmless(&text(&report)).as_bytes())?,
+    }
+    out.flush()?;
+    Ok(if report.secrets.is_empty() { Exit::Done } else { Exit::Failure })
+}
+
+/// The journal, and what lies beside it under the session's id.
+fn files_of(journal: &Path, id: &SessionId) -> Result<Vec<PathBuf>> {
+    let folder = journal.parent().unwrap_or(journal);
+    let is_its = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        name.and_then(|name| Some(name.strip_prefix(id.as_str())?.starts_with('.'))) == Some(true)
+    };
+    let mut files = Vec::new();
+    for path in entries(folder)?.into_iter().filter(is_its) {
+        if path.is_dir() {
+            files.extend(entries(&path)?);
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let listed = std::fs::read_dir(folder).and_then(|entries| {
+        entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()
+    });
+    listed.with_context(|| format!("cannot list {}", folder.display()))
+}
+
+fn look_through(file: &Path, known: &Secrets, secrets: &mut BTreeSet<Secret>) -> Result<()> {
+    let mut reader = BufReader::new(File::open(file)?);
+    let mut bytes = Vec::new();
+    for line in 1.. {
+        bytes.clear();
+        if reader.read_until(b'\n', &mut bytes)? == 0 {
+            break;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let value = serde_json::from_str::<Value>(&text).ok();
+        let mut found = Vec::new();
+        look(known, &text, &mut found);
+        if let Some(value) = &value {
+            look_into(known, value, &mut found);
+        }
+        let record = value.as_ref().and_then(kind_of);
+        secrets.extend(found.into_iter().map(|what| Secret {
+            file: file.to_owned(),
+            line,
+            record: record.clone(),
+            what,
+        }));
+    }
+    Ok(())
+}
+
+/// In the strings of a value, and in the JSON that a string may hold.
+fn look_into(known: &Secrets, value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            look(known, text, found);
+            if text.starts_with(['{', '['])
+                && let Ok(inner) = serde_json::from_str(text)
+            {
+                look_into(known, &inner, found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| look_into(known, value, found)),
+        Value::Object(fields) => fields.values().for_each(|value| look_into(known, value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn look(known: &Secrets, text: &str, found: &mut Vec<String>) {
+    found.extend(known.find(text).into_iter().map(|secret| secret.what));
+}
+
+/// The kind of the record that a line of a journal holds.
+fn kind_of(line: &Value) -> Option<String> {
+    Some(line.get("kind")?.as_str()?.to_owned())
+}
+
+fn text(report: &Report<'_>) -> String {
+    if report.secrets.is_empty() {
+        return format!("no secrets in the {} files of this session\n", report.files);
+    }
+    let lines = report.secrets.iter().map(|Secret { file, line, record, what }| {
+        let record = record.as_ref().map(|kind| format!(" ({kind})")).unwrap_or_default();
+        format!("{}:{line}{record}: {what}\n", file.display())
+    });
+    lines.collect::<String>()
+        + "delete the session, and exchange what was found: it was sent to the model\n"
+}

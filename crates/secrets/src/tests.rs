@@ -1,0 +1,162 @@
+//! What is found, what is left alone, and that nothing found is left.
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Redacts with these variables.
+fn check(variables: &[(&str, &str)], text: &str, expected: Expect) {
+    expected.assert_eq(&Secrets::of_variables(variables.iter().copied()).redact(text));
+}
+
+/// A text of random looks, the same each time; no key of anybody.
+fn noise(chars: usize) -> String {
+    let letters = b"q7Zk2Wm9Xr4Tb8Yc1Vn6Pd3Lf5Hg0JsAeBuCiDo";
+    (0..chars).map(|at| char::from(letters[(at * 17 + at / 7) % letters.len()])).collect()
+}
+
+#[test]
+fn values_of_secret_variables_are_taken_out() {
+    let variables = [
+        ("DEPLOY_TOKEN", "Tr0ub4dor&3-horse"),
+        ("DEPLOY_TOKEN_LONG", "Tr0ub4dor&3-horse-battery"),
+        ("SIGNING_KEY", "correct horse battery"),
+        // None of these is a secret: too short, a path, a placeholder, no secret name.
+        ("SHORT_TOKEN", "abc123def45"),
+        ("KEY_SECRET", "/space/keys/id_ed25519"),
+        ("OLD_PASSWORD", "xxxxxxxxxxxxxxxx"),
+        ("EDITOR", "a-very-long-editor-name"),
+    ];
+    let text = "1 Tr0ub4dor&3-horse-battery 2 Tr0ub4dor&3-horse 3 correct horse battery 4 \
+                abc123def45 5 /space/keys/id_ed25519 6 xxxxxxxxxxxxxxxx 7 a-very-long-editor-name";
+    check(
+        &variables,
+        text,
+        expect![
+            "1 [redacted: DEPLOY_TOKEN_LONG] 2 [redacted: DEPLOY_TOKEN] 3 [redacted: SIGNING_KEY] 4 abc123def45 5 /space/keys/id_ed25519 6 xxxxxxxxxxxxxxxx 7 a-very-long-editor-name"
+        ],
+    );
+}
+
+#[test]
+fn well_known_forms_are_taken_out() {
+    let hex = "0123456789abcdef".repeat(4);
+    let lines = [
+        format!("sk-ant-api03-{}", noise(40)),
+        format!("sk-or-v1-{hex}"),
+        format!("sk-proj-{}", noise(48)),
+        format!("ghp_{}", noise(36)),
+        format!("github_pat_{}", noise(40)),
+        format!("glpat-{}", noise(20)),
+        "AKIAQ7ZK2WM9XR4TB8YC".to_owned(),
+        format!("xoxb-{}", noise(24)),
+        format!("AIza{}", noise(35)),
+        format!("ya29.{}", noise(40)),
+        format!("sk_live_{}", noise(24)),
+        format!("npm_{}", noise(36)),
+        format!("pypi-AgEI{}", noise(60)),
+        format!("hf_{}", noise(34)),
+        format!("dop_v1_{hex}"),
+        format!("SG.{}.{}", noise(22), noise(43)),
+        format!("eyJ{}.eyJ{}.{}", noise(20), noise(30), noise(43)),
+        format!("Authorization: Bearer {}", noise(24)),
+        "postgres://app:pl4in-but-long@db.example.com/app".to_owned(),
+        format!("aws_secret_access_key = {}", noise(40)),
+        format!(r#"{{"apiKey": "{}"}}"#, noise(20)),
+        format!("PASSWORD={hex}"),
+        format!(
+            "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----",
+            noise(64)
+        ),
+        format!("-----BEGIN PRIVATE KEY-----\n{}", noise(64)),
+    ];
+    check(
+        &[],
+        &lines.join("\n"),
+        expect![[r#"
+            [redacted: Anthropic key]
+            [redacted: OpenRouter key]
+            [redacted: OpenAI key]
+            [redacted: GitHub token]
+            [redacted: GitHub token]
+            [redacted: GitLab token]
+            [redacted: AWS key id]
+            [redacted: Slack token]
+            [redacted: Google key]
+            [redacted: Google token]
+            [redacted: Stripe key]
+            [redacted: npm token]
+            [redacted: PyPI token]
+            [redacted: Hugging Face token]
+            [redacted: DigitalOcean token]
+            [redacted: SendGrid key]
+            [redacted: JSON web token]
+            Authorization: Bearer [redacted: authorization]
+            postgres://app:[redacted: password in a URL]@db.example.com/app
+            aws_secret_access_key = [redacted: secret]
+            {"apiKey": "[redacted: secret]"}
+            PASSWORD=[redacted: secret]
+            [redacted: private key]
+            [redacted: private key]"#]],
+    );
+}
+
+#[test]
+fn ordinary_text_is_left_alone() {
+    for text in [
+        "let token = parse_token(input)?;",
+        "password: std::env::var(\"PASSWORD\")",
+        "token: CancellationToken::new(),",
+        "secret = get_secret_from_vault_v2",
+        "const API_KEY_HEADER: &str = \"x-api-key\";",
+        "api_key: \"your-api-key-goes-here-1A\"",
+        "AKIAIOSFODNN7EXAMPLE",
+        "sk-learn-is-a-library-for-machine-learning-in-python",
+        "https://user@example.com/path",
+        "http://user:${PASSWORD}@host/",
+        "commit 8675979d8b34cd8675979d8b34cd8675979d8b34",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "tokens: 123456789012, cache_read_tokens: 999999999999",
+        "[redacted: Anthropic key]",
+        "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
+    ] {
+        assert_eq!(Secrets::default().redact(text), text);
+    }
+}
+
+#[test]
+fn nothing_tells_a_value() {
+    let secrets = Secrets::of_variables([("A_TOKEN", "Tr0ub4dor&3-horse")]);
+    assert_eq!(format!("{secrets:?}"), r#"Secrets { names: ["A_TOKEN"], .. }"#);
+}
+
+#[test]
+fn more_values_than_the_limit_are_not_looked_for() {
+    let values: Vec<String> =
+        (0..=VALUES_MAX).map(|n| format!("value-number-{n:04}-a1B2")).collect();
+    let secrets = Secrets::of_variables(values.iter().map(|value| ("X_TOKEN", value.as_str())));
+    let n_redacted = secrets.redact(&values.join("\n")).matches(MARKER).count();
+    assert_eq!(n_redacted, VALUES_MAX);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn a_value_is_gone_wherever_it_stands(
+        before in ".{0,40}", after in ".{0,40}", value in "[a-z]{4}[A-Z]{4}[0-9]{4}[!-~]{0,20}",
+    ) {
+        let secrets = Secrets::of_variables([("MY_SECRET", value.as_str())]);
+        let redacted = secrets.redact(&format!("{before}{value}{after}")).into_owned();
+        prop_assert!(!redacted.contains(&value), "{redacted}");
+        prop_assert_eq!(secrets.redact(&redacted).into_owned(), redacted.clone());
+    }
+
+    #[test]
+    fn whatever_is_found_lies_in_order_and_apart(text in "(sk-ant-|token=|ghp_|://a:|@|[A-Za-z0-9é]{0,30}|\\s){0,12}") {
+        let found = Secrets::default().find(&text);
+        prop_assert!(found.windows(2).all(|two| two[0].range.end <= two[1].range.start));
+        prop_assert!(found.iter().all(|found| text.get(found.range.clone()).is_some()));
+    }
+}

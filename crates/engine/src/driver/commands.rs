@@ -1,15 +1,16 @@
 //! What handles ask of the session's task.
 
 use heeler_core::{
-    Block, CompactionCause, CompactionStarted, Decision, Durability, EffectId, Input,
-    InterruptCause, PermissionDecided, PermissionId, Record, Settings, SteeringId, SteeringQueued,
-    StoreError, TurnOutcome,
+    Block, CompactionCause, CompactionStarted, Decision, Durability, EffectId, Event, Input,
+    InterruptCause, PermissionDecided, PermissionId, Record, Settings, SteeringId, StoreError,
+    TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::state::Phase;
 use tokio::sync::oneshot;
 
 use super::open::add_own_rules;
+use super::prompts::Steer;
 use super::{Driver, QueuedTurn, Waiting};
 use crate::bugs::{Bug, is_on};
 use crate::{DecideError, Toolset};
@@ -77,23 +78,22 @@ impl Driver {
                     let _ = done.send(());
                     return Ok(true);
                 }
-                let queued = Record::SteeringQueued(SteeringQueued { id, input });
-                self.write(vec![queued], Durability::Written).await?;
-                let _ = done.send(());
+                self.steer(Steer { id, input, done }).await?;
             }
             Command::TakeBack { id, done } => {
                 let waits = self.state.steering.iter().any(|queued| queued.id == id);
                 if waits {
-                    let record = Record::SteeringTakenBack { id };
+                    let record = Record::SteeringTakenBack { id: id.clone() };
                     self.write(vec![record], Durability::Written).await?;
                 }
-                let _ = done.send(waits);
+                let _ = done.send(self.prompts.take_back(&id) || waits);
             }
             Command::Decide { id, decision, by, done } => {
                 let answer = self.decide(id, decision, by).await?;
                 let _ = done.send(answer);
             }
             Command::Cancel { done } => {
+                self.cancel_heard_turn();
                 self.interrupt(InterruptCause::Cancelled).await?;
                 self.settle().await?;
                 let _ = done.send(());
@@ -154,17 +154,26 @@ impl Driver {
 
     /// Begins the turn that waits first, once none runs.
     pub(super) async fn begin_queued_turn(&mut self) -> Result<(), StoreError> {
-        while self.state.turn.is_none() {
-            let Some(QueuedTurn { input, done }) = self.queue.pop_front() else { break };
+        while self.state.turn.is_none() && !self.prompts.is_hearing() {
+            let Some(turn) = self.queue.pop_front() else { break };
             let forgotten =
                 is_on(Bug::LostInput) && self.state.last_outcome == Some(TurnOutcome::Cancelled);
-            if done.is_closed() || forgotten {
+            if turn.done.is_closed() || forgotten {
                 continue;
             }
-            self.waiting.push(Waiting { turn: self.state.turns + 1, done });
-            self.write(vec![Record::Input(input)], Durability::Written).await?;
+            self.begin_turn(turn).await?;
         }
         Ok(())
+    }
+
+    /// A turn whose input hooks are still hearing is none yet: it leaves no trace.
+    fn cancel_heard_turn(&mut self) {
+        if let Some(turn) = self.prompts.give_up() {
+            self.is_settled = false;
+            let text = "cancelled before hooks had heard the input, so nothing of it was kept";
+            self.show(Event::Notice { text: text.into() });
+            let _ = turn.done.send(TurnOutcome::Cancelled);
+        }
     }
 
     async fn set_settings(&mut self, settings: Settings) -> Result<(), StoreError> {

@@ -16,6 +16,8 @@ use crate::{Toolset, pipeline};
 
 /// The most characters of a changed input that the model is shown.
 const INPUT_SHOWN_CHARS_MAX: usize = 1000;
+/// How long hooks may take when a session is closed, whatever limit they have.
+const SESSION_END_MILLIS_MAX: u64 = 5_000;
 
 impl Driver {
     /// Whom to ask at moments of this session, when there are hooks at all.
@@ -78,6 +80,19 @@ impl Driver {
             }
             EffectKind::FinishTurn { turn, outcome } => self.ask_for_end(id, asker, turn, outcome),
             _ => {}
+        }
+    }
+
+    /// Tells hooks that the session is being closed. Nobody waits for long for that.
+    pub(super) async fn tell_hooks_of_the_end(&mut self) {
+        let moment = HookMoment::SessionEnd;
+        let Some(asker) = self.asker_for(HookEvent::SessionEnd, moment.subject()) else { return };
+        let clock = &self.parts.clock;
+        let deadline = clock.now().plus(SESSION_END_MILLIS_MAX);
+        tokio::select! {
+            biased;
+            _ = asker.ask(moment) => {}
+            () = clock.sleep_until(deadline) => {}
         }
     }
 

@@ -11,6 +11,7 @@ mod held;
 mod hooks;
 mod open;
 mod perform;
+mod prompts;
 mod running;
 mod stream;
 mod summarize;
@@ -33,6 +34,7 @@ use checkpoint::Checkpoints;
 pub(crate) use commands::Command;
 use eager::EagerCalls;
 use perform::Spawned;
+use prompts::Prompts;
 use running::Running;
 use stream::ModelStream;
 
@@ -60,6 +62,8 @@ pub(crate) struct Driver {
     waiting: Vec<Waiting>,
     /// Turns that wait for the end of the running one, in order.
     queue: VecDeque<QueuedTurn>,
+    /// Inputs that hooks hear.
+    prompts: Prompts,
     /// The tools the running calls were offered and judged as; new ones come with a request.
     tools: Toolset,
     /// When watchers were last told something.
@@ -99,6 +103,7 @@ type Joined = Result<(Id, Outcome), JoinError>;
 enum Woken {
     Command(Option<Box<Command>>),
     Task(Joined),
+    Heard(prompts::Answer),
     Stream(stream::Step),
     TurnDropped,
     Alarm,
@@ -112,8 +117,9 @@ impl Driver {
     /// Runs until the session is closed or its journal cannot be written.
     pub(crate) async fn run(mut self: Box<Self>) {
         let result = self.run_until_closed().await;
-        if let Err(error) = result {
-            self.break_off(&error);
+        match result {
+            Ok(()) => self.tell_hooks_of_the_end().await,
+            Err(error) => self.break_off(&error),
         }
         self.stream = None;
         self.eager = EagerCalls::default();
@@ -150,6 +156,10 @@ impl Driver {
                     self.take_step(step).await?;
                     true
                 }
+                Woken::Heard(answer) => {
+                    self.take_heard(answer).await?;
+                    true
+                }
                 Woken::TurnDropped => {
                     self.interrupt(InterruptCause::Cancelled).await?;
                     true
@@ -182,6 +192,7 @@ impl Driver {
             command = self.commands.recv() => Woken::Command(command),
             Some(joined) = self.tasks.join_next_with_id() => Woken::Task(joined),
             Some(()) = alarm => Woken::Alarm,
+            Some(answer) = prompts::next(&mut self.prompts) => Woken::Heard(answer),
             Some(step) = stream::next(&mut self.stream) => Woken::Stream(step),
         }
     }
@@ -194,6 +205,7 @@ impl Driver {
             self.show(Event::Notice { text });
         }
         while self.is_active && !self.is_settled {
+            self.hear_next().await?;
             self.begin_queued_turn().await?;
             self.begin_wanted_compaction().await?;
             let pending = match is_on(Bug::WidenedConcurrency) {
@@ -231,6 +243,7 @@ impl Driver {
             self.start(ending).await?;
         }
         self.is_active = false;
+        self.queue.extend(self.prompts.give_up());
         self.abort_what_is_gone(&[]);
         Ok(())
     }
@@ -396,6 +409,7 @@ impl Driver {
             self.show(Event::TurnFinished { turn, outcome: outcome.clone(), answer });
         }
         self.tell_outcome(u32::MAX, &outcome);
+        self.queue.extend(self.prompts.give_up());
         for queued in self.queue.drain(..) {
             let _ = queued.done.send(outcome.clone());
         }

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use super::checkpoint::Checkpoints;
 use super::eager::EagerCalls;
+use super::prompts::Prompts;
 use super::running::Running;
 use super::{Command, Driver};
 use crate::Parts;
@@ -46,6 +47,7 @@ impl Driver {
             eager: EagerCalls::default(),
             waiting: Vec::new(),
             queue: std::collections::VecDeque::new(),
+            prompts: Prompts::default(),
             tools: parts.tools.clone(),
             seen_at: parts.clock.now(),
             alarm: None,

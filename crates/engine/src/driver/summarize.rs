@@ -90,7 +90,13 @@ fn with_words(mut request: ModelRequest, context: &[String]) -> ModelRequest {
         return request;
     };
     let mut message = (*last.message).clone();
-    message.blocks.extend(context.iter().map(|text| Block::text(format!("\n{text}"))));
+    if let Some(Block::Text(instruction)) = message.blocks.last_mut() {
+        let instruction = Arc::make_mut(instruction);
+        for text in context {
+            instruction.text.push_str("\n\n");
+            instruction.text.push_str(text);
+        }
+    }
     request.messages.replace_last(Arc::new(RequestMessage::new(message)));
     request
 }

@@ -2,5 +2,8 @@
 
 mod after;
 mod before;
+mod compaction;
 mod end;
+mod prompts;
 mod request;
+mod session;

@@ -17,6 +17,6 @@ pub use environment::Environment;
 pub use heeler_secrets::Secrets;
 pub use home::home_folder;
 pub use model::{ModelChoice, NamedModel};
-pub use permission::{Explained, Permission, SettingsFiles, settings_files};
+pub use permission::{Explained, Permission, SettingsFiles, keep_rule, settings_files};
 pub use prompt::system_prompt;
 pub use setup::{Assembly, Setup, SetupError, open_store};

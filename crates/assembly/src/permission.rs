@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use heeler_core::{Judgement, Mode, Policy, Rule};
 use heeler_settings::{
-    Context, Files, Layer, Loaded, Setting, Source, Trust, check_examples, load,
+    Context, Files, Keep, Layer, Loaded, Setting, Source, Trust, check_examples, load, save_rule,
 };
 use heeler_turn::verdict::judge;
 
@@ -65,11 +65,7 @@ impl Permission {
         workspace: &Path,
     ) -> Result<(Policy, Loaded), SetupError> {
         let files = settings_files(environment, workspace)?;
-        let context = Context {
-            workspace: utf8(workspace)?,
-            homes: names_of(files.home.as_deref()),
-            tools: TOOLS.map(str::to_owned).into(),
-        };
+        let context = context(&files)?;
         let sources = sources(&self.files, &files)?;
         let flags = Layer::of_flags(self.rules, self.mode, &context)?;
         let loaded = load(&sources, vec![flags], &context)?;
@@ -128,6 +124,20 @@ pub struct Explained {
     pub loaded: Loaded,
 }
 
+/// Keeps a rule that a person gave for good, for every later session or those of this folder.
+///
+/// # Errors
+/// When the rule could never match, or cannot be kept.
+pub fn keep_rule(
+    environment: &Environment,
+    workspace: &Path,
+    keep: Keep,
+    rule: &Rule,
+) -> Result<(), SetupError> {
+    let files = settings_files(environment, workspace)?;
+    Ok(save_rule(&files.heeler_home, keep, rule, &context(&files)?)?)
+}
+
 /// Where the files of settings are, for somebody who works here.
 ///
 /// # Errors
@@ -137,6 +147,14 @@ pub fn settings_files(environment: &Environment, workspace: &Path) -> Result<Fil
         home: environment.get("HOME")?.map(PathBuf::from),
         heeler_home: home_folder(environment)?,
         workspace: workspace.to_owned(),
+    })
+}
+
+fn context(files: &Files) -> Result<Context, SetupError> {
+    Ok(Context {
+        workspace: utf8(&files.workspace)?,
+        homes: names_of(files.home.as_deref()),
+        tools: TOOLS.map(str::to_owned).into(),
     })
 }
 

@@ -1,13 +1,16 @@
 //! Any settings at all: an agent comes out of them, or words that name the one that is wrong.
 
-use heeler_core::{Limits, Rule, RuleEffect};
+use std::path::Path;
+
+use heeler_core::{Limits, Mode, Rule, RuleEffect};
 use heeler_providers::anthropic::AnthropicSettings;
+use heeler_settings::Keep;
 use heeler_store::FileStore;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::permission::TOOLS;
-use crate::{Assembly, Environment, ModelChoice, Permission, Setup, home_folder};
+use crate::{Assembly, Environment, ModelChoice, Permission, Setup, home_folder, keep_rule};
 
 /// Variables of ours that are not about Anthropic's server.
 const OWN: [&str; 5] = [
@@ -118,4 +121,21 @@ proptest! {
             Err(error) => prop_assert!(error.starts_with("--rule: `"), "{}", error),
         }
     }
+}
+
+#[test]
+fn a_rule_that_is_kept_counts_from_then_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().to_str().unwrap().to_owned();
+    let environment: Environment = [("HEELER_HOME".to_owned(), home)].into_iter().collect();
+    let settle = |workspace: &str| {
+        let permission = Permission { mode_default: Mode::Ask, ..Permission::default() };
+        permission.settle(&environment, Path::new(workspace)).unwrap().0.rules
+    };
+    let rule = Rule::parse("Bash(make:*)", RuleEffect::Allow, "a person").unwrap();
+    keep_rule(&environment, Path::new("/space"), Keep::Here, &rule).unwrap();
+    assert_eq!(settle("/space").len(), 1);
+    assert_eq!(settle("/space/below").len(), 0);
+    let rule = Rule::parse("Bash(*x*)", RuleEffect::Allow, "a person").unwrap();
+    assert!(keep_rule(&environment, Path::new("/space"), Keep::Here, &rule).is_err());
 }

@@ -16,6 +16,7 @@ mod files;
 mod layer;
 mod loaded;
 mod locked;
+mod save;
 mod source;
 mod trust;
 
@@ -27,5 +28,6 @@ pub use layer::{
     Confinement, Example, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer, Note, RULES_MAX, Setting,
 };
 pub use loaded::{Loaded, UntrustedFile, load, merge};
+pub use save::{Keep, save_rule};
 pub use source::{Aspect, Context, Place, Source};
 pub use trust::Trust;

@@ -321,6 +321,30 @@ fn trust_is_shown_then_granted_and_taken_back() {
 }
 
 #[test]
+fn processes_that_trust_at_the_same_time_lose_nothing() {
+    const FOLDERS: usize = 12;
+    let world = World::new();
+    let folder = |n: usize| format!("work/{n}");
+    for n in 0..FOLDERS {
+        write(&world, &[(&format!("work/{n}/.heeler/settings.toml"), "[env]\nA = '1'\n")]);
+    }
+    std::thread::scope(|scope| {
+        for n in 0..FOLDERS {
+            let folder = world.path(&folder(n));
+            let world = &world;
+            scope.spawn(move || {
+                let cwd = folder.to_str().unwrap();
+                world.heeler(&["permissions", "trust", "--yes", "--cwd", cwd]).run().exits(0)
+            });
+        }
+    });
+    for n in 0..FOLDERS {
+        let told = shown(&world, &["trust", "--cwd", world.path(&folder(n)).to_str().unwrap()]);
+        assert_eq!(told, "exit 0\nnothing here asks for more trust than it has\n");
+    }
+}
+
+#[test]
 fn examples_of_rules_are_checked_against_the_tools() {
     let rule = |match_: &str, not_match: &str| {
         format!(

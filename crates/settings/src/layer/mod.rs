@@ -10,7 +10,7 @@ mod tests;
 
 pub use hooks::HOOK_TIMEOUT_SECONDS_MAX;
 pub use permissions::RULES_MAX;
-pub(crate) use rule::pattern_of;
+pub(crate) use rule::{idle, pattern_of};
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};

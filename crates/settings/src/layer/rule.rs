@@ -47,7 +47,7 @@ pub(super) fn readings(rule: Rule, place: Place, context: &Context) -> Result<Ve
 }
 
 /// Why a rule can never match what it seems to speak of, in words that follow its text.
-pub(super) fn idle(rule: &Rule, context: &Context) -> Option<String> {
+pub(crate) fn idle(rule: &Rule, context: &Context) -> Option<String> {
     let tools = &context.tools;
     match flaw(rule) {
         Some(flaw) => Some(flaw.to_owned()),

@@ -65,7 +65,7 @@ impl World {
         load(&sources, Vec::new(), &self.context(&files.workspace))
     }
 
-    fn context(&self, workspace: &Path) -> Context {
+    pub(crate) fn context(&self, workspace: &Path) -> Context {
         Context {
             workspace: workspace.display().to_string(),
             homes: vec![self.path("me").display().to_string()],

@@ -28,8 +28,8 @@ pub(crate) const COMMANDS_MAX: usize = 256;
 const KILL_WAIT: Duration = Duration::from_secs(1);
 /// How often confined commands are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Of its time the launcher spends no more than one part in this many with looking.
-const LOOK_SHARE: u32 = 10;
+/// How much longer it pauses than it looked, when there is much to look at.
+const LOOK_SHARE: u32 = 2;
 /// Variables without which the dynamic loader may not find the launcher's own libraries.
 pub(crate) const LOADER_VARIABLES: [&str; 2] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"];
 

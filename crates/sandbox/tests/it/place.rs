@@ -9,6 +9,17 @@ use heeler_sandbox::{Bound, Child, Command, Confinement, Confines, Exit, Launche
 /// What must never be read.
 pub(crate) const SECRET: &str = "SECRET-KEY-MATERIAL";
 
+/// What is protected in the workspace.
+const PROTECTED: [&str; 7] = [
+    ".git/hooks",
+    ".git/config",
+    ".git/commondir",
+    ".claude",
+    ".envrc",
+    ".vscode/tasks.json",
+    ".idea",
+];
+
 /// A home of one test.
 pub(crate) struct Place {
     pub(crate) home: PathBuf,
@@ -50,12 +61,21 @@ impl Place {
         fs::write(path, text).unwrap();
     }
 
+    /// Makes the workspace a repository with something protected in it.
+    pub(crate) fn make_repository(&self) {
+        self.write("home/project/.git/config", "[core]\n repositoryformatversion = 0\n");
+        self.write("home/project/.git/HEAD", "ref: refs/heads/main\n");
+        self.write("home/project/.git/objects/info/x", "");
+        self.write("home/project/.git/refs/heads/x", "");
+        self.write("home/project/.git/hooks/README", "");
+        self.write("home/project/.claude/settings.json", "{}\n\n");
+    }
+
     pub(crate) fn confines(&self) -> Confines {
         let mut confines = Confines::new(&self.workspace, &self.temp);
         confines.secrets =
             [".ssh", ".netrc", ".config/gh", ".aws"].map(|n| self.home.join(n)).into();
-        confines.protected =
-            [".git/hooks", ".git/config", ".claude", ".envrc"].map(PathBuf::from).into();
+        confines.protected = PROTECTED.map(PathBuf::from).into();
         confines
     }
 
@@ -83,6 +103,7 @@ impl Place {
         let mut child = self.launcher.run(&command).await.unwrap();
         let output = read_all(&mut child).await;
         let exit = child.wait().await.unwrap();
+        child.kill_tree().await.unwrap();
         Ended { output, exit, bound: child.bound().cloned() }
     }
 }
@@ -94,4 +115,14 @@ pub(crate) async fn read_all(child: &mut Child) -> String {
         all.extend(chunk);
     }
     String::from_utf8_lossy(&all).into_owned()
+}
+
+/// Whether a test's real part can run here; says so when not, and fails where none may be skipped.
+pub(crate) fn require(what: &str, is_there: bool) -> bool {
+    let all = std::env::var("HEELER_TEST_REQUIRE").is_ok_and(|value| value == "all");
+    assert!(is_there || !all, "needs {what}, and HEELER_TEST_REQUIRE=all lets no test be skipped");
+    if !is_there {
+        eprintln!("skipped: needs {what}");
+    }
+    is_there
 }

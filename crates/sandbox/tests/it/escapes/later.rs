@@ -1,0 +1,141 @@
+//! What comes to be, or is replaced, after a box was made; and links among what is protected.
+
+use std::fs;
+
+use heeler_sandbox::{Bound, Exit};
+
+use crate::harness::Case;
+use crate::place::{Place, SECRET};
+
+pub(crate) const CASES: &[Case] = crate::cases![
+    a_secret_that_comes_later_is_closed,
+    a_new_folder_at_home_is_opened_with_the_next_command,
+    a_secret_behind_a_link_is_closed,
+    a_protected_file_that_is_replaced_outside_is_protected_again,
+    a_protected_name_that_comes_later_is_protected,
+    a_protected_link_is_put_back,
+    what_a_protected_link_leads_to_is_protected,
+    the_guard_follows_no_link,
+    a_box_that_cannot_be_made_is_refused,
+];
+
+async fn a_secret_that_comes_later_is_closed() {
+    let place = Place::new();
+    let read = "cat ../.aws/credentials ../.config/gh/new";
+    assert_ne!(place.boxed(place.sh(read)).await.exit, Exit::Code(0));
+    place.write("home/.aws/credentials", SECRET);
+    place.write("home/.config/gh/new", SECRET);
+    let free = place.finish(place.sh(read)).await;
+    assert_eq!(free.output, format!("{SECRET}{SECRET}"));
+    let held = place.boxed(place.sh(read)).await;
+    assert!(!held.output.contains(SECRET) && held.output.contains("Permission denied"), "{held:?}");
+    // While a command runs, too.
+    fs::remove_dir_all(place.home.join(".aws")).unwrap();
+    place.write("home/.new-secret", SECRET);
+    let mut confines = place.confines();
+    confines.secrets.push(place.home.join(".new-secret"));
+    let script = "until [ -e ../.aws/credentials ]; do :; done; cat ../.aws/credentials";
+    let command = place.sh(script).confinement(heeler_sandbox::Confinement::Box(confines.into()));
+    let mut child = place.launcher.run(&command).await.unwrap();
+    place.write("home/.aws/credentials", SECRET);
+    let output = crate::place::read_all(&mut child).await;
+    assert!(!output.contains(SECRET) && output.contains("Permission denied"), "{output}");
+}
+
+async fn a_new_folder_at_home_is_opened_with_the_next_command() {
+    let place = Place::new();
+    assert!(place.boxed(place.sh("true")).await.exit.is_success());
+    place.write("home/tools/version", "1\n");
+    let ended = place.boxed(place.sh("cat ../tools/version")).await;
+    assert_eq!((ended.output.as_str(), ended.exit), ("1\n", Exit::Code(0)));
+}
+
+async fn a_secret_behind_a_link_is_closed() {
+    let place = Place::new();
+    place.write("home/dotfiles/aws/credentials", SECRET);
+    std::os::unix::fs::symlink("dotfiles/aws", place.home.join(".aws")).unwrap();
+    for path in ["../.aws/credentials", "../dotfiles/aws/credentials"] {
+        let script = format!("cat {path}");
+        assert_eq!(place.finish(place.sh(&script)).await.output, SECRET);
+        let held = place.boxed(place.sh(&script)).await;
+        assert!(!held.output.contains(SECRET) && !held.exit.is_success(), "{held:?}");
+    }
+}
+
+async fn a_protected_file_that_is_replaced_outside_is_protected_again() {
+    let place = Place::new();
+    place.make_repository();
+    assert!(place.boxed(place.sh("true")).await.exit.is_success());
+    // As git does it: a new file is moved onto the old one, which takes the mount away.
+    place.write("home/project/.git/config.lock", "[core]\n");
+    let config = place.workspace.join(".git/config");
+    fs::rename(place.workspace.join(".git/config.lock"), &config).unwrap();
+    let held = place.boxed(place.sh("echo evil >.git/config")).await;
+    assert!(held.output.contains("Read-only"), "{held:?}");
+    assert_eq!(fs::read_to_string(config).unwrap(), "[core]\n");
+}
+
+async fn a_protected_name_that_comes_later_is_protected() {
+    let place = Place::new();
+    assert!(place.boxed(place.sh("true")).await.exit.is_success());
+    place.write("home/project/.envrc", "mine\n");
+    let held = place.boxed(place.sh("echo evil >.envrc")).await;
+    assert!(held.output.contains("Read-only") && held.bound.is_none(), "{held:?}");
+    assert_eq!(fs::read_to_string(place.workspace.join(".envrc")).unwrap(), "mine\n");
+}
+
+async fn a_protected_link_is_put_back() {
+    let place = Place::new();
+    let link = place.workspace.join(".idea");
+    std::os::unix::fs::symlink("../idea", &link).unwrap();
+    for script in ["rm .idea", "ln -sfn evil .idea", "rm .idea; mkdir .idea; echo evil >.idea/x"] {
+        let held = place.boxed(place.sh(script)).await;
+        assert!(
+            matches!(&held.bound, Some(Bound::Protected { path, .. }) if *path == link),
+            "{held:?}"
+        );
+        assert_eq!(fs::read_link(&link).unwrap().to_str(), Some("../idea"), "{script}");
+    }
+}
+
+async fn what_a_protected_link_leads_to_is_protected() {
+    let place = Place::new();
+    place.write("home/project/shared/claude/settings.json", "{}");
+    std::os::unix::fs::symlink("shared/claude", place.workspace.join(".claude")).unwrap();
+    let settings = "shared/claude/settings.json";
+    for script in [format!("echo evil >{settings}"), "echo evil >.claude/settings.json".to_owned()]
+    {
+        let held = place.boxed(place.sh(&script)).await;
+        assert!(held.output.contains("Read-only"), "{held:?}");
+    }
+    assert_eq!(fs::read_to_string(place.workspace.join(settings)).unwrap(), "{}");
+}
+
+async fn the_guard_follows_no_link() {
+    let place = Place::new();
+    place.write("home/other/tasks.json", "mine\n");
+    let held = place.boxed(place.sh("ln -s ../other .vscode")).await;
+    let expected = Bound::Protected {
+        path: place.workspace.join(".vscode"),
+        aside: Some(place.workspace.join(".vscode.refused-1")),
+    };
+    assert_eq!(held.bound, Some(expected));
+    assert_eq!(fs::read_to_string(place.home.join("other/tasks.json")).unwrap(), "mine\n");
+}
+
+async fn a_box_that_cannot_be_made_is_refused() {
+    let place = Place::new();
+    let check = async |change: fn(&Place, &mut heeler_sandbox::Confines), expected: &str| {
+        let mut confines = place.confines();
+        change(&place, &mut confines);
+        let confinement = heeler_sandbox::Confinement::Box(confines.into());
+        let command = place.sh("echo ran").confinement(confinement);
+        let error = place.launcher.run(&command).await.err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check(|_, confines| confines.temp = "/no/such/folder".into(), "`/no/such/folder`: No such")
+        .await;
+    check(|place, confines| confines.secrets.push(place.home.clone()), "is to be written, and")
+        .await;
+    check(|_, confines| confines.protected.push("../x".into()), "it is no plain path").await;
+}

@@ -250,6 +250,11 @@ mod tests {
                 mode = 'ask'
             "#]],
         );
+    }
+
+    #[test]
+    fn a_list_of_any_form_is_found() {
+        let user = ["permissions"];
         check_with(
             "permissions.allow = [\n'Bash(ls)'\n]\n",
             &user,

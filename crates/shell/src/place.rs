@@ -72,6 +72,11 @@ impl Place<'_> {
         Target::Refused(full, "is outside of the workspace")
     }
 
+    /// Whether writing to a path is refused.
+    pub(crate) fn is_elsewhere(&self, path: &str, folder: Option<&str>) -> bool {
+        matches!(self.target(path, folder, Extent::Whole), Target::Refused(..))
+    }
+
     /// Whether a path lies in the private temp.
     pub(crate) fn is_temp(&self, full: &str) -> bool {
         self.temp.is_some_and(|temp| below(full, temp).is_some_and(|rest| !rest.is_empty()))

@@ -31,6 +31,8 @@ pub(crate) enum HoleKind {
     Commands,
     /// A new file or folder in the private temp.
     Temp,
+    /// What another program passes on.
+    Fed,
     /// The home of another user.
     ForeignHome,
     /// A number, a position, a list: anything else.
@@ -50,6 +52,17 @@ impl Word {
     pub(crate) fn computed(source: &str) -> Self {
         let hole = Hole { source: source.to_owned(), kind: HoleKind::Other };
         Self { atoms: vec![Atom::Hole(hole)] }
+    }
+
+    /// A word that another program passes on.
+    pub(crate) fn fed(source: &str) -> Self {
+        let hole = Hole { source: source.to_owned(), kind: HoleKind::Fed };
+        Self { atoms: vec![Atom::Hole(hole)] }
+    }
+
+    /// Whether another program decides how the word begins.
+    pub(crate) fn is_fed(&self) -> bool {
+        self.leading_hole().is_some_and(|hole| hole.kind == HoleKind::Fed)
     }
 
     /// The text after quotes are removed; what is computed keeps its source text.

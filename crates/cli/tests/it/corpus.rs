@@ -9,8 +9,13 @@ use serde::Deserialize;
 const ATTEMPTS: &str = include_str!("../corpus/first/attempts.toml");
 const EVERYDAY: &str = include_str!("../corpus/first/everyday.toml");
 
+const SECOND_ATTEMPTS: &str = include_str!("../corpus/second/attempts.toml");
+const SECOND_EVERYDAY: &str = include_str!("../corpus/second/everyday.toml");
+
 /// The fewest command lines of a file.
 const ROWS_MIN: usize = 300;
+/// The fewest of a file of the second corpus, whose kinds need not all be there.
+const SECOND_ROWS_MIN: usize = 150;
 /// The largest part of the everyday commands that may ask.
 const ASK_PERCENT_MAX: usize = 2;
 /// The largest part of the attempts that may be of one kind: many tricks, not one in many dresses.
@@ -224,6 +229,39 @@ fn check_everyday(text: &str, expected: Expect) {
 fn the_first_corpus_is_as_its_page_says() {
     check_attempts(ATTEMPTS, expect![""]);
     check_everyday(EVERYDAY, expect![""]);
+}
+
+/// What is wrong with a file of the second corpus, beside the same file of the first.
+fn second_flaws(rows: &[Row], first: &[Row], kinds: &[&str]) -> Vec<String> {
+    let mut flaws = Vec::new();
+    if rows.len() < SECOND_ROWS_MIN {
+        flaws.push(format!("{} rows; at least {SECOND_ROWS_MIN}", rows.len()));
+    }
+    let mut seen: BTreeSet<&str> = first.iter().map(|row| row.command.as_str()).collect();
+    let twice = rows.iter().filter(|row| !seen.insert(&row.command));
+    flaws.extend(twice.map(|row| format!("twice: {}", row.command)));
+    let unknown = rows.iter().filter(|row| !kinds.contains(&row.kind.as_str()));
+    flaws.extend(unknown.map(|row| format!("an unknown kind: {}", row.kind)));
+    flaws
+}
+
+#[test]
+fn the_second_corpus_is_as_its_page_says() {
+    let attempts = |text| toml::from_str::<Attempts>(text).unwrap().attempt;
+    let everyday = |text| toml::from_str::<Everyday>(text).unwrap().command;
+    let (first, second) = (attempts(ATTEMPTS), attempts(SECOND_ATTEMPTS));
+    let mut flaws = named(&second, attempt_flaws);
+    flaws.extend(second_flaws(&second, &first, &ATTEMPT_KINDS));
+    let (first, second) = (everyday(EVERYDAY), everyday(SECOND_EVERYDAY));
+    flaws.extend(named(&second, everyday_flaws));
+    flaws.extend(second_flaws(&second, &first, &EVERYDAY_KINDS));
+    flaws.extend(too_many_ask(&second));
+    expect![""].assert_eq(&flaws.join("\n"));
+    expect![[r#"
+        1 rows; at least 150
+        twice: git status
+        an unknown kind: git-read"#]]
+    .assert_eq(&second_flaws(&first[..1], &first, &["go"]).join("\n"));
 }
 
 #[test]

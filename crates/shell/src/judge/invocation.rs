@@ -26,6 +26,7 @@ pub(crate) struct Invocation<'w> {
     /// Whether `--` was met, and how many operands stood before it.
     pub(crate) operands_before_dashes: Option<usize>,
     verb_is_due: bool,
+    style: Style,
 }
 
 /// An option that was given.
@@ -51,6 +52,7 @@ impl<'w> Invocation<'w> {
             verb_at: 0,
             operands_before_dashes: None,
             verb_is_due: !program.verbs.is_empty(),
+            style: program.style,
         };
         let mut known = vec![program.options, program.everywhere];
         let mut index = 0;
@@ -64,6 +66,9 @@ impl<'w> Invocation<'w> {
                 index += 1;
             } else if is_option && call.operands_before_dashes.is_none() {
                 index += call.option(&text, &words[index..], &known);
+            } else if program.special == Special::Shell && text.starts_with('+') {
+                // `+o posix` takes an option of the shell away.
+                index += if text.ends_with(['o', 'O']) { 2 } else { 1 };
             } else if call.takes_rest() {
                 call.rest = words[index..].to_vec();
                 break;
@@ -106,6 +111,12 @@ impl<'w> Invocation<'w> {
         self.values(names).last()
     }
 
+    /// Whether options exist with which work is lost or the box is left.
+    pub(crate) fn may_destroy(&self) -> bool {
+        let options = self.program.options.iter().chain(self.program.everywhere);
+        options.into_iter().any(|option| matches!(option.does, Does::Asks(..) | Does::Insists(_)))
+    }
+
     pub(crate) fn has_computed_verb(&self) -> bool {
         self.unknown_verb.is_some_and(|verb| verb.known().is_none())
     }
@@ -135,6 +146,9 @@ impl<'w> Invocation<'w> {
             return 1;
         };
         let everywhere = self.program.everywhere;
+        if verb.style == Style::Long {
+            self.style = Style::Long;
+        }
         self.program = verb;
         *known = vec![verb.options, verb.everywhere, everywhere];
         length
@@ -145,7 +159,7 @@ impl<'w> Invocation<'w> {
         let Some(word) = words.first() else { return 1 };
         self.flags.push(word);
         let next = words.get(1);
-        if text.starts_with("--") || self.program.style == Style::Long {
+        if text.starts_with("--") || self.style == Style::Long {
             return self.long(text, words, known);
         }
         // A known option that is spelled out, such as `-C`, `-exec`.
@@ -165,7 +179,7 @@ impl<'w> Invocation<'w> {
         if let Some(found) = exact(name, known) {
             return self.note(found, attached, words, words.get(1));
         }
-        if self.program.style == Style::Long || name.len() < 4 {
+        if self.style == Style::Long || name.len() < 4 {
             return 1;
         }
         // Long options may be cut short; where it could be several, it counts as all of them.
@@ -183,11 +197,11 @@ impl<'w> Invocation<'w> {
             let Some(found) = exact(&format!("-{c}"), known) else { continue };
             let (option, _) = found;
             let taken = index + c.len_utf8();
-            let has_value = option.takes && taken < text.len();
+            let has_value = (option.takes || option.optional) && taken < text.len();
             let chars = text[..taken].chars().count();
             let attached = has_value.then(|| words.first().map(|word| word.skip(chars))).flatten();
             length = length.max(self.note(found, attached, words, words.get(1)));
-            if option.takes {
+            if option.takes || option.optional {
                 break;
             }
         }

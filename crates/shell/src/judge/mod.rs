@@ -27,11 +27,7 @@ impl Reader<'_> {
             self.add(command_of(words, None, 1));
             return;
         }
-        let Some(program) = programs::find(&known) else {
-            self.changes();
-            self.add(command_of(words, None, 1));
-            return;
-        };
+        let program = programs::find(&known).unwrap_or(&programs::UNKNOWN);
         let old_style =
             (program.special == Special::Tar).then(|| invocation::tar_letters(rest)).flatten();
         let rest = old_style.as_deref().unwrap_or(rest);
@@ -75,8 +71,12 @@ impl Reader<'_> {
         for given in &invocation.options {
             self.option(given.does, given.value.as_ref(), only_reads || spares);
         }
+        let is_fed = invocation.doubtful.iter().any(|word| word.is_fed());
+        if is_fed && invocation.may_destroy() {
+            self.unclear("what it is fed may be options");
+        }
         for words in &invocation.commands {
-            self.fed(words, "{}");
+            self.fed(words, "{}", &Word::computed("{}"));
         }
         if !only_reads {
             self.operands(invocation);
@@ -122,7 +122,18 @@ impl Reader<'_> {
                     self.concern(kind, why);
                 }
             }
-            Does::Writes => self.write(&written),
+            Does::Edits(_) => self.changes(),
+            Does::MayWrite => self.may_write(&written),
+            // Without a value it writes to a name of its own in the folder it works in.
+            Does::Writes | Does::WritesOrRuns if value.is_none() => self.changes(),
+            Does::WritesOrRuns if written.text().starts_with(['|', '!']) => {
+                self.line_of(&written.skip(1))
+            }
+            Does::Writes | Does::WritesOrRuns => self.write(&written),
+            Does::RunsAction if written.text().starts_with("exec=") => {
+                self.line_of(&written.skip(5))
+            }
+            Does::RunsAction => {}
             Does::Enters => self.enter(&written),
             Does::RunsLine => self.line_of(&written),
             Does::RunsProgram => self.program_of(&written),
@@ -132,11 +143,17 @@ impl Reader<'_> {
 
     fn operands(&mut self, invocation: &Invocation<'_>) {
         let operands = &invocation.operands;
+        for given in &invocation.options {
+            if let Does::Edits(skipped) = given.does {
+                operands.iter().skip(skipped).for_each(|word| self.write(word));
+            }
+        }
         match invocation.program.operands {
             Operands::Read | Operands::Rest | Operands::Command(_) | Operands::Line(_) => {}
             Operands::Write(skipped) => {
                 operands.iter().skip(skipped).for_each(|word| self.write(word))
             }
+            Operands::WriteFirst => operands.first().into_iter().for_each(|word| self.write(word)),
             Operands::WriteLast => operands.last().into_iter().for_each(|word| self.write(word)),
             Operands::Move => operands.iter().for_each(|word| self.replace(word)),
             Operands::Names => operands.iter().for_each(|word| self.variable_word(word)),

@@ -111,9 +111,10 @@ impl Reader<'_> {
         if call.rest.is_empty() {
             return;
         }
-        let replaced = call.value(&["-I"]).map(Word::text).filter(|text| !text.is_empty());
+        let replaced =
+            call.value(&["-I", "-i", "--replace"]).map(Word::text).filter(|text| !text.is_empty());
         let placeholder = replaced.unwrap_or_else(|| "{}".to_owned());
-        self.fed(&call.rest, &placeholder);
+        self.fed(&call.rest, &placeholder, &Word::fed(&placeholder));
     }
 
     fn parallel(&mut self, call: &Invocation<'_>) {
@@ -124,7 +125,7 @@ impl Reader<'_> {
             [line] if line.text().contains(|c: char| !c.is_ascii_alphanumeric()) => {
                 self.line_of(line)
             }
-            words => self.fed(words, "{}"),
+            words => self.fed(words, "{}", &Word::fed("{}")),
         }
     }
 
@@ -161,7 +162,9 @@ impl Reader<'_> {
                 && !last.is_empty()
                 && last.chars().all(|c| "*.?!()".contains(c));
             let is_all = is_all || word.has_pattern() && text.contains("**");
-            let is_doubtful = call.doubtful.contains(word);
+            // A name that ends like `*.o` is no option of rm.
+            let is_doubtful =
+                call.doubtful.contains(word) && (word.has_hole() || !text.contains('.'));
             if !is_temp && (is_deep || is_all || is_doubtful) {
                 self.concern(ConcernKind::Irreversible, format!("removes {text} for good"));
             }

@@ -1,6 +1,5 @@
 //! Commands within commands: after wrappers, in strings for a shell, on the input of one.
 
-use crate::environment;
 use crate::line::ConcernKind;
 use crate::place;
 use crate::reader::{Input, Reader};
@@ -15,7 +14,7 @@ impl Reader<'_> {
     }
 
     /// A command that is given more words than are written.
-    pub(crate) fn fed(&mut self, words: &[Word], placeholder: &str) {
+    pub(crate) fn fed(&mut self, words: &[Word], placeholder: &str, given: &Word) {
         let mut is_fed = false;
         let mut fill = |word: &Word| {
             let text = word.text();
@@ -23,11 +22,11 @@ impl Reader<'_> {
                 return word.clone();
             }
             is_fed = true;
-            filled(word, &text, placeholder)
+            filled(word, &text, placeholder, given)
         };
         let mut words: Vec<Word> = words.iter().map(&mut fill).collect();
         if !is_fed {
-            words.push(Word::computed(placeholder));
+            words.push(given.clone());
         }
         self.judge(&words);
     }
@@ -57,6 +56,15 @@ impl Reader<'_> {
                 self.wrapped(&words);
             }
             None => self.unclear(&format!("the program it runs is computed: {}", word.text())),
+        }
+    }
+
+    /// A value that may be a file to write: only what is surely elsewhere counts.
+    pub(crate) fn may_write(&mut self, word: &Word) {
+        let folder = self.scope.folder.clone();
+        let is_path = word.known().filter(|text| text.contains('/'));
+        if is_path.is_some_and(|path| self.place.is_elsewhere(&path, folder.as_deref())) {
+            self.write(word);
         }
     }
 
@@ -115,17 +123,15 @@ impl Reader<'_> {
         }
         let skipped = name.chars().count() + rest.find('=').map_or(0, |at| at + 1);
         let value = rest.contains('=').then(|| word.skip(skipped));
-        if let Some(why) = environment::why(name, value.as_ref()) {
-            self.concern(ConcernKind::Environment, why);
-        }
+        self.names_variable(name, value.as_ref());
     }
 }
 
 /// The word with a hole in place of a placeholder.
-fn filled(word: &Word, text: &str, placeholder: &str) -> Word {
+fn filled(word: &Word, text: &str, placeholder: &str, given: &Word) -> Word {
     let before = text.split(placeholder).next().unwrap_or_default().chars().count();
     let mut atoms: Vec<Atom> = word.atoms.iter().take(before).cloned().collect();
-    atoms.extend(Word::computed(placeholder).atoms);
+    atoms.extend(given.atoms.iter().cloned());
     atoms.extend(word.skip(before + placeholder.chars().count()).atoms);
     Word { atoms }
 }

@@ -9,6 +9,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     changes("cargo").everywhere(&[
         decides("--config", "decides which programs cargo runs").valued(),
+        writes("--target-dir --artifact-dir"),
         takes("-p --package --manifest-path --features -F --target --profile -j --jobs --color --message-format -Z"),
         enters("-C"),
     ]).verbs(&[
@@ -17,7 +18,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         leaves("install", "cargo install downloads and puts programs into the home").options(&[writes("--root"), takes("--path --git --version --index --registry")]),
         destroys("uninstall", "cargo uninstall removes programs"),
         leaves("fetch update add generate-lockfile vendor upgrade binstall", "cargo downloads"),
-        changes("clean build b check c test t run r bench doc d clippy fmt fix package new init remove rm nextest expand xtask miri llvm-cov deny audit machete udeps watch insta mutants hack"),
+        changes("new init").operands(Operands::Write(0)).options(&[takes("--vcs --edition --name --registry")]),
+        changes("clean build b check c test t run r bench doc d clippy fmt fix package remove rm nextest expand xtask miri llvm-cov deny audit machete udeps watch insta mutants hack"),
     ]),
     reads("rustc").options(&[
         writes("-o --out-dir"),
@@ -69,5 +71,5 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("run").operands(Operands::Read).options(&[takes("--source --omit --include --rcfile -m")]),
         changes("report html xml json lcov combine erase annotate debug"),
     ]),
-    changes("tsc eslint prettier webpack vite rollup esbuild parcel turbo nx lerna"),
+    changes("tsc eslint webpack vite rollup esbuild parcel turbo nx lerna"),
 ];

@@ -2,22 +2,24 @@
 
 use super::table::*;
 
-/// Why archives are not made elsewhere: the place stands in the options.
+/// The options of tar.
 const ARCHIVE: &[Option_] = &[
     takes(
         "-f --file -b --blocking-factor -X --exclude-from -T --files-from -H --format -g --listed-incremental \
          -K --starting-file -N --newer --after-date -V --label --exclude --transform --xform --owner --group \
          --mode --mtime --strip-components --level --sort --suffix --warning --quoting-style --occurrence",
     ),
-    enters("-C --directory --cd"),
+    takes("-C --directory --cd"),
+    writes("--index-file --volno-file"),
     runs_program("-I --use-compress-program"),
-    runs_line("--to-command -F --info-script --new-volume-script --rsh-command"),
-    checkpoint("--checkpoint-action"),
+    runs_line("--to-command -F --info-script --new-volume-script --rsh-command --rmt-command"),
+    Option_ { names: "--checkpoint-action", takes: true, optional: false, does: Does::RunsAction },
     loses("--remove-files", "tar removes what it packed"),
-    plain(
+    loses("--recursive-unlink -U --unlink-first", "tar removes what is in its way"),
+    flag(
         "-x --extract --get -t --list -c --create -r --append -u --update -A --catenate --concatenate",
     ),
-    plain("-P --absolute-names --force-local --delete -v --verbose -z -j -J -p -O -k"),
+    flag("-P --absolute-names --force-local --delete -v --verbose -z -j -J -p -O -k"),
 ];
 
 pub(super) const PROGRAMS: &[Program] = &[
@@ -55,7 +57,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("fallocate").operands(Operands::Write(0)).options(&[takes("-l --length -o --offset")]),
     changes("cp gcp")
         .operands(Operands::WriteLast)
-        .options(&[TARGET, takes("-S --suffix"), plain("--parents -r -R -a -b")])
+        .options(&[TARGET, takes("-S --suffix"), flag("--parents -r -R -a -b")])
         .special(Special::Copy),
     changes("mv gmv").operands(Operands::Move).options(&[TARGET, takes("-S --suffix")]).special(Special::Copy),
     changes("ln link gln")
@@ -65,19 +67,19 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("install ginstall").operands(Operands::WriteLast).special(Special::Copy).options(&[
         TARGET,
         takes("-m --mode -o --owner -g --group -S --suffix"),
-        plain("-d --directory -D"),
+        flag("-d --directory -D"),
         runs_program("--strip-program"),
     ]),
     changes("rename prename perl-rename"),
     changes("rm grm")
         .special(Special::Remove)
-        .options(&[plain("-r -R --recursive -f --force -i -I -d --dir -v --verbose"), takes("--interactive")]),
+        .options(&[flag("-r -R --recursive -f --force -i -I -d --dir -v --verbose"), takes("--interactive")]),
     changes("unlink").operands(Operands::Move),
     destroys("shred wipe srm", "overwrites files for good"),
     destroys("rimraf del-cli trash-empty", "removes folders for good"),
     changes("trash trash-put gio"),
     reads("dd").special(Special::Dd),
-    changes("chmod").special(Special::Chmod).options(&[takes("--reference"), plain("-R --recursive -v -f -c")]),
+    changes("chmod").special(Special::Chmod).options(&[takes("--reference"), flag("-R --recursive -v -f -c")]),
     changes("chown chgrp chattr chcon setfattr").operands(Operands::Write(1)).options(&[takes("--reference --from -n -v")]),
     changes("setfacl").operands(Operands::Write(0)).options(&[takes("-m -x -M -X --modify --remove")]),
     changes("tar gtar bsdtar").options(ARCHIVE).special(Special::Tar),
@@ -87,14 +89,14 @@ pub(super) const PROGRAMS: &[Program] = &[
         loses("-m --move", "zip removes what it packed"),
     ]),
     reads("unzip zipinfo").options(&[
-        plain("-l -Z -v -t -p -c"),
-        Option_ { names: "-d", takes: true, does: Does::Writes },
+        flag("-l -Z -v -t -p -c"),
+        Option_ { names: "-d", takes: true, optional: false, does: Does::Writes },
         takes("-x -P"),
         alters("-q -o -n -u -j"),
     ]),
     changes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress pigz pbzip2 lzma unlzma brotli")
         .operands(Operands::Write(0))
-        .options(&[takes("-S --suffix -T --threads -b"), writes("-o --output -O"), plain("-c --stdout -d -k"), only_reads("-l --list -t --test")]),
+        .options(&[takes("-S --suffix -T --threads -b"), writes("-o --output -O"), flag("-c --stdout -d -k"), only_reads("-l --list -t --test")]),
     reads("zcat bzcat xzcat zstdcat gzcat lzcat zless zmore zgrep zegrep zdiff"),
     changes("cpio").options(&[writes("-O -F --file"), enters("-D --directory"), takes("-H --format -R --owner"), runs_program("--rsh-command")]),
     changes("ar ranlib"),
@@ -115,8 +117,9 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     destroys("mkfs mke2fs mkswap mkdosfs mkntfs newfs", "makes a new file system over the old one"),
     destroys("wipefs sgdisk gdisk fdisk sfdisk cfdisk parted blkdiscard hdparm dmsetup cryptsetup lvremove vgremove pvremove zpool zfs btrfs mdadm", "changes disks"),
-    changes("split csplit").operands(Operands::Write(1)).options(&[
-        takes("-b --bytes -l --lines -n --number -a --suffix-length -C --line-bytes -t --separator --additional-suffix -f --prefix --suffix-format"),
+    changes("csplit").options(&[writes("-f --prefix"), takes("-n --digits -b --suffix-format")]),
+    changes("split").operands(Operands::Write(1)).options(&[
+        takes("-b --bytes -l --lines -n --number -a --suffix-length -C --line-bytes -t --separator --additional-suffix"),
         runs_line("--filter"),
     ]),
     changes("tee").operands(Operands::Write(0)),
@@ -130,12 +133,3 @@ pub(super) const PROGRAMS: &[Program] = &[
 ];
 
 const TARGET: Option_ = writes("-t --target-directory");
-
-const fn plain(names: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Nothing }
-}
-
-/// `exec=LINE` and others.
-const fn checkpoint(names: &'static str) -> Option_ {
-    Option_ { names, takes: true, does: Does::RunsProgram }
-}

@@ -43,7 +43,7 @@ const VERBS: &[Program] = &[
     )
     .options(&[takes("-L -C -M --contents --abbrev --format --since"), alters("--textconv --filters")]),
     reads("grep").options(&[
-        Option_ { names: "-O --open-files-in-pager", takes: false, does: OPENS },
+        Option_ { names: "-O --open-files-in-pager", takes: false, optional: true, does: OPENS },
         takes("-e -f -A -B -C -m --max-depth --threads -c"),
         alters("--textconv --ext-grep"),
     ]),
@@ -66,7 +66,8 @@ const VERBS: &[Program] = &[
     reads("reflog reflog+show reflog+list reflog+exists").options(DIFF),
     destroys("reflog+expire reflog+delete", "git reflog forgets where commits were"),
     reads("worktree+list"),
-    changes("worktree+add worktree+move").operands(Operands::Change).options(&[takes("-b -B")]),
+    changes("worktree+add").operands(Operands::WriteFirst).options(&[takes("-b -B --reason")]),
+    changes("worktree+move").operands(Operands::Write(0)),
     destroys("worktree+remove worktree+prune", "git worktree removes a tree"),
     changes("worktree+lock worktree+unlock worktree+repair"),
     reads("remote remote+get-url"),
@@ -74,9 +75,9 @@ const VERBS: &[Program] = &[
     redefines("remote+add remote+set-url remote+rename remote+remove remote+rm remote+set-head remote+set-branches", "writes the configuration of git"),
     changes("config").special(Special::GitConfig).options(&[
         takes("-f --file --blob --type --default --comment --value"),
-        plain("--get --get-all --get-regexp --get-urlmatch --list -l --get-color --get-colorbool --name-only"),
-        plain("--unset --unset-all --edit -e --add --replace-all --remove-section --rename-section"),
-        plain("--global --system --local --worktree --show-origin --show-scope -z --null --bool --int --path"),
+        flag("--get --get-all --get-regexp --get-urlmatch --list -l --get-color --get-colorbool --name-only"),
+        flag("--unset --unset-all --edit -e --add --replace-all --remove-section --rename-section"),
+        flag("--global --system --local --worktree --show-origin --show-scope -z --null --bool --int --path"),
     ]),
     changes("add stage").options(&[takes("--chmod --pathspec-from-file")]),
     changes("commit").options(&[takes(
@@ -93,10 +94,11 @@ const VERBS: &[Program] = &[
     changes("bisect bisect+start bisect+good bisect+bad bisect+new bisect+old bisect+skip bisect+reset bisect+log bisect+replay bisect+terms bisect+visualize"),
     changes("bisect+run").operands(Operands::Command(0)),
     changes("checkout").special(Special::GitCheckout).options(&[
-        loses("-f --force --ours --theirs -m --merge", "git checkout throws changes away"),
+        loses("-f --force --ours --theirs -2 -3 -m --merge", "git checkout throws changes away"),
         loses("-B", "git checkout moves a branch away from its commits").valued(),
-        takes("-b --orphan --conflict --pathspec-from-file"),
-        plain("-t --track --detach -d -q --quiet"),
+        loses("--pathspec-from-file", "git checkout throws changes away").valued(),
+        takes("-b --orphan --conflict"),
+        flag("-t --track --detach -d -q --quiet"),
         loses("-p --patch", "git checkout throws changes away"),
     ]),
     changes("switch").options(&[
@@ -122,13 +124,14 @@ const VERBS: &[Program] = &[
     ]),
     changes("mv").operands(Operands::Move),
     destroys("filter-branch filter-repo replace prune prune-packed", "git rewrites or drops history"),
+    leaves("maintenance+start maintenance+register maintenance+stop maintenance+unregister", "git maintenance makes jobs of the system"),
     changes("gc maintenance repack pack-refs commit-graph multi-pack-index").options(&[loses("--prune -d -A", "git drops commits")]),
     changes("update-ref symbolic-ref").options(&[loses("-d --delete --stdin", "git drops a reference")]),
     changes("read-tree").options(&[loses("--reset -u", "git overwrites what is in files")]),
     changes("checkout-index").options(&[loses("-f --force -a --all", "git overwrites what is in files"), writes("--prefix")]),
     changes("apply").options(&[
         takes("-p --directory --exclude --include -C --whitespace"),
-        plain("--unsafe-paths"),
+        flag("--unsafe-paths"),
         only_lists("--check --stat --numstat --summary"),
     ]),
     changes("format-patch").options(&[writes("-o --output-directory --output"), takes("-n -v --reroll-count --subject-prefix --to --cc --start-number")]),
@@ -137,6 +140,7 @@ const VERBS: &[Program] = &[
         takes("--format --prefix --add-file --mtime"),
         escapes("--remote --exec", "git archive talks to another repository").valued(),
     ]),
+    changes("bundle+create").operands(Operands::WriteFirst),
     changes("bundle fast-export fast-import mailinfo mailsplit am-show notes write-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file merge-index unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
     changes("init").operands(Operands::Write(0)).options(&[
         decides("--template", "a template brings hooks along").valued(),
@@ -148,7 +152,7 @@ const VERBS: &[Program] = &[
     redefines("submodule+set-url", "writes the configuration of git"),
     leaves("submodule+add submodule+update", "git submodule talks to another repository"),
     destroys("submodule+deinit", "git submodule removes a tree"),
-    changes("submodule+foreach").operands(Operands::Line(0)).options(&[plain("--recursive -q --quiet")]),
+    changes("submodule+foreach").operands(Operands::Line(0)).options(&[flag("--recursive -q --quiet")]),
     changes("difftool").options(&[
         decides("-x --extcmd -t --tool", "git difftool opens a program that is named here").valued(),
     ]),
@@ -173,10 +177,6 @@ const OPENS: Does = Does::Asks(
     "git grep opens a program that is named here",
 );
 
-const fn plain(names: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Nothing }
-}
-
 /// The option makes the verb one that lists.
 const fn only_lists(names: &'static str) -> Option_ {
     only_reads(names)
@@ -184,5 +184,5 @@ const fn only_lists(names: &'static str) -> Option_ {
 
 /// Only what is staged changes; the files stay.
 const fn staged(names: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Spares }
+    Option_ { names, takes: false, optional: false, does: Does::Spares }
 }

@@ -20,6 +20,14 @@ mod wrappers;
 
 pub(crate) use table::{Does, Effect, Operands, Option_, Program, Special, Style};
 
+/// A program that is in no table.
+pub(crate) const UNKNOWN: Program = table::changes("").options(&[Option_ {
+    names: "-o --output --out --outfile --output-file --output-dir --out-dir --outdir",
+    takes: true,
+    optional: false,
+    does: Does::MayWrite,
+}]);
+
 /// All tables.
 const TABLES: [&[Program]; 12] = [
     shell::PROGRAMS,

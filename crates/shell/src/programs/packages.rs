@@ -9,14 +9,16 @@ const PUBLISHES: &str = "publishes for others";
 pub(super) const PROGRAMS: &[Program] = &[
     changes("npm").everywhere(&[
         takes("--prefix -C -w --workspace --registry --loglevel --userconfig"),
-        leaves_with("-g --global", "puts programs into the user's folders"),
+        escapes("-g --global", "puts programs into the user's folders"),
     ]).verbs(&[
         reads("ls list ll la version-show help outdated-local root prefix bin explain why pkg+get fund query sbom"),
         leaves("install i add ci clean-install install-test it update up upgrade uninstall remove rm un link ln rebuild-all audit outdated view info show search dedupe ddp", DOWNLOADS),
         leaves("publish unpublish deprecate dist-tag owner access team token login adduser logout whoami profile star hook org stars ping doctor", PUBLISHES),
-        changes("test t tst run run-script start stop restart version pack prune rebuild pkg pkg+set pkg+delete init create cache shrinkwrap set-script config config+get config+list").operands(Operands::Read),
+        changes("test t tst run run-script start stop restart version prune rebuild pkg pkg+set pkg+delete init create cache shrinkwrap set-script config config+get config+list").operands(Operands::Read),
         redefines("config+set config+delete config+edit set", "decides what npm runs"),
         changes("exec x").operands(Operands::Command(0)).options(&[takes("-p --package"), runs_line("-c --call")]),
+        changes("explore").operands(Operands::Command(1)),
+        changes("pack").options(&[writes("--pack-destination")]),
     ]),
     changes("pnpm").options(&[takes("--filter -F -C --dir -w")]).verbs(&[
         reads("list ls why root bin licenses"),
@@ -80,7 +82,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("bundle bundler").verbs(&[
         reads("list show info check outdated-local licenses platform env version"),
         leaves("install update add remove lock package cache outdated publish", DOWNLOADS),
-        changes("exec e").operands(Operands::Command(0)).options(&[plain("--keep-file-descriptors")]),
+        changes("exec e").operands(Operands::Command(0)).options(&[flag("--keep-file-descriptors")]),
         changes("config config+set open init gem binstubs clean doctor pristine viz"),
     ]),
     changes("composer").options(&[takes("-d --working-dir")]).verbs(&[
@@ -123,11 +125,3 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("nix-shell").options(&[runs_line("--run --command"), takes("-p --packages -I -A")]),
     leaves("helmfile", "changes a cluster"),
 ];
-
-const fn plain(names: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Nothing }
-}
-
-const fn leaves_with(names: &'static str, why: &'static str) -> Option_ {
-    escapes(names, why)
-}

@@ -4,9 +4,10 @@ use super::table::*;
 
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
-        ": true false echo test [ let pwd dirs type jobs times ulimit umask wait sleep return break \
+        ": true false echo test [ let pwd dirs type jobs times ulimit umask sleep return break \
          continue shift exit logout getconf suspend caller compopt set",
     ),
+    reads("wait").options(&[names_variable("-p")]),
     reads("printf").options(&[names_variable("-v")]),
     reads("read")
         .operands(Operands::Names)
@@ -27,7 +28,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("eval").operands(Operands::Rest).special(Special::Eval),
     changes("source .").operands(Operands::Rest).special(Special::Source),
     changes("exec").operands(Operands::Command(0)).options(&[takes("-a")]),
-    reads("command").operands(Operands::Command(0)).options(&[only_names("-v -V")]),
+    reads("command").operands(Operands::Command(0)).options(&[only_reads("-v -V")]),
     reads("builtin").operands(Operands::Command(0)),
     changes("bg fg disown"),
     redefines("alias unalias", "an alias makes a word mean something else"),
@@ -41,23 +42,10 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("coproc").operands(Operands::Command(0)),
     changes("bash sh dash zsh ksh mksh ash rbash yash")
         .operands(Operands::Rest)
-        .options(&[
-            takes("-o -O --rcfile --init-file"),
-            Option_ { names: "-c -s", takes: false, does: Does::Nothing },
-            only_reads("-n"),
-        ])
+        .options(&[takes("-o -O --rcfile --init-file"), flag("-c -s"), only_reads("-n")])
         .special(Special::Shell),
     changes("fish pwsh powershell cmd nu elvish xonsh csh tcsh")
         .operands(Operands::Rest)
         .options(&[runs_line("-c --command -Command /c"), takes("-o -C --init-command")])
         .special(Special::Source),
 ];
-
-/// Only says what a name means.
-const fn only_names(names: &'static str) -> Option_ {
-    runs_nothing(names)
-}
-
-const fn runs_nothing(names: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::OnlyReads }
-}

@@ -36,6 +36,8 @@ pub(crate) struct Option_ {
     pub(crate) names: &'static str,
     /// Whether the next word belongs to it when nothing is attached.
     pub(crate) takes: bool,
+    /// Whether it has a value only where one is attached.
+    pub(crate) optional: bool,
     pub(crate) does: Does,
 }
 
@@ -53,6 +55,14 @@ pub(crate) enum Does {
     Insists(&'static str),
     /// The value is a file or folder that is written.
     Writes,
+    /// The same, unless it begins with `|` or `!` and is a line for a shell.
+    WritesOrRuns,
+    /// The value may be a file that is written; what programs of no table call their output.
+    MayWrite,
+    /// Files in the operands are edited, all but the first so many.
+    Edits(usize),
+    /// The value is `exec=` and a line for a shell, or something harmless.
+    RunsAction,
     /// The value is the folder that the program works in.
     Enters,
     /// The value is a line for a shell.
@@ -75,6 +85,8 @@ pub(crate) enum Operands {
     Read,
     /// All but the first so many are written.
     Write(usize),
+    /// Only the first is written.
+    WriteFirst,
     /// The last is written, the others are read; one alone is written to.
     WriteLast,
     /// The last is written and the others go away.
@@ -213,75 +225,100 @@ impl Program {
 
 /// The next word belongs to the option.
 pub(crate) const fn takes(names: &'static str) -> Option_ {
-    Option_ { names, takes: true, does: Does::Nothing }
+    Option_ { names, takes: true, optional: false, does: Does::Nothing }
 }
 
 /// The value is a file that is written.
 pub(crate) const fn writes(names: &'static str) -> Option_ {
-    Option_ { names, takes: true, does: Does::Writes }
+    Option_ { names, takes: true, optional: false, does: Does::Writes }
+}
+
+/// Operands after the first so many are edited in place.
+pub(crate) const fn edits(names: &'static str, skipped: usize) -> Option_ {
+    Option_ { names, takes: false, optional: false, does: Does::Edits(skipped) }
+}
+
+/// Without a value, and of no weight.
+pub(crate) const fn flag(names: &'static str) -> Option_ {
+    Option_ { names, takes: false, optional: false, does: Does::Nothing }
 }
 
 /// The value is the folder to work in.
 pub(crate) const fn enters(names: &'static str) -> Option_ {
-    Option_ { names, takes: true, does: Does::Enters }
+    Option_ { names, takes: true, optional: false, does: Does::Enters }
 }
 
 /// The value is a line for a shell.
 pub(crate) const fn runs_line(names: &'static str) -> Option_ {
-    Option_ { names, takes: true, does: Does::RunsLine }
+    Option_ { names, takes: true, optional: false, does: Does::RunsLine }
 }
 
 /// The value is a program.
 pub(crate) const fn runs_program(names: &'static str) -> Option_ {
-    Option_ { names, takes: true, does: Does::RunsProgram }
+    Option_ { names, takes: true, optional: false, does: Does::RunsProgram }
 }
 
 /// A command follows.
 pub(crate) const fn runs_rest(names: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::RunsRest }
+    Option_ { names, takes: false, optional: false, does: Does::RunsRest }
 }
 
 /// The value is the name of a variable.
 pub(crate) const fn names_variable(names: &'static str) -> Option_ {
-    Option_ { names, takes: true, does: Does::Names }
+    Option_ { names, takes: true, optional: false, does: Does::Names }
 }
 
 /// The value is `name=value`, a setting of git.
 pub(crate) const fn setting(names: &'static str) -> Option_ {
-    Option_ { names, takes: true, does: Does::Setting }
+    Option_ { names, takes: true, optional: false, does: Does::Setting }
 }
 
 /// With it something changes.
 pub(crate) const fn alters(names: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Changes }
+    Option_ { names, takes: false, optional: false, does: Does::Changes }
 }
 
 /// With it nothing is done but to look.
 pub(crate) const fn only_reads(names: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::OnlyReads }
+    Option_ { names, takes: false, optional: false, does: Does::OnlyReads }
 }
 
 /// With it work is lost.
 pub(crate) const fn loses(names: &'static str, why: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Asks(ConcernKind::Irreversible, why) }
+    Option_ {
+        names,
+        takes: false,
+        optional: false,
+        does: Does::Asks(ConcernKind::Irreversible, why),
+    }
 }
 
 /// With it work is lost, whatever other options spare.
 pub(crate) const fn insists(names: &'static str, why: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Insists(why) }
+    Option_ { names, takes: false, optional: false, does: Does::Insists(why) }
 }
 
 /// With it the box is left.
 pub(crate) const fn escapes(names: &'static str, why: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Asks(ConcernKind::Leaves, why) }
+    Option_ { names, takes: false, optional: false, does: Does::Asks(ConcernKind::Leaves, why) }
 }
 
 /// With it something else decides what runs.
 pub(crate) const fn decides(names: &'static str, why: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Asks(ConcernKind::Environment, why) }
+    Option_ {
+        names,
+        takes: false,
+        optional: false,
+        does: Does::Asks(ConcernKind::Environment, why),
+    }
 }
 
 impl Option_ {
+    /// The same with a value only where one is attached.
+    pub(crate) const fn attached(self) -> Self {
+        Self { takes: false, optional: true, ..self }
+    }
+
     /// The same with a value after it.
     pub(crate) const fn valued(self) -> Self {
         Self { takes: true, ..self }

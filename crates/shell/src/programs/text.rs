@@ -31,20 +31,21 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("ag ack").options(&[runs_program("--pager"), takes("-A -B -C -G --ignore --ignore-dir -m")]),
     reads("sed gsed").special(Special::Sed).operands(Operands::Read).options(&[
         takes("-e --expression -f --file -l --line-length"),
-        Option_ { names: "-i --in-place", takes: false, does: Does::Changes },
-        takes_nothing("-n -E -r -s -z -u --quiet --silent --regexp-extended --posix --debug --sandbox --follow-symlinks"),
+        alters("-i --in-place").attached(),
+        flag("-n -E -r -s -z -u --quiet --silent --regexp-extended --posix --debug --sandbox --follow-symlinks"),
     ]),
     reads("awk gawk mawk nawk original-awk").special(Special::Awk).options(&[
-        takes("-F --field-separator -v --assign -f --file -e --source -i --include -l --load"),
+        takes("-F --field-separator -v --assign -f --file -E --exec -e --source -i --include -l --load"),
+        writes("-o --pretty-print -d --dump-variables -p --profile").attached(),
     ]),
     changes("jq yq").options(&[
         takes("--arg --argjson --slurpfile --rawfile --indent -f --from-file -L"),
-        alters("-i --inplace"),
+        edits("-i --inplace --in-place", 1),
     ]),
     reads("less more most pg").special(Special::Less).options(&[
         takes("-p --pattern -t -T -x -y -b -h -j -z -#"),
         writes("-o -O --log-file --LOG-FILE"),
-        Option_ { names: "-k --lesskey-file --lesskey-src --lesskey-content", takes: true, does: Does::Changes },
+        alters("-k --lesskey-file --lesskey-src --lesskey-content").valued(),
     ]),
     reads("man info apropos whatis tldr help").options(&[
         runs_line("-P --pager"),
@@ -59,9 +60,11 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     changes("dos2unix unix2dos recode").operands(Operands::Write(0)),
     changes("m4 cpp dc gnuplot csvcut csvsort xsv mlr"),
-    changes("indent clang-format gofmt rustfmt black"),
+    changes("clang-format").options(&[edits("-i", 0), takes("--style -style --assume-filename")]),
+    changes("gofmt goimports gofumpt").options(&[edits("-w", 0), takes("-r")]),
+    changes("prettier").options(&[edits("-w --write", 0), takes("--config --ignore-path --parser")]),
+    changes("rustfmt black isort indent").operands(Operands::Write(0)).options(&[
+        only_reads("--check --diff --check-only"),
+        takes("--edition --config --config-path --emit -l --line-length -t --target-version --profile"),
+    ]),
 ];
-
-const fn takes_nothing(names: &'static str) -> Option_ {
-    Option_ { names, takes: false, does: Does::Nothing }
-}

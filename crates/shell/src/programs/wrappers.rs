@@ -45,12 +45,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("xargs gxargs").operands(Operands::Rest).special(Special::Xargs).options(&[
         takes(
             "-a --arg-file -d --delimiter -E --eof -L --max-lines -n --max-args -P --max-procs \
-             -s --max-chars --process-slot-var",
+             -s --max-chars",
         ),
         takes("-I"),
-        Option_ { names: "--replace -i", takes: false, does: Does::Nothing },
+        flag("--replace -i").attached(),
+        names_variable("--process-slot-var"),
     ]),
-    changes("parallel").operands(Operands::Rest).special(Special::Parallel).options(&[
+    changes("parallel sem").operands(Operands::Rest).special(Special::Parallel).options(&[
         takes(
             "-j --jobs --max-procs -a --arg-file -I -C --colsep -d --delimiter -n --max-args -N -L \
              --max-lines --timeout --delay --retries --header --tagstring --block --recstart --recend \
@@ -61,7 +62,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         escapes("-S --sshlogin --sshloginfile --slf", "parallel reaches other machines").valued(),
     ]),
     changes("strace ltrace").operands(Operands::Command(0)).options(&[
-        writes("-o --output"),
+        Option_ { names: "-o --output", takes: true, optional: false, does: Does::WritesOrRuns },
         takes(
             "-e --trace -s --string-limit -a --columns -E --env -u --user -O -S --summary-sort-by -I \
              -P --trace-path -X -b --detach-on -U --summary-columns -A -l -n -F -x -w",

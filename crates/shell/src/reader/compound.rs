@@ -9,7 +9,7 @@ use brush_parser::ast::{
 use super::{Input, Reader};
 use crate::line::ConcernKind;
 use crate::place::is_connection;
-use crate::word::Word;
+use crate::word::{HoleKind, Word};
 use crate::{environment, programs, second};
 
 impl Reader<'_> {
@@ -219,6 +219,15 @@ impl Reader<'_> {
 
     /// A variable gets a value that is not looked at here.
     pub(crate) fn names_variable(&mut self, name: &str, value: Option<&Word>) {
+        let is_same = |value: &Word| match value.leading_hole() {
+            Some(hole) => {
+                value.atoms.len() == 1 && hole.kind == HoleKind::Variable(name.to_owned())
+            }
+            None => name == "HOME" && value.known().as_deref() == self.place.home,
+        };
+        if value.is_some_and(is_same) {
+            return;
+        }
         if let Some(why) = environment::why(name, value) {
             self.concern(ConcernKind::Environment, why);
         }

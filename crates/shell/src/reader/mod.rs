@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         let extent = if word.known().is_some() { Extent::Whole } else { Extent::Start };
         if let Some(hole) = word.leading_hole() {
             match &hole.kind {
-                HoleKind::Temp | HoleKind::Other => {}
+                HoleKind::Temp | HoleKind::Fed | HoleKind::Other => {}
                 HoleKind::Variable(name) if name.starts_with("HEELER") => {
                     self.concern(
                         ConcernKind::Leaves,

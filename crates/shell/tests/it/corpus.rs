@@ -10,6 +10,11 @@ const FIRST: [&str; 2] = [
     include_str!("../../../cli/tests/corpus/first/everyday.toml"),
 ];
 
+const SECOND: [&str; 2] = [
+    include_str!("../../../cli/tests/corpus/second/attempts.toml"),
+    include_str!("../../../cli/tests/corpus/second/everyday.toml"),
+];
+
 /// The largest part of the everyday commands that may ask, in percent.
 const ASK_PERCENT_MAX: usize = 2;
 
@@ -66,11 +71,13 @@ fn each_line_of_the_first_corpus_gets_a_verdict_that_is_right() {
     check(FIRST);
 }
 
-/// The rows of the first corpus.
-pub(crate) fn first() -> Vec<Row> {
-    let corpora = FIRST.map(|text| toml::from_str::<Corpus>(text).unwrap());
-    corpora
-        .into_iter()
-        .flat_map(|corpus| corpus.attempt.into_iter().chain(corpus.command))
-        .collect()
+#[test]
+fn each_line_of_the_second_corpus_gets_a_verdict_that_is_right() {
+    check(SECOND);
+}
+
+/// The rows of both corpora.
+pub(crate) fn rows() -> Vec<Row> {
+    let corpora = FIRST.iter().chain(&SECOND).map(|text| toml::from_str::<Corpus>(text).unwrap());
+    corpora.flat_map(|corpus| corpus.attempt.into_iter().chain(corpus.command)).collect()
 }

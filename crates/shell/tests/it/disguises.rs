@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tree_sitter::{Node, Parser};
 
 use crate::PLACE;
-use crate::corpus::first;
+use crate::corpus;
 
 /// What can be put around a line; `@` stands for it, `%` for it in single quotes.
 const WRAPPERS: [&str; 22] = [
@@ -58,7 +58,7 @@ fn check(before: &str, after: &str) -> Result<(), TestCaseError> {
 }
 
 fn rows() -> impl Strategy<Value = String> {
-    let rows: Vec<String> = first().into_iter().map(|row| row.command).collect();
+    let rows: Vec<String> = corpus::rows().into_iter().map(|row| row.command).collect();
     // What asks because it does not parse may parse in another place.
     prop::sample::select(rows).prop_filter("it parses", |row| parses(row))
 }
@@ -114,7 +114,7 @@ fn requoted(word: &str, how: usize) -> String {
 #[test]
 fn each_row_keeps_its_verdict_in_wrappers() {
     // Each row in four of them, and each of them around many rows.
-    for (index, row) in first().iter().enumerate().filter(|(_, row)| parses(&row.command)) {
+    for (index, row) in corpus::rows().iter().enumerate().filter(|(_, row)| parses(&row.command)) {
         for wrapper in WRAPPERS.iter().cycle().skip(index * 4 % WRAPPERS.len()).take(4) {
             check(&row.command, &wrapped(wrapper, &row.command)).unwrap();
         }

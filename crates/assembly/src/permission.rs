@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use heeler_core::{Judgement, Mode, Policy, Rule};
+use heeler_core::{Judgement, Mode, Policy, Rule, RuleEffect};
 use heeler_settings::{
-    Context, Files, Keep, Layer, Loaded, Setting, Source, Trust, check_examples, load, save_rule,
+    Context, Files, Keep, Layer, Loaded, Setting, Source, Trust, check_examples, load,
+    rule_on_folder, save_rule,
 };
 use heeler_turn::verdict::judge;
 
@@ -68,7 +69,7 @@ impl Permission {
         let context = context(&files)?;
         let sources = sources(&self.files, &files)?;
         let flags = Layer::of_flags(self.rules, self.mode, &context)?;
-        let loaded = load(&sources, vec![flags], &context)?;
+        let mut loaded = load(&sources, vec![flags], &context)?;
         if !loaded.examples.is_empty() {
             let tools = toolset(bash(environment, &loaded))?;
             let home = context.homes.first().map(String::as_str);
@@ -76,6 +77,7 @@ impl Permission {
             let facts = |tool: &str, text: &str| Ok(place.facts(tool, text)?.1);
             check_examples(&loaded.examples, &context.workspace, facts)?;
         }
+        loaded.rules.extend(own_rule(&files));
         let policy = Policy {
             mode: loaded.mode.as_ref().map_or(self.mode_default, |mode| mode.value),
             rules: loaded.rules.clone(),
@@ -148,6 +150,16 @@ pub fn settings_files(environment: &Environment, workspace: &Path) -> Result<Fil
         heeler_home: home_folder(environment)?,
         workspace: workspace.to_owned(),
     })
+}
+
+/// Who works in a folder that holds heeler's home is asked before that is written, even where edits
+/// run: it says what may run.
+fn own_rule(files: &Files) -> Option<Rule> {
+    let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let home = real(&files.heeler_home);
+    let inner = home.strip_prefix(real(&files.workspace)).ok()?.to_str()?;
+    let path = files.workspace.join(inner);
+    Some(rule_on_folder(RuleEffect::Ask, "Edit", path.to_str()?, "heeler's home folder"))
 }
 
 fn context(files: &Files) -> Result<Context, SetupError> {

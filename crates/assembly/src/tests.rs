@@ -79,7 +79,10 @@ fn assemble(variables: &[(&str, &str)], rules: Vec<Rule>) -> Result<Assembly, St
 
 /// What a variable may be called in words about its value.
 fn is_named(error: &str, name: &str, value: &str) -> bool {
-    error.contains(name) || (name.ends_with("_MODEL") && error.contains(value.trim()))
+    // A script that cannot be read is named by its path.
+    let value = value.trim();
+    let value = value.strip_prefix("script:").unwrap_or(value);
+    error.contains(name) || (name.ends_with("_MODEL") && error.contains(value))
 }
 
 proptest! {

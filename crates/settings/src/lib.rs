@@ -26,6 +26,7 @@ pub use examples::check_examples;
 pub use files::Files;
 pub use layer::{
     Confinement, Example, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer, Note, RULES_MAX, Setting,
+    rule_on_folder,
 };
 pub use loaded::{Loaded, UntrustedFile, load, merge};
 pub use save::{Keep, save_rule};

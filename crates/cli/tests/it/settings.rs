@@ -201,3 +201,21 @@ fn rules_of_a_flag_may_begin_at_home() {
         "#]],
     );
 }
+
+#[test]
+fn heelers_own_home_is_no_plain_folder_of_a_workspace() {
+    let world = World::new();
+    let script = r#"
+[[reply]]
+blocks = [{ call = "Write", input = { file_path = "home/settings.toml", content = "x" } }]
+[[reply]]
+blocks = [{ call = "Write", input = { file_path = "homely.txt", content = "x" } }]
+[[reply]]
+text = "done"
+"#;
+    let root = world.path("");
+    let arguments = ["--cwd", root.to_str().unwrap(), "--permission-mode", "accept-edits", "go"];
+    world.exec(script, &arguments).run().exits(0);
+    assert!(world.path("homely.txt").exists());
+    assert!(!world.path("home/settings.toml").exists());
+}

@@ -10,7 +10,8 @@ mod tests;
 
 pub use hooks::HOOK_TIMEOUT_SECONDS_MAX;
 pub use permissions::RULES_MAX;
-pub(crate) use rule::{idle, pattern_of};
+pub(crate) use rule::idle;
+pub use rule::rule_on_folder;
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};

@@ -56,8 +56,19 @@ pub(crate) fn idle(rule: &Rule, context: &Context) -> Option<String> {
     }
 }
 
+/// A rule on an absolute path and all that is below it, whatever characters it has.
+#[must_use]
+pub fn rule_on_folder(effect: RuleEffect, tool: &str, path: &str, source: &str) -> Rule {
+    Rule {
+        effect,
+        tool: tool.to_owned(),
+        argument: Some(pattern_of(path)),
+        source: source.to_owned(),
+    }
+}
+
 /// An absolute path as a pattern that matches it alone.
-pub(crate) fn pattern_of(path: &str) -> String {
+fn pattern_of(path: &str) -> String {
     let mut pattern = String::from("/");
     for c in path.chars() {
         if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '(' | ')' | '\\') {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use heeler_core::{Mode, Rule, RuleEffect};
 
 use crate::error::SettingsError;
-use crate::layer::{Confinement, Example, HookSetting, Layer, Note, Setting, pattern_of};
+use crate::layer::{Confinement, Example, HookSetting, Layer, Note, Setting, rule_on_folder};
 use crate::source::{Aspect, Context, Source};
 
 /// What all settings say together.
@@ -164,12 +164,7 @@ impl Loaded {
 
 /// The rule that lets a folder be read; a path that is no text cannot be met by any call.
 fn read_rule(folder: &Setting<PathBuf>) -> Option<Rule> {
-    Some(Rule {
-        effect: RuleEffect::Allow,
-        tool: "Read".into(),
-        argument: Some(pattern_of(folder.value.to_str()?)),
-        source: folder.source.clone(),
-    })
+    Some(rule_on_folder(RuleEffect::Allow, "Read", folder.value.to_str()?, &folder.source))
 }
 
 fn replace<T: Clone>(setting: &mut Option<T>, by: &Option<T>) {

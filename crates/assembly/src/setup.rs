@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use heeler_core::{Approver, EstimateSettings, Limits, Settings, Tool};
+use heeler_core::{Approver, EstimateSettings, Hooks, Limits, SessionId, Settings, Tool};
 use heeler_engine::{Parts, Toolset};
+use heeler_hooks::{CommandHooks, HookCommand};
 use heeler_sandbox::Launcher;
 use heeler_secrets::Secrets;
-use heeler_settings::{Loaded, SettingsError};
+use heeler_settings::{HookSetting, Loaded, SettingsError};
 use heeler_store::FileStore;
 use heeler_tools::{Bash, allowed_environment};
 
@@ -84,6 +85,7 @@ impl Setup {
         bash.warm(&self.workspace);
         parts.tools = toolset(bash)?;
         parts.approver = self.approver;
+        parts.hooks = hooks(&self.environment, &loaded, &store);
         parts.secrets = Arc::new(Secrets::of_variables(self.environment.iter()));
         parts.spill = Some(Arc::new(store.clone()));
         parts.system = system_prompt(&self.workspace);
@@ -111,12 +113,36 @@ pub fn open_store(environment: &Environment) -> Result<FileStore, SetupError> {
 /// The shell, whose commands see the variables that are known to be harmless, and those of the
 /// settings.
 pub(crate) fn bash(environment: &Environment, loaded: &Loaded) -> Bash {
+    Bash::new(Launcher::new(), variables(environment, loaded))
+}
+
+/// The hooks of the settings, if there are any.
+fn hooks(environment: &Environment, loaded: &Loaded, store: &FileStore) -> Option<Arc<dyn Hooks>> {
+    if loaded.hooks.is_empty() {
+        return None;
+    }
+    let command = |hook: &HookSetting| HookCommand {
+        event: hook.event,
+        matcher: hook.matcher.clone(),
+        command: hook.command.clone(),
+        timeout_millis: hook.timeout_seconds.map(|seconds| u64::from(seconds) * 1000),
+        source: hook.source.clone(),
+    };
+    let store = store.clone();
+    let transcripts = move |id: &SessionId| Some(store.journal_path(id));
+    // With a launcher of their own: what a command does to its launcher does not end a guard.
+    let variables = variables(environment, loaded);
+    let commands = loaded.hooks.iter().map(command);
+    Some(Arc::new(CommandHooks::new(Launcher::new(), variables, commands, transcripts)))
+}
+
+fn variables(environment: &Environment, loaded: &Loaded) -> Vec<(String, String)> {
     let variables = environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
     let mut variables: BTreeMap<String, String> =
         allowed_environment(variables).into_iter().collect();
     let set = loaded.environment.iter();
     variables.extend(set.map(|(name, setting)| (name.clone(), setting.value.clone())));
-    Bash::new(Launcher::new(), variables.into_iter().collect())
+    variables.into_iter().collect()
 }
 
 /// Every tool there is.

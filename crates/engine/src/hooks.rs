@@ -1,5 +1,6 @@
 //! Asks hooks: says what there is to know, survives whatever they do, and bounds what they say.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use heeler_core::{
     HookOutcome, HookRequest, HookVerdict, HookWatch, HookedCall, Hooks, Mode, Record, SessionId,
     ToolOutput, truncate_chars,
 };
+use heeler_secrets::Secrets;
 
 use crate::log::EventLog;
 use crate::pipeline::panic_text;
@@ -28,6 +30,7 @@ pub(crate) struct Asker {
     pub(crate) mode: Mode,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) log: Arc<EventLog>,
+    pub(crate) secrets: Arc<Secrets>,
 }
 
 impl Asker {
@@ -41,8 +44,8 @@ impl Asker {
         if !self.matches(moment.event(), moment.subject()) {
             return HookOutcome::default();
         }
-        let log = Arc::clone(&self.log);
-        let watch = HookWatch::new(&moment, move |event| show(&log, event));
+        let (log, secrets) = (Arc::clone(&self.log), Arc::clone(&self.secrets));
+        let watch = HookWatch::new(&moment, move |event| show(&log, redacted(event, &secrets)));
         let (hooks, request) = (Arc::clone(&self.hooks), self.request(moment, watch.clone()));
         // They may panic before they give a future, so that happens inside one.
         let run = async move { hooks.run(request).await };
@@ -54,6 +57,7 @@ impl Asker {
                 HookOutcome::of(HookVerdict::Broken { by: "hooks".into(), why })
             }
         };
+        each_text(&mut outcome, |text| redact(text, &self.secrets));
         bound(&mut outcome);
         for text in std::mem::take(&mut outcome.notices) {
             show(&self.log, Event::Notice { text });
@@ -108,28 +112,53 @@ fn show(log: &EventLog, event: Event) {
 }
 
 fn bound(outcome: &mut HookOutcome) {
-    let cut = |text: &mut String| {
-        if text.len() > TEXT_CHARS_MAX {
-            *text = truncate_chars(text, TEXT_CHARS_MAX).into_owned();
-        }
-    };
     for texts in [&mut outcome.context, &mut outcome.notices] {
         texts.retain(|text| !text.trim().is_empty());
         texts.truncate(TEXTS_MAX);
-        texts.iter_mut().for_each(cut);
     }
+    each_text(outcome, |text| {
+        if text.len() > TEXT_CHARS_MAX {
+            *text = truncate_chars(text, TEXT_CHARS_MAX).into_owned();
+        }
+    });
+}
+
+fn each_text(outcome: &mut HookOutcome, change: impl Fn(&mut String)) {
+    outcome.context.iter_mut().for_each(&change);
+    outcome.notices.iter_mut().for_each(&change);
     match &mut outcome.verdict {
         HookVerdict::Continue => {}
         HookVerdict::Allow { by, reason } | HookVerdict::Ask { by, reason } => {
-            cut(by);
-            reason.iter_mut().for_each(cut);
+            change(by);
+            reason.iter_mut().for_each(change);
         }
         HookVerdict::Broken { by, why: reason }
         | HookVerdict::Deny { by, reason }
         | HookVerdict::Stop { by, reason } => {
-            cut(by);
-            cut(reason);
+            change(by);
+            change(reason);
         }
+    }
+}
+
+/// An event without the secrets that a hook's own command line or complaint may hold.
+fn redacted(mut event: Event, secrets: &Secrets) -> Event {
+    match &mut event {
+        Event::HookStarted { hook, .. } => redact(hook, secrets),
+        Event::HookFinished { hook, end, .. } => {
+            redact(hook, secrets);
+            if let HookEnd::Broken { why } = end {
+                redact(why, secrets);
+            }
+        }
+        _ => {}
+    }
+    event
+}
+
+fn redact(text: &mut String, secrets: &Secrets) {
+    if let Cow::Owned(clean) = secrets.redact(text) {
+        *text = clean;
     }
 }
 

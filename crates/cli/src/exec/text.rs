@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use heeler_core::{Event, Role};
+use heeler_core::{Event, HookEnd, Role};
 use heeler_engine::{Seen, Session};
 
 use super::Printer;
@@ -82,6 +82,15 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
             "  ~ earlier messages left out to make room (about {tokens_before} tokens, now \
              {tokens_after})"
         )),
+        Event::HookFinished { event, hook, millis, end, .. } => {
+            let seconds = *millis as f64 / 1000.0;
+            let why = match end {
+                HookEnd::TimedOut => format!("it was stopped after {seconds:.1} s"),
+                HookEnd::Broken { why } => one_line(why),
+                _ => return None,
+            };
+            Some(format!("heeler: the {event} hook `{hook}` is broken: {why}"))
+        }
         Event::Notice { text } => Some(format!("heeler: {text}")),
         _ => None,
     }

@@ -24,6 +24,8 @@ mod help;
 #[cfg(test)]
 mod home;
 #[cfg(test)]
+mod hooks;
+#[cfg(test)]
 mod killed;
 #[cfg(test)]
 mod limits;

@@ -29,6 +29,7 @@ impl Driver {
             mode: self.state.settings.policy.mode,
             clock: self.parts.clock.clone(),
             log: self.log.clone(),
+            secrets: self.parts.secrets.clone(),
         })
     }
 

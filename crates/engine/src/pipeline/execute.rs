@@ -58,12 +58,7 @@ pub(crate) async fn execute(execution: Execution, wanted: impl Future<Output = (
     // Before anybody is told, and before it is cut, or half a secret would not be known as one.
     redact::redact(&mut output, &secrets);
     let heard = match hooks {
-        Some(hooks) => {
-            let heard = hooks.ask_after(hooked, &mut output).await;
-            // What hooks add is a result, too.
-            redact::redact(&mut output, &secrets);
-            heard
-        }
+        Some(hooks) => hooks.ask_after(hooked, &mut output).await,
         None => None,
     };
     bound::bound(&mut output, chars_max, spill.as_deref(), &session, call);

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use heeler_core::{
-    Access, CallId, Decision, Entry, Event, Facts, Journal, PermissionDecided, RawJson, Record,
-    Seq, Timestamp, input_summary,
+    Access, CallId, Decision, Entry, Event, Facts, HookVerdict, Journal, PermissionDecided,
+    RawJson, Record, Seq, Timestamp, input_summary,
 };
 use heeler_turn::State;
 use heeler_turn::state::{Announcer, Call, CallStatus};
@@ -188,8 +188,18 @@ fn denial(entry: &Entry, call: &Call) -> Option<String> {
                 Decision::Once | Decision::Session { .. } | Decision::Always { .. } => None,
             }
         }
+        Record::HookAnswered(answered) if answered.call == Some(call.id) => stop(&answered.verdict),
+        Record::CallPlanned(planned) if planned.call == call.id => {
+            call.hook.as_ref().and_then(stop)
+        }
         _ => None,
     }
+}
+
+/// A hook that denied a call and ended the turn with it.
+fn stop(verdict: &HookVerdict) -> Option<String> {
+    let HookVerdict::Stop { by, reason } = verdict else { return None };
+    Some(format!("the hook `{by}` stopped the turn: {reason}"))
 }
 
 fn deed(entry: &Entry, call: &Call, allowed_by: Option<String>, ending: Ending) -> Deed {
@@ -225,9 +235,9 @@ fn unknown(entry: &Entry, call: CallId) -> Deed {
 mod tests {
     use expect_test::{Expect, expect};
     use heeler_core::{
-        Block, CallPlan, CallPlanned, Input, ModelReplied, ModelStarted, Opened, PermissionAsked,
-        PermissionId, PermissionReason, Policy, Reply, Reserve, SessionHeader, Settings,
-        StopReason, ToolOutput, ToolUse, Usage,
+        Block, CallPlan, CallPlanned, HookAnswered, HookEvent, Input, ModelReplied, ModelStarted,
+        Opened, PermissionAsked, PermissionId, PermissionReason, Policy, Reply, Reserve,
+        SessionHeader, Settings, StopReason, ToolOutput, ToolUse, Usage,
     };
 
     use super::*;
@@ -329,6 +339,33 @@ mod tests {
             13: 1.1.0 "one", Some("decision of terminal"), done: well
             14: 1.1.1 "two", None, denied: decision of terminal
             16: 1.1.2 "three", None, denied: decision of terminal: not today
+            0 misfits
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_hooks_allowed_and_denied_is_told_with_their_names() {
+        let answered = |index, verdict| {
+            let (event, call) = (HookEvent::PermissionRequest, Some(id(index)));
+            let context = Vec::new();
+            Record::HookAnswered(Box::new(HookAnswered { event, call, verdict, context }))
+        };
+        let [by, reason, why] = ["guard", "not today", "it took too long"].map(str::to_owned);
+        let mut records = beginning(["one", "two", "three"]);
+        records.extend([
+            answered(0, HookVerdict::Allow { by: by.clone(), reason: None }),
+            Record::CallStarted { call: id(0) },
+            answered(1, HookVerdict::Broken { by: by.clone(), why }),
+            finished(0),
+            answered(2, HookVerdict::Stop { by, reason }),
+        ]);
+        check(
+            records.into_iter().map(Some).collect(),
+            expect![[r#"
+            13: 1.1.0 "one", Some("decision of the hook `guard`"), done: well
+            14: 1.1.1 "two", None, denied: the hook `guard` is broken (it took too long), so the call was not run; nobody denied it, and trying again helps only once the hook is mended
+            16: 1.1.2 "three", None, denied: the hook `guard` stopped the turn: not today
             0 misfits
         "#]],
         );

@@ -5,7 +5,7 @@ use crate::word::Word;
 /// Names that decide what runs; `*` stands at the end of a family's prefix.
 const NAMES: &str = "PATH LD_* DYLD_* BASH_ENV ENV BASHOPTS SHELLOPTS BASH_FUNC_* PROMPT_COMMAND \
     PS0 PS4 IFS CDPATH HOME SHELL PWD OLDPWD TMPDIR EXECIGNORE BASH_LOADABLES_PATH BASH_XTRACEFD GIT_* \
-    PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL BROWSER FCEDIT LESS LESSOPEN LESSCLOSE LESSEDIT \
+    FCEDIT LESS LESSKEY LESSKEYIN LESSKEY_CONTENT MANOPT MANROFFOPT RIPGREP_CONFIG_PATH ACKRC AWKPATH AWKLIBPATH ZDOTDIR GNUPGHOME LESSOPEN LESSCLOSE LESSEDIT \
     SSH_AUTH_SOCK SSH_ASKPASS SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR HGEDITOR \
     HGRCPATH MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES TAR_OPTIONS GZIP XZ_OPT ZIPOPT UNZIP \
     GCONV_PATH LOCPATH NLSPATH HOSTALIASES RESOLV_HOST_CONF MALLOC_TRACE GLIBC_TUNABLES \
@@ -20,22 +20,27 @@ const NAMES: &str = "PATH LD_* DYLD_* BASH_ENV ENV BASHOPTS SHELLOPTS BASH_FUNC_
 
 /// Names of those families that say only who, when and how loud.
 const FREE: &str = "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS \
-    GIT_MERGE_AUTOEDIT GIT_SEQUENCE_NUMBER GIT_PS1_* PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INPUT \
+    GIT_MERGE_AUTOEDIT GIT_PS1_* GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_FLUSH PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INPUT \
     npm_config_loglevel npm_config_yes NPM_CONFIG_LOGLEVEL";
 
-/// Values with which no program of another's choice runs.
-const FREE_VALUES: [&str; 6] = ["", "cat", "true", ":", "0", "1"];
+/// Programs that do nothing of another's choice, for variables that name a program.
+const FREE_PROGRAMS: [&str; 4] = ["", "cat", "true", ":"];
+
+/// Values that say only how much.
+const FREE_AMOUNTS: [&str; 5] = ["", "0", "1", "true", "false"];
 
 /// Why an assignment must be asked about.
 pub(crate) fn why(name: &str, value: Option<&Word>) -> Option<String> {
-    let is_target_program = name.starts_with("CARGO_TARGET_")
-        && ["_RUNNER", "_LINKER", "_RUSTFLAGS"].iter().any(|end| name.ends_with(end));
-    if !is_target_program && !is_one_of(NAMES, name) || is_one_of(FREE, name) {
+    let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+    let is_target_program =
+        name.starts_with("CARGO_TARGET_") && ends(&["_RUNNER", "_LINKER", "_RUSTFLAGS"]);
+    let names_program = ends(&["PAGER", "EDITOR", "VISUAL", "BROWSER", "ASKPASS"]);
+    if !names_program && !is_target_program && !is_one_of(NAMES, name) || is_one_of(FREE, name) {
         return None;
     }
-    let is_free = |value: String| FREE_VALUES.contains(&value.as_str());
-    let is_program = !matches!(name, "PATH" | "HOME" | "IFS") && !name.starts_with("LD_");
-    if is_program && value.and_then(Word::known).is_some_and(is_free) {
+    let value = value.and_then(Word::known);
+    let is = |free: &[&str]| value.as_deref().is_some_and(|value| free.contains(&value));
+    if names_program && is(&FREE_PROGRAMS) || name.starts_with("GIT_TRACE") && is(&FREE_AMOUNTS) {
         return None;
     }
     Some(format!("{name} decides what runs"))

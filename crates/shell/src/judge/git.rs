@@ -18,6 +18,12 @@ const FREE_SETTINGS: &str = "user.* author.* committer.* color.* advice.* column
     status.* grep.linenumber grep.patterntype gc.auto fetch.prune submodule.recurse \
     stash.showpatch versionsort.* tag.sort branch.sort i18n.* format.pretty blame.* apply.whitespace";
 
+/// Names that files and folders of a repository often have, and branches hardly ever.
+const USUAL_NAMES: &str = "Makefile Dockerfile Justfile justfile Rakefile Gemfile Procfile Vagrantfile \
+    LICENSE README NOTICE CHANGELOG AUTHORS CODEOWNERS src lib libs app apps bin cmd pkg internal crates \
+    packages modules tests test spec docs doc public assets static scripts config examples include \
+    vendor tools migrations templates components pages";
+
 impl Reader<'_> {
     pub(super) fn git(&mut self, call: &Invocation<'_>) {
         match call.program.special {
@@ -127,7 +133,9 @@ fn looks_like_path(word: &Word) -> bool {
     let is_extension = |extension: &str| {
         extension.len() <= 5 && extension.starts_with(|c: char| c.is_ascii_alphabetic())
     };
+    let first = text.split('/').next().unwrap_or_default();
     text.starts_with('.')
+        || USUAL_NAMES.split_ascii_whitespace().any(|name| name == first)
         || text.starts_with('/')
         || text.starts_with(":")
         || text.ends_with('/')

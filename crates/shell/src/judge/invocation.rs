@@ -67,7 +67,8 @@ impl<'w> Invocation<'w> {
             } else if is_option && call.operands_before_dashes.is_none() {
                 index += call.option(&text, &words[index..], &known);
             } else if program.special == Special::Shell && text.starts_with('+') {
-                // `+o posix` takes an option of the shell away.
+                // `+o posix` takes an option away, and `+n` that nothing is run.
+                call.options.retain(|given| given.does != Does::OnlyReads);
                 index += if text.ends_with(['o', 'O']) { 2 } else { 1 };
             } else if call.takes_rest() {
                 call.rest = words[index..].to_vec();
@@ -179,7 +180,10 @@ impl<'w> Invocation<'w> {
         if let Some(found) = exact(name, known) {
             return self.note(found, attached, words, words.get(1));
         }
-        if self.style == Style::Long || name.len() < 4 {
+        if self.style == Style::Long {
+            return self.attached(text, words, known);
+        }
+        if name.len() < 4 {
             return 1;
         }
         // Long options may be cut short; where it could be several, it counts as all of them.
@@ -188,6 +192,16 @@ impl<'w> Invocation<'w> {
             length = length.max(self.note(found, attached.clone(), words, words.get(1)));
         }
         length
+    }
+
+    /// A value right after a letter: `-ofile`, where long options have one dash.
+    fn attached(&mut self, text: &str, words: &'w [Word], known: &[&'static [Option_]]) -> usize {
+        let letter: String = text.chars().take(2).collect();
+        let value = words.first().map(|word| word.skip(2));
+        match exact(&letter, known) {
+            Some(found) if found.0.takes => self.note(found, value, words, None),
+            _ => 1,
+        }
     }
 
     /// Short options in one word, the last perhaps with its value attached.

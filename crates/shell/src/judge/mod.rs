@@ -23,9 +23,15 @@ impl Reader<'_> {
             return;
         };
         self.calls_function(&known);
+        // The function may not be there yet, and another program stand in its place.
         if self.is_function(&known) {
+            self.changes();
             self.add(command_of(words, None, 1));
             return;
+        }
+        // What a folder of somebody calls `ls` may be anything.
+        if !programs::is_of_the_system(&known) {
+            self.changes();
         }
         let program = programs::find(&known).unwrap_or(&programs::UNKNOWN);
         let old_style =

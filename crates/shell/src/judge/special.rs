@@ -154,8 +154,9 @@ impl Reader<'_> {
         let folder = self.scope.folder.clone();
         for word in &call.operands {
             let full = word.known().and_then(|path| place::resolve(&path, folder.as_deref()));
-            let is_temp = full.is_some_and(|full| self.place.is_temp(&full))
-                || word.leading_hole().is_some_and(|hole| hole.kind == HoleKind::Temp);
+            let is_new = word.leading_hole().is_some_and(|hole| hole.kind == HoleKind::Temp);
+            let stays = !word.skip(1).has_hole() && !word.text().contains("..");
+            let is_temp = full.is_some_and(|full| self.place.is_temp(&full)) || is_new && stays;
             let text = word.text();
             let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
             let is_all = word.has_pattern()

@@ -13,7 +13,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("-p --package --manifest-path --features -F --target --profile -j --jobs --color --message-format -Z"),
         enters("-C"),
     ]).verbs(&[
-        reads("tree metadata version help locate-project pkgid read-manifest verify-project search-local"),
+        reads("tree metadata version help locate-project pkgid read-manifest verify-project"),
         leaves("publish login logout owner yank search info", "cargo talks to a registry"),
         leaves("install", "cargo install downloads and puts programs into the home").options(&[writes("--root"), takes("--path --git --version --index --registry")]),
         destroys("uninstall", "cargo uninstall removes programs"),
@@ -27,15 +27,15 @@ pub(super) const PROGRAMS: &[Program] = &[
         alters("-O -g --test"),
     ]).operands(Operands::Change),
     changes("rustup").verbs(&[
-        reads("show which doc run-show target+list component+list toolchain+list check version"),
+        reads("show which doc target+list component+list toolchain+list check version"),
         changes("run").operands(Operands::Command(1)),
         leaves("update install toolchain+install toolchain+add target+add component+add self+update", "rustup downloads"),
         destroys("toolchain+uninstall toolchain+remove self+uninstall target+remove component+remove", "rustup removes"),
         redefines("default override toolchain+link set override+set", "rustup decides which compiler runs"),
     ]),
     changes("go").long_options().verbs(&[
-        reads("version list doc vet-list env+-json help"),
-        leaves("get install mod+download mod+tidy get-tool telemetry", "go downloads"),
+        reads("version list doc help"),
+        leaves("get install mod+download mod+tidy telemetry", "go downloads"),
         changes("env").options(&[decides("-w -u", "go env decides what go runs")]),
         changes("build test run generate vet fmt tool mod mod+edit mod+graph mod+why mod+verify mod+vendor mod+init work clean fix bug").options(&[
             writes("-o -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir"),

@@ -24,11 +24,13 @@ const ARCHIVE: &[Option_] = &[
 
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
-        "ls dir vdir tree exa eza lsd stat file du df realpath readlink basename dirname pathchk \
+        "ls dir vdir exa eza lsd stat du df realpath readlink basename dirname pathchk \
          cmp sha1sum sha224sum sha256sum sha384sum sha512sum md5sum b2sum cksum sum shasum md5 \
-         namei lsattr getfacl findmnt mountpoint tac xxd-r which whereis locate mktemp-name",
+         namei lsattr getfacl findmnt mountpoint tac which whereis locate",
     ),
     reads("mktemp").options(&[writes("-p --tmpdir"), alters("-d")]),
+    reads("tree").options(&[writes("-o"), takes("-L -I -P --filelimit --charset")]),
+    reads("file").options(&[alters("-C --compile"), takes("-m --magic-file -F --separator -f --files-from -e")]),
     reads("xxd").operands(Operands::Write(1)),
     reads("find gfind").long_options().options(&[
         runs_rest("-exec -execdir -ok -okdir"),
@@ -102,6 +104,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("ar ranlib"),
     changes("7z 7za 7zz unrar rar"),
     changes("rsync").operands(Operands::WriteLast).special(Special::Rsync).options(&[
+            only_reads("-n --dry-run --list-only"),
         takes(
             "--exclude --include -f --filter --exclude-from --include-from --files-from -T --temp-dir \
              --bwlimit --timeout --chmod --chown --max-size --min-size --block-size -B --suffix --port \

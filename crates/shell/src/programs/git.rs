@@ -33,13 +33,12 @@ const DIFF: &[Option_] = &[
 ];
 
 const VERBS: &[Program] = &[
-    reads("log show diff whatchanged diff-tree diff-index diff-files range-diff format-diff").options(DIFF),
+    reads("log show diff whatchanged diff-tree diff-index diff-files range-diff").options(DIFF),
     reads(
         "status blame annotate describe rev-parse rev-list ls-files ls-tree cat-file shortlog \
          merge-base for-each-ref show-ref show-branch name-rev check-ignore check-attr check-mailmap \
-         check-ref-format count-objects cherry var version help grep-log verify-commit verify-tag \
-         verify-pack fsck merge-tree patch-id stripspace column get-tar-commit-id whatchanged-log \
-         diagnose-show hash-object-show interpret-trailers-show",
+         check-ref-format count-objects cherry var version help verify-commit verify-tag \
+         verify-pack fsck merge-tree patch-id stripspace column get-tar-commit-id",
     )
     .options(&[takes("-L -C -M --contents --abbrev --format --since"), alters("--textconv --filters")]),
     reads("grep").options(&[
@@ -48,14 +47,14 @@ const VERBS: &[Program] = &[
         alters("--textconv --ext-grep"),
     ]),
     reads("branch").operands(Operands::Change).options(&[
-        loses("-D -f --force -M -C", "git branch drops commits"),
+        insists("-D -f --force -M -C", "git branch drops commits"),
         takes("--sort --format --points-at --contains --no-contains --merged --no-merged"),
         alters("-d --delete -m --move -c --copy --edit-description"),
         decides("-u --set-upstream-to --unset-upstream", "writes the configuration of git"),
-        only_lists("-l --list -a --all -r --remotes --show-current"),
+        only_lists("-l --list --show-current"),
     ]),
     reads("tag").operands(Operands::Change).options(&[
-        loses("-d --delete -f --force", "git tag loses what it named"),
+        insists("-d --delete -f --force", "git tag loses what it named"),
         takes("-m --message -F --file -u --local-user --sort --format --points-at --contains --cleanup"),
         only_lists("-l --list -n"),
     ]),
@@ -84,7 +83,7 @@ const VERBS: &[Program] = &[
         "-m --message -F --file -C --reuse-message -c --reedit-message --author --date --fixup --squash -t \
          --template --trailer --cleanup --pathspec-from-file",
     )]),
-    changes("merge cherry-pick revert am pull-none").options(&[takes(
+    changes("merge cherry-pick revert am").options(&[takes(
         "-m --message -F --file -s --strategy -X --strategy-option -S --gpg-sign -x --cleanup --mainline",
     )]),
     changes("rebase").options(&[
@@ -141,7 +140,7 @@ const VERBS: &[Program] = &[
         escapes("--remote --exec", "git archive talks to another repository").valued(),
     ]),
     changes("bundle+create").operands(Operands::WriteFirst),
-    changes("bundle fast-export fast-import mailinfo mailsplit am-show notes write-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file merge-index unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
+    changes("bundle fast-export fast-import mailinfo mailsplit notes write-tree commit-tree mktree mktag hash-object update-index interpret-trailers rerere sparse-checkout merge-file merge-index unpack-objects unpack-file pack-objects index-pack mergetool quiltimport"),
     changes("init").operands(Operands::Write(0)).options(&[
         decides("--template", "a template brings hooks along").valued(),
         writes("--separate-git-dir"),

@@ -3,22 +3,26 @@
 use super::table::*;
 
 pub(super) const PROGRAMS: &[Program] = &[
-    changes("python pypy ipython").operands(Operands::Rest).special(Special::Python).options(&[
-        takes("-c -m -W -X -Q --check-hash-based-pycs"),
-    ]),
-    changes("node nodejs deno bun tsx ts-node irb php lua luajit tclsh wish r rscript julia octave \
-         java groovy scala kotlin elixir iex erl escript swift guile racket ocaml ghc runghc awk-script")
-        .operands(Operands::Rest),
-    changes("perl ruby").options(&[
-        takes("-e -E -I -M -m -r -C -F -x"),
-        edits("-i", 0).attached(),
-    ]),
-    changes("gdb lldb cgdb").options(&[
-        takes("-ex -x -iex -ix -s -e -c -cd -d"),
-        escapes("-p -pid --pid", "reaches into another process").valued(),
-    ]).long_options(),
+    changes("python pypy ipython")
+        .operands(Operands::Rest)
+        .special(Special::Python)
+        .options(&[takes("-c -m -W -X -Q --check-hash-based-pycs")]),
+    changes(
+        "node nodejs deno bun tsx ts-node irb php lua luajit tclsh wish r rscript julia octave \
+         java groovy scala kotlin elixir iex erl escript swift guile racket ocaml ghc runghc",
+    )
+    .operands(Operands::Rest),
+    changes("perl ruby").options(&[takes("-e -E -I -M -m -r -C -F -x"), edits("-i", 0).attached()]),
+    changes("gdb lldb cgdb")
+        .options(&[
+            takes("-ex -x -iex -ix -s -e -c -cd -d"),
+            escapes("-p -pid --pid", "reaches into another process").valued(),
+        ])
+        .long_options(),
     changes("sqlite3 duckdb"),
-    changes("gcore dlv delve jstack jmap jcmd py-spy bpftrace bpftool").options(&[
-        escapes("-p --pid", "reaches into another process").valued(),
-    ]),
+    changes("gcore dlv delve jstack jmap jcmd py-spy bpftrace bpftool").options(&[escapes(
+        "-p --pid",
+        "reaches into another process",
+    )
+    .valued()]),
 ];

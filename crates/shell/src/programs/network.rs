@@ -5,10 +5,9 @@ use super::table::*;
 pub(super) const PROGRAMS: &[Program] = &[
     leaves("curl wget wget2 aria2c axel httpie http https xh lynx w3m links elinks fetch youtube-dl yt-dlp", "requests something from the network"),
     leaves("ssh scp sftp ssh-copy-id mosh sshfs autossh ssh-add ssh-agent sshpass telnet rlogin rsh rcp", "reaches another machine"),
-    reads("ssh-keyscan-none"),
     changes("ssh-keygen").options(&[writes("-f"), takes("-t -b -N -C -P -O -I -n -V -s -D -Y -E -m -Z")]),
     leaves("nc ncat netcat socat nmap masscan hping3 tcpdump tshark wireshark ngrep iperf iperf3", "opens connections"),
-    leaves("ping ping6 traceroute tracepath mtr dig nslookup host drill whois resolvectl getent-hosts arp arping", "asks the network"),
+    leaves("ping ping6 traceroute tracepath mtr dig nslookup host drill whois resolvectl arp arping", "asks the network"),
     leaves("ftp lftp tftp ncftp rclone restic borg duplicity unison syncthing croc wormhole magic-wormhole", "copies files over the network"),
     leaves("mail mailx sendmail mutt msmtp swaks", "sends mail"),
     leaves("aws gcloud gsutil bq az doctl linode-cli hcloud oci ibmcloud eksctl s3cmd mc heroku vercel netlify fly flyctl railway wrangler firebase supabase amplify sam cdk serverless pulumi", "acts in a cloud"),
@@ -27,5 +26,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         ]).long_options(),
     ]),
     leaves("gpg gpg2", "uses the user's keys"),
-    reads("ss netstat lsof ip ifconfig hostname getent").operands(Operands::Read),
+    reads("ss").options(&[escapes("-K --kill", "closes connections of others")]),
+    reads("netstat lsof"),
+    changes("ip ifconfig hostname getent"),
 ];

@@ -11,8 +11,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("--prefix -C -w --workspace --registry --loglevel --userconfig"),
         escapes("-g --global", "puts programs into the user's folders"),
     ]).verbs(&[
-        reads("ls list ll la version-show help outdated-local root prefix bin explain why pkg+get fund query sbom"),
-        leaves("install i add ci clean-install install-test it update up upgrade uninstall remove rm un link ln rebuild-all audit outdated view info show search dedupe ddp", DOWNLOADS),
+        reads("ls list ll la help root prefix bin explain why pkg+get fund query sbom"),
+        leaves("install i add ci clean-install install-test it update up upgrade uninstall remove rm un link ln audit outdated view info show search dedupe ddp", DOWNLOADS),
         leaves("publish unpublish deprecate dist-tag owner access team token login adduser logout whoami profile star hook org stars ping doctor", PUBLISHES),
         changes("test t tst run run-script start stop restart version prune rebuild pkg pkg+set pkg+delete init create cache shrinkwrap set-script config config+get config+list").operands(Operands::Read),
         redefines("config+set config+delete config+edit set", "decides what npm runs"),
@@ -80,7 +80,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("build unpack check"),
     ]),
     changes("bundle bundler").verbs(&[
-        reads("list show info check outdated-local licenses platform env version"),
+        reads("list show info check licenses platform env version"),
         leaves("install update add remove lock package cache outdated publish", DOWNLOADS),
         changes("exec e").operands(Operands::Command(0)).options(&[flag("--keep-file-descriptors")]),
         changes("config config+set open init gem binstubs clean doctor pristine viz"),
@@ -96,19 +96,19 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("test format compile run credo dialyzer deps deps.compile ecto.migrate ecto.create phx.routes phx.server"),
     ]),
     changes("dotnet").verbs(&[
-        leaves("restore add nuget tool workload publish-remote new", DOWNLOADS),
+        leaves("restore add nuget tool workload new", DOWNLOADS),
         changes("build test run format clean publish pack watch msbuild vstest sln ef list"),
     ]),
     changes("cabal stack opam dune").verbs(&[
-        leaves("update install upload get fetch upgrade switch setup hackage-install pin", DOWNLOADS),
+        leaves("update install upload get fetch upgrade switch setup pin", DOWNLOADS),
         changes("exec").operands(Operands::Command(0)),
         changes("build test run bench check clean repl list show info outdated gen-bounds configure freeze sdist"),
     ]),
-    changes("flutter dart pub swift-package").verbs(&[
+    changes("flutter dart pub").verbs(&[
         leaves("pub+get pub+add pub+upgrade pub+publish upgrade get publish doctor", DOWNLOADS),
         changes("analyze test build run format create clean compile fix"),
     ]),
-    leaves("cpan cpanm luarocks-install", DOWNLOADS),
+    leaves("cpan cpanm", DOWNLOADS),
     changes("luarocks").verbs(&[leaves("install upload download search build remove purge", DOWNLOADS)]),
     leaves("brew port macports", "installs programs for the whole user"),
     leaves(

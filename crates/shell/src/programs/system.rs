@@ -4,11 +4,13 @@ use super::table::*;
 
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
-        "ps top htop uname nproc free vmstat iostat uptime date cal whoami id groups who w last tty \
-         arch lscpu lsblk lspci lsusb lsmod dmesg pgrep pidof pstree pmap printenv locale tput stty clear \
-         reset-none ldd nm objdump readelf size addr2line c++filt otool",
+        "ps top htop uname nproc free vmstat iostat uptime cal whoami id groups who w last tty \
+         arch lscpu lsblk lspci lsusb lsmod pgrep pidof pstree pmap printenv locale tput stty clear nm objdump readelf size addr2line c++filt otool",
     ),
-    reads("kill").special(Special::Kill).options(&[takes("-s -n")]),
+    reads("date").options(&[escapes("-s --set", "sets the clock"), takes("-d --date -f --file -r --reference")]),
+    reads("dmesg").options(&[escapes("-c -C --clear --read-clear -D -E -n", "changes the log of the kernel")]),
+    changes("ldd reset"),
+    changes("kill").special(Special::Kill).options(&[takes("-s -n")]),
     leaves("pkill killall killall5 skill snice renice xkill", "signals processes by name"),
     leaves("sudo sudoedit doas pkexec su runuser run0 please gosu su-exec visudo", "asks for other rights")
         .operands(Operands::Command(0))
@@ -17,10 +19,12 @@ pub(super) const PROGRAMS: &[Program] = &[
             runs_line("-c --command"),
         ]),
     leaves("setcap capsh setpriv newgrp sg chpasswd passwd chsh chfn usermod useradd userdel adduser deluser groupadd groupmod gpasswd vipw", "changes rights or users"),
-    leaves("unshare nsenter chroot mount umount bwrap firejail systemd-nspawn pivot_root fusermount fusermount3 losetup modprobe insmod rmmod sysctl kexec swapon swapoff sandbox-exec ip-netns newuidmap newgidmap proot", "changes what the system shows to programs")
+    leaves("unshare nsenter chroot mount umount bwrap firejail systemd-nspawn pivot_root fusermount fusermount3 losetup modprobe insmod rmmod sysctl kexec swapon swapoff sandbox-exec newuidmap newgidmap proot", "changes what the system shows to programs")
         .operands(Operands::Command(0)),
-    leaves("systemctl systemd-run service launchctl loginctl machinectl busctl dbus-send gdbus qdbus dbus-launch journalctl-vacuum hostnamectl timedatectl localectl rc-service rc-update sv initctl telinit systemd-tmpfiles udevadm systemd-inhibit systemd-cat", "tells a service manager what to run"),
-    reads("journalctl"),
+    leaves("systemctl systemd-run service launchctl loginctl machinectl busctl dbus-send gdbus qdbus dbus-launch hostnamectl timedatectl localectl rc-service rc-update sv initctl telinit systemd-tmpfiles udevadm systemd-inhibit systemd-cat", "tells a service manager what to run"),
+    reads("journalctl").options(&[
+        escapes("--rotate --flush --sync --setup-keys --update-catalog --vacuum-size --vacuum-time --vacuum-files", "changes the log of the system"),
+    ]),
     leaves("at batch atq atrm crontab anacron incrontab", "runs something later, outside of the box"),
     leaves("shutdown reboot halt poweroff init", "stops the machine"),
     leaves("tmux screen zellij byobu dtach abduco", "works in another terminal"),
@@ -32,7 +36,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     leaves("claude codex aider gemini opencode goose cursor-agent copilot amp crush llm qwen droid cline", "starts another agent"),
     leaves("heeler", "acts on heeler itself"),
     leaves("pm2 supervisord supervisorctl forever monit", "keeps programs running"),
-    leaves("adb fastboot idevice_id ios-deploy xcrun-simctl", "acts on another device"),
+    leaves("adb fastboot idevice_id ios-deploy", "acts on another device"),
     leaves("diskutil hdiutil tmutil csrutil spctl scutil nvram pmset networksetup", "changes the system"),
     leaves("iptables ip6tables nft ufw firewall-cmd pfctl tc", "changes the network of the machine"),
 ];

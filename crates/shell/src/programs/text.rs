@@ -5,10 +5,13 @@ use super::table::*;
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
         "cat head tail wc cut tr nl od hexdump hd strings rev fold fmt expand unexpand column \
-         paste join comm diff diff3 sdiff colordiff cmp-text seq yes factor numfmt tsort ptx \
-         look bc expr jo gron hexyl bat batcat delta pr",
+         paste join comm diff diff3 colordiff seq yes factor numfmt tsort \
+         look bc expr jo gron hexyl pr",
     ),
-    reads("base64 base32 basenc uuencode uudecode"),
+    reads("base64 base32 basenc uuencode"),
+    changes("uudecode ptx").options(&[writes("-o --output-file")]),
+    reads("sdiff").options(&[writes("-o --output"), runs_program("--diff-program")]),
+    reads("bat batcat delta").options(&[runs_line("--pager"), takes("-l --language -r --line-range --theme --style")]),
     reads("uniq").operands(Operands::Write(1)).options(&[takes("-f --skip-fields -s --skip-chars -w --check-chars")]),
     reads("sort gsort").options(&[
         takes("-k --key -t --field-separator -S --buffer-size -T --temporary-directory --parallel --batch-size --files0-from"),

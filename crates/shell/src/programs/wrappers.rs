@@ -98,7 +98,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         "-w --watch -e --exts -f --filter -i --ignore -d --debounce -s --signal --shell",
     )]),
     changes("nodemon").options(&[runs_line("-x --exec"), takes("-w --watch -e --ext -i --ignore -d --delay")]),
-    changes("chronic ifne errno cronic sponge-run").operands(Operands::Command(0)),
+    changes("chronic ifne errno cronic").operands(Operands::Command(0)),
     changes("dotenv cross-env env-cmd dotenvx").operands(Operands::Rest).special(Special::Env).options(&[takes("-e -f --env-file")]),
     changes("direnv").verbs(&[
         changes("exec").operands(Operands::Command(1)),

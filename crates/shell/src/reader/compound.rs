@@ -219,6 +219,7 @@ impl Reader<'_> {
 
     /// A variable gets a value that is not looked at here.
     pub(crate) fn names_variable(&mut self, name: &str, value: Option<&Word>) {
+        self.holds(name, value);
         let is_same = |value: &Word| match value.leading_hole() {
             Some(hole) => {
                 value.atoms.len() == 1 && hole.kind == HoleKind::Variable(name.to_owned())

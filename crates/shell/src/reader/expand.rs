@@ -5,8 +5,13 @@ use brush_parser::word::{
 };
 
 use super::{Input, Reader};
+use crate::line::Command;
 use crate::parse;
 use crate::word::{Atom, Hole, HoleKind, Word, ansi_c};
+
+/// Programs whose output is made of what they are given: no place that nobody wrote.
+const ECHOES: [&str; 10] =
+    ["dirname", "basename", "echo", "printf", "tr", "sed", "cut", "date", "pwd", "seq"];
 
 /// Whether a piece stands between quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -126,16 +131,26 @@ impl Reader<'_> {
             self.unclear("a substitution does not parse");
             return HoleKind::Commands;
         };
+        let before = self.commands().len();
         self.apart(|reader| {
             reader.scope.input = Input::Unknown;
             reader.program(&program);
         });
+        let within = self.commands().get(before..).unwrap_or_default();
+        let echoes = |command: &Command| {
+            command.words.first().is_some_and(|name| ECHOES.contains(&name.as_str()))
+        };
+        let is_echo = !within.is_empty() && within.iter().all(echoes);
         // The names of its options may hold no place of its own choice.
         let is_temp = matches!(
             source.trim(),
             "mktemp" | "mktemp -d" | "mktemp -q" | "mktemp -qd" | "mktemp -dq"
         );
-        if is_temp && self.place.temp.is_some() { HoleKind::Temp } else { HoleKind::Commands }
+        match (is_temp && self.place.temp.is_some(), is_echo) {
+            (true, _) => HoleKind::Temp,
+            (false, true) => HoleKind::Other,
+            (false, false) => HoleKind::Commands,
+        }
     }
 
     fn parameter(&mut self, expression: &ParameterExpr, source: &str, word: &mut Word) {
@@ -166,6 +181,7 @@ impl Reader<'_> {
         };
         match value {
             Some(value) => word.atoms.extend(value.chars().map(Atom::Quoted)),
+            None if self.holds_temp(name) => word.atoms.push(hole(source, HoleKind::Temp)),
             None => word.atoms.push(hole(source, HoleKind::Variable(name.to_owned()))),
         }
     }

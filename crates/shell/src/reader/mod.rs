@@ -14,14 +14,14 @@ use crate::word::{HoleKind, Word};
 use crate::{COMMANDS_MAX, LINE_BYTES_MAX, SCRIPTS_DEPTH_MAX, parse};
 
 /// Reads a line. See [`crate::read`].
-pub(crate) fn read(line: &str, place: &Place<'_>) -> Line {
+pub(crate) fn read<'a>(line: &'a str, place: &Place<'a>) -> Line {
     let judged = catch_unwind(AssertUnwindSafe(|| {
-        let mut reader = Reader::new(*place);
+        let mut reader = Reader::new(line, *place);
         reader.script(line);
         reader.finish()
     }));
     judged.unwrap_or_else(|_| {
-        let mut reader = Reader::new(*place);
+        let mut reader = Reader::new(line, *place);
         reader.unclear("the line could not be read");
         reader.finish()
     })
@@ -39,6 +39,10 @@ pub(crate) struct Reader<'a> {
     calls: BTreeSet<(String, String)>,
     /// The functions around what is read.
     within: Vec<String>,
+    /// Variables that hold a new file or folder in the private temp.
+    temps: BTreeSet<String>,
+    /// The whole line.
+    text: &'a str,
     scripts_depth: usize,
     seen: Seen,
 }
@@ -63,7 +67,7 @@ pub(crate) enum Input {
 }
 
 impl<'a> Reader<'a> {
-    fn new(place: Place<'a>) -> Self {
+    fn new(text: &'a str, place: Place<'a>) -> Self {
         let folder = Some(place.workspace.to_owned());
         let scope = Scope { folder, previous: None, stack: Vec::new(), input: Input::Unknown };
         Self {
@@ -74,6 +78,8 @@ impl<'a> Reader<'a> {
             functions: BTreeSet::new(),
             calls: BTreeSet::new(),
             within: Vec::new(),
+            temps: BTreeSet::new(),
+            text,
             scripts_depth: 0,
             seen: Vec::new(),
         }
@@ -177,6 +183,28 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Notes what a variable holds. It counts as a place in the temp only where nothing else in the
+    /// line could give it another value.
+    pub(crate) fn holds(&mut self, name: &str, value: Option<&Word>) {
+        let is_temp =
+            value.and_then(Word::leading_hole).is_some_and(|hole| hole.kind == HoleKind::Temp);
+        if is_temp && mentions(self.text, name) == 1 {
+            self.temps.insert(name.to_owned());
+        } else {
+            self.temps.remove(name);
+        }
+    }
+
+    /// Whether a variable holds a place in the private temp.
+    pub(crate) fn holds_temp(&self, name: &str) -> bool {
+        self.temps.contains(name)
+    }
+
+    /// The commands so far.
+    pub(crate) fn commands(&self) -> &[Command] {
+        &self.line.commands
+    }
+
     /// Does this with a scope that is gone afterwards.
     pub(crate) fn apart(&mut self, act: impl FnOnce(&mut Self)) {
         let scope = self.scope.clone();
@@ -248,6 +276,17 @@ impl<'a> Reader<'a> {
 enum Devices {
     Free,
     Refused,
+}
+
+/// How often a name stands in a text otherwise than to be expanded.
+fn mentions(text: &str, name: &str) -> usize {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let stands_alone = |at: usize| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        !before.is_some_and(|c| is_name(c) || c == '$' || c == '{') && !after.is_some_and(is_name)
+    };
+    text.match_indices(name).filter(|(at, _)| stands_alone(*at)).count()
 }
 
 /// Characters that make a line look like another one.

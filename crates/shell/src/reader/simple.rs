@@ -69,7 +69,14 @@ impl Reader<'_> {
             CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
                 sources.push(word.value.clone());
                 match &assignment.value {
-                    AssignmentValue::Scalar(_) => words.push(self.one_word(&word.value)),
+                    // By itself, so that a tilde in it means a home, as it does to bash.
+                    AssignmentValue::Scalar(value) => {
+                        let is_whole = word.value.ends_with(&value.value);
+                        let name = word.value.len().saturating_sub(value.value.len());
+                        let mut full = Word::literal(word.value.get(..name).unwrap_or_default());
+                        full.atoms.extend(self.one_word(&value.value).atoms);
+                        words.push(if is_whole { full } else { self.one_word(&word.value) });
+                    }
                     AssignmentValue::Array(_) => {
                         self.assignment(assignment);
                         words.push(Word::literal(&name_of(assignment)));

@@ -42,12 +42,7 @@ fn what_only_looks_only_reads() {
         runs git branch | command -v git
         only reads"#]],
     );
-    check(
-        "f() { ls; }; f",
-        expect![[r#"
-        runs ls | f
-        only reads"#]],
-    );
+    check("f() { ls; }; f", expect!["runs ls | f"]);
     check(
         "find . -name '*.rs' | xargs wc -l",
         expect![[r#"
@@ -257,5 +252,149 @@ fn what_does_not_parse_runs_nothing_that_is_known() {
         expect![[r#"
         runs 
         NotUnderstood: it does not parse as shell"#]],
+    );
+}
+
+#[test]
+fn assignments_that_decide_what_runs_are_told_from_others() {
+    check(
+        "GIT_EDITOR=true GIT_TRACE=1 GIT_AUTHOR_NAME=x MANPAGER=cat git log",
+        expect![[r#"
+        runs git log
+        only reads"#]],
+    );
+    check(
+        "BASH_ENV=cat bash x.sh",
+        expect![[r#"
+        runs bash x.sh
+        Environment: BASH_ENV decides what runs"#]],
+    );
+    check(
+        "BAT_PAGER=./x bat a",
+        expect![[r#"
+        runs bat a
+        Environment: BAT_PAGER decides what runs"#]],
+    );
+    check(
+        "HOME=$HOME PATH=\"$PATH\" LANG=C ls",
+        expect![[r#"
+        runs ls
+        only reads"#]],
+    );
+    check(
+        "IFS=, read -r a b; IFS=x",
+        expect![[r#"
+        runs read -r a b
+        Environment: IFS decides what runs"#]],
+    );
+    check(
+        "for GIT_DIR in a; do :; done",
+        expect![[r#"
+        runs :
+        Environment: GIT_DIR decides what runs"#]],
+    );
+    check(
+        "read \"$name\"",
+        expect![[r#"
+        runs read $name
+        Environment: which variable is set is computed: $name"#]],
+    );
+}
+
+#[test]
+fn branches_and_tags_are_not_lost_among_options_that_list() {
+    check(
+        "git branch -r -D origin/a",
+        expect![[r#"
+        runs git branch -r -D origin/a
+        Irreversible: git branch drops commits"#]],
+    );
+    check(
+        "git tag -n -d v1",
+        expect![[r#"
+        runs git tag -n -d v1
+        Irreversible: git tag loses what it named"#]],
+    );
+    check(
+        "git checkout Makefile",
+        expect![[r#"
+        runs git checkout Makefile
+        Irreversible: git checkout of paths overwrites what is in them"#]],
+    );
+    check("rsync -an --delete a/ b/", expect!["runs rsync -an --delete a/ b/"]);
+}
+
+#[test]
+fn what_is_in_the_private_temp_may_go() {
+    check(
+        "T=$(mktemp -d); cp a \"$T/b\"; rm -rf \"$T\"",
+        expect!["runs mktemp -d | cp a $T/b | rm -rf $T"],
+    );
+    check(
+        "T=$(mktemp -d); T=src; rm -rf \"$T\"",
+        expect![[r#"
+        runs mktemp -d | rm -rf $T
+        Irreversible: removes $T for good"#]],
+    );
+    check(
+        "for i in 1 2; do T=$(mktemp -d); rm -rf \"$T\"; read T; done",
+        expect![[r#"
+        runs mktemp -d | rm -rf $T | read T
+        Irreversible: removes $T for good"#]],
+    );
+    check("T=$(mktemp -d); rm -rf \"$T/../../x\"", expect![[r#"
+        runs mktemp -d | rm -rf $T/../../x
+        Irreversible: removes $T/../../x for good"#]]);
+}
+
+#[test]
+fn a_program_is_only_known_where_the_system_has_it() {
+    check("./ls; cat x", expect!["runs ./ls | cat x"]);
+    check(
+        "/usr/bin/ls",
+        expect![[r#"
+        runs /usr/bin/ls
+        only reads"#]],
+    );
+    check(
+        "bash -n x.sh",
+        expect![[r#"
+        runs bash -n x.sh
+        only reads"#]],
+    );
+    check(
+        "bash -n +n -c 'git push'",
+        expect![[r#"
+        runs bash -n +n -c git push | git push
+        Leaves: git push talks to another repository"#]],
+    );
+}
+
+#[test]
+fn places_that_are_made_of_what_is_written_are_not_asked_about() {
+    check(
+        "mkdir -p \"$(dirname \"$f\")\"",
+        expect![[r#"runs dirname $f | mkdir -p $(dirname "$f")"#]],
+    );
+    check(
+        "cp a \"$(which b)\"",
+        expect![[r#"
+        runs which b | cp a $(which b)
+        NotUnderstood: where it writes is computed: $(which b)"#]],
+    );
+    check(
+        "tool --out=~/x; tool out=~/x; dd of=~/x",
+        expect![[r#"
+        runs tool --out=~/x | tool out=/home/user/x | dd of=/home/user/x
+        writes /home/user/x
+        Irreversible: dd overwrites what it is given
+        Leaves: writes to /home/user/x, which is outside of the workspace"#]],
+    );
+    check(
+        "gcc -o../y z.c",
+        expect![[r#"
+        runs gcc -o../y z.c
+        writes /space/y
+        Leaves: writes to /space/y, which is outside of the workspace"#]],
     );
 }

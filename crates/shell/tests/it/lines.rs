@@ -342,9 +342,12 @@ fn what_is_in_the_private_temp_may_go() {
         runs mktemp -d | rm -rf $T | read T
         Irreversible: removes $T for good"#]],
     );
-    check("T=$(mktemp -d); rm -rf \"$T/../../x\"", expect![[r#"
+    check(
+        "T=$(mktemp -d); rm -rf \"$T/../../x\"",
+        expect![[r#"
         runs mktemp -d | rm -rf $T/../../x
-        Irreversible: removes $T/../../x for good"#]]);
+        Irreversible: removes $T/../../x for good"#]],
+    );
 }
 
 #[test]

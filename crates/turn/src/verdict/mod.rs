@@ -241,11 +241,20 @@ fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
         Access::Host(_) | Access::Opaque(_) => None,
     };
     if flaw.is_some() {
-        return rule.effect != RuleEffect::Allow;
+        let may_mean = || match access {
+            Access::Shell(line) => shell::may_mean(line, argument),
+            _ => true,
+        };
+        return rule.effect != RuleEffect::Allow && may_mean();
     }
     match access {
         Access::Command(line) => shell_line::matches(line, argument),
-        Access::Shell(line) => shell::runs(line, argument),
+        Access::Shell(line) => {
+            shell::runs(line, argument)
+                || (rule.effect != RuleEffect::Allow
+                    && shell_line::is_more_than_words(argument)
+                    && shell::may_mean(line, argument))
+        }
         Access::Read(path) | Access::Write(path) => {
             path::matches(path, argument, &policy.workspace)
         }

@@ -104,6 +104,17 @@ pub(super) fn touches(rule: &Rule, policy: &Policy, line: &ShellLine) -> bool {
     written() || named()
 }
 
+/// Whether a line may run what a rule that asks or denies speaks of, when the rule is not one on
+/// plain words.
+pub(super) fn may_mean(line: &ShellLine, argument: &str) -> bool {
+    line.has(ConcernKind::NotUnderstood)
+        || line.commands.iter().any(|command| {
+            [&command.words, &command.plain]
+                .into_iter()
+                .any(|words| !words.is_empty() && shell_line::may_mean(words, argument))
+        })
+}
+
 /// What in a word may be a path: the word, and what follows a `=` in it.
 fn paths_in(word: &str) -> impl Iterator<Item = &str> {
     let value = word.split_once('=').map(|(_, value)| value);

@@ -7,6 +7,10 @@ const METACHARACTERS: &[char] = &[
     '\'', '"', '\n', '\r', '\0',
 ];
 
+/// Those of them with which a rule's argument may be about more than the plain words of a command.
+const HEEDED: &[char] =
+    &[';', '&', '|', '<', '>', '`', '$', '(', ')', '\\', '\'', '"', '\n', '\r', '\0'];
+
 /// Whether a line is one simple command: words and nothing else.
 fn is_simple(line: &str) -> bool {
     !line.contains(METACHARACTERS)
@@ -39,6 +43,44 @@ pub(super) fn may_hide(line: &str, argument: &str) -> bool {
     bare.contains(first) || line.contains(['$', '`', '*', '?', '{', '['])
 }
 
+/// Whether an argument may be about more than the plain words of one command.
+pub(super) fn is_more_than_words(argument: &str) -> bool {
+    argument.contains(HEEDED)
+}
+
+/// Whether a command may be one that an argument speaks of which is no plain words: `*` stands for
+/// anything, and what comes after a sign that a shell heeds is not looked at.
+pub(super) fn may_mean(words: &[String], argument: &str) -> bool {
+    let (plain, rest) = argument.split_at(argument.find(HEEDED).unwrap_or(argument.len()));
+    let plain = plain.strip_suffix(":*").map_or(plain.to_owned(), |words| format!("{words}*"));
+    let open = if rest.is_empty() { "" } else { "*" };
+    let pattern = normalize(&plain) + open;
+    is_like(words.join(" ").as_bytes(), pattern.as_bytes())
+}
+
+/// Whether a text is like a pattern in which `*` stands for any text.
+fn is_like(text: &[u8], pattern: &[u8]) -> bool {
+    let (mut at, mut wanted) = (0, 0);
+    // Where the last star stands, and how much of the text it has taken.
+    let mut star: Option<(usize, usize)> = None;
+    while at < text.len() {
+        if pattern.get(wanted) == Some(&b'*') {
+            star = Some((wanted, at));
+            wanted += 1;
+        } else if pattern.get(wanted) == Some(&text[at]) {
+            at += 1;
+            wanted += 1;
+        } else if let Some((place, taken)) = star {
+            star = Some((place, taken + 1));
+            at = taken + 1;
+            wanted = place + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[wanted..].iter().all(|byte| *byte == b'*')
+}
+
 fn normalize(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -46,6 +88,28 @@ fn normalize(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_of_more_than_plain_words_may_mean() {
+        for (line, argument, expected) in [
+            ("sudoedit x", "sudo*", true),
+            ("sud x", "sudo*", false),
+            ("git push", "git push*", true),
+            ("git pull", "git push*", false),
+            ("git checkout main", "git * main", true),
+            ("git checkout main -f", "git * main", false),
+            ("xargs rm x", "*rm*", true),
+            ("ls", "*rm*", false),
+            ("curl x", "curl * | bash", true),
+            ("wget x", "curl * | bash", false),
+            ("git commit -m y", "git commit -m \"x\"", true),
+            ("anything", "$X:*", true),
+            ("npm-run a b", "npm* a:*", true),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(may_mean(&words, argument), expected, "{line} {argument}");
+        }
+    }
 
     #[test]
     fn a_deny_rule_is_not_evaded_by_quoting_or_expansion() {

@@ -169,3 +169,31 @@ fn the_reason_says_what_leaves() {
     let why = "it runs the command `git push` (git push talks to the network)".to_owned();
     assert_eq!(judgement.verdict, Verdict::Ask { why });
 }
+
+#[test]
+fn a_rule_of_more_than_plain_words_forbids_what_it_may_mean_and_no_more() {
+    for (rule, text, denied) in [
+        ("Bash(git push*)", "git push origin", true),
+        ("Bash(git push*)", "git status", false),
+        ("Bash(sudo*)", "ls && sudoedit x", true),
+        ("Bash(git * main)", "git merge main", true),
+        ("Bash(git * main)", "git merge other", false),
+        ("Bash(curl * | bash)", "curl x && bash", true),
+        ("Bash(curl * | bash)", "wget x", false),
+        ("Bash(curl x | bash)", "curl x && bash", true),
+        ("Bash(rm \"a b\":*)", "rm a", true),
+        ("Bash(rm \"a b\":*)", "ls", false),
+    ] {
+        for mode in [Mode::Ask, Mode::Bypass] {
+            let rules = format!("+Bash, -{rule}");
+            let expected = format!("deny by {rule}");
+            let judged = judged(&policy(mode, &rules), &line(text, &[]));
+            assert_eq!(judged == expected, denied, "{rule} {text}: {judged}");
+            let hidden = line(text, &[(ConcernKind::NotUnderstood, "it is odd")]);
+            check(mode, &rules, &hidden, &expected);
+        }
+        // What it allows is what its words say, and a star within them says nothing.
+        let judged = judged(&policy(Mode::AllowListed, &format!("+{rule}")), &line(text, &[]));
+        assert!(!judged.contains(" by "), "{rule} {text}: {judged}");
+    }
+}

@@ -57,7 +57,7 @@ pub(crate) struct HereArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
     /// As if in this mode: ask, accept-edits, plan, allow-listed or bypass. Without, the settings
-    /// say; else it is ask
+    /// say; else it is ask, where exec has allow-listed
     #[arg(long, value_name = "MODE", value_parser = text())]
     mode: Option<String>,
     #[command(flatten)]

@@ -60,6 +60,9 @@ fn lines(mode: Mode, loaded: &Loaded) -> Result<Vec<Line>> {
         let value = format!("{} {matcher}: {}", hook.event, hook.command);
         lines.push(Line { what: "hook", value, source: hook.source.clone() });
     }
+    if let Some(source) = &loaded.hooks_off {
+        lines.push(Line { what: "hook", value: "none runs".into(), source: source.clone() });
+    }
     for (name, value) in &loaded.environment {
         // Values may be secrets.
         lines.push(Line { what: "variable", value: name.clone(), source: value.source.clone() });

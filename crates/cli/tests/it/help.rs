@@ -106,18 +106,42 @@ fn help_of_the_rest() {
     check(
         &["audit", "--help"],
         expect![[r#"
-        Check a session's journal, and list what was done and what allowed it
+            Check a session's journal, and list what was done and what allowed it
 
-        Usage: heeler audit [OPTIONS] <ID>
+            Usage: heeler audit [OPTIONS] <ID>
+
+            Arguments:
+              <ID>  The session's id, or the beginning of it
+
+            Options:
+                  --secrets  Look for keys and passwords in all that is stored of the session instead
+                  --json     Print one JSON object instead
+              -h, --help     Print help
+
+            Exit code: 0 when the journal is as it was written, 1 when it is damaged.
+            With --secrets: 0 when none is found, else 1.
+        "#]],
+    );
+    check(
+        &["permissions", "explain", "--help"],
+        expect![[r#"
+        Say whether a call would run here, and what decides: `Bash(git push)`, `Edit(src/main.rs)`
+
+        Usage: heeler permissions explain [OPTIONS] <CALL>
 
         Arguments:
-          <ID>  The session's id, or the beginning of it
+          <CALL>  The tool and its argument: a command line, a path, or an address
 
         Options:
-              --json  Print one JSON object instead
-          -h, --help  Print help
-
-        Exit code: 0 when the journal is as it was written, 1 when it is damaged.
+              --json             Print one JSON object instead
+              --cwd <FOLDER>     As if working in this folder instead of the current one
+              --mode <MODE>      As if in this mode: ask, accept-edits, plan, allow-listed or bypass. Without, the settings say; else it is ask, where exec has allow-listed
+              --allow <RULE>     Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
+              --ask <RULE>       Ask before this runs, whatever allows it; may be given often
+              --deny <RULE>      Never let this run, in any mode; may be given often
+              --settings <FILE>  Read this file of settings too, after the usual ones
+              --no-settings      Read no files of settings: neither what they allow nor what they deny counts
+          -h, --help             Print help
     "#]],
     );
     check(

@@ -99,6 +99,8 @@ pub struct Layer {
     pub folders: Vec<Setting<PathBuf>>,
     /// Commands that run by themselves.
     pub hooks: Vec<HookSetting>,
+    /// Where all hooks are switched off, those of other files too.
+    pub hooks_off: Option<String>,
     /// Variables of commands, by name.
     pub environment: Vec<(String, Setting<String>)>,
     /// Whether commands are confined.
@@ -124,6 +126,7 @@ impl Layer {
             bypass_ruled_out: None,
             folders: Vec::new(),
             hooks: Vec::new(),
+            hooks_off: None,
             environment: Vec::new(),
             confinement: None,
             writable: Vec::new(),
@@ -179,7 +182,7 @@ impl Layer {
             Aspect::Rules => self.rules.iter().any(allows),
             Aspect::Mode => self.mode.is_some(),
             Aspect::Folders => !self.folders.is_empty(),
-            Aspect::Hooks => !self.hooks.is_empty(),
+            Aspect::Hooks => !self.hooks.is_empty() || self.hooks_off.is_some(),
             Aspect::Environment => !self.environment.is_empty(),
             Aspect::Sandbox => {
                 !self.writable.is_empty()
@@ -229,6 +232,17 @@ impl Reading<'_> {
         }
         if let Some(hooks) = fields.take("hooks")? {
             self.hooks(hooks)?;
+        }
+        if let Some(node) = fields.take("disableAllHooks")? {
+            let Value::Bool(off) = node.value else {
+                return Err(fields::wrong(
+                    &self.source.name,
+                    "disableAllHooks",
+                    node,
+                    "true or false",
+                ));
+            };
+            self.layer.hooks_off = off.then(|| self.at(node.line));
         }
         if let Some(variables) = fields.take("env")? {
             self.environment(variables)?;

@@ -48,6 +48,9 @@ fn show(layer: &Layer) -> String {
         let HookSetting { event, matcher, command, timeout_seconds, source } = hook;
         writeln!(shown, "{source}: {event} [{matcher}] {command:?} {timeout_seconds:?}").unwrap();
     }
+    if let Some(source) = &layer.hooks_off {
+        writeln!(shown, "{source}: no hooks").unwrap();
+    }
     for (name, Setting { value, source }) in &layer.environment {
         writeln!(shown, "{source}: {name}={value}").unwrap();
     }
@@ -222,6 +225,23 @@ fn another_programs_file_is_read_as_far_as_we_know_it() {
         FILE:1: Deny Read(/etc/x)
         FILE:1: Deny Read(//etc/x)
     "#]],
+    );
+}
+
+#[test]
+fn hooks_can_be_switched_off() {
+    check(
+        Place::UserClaude,
+        r#"{"disableAllHooks": true}"#,
+        expect![[r#"
+        FILE:1: no hooks
+    "#]],
+    );
+    check(Place::UserClaude, r#"{"disableAllHooks": false}"#, expect![""]);
+    check(
+        Place::User,
+        "disableAllHooks = 1",
+        expect!["FILE:1: `disableAllHooks` has to be true or false, and is a number"],
     );
 }
 

@@ -27,6 +27,8 @@ pub struct Loaded {
     pub folders: Vec<Setting<PathBuf>>,
     /// Commands that run by themselves, the least specific first.
     pub hooks: Vec<HookSetting>,
+    /// Where all hooks are switched off; there are none then.
+    pub hooks_off: Option<String>,
     /// Variables of commands.
     pub environment: BTreeMap<String, Setting<String>>,
     /// Whether commands are confined; `None` for the default.
@@ -97,6 +99,9 @@ pub fn merge(mut layers: Vec<Layer>) -> Result<Loaded, SettingsError> {
     for (confinement, network) in limits {
         loaded.narrow(confinement, network);
     }
+    if loaded.hooks_off.is_some() {
+        loaded.hooks.clear();
+    }
     match (&loaded.bypass_ruled_out, &loaded.mode) {
         (Some(by), Some(Setting { value: Mode::Bypass, source })) => {
             let why = format!("the mode bypass is ruled out by {by}; choose another mode");
@@ -126,6 +131,7 @@ impl Loaded {
         }
         if trusts(Aspect::Hooks) {
             self.hooks.extend(layer.hooks.iter().cloned());
+            replace(&mut self.hooks_off, &layer.hooks_off);
         }
         if trusts(Aspect::Environment) {
             self.environment.extend(layer.environment.iter().cloned());

@@ -200,6 +200,21 @@ fn bypass_that_anybody_rules_out_is_refused() {
 }
 
 #[test]
+fn hooks_are_switched_off_by_whom_the_user_trusts() {
+    for (place, trusted, are_off) in [
+        (Place::UserClaude, &[][..], true),
+        (Place::Local, &[], false),
+        (Place::Local, &[Aspect::Hooks], true),
+        (Place::Local, &[Aspect::Rules], false),
+    ] {
+        let off = Layer { hooks_off: Some("FILE:1".into()), ..layer(place, &[], trusted) };
+        assert_eq!(off.asks_for(), [Aspect::Hooks].into());
+        let loaded = merge(vec![layer(Place::User, &[Aspect::Hooks], &[]), off]).unwrap();
+        assert_eq!((loaded.hooks.is_empty(), loaded.hooks_off.is_some()), (are_off, are_off));
+    }
+}
+
+#[test]
 fn sources_are_read_and_what_lacks_trust_is_shown() {
     let source = |place, path: &str, content: &str| Source {
         place,

@@ -2,9 +2,11 @@
 //!
 //! A [`Launcher`] is a small single-threaded process, this program executed once more. It starts
 //! every [`Command`], and when a command is killed, its [`Child`] dropped, or the program that
-//! asked gone (by `kill -9` too), it kills everything the command left behind. Read in this order:
-//! `command`, `launcher`, `child`, then how it is done: `wire`, `launcher/connection`,
-//! `launcher/serve`, `launcher/tree`.
+//! asked gone (by `kill -9` too), it kills everything the command left behind. A command may be
+//! put in a box ([`Confinement`]), which says where it writes, what it cannot read and whom it
+//! reaches. Read in this order: `command`, `launcher`, `child`, then how it is done: `wire`,
+//! `launcher/connection`, `launcher/serve`, `launcher/tree`; then `confinement`, and in it
+//! `cached`, `space`, `rules`, `calls`, `enter`, `guard`, `watch`.
 //!
 //! Invariant: nothing here knows what an agent is, and no process starts anywhere else.
 
@@ -18,7 +20,7 @@ mod wire;
 pub use child::{Child, InputStream, OutputStream};
 pub use command::{Command, Exit, Input, Killed, Streams};
 pub use confinement::{
-    Bound, Confinement, Confines, Limits, Network, Probe, ProbeLine, looks_confined,
+    Bound, Confinement, Confines, Limits, Network, Probe, ProbeLine, looks_confined, seatbelt,
 };
 pub use error::LauncherError;
 pub use launcher::Launcher;

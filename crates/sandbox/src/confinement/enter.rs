@@ -1,6 +1,6 @@
 //! The steps a command takes into its box, between its fork and its program.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -14,6 +14,11 @@ use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 use super::cached::Prepared;
 
 impl Prepared {
+    /// What to start: the program itself, which steps into the box before it begins.
+    pub(crate) fn wrap(&self, program: OsString, args: Vec<String>) -> (OsString, Vec<OsString>) {
+        (program, args.into_iter().map(OsString::from).collect())
+    }
+
     /// Has the command step into the box before its program begins.
     pub(crate) fn confine(self: Arc<Self>, command: &mut Command, cwd: &Path) {
         let cwd = CString::new(cwd.as_os_str().as_bytes());

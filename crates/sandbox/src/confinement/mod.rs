@@ -9,11 +9,14 @@ mod calls;
 mod enter;
 #[cfg(target_os = "linux")]
 mod guard;
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 mod other;
 mod probe;
 #[cfg(target_os = "linux")]
 mod rules;
+pub mod seatbelt;
 mod signs;
 #[cfg(target_os = "linux")]
 mod space;
@@ -28,7 +31,9 @@ use serde::{Deserialize, Serialize};
 pub use bound::Bound;
 #[cfg(target_os = "linux")]
 pub(crate) use cached::{Boxes, Prepared};
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+pub(crate) use macos::{Boxes, Prepared, Watch};
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) use other::{Boxes, Prepared, Watch};
 pub(crate) use probe::probe;
 pub use probe::{Probe, ProbeLine};

@@ -1,5 +1,6 @@
 //! Where a box cannot be made yet: a confined command is refused.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +12,7 @@ use super::{Bound, Confines};
 
 /// No boxes.
 #[derive(Default)]
-pub(crate) struct Boxes;
+pub(crate) struct Boxes {}
 
 /// Never made.
 pub(crate) enum Prepared {}
@@ -23,6 +24,10 @@ impl Boxes {
 }
 
 impl Prepared {
+    pub(crate) fn wrap(&self, _program: OsString, _args: Vec<String>) -> (OsString, Vec<OsString>) {
+        match *self {}
+    }
+
     pub(crate) fn confine(self: Arc<Self>, _command: &mut Command, _cwd: &Path) {
         match *self {}
     }

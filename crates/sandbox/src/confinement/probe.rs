@@ -113,8 +113,21 @@ pub(crate) fn probe() -> Probe {
     Probe { lines }
 }
 
-/// Says that there is nothing yet.
-#[cfg(not(target_os = "linux"))]
+/// Looks for the program that applies a profile.
+#[cfg(target_os = "macos")]
+pub(crate) fn probe() -> Probe {
+    let line = ProbeLine {
+        name: "seatbelt".to_owned(),
+        is_in_force: std::path::Path::new(super::macos::SANDBOX_EXEC).exists(),
+        is_needed: true,
+        detail: format!("`{}` with a profile; bounds are not watched", super::macos::SANDBOX_EXEC),
+        remedy: None,
+    };
+    Probe { lines: vec![line] }
+}
+
+/// Says that there is nothing.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn probe() -> Probe {
     let detail = "this system has no confinement that heeler can use".to_owned();
     let name = "confinement".to_owned();

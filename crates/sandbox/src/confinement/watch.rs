@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
@@ -105,8 +106,7 @@ impl Taken {
 
 /// Memory of a process that belongs to no file; 0 when it is gone.
 fn anonymous_bytes(pid: Pid) -> u64 {
-    let read = fs::read_to_string(format!("/proc/{}/statm", pid.as_raw_pid()));
-    let statm = read.unwrap_or_default();
+    let statm = read(&format!("/proc/{}/statm", pid.as_raw_pid()));
     let mut pages = statm.split(' ').skip(1).map_while(|field| field.parse::<u64>().ok());
     let (resident, of_files) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
     resident.saturating_sub(of_files) * rustix::param::page_size() as u64
@@ -115,26 +115,35 @@ fn anonymous_bytes(pid: Pid) -> u64 {
 /// The same with each page divided among those who share it.
 fn exact_anonymous_bytes(pids: &[Pid]) -> u64 {
     let path = |pid: &Pid| format!("/proc/{}/smaps_rollup", pid.as_raw_pid());
-    pids.iter().map(|pid| field(&path(pid), "Pss_Anon:") * 1024).sum()
+    pids.iter().map(|pid| field(&read(&path(pid)), "Pss_Anon:") * 1024).sum()
 }
 
 /// What a process wrote, and those of its children that it waited for.
 fn written_bytes(pid: Pid) -> u64 {
     let path = format!("/proc/{}/io", pid.as_raw_pid());
+    let text = read(&path);
+    let field = |name| field(&text, name);
     // Through a mapping no call writes, and the second counts only what went to disks.
-    field(&path, "wchar:").max(field(&path, "write_bytes:"))
+    field("wchar:").max(field("write_bytes:"))
 }
 
 /// Memory of files that lie on no disk, all of the machine's: of whom it is cannot be told.
 fn shared_bytes() -> u64 {
-    field("/proc/meminfo", "Shmem:") * 1024
+    let system = rustix::system::sysinfo();
+    system.sharedram * u64::from(system.mem_unit)
 }
 
-/// A number in a file of lines that begin with names; 0 when it is not there.
-fn field(path: &str, name: &str) -> u64 {
-    let text = fs::read_to_string(path).unwrap_or_default();
+/// A number in lines that begin with names; 0 when it is not there.
+fn field(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// A short file of the kernel's, in one call: asking for its length would tell nothing.
+fn read(path: &str) -> String {
+    let mut text = [0; 2048];
+    let n_read = fs::File::open(path).and_then(|mut file| file.read(&mut text)).unwrap_or(0);
+    String::from_utf8_lossy(&text[..n_read]).into_owned()
 }
 
 fn free_bytes(path: &std::path::Path) -> Option<u64> {

@@ -382,9 +382,14 @@ fn spawn(
     errors: OwnedFd,
 ) -> Result<Pid, Failure> {
     let cwd = PathBuf::from(OsString::from_vec(order.cwd));
+    let program = OsString::from_vec(order.program);
+    let (program, args) = match &prepared {
+        Some(prepared) => prepared.wrap(program, order.args),
+        None => (program, order.args.into_iter().map(OsString::from).collect()),
+    };
     #[expect(clippy::disallowed_methods, reason = "this is the launcher")]
-    let mut command = Command::new(OsString::from_vec(order.program));
-    command.args(order.args).env_clear().envs(order.env).current_dir(&cwd).process_group(0);
+    let mut command = Command::new(program);
+    command.args(args).env_clear().envs(order.env).current_dir(&cwd).process_group(0);
     command.stdin(input).stdout(output).stderr(errors);
     if let Some(prepared) = prepared {
         prepared.confine(&mut command, &cwd);

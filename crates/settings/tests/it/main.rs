@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod files;
 #[cfg(test)]
+mod narrow;
+#[cfg(test)]
 mod save;
 #[cfg(test)]
 mod support;

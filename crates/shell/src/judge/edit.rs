@@ -113,11 +113,11 @@ fn scripts<'w>(
     }
 }
 
-/// The script with a letter for what is computed.
+/// The script with a number for what is computed.
 fn filled(word: &Word) -> String {
     let chars = word.atoms.iter().map(|atom| match atom {
         Atom::Plain(c) | Atom::Quoted(c) => *c,
-        Atom::Hole(_) => 'x',
+        Atom::Hole(_) => '1',
     });
     chars.collect()
 }

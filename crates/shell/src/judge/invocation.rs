@@ -144,6 +144,7 @@ impl<'w> Invocation<'w> {
         self.verb_at = at;
         let Some((verb, length)) = self.program.verb(&texts) else {
             self.unknown_verb = words.first();
+            self.rest = words.to_vec();
             return 1;
         };
         let everywhere = self.program.everywhere;

@@ -108,7 +108,9 @@ impl Reader<'_> {
 
     fn unknown_verb(&mut self, program: &Program, verb: &Word) {
         self.changes();
-        if verb.known().is_none() {
+        if program.special == Special::Runner {
+            // Judged as a command, in `special`.
+        } else if verb.known().is_none() {
             self.unclear(&format!("what is done is computed: {}", verb.text()));
         } else if program.special == Special::Git {
             self.unclear(&format!("git {} is no command of git itself", verb.text()));
@@ -142,6 +144,7 @@ impl Reader<'_> {
             Does::RunsAction => {}
             Does::Enters => self.enter(&written),
             Does::RunsLine => self.line_of(&written),
+            Does::RunsFile => self.script_file(&written),
             Does::RunsProgram => self.program_of(&written),
             Does::Names => self.variable_word(&written),
         }

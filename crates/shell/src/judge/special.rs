@@ -3,7 +3,7 @@
 use super::invocation::Invocation;
 use crate::line::ConcernKind;
 use crate::place::{self, Extent, Target};
-use crate::programs::{self, Special};
+use crate::programs::{self, Does, Special};
 use crate::reader::Reader;
 use crate::word::{HoleKind, Word};
 
@@ -16,6 +16,9 @@ impl Reader<'_> {
             Special::No => {}
             Special::Shell => self.shell(call, only_reads),
             Special::Source => self.source(call),
+            Special::OtherShell => self.other_shell(call),
+            Special::Alias => self.alias(call),
+            Special::Runner => self.wrapped(&call.rest),
             Special::Eval => self.eval(call),
             Special::Trap => self.trap(call),
             Special::Cd => self.cd(call),
@@ -63,6 +66,21 @@ impl Reader<'_> {
 
     fn source(&mut self, call: &Invocation<'_>) {
         call.rest.first().into_iter().for_each(|file| self.script_file(file));
+    }
+
+    fn other_shell(&mut self, call: &Invocation<'_>) {
+        let has_line = call.options.iter().any(|given| given.does == Does::RunsLine);
+        match call.rest.first() {
+            Some(file) => self.script_file(file),
+            None if has_line => {}
+            None => self.unclear("a shell runs what it reads"),
+        }
+    }
+
+    fn alias(&mut self, call: &Invocation<'_>) {
+        if call.operands.iter().any(|word| word.text().contains('=') || word.known().is_none()) {
+            self.concern(ConcernKind::Environment, "an alias makes a word mean something else");
+        }
     }
 
     fn eval(&mut self, call: &Invocation<'_>) {

@@ -20,7 +20,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("explore").operands(Operands::Command(1)),
         changes("pack").options(&[writes("--pack-destination")]),
     ]),
-    changes("pnpm").options(&[takes("--filter -F -C --dir -w")]).verbs(&[
+    changes("pnpm").special(Special::Runner).options(&[takes("--filter -F -C --dir -w")]).verbs(&[
         reads("list ls why root bin licenses"),
         leaves("install i add update up upgrade remove rm uninstall un link import fetch audit outdated self-update env setup", DOWNLOADS),
         leaves("publish login logout", PUBLISHES),
@@ -28,7 +28,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         changes("dlx").operands(Operands::Command(0)).options(&[takes("--package")]),
         changes("run test start build lint typecheck dev pack rebuild prune store create init deploy patch"),
     ]),
-    changes("yarn yarnpkg").verbs(&[
+    changes("yarn yarnpkg").special(Special::Runner).verbs(&[
         reads("list why info versions bin licenses"),
         leaves("install add remove up upgrade upgrade-interactive import dedupe audit outdated global link set plugin self-update", DOWNLOADS),
         leaves("publish npm login logout owner team tag", PUBLISHES),

@@ -31,7 +31,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     reads("command").operands(Operands::Command(0)).options(&[only_reads("-v -V")]),
     reads("builtin").operands(Operands::Command(0)),
     changes("bg fg disown"),
-    redefines("alias unalias", "an alias makes a word mean something else"),
+    reads("alias").special(Special::Alias),
+    changes("unalias"),
     reads("hash").options(&[decides("-p", "hash makes a name mean another program").valued()]),
     changes("enable").options(&[decides("-f", "enable loads a builtin from a file").valued()]),
     changes("bind").options(&[decides("-x", "bind runs a command at a key").valued()]),
@@ -42,10 +43,20 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("coproc").operands(Operands::Command(0)),
     changes("bash sh dash zsh ksh mksh ash rbash yash")
         .operands(Operands::Rest)
-        .options(&[takes("-o -O --rcfile --init-file"), flag("-c -s"), only_reads("-n")])
+        .options(&[
+            takes("-o -O"),
+            Option_ {
+                names: "--rcfile --init-file",
+                takes: true,
+                optional: false,
+                does: Does::RunsFile,
+            },
+            flag("-c -s"),
+            only_reads("-n"),
+        ])
         .special(Special::Shell),
     changes("fish pwsh powershell cmd nu elvish xonsh csh tcsh")
         .operands(Operands::Rest)
         .options(&[runs_line("-c --command -Command /c"), takes("-o -C --init-command")])
-        .special(Special::Source),
+        .special(Special::OtherShell),
 ];

@@ -67,6 +67,8 @@ pub(crate) enum Does {
     Enters,
     /// The value is a line for a shell.
     RunsLine,
+    /// The value is a file that a shell runs.
+    RunsFile,
     /// The value is a program, perhaps with arguments.
     RunsProgram,
     /// A command follows, up to `;` or `+` or the end.
@@ -118,6 +120,11 @@ pub(crate) enum Special {
     No,
     Shell,
     Source,
+    /// A shell that is not bash.
+    OtherShell,
+    Alias,
+    /// Words that are no verb of its own are a command.
+    Runner,
     Eval,
     Trap,
     Cd,

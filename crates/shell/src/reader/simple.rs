@@ -14,9 +14,8 @@ impl Reader<'_> {
         let suffix = command.suffix.iter().flat_map(|suffix| &suffix.0);
         let (mut words, mut sources) = (Vec::new(), Vec::new());
         let outer = self.scope.input.clone();
-        let name = command.word_or_name.as_ref().map_or("", |name| name.value.as_str());
         for item in prefix {
-            self.prefix_item(item, name);
+            self.prefix_item(item);
         }
         if let Some(name) = &command.word_or_name {
             sources.push(name.value.clone());
@@ -35,15 +34,9 @@ impl Reader<'_> {
         self.scope.input = outer;
     }
 
-    fn prefix_item(&mut self, item: &CommandPrefixOrSuffixItem, name: &str) {
+    fn prefix_item(&mut self, item: &CommandPrefixOrSuffixItem) {
         match item {
             CommandPrefixOrSuffixItem::IoRedirect(redirect) => self.redirect(redirect),
-            // For `read` this is only where it cuts the text.
-            CommandPrefixOrSuffixItem::AssignmentWord(assignment, word)
-                if name == "read" && name_of(assignment) == "IFS" =>
-            {
-                self.one_word(&word.value);
-            }
             CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => self.assignment(assignment),
             // Neither parser puts these before the name; if one does, it is not understood.
             CommandPrefixOrSuffixItem::Word(_)

@@ -284,8 +284,8 @@ fn assignments_that_decide_what_runs_are_told_from_others() {
     check(
         "IFS=, read -r a b; IFS=x",
         expect![[r#"
-        runs read -r a b
-        Environment: IFS decides what runs"#]],
+            runs read -r a b
+            only reads"#]],
     );
     check(
         "for GIT_DIR in a; do :; done",
@@ -399,5 +399,56 @@ fn places_that_are_made_of_what_is_written_are_not_asked_about() {
         runs gcc -o../y z.c
         writes /space/y
         Leaves: writes to /space/y, which is outside of the workspace"#]],
+    );
+}
+
+#[test]
+fn shells_are_seen_through_whatever_they_read() {
+    check(
+        "bash --rcfile <(echo 'git push') -ic ls",
+        expect![[r#"
+        runs echo git push | bash --rcfile ( echo 'git push' ) -ic ls | ls
+        NotUnderstood: the script is computed: ( echo 'git push' )"#]],
+    );
+    check(
+        "bash -c bash <<< 'git push'",
+        expect![[r#"
+        runs bash -c bash | bash | git push
+        Leaves: git push talks to another repository"#]],
+    );
+    check(
+        "echo git push | fish",
+        expect![[r#"
+        runs echo git push | fish
+        NotUnderstood: a shell runs what it reads"#]],
+    );
+    check(
+        "(sh) <<< 'git push'",
+        expect![[r#"
+        runs 
+        NotUnderstood: it does not parse as shell"#]],
+    );
+    check(
+        "bash < x.sh",
+        expect![[r#"
+        runs bash
+        NotUnderstood: a shell runs what it reads"#]],
+    );
+    check(
+        "alias; alias ls=x",
+        expect![[r#"
+        runs alias | alias ls=x
+        Environment: an alias makes a word mean something else"#]],
+    );
+    check(
+        "yarn rimraf src; yarn test; pnpm $x",
+        expect![[r#"
+        runs yarn rimraf src | rimraf src | yarn test | pnpm $x | $x
+        Irreversible: removes folders for good
+        NotUnderstood: which command runs is computed: $x"#]],
+    );
+    check(
+        "sed -n \"${a},${b}p\" f; awk \"NR==$n\" f",
+        expect!["runs sed -n ${a},${b}p f | awk NR==$n f"],
     );
 }

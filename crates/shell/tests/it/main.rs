@@ -12,6 +12,8 @@ mod lines;
 mod opinions;
 #[cfg(test)]
 mod rules;
+#[cfg(test)]
+mod spellings;
 
 /// The place of all tests, which is that of the corpora.
 #[cfg(test)]

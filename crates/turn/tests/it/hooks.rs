@@ -306,6 +306,44 @@ fn the_end_of_a_turn_can_be_refused() {
     );
 }
 
+/// A call that ends the turn has ended its round: the next one is the second.
+#[test]
+fn the_end_by_a_call_can_be_refused_too() {
+    check(
+        "user go
+         reply call finish a
+         hold
+         done 0 a
+         hook Stop deny
+         go
+         reply Now I am.",
+        expect![[r#"
+            user go
+                epoch 1 first
+              > model 1.1.1
+            reply call finish a
+              > run 0 finish [mode bypass]
+            hold
+              > run 0 finish [mode bypass]
+            done 0 a
+              > finish done
+            hook Stop deny
+              > model 1.2.1
+            go
+              > model 1.2.1
+            reply Now I am.
+                turn 1 ended done: Now I am.
+              > idle
+            ---
+            user: go
+            model: <w1 finish {"text":"a"}>
+            user: <w1 = a>
+            user: The hook `guard` does not let the turn end yet: so it says
+            model: Now I am.
+        "#]],
+    );
+}
+
 #[test]
 fn the_end_is_refused_only_so_often() {
     let mut play = Play::of("set rounds=0\nuser go\nhold");

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    BoxFuture, HookEvent, HookOutcome, HookRequest, Hooks, Input, Mode, RawJson, Rule, RuleEffect,
-    TurnOutcome,
+    BoxFuture, HookEvent, HookOutcome, HookRequest, HookVerdict, Hooks, Input, Mode, RawJson, Rule,
+    RuleEffect, TurnOutcome,
 };
 use heeler_engine::Parts;
+use heeler_secrets::Secrets;
 
 use crate::common::{
     allows, asks, broken, check, counting, denies, echo, hook, nothing, one_call, settled,
@@ -131,6 +132,38 @@ fn texts_go_to_the_model_and_to_the_user() {
         result ok: counted 1 count in tens
     "#]],
     );
+}
+
+#[test]
+fn secrets_leave_what_hooks_say_before_it_is_seen_or_written() {
+    const SECRET: &str = "h0rse-battery-Staple";
+    let by = || format!("curl {SECRET}");
+    let text = || format!("it is {SECRET}");
+    for verdict in [
+        HookVerdict::Broken { by: by(), why: text() },
+        HookVerdict::Deny { by: by(), reason: text() },
+        HookVerdict::Ask { by: by(), reason: Some(text()) },
+    ] {
+        virtually(async {
+            let outcome =
+                HookOutcome { verdict, context: vec![text()], notices: vec![text()], input: None };
+            let script = "[[reply]]\nblocks = [{ call = \"echo\" }]\n[[reply]]\ntext = \"done\"";
+            let stage = stage_with(script, [echo()], |parts| {
+                parts.secrets = Arc::new(Secrets::of_variables([("DB_PASSWORD", SECRET)]));
+                let answer = move |_| std::future::ready(outcome.clone());
+                parts.hooks = Some(hook(HookEvent::PreToolUse, answer));
+            })
+            .await;
+            stage.say("hi").await;
+            let journal = stage.parts.store.read(stage.session.id().clone()).await.unwrap();
+            let lines = stage.close().await;
+            assert!(
+                lines.iter().any(|line| line.contains("[redacted: DB_PASSWORD]")),
+                "{lines:#?}"
+            );
+            assert!(!format!("{lines:?} {journal:?}").contains(SECRET), "{lines:#?}\n{journal:#?}");
+        });
+    }
 }
 
 #[test]

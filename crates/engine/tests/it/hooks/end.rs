@@ -9,7 +9,7 @@ use heeler_engine::Parts;
 use heeler_turn::limits::ENDS_REFUSED_MAX;
 
 use crate::common::{
-    Case, broken, check, denies, hook, nothing, settled, stage_with, stops, virtually,
+    Case, Ledger, broken, check, denies, hook, nothing, settled, stage_with, stops, virtually,
 };
 
 const TWO_ANSWERS: &str = r#"
@@ -101,6 +101,26 @@ fn one_that_is_broken_or_stops_lets_it_end() {
         --- 1 replies not asked for
     "#]],
     );
+}
+
+#[test]
+fn an_end_that_waited_for_hooks_is_as_durable_as_any() {
+    virtually(async {
+        let ledger = Ledger::new();
+        let store = Arc::new(ledger.clone());
+        let stage = stage_with(TWO_ANSWERS, [], |parts| {
+            parts.store = store;
+            at_first(denies())(parts);
+        })
+        .await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        stage.close().await;
+        let ends = ["hook_answered", "turn_finished"];
+        let lines = ledger.lines();
+        let ends: Vec<&String> =
+            lines.iter().filter(|line| ends.iter().any(|end| line.ends_with(end))).collect();
+        assert_eq!(ends, ["Written hook_answered", "Synced turn_finished"]);
+    });
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::programs;
 pub struct Line {
     /// Every simple command that may run: wrappers and what they wrap, commands of substitutions,
     /// functions and here-documents for shells, strings after `sh -c`, `find -exec`, `xargs` ...
+    /// Where a concern says [`ConcernKind::NotUnderstood`], some may be missing.
     pub commands: Vec<Command>,
     /// Absolute paths that redirections, operands and options write, where they are known.
     pub writes: Vec<String>,

@@ -175,7 +175,8 @@ async fn it_runs_in_the_workspace_with_the_allowed_environment() {
     let secret = [var("PATH", &std::env::var("PATH").unwrap()), var("API_TOKEN", "x")];
     room.environment = allowed_environment(secret.into_iter());
     room.environment.push(var("CLAUDE_PROJECT_DIR", "/elsewhere"));
-    let line = r#"[ "$(pwd -P)" = "$(cd "$CLAUDE_PROJECT_DIR" && pwd -P)" ] || exit 2
+    let line = r#"[ -n "$CLAUDE_PROJECT_DIR" ] || exit 2
+        [ "$(pwd -P)" = "$(cd "$CLAUDE_PROJECT_DIR" && pwd -P)" ] || exit 2
         [ "$HEELER_PROJECT_DIR" = "$CLAUDE_PROJECT_DIR" ] || exit 2
         [ -z "$API_TOKEN" ] || exit 2"#;
     assert_eq!(room.before(&[line]).await, HookOutcome::default());

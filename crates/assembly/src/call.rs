@@ -86,7 +86,12 @@ mod tests {
     #[test]
     fn a_call_touches_what_its_tool_says() {
         let environment = Environment::default();
-        let tools = toolset(bash(&environment, &heeler_settings::Loaded::default())).unwrap();
+        let tools = toolset(bash(
+            heeler_sandbox::Launcher::new(),
+            &environment,
+            &heeler_settings::Loaded::default(),
+        ))
+        .unwrap();
         let place = Place { tools: &tools, workspace: "/space", home: Some("/home/user/") };
         let mut shown = String::new();
         for (tool, argument) in [

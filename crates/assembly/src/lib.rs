@@ -4,6 +4,7 @@
 //! Below this floor all of it is an argument.
 
 mod call;
+mod confine;
 mod environment;
 mod home;
 mod model;
@@ -13,6 +14,7 @@ mod setup;
 #[cfg(test)]
 mod tests;
 
+pub use confine::{Sandbox, probe};
 pub use environment::Environment;
 pub use heeler_secrets::Secrets;
 pub use home::home_folder;

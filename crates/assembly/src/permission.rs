@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use heeler_core::{Judgement, Mode, Policy, Rule, RuleEffect};
+use heeler_sandbox::Launcher;
 use heeler_settings::{
     Context, Files, Keep, Layer, Loaded, Setting, Source, Trust, check_examples, load,
     rule_on_folder, save_rule,
@@ -10,6 +11,7 @@ use heeler_settings::{
 use heeler_turn::verdict::judge;
 
 use crate::call::Place;
+use crate::confine::{Sandbox, is_wanted};
 use crate::setup::{bash, toolset};
 use crate::{Environment, SetupError, home_folder};
 
@@ -41,6 +43,8 @@ pub struct Permission {
     pub interactive: bool,
     /// Which files count.
     pub files: SettingsFiles,
+    /// Whether commands are confined, where no file says so.
+    pub sandbox: Sandbox,
 }
 
 impl Default for Permission {
@@ -51,6 +55,7 @@ impl Default for Permission {
             mode_default: Mode::AllowListed,
             interactive: false,
             files: SettingsFiles::default(),
+            sandbox: Sandbox::default(),
         }
     }
 }
@@ -71,7 +76,7 @@ impl Permission {
         let flags = Layer::of_flags(self.rules, self.mode, &context)?;
         let mut loaded = load(&sources, vec![flags], &context)?;
         if !loaded.examples.is_empty() {
-            let tools = toolset(bash(environment, &loaded))?;
+            let tools = toolset(bash(Launcher::new(), environment, &loaded))?;
             let home = context.homes.first().map(String::as_str);
             let place = Place { tools: &tools, workspace: &context.workspace, home };
             let facts = |tool: &str, text: &str| Ok(place.facts(tool, text)?.1);
@@ -82,6 +87,7 @@ impl Permission {
             mode: loaded.mode.as_ref().map_or(self.mode_default, |mode| mode.value),
             rules: loaded.rules.clone(),
             interactive: self.interactive,
+            has_box: is_wanted(self.sandbox, &loaded),
             workspace: context.workspace,
             ..Policy::default()
         };
@@ -106,7 +112,7 @@ impl Permission {
             .and_then(|(tool, rest)| Some((tool.trim(), rest.strip_suffix(')')?)))
             .filter(|(_, argument)| !argument.trim().is_empty())
             .ok_or_else(|| refused("write the call as Tool(argument), such as `Bash(git push)`"))?;
-        let tools = toolset(bash(environment, &loaded))?;
+        let tools = toolset(bash(Launcher::new(), environment, &loaded))?;
         let home = environment.get("HOME")?;
         let place = Place { tools: &tools, workspace: &policy.workspace, home };
         let (tool, facts) = place.facts(tool, argument).map_err(|why| refused(&why))?;

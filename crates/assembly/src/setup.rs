@@ -7,12 +7,13 @@ use std::sync::Arc;
 use heeler_core::{Approver, EstimateSettings, Hooks, Limits, SessionId, Settings, Tool};
 use heeler_engine::{Parts, Toolset};
 use heeler_hooks::{CommandHooks, HookCommand};
-use heeler_sandbox::Launcher;
+use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
 use heeler_settings::{HookSetting, Loaded, SettingsError};
 use heeler_store::FileStore;
 use heeler_tools::{Bash, allowed_environment};
 
+use crate::confine::{Made, make, obstacle};
 use crate::model::{ModelChoice, NamedModel};
 use crate::{Environment, Permission, home_folder, system_prompt};
 
@@ -40,6 +41,22 @@ pub struct Assembly {
     pub store: FileStore,
     /// What the files of settings and the flags say.
     pub loaded: Loaded,
+    launcher: Launcher,
+    home: PathBuf,
+}
+
+impl Assembly {
+    /// What stands in the way of the box that the policy counts on; `None` when nothing does, or
+    /// there is to be none.
+    ///
+    /// # Errors
+    /// When there is no launcher.
+    pub async fn box_obstacle(&self) -> Result<Option<ProbeLine>, LauncherError> {
+        if !self.parts.settings.policy.has_box {
+            return Ok(None);
+        }
+        obstacle(&self.launcher, &self.home).await
+    }
 }
 
 /// Why there is no agent; the message names the cause and the next step.
@@ -80,7 +97,12 @@ impl Setup {
         }
         let (policy, loaded) = self.permission.settle(&self.environment, &self.workspace)?;
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
-        let bash = bash(&self.environment, &loaded);
+        let launcher = Launcher::new();
+        let mut bash = bash(launcher.clone(), &self.environment, &loaded);
+        if policy.has_box {
+            let Made { confines, temp } = make(&self.environment, &self.workspace, &loaded)?;
+            bash = bash.confined_by(confines, temp);
+        }
         // Beside the first request: nearly every turn runs a command.
         bash.warm(&self.workspace);
         parts.tools = toolset(bash)?;
@@ -97,7 +119,8 @@ impl Setup {
             ..Settings::default()
         };
         parts.build = env!("CARGO_PKG_VERSION").to_owned();
-        Ok(Assembly { parts, store, loaded })
+        let home = home_folder(&self.environment)?;
+        Ok(Assembly { parts, store, loaded, launcher, home })
     }
 }
 
@@ -112,8 +135,8 @@ pub fn open_store(environment: &Environment) -> Result<FileStore, SetupError> {
 
 /// The shell, whose commands see the variables that are known to be harmless, and those of the
 /// settings.
-pub(crate) fn bash(environment: &Environment, loaded: &Loaded) -> Bash {
-    Bash::new(Launcher::new(), variables(environment, loaded))
+pub(crate) fn bash(launcher: Launcher, environment: &Environment, loaded: &Loaded) -> Bash {
+    Bash::new(launcher, variables(environment, loaded))
 }
 
 /// The hooks of the settings, if there are any.

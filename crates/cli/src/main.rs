@@ -9,6 +9,7 @@
 mod arguments;
 mod completions;
 mod demo;
+mod doctor;
 mod exec;
 mod exit;
 mod folder;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => sessions::show(&arguments),
         Command::Audit(arguments) => sessions::audit(&arguments),
         Command::Permissions(arguments) => permissions::run(&arguments),
+        Command::Doctor { json } => doctor::run(json),
         Command::Completions { shell } => completions::print(shell),
     };
     match exit {

@@ -49,6 +49,10 @@ pub struct ShellCommand {
     /// `/usr/bin/git -C sub push`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plain: Vec<String>,
+    /// It may be another program than `plain` says, such as one of the workspace's own: no rule
+    /// allows it by `plain`, and one that denies or asks still holds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_doubtful: bool,
     /// It only runs another command of the line, so no rule needs to allow it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_wrapper: bool,

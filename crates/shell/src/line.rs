@@ -27,6 +27,8 @@ pub struct Command {
     pub plain: Vec<String>,
     /// Whether the words are known, and not made when the line runs: the name and its verb.
     pub is_named: bool,
+    /// Whether it does nothing but run another command of the line, such as `timeout 5 ...`.
+    pub is_wrapper: bool,
 }
 
 /// A reason to ask.
@@ -68,12 +70,17 @@ impl Line {
 }
 
 impl Command {
+    /// Whether `plain` surely is what runs: its name is known, and is no path into a folder where
+    /// anybody may have put a program of that name.
+    pub fn is_certain(&self) -> bool {
+        let name = self.words.first().map_or("", String::as_str);
+        self.is_named && programs::is_of_the_system(name)
+    }
+
     /// Whether the command surely is what a rule names by its first words: `git push` is also
     /// `/usr/bin/git -C x push -q`, but not `./git push`, which is another program.
     pub fn begins_with(&self, prefix: &[&str]) -> bool {
-        let name = self.words.first().map_or("", String::as_str);
-        self.is_named && programs::is_of_the_system(name) && starts(&self.plain, prefix)
-            || starts(&self.words, prefix)
+        self.is_certain() && starts(&self.plain, prefix) || starts(&self.words, prefix)
     }
 
     /// Whether the command is or may be what a rule names, whatever folder its program is in. A

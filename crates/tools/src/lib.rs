@@ -32,7 +32,7 @@ use heeler_core::Tool;
 
 pub use bash::{
     BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, BASH_TIMEOUT_MILLIS_DEFAULT,
-    BASH_TIMEOUT_MILLIS_MAX, Bash, BashInput, allowed_environment,
+    BASH_TIMEOUT_MILLIS_MAX, Bash, BashInput, PrivateTemp, allowed_environment,
 };
 pub use edit::{EDIT_MATCHES_MAX, Edit, EditInput};
 pub use glob::{GLOB_RESULTS_MAX, Glob, GlobInput};

@@ -56,6 +56,12 @@ pub(crate) enum Command {
     Audit(AuditArguments),
     /// Say what may run here and why, and trust this folder's own settings
     Permissions(PermissionsArguments),
+    /// Look at this machine: what confines commands here, and what is missing
+    Doctor {
+        /// Print one JSON object instead
+        #[arg(long)]
+        json: bool,
+    },
     /// Print completions for a shell, such as for `source <(heeler completions bash)`
     Completions {
         /// Which shell

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
-use heeler_assembly::{Permission, SettingsFiles};
+use heeler_assembly::{Permission, Sandbox, SettingsFiles};
 use heeler_core::{Mode, Rule, RuleEffect};
 use heeler_settings::Setting;
 
@@ -90,6 +90,9 @@ pub(crate) struct PermissionArguments {
     /// Read no files of settings: neither what they allow nor what they deny counts
     #[arg(long)]
     no_settings: bool,
+    /// Confine no command: none runs but what a rule or the mode allows, with your own rights
+    #[arg(long)]
+    no_sandbox: bool,
 }
 
 impl PermissionArguments {
@@ -111,7 +114,8 @@ impl PermissionArguments {
             (Some(path), _) => SettingsFiles::And(path.clone()),
             (None, _) => SettingsFiles::Usual,
         };
-        Ok(Permission { rules, mode, files, ..Permission::default() })
+        let sandbox = if self.no_sandbox { Sandbox::Off } else { Sandbox::AsSettings };
+        Ok(Permission { rules, mode, files, sandbox, ..Permission::default() })
     }
 }
 

@@ -13,6 +13,7 @@ use heeler_assembly::{
 };
 use heeler_core::{Event, Input, Limits, Rule, RuleEffect, TurnOutcome};
 use heeler_engine::{Seen, Session};
+use heeler_sandbox::ProbeLine;
 use heeler_script::Script;
 
 use crate::exec::progress;
@@ -28,7 +29,7 @@ const PROMPT: &str = "`cargo test` fails here. Find out why and fix it.";
 const INTRODUCTION: &str = "\
 heeler demo: a small cargo project with a failing test, made in a temporary folder.
 The model is a script; engine, tools, journal and permission rules are the real ones.
-Commands are not confined yet; the rules below allow `cargo test` and edits in src.
+Rules allow `cargo test` and edits in src; other commands would run in a sandbox.
 ";
 
 /// Runs the demo; it fails when any part of the agent does.
@@ -81,6 +82,12 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
 
 async fn play(assembly: Assembly, workspace: &Path) -> Result<()> {
     let before = project::source(workspace)?;
+    let mut assembly = assembly;
+    if let Some(obstacle) = assembly.box_obstacle().await? {
+        let ProbeLine { name, detail, .. } = &obstacle;
+        show(format_args!("(commands cannot be confined on this machine: {name}: {detail})\n"))?;
+        assembly.parts.settings.policy.has_box = false;
+    }
     show(format_args!("user: {PROMPT}\n"))?;
     let session = Session::create(assembly.parts, &workspace.to_string_lossy()).await?;
     let (_, mut cursor) = session.subscribe();

@@ -13,10 +13,11 @@ pub(crate) use text::progress;
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{Environment, ModelChoice, Permission, Setup, open_store};
 use heeler_core::{Input, SessionId, TurnOutcome};
 use heeler_engine::{Cursor, Parts, Seen, Session};
+use heeler_sandbox::ProbeLine;
 
 use crate::arguments::ExecArguments;
 use crate::exit::Exit;
@@ -28,7 +29,7 @@ use finish::Finish;
 use signals::Signals;
 use watch::until_done;
 
-/// Said once, until confinement exists: what a rule allows runs with the user's own rights.
+/// Said once, where there is no box.
 const NOT_CONFINED: &str =
     "heeler: commands are not confined; what a rule allows runs with your own rights";
 
@@ -102,9 +103,22 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         let setup = setup(arguments, &workspace, environment, existing.as_ref(), permission);
         let assembly = setup.assemble(store)?;
         permissions::warn(&assembly.loaded);
+        if let Some(obstacle) = assembly.box_obstacle().await? {
+            bail!("{}", no_box(&obstacle));
+        }
         let id = existing.map(|existing| existing.id);
         run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await
     })
+}
+
+/// Why nothing is started on a machine that cannot confine commands.
+pub(crate) fn no_box(obstacle: &ProbeLine) -> String {
+    let remedy = obstacle.remedy.as_ref().map(|remedy| format!(" ({remedy})")).unwrap_or_default();
+    format!(
+        "commands cannot be confined on this machine: {}: {}{remedy}; see `heeler doctor`, or use \
+         --no-sandbox to run what rules allow with your own rights",
+        obstacle.name, obstacle.detail
+    )
 }
 
 fn setup(
@@ -135,6 +149,7 @@ async fn run_session(
     printer: &mut dyn Printer,
 ) -> Result<Finish> {
     let model = parts.settings.model.name.clone();
+    let is_confined = parts.settings.policy.has_box;
     parts.provider.prewarm();
     // So that it and the launcher's start go on in their threads while the session is made here.
     tokio::task::yield_now().await;
@@ -143,7 +158,9 @@ async fn run_session(
         None => Session::create(parts, &workspace.to_string_lossy()).await?,
     };
     let mut signals = Signals::listen().context("cannot listen to signals")?;
-    say(NOT_CONFINED);
+    if !is_confined {
+        say(NOT_CONFINED);
+    }
     printer.begin(&session, &model)?;
     let (_, cursor) = session.subscribe();
     let turns = run_turns(&session, arguments.continues(), prompt, cursor, &mut signals, printer);

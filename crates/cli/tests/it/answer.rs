@@ -38,14 +38,13 @@ fn the_answer_alone_is_on_stdout_and_progress_on_stderr() {
         There are notes.
     "#]],
         expect![[r#"
-        heeler: commands are not confined; what a rule allows runs with your own rights
-        heeler: session ID with script:WORLD/script.toml
-        I will look.
-          > LS: .
-          > Read: absent.txt
-          ! Read: absent.txt does not exist; did you mean notes.txt?
-        heeler: 260 tokens in (60 cached), 14 out, $0.0000
-    "#]],
+            heeler: session ID with script:WORLD/script.toml
+            I will look.
+              > LS: .
+              > Read: absent.txt
+              ! Read: absent.txt does not exist; did you mean notes.txt?
+            heeler: 260 tokens in (60 cached), 14 out, $0.0000
+        "#]],
     );
 }
 
@@ -66,14 +65,13 @@ fn over_http_it_is_the_same_and_the_key_is_sent() {
         There are notes.
     "#]],
         expect![[r#"
-        heeler: commands are not confined; what a rule allows runs with your own rights
-        heeler: session ID with anthropic/claude-sonnet-5-5
-        I will look.
-          > LS: .
-          > Read: absent.txt
-          ! Read: absent.txt does not exist; did you mean notes.txt?
-        heeler: 260 tokens in (60 cached), 14 out, $0.0005
-    "#]],
+            heeler: session ID with anthropic/claude-sonnet-5-5
+            I will look.
+              > LS: .
+              > Read: absent.txt
+              ! Read: absent.txt does not exist; did you mean notes.txt?
+            heeler: 260 tokens in (60 cached), 14 out, $0.0005
+        "#]],
     );
 }
 

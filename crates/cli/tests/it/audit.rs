@@ -139,7 +139,24 @@ fn as_json() {
               "input": "{\"command\":\"echo one\\necho two\"}",
               "accesses": [
                 {
-                  "command": "echo one\necho two"
+                  "shell": {
+                    "line": "echo one\necho two",
+                    "commands": [
+                      {
+                        "words": [
+                          "echo",
+                          "one"
+                        ]
+                      },
+                      {
+                        "words": [
+                          "echo",
+                          "two"
+                        ]
+                      }
+                    ],
+                    "is_read_only": true
+                  }
                 }
               ],
               "allowed_by": "rule Bash (--allow)",
@@ -156,7 +173,27 @@ fn as_json() {
               "input": "{\"command\":\"rm -r .\"}",
               "accesses": [
                 {
-                  "command": "rm -r ."
+                  "shell": {
+                    "line": "rm -r .",
+                    "commands": [
+                      {
+                        "words": [
+                          "rm",
+                          "-r",
+                          "."
+                        ]
+                      }
+                    ],
+                    "writes": [
+                      "WORLD/work"
+                    ],
+                    "concerns": [
+                      {
+                        "kind": "irreversible",
+                        "why": "removes . for good"
+                      }
+                    ]
+                  }
                 }
               ],
               "ending": "denied",
@@ -186,7 +223,18 @@ fn as_json() {
               "input": "{\"command\":\"exit 3\"}",
               "accesses": [
                 {
-                  "command": "exit 3"
+                  "shell": {
+                    "line": "exit 3",
+                    "commands": [
+                      {
+                        "words": [
+                          "exit",
+                          "3"
+                        ]
+                      }
+                    ],
+                    "is_read_only": true
+                  }
                 }
               ],
               "allowed_by": "rule Bash (--allow)",
@@ -229,7 +277,7 @@ fn what_a_dead_process_left_open_and_what_came_of_it() {
           ended    not yet: it runs, or its process died
     "#]],
     );
-    world.exec(script, &["--continue"]).run();
+    world.exec(script, &["--no-sandbox", "--continue"]).run();
     check(
         &world,
         0,

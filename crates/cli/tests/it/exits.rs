@@ -29,7 +29,7 @@ fn done_is_0() {
         expect = { tool_result_contains = "Not allowed", tool_result_is_error = true }
         text = "I may not."
     "#;
-    check(denied, &[], 0, expect![[r#""done""#]], expect![[r#""#]]);
+    check(denied, &["--no-sandbox"], 0, expect![[r#""done""#]], expect![[r#""#]]);
     // A reply with nothing in it ends the turn.
     check("[[reply]]\n", &[], 0, expect![[r#""done""#]], expect![[r#""#]]);
 }
@@ -75,7 +75,7 @@ fn a_model_that_insists_on_a_denied_call_is_3() {
     "#;
     check(
         insists,
-        &[],
+        &["--no-sandbox"],
         3,
         expect![[
             r#"{"denied":{"reason":"it runs the command `touch denied`, which no rule allows, and nobody can be asked in the mode allow-listed"}}"#
@@ -131,13 +131,12 @@ fn over_http_the_message_names_the_status_and_the_next_step() {
     check_http(
         script,
         expect![[r#"
-        heeler: commands are not confined; what a rule allows runs with your own rights
-        heeler: session ID with anthropic/claude-sonnet-5-5
-        heeler: 0 tokens in (0 cached), 0 out, $0.0000
-        heeler: Anthropic did not accept the key (HTTP 403, request req_1): not for you
-        Check what the key in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN may use.
-        heeler: go on with `heeler exec --resume ID PROMPT`
-    "#]],
+            heeler: session ID with anthropic/claude-sonnet-5-5
+            heeler: 0 tokens in (0 cached), 0 out, $0.0000
+            heeler: Anthropic did not accept the key (HTTP 403, request req_1): not for you
+            Check what the key in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN may use.
+            heeler: go on with `heeler exec --resume ID PROMPT`
+        "#]],
     );
     // A wait that is longer than anybody would wait is not waited.
     let script = r#"
@@ -147,12 +146,11 @@ fn over_http_the_message_names_the_status_and_the_next_step() {
     check_http(
         script,
         expect![[r#"
-        heeler: commands are not confined; what a rule allows runs with your own rights
-        heeler: session ID with anthropic/claude-sonnet-5-5
-        heeler: 0 tokens in (0 cached), 0 out, $0.0000
-        heeler: Anthropic is overloaded (HTTP 529, request req_1): later
-        heeler: go on with `heeler exec --resume ID PROMPT`
-    "#]],
+            heeler: session ID with anthropic/claude-sonnet-5-5
+            heeler: 0 tokens in (0 cached), 0 out, $0.0000
+            heeler: Anthropic is overloaded (HTTP 529, request req_1): later
+            heeler: go on with `heeler exec --resume ID PROMPT`
+        "#]],
     );
 }
 

@@ -26,6 +26,7 @@ fn help() {
               show         Show a session: what was said, what was run, what it cost
               audit        Check a session's journal, and list what was done and what allowed it
               permissions  Say what may run here and why, and trust this folder's own settings
+              doctor       Look at this machine: what confines commands here, and what is missing
               completions  Print completions for a shell, such as for `source <(heeler completions bash)`
 
             Options:
@@ -66,6 +67,7 @@ fn help_of_exec() {
                   --deny <RULE>             Never let this run, in any mode; may be given often
                   --settings <FILE>         Read this file of settings too, after the usual ones
                   --no-settings             Read no files of settings: neither what they allow nor what they deny counts
+                  --no-sandbox              Confine no command: none runs but what a rule or the mode allows, with your own rights
                   --max-rounds <N>          End the turn after this many model calls; 0 for no limit [default: 50]
                   --max-tokens <N>          End the turn before it uses more tokens than this, input and output; 0 for no limit [default: 0]
                   --max-cost <USD>          End the turn before it costs more than this; 0 for no limit [default: 0]
@@ -121,28 +123,6 @@ fn help_of_the_rest() {
             Exit code: 0 when the journal is as it was written, 1 when it is damaged.
             With --secrets: 0 when none is found, else 1.
         "#]],
-    );
-    check(
-        &["permissions", "explain", "--help"],
-        expect![[r#"
-        Say whether a call would run here, and what decides: `Bash(git push)`, `Edit(src/main.rs)`
-
-        Usage: heeler permissions explain [OPTIONS] <CALL>
-
-        Arguments:
-          <CALL>  The tool and its argument: a command line, a path, or an address
-
-        Options:
-              --json             Print one JSON object instead
-              --cwd <FOLDER>     As if working in this folder instead of the current one
-              --mode <MODE>      As if in this mode: ask, accept-edits, plan, allow-listed or bypass. Without, the settings say; else it is ask, where exec has allow-listed
-              --allow <RULE>     Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
-              --ask <RULE>       Ask before this runs, whatever allows it; may be given often
-              --deny <RULE>      Never let this run, in any mode; may be given often
-              --settings <FILE>  Read this file of settings too, after the usual ones
-              --no-settings      Read no files of settings: neither what they allow nor what they deny counts
-          -h, --help             Print help
-    "#]],
     );
     check(
         &["show", "--help"],

@@ -103,7 +103,7 @@ fn wall_time_while_a_call_runs() {
     let arguments = ["--allow", "Bash", "--timeout", "2", "--json", "hello"];
     let output = world.exec(script, &arguments).run().exits(4);
     assert_eq!(output.terminal()["outcome"]["limit"]["limit"], "wall");
-    let output = world.exec(script, &["--continue", "again"]).run();
+    let output = world.exec(script, &["--no-sandbox", "--continue", "again"]).run();
     // The script begins anew with each process; that it answers at all shows a valid history.
     assert!(output.stderr.contains("Bash"), "{}", output.stderr);
     crate::processes::wait_until_gone(&world);

@@ -46,6 +46,8 @@ mod request;
 #[cfg(test)]
 mod running;
 #[cfg(test)]
+mod sandbox;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod sessions;

@@ -15,8 +15,12 @@ const CALLS: [(&str, &str); 5] = [
     ("Read", r#"{ file_path = "../outside.txt" }"#),
 ];
 
-/// Runs each call under these flags: which ran, and what is there afterwards.
+/// Runs each call under these flags without a box: which ran, and what is there afterwards.
 fn check(flags: &[&str], expected: Expect) {
+    check_all(&[&["--no-sandbox"], flags].concat(), expected);
+}
+
+fn check_all(flags: &[&str], expected: Expect) {
     let world = World::new();
     world.write("outside.txt", "secret");
     let mut script = String::new();
@@ -42,6 +46,32 @@ fn check(flags: &[&str], expected: Expect) {
     left.sort();
     writeln!(told, "left: {}", left.join(" ")).unwrap();
     expected.assert_eq(&world.plain(&told));
+}
+
+#[test]
+fn with_a_box_commands_that_stay_in_it_run() {
+    check_all(
+        &[],
+        expect![[r#"
+        LS { path = "." }: ran
+        Write { file_path = "new.txt", content = "new" }: Not allowed: it writes WORLD/work/new.txt, which no rule allows…
+        Bash { command = "touch simple" }: ran
+        Bash { command = "touch a && touch b" }: ran
+        Read { file_path = "../outside.txt" }: Not allowed: it reads WORLD/outside.txt, which no rule allows, …
+        left: a b simple
+    "#]],
+    );
+    check_all(
+        &["--deny", "Bash(touch simple)", "--permission-mode", "ask"],
+        expect![[r#"
+        LS { path = "." }: ran
+        Write { file_path = "new.txt", content = "new" }: Not allowed: it writes WORLD/work/new.txt, and nobody can be as…
+        Bash { command = "touch simple" }: Not allowed: the rule Bash(touch simple) (--deny) denies it.
+        Bash { command = "touch a && touch b" }: ran
+        Read { file_path = "../outside.txt" }: Not allowed: it reads WORLD/outside.txt, and nobody can be aske…
+        left: a b
+    "#]],
+    );
 }
 
 #[test]
@@ -122,13 +152,13 @@ fn bypass_runs_all_but_what_is_denied() {
     check(
         &flags,
         expect![[r#"
-        LS { path = "." }: ran
-        Write { file_path = "new.txt", content = "new" }: Not allowed: the rule Edit (--deny) denies it.
-        Bash { command = "touch simple" }: Not allowed: the rule Bash(touch:*) (--deny) denies it.
-        Bash { command = "touch a && touch b" }: Not allowed: the rule Bash(touch:*) (--deny) denies something this command line…
-        Read { file_path = "../outside.txt" }: ran
-        left: 
-    "#]],
+            LS { path = "." }: ran
+            Write { file_path = "new.txt", content = "new" }: Not allowed: the rule Edit (--deny) denies it.
+            Bash { command = "touch simple" }: Not allowed: the rule Bash(touch:*) (--deny) denies it.
+            Bash { command = "touch a && touch b" }: Not allowed: the rule Bash(touch:*) (--deny) denies it.
+            Read { file_path = "../outside.txt" }: ran
+            left: 
+        "#]],
     );
 }
 
@@ -137,31 +167,34 @@ fn a_rule_allows_simple_commands_and_deny_wins_over_allow() {
     check(
         &["--allow", "Bash(touch:*)"],
         expect![[r#"
-        LS { path = "." }: ran
-        Write { file_path = "new.txt", content = "new" }: Not allowed: it writes WORLD/work/new.txt, which no rule allows…
-        Bash { command = "touch simple" }: ran
-        Bash { command = "touch a && touch b" }: Not allowed: it runs the command `touch a && touch b`, which no rule allows, an…
-        Read { file_path = "../outside.txt" }: Not allowed: it reads WORLD/outside.txt, which no rule allows, …
-        left: simple
-    "#]],
+            LS { path = "." }: ran
+            Write { file_path = "new.txt", content = "new" }: Not allowed: it writes WORLD/work/new.txt, which no rule allows…
+            Bash { command = "touch simple" }: ran
+            Bash { command = "touch a && touch b" }: ran
+            Read { file_path = "../outside.txt" }: Not allowed: it reads WORLD/outside.txt, which no rule allows, …
+            left: a b simple
+        "#]],
     );
     let flags = ["--allow", "Bash", "--deny", "Bash(touch simple)", "--allow", "Edit(*.txt)"];
     check(
         &flags,
         expect![[r#"
-        LS { path = "." }: ran
-        Write { file_path = "new.txt", content = "new" }: ran
-        Bash { command = "touch simple" }: Not allowed: the rule Bash(touch simple) (--deny) denies it.
-        Bash { command = "touch a && touch b" }: Not allowed: the rule Bash(touch simple) (--deny) denies something this command…
-        Read { file_path = "../outside.txt" }: Not allowed: it reads WORLD/outside.txt, which no rule allows, …
-        left: new.txt
-    "#]],
+            LS { path = "." }: ran
+            Write { file_path = "new.txt", content = "new" }: ran
+            Bash { command = "touch simple" }: Not allowed: the rule Bash(touch simple) (--deny) denies it.
+            Bash { command = "touch a && touch b" }: ran
+            Read { file_path = "../outside.txt" }: Not allowed: it reads WORLD/outside.txt, which no rule allows, …
+            left: a b new.txt
+        "#]],
     );
 }
 
 #[test]
 fn it_is_said_once_that_commands_are_not_confined() {
     let world = World::new();
-    let output = world.exec("[[reply]]\ntext = \"hi\"", &["hello"]).run().exits(0);
+    let script = "[[reply]]\ntext = \"hi\"";
+    let output = world.exec(script, &["--no-sandbox", "hello"]).run().exits(0);
     assert_eq!(output.stderr.matches("commands are not confined").count(), 1);
+    let output = world.exec(script, &["hello"]).run().exits(0);
+    assert_eq!(output.stderr.matches("confined").count(), 0);
 }

@@ -57,9 +57,9 @@ fn a_call_is_explained_with_what_decides() {
         &HOME,
         &["explain", "--json", "Bash(make)"],
         expect![[r#"
-        exit 0
-        {"verdict":"ask","rule":null,"source":null,"reason":"it runs the command `make`","confined":false,"mode":"ask"}
-    "#]],
+            exit 0
+            {"verdict":"allow","rule":null,"source":null,"reason":"it stays in the box","confined":true,"mode":"ask"}
+        "#]],
     );
     check(
         &HOME,
@@ -285,9 +285,9 @@ fn trust_is_shown_then_granted_and_taken_back() {
 
         heeler: nothing was trusted; add --yes to trust exactly what is shown above
         exit 0
-        ask: it runs the command `touch a`
+        allow: it stays in the box
         mode: ask
-        confined: no
+        confined: yes
         heeler: not trusted, so it does not count: rules that allow of .claude/settings.json; commands that run by themselves (hooks) of .heeler/settings.toml; look at it with `heeler permissions trust`
         exit 0
         rules that allow of .claude/settings.json:
@@ -312,9 +312,9 @@ fn trust_is_shown_then_granted_and_taken_back() {
         exit 0
         files no longer trusted: 2
         exit 0
-        ask: it runs the command `touch a`
+        allow: it stays in the box
         mode: ask
-        confined: no
+        confined: yes
         heeler: not trusted, so it does not count: rules that allow of .claude/settings.json; commands that run by themselves (hooks) of .heeler/settings.toml; look at it with `heeler permissions trust`
     "#]]
     .assert_eq(&told);

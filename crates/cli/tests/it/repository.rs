@@ -74,7 +74,10 @@ fn a_change_of_our_own_repository_survives_a_kill() {
     let expected = clone.expected_patch();
     let server = MockServer::start(build.script());
 
+    // The command writes where it builds, which is outside of the workspace.
+    let target = format!("Edit(/{})", build.folder.display());
     let rules = ["--permission-mode", "accept-edits", "--allow", "Bash(cargo test:*)"];
+    let rules = [&rules[..], &["--allow", &target]].concat();
     let heeler = |arguments: &[&str]| {
         let arguments = [&["--json", "--cwd", "clone"], &rules[..], arguments].concat();
         with_cargo(world.exec_at(&server, &arguments)).patience(PATIENCE)

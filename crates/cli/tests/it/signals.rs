@@ -116,7 +116,8 @@ fn a_second_signal_ends_even_a_process_that_is_stuck() {
     while writer.write(&[b'\n'; 4096]).is_ok() {}
     fcntl_setfl(&writer, OFlags::empty()).unwrap();
 
-    let mut running = world.exec_at(&server, &["--json", "hello"]).stdout(writer).start();
+    let running = world.exec_at(&server, &["--no-sandbox", "--json", "hello"]);
+    let mut running = running.stdout(writer).start();
     running.wait_for_stderr("not confined");
     running.signal(Signal::INT);
     running.wait_for_stderr("stopping; once more to stop at once");

@@ -189,5 +189,14 @@ fn command_of(words: &[Word], invocation: Option<&Invocation<'_>>, known: usize)
         (None, _) => Vec::new(),
     };
     let is_named = known > 0 && !invocation.is_some_and(Invocation::has_computed_verb);
-    Command { words: texts, plain, is_named }
+    let is_wrapper = invocation.is_some_and(runs_another);
+    Command { words: texts, plain, is_named, is_wrapper }
+}
+
+/// Whether all that an invocation does is to run the command in its words.
+fn runs_another(invocation: &Invocation<'_>) -> bool {
+    let program = invocation.program;
+    let takes_command = matches!(program.operands, Operands::Command(_))
+        || matches!(program.special, Special::Env | Special::Xargs);
+    takes_command && program.effect == Effect::Reads && !invocation.rest.is_empty()
 }

@@ -1,23 +1,30 @@
 //! `Bash`: one shell command, its output as it came, and nothing of it left running.
 
+mod boxed;
 mod capture;
 mod environment;
+mod line;
 mod spare;
+mod temp;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use heeler_core::{
-    Access, BoxFuture, Clock, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
+    BoxFuture, Clock, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
 };
-use heeler_sandbox::{Child, Command, Exit, Killed, Launcher, LauncherError, OutputStream};
+use heeler_sandbox::{
+    Child, Command, Confinement, Confines, Exit, Killed, Launcher, LauncherError, OutputStream,
+};
+use heeler_shell::Place;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use capture::Capture;
 pub use environment::allowed_environment;
 use spare::Spare;
+pub use temp::PrivateTemp;
 
 /// How long a command may run when the model says nothing.
 pub const BASH_TIMEOUT_MILLIS_DEFAULT: u64 = 120_000;
@@ -41,6 +48,9 @@ pub struct Bash {
     shell: OnceLock<PathBuf>,
     spare: Spare,
     description: String,
+    /// The walls of the box, when there is one, and the folder of its temporary files.
+    confines: Option<Arc<Confines>>,
+    _temp: Option<PrivateTemp>,
 }
 
 /// What the model gives.
@@ -53,6 +63,8 @@ pub struct BashInput {
     pub timeout: Option<u64>,
     /// What it does, in a few words.
     pub description: Option<String>,
+    /// Ask the user to let it run outside of the sandbox; only for what failed because of it.
+    pub outside_sandbox: Option<bool>,
 }
 
 impl Bash {
@@ -65,6 +77,8 @@ impl Bash {
             environment,
             shell: OnceLock::new(),
             spare: Spare::default(),
+            confines: None,
+            _temp: None,
             description: format!(
                 "Runs a command line in the workspace with bash (sh where there is none) and \
                  gives its standard output and error as they came, then the exit code unless it \
@@ -77,10 +91,42 @@ impl Bash {
         }
     }
 
+    /// Confines the commands that have to stay in a box, in this one. Its temporary folder is that
+    /// of every command, and lives as long as the tool.
+    #[must_use]
+    pub fn confined_by(mut self, confines: Arc<Confines>, temp: PrivateTemp) -> Self {
+        let path = confines.temp.to_string_lossy().into_owned();
+        self.environment.retain(|(name, _)| name != "TMPDIR");
+        self.environment.push(("TMPDIR".to_owned(), path));
+        self.confines = Some(confines);
+        self._temp = Some(temp);
+        self
+    }
+
     /// Starts what the first call in this folder needs, so that it need not wait then. A failure is
     /// told by that call, which tries again.
     pub fn warm(&self, workspace: &Path) {
-        self.spare.start(&self.launcher, self.shell(), &self.environment, workspace);
+        self.warm_as(workspace, self.confinement(workspace).unwrap_or_default());
+    }
+
+    fn warm_as(&self, workspace: &Path, confinement: Confinement) {
+        let mut command = Command::new(self.shell(), workspace).env(self.environment.clone());
+        command.confinement = confinement;
+        self.spare.start(&self.launcher, command);
+    }
+
+    /// The box around a workspace.
+    fn confinement(&self, workspace: &Path) -> Option<Confinement> {
+        let confines = self.confines.as_ref()?;
+        Some(Confinement::Box(boxed::around(confines, workspace)))
+    }
+
+    /// How this call is confined; an error where it has to be and cannot.
+    fn confinement_of(&self, context: &ToolContext) -> Result<Confinement, ToolError> {
+        if !context.confined {
+            return Ok(Confinement::None);
+        }
+        self.confinement(&context.workspace).ok_or_else(|| ToolError::for_model(boxed::NO_BOX))
     }
 
     async fn run(&self, context: ToolContext, input: BashInput) -> Result<ToolOutput, ToolError> {
@@ -93,8 +139,11 @@ impl Bash {
         }
         let timeout = timeout_millis(input.timeout);
         let deadline = context.clock.now().plus(timeout);
+        let confinement = self.confinement_of(&context)?;
         let mut child = tokio::select! {
-            child = self.start(&context.workspace, &input.command) => child.map_err(for_model)?,
+            child = self.start(&context.workspace, &input.command, confinement) => {
+                child.map_err(for_model)?
+            }
             () = context.cancel.cancelled() => {
                 return Ok(ToolOutput::error("[cancelled before it started]"));
             }
@@ -111,18 +160,31 @@ impl Bash {
         // Of a launcher that died nothing is left either.
         let killed = child.kill_tree().await.unwrap_or_default();
         drain(&mut output, &mut capture, &*context.clock).await;
-        Ok(report(capture.into_text(), &end, killed))
+        let text = capture.into_text();
+        let notes = if context.confined { boxed::notes(&text, &end, &child) } else { Vec::new() };
+        Ok(report(text, &end, killed, notes))
     }
 
-    async fn start(&self, workspace: &Path, line: &str) -> Result<Child, LauncherError> {
-        if let Some(child) = self.spare.run(workspace, line).await {
+    async fn start(
+        &self,
+        workspace: &Path,
+        line: &str,
+        confinement: Confinement,
+    ) -> Result<Child, LauncherError> {
+        if let Some(child) = self.spare.run(workspace, line, &confinement).await {
             return Ok(child);
         }
-        let command = Command::new(self.shell(), workspace)
+        let mut command = Command::new(self.shell(), workspace)
             // The dashes keep a command line that begins with one from being an option.
             .args(["-c", "--", line])
             .env(self.environment.clone());
+        command.confinement = confinement;
         self.launcher.run(&command).await
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        let found = self.environment.iter().find(|(other, _)| other == name);
+        found.map(|(_, value)| value.as_str())
     }
 
     fn shell(&self) -> &Path {
@@ -147,9 +209,11 @@ impl TypedTool for Bash {
         Metadata { timeout_millis, ..Metadata::default() }
     }
 
-    fn facts(&self, input: &Self::Input, _workspace: &str) -> Facts {
+    fn facts(&self, input: &Self::Input, workspace: &str) -> Facts {
+        let temp = self.confines.as_ref().map(|confines| confines.temp.to_string_lossy());
+        let place = Place { workspace, home: self.variable("HOME"), temp: temp.as_deref() };
         // No resource: commands of one reply run side by side.
-        Facts { accesses: vec![Access::Command(input.command.clone())], ..Facts::default() }
+        Facts { accesses: vec![line::access(input, &place)], ..Facts::default() }
     }
 
     fn call(
@@ -159,9 +223,10 @@ impl TypedTool for Bash {
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let workspace = context.workspace.clone();
+            let confinement = self.confinement_of(&context)?;
             let output = self.run(context, input).await?;
-            // Whoever calls once calls again.
-            self.warm(&workspace);
+            // Whoever calls once calls again, and mostly alike.
+            self.warm_as(&workspace, confinement);
             Ok(output)
         })
     }
@@ -241,7 +306,7 @@ async fn read(output: &mut Option<OutputStream>, capture: &mut Capture) {
 }
 
 /// The output, then a line for each thing the model should know about the end.
-fn report(output: String, end: &End, killed: Killed) -> ToolOutput {
+fn report(output: String, end: &End, killed: Killed, notes: Vec<String>) -> ToolOutput {
     let mut lines = Vec::new();
     let is_empty = output.is_empty();
     match end {
@@ -266,6 +331,7 @@ fn report(output: String, end: &End, killed: Killed) -> ToolOutput {
     if killed.n_survivors > 0 {
         lines.push(format!("[{} processes could not be stopped]", killed.n_survivors));
     }
+    lines.extend(notes);
     match end {
         End::Exited(Exit::Code(0)) => return ToolOutput::text(lines.join("\n")),
         End::Exited(Exit::Code(code)) => lines.push(format!("exit code: {code}")),
@@ -286,7 +352,7 @@ fn for_model(error: LauncherError) -> ToolError {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use heeler_core::{RawJson, Tool};
+    use heeler_core::{Access, RawJson, Tool};
 
     use super::*;
 
@@ -295,22 +361,23 @@ mod tests {
     }
 
     fn check(output: &str, end: End, killed: Killed, expected: Expect) {
-        let output = report(output.to_owned(), &end, killed);
+        let output = report(output.to_owned(), &end, killed, Vec::new());
         expected.assert_eq(&format!("{}\nerror: {}", output.text_content(), output.is_error));
     }
 
     #[test]
     fn the_words_for_the_model_keep_what_the_limits_say() {
-        expect![[r#"{"name":"Bash","description":"Runs a command line in the workspace with bash (sh where there is none) and gives its standard output and error as they came, then the exit code unless it is 0. Each call is a new shell: directory and variables do not carry over. There is no input and no terminal. It is stopped after 120000 ms, or after timeout, at most 600000 ms. What it leaves running in the background is stopped when it ends. Prefer the other tools to read, search and change files.","input_schema":"{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"command\":{\"type\":\"string\",\"description\":\"Command line to run.\"},\"timeout\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"Milliseconds after which it is stopped.\"},\"description\":{\"type\":\"string\",\"description\":\"What it does, in a few words.\"}},\"required\":[\"command\"]}"}"#]]
+        expect![[r#"{"name":"Bash","description":"Runs a command line in the workspace with bash (sh where there is none) and gives its standard output and error as they came, then the exit code unless it is 0. Each call is a new shell: directory and variables do not carry over. There is no input and no terminal. It is stopped after 120000 ms, or after timeout, at most 600000 ms. What it leaves running in the background is stopped when it ends. Prefer the other tools to read, search and change files.","input_schema":"{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"command\":{\"type\":\"string\",\"description\":\"Command line to run.\"},\"timeout\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"Milliseconds after which it is stopped.\"},\"description\":{\"type\":\"string\",\"description\":\"What it does, in a few words.\"},\"outside_sandbox\":{\"type\":\"boolean\",\"description\":\"Ask the user to let it run outside of the sandbox; only for what failed because of it.\"}},\"required\":[\"command\"]}"}"#]]
         .assert_eq(&serde_json::to_string(&tool().definition()).unwrap());
     }
 
     #[test]
     fn the_facts_are_the_command_and_nothing_that_orders_calls() {
         let input = RawJson::parse(r#"{"command":"cargo test"}"#).unwrap();
-        let expected =
-            Facts { accesses: vec![Access::Command("cargo test".into())], ..Facts::default() };
-        assert_eq!(Tool::facts(&tool(), &input, "/w"), expected);
+        let facts = Tool::facts(&tool(), &input, "/w");
+        let [Access::Shell(line)] = facts.accesses.as_slice() else { panic!("{facts:?}") };
+        assert_eq!((&*line.line, line.commands.len(), line.concerns.len()), ("cargo test", 1, 0));
+        assert!(facts.resources.is_empty() && !facts.replay_safe);
         assert!(Tool::metadata(&tool()).timeout_millis > BASH_TIMEOUT_MILLIS_MAX);
     }
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use heeler_sandbox::{Child, Command, Input, Launcher, LauncherError};
+use heeler_sandbox::{Child, Command, Confinement, Input, Launcher, LauncherError};
 use tokio::task::JoinHandle;
 
 /// What a waiting shell was started to run. From the command line on it is what `bash -c` is: the
@@ -27,6 +27,7 @@ pub(super) struct Spare(Mutex<Option<Waiting>>);
 struct Waiting {
     shell: JoinHandle<Result<Child, LauncherError>>,
     folder: Folder,
+    confinement: Confinement,
 }
 
 /// A folder by its name and by what the name meant.
@@ -37,38 +38,38 @@ struct Folder {
 }
 
 impl Spare {
-    /// Starts a shell to wait, unless one does. Outside a runtime nothing happens.
-    pub(super) fn start(
-        &self,
-        launcher: &Launcher,
-        shell: &Path,
-        environment: &[(String, String)],
-        folder: &Path,
-    ) {
+    /// Starts a shell to wait, unless one does: the program, environment, folder and confinement of
+    /// `shell`. Outside a runtime nothing happens.
+    pub(super) fn start(&self, launcher: &Launcher, shell: Command) {
         let mut waiting = self.lock();
-        if waiting.is_some() || !is_bash(shell) {
+        if waiting.is_some() || !is_bash(&shell.program) {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        let Some(folder) = Folder::of(folder) else { return };
-        let command = Command::new(shell, &folder.path)
-            .args(["-c", WAIT])
-            .env(environment.to_vec())
-            .input(Input::Pipe);
+        let Some(folder) = Folder::of(&shell.cwd) else { return };
+        let confinement = shell.confinement.clone();
+        let command = shell.args(["-c", WAIT]).input(Input::Pipe);
         let launcher = launcher.clone();
         let shell = runtime.spawn(async move { launcher.run(&command).await });
-        *waiting = Some(Waiting { shell, folder });
+        *waiting = Some(Waiting { shell, folder, confinement });
     }
 
-    /// Gives the command line to the shell that waits in this folder. `None` when there is none
-    /// that took it: then nothing was run.
-    pub(super) async fn run(&self, folder: &Path, line: &str) -> Option<Child> {
+    /// Gives the command line to the shell that waits in this folder, confined like this. `None`
+    /// when there is none that took it: then nothing was run.
+    pub(super) async fn run(
+        &self,
+        folder: &Path,
+        line: &str,
+        confinement: &Confinement,
+    ) -> Option<Child> {
         if line.len() > LINE_BYTES_MAX || line.contains('\0') {
             return None;
         }
         let waiting = self.lock().take()?;
         // Who made the folder anew finds the old one nowhere.
-        if Folder::of(folder).as_ref() != Some(&waiting.folder) {
+        if Folder::of(folder).as_ref() != Some(&waiting.folder)
+            || waiting.confinement != *confinement
+        {
             return None;
         }
         let mut shell = waiting.shell.await.ok()?.ok()?;

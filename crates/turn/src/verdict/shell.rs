@@ -59,7 +59,8 @@ fn allowed_by<'a>(
     let allowing = |command: &ShellCommand| {
         rules.iter().copied().find(|rule| {
             let argument = rule.argument.as_deref().unwrap_or_default();
-            flaw::of_command(argument).is_none() && command_matches(command, argument)
+            flaw::of_command(argument).is_none()
+                && command_matches(command, argument, Sight::Certain)
         })
     };
     let named = line.commands.iter().filter(|command| !command.is_wrapper);
@@ -78,7 +79,7 @@ fn allowed_by<'a>(
 /// Whether a rule on commands speaks of any command of the line.
 pub(super) fn runs(line: &ShellLine, argument: &str) -> bool {
     shell_line::matches(&line.line, argument)
-        || line.commands.iter().any(|command| command_matches(command, argument))
+        || line.commands.iter().any(|command| command_matches(command, argument, Sight::Possible))
 }
 
 /// Whether a rule that asks or denies speaks of a path that the line names or writes. Allow rules
@@ -147,15 +148,24 @@ pub(super) fn describe(line: &ShellLine) -> String {
     text
 }
 
+/// How sure a match has to be: what allows needs to be certain, what denies or asks does not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    Certain,
+    Possible,
+}
+
 /// Whether a command's words are those of `words:*` with any behind them, or exactly `words`.
-fn command_matches(command: &ShellCommand, argument: &str) -> bool {
+fn command_matches(command: &ShellCommand, argument: &str, sight: Sight) -> bool {
     let (prefix, is_prefix) =
         match argument.strip_suffix(":*").or_else(|| argument.strip_suffix(" *")) {
             Some(prefix) => (prefix, true),
             None => (argument, false),
         };
     let wanted: Vec<&str> = prefix.split_whitespace().collect();
-    [&command.words, &command.plain].into_iter().filter(|words| !words.is_empty()).any(|words| {
+    let plain = (sight == Sight::Possible || !command.is_doubtful).then_some(&command.plain);
+    let forms = [Some(&command.words), plain].into_iter().flatten();
+    forms.filter(|words| !words.is_empty()).any(|words| {
         let begins = words.len() >= wanted.len() && words.iter().zip(&wanted).all(|(a, b)| a == b);
         begins && (is_prefix || words.len() == wanted.len())
     })

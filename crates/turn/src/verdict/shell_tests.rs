@@ -126,6 +126,23 @@ fn a_rule_with_words_allows_no_line_that_is_more_than_its_words() {
 }
 
 #[test]
+fn a_program_of_the_workspace_is_not_the_one_it_is_called_like() {
+    let push = |is_doubtful| ShellLine {
+        commands: vec![ShellCommand {
+            words: vec!["./git".into(), "-C".into(), "x".into(), "push".into()],
+            plain: vec!["git".into(), "push".into()],
+            is_doubtful,
+            is_wrapper: false,
+        }],
+        ..line("", &[(ConcernKind::Leaves, "the network")])
+    };
+    let allowed = "allow by Bash(git push:*)";
+    check(Mode::Ask, "+Bash(git push:*)", &push(false), allowed);
+    check(Mode::Ask, "+Bash(git push:*)", &push(true), "ask");
+    check(Mode::Ask, "+Bash, -Bash(git push:*)", &push(true), "deny by Bash(git push:*)");
+}
+
+#[test]
 fn paths_in_a_line_are_seen_by_rules_on_paths() {
     let cat = ShellLine { is_read_only: true, ..line("cat src/../.env", &[]) };
     check(Mode::Bypass, "-Read(.env)", &cat, "deny by Read(.env)");

@@ -1,0 +1,105 @@
+//! Commands in the box, through the whole program: what they reach, what the model is told, and what
+//! is left.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+use crate::support::World;
+
+/// Runs these commands one after the other under the shipped defaults: what the model is told.
+fn check(world: &World, flags: &[&str], commands: &[&str], expected: Expect) {
+    let mut script = String::new();
+    for command in commands {
+        let input = match command.strip_prefix("! ") {
+            None => format!("{{ command = {command:?} }}"),
+            Some(command) => format!("{{ command = {command:?}, outside_sandbox = true }}"),
+        };
+        write!(script, "[[reply]]\nblocks = [{{ call = \"Bash\", input = {input} }}]\n").unwrap();
+    }
+    script.push_str("[[reply]]\ntext = \"done\"\n");
+    let output = world
+        .exec(&script, &[flags, &["--json", "go"]].concat())
+        .env("TMPDIR", world.path("temp"))
+        .run()
+        .exits(0);
+    let mut told = String::new();
+    for message in output.of_type("message") {
+        let blocks = message["message"]["blocks"].as_array().unwrap().clone();
+        for result in blocks.iter().filter_map(|block| block.get("tool_result")) {
+            let text = result["content"][0]["text"]["text"].as_str().unwrap();
+            writeln!(told, "{text}").unwrap();
+        }
+    }
+    expected.assert_eq(&world.plain(&told));
+    assert_eq!(std::fs::read_dir(world.path("temp")).unwrap().count(), 0, "nothing is left");
+}
+
+#[test]
+fn it_holds_what_nobody_allowed() {
+    let world = World::new();
+    world.write("outside.txt", "outside");
+    std::fs::create_dir(world.path(".ssh")).unwrap();
+    world.write(".ssh/id_ed25519", "a key");
+    std::fs::create_dir_all(world.path("work/.git/hooks")).unwrap();
+    world.write("work/name", ".git/hooks/pre-commit\n");
+    check(
+        &world,
+        &[],
+        &[
+            "echo in > in.txt && cat in.txt",
+            "echo a > \"$TMPDIR/a\" && cat \"$TMPDIR/a\"",
+            // By way of a variable, so that only the box stands in the way.
+            "p=..; cat $p/outside.txt; echo changed > $p/outside.txt",
+            "h=$HOME; cat $h/.ssh/id_ed25519",
+            "read -r hook < name; echo x > \"$hook\"",
+            "sleep 100 & echo left one behind",
+        ],
+        expect![[r#"
+            in
+            a
+            outside/usr/bin/bash: line 1: ../outside.txt: Read-only file system
+            [sandbox: the box lets it write only in the workspace and TMPDIR. If the command needs that, call again with outside_sandbox true: the user is asked]
+            exit code: 1
+            cat: WORLD/.ssh/id_ed25519: Permission denied
+            [sandbox: the box may have refused it a file, a folder or a system call. If the command needs that, call again with outside_sandbox true: the user is asked]
+            exit code: 1
+            /usr/bin/bash: line 1: .git/hooks/pre-commit: Read-only file system
+            [sandbox: the box lets it write only in the workspace and TMPDIR. If the command needs that, call again with outside_sandbox true: the user is asked]
+            exit code: 1
+            left one behind
+            [background processes were stopped when the command ended]
+        "#]],
+    );
+    assert_eq!(std::fs::read_to_string(world.path("outside.txt")).unwrap(), "outside");
+    assert!(!world.path("work/.git/hooks/pre-commit").exists());
+    crate::processes::wait_until_gone(&world);
+}
+
+#[test]
+fn what_leaves_it_needs_somebody() {
+    let world = World::new();
+    check(
+        &world,
+        &[],
+        &["curl http://127.0.0.1:9/", "git push", "rm -rf src", "! touch a", "$X y"],
+        expect![[r#"
+            Not allowed: it runs the command `curl http://SERVER/` (requests something from the network), which no rule allows, and nobody can be asked in the mode allow-listed.
+            Not allowed: it runs the command `git push` (git push talks to another repository), which no rule allows, and nobody can be asked in the mode allow-listed.
+            Not allowed: it runs the command `rm -rf src` (removes src for good), which no rule allows, and nobody can be asked in the mode allow-listed.
+            Not allowed: it runs the command `touch a` (it asks to run outside of the sandbox), which no rule allows, and nobody can be asked in the mode allow-listed.
+            Not allowed: it runs the command `$X y` (which command runs is computed: $X), which no rule allows, and nobody can be asked in the mode allow-listed.
+        "#]],
+    );
+    check(
+        &world,
+        &["--allow", "Bash(touch:*)", "--allow", "Bash(curl:*)"],
+        &["! touch a", "curl -s http://127.0.0.1:9/ || echo tried", "touch ../b"],
+        expect![[r#"
+            (no output)
+            Not allowed: it runs the command `curl -s http://SERVER/ || echo tried` (requests something from the network), which no rule allows, and nobody can be asked in the mode allow-listed.
+            Not allowed: it runs the command `touch ../b` (writes to WORLD/b, which is outside of the workspace), which no rule allows, and nobody can be asked in the mode allow-listed.
+        "#]],
+    );
+    assert!(world.path("work/a").exists());
+}

@@ -1,0 +1,42 @@
+//! What a command line touches: the shell crate's reading of it, in the words of facts.
+
+use heeler_core::{Access, Concern, ConcernKind, ShellCommand, ShellLine};
+use heeler_shell::Place;
+
+use super::BashInput;
+
+/// What somebody is told who has to let a command leave the box because the model asks for it.
+const ASKS_TO_LEAVE: &str = "it asks to run outside of the sandbox";
+
+/// What the input's line may do in this place.
+pub(super) fn access(input: &BashInput, place: &Place<'_>) -> Access {
+    let line = heeler_shell::read(&input.command, place);
+    let mut concerns: Vec<Concern> = line.concerns.into_iter().map(concern).collect();
+    if input.outside_sandbox == Some(true) {
+        concerns.push(Concern { kind: ConcernKind::Leaves, why: ASKS_TO_LEAVE.to_owned() });
+    }
+    Access::Shell(Box::new(ShellLine {
+        line: input.command.clone(),
+        commands: line.commands.into_iter().map(command).collect(),
+        writes: line.writes,
+        concerns,
+        is_read_only: line.is_read_only,
+    }))
+}
+
+fn command(command: heeler_shell::Command) -> ShellCommand {
+    let is_doubtful = !command.is_certain();
+    let heeler_shell::Command { words, plain, is_wrapper, .. } = command;
+    let plain = if plain == words { Vec::new() } else { plain };
+    ShellCommand { words, plain, is_doubtful, is_wrapper }
+}
+
+fn concern(concern: heeler_shell::Concern) -> Concern {
+    let kind = match concern.kind {
+        heeler_shell::ConcernKind::NotUnderstood => ConcernKind::NotUnderstood,
+        heeler_shell::ConcernKind::Irreversible => ConcernKind::Irreversible,
+        heeler_shell::ConcernKind::Leaves => ConcernKind::Leaves,
+        heeler_shell::ConcernKind::Environment => ConcernKind::Environment,
+    };
+    Concern { kind, why: concern.why }
+}

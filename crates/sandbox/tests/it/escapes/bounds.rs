@@ -18,6 +18,8 @@ pub(crate) const CASES: &[Case] = crate::cases![
 ];
 
 const MEBIBYTE: u64 = 1 << 20;
+/// More than others are likely to write to the same disk meanwhile.
+const WRITTEN_BYTES_MAX: u64 = 64 * MEBIBYTE;
 
 /// Runs this with confinement off, where it must reach its end, and on with these limits.
 async fn check(script: &str, limits: Limits, expected: Bound) {
@@ -69,29 +71,29 @@ async fn a_fork_bomb_is_stopped() {
 }
 
 async fn printing_is_bounded() {
-    let limits = Limits { written_bytes_max: 8 * MEBIBYTE, ..Limits::default() };
+    let limits = Limits { written_bytes_max: WRITTEN_BYTES_MAX, ..Limits::default() };
     let script = "yes | head -c 300000000";
-    check(script, limits, Bound::Written { bytes_max: 8 * MEBIBYTE }).await;
+    check(script, limits, Bound::Written { bytes_max: WRITTEN_BYTES_MAX }).await;
 }
 
 async fn writing_is_bounded() {
-    let limits = Limits { written_bytes_max: 8 * MEBIBYTE, ..Limits::default() };
-    let script = "for i in $(seq 50); do head -c 4000000 /dev/zero >f; done; sleep 1";
-    check(script, limits, Bound::Written { bytes_max: 8 * MEBIBYTE }).await;
+    let limits = Limits { written_bytes_max: WRITTEN_BYTES_MAX, ..Limits::default() };
+    let script = "for i in $(seq 50); do head -c 8000000 /dev/zero >f; done; sleep 1";
+    check(script, limits, Bound::Written { bytes_max: WRITTEN_BYTES_MAX }).await;
 }
 
 async fn what_orphans_wrote_counts() {
-    let limits = Limits { written_bytes_max: 8 * MEBIBYTE, ..Limits::default() };
+    let limits = Limits { written_bytes_max: WRITTEN_BYTES_MAX, ..Limits::default() };
     // Each writer's parent is gone before it ends.
-    let script = "for i in $(seq 50); do (head -c 1000000 /dev/zero >f$i &); done; sleep 1";
-    check(script, limits, Bound::Written { bytes_max: 8 * MEBIBYTE }).await;
+    let script = "for i in $(seq 50); do (head -c 8000000 /dev/zero >f &); done; sleep 1";
+    check(script, limits, Bound::Written { bytes_max: WRITTEN_BYTES_MAX }).await;
 }
 
 async fn room_on_the_disk_is_bounded() {
-    let limits = Limits { written_bytes_max: 32 * MEBIBYTE, ..Limits::default() };
+    let limits = Limits { written_bytes_max: WRITTEN_BYTES_MAX, ..Limits::default() };
     // Nothing is written, so that only the room tells.
     let script = "for i in $(seq 20); do fallocate -l 16M f$i || exit 1; done; sleep 1";
-    check(script, limits, Bound::Disk { bytes_max: 32 * MEBIBYTE }).await;
+    check(script, limits, Bound::Disk { bytes_max: WRITTEN_BYTES_MAX }).await;
 }
 
 async fn a_file_is_only_so_long() {

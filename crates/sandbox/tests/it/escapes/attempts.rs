@@ -8,6 +8,8 @@ use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, XattrFlags};
 use rustix::process::{Pid, PidfdFlags, Resource, Signal};
@@ -144,12 +146,20 @@ fn of_files(name: &str) -> io::Result<()> {
 /// Writes to a path again and again while another thread changes what it names.
 fn race(change: impl Fn() + Send + 'static, path: &str) -> io::Result<()> {
     let before = fs::read(NOTES)?;
-    let changer = std::thread::spawn(move || (0..RACES).for_each(|_| change()));
-    while !changer.is_finished() {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let is_seen = Arc::clone(&is_over);
+    let changer = std::thread::spawn(move || {
+        while !is_seen.load(Ordering::Relaxed) {
+            change();
+        }
+    });
+    for _ in 0..RACES {
         if let Ok(mut file) = fs::OpenOptions::new().write(true).open(path) {
             let _ = file.write_all(b"evil");
         }
     }
+    is_over.store(true, Ordering::Relaxed);
+    let _ = changer.join();
     match fs::read(NOTES)? == before {
         true => Err(io::Error::other("held")),
         false => Ok(()),

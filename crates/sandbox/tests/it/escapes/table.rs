@@ -95,6 +95,7 @@ pub(super) const TABLE: &[Escape] = &[
     sh("open descriptors of others", "cat /proc/$VICTIM/fd/${VICTIM_FACTS##* }", Secret, DENIED),
     sh("environment of others", "tr '\\0' '\\n' </proc/$VICTIM/environ", Secret, DENIED),
     sh("root of others", "cat \"/proc/$VICTIM/root$HOME/.netrc\"", Secret, DENIED),
+    sh("other devices", ": </dev/ptmx && echo escaped", DONE, DENIED),
     root("raw disk", DONE, DENIED),
     // What is protected in the workspace.
     sh(

@@ -21,10 +21,11 @@ pub enum Sandbox {
 }
 
 /// Places in a workspace that decide what later runs; commands may read them.
-const PROTECTED: [&str; 20] = [
+const PROTECTED: [&str; 21] = [
     ".git/hooks",
     ".git/config",
     ".git/config.worktree",
+    ".git/commondir",
     ".git/modules",
     ".heeler",
     ".claude",

@@ -97,7 +97,9 @@ impl World {
         look(&self.root.join("temp"), &mut strange, |_| false)?;
         look(&self.root, &mut strange, |name| ["heeler", "home", "temp", "work"].contains(&name))?;
         let is_ballast = |name: &str| self.disk.is_some() && name == Disk::BALLAST;
-        look(&self.home(), &mut strange, |name| name == "sessions" || is_ballast(name))?;
+        // Beside the sessions only what is remembered of the machine.
+        let is_own = |name: &str| ["sessions", "sandbox-tried"].contains(&name);
+        look(&self.home(), &mut strange, |name| is_own(name) || is_ballast(name))?;
         let kept = [".jsonl", ".spill", ".checkpoint-0", ".checkpoint-1"];
         let is_kept = |name: &str| kept.iter().any(|suffix| name.ends_with(suffix));
         look(&self.home().join("sessions"), &mut strange, is_kept)?;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use heeler_core::{Rule, RuleEffect};
 use heeler_sandbox::{Confines, Launcher, LauncherError, Network, Probe, ProbeLine};
 use heeler_settings::{Confinement, Loaded};
 use heeler_tools::PrivateTemp;
@@ -93,6 +94,11 @@ const SECRETS: [&str; 44] = [
     ".zsh_history",
 ];
 
+/// Tools whose rules are on what is read, and on what is written: what these deny at one place, a
+/// confined command cannot do there either.
+const READS: [&str; 4] = ["Read", "Grep", "Glob", "LS"];
+const WRITES: [&str; 2] = ["Edit", "Write"];
+
 /// The file in heeler's home that says for which boot of the machine the box was tried.
 const TRIED_FILE: &str = "sandbox-tried";
 
@@ -136,10 +142,31 @@ pub(crate) fn confines(
         confines.secrets.extend(SECRETS.map(|place| Path::new(home).join(place)));
     }
     confines.secrets.push(home_folder(environment)?);
+    for rule in loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny) {
+        let Some(place) = place_of(rule, workspace) else { continue };
+        if READS.iter().any(|tool| rule.tool.eq_ignore_ascii_case(tool)) {
+            confines.secrets.push(place);
+        } else if WRITES.iter().any(|tool| rule.tool.eq_ignore_ascii_case(tool)) {
+            confines.protected.push(place);
+        }
+    }
     if loaded.network.as_ref().is_some_and(|network| network.value) {
         confines.network = Network::Full;
     }
     Ok(confines)
+}
+
+/// The one place that a rule on paths names, if it names one: patterns are for the verdict alone.
+fn place_of(rule: &Rule, workspace: &Path) -> Option<PathBuf> {
+    let argument = rule.argument.as_deref()?;
+    let place = argument.strip_suffix("/**").unwrap_or(argument).trim_end_matches('/');
+    if place.is_empty() || place.contains(['*', '?', '[', '{', '\\']) {
+        return None;
+    }
+    Some(match place.strip_prefix("//") {
+        Some(absolute) => Path::new("/").join(absolute),
+        None => workspace.join(place.trim_start_matches("./").trim_start_matches('/')),
+    })
 }
 
 /// The git folder that a workspace's own commits go to, where it lies elsewhere: in a folder above,
@@ -249,6 +276,23 @@ mod tests {
         let elsewhere = [("main/.git/worktrees/tree/gitdir", "ROOT/other/.git\n")];
         check(&[&repository[..], &linked, &elsewhere].concat(), "tree", None);
         check(&[&repository[..], &linked].concat(), "tree", None);
+    }
+
+    #[test]
+    fn a_rule_on_one_place_is_a_wall_there() {
+        for (argument, expected) in [
+            ("//etc/x", Some("/etc/x")),
+            ("./secret.txt", Some("/space/secret.txt")),
+            ("/keys/**", Some("/space/keys")),
+            (".env", Some("/space/.env")),
+            ("**/.env", None),
+            ("src/*.rs", None),
+            ("/**", None),
+        ] {
+            let rule = Rule::parse(&format!("Read({argument})"), RuleEffect::Deny, "test").unwrap();
+            let place = place_of(&rule, Path::new("/space"));
+            assert_eq!(place, expected.map(PathBuf::from), "{argument}");
+        }
     }
 
     #[test]

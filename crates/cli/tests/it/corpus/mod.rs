@@ -1,16 +1,18 @@
 //! The corpora of command lines, `tests/corpus`: data that others judge and run, so a mistake in it
 //! would weaken them in silence.
 
+mod canary;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::{Expect, expect};
 use serde::Deserialize;
 
-const ATTEMPTS: &str = include_str!("../corpus/first/attempts.toml");
-const EVERYDAY: &str = include_str!("../corpus/first/everyday.toml");
+const ATTEMPTS: &str = include_str!("../../corpus/first/attempts.toml");
+const EVERYDAY: &str = include_str!("../../corpus/first/everyday.toml");
 
-const SECOND_ATTEMPTS: &str = include_str!("../corpus/second/attempts.toml");
-const SECOND_EVERYDAY: &str = include_str!("../corpus/second/everyday.toml");
+const SECOND_ATTEMPTS: &str = include_str!("../../corpus/second/attempts.toml");
+const SECOND_EVERYDAY: &str = include_str!("../../corpus/second/everyday.toml");
 
 /// The fewest command lines of a file.
 const ROWS_MIN: usize = 300;

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use heeler_core::{Approver, EstimateSettings, Hooks, Limits, SessionId, Settings, Tool};
+use heeler_core::{
+    Approver, EstimateSettings, Hooks, Limits, Mode, Policy, Rule, RuleEffect, SessionId, Settings,
+    Tool,
+};
 use heeler_engine::{Parts, Toolset};
 use heeler_hooks::{CommandHooks, HookCommand};
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
@@ -104,7 +107,11 @@ impl Setup {
             bash = bash.confined_by(confines, temp);
         }
         // Beside the first request: nearly every turn runs a command.
-        bash.warm(&self.workspace);
+        if policy.has_box && !lets_bash_out(&policy) {
+            bash.warm_in_box(&self.workspace);
+        } else {
+            bash.warm(&self.workspace);
+        }
         parts.tools = toolset(bash)?;
         parts.approver = self.approver;
         parts.hooks = hooks(&self.environment, &loaded, &store);
@@ -166,6 +173,16 @@ fn variables(environment: &Environment, loaded: &Loaded) -> Vec<(String, String)
     let set = loaded.environment.iter();
     variables.extend(set.map(|(name, setting)| (name.clone(), setting.value.clone())));
     variables.into_iter().collect()
+}
+
+/// Whether commands mostly run outside of the box, whatever they are.
+fn lets_bash_out(policy: &Policy) -> bool {
+    let allows_all = |rule: &Rule| {
+        rule.effect == RuleEffect::Allow
+            && rule.argument.is_none()
+            && rule.tool.eq_ignore_ascii_case("Bash")
+    };
+    policy.mode == Mode::Bypass || policy.rules.iter().any(allows_all)
 }
 
 /// Every tool there is.

@@ -20,6 +20,8 @@ pub(super) struct Figure {
 pub(super) enum Budget {
     /// At most so many times the reference.
     Times(f64),
+    /// At most so much more than the reference.
+    More(f64),
     /// At most so much.
     AtMost(f64),
     /// At least so much.
@@ -88,6 +90,7 @@ impl Figure {
             Budget::AtMost(most) => Some(value <= most),
             Budget::AtLeast(least) => Some(value >= least),
             Budget::Times(most) => Some(value <= most * self.reference.median()),
+            Budget::More(most) => Some(value <= most + self.reference.median()),
         }
     }
 }
@@ -99,6 +102,7 @@ impl fmt::Display for Figure {
         let ratio = if ratio.is_nan() { "-".to_owned() } else { format!("{ratio:.2}") };
         let budget = match self.budget {
             Budget::Times(most) => format!("{most} x"),
+            Budget::More(most) => format!("{most} {unit} more"),
             Budget::AtMost(most) => format!("{most} {unit}"),
             Budget::AtLeast(least) => format!("at least {least}"),
             Budget::None => "-".to_owned(),
@@ -150,6 +154,12 @@ mod tests {
             &[3.01],
             Budget::Times(1.5),
             expect!["| start, ms | 2.00 | 3.01 | 1.50 | 1.5 x | NOT MET |"],
+        );
+        check(
+            &[2.0],
+            &[2.9],
+            Budget::More(1.0),
+            expect!["| start, ms | 2.00 | 2.90 | 1.45 | 1 ms more | met |"],
         );
         check(
             &[],

@@ -82,6 +82,29 @@ pub(super) fn rounds(place: &Place, runs: usize, bytes: usize) -> Result<Vec<Fig
     ])
 }
 
+/// Sessions of 300 rounds whose commands stay in the box, beside the same outside of it.
+pub(super) fn in_box(place: &Place, runs: usize) -> Result<Vec<Figure>> {
+    let server = Server::start(rounds_of(0), Order::Counted)?;
+    let commands = [place.exec(server.url()), place.exec_in_box(server.url())];
+    let [mut first, mut early, mut processor] =
+        std::array::from_fn(|_| [Values::default(), Values::default()]);
+    for _ in 0..runs {
+        for (n, command) in commands.iter().enumerate() {
+            let used = run_weighed(command, &place.note())?;
+            let gaps = gaps(&server.take());
+            ensure!(gaps.len() == ROUNDS, "{} rounds instead of {ROUNDS}", gaps.len());
+            first[n].push(gaps[0]);
+            early[n].push(median(&gaps[1..]));
+            processor[n].push(used.processor.as_secs_f64());
+        }
+    }
+    Ok(vec![
+        figure("gap of round 1, outside of the box and in it", "ms", first, Budget::More(1.0)),
+        figure("gap of rounds 2-300, outside and in it", "ms", early, Budget::More(1.0)),
+        figure("processor of 300 rounds, outside and in it", "s", processor, Budget::None),
+    ])
+}
+
 /// The answers of a session of 300 rounds whose commands print so many bytes.
 fn rounds_of(bytes: usize) -> Vec<Vec<u8>> {
     let answers = (0..ROUNDS).map(|n| {

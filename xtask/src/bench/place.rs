@@ -50,11 +50,18 @@ impl Place {
         Ok(place)
     }
 
-    /// `heeler exec --json` with everything else on.
+    /// `heeler exec --json` with everything on but the box: a rule lets commands out of it.
     pub(super) fn exec(&self, url: &str) -> Command {
+        let mut command = self.exec_in_box(url);
+        command.args(["--allow", "Bash"]);
+        command
+    }
+
+    /// `heeler exec --json` with everything on.
+    pub(super) fn exec_in_box(&self, url: &str) -> Command {
         let mut command = self.command(&self.heeler, url);
         command.args(["exec", "--json", "--model", MODEL, "--max-rounds", "0"]);
-        command.args(["--allow", "Bash", "--cwd"]).arg(self.folder("work")).arg("go");
+        command.arg("--cwd").arg(self.folder("work")).arg("go");
         command
     }
 

@@ -106,6 +106,11 @@ impl Bash {
     /// Starts what the first call in this folder needs, so that it need not wait then. A failure is
     /// told by that call, which tries again.
     pub fn warm(&self, workspace: &Path) {
+        self.warm_as(workspace, Confinement::None);
+    }
+
+    /// The same for a first call that has to stay in the box.
+    pub fn warm_in_box(&self, workspace: &Path) {
         self.warm_as(workspace, self.confinement(workspace).unwrap_or_default());
     }
 

@@ -113,7 +113,7 @@ impl Setup {
             bash.warm(&self.workspace);
         }
         parts.tools = toolset(bash)?;
-        parts.approver = self.approver;
+        parts.approvers.extend(self.approver);
         parts.hooks = hooks(&self.environment, &loaded, &store);
         parts.secrets = Arc::new(Secrets::of_variables(self.environment.iter()));
         parts.spill = Some(Arc::new(store.clone()));

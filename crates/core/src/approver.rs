@@ -85,6 +85,7 @@ mod tests {
             input: RawJson::empty_object(),
             summary: "Bash {}".into(),
             reason: PermissionReason::Repeated(5),
+            offer: None,
         };
         let answers = [(); 3].map(|()| approver.decide(request.clone()).now_or_never().flatten());
         assert_eq!((approver.name(), answers), (name, expected));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::{
-    CallId, Cost, Event, Message, PermissionId, PermissionReason, RawJson, SteeringId, TurnOutcome,
-    Usage,
+    CallId, Cost, Event, Message, PermissionId, PermissionReason, RawJson, Rule, SteeringId,
+    TurnOutcome, Usage,
 };
 
 /// What is true of a session for a watcher. A snapshot at one moment plus the events after it
@@ -82,6 +82,10 @@ pub struct OpenPermission {
     pub summary: String,
     /// Why somebody is asked.
     pub reason: PermissionReason,
+    /// The rule that would let this and its like run from now on; `None` when each has to be looked
+    /// at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offer: Option<Rule>,
 }
 
 /// Writes raw JSON as itself, for readers outside; only ever serialised.
@@ -199,6 +203,7 @@ mod tests {
             input: RawJson::parse(r#"{"command":"ls"}"#).unwrap(),
             summary: summary.into(),
             reason: PermissionReason::Repeated(5),
+            offer: None,
         })
     }
 

@@ -16,9 +16,11 @@ pub struct Parts {
     pub provider: Arc<dyn Provider>,
     /// What the model can call.
     pub tools: Toolset,
-    /// Answers permission requests, when `settings.policy.interactive`; without one, only
-    /// [`crate::Session::decide`] does.
-    pub approver: Option<Arc<dyn Approver>>,
+    /// Answer permission requests, when `settings.policy.interactive`: all are asked at once, and the
+    /// first decision wins, that of [`crate::Session::decide`] included.
+    pub approvers: Vec<Arc<dyn Approver>>,
+    /// Milliseconds after which a request that nobody decided is denied; 0 for never.
+    pub permission_expiry_millis: u64,
     /// Told of moments of the session, and heard about them.
     pub hooks: Option<Arc<dyn Hooks>>,
     /// Keeps the journal.
@@ -58,7 +60,8 @@ impl Parts {
         Self {
             provider,
             tools: Toolset::default(),
-            approver: None,
+            approvers: Vec::new(),
+            permission_expiry_millis: 0,
             hooks: None,
             store,
             spill: None,

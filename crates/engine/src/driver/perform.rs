@@ -3,15 +3,17 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures::FutureExt;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt as _};
 use heeler_core::{
-    AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionFailed,
+    AgentPath, Approver, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionFailed,
     CompactionStarted, Decision, Durability, Effect, EffectId, EffectKind, EpochCause,
     EpochStarted, HookAnswered, HookEvent, HookMoment, HookOutcome, HookVerdict, HookedCall,
     InterruptCause, ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided,
     PermissionId, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
     WakeCause, input_summary,
 };
+use heeler_turn::verdict;
 use sha2::{Digest, Sha256};
 use tokio::task::{AbortHandle, Id};
 
@@ -126,7 +128,11 @@ impl Driver {
             }
             EffectKind::AskPermission { id: request, reason, name, input, .. } => {
                 let summary = input_summary(&name, input.get());
-                let open = OpenPermission { id: request, tool: name, input, summary, reason };
+                let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+                let call = calls.into_iter().find(|call| call.id == request.call);
+                let offer = call.and_then(|call| verdict::offer(&name, &call.facts));
+                let open =
+                    OpenPermission { id: request, tool: name, input, summary, reason, offer };
                 self.ask(id, open);
             }
             EffectKind::RunCall { call, name, input, confined, .. } => {
@@ -201,32 +207,47 @@ impl Driver {
         }
     }
 
-    /// Asks the approver, if there is one; a decision by id makes this effect disappear.
+    /// Asks the approvers, if there are any; a decision by id makes this effect disappear.
     fn ask(&mut self, id: EffectId, open: OpenPermission) {
         let request = open.id;
         let asker = self.asker_for(HookEvent::PermissionRequest, &open.tool);
         let call =
             HookedCall { id: request.call, tool: open.tool.clone(), input: open.input.clone() };
         let moment = HookMoment::PermissionRequest { call, reason: open.reason.clone() };
-        let answer: BoxFuture<(Option<Decision>, String)> = match self.parts.approver.clone() {
-            None if self.log.has_readers() => Box::pin(std::future::pending()),
+        let answer: BoxFuture<Answer> = match self.parts.approvers.as_slice() {
+            [] if self.log.has_readers() => Box::pin(std::future::pending()),
             // Nobody is there who could see the request, let alone answer it.
-            None => Box::pin(std::future::ready((None, "nobody".into()))),
-            Some(approver) => Box::pin(async move {
-                let name = approver.name().to_owned();
-                let decide = async { approver.decide(open).await };
-                (AssertUnwindSafe(decide).catch_unwind().await.unwrap_or(None), name)
-            }),
+            [] => Box::pin(std::future::ready((None, "nobody".into()))),
+            approvers => Box::pin(first_answer(approvers.to_vec(), open)),
         };
+        let expiry = self.expiry();
         self.spawn(id, CancellationToken::new(), async move {
             if let Some(asker) = asker
                 && let Some(record) = decided_by_hook(request, &asker.ask(moment).await)
             {
                 return Outcome { effect: id, records: vec![record] };
             }
-            let (decision, by) = answer.await;
+            let (decision, by) = tokio::select! {
+                biased;
+                answer = answer => answer,
+                expired = expiry => expired,
+            };
             Outcome { effect: id, records: vec![decided(request, decision, by)] }
         });
+    }
+
+    /// The answer of time itself.
+    fn expiry(&self) -> impl Future<Output = Answer> + Send + use<> {
+        let millis = self.parts.permission_expiry_millis;
+        let clock = Arc::clone(&self.parts.clock);
+        async move {
+            if millis == 0 {
+                return std::future::pending().await;
+            }
+            clock.sleep_until(clock.now().plus(millis)).await;
+            let reason = Some("the permission request expired before anybody answered it".into());
+            (Some(Decision::Deny { reason }), "expiry".into())
+        }
     }
 
     fn wake(&mut self, id: EffectId, at: Timestamp, cause: WakeCause) {
@@ -286,6 +307,32 @@ fn durability_of(kind: &EffectKind) -> Durability {
         }
         _ => Durability::Written,
     }
+}
+
+/// A decision, if there is one, and who made it.
+type Answer = (Option<Decision>, String);
+
+/// The first decision of several; when none gives one, the last of them counts as having denied.
+async fn first_answer(approvers: Vec<Arc<dyn Approver>>, open: OpenPermission) -> Answer {
+    let mut asked: FuturesUnordered<_> = approvers
+        .into_iter()
+        .map(|approver| {
+            let open = open.clone();
+            async move {
+                let name = approver.name().to_owned();
+                let decide = async { approver.decide(open).await };
+                (AssertUnwindSafe(decide).catch_unwind().await.unwrap_or(None), name)
+            }
+        })
+        .collect();
+    let mut last = (None, "nobody".to_owned());
+    while let Some(answer) = asked.next().await {
+        if answer.0.is_some() {
+            return answer;
+        }
+        last = answer;
+    }
+    last
 }
 
 fn decided(id: PermissionId, decision: Option<Decision>, by: String) -> Record {

@@ -234,7 +234,7 @@ fn an_approver_is_asked_again() {
     lives.parts.settings.policy.mode = Mode::Ask;
     lives.parts.settings.policy.interactive = true;
     lives.born_and_killed(|event| matches!(event, Event::PermissionRequested(_)));
-    lives.parts.approver = Some(Arc::new(heeler_core::AllowAll));
+    lives.parts.approvers = vec![Arc::new(heeler_core::AllowAll)];
     lives.check_resume(expect![[r#"
         decided 1.1.0 by allow-all: Once
         started 1.1.0 [0] work {}

@@ -49,7 +49,7 @@ impl Effects {
         let clock = VirtualClock::auto(0, 60_000);
         let mut parts = parts(Arc::new(self.model.clone()), store, clock);
         parts.tools = toolset([counting(&self.calls).writes("/space/a")]);
-        parts.approver = Some(Arc::new(self.approver.clone()));
+        parts.approvers = vec![Arc::new(self.approver.clone())];
         parts.settings.policy.mode = Mode::Ask;
         parts.settings.policy.interactive = true;
         parts
@@ -116,7 +116,7 @@ fn what_must_survive_a_loss_of_power_is_synced_and_steps_share_a_write() {
             parts.settings.policy.interactive = true;
             let rule = Rule::parse("count", RuleEffect::Allow, "test").unwrap();
             let always = Decision::Always { rule };
-            parts.approver = Some(Arc::new(heeler_core::ScriptedApprover::new([always])));
+            parts.approvers = vec![Arc::new(heeler_core::ScriptedApprover::new([always]))];
         })
         .await;
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);

@@ -20,6 +20,13 @@ const TWO_CALLS: &str = r#"
     text = "done"
 "#;
 
+const ONE_CALL: &str = r#"
+    [[reply]]
+    blocks = [{ call = "count", input = { path = "a" } }]
+    [[reply]]
+    text = "done"
+"#;
+
 /// Writing asks, and somebody can be asked.
 fn ask(parts: &mut Parts) {
     parts.settings.policy.mode = Mode::Ask;
@@ -34,7 +41,7 @@ fn check_approver(approver: impl Approver, ran: usize, expected: expect_test::Ex
     check(
         Case::new(TWO_CALLS).calls_only().tools([writing]).with(|parts| {
             ask(parts);
-            parts.approver = Some(Arc::new(approver));
+            parts.approvers = vec![Arc::new(approver)];
         }),
         expected,
     );
@@ -169,6 +176,63 @@ fn an_approver_that_gives_no_answer_denies() {
     );
 }
 
+/// Looks at the request and never comes to a decision.
+struct Undecided;
+
+impl Approver for Undecided {
+    fn decide(&self, _: OpenPermission) -> BoxFuture<Option<Decision>> {
+        Box::pin(std::future::pending())
+    }
+
+    fn name(&self) -> &'static str {
+        "undecided"
+    }
+}
+
+#[test]
+fn of_several_approvers_the_first_decision_wins() {
+    let writing = counting(&Arc::default()).writes("/space/a");
+    check(
+        Case::new(TWO_CALLS).calls_only().tools([writing]).with(|parts| {
+            ask(parts);
+            parts.approvers = vec![Arc::new(Undecided), Arc::new(Gone), Arc::new(AllowAll)];
+        }),
+        expect![[r#"
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
+            decided 1.1.0 by allow-all: Once
+            started 1.1.0 [0] count: a
+            decided 1.1.1 by allow-all: Once
+            started 1.1.1 [1] count: b
+            finished 1.1.0 [0] count 0 ms: counted 1
+            finished 1.1.1 [1] count 0 ms: counted 2
+            end of turn 1: Done "done"
+            result ok: counted 1
+            result ok: counted 2
+        "#]],
+    );
+}
+
+#[test]
+fn what_nobody_decides_expires() {
+    let writing = counting(&Arc::default()).writes("/space/a");
+    check(
+        Case::new(ONE_CALL).calls_only().tools([writing]).with(|parts| {
+            ask(parts);
+            parts.approvers = vec![Arc::new(Undecided)];
+            parts.permission_expiry_millis = 30_000;
+            parts.clock = Arc::new(heeler_testkit::VirtualClock::auto(0, 60_000));
+        }),
+        expect![[r#"
+            asked 1.1.0 count {"path":"a"} (count: a) Policy("it writes /space/a")
+            decided 1.1.0 by expiry: Deny { reason: Some("the permission request expired before anybody answered it") }
+            failed 1.1.0 [0] count 0 ms: The user denied this call: the permission request expired before anybody answer…
+            end of turn 1: Done "done"
+            result error: The user denied this call: the permission request expired before anybody answered it
+        "#]],
+    );
+}
+
 struct Panicking;
 
 impl Approver for Panicking {
@@ -229,7 +293,7 @@ fn a_deny_rule_holds_in_every_mode_and_against_every_answer() {
             let tools = [counting(&count).writes("/space/a")];
             let stage = stage_with(TWO_CALLS, tools, |parts| {
                 ask(parts);
-                parts.approver = Some(Arc::new(AllowAll));
+                parts.approvers = vec![Arc::new(AllowAll)];
                 parts.settings.policy.mode = mode;
                 let rule = |effect| Rule::parse("count", effect, "test").unwrap();
                 parts.settings.policy.rules =

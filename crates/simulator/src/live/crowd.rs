@@ -397,7 +397,7 @@ fn parts(outside: &Outside) -> Option<Parts> {
     outside.with(|inner| {
         let scene = &inner.scene;
         if scene.has_approver {
-            parts.approver = Some(shared);
+            parts.approvers = vec![shared];
         }
         parts.settings = scene.settings.clone();
         parts.retry = scene.retry;

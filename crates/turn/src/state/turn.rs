@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Announcer, State, announce_messages};
 use crate::bugs::{Bug, is_on};
-use crate::words;
+use crate::{verdict, words};
 
 /// From a user's input to the final answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -273,6 +273,7 @@ impl Call {
             input: self.input.clone(),
             summary: input_summary(&self.name, self.input.get()),
             reason,
+            offer: verdict::offer(&self.name, &self.facts),
         }
     }
 

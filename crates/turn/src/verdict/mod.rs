@@ -6,6 +6,7 @@
 
 mod flaw;
 mod hook;
+mod offer;
 mod path;
 mod shell;
 mod shell_line;
@@ -16,6 +17,7 @@ mod tests;
 
 pub use flaw::{flaw, speaks_of};
 pub use hook::judge_heeding;
+pub use offer::{OFFER_SOURCE, offer};
 
 use heeler_core::{
     Access, Facts, Judgement, Mode, Policy, Rule, RuleEffect, Verdict, truncate_chars,

@@ -91,6 +91,7 @@ fn plain(word: &str, rest: &str) -> Event {
             input: RawJson::empty_object(),
             summary: String::new(),
             reason: PermissionReason::Repeated(5),
+            offer: None,
         }),
         "decided" => Event::PermissionDecided {
             id: PermissionId { call: call(number()) },

@@ -19,7 +19,7 @@ fn asking(parts: &mut Parts) {
     parts.settings.policy.mode = Mode::Ask;
     parts.settings.policy.interactive = true;
     parts.settings.policy.workspace = "/space".into();
-    parts.approver = Some(Arc::new(AllowAll));
+    parts.approvers = vec![Arc::new(AllowAll)];
 }
 
 /// A call that is asked about, a hook that says this, and an approver that allows everything.
@@ -136,7 +136,7 @@ fn a_hook_answers_what_a_rule_asks_and_nothing_that_one_denies() {
             let script = "[[reply]]\nblocks = [{ call = \"count\" }]\n[[reply]]\ntext = \"done\"";
             let stage = stage_with(script, [counting(&count)], |parts| {
                 asking(parts);
-                parts.approver = Some(Arc::new(DenyAll));
+                parts.approvers = vec![Arc::new(DenyAll)];
                 parts.settings.policy.rules = vec![Rule::parse("count", effect, "test").unwrap()];
                 parts.hooks = Some(hook(HookEvent::PermissionRequest, |_| async { allows() }));
             })

@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
+use heeler_testkit::require;
 
-use crate::support::World;
+use crate::support::{World, can_confine};
 
 /// Runs these commands one after the other under the shipped defaults: what the model is told.
 fn check(world: &World, flags: &[&str], commands: &[&str], expected: Expect) {
@@ -37,6 +38,9 @@ fn check(world: &World, flags: &[&str], commands: &[&str], expected: Expect) {
 
 #[test]
 fn it_holds_what_nobody_allowed() {
+    if !require("a sandbox on this machine", can_confine()) {
+        return;
+    }
     let world = World::new();
     world.write("outside.txt", "outside");
     std::fs::create_dir(world.path(".ssh")).unwrap();
@@ -78,6 +82,9 @@ fn it_holds_what_nobody_allowed() {
 
 #[test]
 fn what_leaves_it_needs_somebody() {
+    if !require("a sandbox on this machine", can_confine()) {
+        return;
+    }
     let world = World::new();
     check(
         &world,

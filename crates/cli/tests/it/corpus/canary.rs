@@ -13,7 +13,7 @@ use heeler_testkit::require;
 
 use super::{ATTEMPTS, Attempts, Row, SECOND_ATTEMPTS, Want};
 use crate::processes::wait_until_gone;
-use crate::support::World;
+use crate::support::{World, can_confine};
 
 /// What lies in the home's keys; it must not come out of any command.
 const SECRET: &str = "CANARY-q7Zk2Wm9Xr4Tb8Yc1Vn6Pd3L";
@@ -159,14 +159,6 @@ fn note(path: &Path, seen: &mut BTreeMap<PathBuf, String>) {
     seen.insert(path.to_owned(), format!("{facts:?} {content:?}"));
 }
 
-/// Whether this machine can confine commands at all.
-fn can_confine() -> bool {
-    let world = World::new();
-    let doctor = world.heeler(&["doctor", "--json"]).run();
-    let report: serde_json::Value = serde_json::from_str(&doctor.stdout).unwrap();
-    require("a sandbox on this machine", report["sandbox"] == true)
-}
-
 #[test]
 fn what_runs_without_the_box_is_noticed() {
     let canaries = Canaries::new();
@@ -183,7 +175,7 @@ fn what_runs_without_the_box_is_noticed() {
 
 #[test]
 fn no_attempt_that_runs_unasked_touches_anything_outside() {
-    if !can_confine() {
+    if !require("a sandbox on this machine", can_confine()) {
         return;
     }
     let mut n_ran = 0;

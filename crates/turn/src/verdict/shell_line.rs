@@ -1,4 +1,4 @@
-//! Matching command lines before there is a shell grammar: only what is plainly one simple
+//! Matching command lines that nobody read with a shell's grammar: only what is plainly one simple
 //! command matches a rule.
 
 /// Characters with which a shell does more than split words.

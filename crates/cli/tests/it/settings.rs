@@ -178,7 +178,7 @@ fn settings_that_cannot_be_used_stop_everything() {
 fn rules_of_a_flag_may_begin_at_home() {
     check(
         &[],
-        &["--allow", "Edit(~/work/new.txt)"],
+        &["--allow", "Edit(~/*/new.txt)"],
         expect![[r#"
             exit 0
             left: new.txt

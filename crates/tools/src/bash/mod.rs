@@ -134,7 +134,12 @@ impl Bash {
         self.confinement(&context.workspace).ok_or_else(|| ToolError::for_model(boxed::NO_BOX))
     }
 
-    async fn run(&self, context: ToolContext, input: BashInput) -> Result<ToolOutput, ToolError> {
+    async fn run(
+        &self,
+        context: ToolContext,
+        input: BashInput,
+        confinement: Confinement,
+    ) -> Result<ToolOutput, ToolError> {
         let length = input.command.len();
         if length > BASH_COMMAND_BYTES_MAX {
             return Err(ToolError::ForModel(format!(
@@ -144,7 +149,6 @@ impl Bash {
         }
         let timeout = timeout_millis(input.timeout);
         let deadline = context.clock.now().plus(timeout);
-        let confinement = self.confinement_of(&context)?;
         let mut child = tokio::select! {
             child = self.start(&context.workspace, &input.command, confinement) => {
                 child.map_err(for_model)?
@@ -229,7 +233,7 @@ impl TypedTool for Bash {
         Box::pin(async move {
             let workspace = context.workspace.clone();
             let confinement = self.confinement_of(&context)?;
-            let output = self.run(context, input).await?;
+            let output = self.run(context, input, confinement.clone()).await?;
             // Whoever calls once calls again, and mostly alike.
             self.warm_as(&workspace, confinement);
             Ok(output)

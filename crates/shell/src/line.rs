@@ -54,21 +54,6 @@ pub enum ConcernKind {
     Environment,
 }
 
-impl Line {
-    /// Whether each command of the line fits one of the prefixes, so that a rule which allows them
-    /// allows the line. False where there are no commands.
-    pub fn all_begin_with(&self, prefixes: &[&[&str]]) -> bool {
-        let fits = |command: &Command| prefixes.iter().any(|words| command.begins_with(words));
-        !self.commands.is_empty() && self.commands.iter().all(fits)
-    }
-
-    /// Whether a command of the line fits the prefix or may turn out to, so that a rule which
-    /// refuses it refuses the line.
-    pub fn any_may_begin_with(&self, prefix: &[&str]) -> bool {
-        self.commands.iter().any(|command| command.may_begin_with(prefix))
-    }
-}
-
 impl Command {
     /// Whether `plain` surely is what runs: its name is known, and is no path into a folder where
     /// anybody may have put a program of that name.
@@ -76,24 +61,4 @@ impl Command {
         let name = self.words.first().map_or("", String::as_str);
         self.is_named && programs::is_of_the_system(name)
     }
-
-    /// Whether the command surely is what a rule names by its first words: `git push` is also
-    /// `/usr/bin/git -C x push -q`, but not `./git push`, which is another program.
-    pub fn begins_with(&self, prefix: &[&str]) -> bool {
-        self.is_certain() && starts(&self.plain, prefix) || starts(&self.words, prefix)
-    }
-
-    /// Whether the command is or may be what a rule names, whatever folder its program is in. A
-    /// name that is computed may be anything.
-    pub fn may_begin_with(&self, prefix: &[&str]) -> bool {
-        let lower = |word: &String| word.to_lowercase();
-        let plain: Vec<String> = self.plain.iter().take(1).map(lower).collect();
-        let plain: Vec<String> =
-            plain.into_iter().chain(self.plain.iter().skip(1).cloned()).collect();
-        !self.is_named || starts(&plain, prefix) || starts(&self.words, prefix)
-    }
-}
-
-fn starts(words: &[String], prefix: &[&str]) -> bool {
-    words.len() >= prefix.len() && words.iter().zip(prefix).all(|(word, wanted)| word == wanted)
 }

@@ -1,62 +1,47 @@
-//! What rules ask of a line: whether its commands begin with some words.
+//! What rules see of a line: its commands without what a rule need not name.
 
 use expect_test::{Expect, expect};
-use heeler_shell::read;
+use heeler_shell::{Command, read};
 
 use crate::PLACE;
 
-/// Which commands surely begin with the words, and which may.
-fn check(line: &str, prefix: &str, expected: Expect) {
-    let words: Vec<&str> = prefix.split(' ').collect();
-    let read = read(line, &PLACE);
-    let commands = read.commands.iter().map(|command| {
-        let surely = command.begins_with(&words);
-        let maybe = command.may_begin_with(&words);
-        let fits = match (surely, maybe) {
-            (true, _) => "is",
-            (false, true) => "may be",
-            (false, false) => "is not",
-        };
-        format!("{} {fits} {prefix}", command.words.join(" "))
-    });
-    expected.assert_eq(&commands.collect::<Vec<_>>().join("\n"));
+/// Each command as a rule names it, and whether that surely is what runs.
+fn check(line: &str, expected: Expect) {
+    let told = |command: &Command| {
+        let is_certain = if command.is_certain() { "is" } else { "may be" };
+        format!("{} {is_certain} {}", command.words.join(" "), command.plain.join(" "))
+    };
+    let told: Vec<String> = read(line, &PLACE).commands.iter().map(told).collect();
+    expected.assert_eq(&told.join("\n"));
 }
 
 #[test]
 fn a_command_is_found_behind_paths_options_and_wrappers() {
-    check(
-        "git -C x -c a.b=c push -q",
-        "git push",
-        expect!["git -C x -c a.b=c push -q is git push"],
-    );
-    check("/usr/bin/git push", "git push", expect!["/usr/bin/git push is git push"]);
-    check("git log push", "git push", expect!["git log push is not git push"]);
-    check("./git push", "git push", expect!["./git push may be git push"]);
-    check("GIT push", "git push", expect!["GIT push is git push"]);
-    check("$x push", "git push", expect!["$x push may be git push"]);
-    check("git $x", "git push", expect!["git $x may be git push"]);
-    check(
-        "cargo +nightly test -p a",
-        "cargo test",
-        expect!["cargo +nightly test -p a is cargo test"],
-    );
+    check("git -C x -c a.b=c push -q", expect!["git -C x -c a.b=c push -q is git push -q"]);
+    check("/usr/bin/git push", expect!["/usr/bin/git push is git push"]);
+    check("git log push", expect!["git log push is git log push"]);
+    check("cargo +nightly test -p a", expect!["cargo +nightly test -p a is cargo test -p a"]);
     check(
         "timeout 5 sh -c 'git push'; npm test",
-        "git push",
         expect![[r#"
-            timeout 5 sh -c git push is not git push
-            sh -c git push is not git push
-            git push is git push
-            npm test is not git push"#]],
+        timeout 5 sh -c git push is timeout 5 sh -c git push
+        sh -c git push is sh -c git push
+        git push is git push
+        npm test is npm test"#]],
     );
+    check(
+        "cargo test 2>&1 | tail -5",
+        expect![[r#"
+        cargo test is cargo test
+        tail -5 is tail -5"#]],
+    );
+    check("", expect![[""]]);
 }
 
 #[test]
-fn a_line_fits_where_all_its_commands_do() {
-    let line = read("cargo test 2>&1 | tail -5", &PLACE);
-    assert!(line.all_begin_with(&[&["cargo", "test"], &["tail"]]));
-    assert!(!line.all_begin_with(&[&["cargo", "test"]]));
-    assert!(!read("", &PLACE).all_begin_with(&[&["cargo"]]));
-    assert!(line.any_may_begin_with(&["tail"]));
-    assert!(!line.any_may_begin_with(&["git"]));
+fn what_may_be_another_program_is_not_certain() {
+    check("./git push", expect!["./git push may be git push"]);
+    check("GIT push", expect!["GIT push is git push"]);
+    check("$x push", expect!["$x push may be $x push"]);
+    check("git $x", expect!["git $x may be git $x"]);
 }

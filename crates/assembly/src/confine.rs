@@ -1,10 +1,11 @@
-//! The box around an agent's commands: its walls, and whether this machine can make it.
+//! How far an agent reaches, the box around its commands that follows from it, and whether this
+//! machine can make one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use heeler_core::{Rule, RuleEffect};
+use heeler_core::{Denied, PROTECTED, Reach, Rule, RuleEffect};
 use heeler_sandbox::{Confines, Launcher, LauncherError, Network, Probe, ProbeLine};
 use heeler_settings::{Confinement, Loaded};
 use heeler_tools::PrivateTemp;
@@ -21,32 +22,7 @@ pub enum Sandbox {
     Off,
 }
 
-/// Places in a workspace that decide what later runs; commands may read them.
-const PROTECTED: [&str; 21] = [
-    ".git/hooks",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/commondir",
-    ".git/modules",
-    ".heeler",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".cursor",
-    ".mcp.json",
-    ".envrc",
-    ".vscode",
-    ".idea",
-    ".zed",
-    ".devcontainer",
-    ".gitmodules",
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".exrc",
-    ".nvim.lua",
-];
-
-/// Places in a home that hold keys, passwords and what was said to others; commands see none.
+/// Places in a home that hold keys, passwords and what was said to others; nothing reads them.
 const SECRETS: [&str; 44] = [
     ".ssh",
     ".gnupg",
@@ -94,8 +70,8 @@ const SECRETS: [&str; 44] = [
     ".zsh_history",
 ];
 
-/// Tools whose rules are on what is read, and on what is written: what these deny at one place, a
-/// confined command cannot do there either.
+/// Tools whose rules are on what is read, and on what is written: what these deny at a whole place,
+/// a confined command cannot do there either.
 const READS: [&str; 4] = ["Read", "Grep", "Glob", "LS"];
 const WRITES: [&str; 2] = ["Edit", "Write"];
 
@@ -120,53 +96,83 @@ pub(crate) fn private_temp(environment: &Environment) -> Result<PrivateTemp, Set
     })
 }
 
-/// The walls around this workspace.
+/// How far an agent reaches that works here.
 ///
 /// # Errors
 /// When a variable is no text.
-pub(crate) fn confines(
+pub(crate) fn reach(
     environment: &Environment,
     workspace: &Path,
     loaded: &Loaded,
-    temp: &Path,
-) -> Result<Confines, SetupError> {
-    let mut confines = Confines::new(workspace, temp);
-    confines.protected.extend(PROTECTED.map(PathBuf::from));
-    confines.writable.extend(loaded.writable.iter().map(|folder| folder.value.clone()));
+) -> Result<Reach, SetupError> {
+    let mut reach = Reach {
+        writable: loaded.writable.iter().map(|folder| folder.value.clone()).collect(),
+        protected: PROTECTED.map(PathBuf::from).into(),
+        network: loaded.network.as_ref().is_some_and(|network| network.value),
+        ..Reach::default()
+    };
     if let Some(git) = git_folder_outside(workspace) {
         let own = ["hooks", "config", "config.worktree", "modules"];
-        confines.protected.extend(own.map(|name| git.join(name)));
-        confines.writable.push(git);
+        reach.protected.extend(own.map(|name| git.join(name)));
+        reach.writable.push(git);
     }
     if let Some(home) = environment.get("HOME")? {
-        confines.secrets.extend(SECRETS.map(|place| Path::new(home).join(place)));
+        let places = SECRETS.map(|place| Path::new(home).join(place));
+        // Where somebody works is no secret to the agent that works there.
+        reach.secrets.extend(places.into_iter().filter(|place| !workspace.starts_with(place)));
     }
-    confines.secrets.push(home_folder(environment)?);
-    for rule in loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny) {
-        let Some(place) = place_of(rule, workspace) else { continue };
-        if READS.iter().any(|tool| rule.tool.eq_ignore_ascii_case(tool)) {
-            confines.secrets.push(place);
-        } else if WRITES.iter().any(|tool| rule.tool.eq_ignore_ascii_case(tool)) {
-            confines.protected.push(place);
-        }
-    }
-    if loaded.network.as_ref().is_some_and(|network| network.value) {
-        confines.network = Network::Full;
-    }
-    Ok(confines)
+    reach.secrets.push(home_folder(environment)?);
+    let denials = loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny);
+    reach.denied.extend(denials.flat_map(denied_by));
+    Ok(reach)
 }
 
-/// The one place that a rule on paths names, if it names one: patterns are for the verdict alone.
-fn place_of(rule: &Rule, workspace: &Path) -> Option<PathBuf> {
-    let argument = rule.argument.as_deref()?;
-    let place = argument.strip_suffix("/**").unwrap_or(argument).trim_end_matches('/');
-    if place.is_empty() || place.contains(['*', '?', '[', '{', '\\']) {
-        return None;
+/// The walls of the box that follow from how far an agent reaches.
+fn confines(reach: &Reach, workspace: &Path, temp: &Path) -> Confines {
+    let mut confines = Confines::new(workspace, temp);
+    confines.writable.clone_from(&reach.writable);
+    confines.protected.clone_from(&reach.protected);
+    confines.secrets.clone_from(&reach.secrets);
+    // A box knows no patterns: those are for the verdict, and for tools that open files themselves.
+    for denied in reach.denied.iter().filter(|denied| denied.glob.is_empty()) {
+        if READS.iter().any(|tool| denied.tool.eq_ignore_ascii_case(tool)) {
+            confines.secrets.push(workspace.join(&denied.below));
+        } else {
+            confines.protected.push(denied.below.clone());
+        }
     }
-    Some(match place.strip_prefix("//") {
-        Some(absolute) => Path::new("/").join(absolute),
-        None => workspace.join(place.trim_start_matches("./").trim_start_matches('/')),
-    })
+    if reach.network {
+        confines.network = Network::Full;
+    }
+    confines
+}
+
+/// What a rule on paths denies, relative to the workspace or absolute. None for rules on other
+/// things, and for those on everything, which deny the call itself.
+fn denied_by(rule: &Rule) -> Vec<Denied> {
+    let is_on_paths = READS.iter().chain(&WRITES).any(|tool| rule.tool.eq_ignore_ascii_case(tool));
+    let Some(argument) = rule.argument.as_deref().filter(|_| is_on_paths) else {
+        return Vec::new();
+    };
+    let denied = |pattern: &str| {
+        let is_plain = |part: &Component<'_>| {
+            !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{', '\\'])
+        };
+        let below: PathBuf = Path::new(pattern).components().take_while(is_plain).collect();
+        let glob = Path::new(pattern).strip_prefix(&below).unwrap_or(Path::new(pattern));
+        let glob = glob.to_string_lossy().into_owned();
+        // Of the workspace or the whole machine only the pattern is kept: no box goes without.
+        let is_whole = glob == "**" && below.file_name().is_some();
+        Denied { tool: rule.tool.clone(), below, glob: if is_whole { String::new() } else { glob } }
+    };
+    let pattern = argument.trim_start_matches("./");
+    match (pattern.strip_prefix("//"), pattern.strip_prefix('/')) {
+        (Some(absolute), _) => vec![denied(&format!("/{absolute}"))],
+        (None, Some(anchored)) => vec![denied(anchored)],
+        (None, None) if pattern.trim_end_matches('/').contains('/') => vec![denied(pattern)],
+        // A mere name, at any depth.
+        (None, None) => vec![denied(pattern), denied(&format!("**/{pattern}"))],
+    }
 }
 
 /// The git folder that a workspace's own commits go to, where it lies elsewhere: in a folder above,
@@ -235,14 +241,14 @@ pub(crate) struct Made {
 /// Makes what a box around this workspace needs.
 ///
 /// # Errors
-/// As [`confines`] and [`private_temp`].
+/// As [`private_temp`].
 pub(crate) fn make(
     environment: &Environment,
     workspace: &Path,
-    loaded: &Loaded,
+    reach: &Reach,
 ) -> Result<Made, SetupError> {
     let temp = private_temp(environment)?;
-    let confines = Arc::new(confines(environment, workspace, loaded, temp.path())?);
+    let confines = Arc::new(confines(reach, workspace, temp.path()));
     Ok(Made { confines, temp })
 }
 
@@ -279,20 +285,40 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_on_one_place_is_a_wall_there() {
-        for (argument, expected) in [
-            ("//etc/x", Some("/etc/x")),
-            ("./secret.txt", Some("/space/secret.txt")),
-            ("/keys/**", Some("/space/keys")),
-            (".env", Some("/space/.env")),
-            ("**/.env", None),
-            ("src/*.rs", None),
-            ("/**", None),
+    fn a_denial_is_a_place_and_what_it_matches_there() {
+        let said = |rule: &str| {
+            let rule = Rule::parse(rule, RuleEffect::Deny, "test").unwrap();
+            let denied = denied_by(&rule).into_iter();
+            let said = |it: Denied| format!("{} {}: {}", it.tool, it.below.display(), it.glob);
+            denied.map(said).collect::<Vec<_>>()
+        };
+        for (rule, expected) in [
+            ("Read(//etc/x)", &["Read /etc/x: "][..]),
+            ("Read(./a/secret.txt)", &["Read a/secret.txt: "]),
+            ("Grep(/keys/**)", &["Grep keys: "]),
+            ("Read(.env)", &["Read .env: ", "Read : **/.env"]),
+            ("Read(keys/)", &["Read keys: ", "Read : **/keys"]),
+            ("Read(**/.env)", &["Read : **/.env"]),
+            ("Edit(src/*.rs)", &["Edit src: *.rs"]),
+            ("Read(/**)", &["Read : **"]),
+            ("Read(//**)", &["Read /: **"]),
+            ("Read", &[]),
+            ("Bash(rm:*)", &[]),
         ] {
-            let rule = Rule::parse(&format!("Read({argument})"), RuleEffect::Deny, "test").unwrap();
-            let place = place_of(&rule, Path::new("/space"));
-            assert_eq!(place, expected.map(PathBuf::from), "{argument}");
+            assert_eq!(said(rule), expected, "{rule}");
         }
+    }
+
+    #[test]
+    fn a_box_has_the_walls_that_are_whole_places() {
+        let rules = ["Read(/keys/**)", "Edit(lib)", "Read(**/.env)"].into_iter();
+        let rules = rules.map(|rule| Rule::parse(rule, RuleEffect::Deny, "test").unwrap());
+        let denied = rules.flat_map(|rule| denied_by(&rule)).collect();
+        let reach = Reach { denied, secrets: vec!["/home/.ssh".into()], ..Reach::default() };
+        let confines = confines(&reach, Path::new("/space"), Path::new("/tmp"));
+        assert_eq!(confines.secrets, [Path::new("/home/.ssh"), Path::new("/space/keys")]);
+        assert_eq!(confines.protected, [Path::new("lib")]);
+        assert_eq!(confines.network, Network::None);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use heeler_settings::{HookSetting, Loaded, SettingsError};
 use heeler_store::FileStore;
 use heeler_tools::{Bash, allowed_environment};
 
-use crate::confine::{Made, make, obstacle};
+use crate::confine::{Made, make, obstacle, reach};
 use crate::model::{ModelChoice, NamedModel};
 use crate::{Environment, Permission, home_folder, system_prompt};
 
@@ -102,8 +102,9 @@ impl Setup {
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
         let launcher = Launcher::new();
         let mut bash = bash(launcher.clone(), &self.environment, &loaded);
+        let reach = reach(&self.environment, &self.workspace, &loaded)?;
         if policy.has_box {
-            let Made { confines, temp } = make(&self.environment, &self.workspace, &loaded)?;
+            let Made { confines, temp } = make(&self.environment, &self.workspace, &reach)?;
             bash = bash.confined_by(confines, temp);
         }
         // Beside the first request: nearly every turn runs a command.
@@ -113,6 +114,7 @@ impl Setup {
             bash.warm(&self.workspace);
         }
         parts.tools = toolset(bash)?;
+        parts.reach = Arc::new(reach);
         parts.approvers.extend(self.approver);
         parts.hooks = hooks(&self.environment, &loaded, &store);
         parts.secrets = Arc::new(Secrets::of_variables(self.environment.iter()));

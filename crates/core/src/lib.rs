@@ -19,6 +19,7 @@ mod message;
 mod policy;
 mod provider;
 mod raw;
+mod reach;
 mod record;
 mod settings;
 mod stop;
@@ -53,6 +54,7 @@ pub use provider::{
     EventStream, ModelEvent, ModelRequest, Provider, ProviderError, ProviderErrorKind, Reply,
 };
 pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
+pub use reach::{Denied, PROTECTED, Reach};
 pub use record::{
     CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Entry,
     EpochCause, EpochStarted, HookAnswered, Input, InputOrigin, InterruptCause, LimitKind,

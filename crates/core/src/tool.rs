@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Access, AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, RawJson,
-    SessionId,
+    Reach, SessionId,
 };
 
 /// Something a model can call.
@@ -105,6 +105,8 @@ pub struct ToolContext {
     /// Whether what it starts has to stay in the box. A tool that cannot confine then starts
     /// nothing.
     pub confined: bool,
+    /// How far it reaches, whoever let the call run.
+    pub reach: Arc<Reach>,
     /// Tells watchers how far the call is; dropped when nobody watches.
     pub progress: Progress,
     /// The session's typed state when the call started.

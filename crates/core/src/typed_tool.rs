@@ -223,6 +223,7 @@ mod tests {
             cancel: CancellationToken::new(),
             workspace: PathBuf::from("/space"),
             confined: false,
+            reach: Arc::default(),
             progress: Progress::nowhere(),
             state: StateView::default(),
             clock: Arc::new(NoTime),

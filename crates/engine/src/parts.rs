@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use heeler_core::{Approver, Clock, Entropy, Hooks, Provider, SessionStore, Settings, Spill};
+use heeler_core::{
+    Approver, Clock, Entropy, Hooks, Provider, Reach, SessionStore, Settings, Spill,
+};
 use heeler_secrets::Secrets;
 use heeler_turn::TokenEstimate;
 use heeler_turn::retry;
@@ -16,6 +18,8 @@ pub struct Parts {
     pub provider: Arc<dyn Provider>,
     /// What the model can call.
     pub tools: Toolset,
+    /// How far these reach, whoever lets a call run.
+    pub reach: Arc<Reach>,
     /// Answer permission requests, when `settings.policy.interactive`: all are asked at once, and the
     /// first decision wins, that of [`crate::Session::decide`] included.
     pub approvers: Vec<Arc<dyn Approver>>,
@@ -60,6 +64,7 @@ impl Parts {
         Self {
             provider,
             tools: Toolset::default(),
+            reach: Arc::default(),
             approvers: Vec::new(),
             permission_expiry_millis: 0,
             hooks: None,

@@ -79,6 +79,7 @@ impl Folder {
             cancel: CancellationToken::new(),
             workspace: self.path(""),
             confined: false,
+            reach: Arc::default(),
             progress: Progress::nowhere(),
             state: self.state.lock().unwrap().clone(),
             clock: Arc::new(Standing),

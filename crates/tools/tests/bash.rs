@@ -88,6 +88,7 @@ impl Room {
             cancel: self.cancel.clone(),
             workspace: self.folder.path().to_owned(),
             confined: false,
+            reach: Arc::default(),
             progress: Progress::new(move |line| drop(sender.send(line))),
             state: StateView::default(),
             clock: Arc::new(clock),

@@ -96,7 +96,11 @@ async fn fold(
 /// Lets the model read what of its own outputs was too long for the history.
 pub(super) fn add_own_rules(parts: &mut Parts, id: &SessionId) {
     if let Some(spill) = &parts.spill {
-        parts.settings.policy.rules.extend(may_read(&spill.folder(id)));
+        let folder = spill.folder(id);
+        parts.settings.policy.rules.extend(may_read(&folder));
+        if !parts.reach.readable.contains(&folder) {
+            Arc::make_mut(&mut parts.reach).readable.push(folder);
+        }
     }
 }
 

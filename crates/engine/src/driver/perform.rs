@@ -189,6 +189,7 @@ impl Driver {
             cancel,
             workspace: self.workspace.clone().into(),
             confined,
+            reach: Arc::clone(&self.parts.reach),
             progress: pipeline::redacting(progress, &self.parts.secrets),
             state: self.state.values(),
             clock: Arc::clone(&self.parts.clock),

@@ -20,23 +20,10 @@ pub use hook::judge_heeding;
 pub use offer::{OFFER_SOURCE, offer};
 
 use heeler_core::{
-    Access, Facts, Judgement, Mode, Policy, Rule, RuleEffect, Verdict, truncate_chars,
+    Access, Facts, Judgement, Mode, PROTECTED, Policy, Rule, RuleEffect, Verdict, truncate_chars,
 };
 
 use crate::bugs::{Bug, is_on};
-
-/// Paths in a workspace that decide what later runs; writing them is never a plain edit.
-const PROTECTED: [&str; 9] = [
-    ".git",
-    ".heeler",
-    ".claude",
-    ".mcp.json",
-    ".envrc",
-    ".vscode",
-    ".idea",
-    ".gitmodules",
-    ".cargo/config.toml",
-];
 
 /// Judges one call. `grants` are rules given by decisions in this session.
 ///

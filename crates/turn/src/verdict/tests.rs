@@ -136,6 +136,11 @@ fn a_verdict_says_what_it_is_for() {
         (Mode::Ask, read("/space/a"), "allow: reads in the workspace are allowed"),
         (Mode::AcceptEdits, write("/space/a"), "allow: mode accept-edits"),
         (
+            Mode::AcceptEdits,
+            write("/space/.Zed/tasks.json"),
+            "ask: it writes /space/.Zed/tasks.json",
+        ),
+        (
             Mode::AllowListed,
             run("ls"),
             "deny: it runs the command `ls`, which no rule allows, and nobody can be asked in the mode allow-listed",

@@ -1,0 +1,63 @@
+//! How far tools reach on a machine, whoever lets a call run: one object, from which come the box
+//! of commands and the checks of tools that open files or connections themselves.
+//!
+//! The verdict on a call judges the letters of what it names, by rules that a person may add to.
+//! This is about where those letters really lead, and holds after the verdict, in every mode.
+
+use std::path::PathBuf;
+
+/// Places in a workspace that decide what later runs. Writing them is never a plain edit.
+pub const PROTECTED: [&str; 21] = [
+    ".git/hooks",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/commondir",
+    ".git/modules",
+    ".heeler",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".mcp.json",
+    ".envrc",
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".devcontainer",
+    ".gitmodules",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".exrc",
+    ".nvim.lua",
+];
+
+/// How far the tools of an agent reach. Relative paths start at the workspace of the call. The
+/// default walls nothing off and has no network.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reach {
+    /// Folders besides the workspace that confined commands may write, such as the git folder of a
+    /// linked work tree.
+    pub writable: Vec<PathBuf>,
+    /// Places that decide what later runs. Confined commands cannot change them; other tools only
+    /// by the name under which the call was judged, never through a link that hides it.
+    pub protected: Vec<PathBuf>,
+    /// Places that nothing reads or writes, whether or not they exist yet.
+    pub secrets: Vec<PathBuf>,
+    /// Places within secrets that tools read all the same: what is kept for the session itself.
+    pub readable: Vec<PathBuf>,
+    /// What rules deny.
+    pub denied: Vec<Denied>,
+    /// Whether what is confined may talk to others.
+    pub network: bool,
+}
+
+/// A place that a rule denies to a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    /// The tool's name as the rule has it; `Read` is whatever reads, `Edit` whatever writes.
+    pub tool: String,
+    /// The file or folder.
+    pub below: PathBuf,
+    /// Which paths below it, each with all that is in it; empty for the place as a whole.
+    pub glob: String,
+}

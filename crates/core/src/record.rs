@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Block, CallId, Cost, Decision, Facts, HookEvent, HookVerdict, Limits, PermissionId,
+    Block, CallId, Cost, Decision, Facts, HookEvent, HookVerdict, Limits, Message, PermissionId,
     PermissionReason, ProviderErrorKind, RawJson, Reply, Rule, Seq, Settings, SteeringId,
     Timestamp, ToolDefinition, ToolOutput, Usage,
 };
@@ -34,6 +34,11 @@ pub enum Record {
     LimitsChanged(Limits),
     /// The prompt's prefix from here on.
     EpochStarted(Box<EpochStarted>),
+    /// The conversation begins with what was said elsewhere, before this session.
+    HistoryGiven {
+        /// Its messages, in order.
+        messages: Vec<Message>,
+    },
     /// A user's input that starts a turn, or joins the queue when one runs.
     Input(Input),
     /// A model request is about to be sent.
@@ -107,6 +112,7 @@ impl Record {
             Self::SettingsChanged(_) => "settings_changed",
             Self::LimitsChanged(_) => "limits_changed",
             Self::EpochStarted(_) => "epoch_started",
+            Self::HistoryGiven { .. } => "history_given",
             Self::Input(_) => "input",
             Self::ModelStarted(_) => "model_started",
             Self::ModelReplied(_) => "model_replied",

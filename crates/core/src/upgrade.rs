@@ -28,6 +28,7 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("settings_changed"),
     first("limits_changed"),
     first("epoch_started"),
+    first("history_given"),
     first("input"),
     first("model_started"),
     first("model_replied"),

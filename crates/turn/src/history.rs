@@ -169,6 +169,49 @@ impl History {
         self.push(Role::User, blocks)
     }
 
+    /// Appends what was said elsewhere. A valid conversation stays as it is, word for word; in
+    /// another one calls without results are answered, results without calls left out, and repeated
+    /// ids made unique, with the results that belong to them.
+    pub fn push_given(&mut self, messages: &[Message]) -> Vec<Arc<Message>> {
+        let mut appended = Vec::new();
+        // What the unanswered calls were called by whoever gave them.
+        let mut given_ids = Vec::new();
+        for message in messages {
+            if message.role == Role::User {
+                appended.extend(self.push_given_by_user(&message.blocks, &given_ids));
+                continue;
+            }
+            let said = self.push_assistant(&message.blocks, |index| format!("call_{index}"));
+            if !said.is_empty() {
+                given_ids = message.tool_uses().map(|call| call.id.clone()).collect();
+            }
+            appended.extend(said);
+        }
+        appended
+    }
+
+    /// Results come first, each to its call; a provider would refuse them anywhere else.
+    fn push_given_by_user(
+        &mut self,
+        blocks: &[Block],
+        given_ids: &[String],
+    ) -> Option<Arc<Message>> {
+        let mut results: Vec<&ToolResult> = blocks.iter().filter_map(as_result).collect();
+        let unanswered = std::mem::take(&mut self.unanswered).into_iter();
+        let answers = unanswered.zip(given_ids).map(|(tool_use_id, given)| {
+            let found = results.iter().position(|result| result.tool_use_id == *given);
+            Block::ToolResult(match found {
+                Some(at) => ToolResult { tool_use_id, ..results.remove(at).clone() },
+                None => missing_result(tool_use_id),
+            })
+        });
+        let is_said = |block: &&Block| {
+            !block.is_empty() && !matches!(block, Block::ToolResult(_) | Block::ToolUse(_))
+        };
+        let blocks = answers.chain(blocks.iter().filter(is_said).cloned()).collect();
+        self.push(Role::User, blocks)
+    }
+
     /// What the first `n` messages weigh.
     #[must_use]
     pub fn weight_of_head(&self, n: usize) -> u64 {
@@ -270,6 +313,13 @@ impl History {
             // The very same message: long results are in memory once.
             _ => self.request.push(Arc::new(RequestMessage::new(Arc::clone(message)))),
         }
+    }
+}
+
+fn as_result(block: &Block) -> Option<&ToolResult> {
+    match block {
+        Block::ToolResult(result) => Some(result),
+        _ => None,
     }
 }
 

@@ -230,8 +230,11 @@ impl Ledger {
             | Record::CallFinished { .. }
             | Record::PermissionAsked(_)
             | Record::PermissionDecided(_) => self.call_record(entry)?,
-            // Simulated sessions have no hooks.
-            Record::HookAnswered(_) | Record::Trimmed(_) | Record::TimePassed => {}
+            // Simulated sessions have no hooks, and nothing was said before them.
+            Record::HistoryGiven { .. }
+            | Record::HookAnswered(_)
+            | Record::Trimmed(_)
+            | Record::TimePassed => {}
         }
         Ok(())
     }

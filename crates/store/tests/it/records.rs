@@ -4,11 +4,12 @@ use heeler_core::{
     Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
     CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted, Facts,
     HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin, InterruptCause, LimitKind,
-    Limits, Mode, ModelFailed, ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked,
-    PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, RawJson,
-    Record, RedactedThinking, Reply, Reserve, Resource, Rule, RuleEffect, Settings, StateChange,
-    SteeringId, SteeringQueued, StopReason, Text, Thinking, ThinkingSettings, Timestamp,
-    ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
+    Limits, Message, Mode, ModelFailed, ModelReplied, ModelStarted, Opaque, Opened,
+    PermissionAsked, PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind,
+    ProviderItem, RawJson, Record, RedactedThinking, Reply, Reserve, Resource, Role, Rule,
+    RuleEffect, Settings, StateChange, SteeringId, SteeringQueued, StopReason, Text, Thinking,
+    ThinkingSettings, Timestamp, ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse,
+    Trimmed, TurnOutcome, Usage,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -24,6 +25,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
         limits().prop_map(Record::LimitsChanged),
         epoch().prop_map(|epoch| Record::EpochStarted(Box::new(epoch))),
         input().prop_map(Record::Input),
+        history_given(),
         model(),
         call(),
         permission(),
@@ -292,6 +294,12 @@ fn hook() -> impl Strategy<Value = Record> {
             Record::HookAnswered(Box::new(HookAnswered { event, call, verdict, context }))
         },
     )
+}
+
+fn history_given() -> impl Strategy<Value = Record> {
+    let role = select(vec![Role::User, Role::Assistant]);
+    let message = (role, vec(block(), 0..3)).prop_map(|(role, blocks)| Message { role, blocks });
+    vec(message, 0..3).prop_map(|messages| Record::HistoryGiven { messages })
 }
 
 fn steering() -> impl Strategy<Value = Record> {

@@ -192,6 +192,7 @@ impl State {
                 self.epoch = Some(Epoch::new(epoch, self.estimate.as_ref()));
                 self.epoch_due = None;
             }
+            Record::HistoryGiven { messages } => self.on_history_given(messages, out),
             Record::Input(input) => self.on_input(input, out),
             Record::ModelStarted(started) => self.on_model_started(started, out),
             Record::ModelReplied(replied) => self.on_model_replied(replied, out),

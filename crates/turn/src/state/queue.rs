@@ -1,10 +1,12 @@
 //! What people say: inputs that begin turns, and inputs that wait for the next safe point.
 
-use heeler_core::{Event, Input, InputOrigin, Role, Seq, SteeringId, SteeringQueued, TurnOutcome};
+use heeler_core::{
+    Event, Input, InputOrigin, Message, Role, Seq, SteeringId, SteeringQueued, TurnOutcome,
+};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Announcer, Phase, State, Turn};
+use super::{Announcer, Phase, State, Turn, announce_messages};
 use crate::words;
 
 /// An input that waits for the next safe point.
@@ -19,6 +21,16 @@ pub struct QueuedInput {
 }
 
 impl State {
+    /// What was said elsewhere stands before all that is said here.
+    pub(super) fn on_history_given(&mut self, messages: &[Message], out: &mut Announcer) {
+        if !self.history.is_empty() || self.turns > 0 {
+            self.misfits += 1;
+            return;
+        }
+        let appended = self.history.push_given(messages);
+        announce_messages(appended, out);
+    }
+
     /// An input starts a turn; while one runs it waits like steering.
     pub(super) fn on_input(&mut self, input: &Input, out: &mut Announcer) {
         if self.turn.is_some() {

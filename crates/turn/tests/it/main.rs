@@ -12,6 +12,7 @@ mod denial;
 mod door;
 mod fit;
 mod format;
+mod given;
 mod history;
 mod hooks;
 mod interrupt;

@@ -3,9 +3,9 @@
 use heeler_core::{
     Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed,
     CompactionStarted, Cost, Decision, EpochCause, EpochStarted, HookAnswered, HookEvent, Input,
-    InterruptCause, LimitKind, Limits, ModelFailed, ModelReplied, ModelStarted, Opened,
+    InterruptCause, LimitKind, Limits, Message, ModelFailed, ModelReplied, ModelStarted, Opened,
     PermissionAsked, PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind, RawJson,
-    Record, Reply, Reserve, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp,
+    Record, Reply, Reserve, Role, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp,
     ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 
@@ -81,7 +81,8 @@ pub(super) fn record(dice: &mut Dice) -> Record {
 
 fn rarer(dice: &mut Dice) -> Record {
     let id = SteeringId(dice.pick(&["s1", "input-5", ""]).into());
-    match dice.below(12) {
+    match dice.below(13) {
+        11 => Record::HistoryGiven { messages: messages(dice) },
         10 => Record::HookAnswered(Box::new(hook_answered(dice))),
         0 => Record::RuleGranted(world::rule(dice)),
         1 => Record::SteeringTakenBack { id },
@@ -161,6 +162,11 @@ fn input(dice: &mut Dice) -> Input {
 fn reply(dice: &mut Dice) -> Reply {
     let stop = dice.pick(&[StopReason::ToolUse, StopReason::EndTurn, StopReason::Pause]);
     Reply { blocks: blocks(dice), stop, usage: usage(dice), provider_id: None }
+}
+
+fn messages(dice: &mut Dice) -> Vec<Message> {
+    let role = |dice: &mut Dice| dice.pick(&[Role::User, Role::Assistant]);
+    (0..dice.below(6)).map(|_| Message { role: role(dice), blocks: blocks(dice) }).collect()
 }
 
 /// Blocks that belong there, and blocks that never may.

@@ -6,7 +6,7 @@
 //! put in a box ([`Confinement`]), which says where it writes, what it cannot read and whom it
 //! reaches. Read in this order: `command`, `launcher`, `child`, then how it is done: `wire`,
 //! `launcher/connection`, `launcher/serve`, `launcher/tree`; then `confinement`, and in it
-//! `cached`, `space`, `rules`, `calls`, `enter`, `guard`, `watch`.
+//! `cached`, `porter`, `space`, `rules`, `calls`, `guard`, `watch`.
 //!
 //! Invariant: nothing here knows what an agent is, and no process starts anywhere else.
 

@@ -2,15 +2,21 @@
 //! was made from have changed.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+
+use rustix::process::Pid;
 
 use super::calls::Filters;
 use super::guard::Guard;
+use super::porter::{Errand, House, NotStarted, Porter, Step};
 use super::rules::Rules;
-use super::space::{Plan, Space};
+use super::space::Plan;
 use super::{Bound, Confines};
+use crate::launcher::Start;
+use crate::wire::Failure;
 
 /// How many boxes are kept: those of a few sessions, in and out of plan mode.
 const BOXES_MAX: usize = 16;
@@ -19,15 +25,23 @@ const BOXES_MAX: usize = 16;
 #[derive(Default)]
 pub(crate) struct Boxes {
     kept: Vec<(Arc<Confines>, Arc<Prepared>)>,
+    /// Who stands in those that are kept or still used.
+    porters: Vec<(Pid, Weak<Walls>)>,
 }
 
-/// All that a command needs to step into its box.
+/// All that a command needs to start in its box.
 pub(crate) struct Prepared {
-    pub(super) space: Space,
-    pub(super) rules: Rules,
-    pub(super) filters: Filters,
-    pub(super) written_bytes_max: u64,
+    walls: Arc<Walls>,
+    rules: Rules,
+}
+
+/// What of a box lasts until something that it was made from is replaced.
+struct Walls {
+    porter: Porter,
     guard: Guard,
+    /// What may be written, and what not even read.
+    writable: Vec<PathBuf>,
+    closed: Vec<PathBuf>,
     /// What the mounts were made from: a file that is replaced loses its mount.
     found: Vec<(PathBuf, Option<Identity>)>,
 }
@@ -40,45 +54,92 @@ struct Identity {
 }
 
 impl Boxes {
-    /// What is needed to confine a command so.
-    pub(crate) fn prepare(&mut self, confines: &Arc<Confines>) -> io::Result<Arc<Prepared>> {
+    /// What is needed to confine a command so. `launcher_mark` is that of the launcher's own.
+    pub(crate) fn prepare(
+        &mut self,
+        confines: &Arc<Confines>,
+        launcher_mark: u64,
+    ) -> io::Result<Arc<Prepared>> {
         let kept = self.kept.iter().position(|(other, _)| other == confines);
-        let kept = kept.map(|index| self.kept.remove(index));
+        let kept = kept.map(|index| self.kept.remove(index).1);
         let fresh = match kept {
-            Some((_, prepared)) if !prepared.is_stale() => prepared,
-            _ => Arc::new(Prepared::new(confines)?),
+            Some(prepared) if !prepared.walls.are_stale() => match prepared.rules.is_stale() {
+                false => prepared,
+                true => Arc::new(Prepared::within(Arc::clone(&prepared.walls))?),
+            },
+            _ => {
+                let walls = Arc::new(Walls::new(confines, launcher_mark)?);
+                self.porters.push((walls.porter.pid(), Arc::downgrade(&walls)));
+                Arc::new(Prepared::within(walls)?)
+            }
         };
         if self.kept.len() == BOXES_MAX {
             self.kept.remove(0);
         }
         self.kept.push((Arc::clone(confines), Arc::clone(&fresh)));
+        self.porters.retain(|(_, walls)| walls.strong_count() > 0);
         Ok(fresh)
+    }
+
+    /// Whether this process stands in one of the boxes. Whoever does is nobody's command.
+    pub(crate) fn has_porter(&self, pid: Pid) -> bool {
+        self.porters.iter().any(|(porter, walls)| *porter == pid && walls.strong_count() > 0)
     }
 }
 
 impl Prepared {
-    fn new(confines: &Confines) -> io::Result<Self> {
-        let mut survey = Survey::of(confines)?;
-        survey.look_for_secrets(confines)?;
-        survey.look_for_protected(confines)?;
-        let Survey { plan, closed, found, guard, .. } = survey;
-        Ok(Self {
-            rules: Rules::new(&plan.writable, &closed)?,
-            space: Space::new(&plan)?,
-            filters: Filters::new(confines.network)?,
-            written_bytes_max: confines.limits.written_bytes_max,
-            guard,
-            found,
+    fn within(walls: Arc<Walls>) -> io::Result<Self> {
+        Ok(Self { rules: Rules::new(&walls.writable, &walls.closed)?, walls })
+    }
+
+    /// Starts a command in the box.
+    pub(crate) fn start(&self, start: Start) -> Result<Pid, Failure> {
+        let Start { program, args, env, cwd, input, output, errors, mark } = &start;
+        let errand = Errand { program, args, env, cwd, mark: *mark };
+        let descriptors = [self.rules.as_fd(), input.as_fd(), output.as_fd(), errors.as_fd()];
+        self.walls.porter.start(&errand, descriptors).map_err(|error| match error {
+            NotStarted::Refused(Step::Folder, _) if !cwd.is_dir() => Failure::Folder,
+            // It exists outside, so it is hidden in the box.
+            NotStarted::Refused(Step::Folder, error) => {
+                Failure::Refused(format!("its folder in the box: {error}"))
+            }
+            NotStarted::Refused(Step::Program, error)
+                if error.kind() == io::ErrorKind::NotFound =>
+            {
+                Failure::Program
+            }
+            NotStarted::Refused(_, error) => Failure::Refused(error.to_string()),
+            NotStarted::Lost(error) => Failure::Refused(format!(
+                "its box was lost ({error}); whether it began is unknown, it does not run now"
+            )),
         })
     }
 
     /// Puts back what is protected by no mount; returns what was changed.
     pub(super) fn restore(&self) -> Option<Bound> {
-        self.guard.restore()
+        self.walls.guard.restore()
+    }
+}
+
+impl Walls {
+    fn new(confines: &Confines, launcher_mark: u64) -> io::Result<Self> {
+        let mut survey = Survey::of(confines)?;
+        survey.look_for_secrets(confines)?;
+        survey.look_for_protected(confines)?;
+        let Survey { plan, closed, mut found, guard, .. } = survey;
+        found.sort_by(|(a, _), (b, _)| a.cmp(b));
+        found.dedup_by(|(a, _), (b, _)| a == b);
+        let porter = Porter::new(&House {
+            plan: &plan,
+            filters: &Filters::new(confines.network)?,
+            written_bytes_max: confines.limits.written_bytes_max,
+            mark: launcher_mark,
+        })?;
+        Ok(Self { porter, guard, writable: plan.writable, closed, found })
     }
 
-    fn is_stale(&self) -> bool {
-        self.rules.is_stale() || self.found.iter().any(|(path, was)| Identity::of(path) != *was)
+    fn are_stale(&self) -> bool {
+        self.porter.is_lost() || self.found.iter().any(|(path, was)| Identity::of(path) != *was)
     }
 }
 
@@ -128,6 +189,7 @@ impl Survey {
             let named = with_canonical_parent(secret);
             self.note(&named);
             if let Ok(path) = secret.canonicalize() {
+                self.note(&path);
                 existing.push(path.clone());
                 self.closed.push(path);
             }

@@ -1,14 +1,14 @@
 //! A box on macOS: the command is started by `sandbox-exec` with a profile.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use rustix::process::Pid;
 
 use super::{Bound, Confines, seatbelt};
+use crate::launcher::Start;
+use crate::wire::Failure;
 
 /// What applies a profile; part of the system.
 pub(super) const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
@@ -23,7 +23,11 @@ pub(crate) struct Prepared {
 }
 
 impl Boxes {
-    pub(crate) fn prepare(&mut self, confines: &Arc<Confines>) -> io::Result<Arc<Prepared>> {
+    pub(crate) fn prepare(
+        &mut self,
+        confines: &Arc<Confines>,
+        _launcher_mark: u64,
+    ) -> io::Result<Arc<Prepared>> {
         if !Path::new(SANDBOX_EXEC).exists() {
             return Err(io::Error::other(format!("there is no `{SANDBOX_EXEC}`")));
         }
@@ -34,17 +38,22 @@ impl Boxes {
         lists.into_iter().flatten().for_each(resolve);
         Ok(Arc::new(Prepared { profile: seatbelt::profile(&canonical) }))
     }
+
+    /// There are no others than the launcher and its commands.
+    pub(crate) fn has_porter(&self, _pid: Pid) -> bool {
+        false
+    }
 }
 
 impl Prepared {
-    /// What to start so that the program runs in the box.
-    pub(crate) fn wrap(&self, program: OsString, args: Vec<String>) -> (OsString, Vec<OsString>) {
-        let before = [OsString::from("-p"), OsString::from(&self.profile), program];
-        let args = before.into_iter().chain(args.into_iter().map(OsString::from));
-        (SANDBOX_EXEC.into(), args.collect())
+    /// Starts a command in the box.
+    pub(crate) fn start(&self, mut start: Start) -> Result<Pid, Failure> {
+        let program = std::mem::replace(&mut start.program, SANDBOX_EXEC.into());
+        let Ok(program) = program.into_string() else { return Err(Failure::Program) };
+        let before = ["-p".to_owned(), self.profile.clone(), program];
+        start.args.splice(0..0, before);
+        start.spawn()
     }
-
-    pub(crate) fn confine(self: Arc<Self>, _command: &mut Command, _cwd: &Path) {}
 }
 
 /// Where a path leads to, as far as it exists.

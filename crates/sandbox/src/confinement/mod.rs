@@ -6,13 +6,13 @@ mod cached;
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(target_os = "linux")]
-mod enter;
-#[cfg(target_os = "linux")]
 mod guard;
 #[cfg(target_os = "macos")]
 mod macos;
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 mod other;
+#[cfg(target_os = "linux")]
+mod porter;
 mod probe;
 #[cfg(target_os = "linux")]
 mod rules;

@@ -1,14 +1,13 @@
 //! Where a box cannot be made yet: a confined command is refused.
 
-use std::ffi::OsString;
 use std::io;
-use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
 use rustix::process::Pid;
 
 use super::{Bound, Confines};
+use crate::launcher::Start;
+use crate::wire::Failure;
 
 /// No boxes.
 #[derive(Default)]
@@ -18,17 +17,21 @@ pub(crate) struct Boxes {}
 pub(crate) enum Prepared {}
 
 impl Boxes {
-    pub(crate) fn prepare(&mut self, _confines: &Arc<Confines>) -> io::Result<Arc<Prepared>> {
+    pub(crate) fn prepare(
+        &mut self,
+        _confines: &Arc<Confines>,
+        _launcher_mark: u64,
+    ) -> io::Result<Arc<Prepared>> {
         Err(io::Error::other("this system has no confinement that heeler can use"))
+    }
+
+    pub(crate) fn has_porter(&self, _pid: Pid) -> bool {
+        false
     }
 }
 
 impl Prepared {
-    pub(crate) fn wrap(&self, _program: OsString, _args: Vec<String>) -> (OsString, Vec<OsString>) {
-        match *self {}
-    }
-
-    pub(crate) fn confine(self: Arc<Self>, _command: &mut Command, _cwd: &Path) {
+    pub(crate) fn start(&self, _start: Start) -> Result<Pid, Failure> {
         match *self {}
     }
 }

@@ -54,7 +54,7 @@ impl fmt::Display for ProbeLine {
 /// Tries everything. Only for a process with one thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn probe() -> Probe {
-    use super::{calls, rules, space};
+    use super::{calls, porter, rules};
 
     let tried = |name: &str, result: std::io::Result<()>, does: &str, remedy: &str| ProbeLine {
         name: name.into(),
@@ -89,7 +89,7 @@ pub(crate) fn probe() -> Probe {
         ),
         tried(
             "namespaces",
-            space::try_namespaces(),
+            porter::try_to_stand(),
             "all but the workspace is read-only, modes and times included; what is protected is \
              read-only in it; secrets are covered",
             "allow user namespaces: `sysctl user.max_user_namespaces`, \

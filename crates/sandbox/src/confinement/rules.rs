@@ -6,6 +6,7 @@
 
 use std::fs::Metadata;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +32,7 @@ const ALWAYS_CLOSED: [&str; 6] = [
 
 /// A ruleset and what it was made from.
 pub(super) struct Rules {
-    ruleset: RulesetCreated,
+    ruleset: OwnedFd,
     /// Folders that were listed, as they were just before.
     listed: Vec<(PathBuf, Stamp)>,
 }
@@ -68,18 +69,21 @@ impl Rules {
         for folder in writable {
             builder.allow(folder, readable() | changeable())?;
         }
-        Ok(Self { ruleset: builder.ruleset, listed: builder.listed })
+        let ruleset = Option::<OwnedFd>::from(builder.ruleset);
+        let ruleset = ruleset.ok_or_else(|| io::Error::other("the kernel has no Landlock"))?;
+        Ok(Self { ruleset, listed: builder.listed })
     }
 
     /// Whether a folder that was listed has other entries now.
     pub(super) fn is_stale(&self) -> bool {
         self.listed.iter().any(|(folder, stamp)| Stamp::of(folder).as_ref() != Some(stamp))
     }
+}
 
-    /// Binds the calling thread and all that it will start, for ever.
-    pub(super) fn restrict_self(&self) -> io::Result<()> {
-        self.ruleset.try_clone()?.restrict_self().map_err(io::Error::other)?;
-        Ok(())
+impl AsFd for Rules {
+    /// The ruleset.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.ruleset.as_fd()
     }
 }
 

@@ -1,11 +1,8 @@
 //! The namespaces of a box: every file system read-only but for what may be written, what is
 //! protected read-only again, and secrets covered.
-//!
-//! They are made once by a child of the launcher that ends at once; descriptors keep them, and
-//! commands step into them, which costs a tenth of making them.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -13,20 +10,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
 };
-use rustix::process::{Pid, Signal, WaitOptions};
-use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
-
-/// Why a namespace could not be made, at most.
-const REASON_BYTES_MAX: u64 = 4096;
-/// What the maker says when all is done.
-const DONE: &str = "done";
-
-/// Namespaces that commands may step into.
-pub(super) struct Space {
-    user: OwnedFd,
-    mounts: OwnedFd,
-    messages: OwnedFd,
-}
+use rustix::thread::UnshareFlags;
 
 /// What the mounts of a box are made from. Paths are canonical, and exist.
 #[derive(Default)]
@@ -43,81 +27,9 @@ pub(super) struct Plan {
     pub(super) temp: PathBuf,
 }
 
-impl Space {
-    /// Makes namespaces as planned. Only for a process with one thread.
-    pub(super) fn new(plan: &Plan) -> io::Result<Self> {
-        let (mut report, reporter) = io::pipe()?;
-        #[expect(unsafe_code, reason = "the only way to make namespaces that are not our own")]
-        // SAFETY: this process has one thread (an invariant of the launcher), so no lock is held
-        // by a thread that the child lacks, and the child may do whatever the parent may.
-        let forked = unsafe { libc::fork() };
-        if forked == 0 {
-            be_maker(plan, reporter);
-        }
-        let maker = Pid::from_raw(forked).ok_or_else(io::Error::last_os_error)?;
-        drop(reporter);
-        // It says "done" and waits, or why not and ends.
-        let mut said = [0; DONE.len()];
-        let taken = report.read_exact(&mut said).and_then(|()| {
-            if said == *DONE.as_bytes() {
-                return Self::of(maker);
-            }
-            let mut reason = said.to_vec();
-            report.by_ref().take(REASON_BYTES_MAX).read_to_end(&mut reason)?;
-            Err(io::Error::other(String::from_utf8_lossy(&reason)))
-        });
-        // It has nothing left to do, and may be dead already.
-        let _ = rustix::process::kill_process(maker, Signal::KILL);
-        let _ = rustix::process::waitpid(Some(maker), WaitOptions::empty());
-        taken
-    }
-
-    fn of(maker: Pid) -> io::Result<Self> {
-        let open = |name: &str| {
-            let path = format!("/proc/{}/ns/{name}", maker.as_raw_pid());
-            Ok::<_, io::Error>(OwnedFd::from(fs::File::open(path)?))
-        };
-        Ok(Self { user: open("user")?, mounts: open("mnt")?, messages: open("ipc")? })
-    }
-
-    /// Moves the calling process in. Its folder is then the root.
-    pub(super) fn enter(&self) -> io::Result<()> {
-        move_into_link_name_space(self.user.as_fd(), Some(LinkNameSpaceType::User))?;
-        move_into_link_name_space(self.mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
-        move_into_link_name_space(
-            self.messages.as_fd(),
-            Some(LinkNameSpaceType::InterProcessCommunication),
-        )?;
-        Ok(())
-    }
-}
-
-/// Whether this machine lets us make namespaces and mounts.
-pub(super) fn try_namespaces() -> io::Result<()> {
-    let any = PathBuf::from("/proc");
-    Space::new(&Plan { temp: any, ..Plan::default() }).map(drop)
-}
-
-/// The child: makes the namespaces, says so, and waits for its end.
-fn be_maker(plan: &Plan, mut reporter: io::PipeWriter) -> ! {
-    let said = match make(plan) {
-        Ok(()) => DONE.to_owned(),
-        Err(error) => error.to_string(),
-    };
-    // Without a listener there is nobody to wait for either.
-    if reporter.write_all(said.as_bytes()).is_ok() && said == DONE {
-        loop {
-            rustix::event::pause();
-        }
-    }
-    #[expect(unsafe_code, reason = "exit would run what the parent registered")]
-    // SAFETY: ends the process at once; touches no memory.
-    unsafe {
-        libc::_exit(1)
-    }
-}
-
-fn make(plan: &Plan) -> io::Result<()> {
+/// Moves the calling process, which has one thread, into namespaces as planned. Its folder is then
+/// the root, and it may do in them whatever their owner may.
+pub(super) fn make(plan: &Plan) -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     let flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
     #[expect(unsafe_code, reason = "unshare is unsafe for what it may do to other threads")]

@@ -2,6 +2,7 @@
 
 mod connection;
 mod serve;
+mod start;
 mod tree;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use crate::{Child, Command, LauncherError, Probe};
 use connection::{Connection, Lost};
 
 pub(crate) use connection::{Ended, Killer};
+pub(crate) use start::Start;
 
 /// The hidden argument that makes a program that called [`init`] the launcher.
 const ARGUMENT: &str = "--heeler-launcher";

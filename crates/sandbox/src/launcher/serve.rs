@@ -5,20 +5,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::tree;
-use crate::confinement::{self, Bound, Boxes, Prepared, Watch};
+use super::{Start, tree};
+use crate::confinement::{self, Bound, Boxes, Watch};
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
 use crate::{Confinement, Exit, Input, Killed, Probe, Streams};
 
@@ -157,30 +155,40 @@ impl Server {
 
     fn start(&mut self, order: RunOrder) -> Result<Pid, Failure> {
         let missing = || Failure::Refused("one of its pipes is missing".into());
+        let refused = |error: io::Error| Failure::Refused(error.to_string());
         // Taken even when the command is refused, or the next one would get them.
         let output = self.channel.take_descriptor().ok_or_else(missing)?;
         let errors = match order.streams {
             Streams::Separate => self.channel.take_descriptor().ok_or_else(missing)?,
-            Streams::Merged => {
-                output.try_clone().map_err(|error| Failure::Refused(error.to_string()))?
-            }
+            Streams::Merged => output.try_clone().map_err(refused)?,
         };
         let input = match order.input {
-            Input::Empty => Stdio::null(),
-            Input::Pipe => self.channel.take_descriptor().ok_or_else(missing)?.into(),
+            Input::Empty => std::fs::File::open("/dev/null").map_err(refused)?.into(),
+            Input::Pipe => self.channel.take_descriptor().ok_or_else(missing)?,
         };
         if self.running.len() >= COMMANDS_MAX {
             return Err(Failure::TooMany);
         }
         let (id, mark) = (order.id, tree::mark(self.mark_base, order.id));
-        let (mut prepared, mut watch) = (None, None);
-        if let Confinement::Box(confines) = &order.confinement {
-            let refused = |error| Failure::Refused(format!("it cannot be confined: {error}"));
-            let made = self.boxes.prepare(confines).map_err(refused)?;
-            watch = Some(Watch::new(confines, Arc::clone(&made)));
-            prepared = Some(made);
-        }
-        let pid = tree::with_mark(mark, || spawn(order, prepared, input, output, errors))?;
+        let start = Start {
+            program: OsString::from_vec(order.program),
+            args: order.args,
+            env: order.env,
+            cwd: PathBuf::from(OsString::from_vec(order.cwd)),
+            input,
+            output,
+            errors,
+            mark,
+        };
+        let (pid, watch) = match &order.confinement {
+            Confinement::None => (start.spawn()?, None),
+            Confinement::Box(confines) => {
+                let refused = |error| Failure::Refused(format!("it cannot be confined: {error}"));
+                let made = self.boxes.prepare(confines, self.mark_base).map_err(refused)?;
+                let watch = Watch::new(confines, Arc::clone(&made));
+                (made.start(start)?, Some(watch))
+            }
+        };
         if !self.has_watched() {
             self.next_look = tokio::time::Instant::now() + LOOK_EVERY;
         }
@@ -266,7 +274,10 @@ impl Server {
     fn reap_orphans(&mut self) -> bool {
         self.reap_released();
         let mut orphans = tree::children(rustix::process::getpid());
-        orphans.retain(|pid| !self.running.values().any(|running| running.pid == *pid));
+        orphans.retain(|pid| {
+            !self.running.values().any(|running| running.pid == *pid)
+                && !self.boxes.has_porter(*pid)
+        });
         for pid in &orphans {
             self.bury(*pid);
             let _ = reap(*pid);
@@ -338,6 +349,7 @@ impl Server {
     /// behind, and adopted processes that belong to nobody.
     fn roots(&self, id: u64) -> Vec<Pid> {
         let mut roots = tree::children(rustix::process::getpid());
+        roots.retain(|pid| !self.boxes.has_porter(*pid));
         roots.retain(|pid| match self.running.iter().find(|(_, other)| other.pid == *pid) {
             Some((other_id, running)) => *other_id == id && running.exit.is_none(),
             None => {
@@ -358,6 +370,8 @@ impl Server {
             let _ = rustix::process::kill_process_group(running.pid, Signal::KILL);
             self.released.push(running.pid);
         }
+        // Nobody is in them any more, and who stands in them ends.
+        self.boxes = Boxes::default();
         loop {
             self.reap_orphans();
             let mut left = tree::descendants(tree::children(rustix::process::getpid()));
@@ -372,32 +386,4 @@ impl Server {
 
 fn reap(pid: Pid) -> rustix::io::Result<Option<(Pid, rustix::process::WaitStatus)>> {
     rustix::process::waitpid(Some(pid), WaitOptions::NOHANG)
-}
-
-fn spawn(
-    order: RunOrder,
-    prepared: Option<Arc<Prepared>>,
-    input: Stdio,
-    output: OwnedFd,
-    errors: OwnedFd,
-) -> Result<Pid, Failure> {
-    let cwd = PathBuf::from(OsString::from_vec(order.cwd));
-    let program = OsString::from_vec(order.program);
-    let (program, args) = match &prepared {
-        Some(prepared) => prepared.wrap(program, order.args),
-        None => (program, order.args.into_iter().map(OsString::from).collect()),
-    };
-    #[expect(clippy::disallowed_methods, reason = "this is the launcher")]
-    let mut command = Command::new(program);
-    command.args(args).env_clear().envs(order.env).current_dir(&cwd).process_group(0);
-    command.stdin(input).stdout(output).stderr(errors);
-    if let Some(prepared) = prepared {
-        prepared.confine(&mut command, &cwd);
-    }
-    match command.spawn() {
-        Ok(child) => Ok(Pid::from_child(&child)),
-        Err(_) if !cwd.is_dir() => Err(Failure::Folder),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Failure::Program),
-        Err(error) => Err(Failure::Refused(error.to_string())),
-    }
 }

@@ -6,6 +6,7 @@ mod everyday;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod place;
+mod porter;
 mod probe;
 #[path = "../processes/mod.rs"]
 mod processes;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let mut cases: Vec<harness::Case> = Vec::new();
     if cfg!(target_os = "linux") {
         cases.extend_from_slice(everyday::CASES);
+        cases.extend_from_slice(porter::CASES);
         cases.extend_from_slice(probe::CASES);
         cases.extend(escapes::cases());
     }

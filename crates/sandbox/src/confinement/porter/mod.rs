@@ -1,0 +1,146 @@
+//! The porter of a box: a process that stands in it and starts each command there.
+//!
+//! To step into a box takes longer than many commands run: namespaces, privileges, a filter that
+//! the kernel compiles whenever it is loaded. So one process does it once and stays. Commands are
+//! its siblings: the launcher's own children, as all that run outside of a box.
+//!
+//! It is in no Landlock domain and each command is in one of its own, so no command can look into
+//! it, stop it, or reach another. If it is lost all the same, the box is made anew.
+
+mod inside;
+mod message;
+
+use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
+
+use super::calls::Filters;
+use super::space::Plan;
+use message::{ANSWER_BYTES, Answer, DESCRIPTORS};
+pub(super) use message::{Errand, Step};
+
+/// How long it may take to start a command; the launcher does nothing else meanwhile.
+const ANSWER_WAIT: Duration = Duration::from_secs(5);
+/// Why a box could not be made, at most.
+const REASON_BYTES_MAX: u64 = 4096;
+/// What a porter says when it stands in its box.
+const STANDS: &[u8; 4] = b"done";
+
+/// A running porter; it ends when this is dropped.
+pub(super) struct Porter {
+    pid: Pid,
+    socket: UnixStream,
+    is_lost: AtomicBool,
+}
+
+/// What the commands of a box have in common.
+pub(super) struct House<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) filters: &'a Filters,
+    pub(super) written_bytes_max: u64,
+    /// The mark of what is the launcher's own.
+    pub(super) mark: u64,
+}
+
+/// Why a command did not start.
+pub(super) enum NotStarted {
+    /// The kernel refused one of its steps.
+    Refused(Step, io::Error),
+    /// Nobody could be told, or answered.
+    Lost(io::Error),
+}
+
+/// Whether this machine lets us make namespaces and mounts.
+pub(super) fn try_to_stand() -> io::Result<()> {
+    let plan = Plan { temp: "/proc".into(), ..Plan::default() };
+    let filters = Filters::new(super::Network::None)?;
+    let house = House { plan: &plan, filters: &filters, written_bytes_max: u64::MAX, mark: 0 };
+    Porter::new(&house).map(drop)
+}
+
+impl Porter {
+    /// Makes a box and has somebody stand in it. Only for a process with one thread.
+    pub(super) fn new(house: &House<'_>) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        #[expect(unsafe_code, reason = "the only way to make namespaces that are not our own")]
+        // SAFETY: this process has one thread (an invariant of the launcher), so no lock is held
+        // by a thread that the child lacks, and the child may do whatever the parent may.
+        let forked = unsafe { libc::fork() };
+        if forked == 0 {
+            inside::stand(house, theirs);
+        }
+        let pid = Pid::from_raw(forked).filter(|pid| pid.as_raw_pid() > 0);
+        let pid = pid.ok_or_else(io::Error::last_os_error)?;
+        drop(theirs);
+        let porter = Self { pid, socket: ours, is_lost: AtomicBool::new(false) };
+        let mut socket = &porter.socket;
+        let mut said = [0; STANDS.len()];
+        socket.read_exact(&mut said)?;
+        if said != *STANDS {
+            let mut reason = said.to_vec();
+            socket.take(REASON_BYTES_MAX).read_to_end(&mut reason)?;
+            return Err(io::Error::other(String::from_utf8_lossy(&reason)));
+        }
+        porter.socket.set_read_timeout(Some(ANSWER_WAIT))?;
+        porter.socket.set_write_timeout(Some(ANSWER_WAIT))?;
+        Ok(porter)
+    }
+
+    /// Starts a command: the first descriptor is the ruleset that binds it, the others are its
+    /// input, output and errors.
+    pub(super) fn start(
+        &self,
+        errand: &Errand<'_>,
+        descriptors: [BorrowedFd<'_>; DESCRIPTORS],
+    ) -> Result<Pid, NotStarted> {
+        let refused = |error| NotStarted::Refused(Step::Preparing, error);
+        let bytes = errand.to_bytes().map_err(refused)?;
+        let answer = self.ask(&bytes, descriptors).map_err(|error| {
+            self.is_lost.store(true, Ordering::Relaxed);
+            // It may only be late, and must not start it when nobody knows of it.
+            let _ = rustix::process::kill_process(self.pid, Signal::KILL);
+            NotStarted::Lost(error)
+        })?;
+        let of_number = io::Error::from_raw_os_error;
+        answer.map_err(|(step, number)| NotStarted::Refused(step, of_number(number)))
+    }
+
+    /// Whether it is gone.
+    pub(super) fn is_lost(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let waited = || rustix::process::waitid(WaitId::Pid(self.pid), options);
+        self.is_lost.load(Ordering::Relaxed) || !matches!(waited(), Ok(None))
+    }
+
+    /// Its process.
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    fn ask(&self, bytes: &[u8], descriptors: [BorrowedFd<'_>; DESCRIPTORS]) -> io::Result<Answer> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+        let (parts, flags) = (&[IoSlice::new(bytes)], SendFlags::NOSIGNAL);
+        let n_sent = rustix::net::sendmsg(self.socket.as_fd(), parts, &mut ancillary, flags)?;
+        let mut socket = &self.socket;
+        socket.write_all(bytes.get(n_sent..).unwrap_or_default())?;
+        let mut answer = [0; ANSWER_BYTES];
+        socket.read_exact(&mut answer)?;
+        message::answer_of(&answer).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+}
+
+impl Drop for Porter {
+    fn drop(&mut self) {
+        // It has nothing left to do, and may be dead already.
+        let _ = rustix::process::kill_process(self.pid, Signal::KILL);
+        let _ = rustix::process::waitpid(Some(self.pid), WaitOptions::empty());
+    }
+}

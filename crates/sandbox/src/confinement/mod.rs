@@ -32,9 +32,9 @@ pub use bound::Bound;
 #[cfg(target_os = "linux")]
 pub(crate) use cached::{Boxes, Prepared};
 #[cfg(target_os = "macos")]
-pub(crate) use macos::{Boxes, Prepared, Watch};
+pub(crate) use macos::{Boxes, Watch};
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub(crate) use other::{Boxes, Prepared, Watch};
+pub(crate) use other::{Boxes, Watch};
 pub(crate) use probe::probe;
 pub use probe::{Probe, ProbeLine};
 pub use signs::looks_confined;

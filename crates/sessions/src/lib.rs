@@ -1,23 +1,35 @@
 //! What a run did, recorded; sessions as plain data, and where they are kept.
 //!
 //! A [`Recorder`] is told of each [`RunEvent`]. A [`Session`] is a conversation as a value that its
-//! caller owns: history, typed state, events.
+//! caller owns: history, typed state, events. A [`SessionStore`] keeps such values: in memory, in
+//! files, and with the feature `postgres` in PostgreSQL. [`conformance`] checks any store.
 //!
 //! This is not the journal: the engine's promise of a store, `heeler_core::SessionStore`, appends
-//! records that an agent's life can be folded from; what is here keeps whole values for programs
-//! that hold their history themselves.
+//! records that an agent's life is folded from; what is here keeps whole values for programs that
+//! hold their history themselves.
 //!
-//! Invariant: nothing here changes, delays or fails a run.
+//! Invariant: recording changes, delays or fails no run; of two changes made at once none is lost.
 
+pub mod conformance;
+mod encoded;
+mod error;
 mod event;
+mod file;
+mod memory;
 mod recorder;
 #[cfg(test)]
 mod samples;
 mod session;
+mod store;
 
+pub use encoded::SESSION_BYTES_MAX;
+pub use error::{SessionError, SessionErrorKind, check_id};
 pub use event::{RunEvent, RunEventKind, TurnId, TurnIdError};
+pub use file::FileSessions;
+pub use memory::MemorySessions;
 pub use recorder::{
     FanOutRecorder, JsonLinesRecorder, MEMORY_EVENTS_MAX, MemoryRecorder, QUEUE_EVENTS_MAX,
     QueuedRecorder, Recorder, SessionRecorder,
 };
 pub use session::{Session, SessionVersion, StateError, StateErrorKind};
+pub use store::{SessionStore, load_or_new, save};

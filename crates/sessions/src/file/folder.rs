@@ -1,0 +1,186 @@
+//! The folder of a file store: names, locks, and replacing a file in one step.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::{Tried, temporary};
+use crate::encoded::{Encoded, SESSION_BYTES_MAX, decode_version};
+use crate::{SessionError, SessionVersion, check_id};
+
+/// What to do about a file that cannot be read.
+pub(super) const MEND: &str = "mend it, or delete the session";
+
+/// What a session's file name ends in.
+const SUFFIX: &str = ".json";
+/// For the owner only.
+const FOLDER_MODE: u32 = 0o700;
+
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    pub(super) fn open(path: &Path) -> Result<Self, SessionError> {
+        let refused =
+            |error| SessionError::io(format!("open the folder `{}`", path.display()), error);
+        let path = std::path::absolute(path).map_err(refused)?;
+        DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&path).map_err(refused)?;
+        temporary::remove_dead(&path).map_err(refused)?;
+        Ok(Self { path })
+    }
+
+    pub(super) fn path(&self, id: &str) -> PathBuf {
+        self.path.join(format!("{id}{SUFFIX}"))
+    }
+
+    pub(super) fn create(&self, encoded: &Encoded) -> Result<SessionVersion, SessionError> {
+        let path = self.path(&encoded.id);
+        let refused = |error| refused("write", &path, error);
+        let file = temporary::write(&self.path, &encoded.json).map_err(refused)?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => {}
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
+                return Err(SessionError::already_exists(&encoded.id));
+            }
+            Err(error) => return Err(refused(error.error)),
+        }
+        self.sync().map_err(refused)?;
+        Ok(encoded.version)
+    }
+
+    /// The bytes of a session's file.
+    pub(super) fn read(&self, id: &str) -> Result<Vec<u8>, SessionError> {
+        read(&self.open_file(id)?, id, &self.path(id), SESSION_BYTES_MAX)
+    }
+
+    pub(super) fn replace(
+        &self,
+        expected: SessionVersion,
+        encoded: &Encoded,
+    ) -> Result<Tried<SessionVersion>, SessionError> {
+        let (id, path) = (&*encoded.id, self.path(&encoded.id));
+        let Some(current) = self.lock(id)? else { return Ok(Tried::Held) };
+        let json = read(&current, id, &path, SESSION_BYTES_MAX)?;
+        let place = format!("`{}`", path.display());
+        if decode_version(id, &json, place, MEND)? != expected {
+            return Err(SessionError::conflict(id));
+        }
+        let refused = |error| refused("write", &path, error);
+        let file = temporary::write(&self.path, &encoded.json).map_err(refused)?;
+        // The new file is locked as well, until its name is on the disk: the next writer builds on
+        // nothing that could still be lost.
+        let _written = file.persist(&path).map_err(|error| refused(error.error))?;
+        self.sync().map_err(refused)?;
+        Ok(Tried::Done(encoded.version))
+    }
+
+    pub(super) fn delete(&self, id: &str) -> Result<Tried<()>, SessionError> {
+        let path = self.path(id);
+        let Some(_current) = self.lock(id)? else { return Ok(Tried::Held) };
+        let removed = fs::remove_file(&path).and_then(|()| self.sync());
+        removed.map_err(|error| refused("remove", &path, error))?;
+        Ok(Tried::Done(()))
+    }
+
+    pub(super) fn list(&self, prefix: &str, limit: usize) -> Result<Vec<String>, SessionError> {
+        let refused = |error| refused("read the folder", &self.path, error);
+        let mut ids = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(refused)? {
+            let entry = entry.map_err(refused)?;
+            let name = entry.file_name();
+            let Some(id) = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)) else {
+                continue;
+            };
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if id.starts_with(prefix) && check_id(id).is_ok() && !is_folder {
+                ids.push(id.to_owned());
+            }
+        }
+        ids.sort_unstable();
+        ids.truncate(if limit == 0 { usize::MAX } else { limit });
+        Ok(ids)
+    }
+
+    /// Opens and locks a session's file, unless somebody else has it or has just replaced it.
+    fn lock(&self, id: &str) -> Result<Option<File>, SessionError> {
+        let path = self.path(id);
+        let file = self.open_file(id)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(refused("lock", &path, error)),
+        }
+        let is_named = is_named(&file, &path).map_err(|error| refused("lock", &path, error))?;
+        Ok(is_named.then_some(file))
+    }
+
+    fn open_file(&self, id: &str) -> Result<File, SessionError> {
+        let path = self.path(id);
+        // No kind of file makes this wait.
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let opened = OpenOptions::new().read(true).custom_flags(flags).open(&path);
+        let file = opened.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => SessionError::not_found(id),
+            _ => refused("open", &path, error),
+        })?;
+        let metadata = file.metadata().map_err(|error| refused("open", &path, error))?;
+        if metadata.is_file() {
+            return Ok(file);
+        }
+        let place = format!("`{}`", path.display());
+        Err(SessionError::corrupt(place, "it is no file", "move it away"))
+    }
+
+    /// Makes names survive the loss of power.
+    fn sync(&self) -> io::Result<()> {
+        match File::open(&self.path).and_then(|folder| folder.sync_all()) {
+            // Some file systems know no sync of folders; there is nothing more to be had.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+            other => other,
+        }
+    }
+}
+
+fn refused(what: &str, path: &Path, error: io::Error) -> SessionError {
+    SessionError::io(format!("{what} `{}`", path.display()), error)
+}
+
+fn read(mut file: &File, id: &str, path: &Path, bytes_max: usize) -> Result<Vec<u8>, SessionError> {
+    let mut bytes = Vec::new();
+    let limit = bytes_max as u64 + 1;
+    file.by_ref()
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .map_err(|error| refused("read", path, error))?;
+    if bytes.len() > bytes_max { Err(SessionError::too_large(id)) } else { Ok(bytes) }
+}
+
+/// Whether `path` still names this file.
+pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(named) => {
+            let opened = file.metadata()?;
+            Ok((named.dev(), named.ino()) == (opened.dev(), opened.ino()))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        fs::write(&path, b"1234").unwrap();
+        let read = |bytes_max| read(&File::open(&path).unwrap(), "a", &path, bytes_max);
+        assert_eq!(read(4).unwrap(), b"1234");
+        assert_eq!(read(3).unwrap_err().kind(), crate::SessionErrorKind::TooLarge);
+    }
+}

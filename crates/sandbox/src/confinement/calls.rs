@@ -102,6 +102,11 @@ const NAMESPACES: u64 = (libc::CLONE_NEWNS
 /// Requests that type into a terminal.
 const TYPING: [u64; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
 
+/// The bits of a socket's type that are its kind; the others are flags.
+const SOCKET_KINDS: u64 = 0xf;
+/// Kinds whose pairs reach nobody but each other.
+const CONNECTED_KINDS: [u64; 2] = [libc::SOCK_STREAM as u64, libc::SOCK_SEQPACKET as u64];
+
 /// The program the kernel runs before each call of a confined command.
 pub(super) struct Filters {
     program: BpfProgram,
@@ -160,9 +165,17 @@ fn refusals(network: Network) -> io::Result<Refusals> {
     let typing = TYPING.iter().map(|request| rule(&[(1, SeccompCmpOp::Eq, *request)]));
     rules.insert(libc::SYS_ioctl, typing.collect::<io::Result<_>>()?);
     rules.insert(libc::SYS_socket, sockets(network)?);
-    let unix = libc::AF_UNIX as u64;
-    rules.insert(libc::SYS_socketpair, vec![rule(&[(0, SeccompCmpOp::Ne, unix)])?]);
+    rules.insert(libc::SYS_socketpair, pairs()?);
     Ok(rules)
+}
+
+/// When a pair of sockets is refused: unless it is of this machine and connected for good. One
+/// that sends datagrams can send them elsewhere, by a path or an abstract name.
+fn pairs() -> io::Result<Vec<SeccompRule>> {
+    let others = (0..=SOCKET_KINDS).filter(|kind| !CONNECTED_KINDS.contains(kind));
+    let kinds = others.map(|kind| rule(&[(1, SeccompCmpOp::MaskedEq(SOCKET_KINDS), kind)]));
+    let families = rule(&[(0, SeccompCmpOp::Ne, libc::AF_UNIX as u64)]);
+    kinds.chain([families]).collect()
 }
 
 /// When a socket is refused: always, or unless it is one of the internet's. One of this machine

@@ -20,7 +20,7 @@ use tokio::net::UnixStream;
 use crate::{Bound, Confinement, Exit, Input, Killed, Probe, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 /// The longest frame; an operating system takes about 2 MiB of arguments and environment, which
 /// JSON's escapes rarely double.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -34,7 +34,7 @@ const READ_BYTES: usize = 16 * 1024;
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
     /// The first frame.
-    Hello { version: u32, mark_base: u64 },
+    Hello { version: u32, mark_base: u64, landlock_at_most: u32 },
     /// Start a command; its pipes come beside it: the output, one when merged, else two, and the
     /// input if it has one.
     Run(RunOrder),

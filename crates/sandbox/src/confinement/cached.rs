@@ -12,9 +12,9 @@ use rustix::process::Pid;
 use super::calls::Filters;
 use super::guard::Guard;
 use super::porter::{Errand, House, NotStarted, Porter, Step};
-use super::rules::Rules;
+use super::rules::{Grade, Rules};
 use super::space::Plan;
-use super::{Bound, Confines};
+use super::{Bound, Confines, Means};
 use crate::launcher::Start;
 use crate::wire::Failure;
 
@@ -24,9 +24,10 @@ const BOXES_MAX: usize = 16;
 /// The boxes of a launcher, the one that was used last at the end.
 #[derive(Default)]
 pub(crate) struct Boxes {
+    means: Means,
     kept: Vec<(Arc<Confines>, Arc<Prepared>)>,
-    /// Who stands in those that are kept or still used.
-    porters: Vec<(Pid, Weak<Walls>)>,
+    /// Those that are kept, and those that are still used.
+    made: Vec<Weak<Walls>>,
 }
 
 /// All that a command needs to start in its box.
@@ -37,6 +38,7 @@ pub(crate) struct Prepared {
 
 /// What of a box lasts until something that it was made from is replaced.
 struct Walls {
+    grade: Grade,
     porter: Porter,
     guard: Guard,
     /// What may be written, and what not even read.
@@ -54,42 +56,79 @@ struct Identity {
 }
 
 impl Boxes {
-    /// What is needed to confine a command so. `launcher_mark` is that of the launcher's own.
-    pub(crate) fn prepare(
-        &mut self,
-        confines: &Arc<Confines>,
-        launcher_mark: u64,
-    ) -> io::Result<Arc<Prepared>> {
+    pub(crate) fn new(means: Means) -> Self {
+        Self { means, ..Self::default() }
+    }
+
+    /// What is needed to confine a command so.
+    pub(crate) fn prepare(&mut self, confines: &Arc<Confines>) -> io::Result<Arc<Prepared>> {
         let kept = self.kept.iter().position(|(other, _)| other == confines);
         let kept = kept.map(|index| self.kept.remove(index).1);
         let fresh = match kept {
             Some(prepared) if !prepared.walls.are_stale() => match prepared.rules.is_stale() {
                 false => prepared,
-                true => Arc::new(Prepared::within(Arc::clone(&prepared.walls))?),
+                true => Arc::new(prepared.with_new_rules()?),
             },
             _ => {
-                let walls = Arc::new(Walls::new(confines, launcher_mark)?);
-                self.porters.push((walls.porter.pid(), Arc::downgrade(&walls)));
-                Arc::new(Prepared::within(walls)?)
+                let prepared = Prepared::new(confines, self.means)?;
+                self.made.push(Arc::downgrade(&prepared.walls));
+                Arc::new(prepared)
             }
         };
         if self.kept.len() == BOXES_MAX {
             self.kept.remove(0);
         }
         self.kept.push((Arc::clone(confines), Arc::clone(&fresh)));
-        self.porters.retain(|(_, walls)| walls.strong_count() > 0);
+        self.made.retain(|walls| walls.strong_count() > 0);
         Ok(fresh)
     }
 
-    /// Whether this process stands in one of the boxes. Whoever does is nobody's command.
+    /// Whether this process stands in one of the boxes: it is nobody's command.
     pub(crate) fn has_porter(&self, pid: Pid) -> bool {
-        self.porters.iter().any(|(porter, walls)| *porter == pid && walls.strong_count() > 0)
+        self.walls().any(|walls| walls.porter.pid() == pid)
+    }
+
+    /// The processes that adopt what commands leave, where the launcher does not.
+    pub(crate) fn reapers(&self) -> impl Iterator<Item = Pid> {
+        self.walls().filter_map(|walls| walls.porter.reaper())
+    }
+
+    fn walls(&self) -> impl Iterator<Item = Arc<Walls>> {
+        self.made.iter().filter_map(Weak::upgrade)
     }
 }
 
 impl Prepared {
-    fn within(walls: Arc<Walls>) -> io::Result<Self> {
-        Ok(Self { rules: Rules::new(&walls.writable, &walls.closed)?, walls })
+    fn new(confines: &Confines, means: Means) -> io::Result<Self> {
+        let grade = Grade::of_kernel(means.landlock_at_most)?;
+        let mut survey = Survey::of(confines)?;
+        survey.look_for_secrets(confines)?;
+        survey.look_for_protected(confines)?;
+        let Survey { mut plan, closed, mut found, guard, .. } = survey;
+        plan.has_own_processes = !grade.has_scopes();
+        found.sort_by(|(a, _), (b, _)| a.cmp(b));
+        found.dedup_by(|(a, _), (b, _)| a == b);
+        let porter = Porter::send(&House {
+            plan: &plan,
+            filters: &Filters::new(confines.network)?,
+            written_bytes_max: confines.limits.written_bytes_max,
+            mark: means.mark,
+        })?;
+        // While the porter makes the namespaces.
+        let rules = Rules::new(grade, &plan.writable, &closed)?;
+        let porter = porter.wait()?;
+        let walls = Walls { grade, porter, guard, writable: plan.writable, closed, found };
+        Ok(Self { walls: Arc::new(walls), rules })
+    }
+
+    fn with_new_rules(&self) -> io::Result<Self> {
+        let walls = Arc::clone(&self.walls);
+        Ok(Self { rules: Rules::new(walls.grade, &walls.writable, &walls.closed)?, walls })
+    }
+
+    /// The process that adopts what the box's commands leave, where the launcher does not.
+    pub(super) fn reaper(&self) -> Option<Pid> {
+        self.walls.porter.reaper()
     }
 
     /// Starts a command in the box.
@@ -122,22 +161,6 @@ impl Prepared {
 }
 
 impl Walls {
-    fn new(confines: &Confines, launcher_mark: u64) -> io::Result<Self> {
-        let mut survey = Survey::of(confines)?;
-        survey.look_for_secrets(confines)?;
-        survey.look_for_protected(confines)?;
-        let Survey { plan, closed, mut found, guard, .. } = survey;
-        found.sort_by(|(a, _), (b, _)| a.cmp(b));
-        found.dedup_by(|(a, _), (b, _)| a == b);
-        let porter = Porter::new(&House {
-            plan: &plan,
-            filters: &Filters::new(confines.network)?,
-            written_bytes_max: confines.limits.written_bytes_max,
-            mark: launcher_mark,
-        })?;
-        Ok(Self { porter, guard, writable: plan.writable, closed, found })
-    }
-
     fn are_stale(&self) -> bool {
         self.porter.is_lost() || self.found.iter().any(|(path, was)| Identity::of(path) != *was)
     }

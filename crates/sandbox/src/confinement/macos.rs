@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustix::process::Pid;
 
-use super::{Bound, Confines, seatbelt};
+use super::{Bound, Confines, Means, seatbelt};
 use crate::launcher::Start;
 use crate::wire::Failure;
 
@@ -23,11 +23,11 @@ pub(crate) struct Prepared {
 }
 
 impl Boxes {
-    pub(crate) fn prepare(
-        &mut self,
-        confines: &Arc<Confines>,
-        _launcher_mark: u64,
-    ) -> io::Result<Arc<Prepared>> {
+    pub(crate) fn new(_means: Means) -> Self {
+        Self {}
+    }
+
+    pub(crate) fn prepare(&mut self, confines: &Arc<Confines>) -> io::Result<Arc<Prepared>> {
         if !Path::new(SANDBOX_EXEC).exists() {
             return Err(io::Error::other(format!("there is no `{SANDBOX_EXEC}`")));
         }
@@ -42,6 +42,10 @@ impl Boxes {
     /// There are no others than the launcher and its commands.
     pub(crate) fn has_porter(&self, _pid: Pid) -> bool {
         false
+    }
+
+    pub(crate) fn reapers(&self) -> impl Iterator<Item = Pid> {
+        std::iter::empty()
     }
 }
 

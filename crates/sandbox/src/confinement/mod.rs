@@ -98,6 +98,21 @@ pub struct Limits {
     pub written_bytes_max: u64,
 }
 
+/// What a launcher makes boxes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Means {
+    /// The newest version of Landlock that is used.
+    pub(crate) landlock_at_most: u32,
+    /// The mark of what is the launcher's own.
+    pub(crate) mark: u64,
+}
+
+impl Default for Means {
+    fn default() -> Self {
+        Self { landlock_at_most: u32::MAX, mark: 0 }
+    }
+}
+
 impl Confines {
     /// A box around a workspace: nothing protected, nothing secret, no network, usual limits.
     pub fn new(workspace: impl Into<PathBuf>, temp: impl Into<PathBuf>) -> Self {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::process::Pid;
 
-use super::{Bound, Confines};
+use super::{Bound, Confines, Means};
 use crate::launcher::Start;
 use crate::wire::Failure;
 
@@ -17,16 +17,20 @@ pub(crate) struct Boxes {}
 pub(crate) enum Prepared {}
 
 impl Boxes {
-    pub(crate) fn prepare(
-        &mut self,
-        _confines: &Arc<Confines>,
-        _launcher_mark: u64,
-    ) -> io::Result<Arc<Prepared>> {
+    pub(crate) fn new(_means: Means) -> Self {
+        Self {}
+    }
+
+    pub(crate) fn prepare(&mut self, _confines: &Arc<Confines>) -> io::Result<Arc<Prepared>> {
         Err(io::Error::other("this system has no confinement that heeler can use"))
     }
 
     pub(crate) fn has_porter(&self, _pid: Pid) -> bool {
         false
+    }
+
+    pub(crate) fn reapers(&self) -> impl Iterator<Item = Pid> {
+        std::iter::empty()
     }
 }
 

@@ -53,7 +53,7 @@ impl fmt::Display for ProbeLine {
 
 /// Tries everything. Only for a process with one thread.
 #[cfg(target_os = "linux")]
-pub(crate) fn probe() -> Probe {
+pub(crate) fn probe(landlock_at_most: u32) -> Probe {
     use super::{calls, porter, rules};
 
     let tried = |name: &str, result: std::io::Result<()>, does: &str, remedy: &str| ProbeLine {
@@ -76,16 +76,10 @@ pub(crate) fn probe() -> Probe {
     let lines = vec![
         tried(
             "Landlock files",
-            rules::try_files(),
+            rules::Grade::of_kernel(landlock_at_most).map(drop),
             "writes reach only what is named, secrets cannot be opened",
             "Linux 6.10 or newer with `landlock` among the security modules (`lsm=` of the kernel's \
              command line) has it",
-        ),
-        tried(
-            "Landlock scopes",
-            rules::try_scopes(),
-            "signals and abstract sockets stay inside",
-            "Linux 6.12 or newer has it",
         ),
         tried(
             "namespaces",
@@ -115,7 +109,7 @@ pub(crate) fn probe() -> Probe {
 
 /// Looks for the program that applies a profile.
 #[cfg(target_os = "macos")]
-pub(crate) fn probe() -> Probe {
+pub(crate) fn probe(_landlock_at_most: u32) -> Probe {
     let line = ProbeLine {
         name: "seatbelt".to_owned(),
         is_in_force: std::path::Path::new(super::macos::SANDBOX_EXEC).exists(),
@@ -128,7 +122,7 @@ pub(crate) fn probe() -> Probe {
 
 /// Says that there is nothing.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub(crate) fn probe() -> Probe {
+pub(crate) fn probe(_landlock_at_most: u32) -> Probe {
     let detail = "this system has no confinement that heeler can use".to_owned();
     let name = "confinement".to_owned();
     let line = ProbeLine { name, is_in_force: false, is_needed: true, detail, remedy: None };

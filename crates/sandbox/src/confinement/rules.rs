@@ -17,6 +17,10 @@ use landlock::{
 
 /// The rights we know. More rights of a newer kernel would be denied without a test of ours.
 const KNOWN: ABI = ABI::V6;
+/// What no box is made without: before it, no file is moved between folders.
+const LEAST: ABI = ABI::V2;
+/// Asks for a version instead of a ruleset.
+const VERSION_ASKED: u32 = 1;
 /// Devices that any program may need; all others, raw disks among them, stay closed.
 const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
@@ -29,6 +33,10 @@ const ALWAYS_CLOSED: [&str; 6] = [
     "/sys/kernel/debug",
     "/sys/kernel/tracing",
 ];
+
+/// Which rules this kernel has, of those we know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Grade(ABI);
 
 /// A ruleset and what it was made from.
 pub(super) struct Rules {
@@ -46,28 +54,70 @@ struct Stamp {
 }
 
 struct Builder<'a> {
+    grade: Grade,
     ruleset: RulesetCreated,
     listed: Vec<(PathBuf, Stamp)>,
     closed: Vec<&'a Path>,
 }
 
+impl Grade {
+    /// That of this kernel, or of one that knows no more than the ABI `at_most`.
+    pub(super) fn of_kernel(at_most: u32) -> io::Result<Self> {
+        let abi = version()?.min(at_most);
+        match ABI::from(i32::try_from(abi).unwrap_or(i32::MAX)).min(KNOWN) {
+            abi if abi >= LEAST => Ok(Self(abi)),
+            _ => Err(io::Error::other(format!("version {abi} of Landlock is too old"))),
+        }
+    }
+
+    /// Whether rules keep signals in. Where not, a namespace of processes does.
+    pub(super) fn has_scopes(self) -> bool {
+        self.0 >= ABI::V6
+    }
+
+    fn ruleset(self) -> Result<RulesetCreated, RulesetError> {
+        let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let files = strict.handle_access(AccessFs::from_all(self.0))?;
+        let scoped = if self.has_scopes() { files.scope(Scope::from_all(self.0))? } else { files };
+        scoped.create()
+    }
+
+    fn readable(self) -> BitFlags<AccessFs> {
+        AccessFs::from_read(self.0)
+    }
+
+    /// Everything but devices: neither made nor spoken to.
+    fn changeable(self) -> BitFlags<AccessFs> {
+        let devices = make_bitflags!(AccessFs::{MakeChar | MakeBlock | IoctlDev});
+        AccessFs::from_write(self.0) & !devices
+    }
+}
+
+/// Which version of Landlock the kernel has.
+pub(super) fn version() -> io::Result<u32> {
+    #[expect(unsafe_code, reason = "no library tells it apart from whether it is there")]
+    // SAFETY: with these arguments it only tells its version.
+    let told = unsafe {
+        let nothing: *const libc::c_void = std::ptr::null();
+        libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0, VERSION_ASKED)
+    };
+    u32::try_from(told).map_err(|_| io::Error::last_os_error())
+}
+
 impl Rules {
     /// Rules under which `writable` may be written and all but `closed` be read. Paths are
     /// canonical.
-    pub(super) fn new(writable: &[PathBuf], closed: &[PathBuf]) -> io::Result<Self> {
-        let ruleset = for_files()
-            .and_then(|ruleset| ruleset.scope(Scope::from_all(KNOWN)))
-            .and_then(Ruleset::create)
-            .map_err(io::Error::other)?;
+    pub(super) fn new(grade: Grade, writable: &[PathBuf], closed: &[PathBuf]) -> io::Result<Self> {
+        let ruleset = grade.ruleset().map_err(io::Error::other)?;
         let closed = closed.iter().map(PathBuf::as_path);
         let closed = closed.chain(ALWAYS_CLOSED.iter().map(Path::new)).collect();
-        let mut builder = Builder { ruleset, listed: Vec::new(), closed };
+        let mut builder = Builder { grade, ruleset, listed: Vec::new(), closed };
         builder.open_tree(Path::new("/"))?;
         for device in DEVICES {
-            builder.allow(Path::new(device), readable() | AccessFs::WriteFile)?;
+            builder.allow(Path::new(device), grade.readable() | AccessFs::WriteFile)?;
         }
         for folder in writable {
-            builder.allow(folder, readable() | changeable())?;
+            builder.allow(folder, grade.readable() | grade.changeable())?;
         }
         let ruleset = Option::<OwnedFd>::from(builder.ruleset);
         let ruleset = ruleset.ok_or_else(|| io::Error::other("the kernel has no Landlock"))?;
@@ -94,7 +144,7 @@ impl Builder<'_> {
             return Ok(());
         }
         if !self.closed.iter().any(|closed| closed.starts_with(path)) {
-            return self.allow(path, readable());
+            return self.allow(path, self.grade.readable());
         }
         // Before the listing, so that what changes meanwhile makes it stale.
         let Some(stamp) = Stamp::of(path) else { return Ok(()) };
@@ -130,33 +180,6 @@ impl Stamp {
         let changed = (metadata.ctime(), metadata.ctime_nsec());
         Some(Self { device: metadata.dev(), inode: metadata.ino(), changed })
     }
-}
-
-/// Whether this kernel has every right over files that the rules are made of.
-pub(super) fn try_files() -> io::Result<()> {
-    for_files().and_then(Ruleset::create).map(drop).map_err(io::Error::other)
-}
-
-/// Whether this kernel keeps signals and abstract sockets in.
-pub(super) fn try_scopes() -> io::Result<()> {
-    let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    let scoped = strict.scope(Scope::from_all(KNOWN));
-    scoped.and_then(Ruleset::create).map(drop).map_err(io::Error::other)
-}
-
-fn for_files() -> Result<Ruleset, RulesetError> {
-    let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    strict.handle_access(AccessFs::from_all(KNOWN))
-}
-
-fn readable() -> BitFlags<AccessFs> {
-    AccessFs::from_read(KNOWN)
-}
-
-/// Everything but devices: neither made nor spoken to.
-fn changeable() -> BitFlags<AccessFs> {
-    let devices = make_bitflags!(AccessFs::{MakeChar | MakeBlock | IoctlDev});
-    AccessFs::from_write(KNOWN) & !devices
 }
 
 fn file_rights(metadata: &Metadata) -> BitFlags<AccessFs> {

@@ -23,15 +23,21 @@ pub(super) struct Plan {
     pub(super) protected: Vec<PathBuf>,
     /// What is covered.
     pub(super) secrets: Vec<PathBuf>,
+    /// Whether its processes are in a namespace of their own, from which they name no others.
+    pub(super) has_own_processes: bool,
     /// What takes the place of shared memory's folder, and holds our own things for a moment.
     pub(super) temp: PathBuf,
 }
 
 /// Moves the calling process, which has one thread, into namespaces as planned. Its folder is then
-/// the root, and it may do in them whatever their owner may.
+/// the root, and it may do in them whatever their owner may. What it starts from now on is in a
+/// namespace of processes as well, if the plan has one.
 pub(super) fn make(plan: &Plan) -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    let flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
+    let mut flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
+    if plan.has_own_processes {
+        flags |= UnshareFlags::NEWPID;
+    }
     #[expect(unsafe_code, reason = "unshare is unsafe for what it may do to other threads")]
     // SAFETY: there is one thread, and none of the flags touches its open files.
     unsafe { rustix::thread::unshare_unsafe(flags) }

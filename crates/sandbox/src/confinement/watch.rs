@@ -23,6 +23,9 @@ pub(crate) struct Watch {
     shared_bytes: u64,
     /// What processes wrote that are gone and whose parents did not live to count it.
     written_bytes_gone: u64,
+    /// The same of those that a reaper waited for, of this command or another of its box, before it
+    /// started.
+    written_bytes_reaped: u64,
 }
 
 struct Room {
@@ -46,8 +49,10 @@ impl Watch {
                 rooms.insert(metadata.dev(), Room { path: path.clone(), free_bytes });
             }
         }
+        let written_bytes_reaped = prepared.reaper().map_or(0, written_bytes);
         Self {
             prepared,
+            written_bytes_reaped,
             limits: confines.limits,
             rooms: rooms.into_values().collect(),
             shared_bytes: shared_bytes(),
@@ -74,7 +79,9 @@ impl Watch {
         {
             return Some(Bound::Memory { bytes_max: resident_bytes_max });
         }
-        if taken.written_bytes + self.written_bytes_gone > written_bytes_max {
+        let reaped = self.prepared.reaper().map_or(0, written_bytes);
+        let gone = self.written_bytes_gone + reaped.saturating_sub(self.written_bytes_reaped);
+        if taken.written_bytes + gone > written_bytes_max {
             return Some(Bound::Written { bytes_max: written_bytes_max });
         }
         let is_lost = |room: &Room| {

@@ -74,13 +74,17 @@ enum Refusal {
 
 impl Connection {
     /// Starts the launcher and waits until it answers.
-    pub(crate) async fn open(program: PathBuf) -> Result<Self, LauncherError> {
+    pub(crate) async fn open(
+        program: PathBuf,
+        landlock_at_most: u32,
+    ) -> Result<Self, LauncherError> {
         let mark_base = tree::mark_base(std::hash::RandomState::new().build_hasher().finish());
         let name = program.clone();
         let not_started =
             move |reason: String| LauncherError::NotStarted { program: name.clone(), reason };
         // Blocking, since it waits in real time even where the runtime's clock is a test's.
-        let started = tokio::task::spawn_blocking(move || start(&program, mark_base)).await;
+        let started =
+            tokio::task::spawn_blocking(move || start(&program, mark_base, landlock_at_most)).await;
         let (process, socket) = started
             .map_err(|error| not_started(error.to_string()))?
             .map_err(|error| not_started(error.to_string()))?;
@@ -335,7 +339,11 @@ impl Drop for Process {
 }
 
 /// Executes the launcher and shakes hands with it.
-fn start(program: &std::path::Path, mark_base: u64) -> io::Result<(Process, UnixStream)> {
+fn start(
+    program: &std::path::Path,
+    mark_base: u64,
+    landlock_at_most: u32,
+) -> io::Result<(Process, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
     #[expect(clippy::disallowed_methods, reason = "the launcher is the one child started here")]
     let mut command = std::process::Command::new(std::path::absolute(program)?);
@@ -347,7 +355,7 @@ fn start(program: &std::path::Path, mark_base: u64) -> io::Result<(Process, Unix
     let mut process = Process(command.spawn()?);
     // The command holds the other end; while it is open here, its end of file cannot be seen.
     drop(command);
-    match shake_hands(&ours, mark_base) {
+    match shake_hands(&ours, mark_base, landlock_at_most) {
         Ok(()) => Ok((process, ours)),
         Err(error) => {
             process.kill();
@@ -357,9 +365,9 @@ fn start(program: &std::path::Path, mark_base: u64) -> io::Result<(Process, Unix
     }
 }
 
-fn shake_hands(mut socket: &UnixStream, mark_base: u64) -> io::Result<()> {
+fn shake_hands(mut socket: &UnixStream, mark_base: u64, landlock_at_most: u32) -> io::Result<()> {
     socket.set_read_timeout(Some(HANDSHAKE_WAIT))?;
-    let hello = Order::Hello { version: wire::VERSION, mark_base };
+    let hello = Order::Hello { version: wire::VERSION, mark_base, landlock_at_most };
     socket.write_all(&wire::frame(&hello).unwrap_or_default())?;
     let mut length = [0; 4];
     socket.read_exact(&mut length)?;

@@ -49,6 +49,7 @@ pub struct Launcher {
 
 struct Shared {
     program: Program,
+    landlock_at_most: u32,
     connection: Mutex<Option<Arc<Connection>>>,
 }
 
@@ -62,16 +63,24 @@ impl Launcher {
     /// The launcher is this program, executed again; its `main` must call [`init`] first.
     #[must_use]
     pub fn new() -> Self {
-        Self::of(Program::This)
+        Self::of(Program::This, u32::MAX)
     }
 
     /// The launcher is another program that calls [`init`] first, such as an installed `heeler`.
     pub fn with_program(program: impl Into<PathBuf>) -> Self {
-        Self::of(Program::Other(program.into()))
+        Self::of(Program::Other(program.into()), u32::MAX)
     }
 
-    fn of(program: Program) -> Self {
-        Self { shared: Arc::new(Shared { program, connection: Mutex::new(None) }) }
+    /// As [`Launcher::new`], and confines commands as on a kernel whose Landlock is of this version
+    /// at most: what holds there is tried on newer ones.
+    #[must_use]
+    pub fn with_landlock_at_most(version: u32) -> Self {
+        Self::of(Program::This, version)
+    }
+
+    fn of(program: Program, landlock_at_most: u32) -> Self {
+        let connection = Mutex::new(None);
+        Self { shared: Arc::new(Shared { program, landlock_at_most, connection }) }
     }
 
     /// Starts a command. Dropping the future kills it if it started.
@@ -124,7 +133,7 @@ impl Launcher {
             }
             Program::This => this_program()?,
         };
-        let opened = Arc::new(Connection::open(program).await?);
+        let opened = Arc::new(Connection::open(program, self.shared.landlock_at_most).await?);
         *connection = Some(Arc::clone(&opened));
         Ok(opened)
     }

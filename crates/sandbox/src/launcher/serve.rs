@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Start, tree};
-use crate::confinement::{self, Bound, Boxes, Watch};
+use crate::confinement::{self, Bound, Boxes, Means, Watch};
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
 use crate::{Confinement, Exit, Input, Killed, Probe, Streams};
 
@@ -83,6 +83,7 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
         channel,
         running: BTreeMap::new(),
         released: Vec::new(),
+        means: Means::default(),
         boxes: Boxes::default(),
         probe: None,
         next_look: tokio::time::Instant::now(),
@@ -108,6 +109,7 @@ struct Server {
     running: BTreeMap<u64, Running>,
     /// Commands that are forgotten and not yet reaped.
     released: Vec<Pid>,
+    means: Means,
     boxes: Boxes,
     probe: Option<Probe>,
     /// When confined commands are looked at again.
@@ -128,8 +130,10 @@ struct Running {
 impl Server {
     fn obey(&mut self, order: Order) {
         match order {
-            Order::Hello { mark_base, .. } => {
+            Order::Hello { mark_base, landlock_at_most, .. } => {
                 self.mark_base = mark_base;
+                self.means = Means { landlock_at_most, mark: mark_base };
+                self.boxes = Boxes::new(self.means);
                 self.report(&Report::Ready { version: wire::VERSION });
             }
             Order::Run(order) => {
@@ -141,7 +145,8 @@ impl Server {
             }
             Order::Kill { id } => self.kill(id),
             Order::Probe => {
-                let probe = self.probe.get_or_insert_with(confinement::probe).clone();
+                let try_all = || confinement::probe(self.means.landlock_at_most);
+                let probe = self.probe.get_or_insert_with(try_all).clone();
                 self.report(&Report::Probed { probe });
             }
         }
@@ -184,7 +189,7 @@ impl Server {
             Confinement::None => (start.spawn()?, None),
             Confinement::Box(confines) => {
                 let refused = |error| Failure::Refused(format!("it cannot be confined: {error}"));
-                let made = self.boxes.prepare(confines, self.mark_base).map_err(refused)?;
+                let made = self.boxes.prepare(confines).map_err(refused)?;
                 let watch = Watch::new(confines, Arc::clone(&made));
                 (made.start(start)?, Some(watch))
             }
@@ -282,7 +287,12 @@ impl Server {
             self.bury(*pid);
             let _ = reap(*pid);
         }
-        !orphans.is_empty()
+        !orphans.is_empty() || !self.adopted_elsewhere().is_empty()
+    }
+
+    /// What commands left to the first processes of their namespaces.
+    fn adopted_elsewhere(&self) -> Vec<Pid> {
+        self.boxes.reapers().flat_map(tree::children).collect()
     }
 
     /// What an adopted process wrote counts for its command, if that is watched.
@@ -350,6 +360,7 @@ impl Server {
     fn roots(&self, id: u64) -> Vec<Pid> {
         let mut roots = tree::children(rustix::process::getpid());
         roots.retain(|pid| !self.boxes.has_porter(*pid));
+        roots.extend(self.adopted_elsewhere());
         roots.retain(|pid| match self.running.iter().find(|(_, other)| other.pid == *pid) {
             Some((other_id, running)) => *other_id == id && running.exit.is_none(),
             None => {

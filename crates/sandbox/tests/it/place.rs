@@ -37,14 +37,28 @@ pub(crate) struct Ended {
     pub(crate) bound: Option<Bound>,
 }
 
+/// The newest Landlock of this kernel, and the oldest that a box is made with.
+pub(crate) const VERSIONS: [u32; 2] = [u32::MAX, 2];
+
 impl Place {
     pub(crate) fn new() -> Self {
+        Self::on(u32::MAX)
+    }
+
+    /// As on a kernel with this version of Landlock.
+    pub(crate) fn on(landlock: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let (home, temp) = (root.join("home"), root.join("temp"));
         let workspace = home.join("project");
         fs::create_dir_all(&temp).unwrap();
-        let place = Self { home, workspace, temp, launcher: Launcher::new(), _folder: folder };
+        let place = Self {
+            home,
+            workspace,
+            temp,
+            launcher: Launcher::with_landlock_at_most(landlock),
+            _folder: folder,
+        };
         place.write("home/.ssh/id_ed25519", SECRET);
         place.write("home/.netrc", SECRET);
         place.write("home/.config/gh/hosts.yml", SECRET);

@@ -7,7 +7,7 @@ use heeler_sandbox::{Command, Confinement, Exit, Launcher, LauncherError};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::Case;
-use crate::place::{Ended, Place};
+use crate::place::{Ended, Place, VERSIONS};
 use crate::processes::{assert_alive, kill, wait_dead};
 
 pub(crate) const CASES: &[Case] = crate::cases![
@@ -16,6 +16,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_command_begins_with_nothing_of_the_porter,
     nobody_in_the_box_reaches_the_porter,
     a_lost_porter_is_replaced,
+    a_lost_reaper_is_replaced,
     a_porter_that_does_not_answer_is_replaced,
     the_porter_goes_with_its_launcher,
 ];
@@ -30,9 +31,12 @@ async fn outcome(place: &Place, command: Command) -> Result<Ended, LauncherError
 
 /// The first child of a launcher, before which nothing ran outside of the box.
 async fn porter_of(launcher: &Launcher) -> u32 {
-    let pid = launcher.warm().await.unwrap();
-    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
-    children.split_whitespace().next().unwrap().parse().unwrap()
+    children(launcher.warm().await.unwrap()).split(' ').next().unwrap().parse().unwrap()
+}
+
+fn children(pid: u32) -> String {
+    let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    listed.trim().to_owned()
 }
 
 fn signal(pid: u32, signal: Signal) {
@@ -113,23 +117,41 @@ async fn a_command_begins_with_nothing_of_the_porter() {
 }
 
 async fn nobody_in_the_box_reaches_the_porter() {
-    let place = Place::new();
+    for landlock in VERSIONS {
+        let place = Place::on(landlock);
+        assert!(outcome(&place, place.sh("true")).await.unwrap().exit.is_success());
+        let porter = porter_of(&place.launcher).await;
+        let tries = [
+            "kill -9 $P",
+            "kill -STOP $P",
+            "cat /proc/$P/environ",
+            "readlink /proc/$P/fd/0",
+            "ls /proc/$P/root/",
+        ];
+        for script in tries {
+            let command = place.sh(&format!("P={porter}; {script} && echo reached"));
+            let held = outcome(&place, command).await.unwrap();
+            assert!(!held.output.contains("reached"), "{script}: {held:?}");
+            assert_ne!(held.exit, Exit::Code(0), "{script}: {held:?}");
+        }
+        assert_alive(&[porter], true);
+        assert_eq!(porter_of(&place.launcher).await, porter);
+    }
+}
+
+async fn a_lost_reaper_is_replaced() {
+    let place = Place::on(2);
     assert!(outcome(&place, place.sh("true")).await.unwrap().exit.is_success());
     let porter = porter_of(&place.launcher).await;
-    for script in [
-        "kill -9",
-        "kill -STOP",
-        "cat /proc/$P/environ #",
-        "readlink /proc/$P/fd/0 #",
-        "ls /proc/$P/root/ #",
-    ] {
-        let command = place.sh(&format!("P={porter}; {script} {porter} && echo reached"));
-        let held = outcome(&place, command).await.unwrap();
-        assert!(!held.output.contains("reached"), "{script}: {held:?}");
-        assert_ne!(held.exit, Exit::Code(0), "{script}: {held:?}");
-    }
-    assert_alive(&[porter], true);
-    assert_eq!(porter_of(&place.launcher).await, porter);
+    let reaper = children(porter).parse().unwrap();
+    kill(reaper);
+    wait_dead(&[reaper]);
+    // Who cannot start anything any more says so and ends.
+    let refused = outcome(&place, place.sh("true")).await.unwrap_err().to_string();
+    assert!(refused.contains("Cannot allocate memory"), "{refused}");
+    wait_dead(&[porter]);
+    assert!(outcome(&place, place.sh("true")).await.unwrap().exit.is_success());
+    assert_ne!(porter_of(&place.launcher).await, porter);
 }
 
 async fn a_lost_porter_is_replaced() {
@@ -155,15 +177,18 @@ async fn a_porter_that_does_not_answer_is_replaced() {
 }
 
 async fn the_porter_goes_with_its_launcher() {
-    let place = Place::new();
-    assert!(outcome(&place, place.sh("true")).await.unwrap().exit.is_success());
-    let (launcher, porter) =
-        (place.launcher.warm().await.unwrap(), porter_of(&place.launcher).await);
-    kill(launcher);
-    wait_dead(&[launcher, porter]);
-    let place = Place::new();
-    assert!(outcome(&place, place.sh("true")).await.unwrap().exit.is_success());
-    let porter = porter_of(&place.launcher).await;
-    drop(place);
-    wait_dead(&[porter]);
+    for landlock in VERSIONS {
+        let place = Place::on(landlock);
+        assert!(outcome(&place, place.sh("true")).await.unwrap().exit.is_success());
+        let porter = porter_of(&place.launcher).await;
+        let launcher = place.launcher.warm().await.unwrap();
+        let reaper: Vec<u32> = children(porter).parse().into_iter().collect();
+        kill(launcher);
+        wait_dead(&[&[launcher, porter], reaper.as_slice()].concat());
+        let place = Place::on(landlock);
+        assert!(outcome(&place, place.sh("true")).await.unwrap().exit.is_success());
+        let porter = porter_of(&place.launcher).await;
+        drop(place);
+        wait_dead(&[porter]);
+    }
 }

@@ -10,8 +10,7 @@ async fn this_machine_tells_what_it_can_do() {
     let launcher = Launcher::new();
     let probe = launcher.probe().await.unwrap();
     let names: Vec<&str> = probe.lines.iter().map(|line| line.name.as_str()).collect();
-    let expected =
-        ["Landlock files", "Landlock scopes", "namespaces", "seccomp", "limits", "bubblewrap"];
+    let expected = ["Landlock files", "namespaces", "seccomp", "limits", "bubblewrap"];
     assert_eq!(names, expected);
     assert!(probe.can_confine(), "the other tests need it: {:?}", probe.obstacle());
     assert_eq!(launcher.probe().await.unwrap(), probe, "it is known from then on");

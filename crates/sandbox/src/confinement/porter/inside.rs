@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
-use rustix::process::{Pid, Resource, Rlimit, Signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 
 use super::super::space;
@@ -22,8 +22,9 @@ const STACK_BYTES: usize = 64 * 1024;
 /// The process of a porter: says that it stands, or why not, and serves until the launcher is gone.
 pub(super) fn stand(house: &House<'_>, mut socket: UnixStream) -> ! {
     match step_in(house, &socket) {
-        Ok(()) => {
-            if socket.write_all(STANDS).is_ok() {
+        Ok(reaper) => {
+            let reaper = reaper.map_or(0, Pid::as_raw_pid).to_ne_bytes();
+            if socket.write_all(&[*STANDS, reaper].concat()).is_ok() {
                 serve(&socket);
             }
         }
@@ -32,14 +33,11 @@ pub(super) fn stand(house: &House<'_>, mut socket: UnixStream) -> ! {
             let _ = socket.write_all(error.to_string().as_bytes());
         }
     }
-    #[expect(unsafe_code, reason = "exit would run what the launcher registered")]
-    // SAFETY: ends the process at once; touches no memory.
-    unsafe {
-        libc::_exit(0)
-    }
+    end()
 }
 
-fn step_in(house: &House<'_>, socket: &UnixStream) -> io::Result<()> {
+/// Steps into the box, and returns who adopts what commands leave, if that is not the launcher.
+fn step_in(house: &House<'_>, socket: &UnixStream) -> io::Result<Option<Pid>> {
     forget_the_launcher(socket)?;
     space::make(house.plan)?;
     limit_files(house.written_bytes_max)?;
@@ -51,7 +49,8 @@ fn step_in(house: &House<'_>, socket: &UnixStream) -> io::Result<()> {
     // Only now, since a change of privileges takes it back.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     // Last, since it refuses what the steps before it do.
-    house.filters.restrict_self()
+    house.filters.restrict_self()?;
+    if house.plan.has_own_processes { start_reaper().map(Some) } else { Ok(None) }
 }
 
 /// Closes the launcher's files and gives up its ways with signals, which commands would inherit.
@@ -111,6 +110,53 @@ fn drop_privileges() -> io::Result<()> {
     Ok(rustix::thread::set_no_new_privs(true)?)
 }
 
+/// Starts the first process of the namespace. When it ends, so does all that is in it.
+fn start_reaper() -> io::Result<Pid> {
+    #[expect(unsafe_code, reason = "a process that runs no program")]
+    // SAFETY: this process has one thread, so the child may do whatever it may.
+    let forked = unsafe { libc::fork() };
+    if forked == 0 {
+        reap();
+    }
+    Pid::from_raw(forked.max(0)).ok_or_else(io::Error::last_os_error)
+}
+
+/// Waits for whatever ends, as long as the porter lives.
+fn reap() -> ! {
+    #[expect(unsafe_code, reason = "no library has these calls")]
+    // SAFETY: an empty set is a valid one, made by the call for it; what owns the descriptors that
+    // are closed is not used any more.
+    let children_ended = unsafe {
+        libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0);
+        let mut set = MaybeUninit::uninit();
+        libc::sigemptyset(set.as_mut_ptr());
+        let mut set = set.assume_init();
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        set
+    };
+    if rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
+        end();
+    }
+    loop {
+        while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
+        let mut signal = 0;
+        #[expect(unsafe_code, reason = "no library has this call")]
+        // SAFETY: both outlive the call.
+        unsafe {
+            libc::sigwait(&raw const children_ended, &raw mut signal)
+        };
+    }
+}
+
+fn end() -> ! {
+    #[expect(unsafe_code, reason = "exit would run what the launcher registered")]
+    // SAFETY: ends the process at once; touches no memory.
+    unsafe {
+        libc::_exit(0)
+    }
+}
+
 /// Starts commands until nobody asks for one.
 fn serve(socket: &UnixStream) {
     let mut stack = vec![0_u128; STACK_BYTES / size_of::<u128>()];
@@ -125,7 +171,9 @@ fn serve(socket: &UnixStream) {
             None => Err((Step::Preparing, Errno::BADMSG.raw_os_error())),
         };
         let mut writer = socket;
-        if writer.write_all(&message::answer_to_bytes(answer)).is_err() {
+        let is_heard = writer.write_all(&message::answer_to_bytes(answer)).is_ok();
+        // So says a namespace of processes whose first one is gone.
+        if !is_heard || answer == Err((Step::Preparing, libc::ENOMEM)) {
             return;
         }
     }
@@ -197,10 +245,10 @@ impl<'a> Start<'a> {
         // SAFETY: the stack is aligned, nobody else's, and large enough for `become_command`; what
         // it points to outlives the call, which returns when the child uses this memory no more.
         let cloned = unsafe { libc::clone(become_command, top, flags, own) };
-        match (Pid::from_raw(cloned), self.refused.get()) {
-            (Some(pid), None) if cloned > 0 => Ok(pid),
-            (Some(_), Some(refused)) if cloned > 0 => Err(refused),
-            _ => Err((Step::Preparing, last_error())),
+        match (Pid::from_raw(cloned.max(0)), self.refused.get()) {
+            (None, _) => Err((Step::Preparing, last_error())),
+            (Some(_), Some(refused)) => Err(refused),
+            (Some(pid), None) => Ok(pid),
         }
     }
 

@@ -6,6 +6,9 @@
 //!
 //! It is in no Landlock domain and each command is in one of its own, so no command can look into
 //! it, stop it, or reach another. If it is lost all the same, the box is made anew.
+//!
+//! On kernels whose Landlock does not keep signals in, commands are in a namespace of processes,
+//! which has the porter outside. Its first process, the **reaper**, adopts what they leave.
 
 mod inside;
 mod message;
@@ -29,15 +32,19 @@ pub(super) use message::{Errand, Step};
 const ANSWER_WAIT: Duration = Duration::from_secs(5);
 /// Why a box could not be made, at most.
 const REASON_BYTES_MAX: u64 = 4096;
-/// What a porter says when it stands in its box.
+/// What a porter says when it stands in its box; the number of its reaper follows, or 0.
 const STANDS: &[u8; 4] = b"done";
 
 /// A running porter; it ends when this is dropped.
 pub(super) struct Porter {
     pid: Pid,
+    reaper: Option<Pid>,
     socket: UnixStream,
     is_lost: AtomicBool,
 }
+
+/// A porter that is making its box.
+pub(super) struct Arriving(Porter);
 
 /// What the commands of a box have in common.
 pub(super) struct House<'a> {
@@ -61,12 +68,12 @@ pub(super) fn try_to_stand() -> io::Result<()> {
     let plan = Plan { temp: "/proc".into(), ..Plan::default() };
     let filters = Filters::new(super::Network::None)?;
     let house = House { plan: &plan, filters: &filters, written_bytes_max: u64::MAX, mark: 0 };
-    Porter::new(&house).map(drop)
+    Porter::send(&house)?.wait().map(drop)
 }
 
 impl Porter {
-    /// Makes a box and has somebody stand in it. Only for a process with one thread.
-    pub(super) fn new(house: &House<'_>) -> io::Result<Self> {
+    /// Sends somebody to make a box and stand in it. Only for a process with one thread.
+    pub(super) fn send(house: &House<'_>) -> io::Result<Arriving> {
         let (ours, theirs) = UnixStream::pair()?;
         #[expect(unsafe_code, reason = "the only way to make namespaces that are not our own")]
         // SAFETY: this process has one thread (an invariant of the launcher), so no lock is held
@@ -75,21 +82,10 @@ impl Porter {
         if forked == 0 {
             inside::stand(house, theirs);
         }
-        let pid = Pid::from_raw(forked).filter(|pid| pid.as_raw_pid() > 0);
-        let pid = pid.ok_or_else(io::Error::last_os_error)?;
+        let pid = Pid::from_raw(forked.max(0)).ok_or_else(io::Error::last_os_error)?;
         drop(theirs);
-        let porter = Self { pid, socket: ours, is_lost: AtomicBool::new(false) };
-        let mut socket = &porter.socket;
-        let mut said = [0; STANDS.len()];
-        socket.read_exact(&mut said)?;
-        if said != *STANDS {
-            let mut reason = said.to_vec();
-            socket.take(REASON_BYTES_MAX).read_to_end(&mut reason)?;
-            return Err(io::Error::other(String::from_utf8_lossy(&reason)));
-        }
-        porter.socket.set_read_timeout(Some(ANSWER_WAIT))?;
-        porter.socket.set_write_timeout(Some(ANSWER_WAIT))?;
-        Ok(porter)
+        let is_lost = AtomicBool::new(false);
+        Ok(Arriving(Self { pid, reaper: None, socket: ours, is_lost }))
     }
 
     /// Starts a command: the first descriptor is the ruleset that binds it, the others are its
@@ -123,6 +119,11 @@ impl Porter {
         self.pid
     }
 
+    /// The process that adopts what its commands leave, unless the launcher does.
+    pub(super) fn reaper(&self) -> Option<Pid> {
+        self.reaper
+    }
+
     fn ask(&self, bytes: &[u8], descriptors: [BorrowedFd<'_>; DESCRIPTORS]) -> io::Result<Answer> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -134,6 +135,27 @@ impl Porter {
         let mut answer = [0; ANSWER_BYTES];
         socket.read_exact(&mut answer)?;
         message::answer_of(&answer).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+}
+
+impl Arriving {
+    /// Waits until it stands.
+    pub(super) fn wait(self) -> io::Result<Porter> {
+        let Self(mut porter) = self;
+        let mut socket = &porter.socket;
+        let mut said = [0; STANDS.len()];
+        socket.read_exact(&mut said)?;
+        if said != *STANDS {
+            let mut reason = said.to_vec();
+            socket.take(REASON_BYTES_MAX).read_to_end(&mut reason)?;
+            return Err(io::Error::other(String::from_utf8_lossy(&reason)));
+        }
+        let mut reaper = [0; size_of::<i32>()];
+        socket.read_exact(&mut reaper)?;
+        porter.socket.set_read_timeout(Some(ANSWER_WAIT))?;
+        porter.socket.set_write_timeout(Some(ANSWER_WAIT))?;
+        porter.reaper = Pid::from_raw(i32::from_ne_bytes(reaper));
+        Ok(porter)
     }
 }
 

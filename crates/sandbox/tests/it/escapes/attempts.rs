@@ -64,6 +64,7 @@ fn run(name: &str) -> io::Result<()> {
         | "device"
         | "open by handle" => of_files(name),
         "kill by descriptor"
+        | "kill by proc"
         | "ptrace"
         | "read memory"
         | "read memory by file"
@@ -79,6 +80,10 @@ fn run(name: &str) -> io::Result<()> {
         | "ssh-agent"
         | "dbus"
         | "datagram"
+        | "datagram from a pair"
+        | "datagram from a pair with a network"
+        | "raw datagram from a pair"
+        | "abstract from a pair"
         | "abstract"
         | "docker with a network"
         | "abstract with a network"
@@ -193,6 +198,10 @@ fn of_processes(name: &str) -> io::Result<()> {
             rustix::process::pidfd_send_signal(pidfd, Signal::KILL)?;
             return Ok(());
         }
+        "kill by proc" => {
+            let folder = fs::File::open(format!("/proc/{}", pid.as_raw_pid()))?;
+            return Ok(rustix::process::pidfd_send_signal(folder, Signal::KILL)?);
+        }
         "limits of others" => {
             let before = rustix::process::getrlimit(Resource::Nofile);
             rustix::process::prlimit(Some(pid), Resource::Nofile, before)?;
@@ -261,6 +270,12 @@ fn of_sockets(name: &str) -> io::Result<()> {
         "datagram" => {
             UnixDatagram::unbound()?.send_to(ESCAPED.as_bytes(), home.join("log.sock")).map(drop)
         }
+        "raw datagram from a pair" => from_a_pair(libc::SOCK_RAW, &log(&home)?),
+        "abstract from a pair" => {
+            let name = SocketAddr::from_abstract_name(variable("ABSTRACT"))?;
+            from_a_pair(libc::SOCK_DGRAM, &name)
+        }
+        name if name.starts_with("datagram from") => from_a_pair(libc::SOCK_DGRAM, &log(&home)?),
         "netlink" => {
             use rustix::net::{AddressFamily, SocketType};
             rustix::net::socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
@@ -275,6 +290,23 @@ fn of_sockets(name: &str) -> io::Result<()> {
 
 fn udp(server: (std::net::Ipv4Addr, u16), bytes: &[u8]) -> io::Result<()> {
     UdpSocket::bind("127.0.0.1:0")?.send_to(bytes, server).map(drop)
+}
+
+fn log(home: &std::path::Path) -> io::Result<SocketAddr> {
+    SocketAddr::from_pathname(home.join("log.sock"))
+}
+
+/// One end of a pair sends to somebody else.
+fn from_a_pair(kind: i32, address: &SocketAddr) -> io::Result<()> {
+    let mut ends = [0; 2];
+    #[expect(unsafe_code, reason = "the library makes no raw ones")]
+    // SAFETY: there is room for two numbers; what they name is new, and owned by nobody.
+    let end = unsafe {
+        let kind = kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        heard(libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()).into())?;
+        <UnixDatagram as std::os::fd::FromRawFd>::from_raw_fd(ends[0])
+    };
+    end.send_to_addr(ESCAPED.as_bytes(), address).map(drop)
 }
 
 fn unix(path: &std::path::Path) -> io::Result<()> {
@@ -389,7 +421,8 @@ fn end_child(pid: i64) -> i64 {
 /// Any other tells that the kernel looked at the arguments.
 fn heard(result: i64) -> io::Result<()> {
     let error = io::Error::last_os_error();
-    let refusals = [libc::EPERM, libc::EACCES, libc::EROFS, libc::ENOSYS, libc::ENOENT];
+    let refusals =
+        [libc::EPERM, libc::EACCES, libc::EROFS, libc::ENOSYS, libc::ENOENT, libc::ESRCH];
     match result < 0 && error.raw_os_error().is_some_and(|errno| refusals.contains(&errno)) {
         true => Err(error),
         false => Ok(()),

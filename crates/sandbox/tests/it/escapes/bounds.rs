@@ -3,7 +3,7 @@
 use heeler_sandbox::{Bound, Confinement, Exit, Limits};
 
 use crate::harness::Case;
-use crate::place::Place;
+use crate::place::{Place, VERSIONS};
 
 pub(crate) const CASES: &[Case] = crate::cases![
     memory_is_bounded,
@@ -32,14 +32,16 @@ async fn check(script: &str, limits: Limits, expected: Bound) {
     let place = Place::new();
     let free = place.finish(command(&place)).await;
     assert_eq!((free.exit, free.bound.clone()), (Exit::Code(0), None), "{script}: {}", free.output);
-    let place = Place::new();
-    let mut confines = place.confines();
-    confines.limits = limits;
-    let held = command(&place).confinement(Confinement::Box(confines.into()));
-    let held = place.finish(held).await;
-    let output = &held.output[..held.output.len().min(200)];
-    assert_eq!(held.bound, Some(expected), "{script}: {:?} {output}", held.exit);
-    assert_ne!(held.exit, Exit::Code(0), "{script}");
+    for landlock in VERSIONS {
+        let place = Place::on(landlock);
+        let mut confines = place.confines();
+        confines.limits = limits;
+        let held = command(&place).confinement(Confinement::Box(confines.into()));
+        let held = place.finish(held).await;
+        let output = &held.output[..held.output.len().min(200)];
+        assert_eq!(held.bound, Some(expected.clone()), "{script}: {:?} {output}", held.exit);
+        assert_ne!(held.exit, Exit::Code(0), "{script}");
+    }
 }
 
 async fn memory_is_bounded() {

@@ -25,6 +25,7 @@ pub(super) enum Reaches {
     Unix,
     Datagram,
     Abstract,
+    AbstractDatagram,
     /// The process outside, which ends.
     Victim,
 }
@@ -37,6 +38,7 @@ pub(crate) struct Outside {
     unix: UnixListener,
     datagram: UnixDatagram,
     hidden: UnixListener,
+    hidden_datagram: UnixDatagram,
     hidden_name: String,
     memory: SharedMemory,
     victim: Child,
@@ -73,6 +75,8 @@ impl Outside {
         let address = SocketAddr::from_abstract_name(&hidden_name).unwrap();
         let hidden = UnixListener::bind_addr(&address).unwrap();
         hidden.set_nonblocking(true).unwrap();
+        let hidden_datagram = UnixDatagram::bind_addr(&address).unwrap();
+        hidden_datagram.set_nonblocking(true).unwrap();
         #[expect(clippy::disallowed_methods, reason = "it has to be outside of every launcher")]
         let mut victim = std::process::Command::new(std::env::current_exe().unwrap());
         victim.arg(VICTIM_MODE).env("VICTIM_SECRET", SECRET).arg(place.home.join(".netrc"));
@@ -87,6 +91,7 @@ impl Outside {
             unix,
             datagram,
             hidden,
+            hidden_datagram,
             hidden_name,
             memory: SharedMemory::new(),
             victim,
@@ -125,6 +130,7 @@ impl Outside {
             Reaches::Unix => self.unix.accept().is_ok_and(|(stream, _)| is_heard(stream)),
             Reaches::Datagram => self.datagram.recv(&mut [0; 64]).is_ok(),
             Reaches::Abstract => self.hidden.accept().is_ok_and(|(stream, _)| is_heard(stream)),
+            Reaches::AbstractDatagram => self.hidden_datagram.recv(&mut [0; 64]).is_ok(),
             Reaches::Victim => is_dead_soon(self.victim.id()),
         }
     }

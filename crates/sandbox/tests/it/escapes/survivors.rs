@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use heeler_sandbox::{Confinement, Launcher};
+use heeler_sandbox::Confinement;
 
 use crate::harness::Case;
-use crate::place::Place;
+use crate::place::{Place, VERSIONS};
 use crate::processes::{assert_alive, kill, wait_dead};
 
 pub(crate) const CASES: &[Case] = crate::cases![
@@ -14,18 +14,18 @@ pub(crate) const CASES: &[Case] = crate::cases![
     nothing_outlives_the_launcher_of_a_confined_command,
 ];
 
-/// Ways to be left behind; each prints the survivor's id.
+/// Ways to be left behind; each prints the survivor's id as it is outside of every namespace.
 const WAYS: [&str; 5] = [
-    "sh -c 'echo $$; exec sleep 1000' &",
-    "(sh -c 'echo $$; exec sleep 1000' &)",
-    "setsid sh -c 'echo $$; exec sleep 1000' &",
-    "(setsid sh -c 'setsid sh -c \"echo \\$\\$; exec sleep 1000\" &' &)",
-    "sh -c 'trap \"\" TERM HUP INT; echo $$; exec sleep 1000' &",
+    "sh -c 'read pid rest </proc/self/stat; echo $pid; exec sleep 1000' &",
+    "(sh -c 'read pid rest </proc/self/stat; echo $pid; exec sleep 1000' &)",
+    "setsid sh -c 'read pid rest </proc/self/stat; echo $pid; exec sleep 1000' &",
+    "(setsid sh -c 'setsid sh -c \"read pid rest </proc/self/stat; echo \\$pid; exec sleep 1000\" &' &)",
+    "sh -c 'trap \"\" TERM HUP INT; read pid rest </proc/self/stat; echo $pid; exec sleep 1000' &",
 ];
 
 async fn nothing_outlives_a_confined_command() {
-    for way in WAYS {
-        let place = Place::new();
+    for (way, landlock) in WAYS.iter().flat_map(|way| VERSIONS.map(|version| (way, version))) {
+        let place = Place::on(landlock);
         let free = left_behind(way);
         assert_alive(&[free], true);
         kill(free);
@@ -41,17 +41,19 @@ async fn nothing_outlives_a_confined_command() {
 }
 
 async fn nothing_outlives_the_launcher_of_a_confined_command() {
-    let place = Place::new();
-    let launcher = Launcher::new();
-    let launcher_pid = launcher.warm().await.unwrap();
-    let command = place.sh("(setsid sh -c 'echo $$; exec sleep 1000' &); exec sleep 1000");
-    let command = command.confinement(Confinement::Box(place.confines().into()));
-    let mut child = launcher.run(&command).await.unwrap();
-    let pid = read_pid(&mut child).await;
-    assert_alive(&[pid, child.pid()], true);
-    kill(launcher_pid);
-    child.wait().await.unwrap_err();
-    wait_dead(&[pid, child.pid()]);
+    for landlock in VERSIONS {
+        let place = Place::on(landlock);
+        let launcher_pid = place.launcher.warm().await.unwrap();
+        let script = "(setsid sh -c 'read pid rest </proc/self/stat; echo $pid; exec sleep 1000' &)
+            exec sleep 1000";
+        let command = place.sh(script).confinement(Confinement::Box(place.confines().into()));
+        let mut child = place.launcher.run(&command).await.unwrap();
+        let pid = read_pid(&mut child).await;
+        assert_alive(&[pid, child.pid()], true);
+        kill(launcher_pid);
+        child.wait().await.unwrap_err();
+        wait_dead(&[pid, child.pid()]);
+    }
 }
 
 async fn read_pid(child: &mut heeler_sandbox::Child) -> u32 {

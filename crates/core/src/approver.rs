@@ -9,7 +9,8 @@ use crate::{BoxFuture, Decision, OpenPermission};
 ///
 /// The driver calls it once per request and runs several at the same time; a decision that comes
 /// through the session first wins, and the future is dropped. `None`, a panic, or an approver that
-/// is gone count as a denial.
+/// is gone count as a denial. A decision that cannot be used, such as an edited input that does not
+/// fit its tool, is given back: it is asked again with the objection, a few times.
 pub trait Approver: Send + Sync + 'static {
     /// Decides about one request.
     fn decide(&self, request: OpenPermission) -> BoxFuture<Option<Decision>>;
@@ -80,12 +81,13 @@ mod tests {
     /// What an approver is called and what it answers to three requests.
     fn check(approver: &dyn Approver, name: &str, expected: [Option<Decision>; 3]) {
         let request = OpenPermission {
-            id: PermissionId { call: CallId { turn: 1, round: 1, index: 0 } },
+            id: PermissionId::first(CallId { turn: 1, round: 1, index: 0 }),
             tool: "Bash".into(),
             input: RawJson::empty_object(),
             summary: "Bash {}".into(),
             reason: PermissionReason::Repeated(5),
             offer: None,
+            objection: None,
         };
         let answers = [(); 3].map(|()| approver.decide(request.clone()).now_or_never().flatten());
         assert_eq!((approver.name(), answers), (name, expected));

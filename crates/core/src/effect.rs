@@ -29,8 +29,8 @@ pub enum EffectId {
     Trim(u32),
     /// Ask the model: turn, round, attempt.
     Model(u32, u32, u32),
-    /// Plan a call.
-    Plan(CallId),
+    /// Plan a call, after so many answers about it.
+    Plan(CallId, u32),
     /// Ask for a permission.
     Ask(PermissionId),
     /// Run a call.
@@ -79,6 +79,8 @@ pub enum EffectKind {
     PlanCall {
         /// The call.
         call: CallId,
+        /// Answers that were given about it before.
+        answered_before: u32,
         /// The tool's name as the model wrote it.
         name: String,
         /// The model's input.

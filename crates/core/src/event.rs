@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
     CallId, CompactionCause, Cost, Decision, EpochCause, HookEnd, HookEvent, Limits, Message,
@@ -167,6 +167,7 @@ pub enum Event {
         /// The request.
         id: PermissionId,
         /// The answer.
+        #[serde(serialize_with = "decision_as_json")]
         decision: Decision,
         /// Who gave it.
         by: String,
@@ -278,9 +279,37 @@ pub enum Event {
     },
 }
 
+/// Writes an edited input as itself, for readers outside; the journal keeps its very bytes.
+fn decision_as_json<S: Serializer>(decision: &Decision, serializer: S) -> Result<S::Ok, S::Error> {
+    match decision {
+        Decision::Edited { input } => {
+            serde_json::json!({ "edited": { "input": input.value() } }).serialize(serializer)
+        }
+        decision => decision.serialize(serializer),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_edited_input_is_written_as_json() {
+        let input = crate::RawJson::parse(r#"{"command": "ls"}"#).unwrap();
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        let (id, by) = (PermissionId::first(call), "me".to_owned());
+        let line = |decision| {
+            serde_json::to_string(&Event::PermissionDecided { id, decision, by: by.clone() })
+                .unwrap()
+        };
+        let head = r#"{"type":"permission_decided","id":{"call":"1.1.0"},"decision":"#;
+        for (decision, expected) in [
+            (Decision::Edited { input }, r#"{"edited":{"input":{"command":"ls"}}}"#),
+            (Decision::Once, r#""once""#),
+        ] {
+            assert_eq!(line(decision), format!(r#"{head}{expected},"by":"me"}}"#));
+        }
+    }
 
     #[test]
     fn the_main_agent_is_not_written_and_a_child_by_the_calls_that_made_it() {

@@ -118,17 +118,38 @@ impl<'de> Deserialize<'de> for CallId {
     }
 }
 
-/// Names one permission request. A call asks at most once for each reason, so the call's id and a
-/// count are enough, and a request asked again after a crash keeps its id.
+/// Names one permission request: the call that asks, and how often it asked before. A request asked
+/// again after a crash keeps its id; one about another input, or for another reason after an answer,
+/// has the next, so that no late answer to the first is taken for one to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PermissionId {
     /// The call that asks.
     pub call: CallId,
+    /// Requests about it that were answered before, and left it waiting.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub answered_before: u32,
+}
+
+impl PermissionId {
+    /// The first request about a call.
+    #[must_use]
+    pub fn first(call: CallId) -> Self {
+        Self { call, answered_before: 0 }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+pub(crate) fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl fmt::Display for PermissionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.call)
+        write!(f, "{}", self.call)?;
+        match self.answered_before {
+            0 => Ok(()),
+            n => write!(f, "+{n}"),
+        }
     }
 }
 
@@ -181,7 +202,8 @@ mod tests {
     fn call_ids_round_trip() {
         let id = CallId { turn: 3, round: 1, index: 20 };
         assert_eq!(id.to_string().parse::<CallId>().unwrap(), id);
-        assert_eq!(PermissionId { call: id }.to_string(), "3.1.20");
+        assert_eq!(PermissionId::first(id).to_string(), "3.1.20");
+        assert_eq!(PermissionId { call: id, answered_before: 2 }.to_string(), "3.1.20+2");
         assert_eq!(serde_json::to_string(&id).unwrap(), r#""3.1.20""#);
         assert_eq!(serde_json::from_str::<CallId>(r#""3.1.20""#).unwrap(), id);
         for bad in ["", "3.1", "3.1.2.4", "3.x.2", "3.-1.2", "4294967296.1.0"] {

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::RawJson;
+
 /// A mask on top of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -195,6 +197,12 @@ pub enum Decision {
     Always {
         /// The rule.
         rule: Rule,
+    },
+    /// This call runs with another input, which is looked up and judged as the model's was: rules
+    /// that deny, and hooks, hold against it.
+    Edited {
+        /// The whole input it runs with instead.
+        input: RawJson,
     },
     /// The call does not run; the model is told why and goes on.
     Deny {

@@ -287,6 +287,10 @@ pub struct ModelFailed {
 pub struct CallPlanned {
     /// The call.
     pub call: CallId,
+    /// Answers that were given about it before: one of them may have changed its input, and a plan
+    /// from before that is none for it.
+    #[serde(default, skip_serializing_if = "crate::id::is_zero")]
+    pub answered_before: u32,
     /// What was found.
     pub plan: CallPlan,
 }

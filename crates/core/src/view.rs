@@ -86,6 +86,9 @@ pub struct OpenPermission {
     /// at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offer: Option<Rule>,
+    /// Why the answer before could not be used, told to who gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objection: Option<String>,
 }
 
 /// Writes raw JSON as itself, for readers outside; only ever serialised.
@@ -198,12 +201,13 @@ mod tests {
 
     fn asks(index: u32, summary: &str) -> Event {
         Event::PermissionRequested(OpenPermission {
-            id: PermissionId { call: call(index) },
+            id: PermissionId::first(call(index)),
             tool: "Bash".into(),
             input: RawJson::parse(r#"{"command":"ls"}"#).unwrap(),
             summary: summary.into(),
             reason: PermissionReason::Repeated(5),
             offer: None,
+            objection: None,
         })
     }
 
@@ -286,7 +290,7 @@ mod tests {
         let after = |event: Event| [&asked[..], &[event]].concat();
         check(&asked, "turn 1 ``, 1.1.1? b, 1.1.0? again");
         let decided = Event::PermissionDecided {
-            id: PermissionId { call: call(0) },
+            id: PermissionId::first(call(0)),
             decision: Decision::Once,
             by: "me".into(),
         };

@@ -58,6 +58,9 @@ pub enum DecideError {
     /// There is no such open request: somebody decided first, or the call is gone.
     #[error("there is no open request {0}: somebody decided it already, or its call ended")]
     NotOpen(PermissionId),
+    /// It is none that this request can be answered with; the request stays open.
+    #[error("the decision about {0} cannot be used: {1}; the request stays open")]
+    Unusable(PermissionId, String),
     /// The session is closed.
     #[error("the session is closed")]
     Closed,
@@ -160,7 +163,8 @@ impl Session {
     /// Answers a permission request; the first answer wins. `by` is written into the journal.
     ///
     /// # Errors
-    /// When the request is not open any more, or the session is closed.
+    /// When the request is not open any more, the decision cannot be used (an edited input that does
+    /// not fit its tool), or the session is closed.
     pub async fn decide(
         &self,
         id: PermissionId,

@@ -39,6 +39,7 @@ names! {
         ApproveTwice = "approve twice",
         Deny = "deny",
         DenyAndStop = "deny and stop",
+        Edit = "approve edited",
         Grant = "approve for session",
         Rule = "rule granted",
         Limits = "limits changed",
@@ -174,13 +175,12 @@ fn is_of(arm: Arm, fault: Fault) -> bool {
 fn is_reachable(arm: Arm, fault: Fault, pending: Pending) -> bool {
     use Pending::{Ask, Compact, Idle, Model, Plan, Run, Wall};
     match fault {
-        Fault::Approve | Fault::ApproveTwice | Fault::Deny | Fault::DenyAndStop | Fault::Grant => {
-            match arm {
-                Arm::Machine => matches!(pending, Ask | Run | Wall | Plan),
-                // It plans all calls of an answer before it asks about any.
-                Arm::Engine => matches!(pending, Ask | Run | Wall),
-            }
-        }
+        Fault::Approve
+        | Fault::ApproveTwice
+        | Fault::Deny
+        | Fault::DenyAndStop
+        | Fault::Edit
+        | Fault::Grant => matches!(pending, Ask | Run | Wall | Plan),
         // A call that only looks may begin while the answer still streams.
         Fault::CallFailed | Fault::CallHung | Fault::CallCrashed => {
             matches!(pending, Ask | Run | Wall | Plan) || (arm, pending) == (Arm::Engine, Model)

@@ -3,16 +3,22 @@
 use heeler_core::{Decision, RuleEffect};
 
 use crate::chance::Chance;
-use crate::scene;
+use crate::{scene, tools};
 
 /// An answer when nobody says what it should be.
 pub(crate) fn decision(chance: &mut Chance) -> Decision {
-    match chance.below(8) {
+    match chance.below(9) {
+        8 => edit(chance),
         0..4 => Decision::Once,
         4 => grant(chance),
         5 | 6 => Decision::Deny { reason: None },
         _ => Decision::DenyAndStop { reason: Some("enough".into()) },
     }
+}
+
+/// An approval of another input.
+pub(crate) fn edit(chance: &mut Chance) -> Decision {
+    Decision::Edited { input: tools::input(chance.below(5)) }
 }
 
 /// An approval for more than this call.

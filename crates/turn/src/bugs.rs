@@ -75,6 +75,8 @@ crate::seeded_bugs! {
     WidenedPolicy = "widened-policy",
     /// A denial without a reason lets the call run.
     DeniedRuns = "denied-runs",
+    /// What somebody made of an input runs without being looked up and judged.
+    UnjudgedEdit = "unjudged-edit",
     /// A policy that became stricter is not asked about calls that wait to start.
     ForgottenJudgement = "forgotten-judgement",
     /// A call whose input was cut runs with what came.

@@ -1,8 +1,8 @@
 //! What there is to perform, derived from the state alone.
 
 use heeler_core::{
-    CompactionCause, Effect, EffectId, EffectKind, EpochCause, LimitKind, PermissionId,
-    ProviderErrorKind, Timestamp, TurnOutcome, WakeCause,
+    CompactionCause, Effect, EffectId, EffectKind, EpochCause, LimitKind, ProviderErrorKind,
+    Timestamp, TurnOutcome, WakeCause,
 };
 
 use crate::bugs::{Bug, is_on};
@@ -145,15 +145,16 @@ impl State {
         for (at, call) in turn.calls.iter().enumerate() {
             let effect = match &call.status {
                 CallStatus::Unplanned => Some(Effect {
-                    id: EffectId::Plan(call.id),
+                    id: EffectId::Plan(call.id, call.answered_before),
                     kind: EffectKind::PlanCall {
                         call: call.id,
+                        answered_before: call.answered_before,
                         name: call.name.clone(),
                         input: call.input.clone(),
                     },
                 }),
                 CallStatus::Asking { reason, asked } => {
-                    let id = PermissionId { call: call.id };
+                    let id = call.permission_id();
                     Some(Effect {
                         id: EffectId::Ask(id),
                         kind: EffectKind::AskPermission {

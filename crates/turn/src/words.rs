@@ -1,5 +1,10 @@
 //! What the machine itself says to the model and the user, in one place.
 
+use heeler_core::{RawJson, truncate_chars};
+
+/// The most characters of a changed input that the model is shown.
+pub const INPUT_SHOWN_CHARS_MAX: usize = 1000;
+
 /// A call the user denied without a reason.
 pub const DENIED_BY_USER: &str = "The user denied this call.";
 /// A call that was still running or waiting when the turn was stopped.
@@ -39,6 +44,20 @@ pub const OVERFLOW_STAYS: &str = "the provider finds the request too long, and t
 #[must_use]
 pub fn invalid_input(reason: &str) -> String {
     format!("The call was not run: {reason}. Send the whole input again.")
+}
+
+/// A note to a call whose input somebody changed when they were asked about it.
+#[must_use]
+pub fn edited(input: &RawJson) -> String {
+    let shown = truncate_chars(input.get(), INPUT_SHOWN_CHARS_MAX);
+    format!("Note: the user changed the input of this call to {shown}")
+}
+
+/// An edited input that is one too many.
+#[must_use]
+pub fn edited_too_often() -> String {
+    let times = crate::limits::EDITS_MAX;
+    format!("the input of this call was changed {times} times already; allow or deny it as it is")
 }
 
 /// A call that somebody would have to allow.

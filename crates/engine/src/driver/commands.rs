@@ -196,10 +196,14 @@ impl Driver {
         decision: Decision,
         by: String,
     ) -> Result<Result<(), DecideError>, StoreError> {
-        let is_open = self.state.view().permissions.iter().any(|open| open.id == id);
-        if !is_open && !is_on(Bug::DecidedTwice) {
-            return Ok(Err(DecideError::NotOpen(id)));
-        }
+        let decision = match self.state.open_permission(id) {
+            Some(open) => match self.reading().decision(&open, decision) {
+                Ok(decision) => decision,
+                Err(why) => return Ok(Err(DecideError::Unusable(id, why))),
+            },
+            None if is_on(Bug::DecidedTwice) => decision,
+            None => return Ok(Err(DecideError::NotOpen(id))),
+        };
         let durability = match decision {
             Decision::Always { .. } => Durability::Synced,
             _ => Durability::Written,

@@ -9,13 +9,12 @@ use heeler_core::{
     truncate_chars,
 };
 use heeler_turn::limits::ENDS_REFUSED_MAX;
+use heeler_turn::words::INPUT_SHOWN_CHARS_MAX;
 
 use super::Driver;
 use crate::hooks::{Asker, answered};
 use crate::{Toolset, pipeline};
 
-/// The most characters of a changed input that the model is shown.
-const INPUT_SHOWN_CHARS_MAX: usize = 1000;
 /// How long hooks may take when a session is closed, whatever limit they have.
 const SESSION_END_MILLIS_MAX: u64 = 5_000;
 
@@ -70,12 +69,13 @@ impl Driver {
         let Some(asker) = self.asker() else { return };
         let Effect { id, kind } = effect;
         match kind {
-            EffectKind::PlanCall { call, name, input } => {
+            EffectKind::PlanCall { call, answered_before, name, input } => {
                 let (tools, workspace) = (self.tools.clone(), self.workspace.clone());
                 self.spawn(id, CancellationToken::new(), async move {
                     let planning = Planning { tools, workspace, name };
                     let plan = planning.ask(&asker, call, &input).await;
-                    let record = Record::CallPlanned(Box::new(CallPlanned { call, plan }));
+                    let planned = CallPlanned { call, answered_before, plan };
+                    let record = Record::CallPlanned(Box::new(planned));
                     Outcome { effect: id, records: vec![record] }
                 });
             }

@@ -4,6 +4,7 @@
 //! what is new in one append, apply them, tell watchers, and only then act. What comes back from
 //! effects and commands goes the same way.
 
+mod ask;
 mod checkpoint;
 mod commands;
 mod eager;

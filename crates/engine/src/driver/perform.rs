@@ -1,27 +1,21 @@
 //! Starts effects: their first records in one append, then what they do.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures::stream::FuturesUnordered;
-use futures::{FutureExt, StreamExt as _};
 use heeler_core::{
-    AgentPath, Approver, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionFailed,
-    CompactionStarted, Decision, Durability, Effect, EffectId, EffectKind, EpochCause,
-    EpochStarted, HookAnswered, HookEvent, HookMoment, HookOutcome, HookVerdict, HookedCall,
-    InterruptCause, ModelStarted, OpenPermission, Outcome, PermissionAsked, PermissionDecided,
-    PermissionId, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
-    WakeCause, input_summary,
+    AgentPath, CallId, CallPlanned, CancellationToken, CompactionFailed, CompactionStarted,
+    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, InterruptCause,
+    ModelStarted, Outcome, PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp,
+    ToolContext, ToolOutput, WakeCause,
 };
-use heeler_turn::verdict;
 use sha2::{Digest, Sha256};
 use tokio::task::{AbortHandle, Id};
 
 use super::Driver;
+use super::ask::decided;
 use super::held::show_progress;
 use super::running::Task;
 use crate::bugs::{Bug, is_on};
-use crate::hooks::answered;
 use crate::pipeline::{self, Executed, Execution};
 use crate::toolset::short_hex;
 
@@ -97,10 +91,11 @@ impl Driver {
                     reserve: *reserve,
                 })]
             }
-            EffectKind::PlanCall { call, name, input } => {
+            EffectKind::PlanCall { call, answered_before, name, input } => {
                 let planned = self.eager.plan_of(*call, name, input);
                 let plan = planned.unwrap_or_else(|| self.plan(name, input));
-                vec![Record::CallPlanned(Box::new(CallPlanned { call: *call, plan }))]
+                let (call, answered_before) = (*call, *answered_before);
+                vec![Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))]
             }
             EffectKind::AskPermission { id, reason, asked: false, .. } => {
                 vec![Record::PermissionAsked(PermissionAsked { id: *id, reason: reason.clone() })]
@@ -126,14 +121,11 @@ impl Driver {
                 self.tools = self.parts.tools.clone();
                 self.start_stream(id, reserve.output);
             }
-            EffectKind::AskPermission { id: request, reason, name, input, .. } => {
-                let summary = input_summary(&name, input.get());
-                let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
-                let call = calls.into_iter().find(|call| call.id == request.call);
-                let offer = call.and_then(|call| verdict::offer(&name, &call.facts));
-                let open =
-                    OpenPermission { id: request, tool: name, input, summary, reason, offer };
-                self.ask(id, open);
+            EffectKind::AskPermission { id: request, .. } => {
+                // It is open from the record on that was just written.
+                if let Some(open) = self.state.open_permission(request) {
+                    self.ask(id, open);
+                }
             }
             EffectKind::RunCall { call, name, input, confined, .. } => {
                 self.run_call(id, call, Run { name, input, confined });
@@ -208,49 +200,6 @@ impl Driver {
         }
     }
 
-    /// Asks the approvers, if there are any; a decision by id makes this effect disappear.
-    fn ask(&mut self, id: EffectId, open: OpenPermission) {
-        let request = open.id;
-        let asker = self.asker_for(HookEvent::PermissionRequest, &open.tool);
-        let call =
-            HookedCall { id: request.call, tool: open.tool.clone(), input: open.input.clone() };
-        let moment = HookMoment::PermissionRequest { call, reason: open.reason.clone() };
-        let answer: BoxFuture<Answer> = match self.parts.approvers.as_slice() {
-            [] if self.log.has_readers() => Box::pin(std::future::pending()),
-            // Nobody is there who could see the request, let alone answer it.
-            [] => Box::pin(std::future::ready((None, "nobody".into()))),
-            approvers => Box::pin(first_answer(approvers.to_vec(), open)),
-        };
-        let expiry = self.expiry();
-        self.spawn(id, CancellationToken::new(), async move {
-            if let Some(asker) = asker
-                && let Some(record) = decided_by_hook(request, &asker.ask(moment).await)
-            {
-                return Outcome { effect: id, records: vec![record] };
-            }
-            let (decision, by) = tokio::select! {
-                biased;
-                answer = answer => answer,
-                expired = expiry => expired,
-            };
-            Outcome { effect: id, records: vec![decided(request, decision, by)] }
-        });
-    }
-
-    /// The answer of time itself.
-    fn expiry(&self) -> impl Future<Output = Answer> + Send + use<> {
-        let millis = self.parts.permission_expiry_millis;
-        let clock = Arc::clone(&self.parts.clock);
-        async move {
-            if millis == 0 {
-                return std::future::pending().await;
-            }
-            clock.sleep_until(clock.now().plus(millis)).await;
-            let reason = Some("the permission request expired before anybody answered it".into());
-            (Some(Decision::Deny { reason }), "expiry".into())
-        }
-    }
-
     fn wake(&mut self, id: EffectId, at: Timestamp, cause: WakeCause) {
         let wait = self.parts.clock.sleep_until(at);
         self.spawn(id, CancellationToken::new(), async move {
@@ -308,48 +257,6 @@ fn durability_of(kind: &EffectKind) -> Durability {
         }
         _ => Durability::Written,
     }
-}
-
-/// A decision, if there is one, and who made it.
-type Answer = (Option<Decision>, String);
-
-/// The first decision of several; when none gives one, the last of them counts as having denied.
-async fn first_answer(approvers: Vec<Arc<dyn Approver>>, open: OpenPermission) -> Answer {
-    let mut asked: FuturesUnordered<_> = approvers
-        .into_iter()
-        .map(|approver| {
-            let open = open.clone();
-            async move {
-                let name = approver.name().to_owned();
-                let decide = async { approver.decide(open).await };
-                (AssertUnwindSafe(decide).catch_unwind().await.unwrap_or(None), name)
-            }
-        })
-        .collect();
-    let mut last = (None, "nobody".to_owned());
-    while let Some(answer) = asked.next().await {
-        if answer.0.is_some() {
-            return answer;
-        }
-        last = answer;
-    }
-    last
-}
-
-fn decided(id: PermissionId, decision: Option<Decision>, by: String) -> Record {
-    let decision = decision.unwrap_or(Decision::Deny {
-        reason: Some("nobody answered the permission request".into()),
-    });
-    Record::PermissionDecided(PermissionDecided { id, decision, by })
-}
-
-/// What hooks decided about a request; nothing when they leave it to others.
-fn decided_by_hook(id: PermissionId, outcome: &HookOutcome) -> Option<Record> {
-    if matches!(outcome.verdict, HookVerdict::Continue | HookVerdict::Ask { .. }) {
-        return None;
-    }
-    let answered = answered(HookEvent::PermissionRequest, outcome)?;
-    Some(Record::HookAnswered(Box::new(HookAnswered { call: Some(id.call), ..answered })))
 }
 
 /// What an effect comes to whose own task panicked. What it calls is caught before, so this is a

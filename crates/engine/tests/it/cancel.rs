@@ -237,7 +237,7 @@ fn a_cancel_while_somebody_is_asked_answers_the_call_and_the_question() {
         )
         .await;
         let id =
-            heeler_core::PermissionId { call: heeler_core::CallId { turn: 1, round: 1, index: 0 } };
+            heeler_core::PermissionId::first(heeler_core::CallId { turn: 1, round: 1, index: 0 });
         assert!(session.decide(id, Decision::Once, "late").await.is_err());
         assert_eq!(count.load(Ordering::SeqCst), 0);
     });

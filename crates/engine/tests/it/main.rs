@@ -14,6 +14,7 @@ mod contract;
 mod crash;
 mod durability;
 mod eager;
+mod edited;
 mod hooks;
 mod lease;
 mod limits;

@@ -1,13 +1,16 @@
 //! The calls of one answer, as the checker follows them.
 
 use heeler_core::{
-    Block, CallId, CallPlan, Decision, Entry, Facts, Message, ModelReplied, Record, Resource, Rule,
-    RuleEffect, Seq, Settings, ToolOutput,
+    Block, CallId, CallPlan, Decision, Entry, Facts, Message, ModelReplied, PermissionId, Record,
+    Resource, Rule, RuleEffect, Seq, Settings, ToolOutput,
 };
 
 use super::account::DEATHS_MAX;
 use super::{Checked, Invariant, ensure, permission};
 use crate::tools;
+
+/// How often an input may be changed; said here a second time.
+const EDITS_MAX: u32 = 8;
 
 /// The calls of one answer.
 pub(super) struct Batch {
@@ -28,6 +31,8 @@ struct Followed {
     /// Some policy in force since it was planned let it run.
     was_allowed: bool,
     is_asked: bool,
+    /// Answers about it that left it waiting.
+    answered_before: u32,
     decision: Option<bool>,
     running: Option<Seq>,
     output: Option<ToolOutput>,
@@ -49,6 +54,7 @@ impl Batch {
             is_planned: false,
             was_allowed: false,
             is_asked: false,
+            answered_before: 0,
             decision: None,
             running: None,
             output: None,
@@ -139,7 +145,7 @@ impl Batch {
         match &entry.record {
             Record::CallPlanned(planned) => {
                 let Some(call) = self.find(planned.call) else { return Ok(false) };
-                if call.is_planned {
+                if call.is_planned || call.answered_before != planned.answered_before {
                     return Ok(false);
                 }
                 call.is_planned = true;
@@ -149,12 +155,12 @@ impl Batch {
                 self.judge(settings, grants);
             }
             Record::PermissionAsked(asked) => {
-                if let Some(call) = self.find(asked.id.call).filter(|call| !call.is_done) {
+                if let Some(call) = self.asks(asked.id).filter(|call| !call.is_done) {
                     call.is_asked = true;
                 }
             }
             Record::PermissionDecided(decided) => {
-                return Ok(self.decided(decided.id.call, &decided.decision, settings, grants));
+                return Ok(self.decided(decided.id, &decided.decision, settings, grants));
             }
             Record::CallStarted { call } => {
                 self.started(*call, entry.seq, settings, grants, limits_moved, repeats)?;
@@ -173,13 +179,13 @@ impl Batch {
     /// The first answer counts, and only while the question is open.
     fn decided(
         &mut self,
-        id: CallId,
+        id: PermissionId,
         decision: &Decision,
         settings: &Settings,
         grants: &mut Vec<Rule>,
     ) -> bool {
         let open = |call: &&mut Followed| call.is_asked && !call.is_done;
-        let Some(call) = self.find(id).filter(open) else { return false };
+        let Some(call) = self.asks(id).filter(open) else { return false };
         call.is_asked = false;
         match decision {
             Decision::Once => call.decision = Some(true),
@@ -189,6 +195,16 @@ impl Batch {
                     grants.push(rule.clone());
                 }
                 self.judge(settings, grants);
+            }
+            Decision::Edited { .. } if call.answered_before >= EDITS_MAX => call.is_asked = true,
+            Decision::Edited { input } => {
+                // It is another call from here on, and one that somebody wants to run.
+                call.input = input.get().to_owned();
+                call.facts = tools::facts(&call.name, input).unwrap_or_default();
+                call.answered_before += 1;
+                call.is_planned = false;
+                call.was_allowed = false;
+                call.decision = Some(true);
             }
             Decision::Deny { .. } => call.decision = Some(false),
             Decision::DenyAndStop { .. } => {
@@ -311,6 +327,11 @@ impl Batch {
             })?;
         }
         Ok(())
+    }
+
+    /// The call whose request this is, or would be.
+    fn asks(&mut self, id: PermissionId) -> Option<&mut Followed> {
+        self.find(id.call).filter(|call| call.answered_before == id.answered_before)
     }
 
     fn find(&mut self, id: CallId) -> Option<&mut Followed> {

@@ -29,8 +29,14 @@ const ACTS: [Fault; 15] = [
 ];
 
 /// How people answer a request.
-const ANSWERS: [Fault; 5] =
-    [Fault::Approve, Fault::ApproveTwice, Fault::Deny, Fault::Grant, Fault::DenyAndStop];
+const ANSWERS: [Fault; 6] = [
+    Fault::Approve,
+    Fault::ApproveTwice,
+    Fault::Deny,
+    Fault::Grant,
+    Fault::DenyAndStop,
+    Fault::Edit,
+];
 
 impl World<'_> {
     /// Whether somebody acts now; `calm` times less often than usual.
@@ -219,6 +225,7 @@ impl World<'_> {
             Fault::Deny => Decision::Deny { reason: Some("no".into()) },
             Fault::DenyAndStop => Decision::DenyAndStop { reason: None },
             Fault::Grant => people::grant(self.chance),
+            Fault::Edit => people::edit(self.chance),
             _ => Decision::Once,
         };
         let durability = match decision {

@@ -50,9 +50,10 @@ impl World<'_> {
                 };
                 vec![Record::ModelStarted(started)]
             }
-            EffectKind::PlanCall { call, name, input } => {
+            EffectKind::PlanCall { call, answered_before, name, input } => {
                 let plan = tools::plan(name, input, self.chance);
-                vec![Record::CallPlanned(Box::new(CallPlanned { call: *call, plan }))]
+                let (call, answered_before) = (*call, *answered_before);
+                vec![Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))]
             }
             EffectKind::AskPermission { id, reason, asked: false, .. } => {
                 vec![Record::PermissionAsked(PermissionAsked { id: *id, reason: reason.clone() })]

@@ -130,6 +130,9 @@ impl Judge {
             Err(DecideError::NotOpen(id)) => {
                 told(!written, || format!("{by} was too late for {id}, and it is written"))
             }
+            Err(DecideError::Unusable(id, _)) => told(!written, || {
+                format!("{by} was told that {id} cannot be decided so, and it is")
+            }),
             Err(DecideError::Closed) => Ok(()),
         }
     }

@@ -46,8 +46,14 @@ const ACTS: [Fault; 20] = [
 ];
 
 /// How people answer a request.
-const ANSWERS: [Fault; 5] =
-    [Fault::Approve, Fault::ApproveTwice, Fault::Deny, Fault::Grant, Fault::DenyAndStop];
+const ANSWERS: [Fault; 6] = [
+    Fault::Approve,
+    Fault::ApproveTwice,
+    Fault::Deny,
+    Fault::Grant,
+    Fault::DenyAndStop,
+    Fault::Edit,
+];
 
 /// Everybody around one process, and the handle they share.
 pub(super) struct Crowd {
@@ -303,6 +309,10 @@ impl Crowd {
         let decision = match act {
             Fault::Deny => Decision::Deny { reason: Some("no".into()) },
             Fault::DenyAndStop => Decision::DenyAndStop { reason: None },
+            Fault::Edit => match self.outside.with(|inner| people::edit(&mut inner.chance)) {
+                Some(edit) => edit,
+                None => return,
+            },
             Fault::Grant => match self.outside.with(|inner| people::grant(&mut inner.chance)) {
                 Some(grant) => grant,
                 None => return,

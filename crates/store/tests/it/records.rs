@@ -245,8 +245,9 @@ fn call() -> impl Strategy<Value = Record> {
                 ToolOutput { content, is_error, for_user, silent, response_handled, spill, state }
             });
     prop_oneof![
-        (call_id(), plan)
-            .prop_map(|(call, plan)| Record::CallPlanned(Box::new(CallPlanned { call, plan }))),
+        (call_id(), 0..2u32, plan).prop_map(|(call, answered_before, plan)| {
+            Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
+        }),
         call_id().prop_map(|call| Record::CallStarted { call }),
         (call_id(), output, any::<u64>()).prop_map(|(call, output, millis)| {
             Record::CallFinished { call, output: Box::new(output), millis }
@@ -255,7 +256,10 @@ fn call() -> impl Strategy<Value = Record> {
 }
 
 fn permission() -> impl Strategy<Value = Record> {
-    let id = || call_id().prop_map(|call| PermissionId { call });
+    let id = || {
+        (call_id(), 0..2u32)
+            .prop_map(|(call, answered_before)| PermissionId { call, answered_before })
+    };
     let reason = prop_oneof![
         text().prop_map(PermissionReason::Policy),
         any::<u32>().prop_map(PermissionReason::Repeated)
@@ -263,6 +267,7 @@ fn permission() -> impl Strategy<Value = Record> {
     let decision = prop_oneof![
         Just(Decision::Once),
         rule().prop_map(|rule| Decision::Always { rule }),
+        raw().prop_map(|input| Decision::Edited { input }),
         option::of(text()).prop_map(|reason| Decision::DenyAndStop { reason }),
     ];
     prop_oneof![

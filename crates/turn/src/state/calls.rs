@@ -1,9 +1,8 @@
-//! What planning, permission, start and end of a call do to the state.
+//! What planning, start and end of a call do to the state.
 
 use heeler_core::{
     CallId, CallPlan, CallPlanned, Decision, Event, Facts, HookVerdict, Judgement, LimitKind,
-    PermissionAsked, PermissionDecided, PermissionReason, Policy, RawJson, Rule, RuleEffect,
-    ToolOutput, TurnOutcome, Verdict, input_summary,
+    PermissionReason, Policy, RawJson, Rule, ToolOutput, TurnOutcome, Verdict, input_summary,
 };
 
 use super::{Announcer, Call, CallStatus, Phase, State, Turn};
@@ -15,14 +14,20 @@ impl State {
         let Some(call) = self.call_in(planned.call, |s| matches!(s, CallStatus::Unplanned)) else {
             return;
         };
+        if call.answered_before != planned.answered_before {
+            self.misfits += 1;
+            return;
+        }
         match &planned.plan {
             CallPlan::Invalid { error } => self.answer_invalid(planned.call, error, out),
             CallPlan::Ready { facts, input, notes, hook } => {
                 call.facts = facts.clone();
                 call.hook = hook.clone();
-                call.notes = notes.clone();
+                call.notes.extend(notes.iter().cloned());
                 if let Some(input) = input {
                     call.input = input.clone();
+                    // Nobody has seen this one.
+                    call.decided_by = None;
                 }
                 self.judge_call(planned.call, out);
             }
@@ -39,8 +44,13 @@ impl State {
             return self.deny_and_stop(id, &text, out);
         }
         let Judgement { verdict, confined, .. } = judge(&self.settings.policy, &self.grants, call);
+        let decided_by = call.decided_by.take();
         let reason = match (verdict, repeated) {
             (Verdict::Deny { by }, _) => return self.refuse(id, &by, out),
+            (Verdict::Ask { .. } | Verdict::Allow { .. }, _) if let Some(by) = decided_by => {
+                call.status = CallStatus::Ready { by: format!("decision of {by}"), confined };
+                return;
+            }
             (Verdict::Ask { why }, _) if !interactive => {
                 return self.refuse(id, &words::nobody_to_ask(&why), out);
             }
@@ -152,86 +162,6 @@ impl State {
         }
     }
 
-    pub(super) fn on_permission_asked(&mut self, asked: &PermissionAsked, out: &mut Announcer) {
-        let (id, seq) = (asked.id.call, self.seq);
-        let waits = |s: &CallStatus| matches!(s, CallStatus::Asking { asked: false, .. });
-        let Some(call) = self.call_in(id, waits) else { return };
-        call.asked_at = seq;
-        call.status = CallStatus::Asking { reason: asked.reason.clone(), asked: true };
-        if let Some(open) = call.open_permission() {
-            out.say(|| Event::PermissionRequested(open));
-        }
-    }
-
-    /// Takes an answer. A denial by the policy stands whatever anybody answers.
-    pub(super) fn on_permission_decided(
-        &mut self,
-        decided: &PermissionDecided,
-        out: &mut Announcer,
-    ) {
-        let id = decided.id.call;
-        let waits = |s: &CallStatus| matches!(s, CallStatus::Asking { asked: true, .. });
-        if self.call_in(id, waits).is_none() {
-            return;
-        }
-        out.say(|| Event::PermissionDecided {
-            id: decided.id,
-            decision: decided.decision.clone(),
-            by: decided.by.clone(),
-        });
-        match &decided.decision {
-            Decision::Once => self.let_run(id, &decided.by, out),
-            Decision::Session { rule } | Decision::Always { rule } => {
-                // A decision can only widen: a rule that is no allow rule grants nothing.
-                if rule.effect == RuleEffect::Allow {
-                    self.grants.push(rule.clone());
-                }
-                self.let_run(id, &decided.by, out);
-                self.judge_again(out);
-            }
-            Decision::Deny { reason: None } if is_on(Bug::DeniedRuns) => {
-                self.let_run(id, &decided.by, out);
-            }
-            Decision::Deny { reason } => {
-                self.finish(id, ToolOutput::error(denial(reason.as_deref())), 0, out);
-            }
-            Decision::DenyAndStop { reason } => {
-                self.deny_and_stop(id, &denial(reason.as_deref()), out);
-            }
-        }
-    }
-
-    pub(super) fn let_run(&mut self, id: CallId, by: &str, out: &mut Announcer) {
-        let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
-        let Judgement { verdict, confined, .. } = judge(&self.settings.policy, &self.grants, call);
-        match verdict {
-            Verdict::Deny { by } => self.refuse(id, &by, out),
-            Verdict::Ask { .. } | Verdict::Allow { .. } => {
-                call.status = CallStatus::Ready { by: format!("decision of {by}"), confined };
-            }
-        }
-    }
-
-    /// Ends the turn: what has not started is answered as not run, what runs is let finish.
-    pub(super) fn deny_and_stop(&mut self, id: CallId, text: &str, out: &mut Announcer) {
-        if let Some(turn) = &mut self.turn {
-            turn.ends_after_batch = Some(TurnOutcome::Denied { reason: text.to_owned() });
-            let unstarted: Vec<CallId> = turn
-                .calls
-                .iter()
-                .filter(|call| {
-                    call.id != id
-                        && !matches!(call.status, CallStatus::Started { .. } | CallStatus::Done(_))
-                })
-                .map(|call| call.id)
-                .collect();
-            for other in unstarted {
-                turn.finish_call(other, ToolOutput::error(words::CANCELLED_UNSTARTED), 0, out);
-            }
-        }
-        self.finish(id, ToolOutput::error(text), 0, out);
-    }
-
     pub(super) fn on_call_started(&mut self, id: CallId, out: &mut Announcer) {
         let ready = |s: &CallStatus| matches!(s, CallStatus::Ready { .. });
         let Some(call) = self.call_in(id, ready) else { return };
@@ -286,7 +216,13 @@ impl State {
         })
     }
 
-    fn finish(&mut self, id: CallId, output: ToolOutput, millis: u64, out: &mut Announcer) {
+    pub(super) fn finish(
+        &mut self,
+        id: CallId,
+        output: ToolOutput,
+        millis: u64,
+        out: &mut Announcer,
+    ) {
         if let Some(turn) = &mut self.turn {
             turn.finish_call(id, output, millis, out);
         }
@@ -311,17 +247,10 @@ impl State {
 }
 
 /// What the policy and the hooks say of a planned call.
-fn judge(policy: &Policy, grants: &[Rule], call: &Call) -> Judgement {
+pub(super) fn judge(policy: &Policy, grants: &[Rule], call: &Call) -> Judgement {
     verdict::judge_heeding(policy, grants, &call.name, &call.facts, call.hook.as_ref())
 }
 
-fn find(turn: &mut Turn, id: CallId) -> Option<&mut Call> {
+pub(super) fn find(turn: &mut Turn, id: CallId) -> Option<&mut Call> {
     turn.calls.iter_mut().find(|call| call.id == id)
-}
-
-fn denial(reason: Option<&str>) -> String {
-    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
-        Some(reason) => format!("The user denied this call: {reason}"),
-        None => words::DENIED_BY_USER.to_owned(),
-    }
 }

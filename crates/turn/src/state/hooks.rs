@@ -1,8 +1,8 @@
 //! What hooks do to the state when they are heard, calls they were asked about beforehand aside.
 
 use heeler_core::{
-    Block, CallId, Decision, Event, HookAnswered, HookEvent, HookVerdict, InputOrigin,
-    PermissionId, TurnOutcome,
+    Block, Decision, Event, HookAnswered, HookEvent, HookVerdict, InputOrigin, PermissionId,
+    TurnOutcome,
 };
 
 use super::{Announcer, CallStatus, Phase, State};
@@ -48,28 +48,28 @@ impl State {
     /// A hook answers a request as somebody at a prompt would: what the policy denies stays denied.
     fn on_permission_heard(&mut self, answered: &HookAnswered, out: &mut Announcer) {
         let waits = |s: &CallStatus| matches!(s, CallStatus::Asking { asked: true, .. });
-        let Some(id) = answered.call.filter(|id| self.call_in(*id, waits).is_some()) else {
-            return;
-        };
+        let call = answered.call.and_then(|id| self.call_in(id, waits));
+        let Some(request) = call.map(|call| call.permission_id()) else { return };
+        let id = request.call;
         match &answered.verdict {
             HookVerdict::Continue | HookVerdict::Ask { .. } => {}
             HookVerdict::Allow { by, .. } => {
-                announce(id, by, Decision::Once, out);
+                announce(request, by, Decision::Once, out);
                 self.let_run(id, &hook_called(by), out);
             }
             HookVerdict::Deny { by, reason } => {
                 let reason = words::denied_by_hook(by, reason);
-                announce(id, by, Decision::Deny { reason: Some(reason.clone()) }, out);
+                announce(request, by, Decision::Deny { reason: Some(reason.clone()) }, out);
                 self.refuse(id, &reason, out);
             }
             HookVerdict::Broken { by, why } => {
                 let reason = words::broken_hook(by, why);
-                announce(id, by, Decision::Deny { reason: Some(reason.clone()) }, out);
+                announce(request, by, Decision::Deny { reason: Some(reason.clone()) }, out);
                 self.refuse(id, &reason, out);
             }
             HookVerdict::Stop { by, reason } => {
                 let text = words::stopped_by_hook(by, reason);
-                announce(id, by, Decision::DenyAndStop { reason: Some(reason.clone()) }, out);
+                announce(request, by, Decision::DenyAndStop { reason: Some(reason.clone()) }, out);
                 self.deny_and_stop(id, &text, out);
             }
         }
@@ -107,8 +107,7 @@ impl State {
     }
 }
 
-fn announce(call: CallId, by: &str, decision: Decision, out: &mut Announcer) {
-    let id = PermissionId { call };
+fn announce(id: PermissionId, by: &str, decision: Decision, out: &mut Announcer) {
     out.say(|| Event::PermissionDecided { id, decision, by: hook_called(by) });
 }
 

@@ -10,6 +10,7 @@ mod crash;
 mod epoch;
 mod hooks;
 mod model;
+mod permission;
 mod queue;
 mod turn;
 
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use announce::Announcer;
 pub use compaction::Compaction;
 pub use epoch::Epoch;
+pub use permission::objection;
 pub use queue::QueuedInput;
 pub use turn::{Call, CallStatus, Phase, Repeats, Turn};
 

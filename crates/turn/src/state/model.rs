@@ -137,6 +137,8 @@ impl State {
                 hook: None,
                 status: CallStatus::Unplanned,
                 asked_at: 0,
+                answered_before: 0,
+                decided_by: None,
                 deaths: 0,
             })
             .collect();

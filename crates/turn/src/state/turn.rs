@@ -104,6 +104,10 @@ pub struct Call {
     pub status: CallStatus,
     /// The record that asked somebody about it.
     pub asked_at: Seq,
+    /// Requests about it that were answered, and left it waiting.
+    pub answered_before: u32,
+    /// Who gave the input it is to run with, while that is looked up.
+    pub decided_by: Option<String>,
     /// Processes that died while it ran.
     pub deaths: u32,
 }
@@ -266,14 +270,21 @@ impl Call {
         Some(self.permission(reason.clone()))
     }
 
+    /// The id of the request about it that is or would be open.
+    #[must_use]
+    pub fn permission_id(&self) -> PermissionId {
+        PermissionId { call: self.id, answered_before: self.answered_before }
+    }
+
     pub(super) fn permission(&self, reason: PermissionReason) -> OpenPermission {
         OpenPermission {
-            id: PermissionId { call: self.id },
+            id: self.permission_id(),
             tool: self.name.clone(),
             input: self.input.clone(),
             summary: input_summary(&self.name, self.input.get()),
             reason,
             offer: verdict::offer(&self.name, &self.facts),
+            objection: None,
         }
     }
 

@@ -10,6 +10,7 @@ mod context;
 mod crash;
 mod denial;
 mod door;
+mod edited;
 mod fit;
 mod format;
 mod given;

@@ -43,7 +43,7 @@ fn failed(turn: u32, round: u32, attempt: u32) -> Record {
 
 fn planned(call: CallId) -> Record {
     let plan = CallPlan::Invalid { error: "late".into() };
-    Record::CallPlanned(Box::new(CallPlanned { call, plan }))
+    Record::CallPlanned(Box::new(CallPlanned { call, answered_before: 0, plan }))
 }
 
 fn finished(call: CallId) -> Record {
@@ -52,11 +52,11 @@ fn finished(call: CallId) -> Record {
 
 fn asked(call: CallId) -> Record {
     let reason = PermissionReason::Repeated(3);
-    Record::PermissionAsked(PermissionAsked { id: PermissionId { call }, reason })
+    Record::PermissionAsked(PermissionAsked { id: PermissionId::first(call), reason })
 }
 
 fn decided(call: CallId) -> Record {
-    let (id, by) = (PermissionId { call }, "late".into());
+    let (id, by) = (PermissionId::first(call), "late".into());
     Record::PermissionDecided(PermissionDecided { id, decision: Decision::Once, by })
 }
 

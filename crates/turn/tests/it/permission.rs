@@ -214,6 +214,6 @@ fn prompts_stand_in_order_of_asking() {
     );
     play.start_backwards();
     let open: Vec<PermissionId> = play.state.view().permissions.iter().map(|p| p.id).collect();
-    let id = |index| PermissionId { call: CallId { turn: 1, round: 1, index } };
+    let id = |index| PermissionId::first(CallId { turn: 1, round: 1, index });
     assert_eq!(open, [id(1), id(0)]);
 }

@@ -10,6 +10,8 @@ use heeler_turn::State;
 use heeler_turn::state::{Announcer, Call, CallStatus};
 use serde::Serialize;
 
+use super::edits::{Edit, Edits};
+
 /// How the answer to a call that the policy forbids begins.
 const NOT_ALLOWED: &str = "Not allowed: ";
 
@@ -34,6 +36,9 @@ pub(super) struct Deed {
     pub(super) summary: String,
     /// The whole input.
     pub(super) input: String,
+    /// What somebody made of the model's input before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) edits: Vec<Edit>,
     /// What it touches.
     pub(super) accesses: Vec<Access>,
     /// The rule, mode or decision that let it run.
@@ -79,7 +84,7 @@ impl fmt::Display for Ending {
 
 /// Folds the journal, and keeps what was done or denied, in order.
 pub(super) fn of(journal: &Journal) -> Audited {
-    let mut fold = Fold { state: State::new(), deeds: Vec::new() };
+    let mut fold = Fold { state: State::new(), edits: Edits::default(), deeds: Vec::new() };
     for entry in &journal.entries {
         fold.take(entry);
     }
@@ -88,12 +93,14 @@ pub(super) fn of(journal: &Journal) -> Audited {
 
 struct Fold {
     state: State,
+    edits: Edits,
     deeds: Vec<Deed>,
 }
 
 impl Fold {
     fn take(&mut self, entry: &Entry) {
         let started = self.started();
+        self.edits.take(entry, &self.state);
         let mut seen = Announcer::collecting();
         self.state.apply_announcing(entry, &mut seen);
         if let Record::CallStarted { call } = &entry.record {
@@ -122,9 +129,11 @@ impl Fold {
             None => unknown(entry, id),
             Some(call) => match &call.status {
                 CallStatus::Started { .. } if !is_side_effect(&call.facts) => return,
-                CallStatus::Started { by, .. } => deed(entry, call, Some(by.clone()), Ending::Open),
+                CallStatus::Started { by, .. } => {
+                    self.deed(entry, call, Some(by.clone()), Ending::Open)
+                }
                 // Records before it are missing, so nobody knows what it touched.
-                _ => deed(entry, call, None, Ending::Open),
+                _ => self.deed(entry, call, None, Ending::Open),
             },
         };
         self.deeds.push(deed);
@@ -141,7 +150,23 @@ impl Fold {
             None if ran && !only_read => ending,
             None => return,
         };
-        self.deeds.push(deed(entry, call, None, ending));
+        let deed = self.deed(entry, call, None, ending);
+        self.deeds.push(deed);
+    }
+
+    fn deed(&self, entry: &Entry, call: &Call, allowed_by: Option<String>, ending: Ending) -> Deed {
+        Deed {
+            seq: entry.seq,
+            at: entry.at,
+            call: call.id,
+            tool: call.name.clone(),
+            summary: input_summary(&call.name, call.input.get()),
+            input: call.input.get().to_owned(),
+            edits: self.edits.of(call.id),
+            accesses: call.facts.accesses.clone(),
+            allowed_by,
+            ending,
+        }
     }
 
     /// The calls that run.
@@ -185,7 +210,10 @@ fn denial(entry: &Entry, call: &Call) -> Option<String> {
                         None => format!("decision of {by}"),
                     })
                 }
-                Decision::Once | Decision::Session { .. } | Decision::Always { .. } => None,
+                Decision::Once
+                | Decision::Session { .. }
+                | Decision::Always { .. }
+                | Decision::Edited { .. } => None,
             }
         }
         Record::HookAnswered(answered) if answered.call == Some(call.id) => stop(&answered.verdict),
@@ -202,20 +230,6 @@ fn stop(verdict: &HookVerdict) -> Option<String> {
     Some(format!("the hook `{by}` stopped the turn: {reason}"))
 }
 
-fn deed(entry: &Entry, call: &Call, allowed_by: Option<String>, ending: Ending) -> Deed {
-    Deed {
-        seq: entry.seq,
-        at: entry.at,
-        call: call.id,
-        tool: call.name.clone(),
-        summary: input_summary(&call.name, call.input.get()),
-        input: call.input.get().to_owned(),
-        accesses: call.facts.accesses.clone(),
-        allowed_by,
-        ending,
-    }
-}
-
 /// A call of which only the start could be read.
 fn unknown(entry: &Entry, call: CallId) -> Deed {
     Deed {
@@ -225,6 +239,7 @@ fn unknown(entry: &Entry, call: CallId) -> Deed {
         tool: String::new(),
         summary: "a call of which nothing else is known".to_owned(),
         input: RawJson::empty_object().get().to_owned(),
+        edits: Vec::new(),
         accesses: Vec::new(),
         allowed_by: None,
         ending: Ending::Open,
@@ -285,16 +300,20 @@ mod tests {
             let accesses = vec![Access::Opaque(name.to_owned())];
             let facts = Facts { accesses, replay_safe: name == "again", ..Facts::default() };
             let plan = CallPlan::Ready { facts, input: None, notes: Vec::new(), hook: None };
-            records.push(Record::CallPlanned(Box::new(CallPlanned { call: id(index), plan })));
+            records.push(Record::CallPlanned(Box::new(CallPlanned {
+                call: id(index),
+                answered_before: 0,
+                plan,
+            })));
             let reason = PermissionReason::Policy(String::new());
-            let id = PermissionId { call: id(index) };
+            let id = PermissionId::first(id(index));
             records.push(Record::PermissionAsked(PermissionAsked { id, reason }));
         }
         records
     }
 
     fn decided(index: u32, decision: Decision) -> Record {
-        let (id, by) = (PermissionId { call: id(index) }, "terminal".to_owned());
+        let (id, by) = (PermissionId::first(id(index)), "terminal".to_owned());
         Record::PermissionDecided(PermissionDecided { id, decision, by })
     }
 
@@ -317,8 +336,9 @@ mod tests {
         };
         let Audited { deeds, misfits } = of(&journal);
         let deeds = deeds.iter().map(|deed| {
-            let Deed { seq, call, tool, allowed_by, ending, .. } = deed;
-            format!("{seq}: {call} {tool:?}, {allowed_by:?}, {ending}\n")
+            let Deed { seq, call, tool, edits, allowed_by, ending, .. } = deed;
+            let edits: String = edits.iter().map(|edit| format!("{edit}, ")).collect();
+            format!("{seq}: {call} {tool:?}, {edits}{allowed_by:?}, {ending}\n")
         });
         expected.assert_eq(&format!("{}{misfits} misfits\n", deeds.collect::<String>()));
     }
@@ -339,6 +359,32 @@ mod tests {
             13: 1.1.0 "one", Some("decision of terminal"), done: well
             14: 1.1.1 "two", None, denied: decision of terminal
             16: 1.1.2 "three", None, denied: decision of terminal: not today
+            0 misfits
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_edited_input_is_told_with_what_it_was_before() {
+        let mut records = beginning(["one", "two", "three"]);
+        let input = RawJson::parse(r#"{"n":1}"#).unwrap();
+        let plan = CallPlan::Ready {
+            facts: Facts { accesses: vec![Access::Opaque("one".into())], ..Facts::default() },
+            input: None,
+            notes: Vec::new(),
+            hook: None,
+        };
+        let planned = CallPlanned { call: id(0), answered_before: 1, plan };
+        records.extend([
+            decided(0, Decision::Edited { input }),
+            Record::CallPlanned(Box::new(planned)),
+            Record::CallStarted { call: id(0) },
+            finished(0),
+        ]);
+        check(
+            records.into_iter().map(Some).collect(),
+            expect![[r#"
+            14: 1.1.0 "one", by terminal: {} became {"n":1}, Some("decision of terminal"), done: well
             0 misfits
         "#]],
         );

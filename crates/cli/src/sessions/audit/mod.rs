@@ -1,6 +1,7 @@
 //! `heeler audit`: whether a journal is as it was written, and what was done on whose word.
 
 mod deeds;
+mod edits;
 pub(super) mod secrets;
 
 use std::fs::File;
@@ -147,6 +148,9 @@ fn text(report: &Report<'_>) -> Result<String> {
     for deed in &report.deeds {
         let summary = deed.summary.split_whitespace().collect::<Vec<_>>().join(" ");
         writeln!(out, "\n{}  {}  {summary}", second(deed.at), deed.call)?;
+        for edit in &deed.edits {
+            writeln!(out, "  edited   {edit}")?;
+        }
         match &deed.ending {
             Ending::Denied { by } => writeln!(out, "  denied   {by}")?,
             ending => {

@@ -86,15 +86,16 @@ fn plain(word: &str, rest: &str) -> Event {
             Event::CallFinished { call, index, name, is_error, summary, millis: 1 }
         }
         "asked" => Event::PermissionRequested(OpenPermission {
-            id: PermissionId { call: call(number()) },
+            id: PermissionId::first(call(number())),
             tool: "tool".into(),
             input: RawJson::empty_object(),
             summary: String::new(),
             reason: PermissionReason::Repeated(5),
             offer: None,
+            objection: None,
         }),
         "decided" => Event::PermissionDecided {
-            id: PermissionId { call: call(number()) },
+            id: PermissionId::first(call(number())),
             decision: Decision::Once,
             by: "test".into(),
         },

@@ -14,6 +14,7 @@
 //! late KIND                   the attempt before this one fails
 //! done I TEXT, error I TEXT, handled I TEXT, long I N      call I of the batch ends
 //! allow I, session I RULE, deny I [WHY], stop I [WHY]      somebody decides about call I
+//! edit I ARGUMENT             somebody lets call I run with another input
 //! grant RULE, interrupt, wall, tick MILLIS
 //! hook EVENT WISH [I]         hooks of that moment, of call I, say this; see `toolbox::hook`
 //! crash [MILLIS]              a new process opens the session after so long
@@ -169,6 +170,12 @@ impl Play {
             }
             "allow" => self.decided(first, Decision::Once),
             "session" => self.decided(first, Decision::Session { rule: allow_rule(tail) }),
+            "edit" => {
+                let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+                let name = calls.into_iter().find(|call| call.id == self.id(first));
+                let name = name.map_or("none", |call| call.name.as_str());
+                self.decided(first, Decision::Edited { input: toolbox::input(name, tail) })
+            }
             "deny" => self.decided(first, Decision::Deny { reason: some(tail) }),
             "stop" => self.decided(first, Decision::DenyAndStop { reason: some(tail) }),
             "hook" => {
@@ -266,7 +273,10 @@ impl Play {
     }
 
     fn decided(&self, index: &str, decision: Decision) -> Record {
-        let id = PermissionId { call: self.id(index) };
+        let call = self.id(index);
+        let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+        let asks = calls.into_iter().find(|asks| asks.id == call);
+        let id = asks.map_or(PermissionId::first(call), |asks| asks.permission_id());
         Record::PermissionDecided(PermissionDecided { id, decision, by: "person".into() })
     }
 
@@ -390,9 +400,10 @@ pub(crate) fn first_record(state: &State, effect: &Effect) -> Option<Record> {
                 reserve: *reserve,
             })
         }
-        EffectKind::PlanCall { call, name, input } => {
+        EffectKind::PlanCall { call, answered_before, name, input } => {
             let plan = toolbox::plan(name, input);
-            Record::CallPlanned(Box::new(CallPlanned { call: *call, plan }))
+            let (call, answered_before) = (*call, *answered_before);
+            Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
         }
         EffectKind::AskPermission { id, reason, asked: false, .. } => {
             Record::PermissionAsked(PermissionAsked { id: *id, reason: reason.clone() })

@@ -1,9 +1,10 @@
 //! A crash after any record, then a resume, ends as some uncrashed run could have ended, and no
 //! side effect happens twice.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use heeler_core::{Block, CallId, Entry, Message, Record};
+use heeler_core::{CallId, Entry, Event, Message, Record, output_summary};
+use heeler_turn::state::Announcer;
 use heeler_turn::{State, words};
 use proptest::prelude::*;
 
@@ -29,7 +30,7 @@ proptest! {
             let resumed = resume(&world, written, &mut order.clone(), second);
             check_starts(written.iter().chain(&resumed.journal));
             let mut same = world.clone();
-            same.unknown = unknown_calls(&resumed);
+            same.unknown = unknown_calls(written.iter().chain(&resumed.journal));
             let uncrashed = play(Run::new(same), &mut order.clone());
             let said = |run: &Run| -> Vec<Message> {
                 run.state.history.messages().iter().map(|message| (**message).clone()).collect()
@@ -91,27 +92,17 @@ fn check_starts<'a>(entries: impl Iterator<Item = &'a Entry>) {
     }
 }
 
-/// The calls whose outcome the crash left unknown. A wire id alone does not tell which they are,
-/// so they are found by their place in the conversation.
-fn unknown_calls(run: &Run) -> std::collections::BTreeSet<CallId> {
-    let mut ids = std::collections::BTreeSet::new();
-    let (mut turn, mut round) = (0, 0);
-    for message in run.state.history.messages() {
-        let is_input = message.text().starts_with("[said");
-        if is_input {
-            (turn, round) = (turn + 1, 0);
-        } else if message.role == heeler_core::Role::Assistant {
-            round += 1;
-        }
-        let results = message.blocks.iter().filter_map(|block| match block {
-            Block::ToolResult(result) => Some(result),
+/// The calls whose outcome the crash left unknown.
+fn unknown_calls<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeSet<CallId> {
+    let unknown = output_summary(words::OUTCOME_UNKNOWN);
+    let mut state = State::new();
+    let mut seen = Announcer::collecting();
+    entries.for_each(|entry| state.apply_announcing(entry, &mut seen));
+    let events = seen.into_events().into_iter();
+    events
+        .filter_map(|event| match event {
+            Event::CallFinished { call, summary, .. } if summary == unknown => Some(call),
             _ => None,
-        });
-        for (index, result) in results.enumerate() {
-            if result.content.first().and_then(Block::as_text) == Some(words::OUTCOME_UNKNOWN) {
-                ids.insert(CallId { turn, round, index: u32::try_from(index).unwrap() });
-            }
-        }
-    }
-    ids
+        })
+        .collect()
 }

@@ -58,7 +58,11 @@ pub(super) fn record(dice: &mut Dice) -> Record {
             let argument = dice.pick(&["a", "b", "hook-deny", "hook-stop", "hook-allow"]);
             let plan = toolbox::plan(name, &toolbox::input(name, argument));
             let plan = if dice.below(5) == 4 { unusable() } else { plan };
-            Record::CallPlanned(Box::new(CallPlanned { call: call(dice), plan }))
+            Record::CallPlanned(Box::new(CallPlanned {
+                call: call(dice),
+                answered_before: 0,
+                plan,
+            }))
         }
         14 | 15 => Record::CallStarted { call: call(dice) },
         16 => Record::CallFinished {
@@ -67,11 +71,11 @@ pub(super) fn record(dice: &mut Dice) -> Record {
             millis: large(dice),
         },
         17 => Record::PermissionAsked(PermissionAsked {
-            id: PermissionId { call: call(dice) },
+            id: PermissionId::first(call(dice)),
             reason: PermissionReason::Repeated(small(dice)),
         }),
         18 => Record::PermissionDecided(PermissionDecided {
-            id: PermissionId { call: call(dice) },
+            id: PermissionId::first(call(dice)),
             decision: decision(dice),
             by: String::new(),
         }),
@@ -201,9 +205,10 @@ fn block(dice: &mut Dice) -> Block {
 
 fn decision(dice: &mut Dice) -> Decision {
     let reason = None;
-    match dice.below(4) {
+    match dice.below(5) {
         0 => Decision::Once,
         1 => Decision::Session { rule: world::rule(dice) },
+        3 => Decision::Edited { input: RawJson::empty_object() },
         2 => Decision::Deny { reason },
         _ => Decision::DenyAndStop { reason },
     }

@@ -252,7 +252,7 @@ impl Run {
                     8 if !self.world.calm => {
                         Decision::Deny { reason: Some("nobody answered".into()) }
                     }
-                    _ => self.world.decision(id.call, name),
+                    _ => self.world.decision(*id, name),
                 };
                 let decided = PermissionDecided { id: *id, decision, by: "somebody".into() };
                 Record::PermissionDecided(decided)

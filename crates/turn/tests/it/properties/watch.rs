@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use heeler_core::{
-    Block, CallId, CallPlan, Decision, Entry, Event, Facts, HookEvent, HookVerdict, Message,
-    ModelStarted, Policy, Record, Role, Rule, RuleEffect, SteeringId, View,
+    Block, CallId, CallPlan, CallPlanned, Decision, Entry, Event, Facts, HookEvent, HookVerdict,
+    Message, ModelStarted, Policy, RawJson, Record, Role, Rule, RuleEffect, SteeringId, View,
 };
 use heeler_turn::State;
-use heeler_turn::state::{Phase, Turn};
+use heeler_turn::state::{CallStatus, Phase, Turn};
 
 use crate::{checker, toolbox};
 
@@ -17,6 +17,8 @@ pub(super) struct Watch {
     views: Vec<View>,
     /// The last request: its epoch, and who said what.
     request: Option<(u32, Vec<(Role, Block)>)>,
+    /// What calls were looked up with.
+    planned: HashMap<CallId, RawJson>,
     started: HashMap<CallId, u32>,
     running: Vec<(CallId, Facts)>,
     refused: HashSet<CallId>,
@@ -61,6 +63,13 @@ impl Watch {
         Self {
             views: vec![state.view()],
             request: None,
+            planned: state
+                .turn
+                .iter()
+                .flat_map(|turn| &turn.calls)
+                .filter(|call| call.status != CallStatus::Unplanned)
+                .map(|call| (call.id, call.input.clone()))
+                .collect(),
             started: HashMap::new(),
             running: Vec::new(),
             refused: HashSet::new(),
@@ -82,6 +91,7 @@ impl Watch {
                 {
                     self.refused.insert(planned.call);
                 }
+                self.call_planned(state, planned);
             }
             Record::HookAnswered(answered) if answered.event == HookEvent::PermissionRequest => {
                 self.refused.extend(answered.call.filter(|_| blocks(&answered.verdict)));
@@ -109,8 +119,23 @@ impl Watch {
         }
     }
 
+    /// Remembers with which input a call may run, if it may.
+    fn call_planned(&mut self, state: &State, planned: &CallPlanned) {
+        let calls = state.turn.iter().flat_map(|turn| &turn.calls);
+        let call = calls.into_iter().find(|call| call.id == planned.call);
+        let changed = match &planned.plan {
+            CallPlan::Ready { input, .. } => input.clone(),
+            CallPlan::Invalid { .. } => return,
+        };
+        if let Some(call) = call.filter(|call| call.status == CallStatus::Unplanned) {
+            self.planned.insert(call.id, changed.unwrap_or(call.input.clone()));
+        }
+    }
+
     fn call_starts(&mut self, state: &State, call: CallId) {
         let turn = state.turn.as_ref().unwrap();
+        let input = &turn.calls[call.index as usize].input;
+        assert_eq!(self.planned.get(&call), Some(input), "{call} runs with what nobody looked up");
         let name = &turn.calls[call.index as usize].name;
         let argument = toolbox::argument(&turn.calls[call.index as usize].input);
         let facts = toolbox::facts(name, &argument).expect("an unknown tool is never started");

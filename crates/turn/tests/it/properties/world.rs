@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use heeler_core::{
-    Block, CallId, Decision, HookVerdict, Mode, Prices, RawJson, Reply, Rule, RuleEffect, Settings,
-    StopReason, Thinking, ToolOutput, ToolUse, Usage,
+    Block, CallId, Decision, HookVerdict, Mode, PermissionId, Prices, RawJson, Reply, Rule,
+    RuleEffect, Settings, StopReason, Thinking, ToolOutput, ToolUse, Usage,
 };
 
 use heeler_turn::limits::ENDS_REFUSED_MAX;
@@ -77,16 +77,21 @@ impl World {
         }
     }
 
-    pub(super) fn decision(&self, call: CallId, name: &str) -> Decision {
+    pub(super) fn decision(&self, id: PermissionId, name: &str) -> Decision {
         let rule = |effect| Rule::parse(name, effect, "person").unwrap();
-        let choices = if self.calm { 4 } else { 8 };
-        match self.hash(&call.to_string()) % choices {
+        let choices = if self.calm { 5 } else { 9 };
+        let hash = self.hash(&id.to_string());
+        match hash % choices {
             0 | 1 => Decision::Once,
             2 => Decision::Deny { reason: None },
             3 => Decision::Deny { reason: Some("because".into()) },
-            4 => Decision::Session { rule: rule(RuleEffect::Allow) },
-            5 => Decision::Always { rule: rule(RuleEffect::Allow) },
-            6 => Decision::Session { rule: rule(RuleEffect::Deny) },
+            4 => {
+                let argument = ARGUMENTS[(hash / choices) as usize % ARGUMENTS.len()];
+                Decision::Edited { input: toolbox::input(name, argument) }
+            }
+            5 => Decision::Session { rule: rule(RuleEffect::Allow) },
+            6 => Decision::Always { rule: rule(RuleEffect::Allow) },
+            7 => Decision::Session { rule: rule(RuleEffect::Deny) },
             _ => Decision::DenyAndStop { reason: None },
         }
     }

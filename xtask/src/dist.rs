@@ -3,10 +3,12 @@
 //! A page of code that is touched brings its 15 neighbours into memory. A turn runs some 3,000 of
 //! 40,000 functions; strewn about the program they bring nearly four times their size. So the
 //! program is linked, watched through a turn by `valgrind --tool=callgrind`, and linked again with
-//! the functions that were seen in front. An order that has become old costs memory, nothing else.
+//! the functions that were seen in front. An order that has become old costs memory, so one is kept
+//! only while nearly all functions that it names are in the program: their names change with what
+//! they are made of.
 #![expect(clippy::disallowed_methods, reason = "programs are built and watched from outside")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -18,8 +20,13 @@ use crate::cargo::cargo;
 
 /// The order that was seen last, in the folder of its profile.
 const ORDER: &str = "heeler.order";
+/// Whether the linker leaves the names of functions in the program.
+const NAMED: &str = "strip=none";
+const STRIPPED: &str = "strip=symbols";
 /// Fewer functions than these are no turn.
 const FUNCTIONS_MIN: usize = 500;
+/// Of so many percent of the functions in an order at least the program must know the names.
+const KNOWN_PERCENT_MIN: usize = 90;
 /// Where the linker is known to take an order.
 const IS_ORDERED: bool = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
 /// A turn with the calls that most sessions are made of. Under valgrind the launcher cannot execute
@@ -51,32 +58,45 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
         ["--profile", profile] => profile,
         other => bail!("dist knows --profile NAME, not {}", other.join(" ")),
     };
-    let order = folder(profile)?.join(ORDER);
-    // Whoever asks for a program to ship wants the order of today.
-    if order.exists() {
-        std::fs::remove_file(&order)?;
-    }
     println!("{}", build(profile)?.display());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds the program in the order that was seen last, or else in one that is seen now.
+/// Builds the program in the order of functions that was seen last, if it knows them still, or else
+/// in one that is seen now.
 pub(crate) fn build(profile: &str) -> Result<PathBuf> {
     let has_valgrind = Command::new("valgrind").arg("--version").output().is_ok();
     let order = folder(profile)?.join(ORDER);
-    if !IS_ORDERED || !(has_valgrind || order.exists()) {
+    let named = std::fs::read_to_string(&order).unwrap_or_default();
+    if !IS_ORDERED || (named.is_empty() && !has_valgrind) {
         eprintln!("not put in order: that needs valgrind and lld, as Rust brings it on Linux");
         return link(profile, &[]);
     }
-    if !order.exists() {
-        let program = link(profile, &["-C", "strip=none"])?;
+    let in_order = |strip: &str| {
+        let file = format!("link-arg=-Wl,--symbol-ordering-file={}", order.display());
+        link(profile, &["-C", strip, "-C", &file, "-C", "link-arg=-Wl,--no-warn-symbol-ordering"])
+    };
+    // Names are in the program until it is stripped, so it is linked with them first.
+    let program = if named.is_empty() { link(profile, &["-C", NAMED])? } else { in_order(NAMED)? };
+    let bytes = std::fs::read(&program)?;
+    let known = known_of(&bytes, named.lines()).len();
+    if has_valgrind && known * 100 < named.lines().count().max(1) * KNOWN_PERCENT_MIN {
         let seen = watch(&program)?;
-        let names = functions(&seen);
+        let names = known_of(&bytes, functions(&seen));
         ensure!(names.len() >= FUNCTIONS_MIN, "only {} functions were seen", names.len());
         std::fs::write(&order, names.join("\n") + "\n")?;
+        return in_order(STRIPPED);
     }
-    let file = format!("link-arg=-Wl,--symbol-ordering-file={}", order.display());
-    link(profile, &["-C", &file, "-C", "link-arg=-Wl,--no-warn-symbol-ordering"])
+    match Command::new("strip").arg("--strip-all").arg(&program).status() {
+        Ok(status) if status.success() => Ok(program),
+        _ => in_order(STRIPPED),
+    }
+}
+
+/// Those of the names that are in a program which was not stripped: not the ones of libraries.
+fn known_of<'n>(program: &[u8], names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    let in_program: HashSet<&[u8]> = program.split(|byte| *byte == 0).collect();
+    names.into_iter().filter(|name| in_program.contains(name.as_bytes())).collect()
 }
 
 fn link(profile: &str, options: &[&str]) -> Result<PathBuf> {
@@ -137,6 +157,15 @@ mod tests {
                     fn=(1) _start\n0 12\ncfn=(2) main\ncalls=1 0\n0 900\n\n\
                     fn=(2)\n0 5\ncfn=(3) walk\ncfn=(4) walk'2\nfn=(5) end\n";
         assert_eq!(functions(seen), ["_start", "main", "walk", "end"]);
+    }
+
+    #[test]
+    fn names_are_known_that_are_whole_in_the_program() {
+        let program = b"\x7fELF\0\x01\x02start\0start\0main\0walk\0";
+        assert_eq!(
+            known_of(program, ["start", "memcpy", "ma", "walk2", "walk"]),
+            ["start", "walk"]
+        );
     }
 
     #[test]

@@ -24,13 +24,14 @@ const BELOW_PERCENT_MAX: u64 = 3;
 const COUNTED: &str = "--toggle-collect=hot_paths::measured*";
 
 /// The paths, as `hot-paths` knows them.
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 7] = [
     "decode-delta",
     "decode-delta-16k",
     "apply-record",
     "encode-request",
     "write-line",
     "read-line",
+    "judge-command",
 ];
 
 const HEAD: &str = "\

@@ -18,6 +18,10 @@ use heeler::{
 };
 use heeler_bench::{URL_VARIABLE, client, post, url};
 
+/// As `heeler` ships it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -14,6 +14,7 @@ use heeler_core::{
     SessionStore as _, Settings, Timestamp,
 };
 use heeler_providers::anthropic::{Decoder, Encoder};
+use heeler_shell::Place;
 use heeler_store::FileStore;
 use heeler_turn::State;
 use serde_json::{Value, json};
@@ -40,9 +41,10 @@ fn main() -> Result<()> {
         ["encode-request"] => encode_request()?,
         ["write-line"] => write_line()?,
         ["read-line"] => read_line()?,
+        ["judge-command"] => judge_command()?,
         _ => {
             bail!(
-                "usage: hot-paths decode-delta|decode-delta-16k|apply-record|encode-request|write-line|read-line"
+                "usage: hot-paths apply-record|decode-delta|decode-delta-16k|encode-request|judge-command|read-line|write-line"
             )
         }
     };
@@ -159,6 +161,24 @@ fn read_line() -> Result<usize> {
     let journal = measured(|| store.read(header.id).now_or_never()).context("reading waits")??;
     ensure!(journal.entries.len() == entries.len(), "the journal is not what was written");
     Ok(entries.len())
+}
+
+/// A command line as models write them, read by both parsers of shell. None is read twice, so none
+/// lies in a cache.
+fn judge_command() -> Result<usize> {
+    let place = Place { workspace: "/space/project", home: Some("/home/user"), temp: None };
+    let line = |n: usize| {
+        format!(
+            "cd crates/part{n} && cargo test --quiet test_{n} 2>&1 | grep -v '^ok {n}' | tail -20"
+        )
+    };
+    let lines: Vec<String> = (0..=TIMES).map(line).collect();
+    // What is made once for all lines is made by the first.
+    let read = |line: &String| heeler_shell::read(line, &place).commands.len();
+    let n_once = lines.first().map_or(0, read);
+    let n_commands = measured(|| lines.iter().skip(1).map(read).sum::<usize>());
+    ensure!(n_once > 3 && n_commands == TIMES * n_once, "{n_commands} commands are too few");
+    Ok(TIMES)
 }
 
 fn header() -> Result<SessionHeader> {

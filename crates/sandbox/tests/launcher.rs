@@ -53,6 +53,7 @@ fn main() -> ExitCode {
     .to_vec();
     if cfg!(target_os = "linux") {
         cases.extend_from_slice(cases![
+            commands_may_have_huge_pages,
             kill_tree_reaches_what_detached_itself,
             kill_tree_reaches_what_outlived_its_command,
             drop_kills_too,
@@ -147,6 +148,15 @@ async fn input_is_empty_and_nothing_else_is_open() {
     // The listing itself takes the number 3.
     let (output, _) = finish(&launcher, &sh("exec ls /dev/fd/")).await;
     assert_eq!(output.split_whitespace().collect::<Vec<_>>(), ["0", "1", "2", "3"]);
+}
+
+async fn commands_may_have_huge_pages() {
+    // As an allocator does that keeps this process small.
+    rustix::thread::disable_transparent_huge_pages(true).unwrap();
+    let command = sh("grep THP_enabled /proc/self/status || echo THP_enabled: 1");
+    let (output, _) = finish(&Launcher::new(), &command).await;
+    assert_eq!(output.split_whitespace().collect::<Vec<_>>(), ["THP_enabled:", "1"]);
+    rustix::thread::disable_transparent_huge_pages(false).unwrap();
 }
 
 async fn input_is_what_is_sent_until_its_end() {

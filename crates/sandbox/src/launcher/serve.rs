@@ -54,6 +54,7 @@ fn detach() -> io::Result<()> {
     rustix::stdio::dup2_stdin(&null)?;
     // Fails only for the leader of a group, which then is as far from the terminal as it can be.
     let _ = rustix::process::setsid();
+    tree::allow_huge_pages();
     tree::adopt_orphans()?;
     close_strays_on_exec()
 }

@@ -8,11 +8,13 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    adopt_orphans, children, descendants, is_dead, kill_and_wait, kill_marked, mark_of, with_mark,
+    adopt_orphans, allow_huge_pages, children, descendants, is_dead, kill_and_wait, kill_marked,
+    mark_of, with_mark,
 };
 #[cfg(not(target_os = "linux"))]
 pub(crate) use other::{
-    adopt_orphans, children, descendants, is_dead, kill_and_wait, kill_marked, mark_of, with_mark,
+    adopt_orphans, allow_huge_pages, children, descendants, is_dead, kill_and_wait, kill_marked,
+    mark_of, with_mark,
 };
 
 /// Bits of a mark that count the commands of one launcher; the bits above name the launcher.
@@ -46,6 +48,13 @@ mod linux {
     /// Makes this process the parent of whatever below it loses its own.
     pub(crate) fn adopt_orphans() -> std::io::Result<()> {
         Ok(process::set_child_subreaper(Some(process::getpid()))?)
+    }
+
+    /// An allocator that keeps itself small forbids huge pages for its process, and whatever that
+    /// starts inherits it; commands are not to be slower for it.
+    pub(crate) fn allow_huge_pages() {
+        // A system that knows no such switch forbids nothing.
+        let _ = rustix::thread::disable_transparent_huge_pages(false);
     }
 
     /// Runs `spawn` so that the process it starts carries the mark. A system that refuses the
@@ -191,6 +200,8 @@ mod other {
     pub(crate) fn adopt_orphans() -> std::io::Result<()> {
         Ok(())
     }
+
+    pub(crate) fn allow_huge_pages() {}
 
     pub(crate) fn with_mark<T>(_mark: u64, spawn: impl FnOnce() -> T) -> T {
         spawn()

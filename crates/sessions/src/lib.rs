@@ -16,6 +16,8 @@ mod error;
 mod event;
 mod file;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod recorder;
 #[cfg(test)]
 mod samples;
@@ -27,9 +29,14 @@ pub use error::{SessionError, SessionErrorKind, check_id};
 pub use event::{RunEvent, RunEventKind, TurnId, TurnIdError};
 pub use file::FileSessions;
 pub use memory::MemorySessions;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresSessions;
 pub use recorder::{
     FanOutRecorder, JsonLinesRecorder, MEMORY_EVENTS_MAX, MemoryRecorder, QUEUE_EVENTS_MAX,
     QueuedRecorder, Recorder, SessionRecorder,
 };
 pub use session::{Session, SessionVersion, StateError, StateErrorKind};
 pub use store::{SessionStore, load_or_new, save};
+/// What settings and TLS of [`PostgresSessions`] are made with.
+#[cfg(feature = "postgres")]
+pub use tokio_postgres;

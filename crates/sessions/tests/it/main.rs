@@ -9,4 +9,8 @@ mod conformance;
 #[cfg(test)]
 mod files;
 #[cfg(test)]
+mod postgres;
+#[cfg(test)]
 mod processes;
+#[cfg(test)]
+mod server;

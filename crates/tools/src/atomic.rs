@@ -1,28 +1,29 @@
 //! Replaces a file in one step: readers see the old content or the new, never a part.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 
 use heeler_core::{ToolContext, ToolError};
+use rustix::fs::{Mode, OFlags};
 
 use crate::blocking::keep_going;
+use crate::place::Place;
 use crate::temporary::Temporary;
 
-/// Makes `bytes` the content of `real`. `before` is what was there when the new content was
+/// Makes `bytes` the content of a file. `before` is what was there when the new content was
 /// computed: its mode and owner are kept, and if something else is there by now nothing happens.
 /// Missing folders are created. A failure leaves no temporary file behind.
 pub(crate) fn replace(
     context: &ToolContext,
-    real: &Path,
+    place: &mut Place,
     path: &str,
     before: Option<&Metadata>,
     bytes: &[u8],
 ) -> Result<(), ToolError> {
     let failed = |error: io::Error| ToolError::for_model(format!("cannot write {path}: {error}"));
-    let folder = real.parent().unwrap_or(real);
-    fs::create_dir_all(folder).map_err(failed)?;
+    place.make_folder().map_err(failed)?;
+    let folder = place.folder().map_err(failed)?;
     let mut temporary = Temporary::new_in(folder).map_err(failed)?;
     let file = temporary.file();
     file.write_all(bytes).map_err(failed)?;
@@ -31,9 +32,10 @@ pub(crate) fn replace(
     }
     file.sync_all().map_err(failed)?;
     keep_going(context)?;
-    persist(temporary, real, before).map_err(failed)?;
+    persist(temporary, place, before).map_err(failed)?;
     // The rename is done; a folder that cannot be synced only weakens it against power loss.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let _ = rustix::fs::openat(folder, ".", flags, Mode::empty()).and_then(rustix::fs::fsync);
     Ok(())
 }
 
@@ -48,36 +50,37 @@ fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
     file.set_permissions(before.permissions())
 }
 
-fn persist(temporary: Temporary, real: &Path, before: Option<&Metadata>) -> io::Result<()> {
+fn persist(temporary: Temporary<'_>, place: &Place, before: Option<&Metadata>) -> io::Result<()> {
     let changed = || io::Error::other("it was changed by somebody else just now; Read it again");
     match before {
-        None => temporary.persist_new(real).map_err(|error| match error.kind() {
+        None => temporary.persist_new(place.name()).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => changed(),
             _ => error,
         }),
         Some(before) => {
-            let now = fs::metadata(real)?;
+            let now = place.open()?.metadata()?;
             let marks = |m: &Metadata| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec());
             if marks(&now) != marks(before) {
                 return Err(changed());
             }
-            temporary.persist(real)
+            temporary.persist(place.name())
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::Permissions;
+    use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
     use crate::testing::Folder;
 
     fn replace_in(folder: &Folder, before: Option<&Metadata>) -> String {
-        let real = folder.path("a.txt");
-        match replace(&folder.context(), &real, "a.txt", before, b"new") {
-            Ok(()) => fs::read_to_string(real).unwrap(),
+        let context = folder.context();
+        let mut place = Place::to_write(&context, "Write", "a.txt").unwrap();
+        match replace(&context, &mut place, "a.txt", before, b"new") {
+            Ok(()) => fs::read_to_string(folder.path("a.txt")).unwrap(),
             Err(error) => error.to_string(),
         }
     }
@@ -110,8 +113,8 @@ mod tests {
         let folder = Folder::new(&[]);
         let context = folder.context();
         context.cancel.cancel();
-        let real = folder.path("a.txt");
-        assert!(replace(&context, &real, "a.txt", None, b"new").is_err());
+        let mut place = Place::to_write(&context, "Write", "a.txt").unwrap();
+        assert!(replace(&context, &mut place, "a.txt", None, b"new").is_err());
         assert!(folder.listing().is_empty());
     }
 }

@@ -3,12 +3,13 @@
 //! The session's state holds one hash per file that was read or written. A write is refused when
 //! there is none, or when the file's content no longer has it.
 
-use std::fs::{self, File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Read as _};
-use std::path::Path;
 
 use heeler_core::{ToolContext, ToolError, ToolOutput};
 use sha2::{Digest as _, Sha256};
+
+use crate::place::Place;
 
 /// Bytes of the largest file that is hashed, and so the largest that can be edited.
 pub(crate) const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -21,15 +22,13 @@ pub(crate) struct Loaded {
     pub(crate) metadata: Metadata,
 }
 
-/// The whole content of `real` for a tool that will replace it; `None` when nothing is there.
-pub(crate) fn load(real: &Path, path: &str) -> Result<Option<Loaded>, ToolError> {
+/// The whole content of a file for a tool that will replace it; `None` when nothing is there.
+pub(crate) fn load(place: &Place, path: &str) -> Result<Option<Loaded>, ToolError> {
     let failed = |error: io::Error| ToolError::for_model(format!("cannot read {path}: {error}"));
-    match fs::metadata(real) {
-        Ok(metadata) => regular(&metadata, path)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
+    if !place.exists() {
+        return Ok(None);
     }
-    let file = File::open(real).map_err(failed)?;
+    let file = place.open_file(path)?;
     let metadata = file.metadata().map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
@@ -43,28 +42,14 @@ pub(crate) fn load(real: &Path, path: &str) -> Result<Option<Loaded>, ToolError>
     Ok(Some(Loaded { bytes, metadata }))
 }
 
-/// Refuses what is not a plain file: reading a pipe or a device could block for ever.
-pub(crate) fn regular(metadata: &Metadata, path: &str) -> Result<(), ToolError> {
-    let path = if path.is_empty() { "an empty path" } else { path };
-    if metadata.is_dir() {
-        return Err(ToolError::for_model(format!("{path} is a folder; use LS to list it")));
-    }
-    if !metadata.is_file() {
-        return Err(ToolError::for_model(format!(
-            "{path} is not a regular file but a pipe, socket or device"
-        )));
-    }
-    Ok(())
-}
-
 /// Refuses when this session has not seen the content that is there now.
 pub(crate) fn check_seen(
     context: &ToolContext,
-    real: &Path,
+    place: &Place,
     path: &str,
     bytes: &[u8],
 ) -> Result<(), ToolError> {
-    let why = match context.state.get::<String>(&key(real)) {
+    let why = match context.state.get::<String>(&key(place)) {
         None => "has not been read in this session",
         Some(seen) if seen != hash(bytes) => "has changed since you last read or wrote it",
         Some(_) => return Ok(()),
@@ -95,8 +80,8 @@ pub(crate) fn check_unredacted(
 }
 
 /// Notes in `output` that the session now knows this content.
-pub(crate) fn seen(output: ToolOutput, real: &Path, hash: &str) -> ToolOutput {
-    output.with_state(key(real), &hash)
+pub(crate) fn seen(output: ToolOutput, place: &Place, hash: &str) -> ToolOutput {
+    output.with_state(key(place), &hash)
 }
 
 /// The SHA-256 of `bytes`, in hexadecimal.
@@ -111,6 +96,6 @@ pub(crate) fn hexadecimal(hasher: Sha256) -> String {
 
 /// The state key of a file. It is made of the real path, so a file read under one name may be
 /// written under another.
-fn key(real: &Path) -> String {
-    format!("file:{}", real.display())
+fn key(place: &Place) -> String {
+    format!("file:{}", place.real().display())
 }

@@ -1,6 +1,7 @@
 //! The built-in tools. Each has one file or folder: code, words for the model, limits, tests.
 //!
-//! Below the tools stands what they share: `place` (where a path leads), `guard` (nobody
+//! Below the tools stands what they share: `place` (where a path leads, what is walled off there,
+//! and how it is opened so that it stays that), `guard` (nobody
 //! overwrites what they have not seen), `atomic` (a file is replaced in one step), `walk` (which
 //! files a search sees), `blocking` (file work beside the runtime).
 //!

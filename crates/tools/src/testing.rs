@@ -8,18 +8,23 @@ use std::time::{Duration, SystemTime};
 use expect_test::Expect;
 use heeler_core::{
     AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, Progress, RawJson,
-    SessionId, StateView, Timestamp, Tool, ToolContext, ToolError, ToolOutput,
+    Reach, SessionId, StateView, Timestamp, Tool, ToolContext, ToolError, ToolOutput,
 };
 
 /// Makes `files` in a new folder, plays `calls` (each `Name {json}`) in it as one session, and
 /// compares the results and every file that changed. `$W` stands for the folder.
 pub(crate) fn check(files: &[(&str, &str)], calls: &[&str], expect: Expect) {
-    let folder = Folder::new(files);
+    check_in(&Folder::new(files), calls, expect);
+}
+
+/// As [`check`], in a folder that was made before.
+pub(crate) fn check_in(folder: &Folder, calls: &[&str], expect: Expect) {
     let before = folder.contents();
     let mut transcript = String::new();
     for call in calls {
         let (name, input) = call.split_once(' ').expect("a name and a JSON input");
-        transcript.push_str(&format!("> {call}\n{}", folder.play(name, input)));
+        let input = input.replace("$W", folder.path("").to_str().unwrap().trim_end_matches('/'));
+        transcript.push_str(&format!("> {call}\n{}", folder.play(name, &input)));
         if !transcript.ends_with('\n') {
             transcript.push('\n');
         }
@@ -36,14 +41,21 @@ pub(crate) fn check(files: &[(&str, &str)], calls: &[&str], expect: Expect) {
 pub(crate) struct Folder {
     folder: tempfile::TempDir,
     state: Mutex<StateView>,
+    /// Where calls work, in the folder.
+    pub(crate) workspace: &'static str,
+    pub(crate) reach: Arc<Reach>,
 }
 
 impl Folder {
     /// A folder with these files, each newer than the one before it. A content `->target` makes
     /// a symbolic link.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let this =
-            Self { folder: tempfile::tempdir().unwrap(), state: Mutex::new(StateView::default()) };
+        let this = Self {
+            folder: tempfile::tempdir().unwrap(),
+            state: Mutex::new(StateView::default()),
+            workspace: "",
+            reach: Arc::default(),
+        };
         for (index, (path, content)) in files.iter().enumerate() {
             this.write(path, content.as_bytes(), index as u64);
         }
@@ -55,7 +67,9 @@ impl Folder {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         if let Some(target) = content.strip_prefix(b"->") {
-            let target = std::str::from_utf8(target).unwrap();
+            let root = self.path("");
+            let root = root.to_str().unwrap().trim_end_matches('/');
+            let target = std::str::from_utf8(target).unwrap().replace("$W", root);
             std::os::unix::fs::symlink(target, path).unwrap();
             return;
         }
@@ -77,9 +91,9 @@ impl Folder {
             call: CallId { turn: 1, round: 1, index: 0 },
             origin: InputOrigin::default(),
             cancel: CancellationToken::new(),
-            workspace: self.path(""),
+            workspace: self.path(self.workspace),
             confined: false,
-            reach: Arc::default(),
+            reach: Arc::clone(&self.reach),
             progress: Progress::nowhere(),
             state: self.state.lock().unwrap().clone(),
             clock: Arc::new(Standing),

@@ -2,13 +2,16 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use globset::{GlobBuilder, GlobMatcher};
 use heeler_core::{ToolContext, ToolError};
 use ignore::{DirEntry, Walk, WalkBuilder};
 
 use crate::blocking::keep_going;
-use crate::place;
+use crate::place::{Closed, Place};
+use crate::text::count_of;
 
 /// Files and folders that one search looks at.
 pub(crate) const WALK_ENTRIES_MAX: usize = 1_000_000;
@@ -21,6 +24,14 @@ pub(crate) struct Tree {
     pub(crate) hidden: bool,
     /// See [`WALK_ENTRIES_MAX`].
     pub(crate) entries_max: usize,
+    closed: Arc<Closed>,
+}
+
+impl Tree {
+    /// The tree at a place, without what is closed in it.
+    pub(crate) fn new(place: &Place, closed: Closed, hidden: bool, entries_max: usize) -> Self {
+        Self { base: place.real().to_owned(), hidden, entries_max, closed: Arc::new(closed) }
+    }
 }
 
 /// How a walk went.
@@ -32,12 +43,8 @@ pub(crate) struct Walked {
     pub(crate) capped: bool,
     /// Folders and files that could not be read.
     pub(crate) n_unreadable: usize,
-}
-
-/// The real path of a search's start.
-pub(crate) fn start(context: &ToolContext, path: &str) -> Result<PathBuf, ToolError> {
-    let real = place::resolve(&context.workspace, path)?;
-    if real.exists() { Ok(real) } else { Err(place::missing(&context.workspace, path, &real)) }
+    /// Folders and files that are closed to tools.
+    n_closed: usize,
 }
 
 /// Gives every file and link below the base to `each`, until it breaks.
@@ -62,7 +69,8 @@ fn walk_from(
     each: &mut impl FnMut(&DirEntry) -> ControlFlow<()>,
 ) -> Result<Walked, ToolError> {
     let mut walked = Walked::default();
-    for entry in walker(tree, root) {
+    let n_closed = Arc::new(AtomicUsize::new(0));
+    for entry in walker(tree, root, Arc::clone(&n_closed)) {
         keep_going(context)?;
         let Ok(entry) = entry else {
             walked.n_unreadable += 1;
@@ -81,6 +89,7 @@ fn walk_from(
             break;
         }
     }
+    walked.n_closed = n_closed.load(Ordering::Relaxed);
     Ok(walked)
 }
 
@@ -98,8 +107,8 @@ fn ignore_root<'a>(context: &ToolContext, base: &'a Path) -> &'a Path {
 
 /// Walks `root`, but of it only the way to the base and what lies below that. The person's own
 /// git settings are left out: the same tree gives the same files to everybody.
-fn walker(tree: &Tree, root: &Path) -> Walk {
-    let base = tree.base.clone();
+fn walker(tree: &Tree, root: &Path, n_closed: Arc<AtomicUsize>) -> Walk {
+    let (base, closed) = (tree.base.clone(), Arc::clone(&tree.closed));
     WalkBuilder::new(root)
         .hidden(!tree.hidden)
         .parents(false)
@@ -109,7 +118,12 @@ fn walker(tree: &Tree, root: &Path) -> Walk {
         .sort_by_file_name(Ord::cmp)
         .filter_entry(move |entry| {
             let path = entry.path();
-            base.starts_with(path) || (path.starts_with(&base) && entry.file_name() != ".git")
+            if !path.starts_with(&base) {
+                return base.starts_with(path);
+            }
+            let is_closed = closed.holds(path);
+            n_closed.fetch_add(usize::from(is_closed), Ordering::Relaxed);
+            entry.file_name() != ".git" && !is_closed
         })
         .build()
 }
@@ -135,6 +149,10 @@ pub(crate) fn notes(walked: &Walked, entries_max: usize) -> String {
             "(stopped after {entries_max} files and folders; name a narrower path)\n"
         ));
     }
+    if walked.n_closed > 0 {
+        let places = count_of(walked.n_closed, "place is", "places are");
+        notes.push_str(&format!("({places} closed to tools and left out)\n"));
+    }
     if walked.n_unreadable > 0 {
         notes.push_str(&format!("({} files or folders could not be read)\n", walked.n_unreadable));
     }
@@ -146,10 +164,16 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::place;
     use crate::testing::Folder;
 
+    fn tree(context: &ToolContext, path: &str, hidden: bool, entries_max: usize) -> Tree {
+        let (place, closed) = Place::to_search(context, "Glob", path).unwrap();
+        Tree::new(&place, closed, hidden, entries_max)
+    }
+
     fn seen(folder: &Folder, path: &str, hidden: bool, entries_max: usize) -> String {
-        let tree = Tree { base: folder.path(path), hidden, entries_max };
+        let tree = tree(&folder.context(), path, hidden, entries_max);
         let mut names = String::new();
         let walked = walk(&folder.context(), &tree, |entry| {
             names.push_str(&place::shown(&folder.path(""), entry.path()));
@@ -189,7 +213,7 @@ mod tests {
     fn an_ignore_file_above_the_workspace_does_not_count() {
         let outer = Folder::new(&[(".gitignore", "*\n"), ("inner/a.rs", "")]);
         let context = ToolContext { workspace: outer.path("inner"), ..outer.context() };
-        let tree = Tree { base: outer.path("inner"), hidden: false, entries_max: 100 };
+        let tree = tree(&context, "", false, 100);
         let mut n_seen = 0;
         walk(&context, &tree, |_| {
             n_seen += 1;
@@ -210,7 +234,7 @@ mod tests {
         .assert_eq(&seen(&folder, "", false, 3));
         let context = folder.context();
         context.cancel.cancel();
-        let tree = Tree { base: folder.path(""), hidden: false, entries_max: 100 };
+        let tree = tree(&context, "", false, 100);
         assert!(walk(&context, &tree, |_| ControlFlow::Continue(())).is_err());
     }
 

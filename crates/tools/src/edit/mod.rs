@@ -6,17 +6,17 @@ mod nearest;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use heeler_core::{BoxFuture, Facts, ToolContext, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::atomic;
 use crate::blocking::blocking;
 use crate::guard::{self, Loaded};
+use crate::place::{self, Place};
 use crate::text::{count_lines, count_of};
-use crate::{atomic, place};
 use matches::{Found, find, replacements};
 
 pub use matches::EDIT_MATCHES_MAX;
@@ -76,36 +76,40 @@ fn edit(context: &ToolContext, input: &EditInput) -> Result<ToolOutput, ToolErro
             "old_string and new_string are the same, so there is nothing to change",
         ));
     }
-    let real = place::resolve(&context.workspace, path)?;
-    match guard::load(&real, path)? {
-        None if input.old_string.is_empty() => create(context, input, &real),
-        None => Err(place::missing(&context.workspace, path, &real)),
+    let mut place = Place::to_write(context, "Edit", path)?;
+    match guard::load(&place, path)? {
+        None if input.old_string.is_empty() => create(context, input, &mut place),
+        None => Err(place::missing(&context.workspace, path, &place)),
         Some(_) if input.old_string.is_empty() => Err(ToolError::for_model(format!(
             "{path} exists, and an empty old_string only creates new files; name the text to \
              replace, or use Write to replace the whole file"
         ))),
-        Some(before) => change(context, input, &real, &before),
+        Some(before) => change(context, input, &mut place, &before),
     }
 }
 
-fn create(context: &ToolContext, input: &EditInput, real: &Path) -> Result<ToolOutput, ToolError> {
+fn create(
+    context: &ToolContext,
+    input: &EditInput,
+    place: &mut Place,
+) -> Result<ToolOutput, ToolError> {
     let content = input.new_string.as_bytes();
     check_size(content.len())?;
     guard::check_unredacted(&input.file_path, &[&input.new_string], None)?;
-    atomic::replace(context, real, &input.file_path, None, content)?;
+    atomic::replace(context, place, &input.file_path, None, content)?;
     let lines = count_of(count_lines(content), "line", "lines");
     let output = ToolOutput::text(format!("Created {} ({lines})", input.file_path));
-    Ok(guard::seen(output, real, &guard::hash(content)))
+    Ok(guard::seen(output, place, &guard::hash(content)))
 }
 
 fn change(
     context: &ToolContext,
     input: &EditInput,
-    real: &Path,
+    place: &mut Place,
     before: &Loaded,
 ) -> Result<ToolOutput, ToolError> {
     let path = &input.file_path;
-    guard::check_seen(context, real, path, &before.bytes)?;
+    guard::check_seen(context, place, path, &before.bytes)?;
     guard::check_unredacted(path, &[&input.old_string, &input.new_string], Some(before))?;
     let replace_all = input.replace_all.unwrap_or(false);
     let found = find(&before.bytes, &input.old_string, replace_all);
@@ -120,14 +124,14 @@ fn change(
              nothing else differs"
         )));
     }
-    atomic::replace(context, real, path, Some(&before.metadata), &after)?;
+    atomic::replace(context, place, path, Some(&before.metadata), &after)?;
     let times = match replacements.len() {
         1 => String::new(),
         n => format!(" in {n} places"),
     };
     let snippet = changed::snippet(&before.bytes, &replacements);
     let output = ToolOutput::text(format!("Edited {path}{times}:\n{snippet}"));
-    Ok(guard::seen(output, real, &guard::hash(&after)))
+    Ok(guard::seen(output, place, &guard::hash(&after)))
 }
 
 fn check_found(

@@ -8,14 +8,15 @@ use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use heeler_core::{BoxFuture, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool};
+use rustix::fs::Stat;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::blocking::blocking;
-use crate::place;
+use crate::place::{self, Below, Place};
 use crate::walk::{self, Tree, WALK_ENTRIES_MAX};
 
 /// Files that are listed.
@@ -93,18 +94,23 @@ impl Glob {
                 "`..` is possible only at the start of a pattern, not in `{pattern}`"
             )));
         }
-        let base = walk::start(context, &folder)?;
-        if !base.is_dir() {
+        let (place, closed) = Place::to_search(context, self.name(), &folder)?;
+        if !place.is_folder() {
             return Err(ToolError::for_model(format!("{folder} is not a folder; use Read")));
         }
         let hidden = walk::names_hidden(&pattern);
-        let tree = Tree { base, hidden, entries_max: self.entries_max };
+        let tree = Tree::new(&place, closed, hidden, self.entries_max);
+        let failed = |error| ToolError::for_model(format!("cannot search {folder}: {error}"));
+        let mut below = Below::new(&place).map_err(failed)?;
         let mut newest = Newest::default();
         let walked = walk::walk(context, &tree, |entry| {
             let inside = entry.path().strip_prefix(&tree.base).unwrap_or(entry.path());
             if matcher.is_match(inside) {
-                let time = entry.metadata().ok().and_then(|m| m.modified().ok());
-                newest.push(time, entry.path().to_owned());
+                match below.stat(entry.path()) {
+                    Ok(None) => {}
+                    Ok(Some(stat)) => newest.push(modified(&stat), entry.path().to_owned()),
+                    Err(_) => newest.push(SystemTime::UNIX_EPOCH, entry.path().to_owned()),
+                }
             }
             ControlFlow::Continue(())
         })?;
@@ -144,16 +150,22 @@ fn no_match(pattern: &str, folder: &str, context: &ToolContext) -> String {
     format!("No file matches `{pattern}` in {folder}{hint}\n")
 }
 
+fn modified(stat: &Stat) -> SystemTime {
+    // Before 1970 all are equally old. A second has fewer nanoseconds than any of these types.
+    let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::new(seconds, stat.st_mtime_nsec as u32)
+}
+
 /// The newest files of all that were seen, in bounded memory.
 #[derive(Default)]
 struct Newest {
     /// The oldest of them on top; of equally old ones the last by path.
-    kept: BinaryHeap<Reverse<(Option<SystemTime>, Reverse<PathBuf>)>>,
+    kept: BinaryHeap<Reverse<(SystemTime, Reverse<PathBuf>)>>,
     n_seen: usize,
 }
 
 impl Newest {
-    fn push(&mut self, time: Option<SystemTime>, path: PathBuf) {
+    fn push(&mut self, time: SystemTime, path: PathBuf) {
         self.n_seen += 1;
         self.kept.push(Reverse((time, Reverse(path))));
         if GLOB_RESULTS_MAX < self.kept.len() {

@@ -8,7 +8,6 @@ mod tests;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -20,8 +19,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::blocking::{blocking, keep_going};
+use crate::place::{self, Below, Place};
 use crate::walk::{self, Tree, WALK_ENTRIES_MAX};
-use crate::{guard, place};
 use filter::Filter;
 use found::{FileSink, Found};
 
@@ -144,38 +143,33 @@ impl Grep {
         let matcher = matcher(input)?;
         let filter = Filter::new(input)?;
         let path = input.path.as_deref().unwrap_or("");
-        let base = walk::start(context, path)?;
-        let is_file = !base.is_dir();
-        if is_file {
-            guard::regular(
-                &base.metadata().map_err(|error| ToolError::for_model(error.to_string()))?,
-                path,
-            )?;
-        }
-        let mut searcher = self.searcher(input);
+        let (place, closed) = Place::to_search(context, self.name(), path)?;
         let mut found = Found::new(input, OUTPUT_BYTES_MAX);
-        let tree = Tree { base, hidden: filter.names_hidden(), entries_max: self.entries_max };
+        let mut search =
+            Search { searcher: self.searcher(input), matcher, cancel: &context.cancel };
+        if !place.is_folder() {
+            let file = place.open_file(path)?;
+            search.file(Ok(file), path, None, &mut found);
+            keep_going(context)?;
+            return Ok(ToolOutput::text(found.into_text(true)));
+        }
+        let tree = Tree::new(&place, closed, filter.names_hidden(), self.entries_max);
+        let failed = |error| ToolError::for_model(format!("cannot search {path}: {error}"));
+        let mut below = Below::new(&place).map_err(failed)?;
         let walked = walk::walk(context, &tree, |entry| {
             // Links are left out, so that a file is searched once; so are pipes and devices.
             let is_plain = entry.file_type().is_some_and(|kind| kind.is_file());
-            let wanted = is_file || (is_plain && filter.wants(&tree.base, entry.path()));
-            if !wanted {
-                return ControlFlow::Continue(());
-            }
-            let shown = (!is_file).then(|| place::shown(&context.workspace, entry.path()));
-            let mut sink = FileSink::new(&mut found, &matcher, shown);
-            match search(&mut searcher, &matcher, entry.path(), &context.cancel, &mut sink) {
-                Ok(Searched::Text) => sink.keep(),
-                Ok(Searched::Binary) => found.note_binary(),
-                Err(error) => {
-                    found.note_failure(&place::shown(&context.workspace, entry.path()), &error);
+            if is_plain && filter.wants(&tree.base, entry.path()) {
+                let shown = place::shown(&context.workspace, entry.path());
+                if let Some(file) = below.open(entry.path()).transpose() {
+                    search.file(file, &shown, Some(&shown), &mut found);
                 }
             }
             if found.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         keep_going(context)?;
         let notes = walk::notes(&walked, self.entries_max);
-        Ok(ToolOutput::text(found.into_text(is_file) + &notes))
+        Ok(ToolOutput::text(found.into_text(false) + &notes))
     }
 
     fn searcher(&self, input: &GrepInput) -> Searcher {
@@ -230,14 +224,34 @@ enum Searched {
     Binary,
 }
 
-fn search(
+/// Searches one file after the other.
+struct Search<'a> {
+    searcher: Searcher,
+    matcher: RegexMatcher,
+    cancel: &'a CancellationToken,
+}
+
+impl Search<'_> {
+    /// Searches one file. `path` names it in an error, `shown` in results.
+    fn file(&mut self, file: io::Result<File>, path: &str, shown: Option<&str>, found: &mut Found) {
+        let Self { searcher, matcher, cancel } = self;
+        let mut sink = FileSink::new(found, matcher, shown.map(str::to_owned));
+        match file.and_then(|file| through(file, searcher, matcher, cancel, &mut sink)) {
+            Ok(Searched::Text) => sink.keep(),
+            Ok(Searched::Binary) => found.note_binary(),
+            Err(error) => found.note_failure(path, &error),
+        }
+    }
+}
+
+/// Puts a file through the searcher, once its beginning shows that it is text.
+fn through(
+    mut file: File,
     searcher: &mut Searcher,
     matcher: &RegexMatcher,
-    path: &Path,
     cancel: &CancellationToken,
     sink: &mut FileSink<'_>,
 ) -> io::Result<Searched> {
-    let mut file = File::open(path)?;
     let mut head = Vec::new();
     file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
     // Of UTF-16 text half may be NUL; the searcher converts it when it starts with a mark.

@@ -3,24 +3,31 @@
 #[cfg(test)]
 mod tests;
 
-use std::fs::{self, DirEntry};
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::sync::Arc;
 
 use globset::GlobMatcher;
 use heeler_core::{BoxFuture, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool};
+use rustix::fs::{AtFlags, Dir, FileType};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::blocking::{blocking, keep_going};
+use crate::place::{self, Place};
 use crate::text::count_of;
-use crate::{place, walk};
+use crate::walk;
 
 /// Entries that are shown.
 pub const LIST_ENTRIES_MAX: usize = 1_000;
 
 /// Entries that are looked at, so that a folder of millions costs neither time nor memory.
 const SCANNED_ENTRIES_MAX: usize = 100_000;
+
+/// The names of a folder itself and of the one above it, which every folder lists.
+const DOTS: usize = 2;
 
 /// The tool.
 pub struct List {
@@ -83,20 +90,24 @@ impl List {
         let path = &input.path;
         let ignore = input.ignore.iter().flatten().map(|glob| walk::glob(glob));
         let ignore = ignore.collect::<Result<Vec<_>, _>>()?;
-        let real = walk::start(context, path)?;
-        if !real.is_dir() {
+        let (place, closed) = Place::to_search(context, self.name(), path)?;
+        if !place.is_folder() {
             return Err(ToolError::for_model(format!("{path} is not a folder; use Read")));
         }
-        let (mut names, capped) = self.names(context, path, &real, &ignore)?;
+        let failed = |error| ToolError::for_model(format!("cannot list {path}: {error}"));
+        let folder = Dir::new(place.open().map_err(failed)?).map_err(|e| failed(e.into()))?;
+        let (mut names, capped) = self.names(context, path, folder, &ignore)?;
         if names.is_empty() && !capped {
             return Ok(ToolOutput::text("(empty directory)"));
         }
-        names.sort_by_key(DirEntry::file_name);
+        names.sort();
         let count = count_of(names.len(), "entry", "entries");
-        let mut text = format!("{} ({count})\n", place::shown(&context.workspace, &real));
-        for entry in names.iter().take(LIST_ENTRIES_MAX) {
+        let mut text = format!("{} ({count})\n", place::shown(&context.workspace, place.real()));
+        let folder = place.open().map_err(failed)?;
+        for name in names.iter().take(LIST_ENTRIES_MAX) {
             keep_going(context)?;
-            text.push_str(&line(entry));
+            let is_closed = closed.holds(&place.real().join(name));
+            text.push_str(&if is_closed { named("closed", name) } else { line(&folder, name) });
         }
         if LIST_ENTRIES_MAX < names.len() {
             let n_left = names.len() - LIST_ENTRIES_MAX;
@@ -112,38 +123,55 @@ impl List {
         &self,
         context: &ToolContext,
         path: &str,
-        real: &Path,
+        folder: Dir,
         ignore: &[GlobMatcher],
-    ) -> Result<(Vec<DirEntry>, bool), ToolError> {
-        let failed = |error| ToolError::for_model(format!("cannot list {path}: {error}"));
+    ) -> Result<(Vec<OsString>, bool), ToolError> {
+        let failed =
+            |error: io::Error| ToolError::for_model(format!("cannot list {path}: {error}"));
         let mut names = Vec::new();
-        for (index, entry) in fs::read_dir(real).map_err(failed)?.enumerate() {
+        for (index, entry) in folder.enumerate() {
             keep_going(context)?;
-            if self.scanned_max <= index {
+            let entry = entry.map_err(|error| failed(error.into()))?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            if self.scanned_max + DOTS <= index {
                 return Ok((names, true));
             }
-            let entry = entry.map_err(failed)?;
-            if !ignore.iter().any(|glob| glob.is_match(entry.file_name())) {
-                names.push(entry);
+            if !ignore.iter().any(|glob| glob.is_match(name)) {
+                names.push(name.to_owned());
             }
         }
         Ok((names, false))
     }
 }
 
-fn line(entry: &DirEntry) -> String {
-    let name = entry.file_name();
-    let name = name.to_string_lossy();
-    match entry.metadata() {
-        Ok(metadata) if metadata.is_dir() => format!("{:>8}  {name}/\n", "dir"),
-        Ok(metadata) if metadata.is_symlink() => {
-            format!("{:>8}  {name} -> {}\n", "link", link_target(&entry.path()))
+fn line(folder: &File, name: &OsStr) -> String {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    match stat.map(|stat| (FileType::from_raw_mode(stat.st_mode), stat.st_size)) {
+        Ok((FileType::Directory, _)) => {
+            let mut name = name.to_owned();
+            name.push("/");
+            named("dir", &name)
         }
-        Ok(metadata) if metadata.is_file() => {
-            format!("{:>8}  {name}\n", size(metadata.len()))
+        Ok((FileType::Symlink, _)) => {
+            let mut name = name.to_owned();
+            let target = rustix::fs::readlinkat(folder, &name, Vec::new());
+            name.push(" -> ");
+            name.push(
+                target
+                    .map_or_else(|_| "?".into(), |target| OsString::from_vec(target.into_bytes())),
+            );
+            named("link", &name)
         }
-        _ => format!("{:>8}  {name}\n", "other"),
+        Ok((FileType::RegularFile, bytes)) => named(&size(u64::try_from(bytes).unwrap_or(0)), name),
+        _ => named("other", name),
     }
+}
+
+fn named(what: &str, name: &OsStr) -> String {
+    format!("{what:>8}  {}\n", name.to_string_lossy())
 }
 
 /// The size of a file for a person; exact below one kilobyte.
@@ -156,9 +184,4 @@ fn size(bytes: u64) -> String {
         (value, unit) = (value / 1_024.0, next);
     }
     if unit == "B" { format!("{bytes}B") } else { format!("{value:.1}{unit}") }
-}
-
-/// The target of a link, for display.
-fn link_target(path: &Path) -> String {
-    fs::read_link(path).map_or_else(|_| "?".to_owned(), |target| target.display().to_string())
 }

@@ -4,9 +4,7 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{self, File};
-use std::io::Read as _;
-use std::path::Path;
+use std::io::{self, Read as _};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -18,7 +16,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::blocking::blocking;
-use crate::{guard, place};
+use crate::guard;
+use crate::place::{self, Place};
 use lines::{Limits, Scan, Wanted, scan};
 
 /// Lines of one call when the model names no limit.
@@ -104,19 +103,19 @@ impl TypedTool for Read {
 impl Read {
     fn read(&self, context: &ToolContext, input: &ReadInput) -> Result<ToolOutput, ToolError> {
         let path = &input.file_path;
-        let real = place::resolve(&context.workspace, path)?;
-        if !real.exists() {
-            return Err(place::missing(&context.workspace, path, &real));
+        let place = Place::to_read(context, self.name(), path)?;
+        if !place.exists() {
+            return Err(place::missing(&context.workspace, path, &place));
         }
         let failed = |error| ToolError::for_model(format!("cannot read {path}: {error}"));
-        guard::regular(&fs::metadata(&real).map_err(failed)?, path)?;
-        let mut file = File::open(&real).map_err(failed)?;
+        let mut file = place.open_file(path)?;
         let size = file.metadata().map_err(failed)?.len();
         let mut head = Vec::with_capacity(HEAD_BYTES);
         file.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
 
         if let Some(media_type) = image_type(&head) {
-            return read_image(path, &real, media_type, size);
+            let whole = head.as_slice().chain(file);
+            return read_image(path, &place, whole, media_type, size);
         }
         if let Some(why) = binary(&head) {
             return Err(ToolError::for_model(format!(
@@ -132,7 +131,7 @@ impl Read {
         let text = words(path, wanted, &found, self.limits)?;
         let output = ToolOutput::text(text);
         Ok(match &found.hash {
-            Some(hash) => guard::seen(output, &real, hash),
+            Some(hash) => guard::seen(output, &place, hash),
             None => output,
         })
     }
@@ -171,7 +170,8 @@ fn words(path: &str, wanted: Wanted, found: &Scan, limits: Limits) -> Result<Str
 
 fn read_image(
     path: &str,
-    real: &Path,
+    place: &Place,
+    whole: impl io::Read,
     media_type: &str,
     size: u64,
 ) -> Result<ToolOutput, ToolError> {
@@ -185,8 +185,9 @@ fn read_image(
         return Err(too_big(size));
     }
     let mut bytes = Vec::new();
-    File::open(real)
-        .and_then(|file| file.take(READ_IMAGE_BYTES_MAX + 1).read_to_end(&mut bytes))
+    whole
+        .take(READ_IMAGE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
         .map_err(|error| ToolError::for_model(format!("cannot read {path}: {error}")))?;
     if READ_IMAGE_BYTES_MAX < bytes.len() as u64 {
         return Err(too_big(bytes.len() as u64));
@@ -198,7 +199,7 @@ fn read_image(
     });
     let note = Block::text(format!("({path}: {media_type}, {} bytes)", bytes.len()));
     let output = ToolOutput { content: vec![image, note], ..ToolOutput::default() };
-    Ok(guard::seen(output, real, &guard::hash(&bytes)))
+    Ok(guard::seen(output, place, &guard::hash(&bytes)))
 }
 
 /// The media type of an image that models can see, from its first bytes: a file's name may lie.

@@ -10,8 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::blocking::blocking;
+use crate::place::{self, Place};
 use crate::text::{count_lines, count_of};
-use crate::{atomic, guard, place};
+use crate::{atomic, guard};
 
 /// The tool.
 #[derive(Default)]
@@ -61,10 +62,10 @@ fn write(context: &ToolContext, input: &WriteInput) -> Result<ToolOutput, ToolEr
             guard::FILE_BYTES_MAX
         )));
     }
-    let real = place::resolve(&context.workspace, path)?;
-    let before = guard::load(&real, path)?;
+    let mut place = Place::to_write(context, "Write", path)?;
+    let before = guard::load(&place, path)?;
     if let Some(before) = &before {
-        guard::check_seen(context, &real, path, &before.bytes)?;
+        guard::check_seen(context, &place, path, &before.bytes)?;
     }
     guard::check_unredacted(path, &[&input.content], before.as_ref())?;
     let lines = count_of(count_lines(content), "line", "lines");
@@ -73,10 +74,11 @@ fn write(context: &ToolContext, input: &WriteInput) -> Result<ToolOutput, ToolEr
             format!("{path} already has exactly this content; nothing was written")
         }
         _ => {
-            atomic::replace(context, &real, path, before.as_ref().map(|b| &b.metadata), content)?;
+            let metadata = before.as_ref().map(|before| &before.metadata);
+            atomic::replace(context, &mut place, path, metadata, content)?;
             let verb = if before.is_some() { "Updated" } else { "Created" };
             format!("{verb} {path} ({lines})")
         }
     };
-    Ok(guard::seen(ToolOutput::text(said), &real, &guard::hash(content)))
+    Ok(guard::seen(ToolOutput::text(said), &place, &guard::hash(content)))
 }

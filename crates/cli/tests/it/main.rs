@@ -40,6 +40,8 @@ mod permissions;
 #[cfg(test)]
 mod processes;
 #[cfg(test)]
+mod reach;
+#[cfg(test)]
 mod repository;
 #[cfg(test)]
 mod request;

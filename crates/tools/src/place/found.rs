@@ -83,8 +83,8 @@ impl Place {
             |error: &io::Error| ToolError::for_model(format!("cannot look up {path}: {error}"));
         for _ in 0..TRIES_MAX {
             let real = real_path(&named).map_err(|error| failed(&error))?;
-            stays(context, path, &named, &real)?;
             walls.check(path, &named, &real)?;
+            stays(context, path, &named, &real)?;
             match Self::hold(real) {
                 // Links of a real path are new: somebody swaps a folder or file for one just now.
                 Ok(Self { kind: Some(FileType::Symlink), .. }) => {}

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use futures::future::{Either, select, try_join_all};
-use heeler::providers::anthropic::{Anthropic, AnthropicSettings};
-use heeler::stores::MemoryStore;
-use heeler::{
+use heeler::engine::stores::MemoryStore;
+use heeler::engine::{
     BoxFuture, Facts, Input, Parts, Provider, RawJson, Session, Tool, ToolContext, ToolDefinition,
     ToolError, ToolOutput, Toolset, TurnOutcome,
 };
+use heeler::providers::anthropic::{Anthropic, AnthropicSettings};
 use heeler_bench::{URL_VARIABLE, client, post, url};
 
 /// As `heeler` ships it.

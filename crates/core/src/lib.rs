@@ -72,8 +72,8 @@ pub use store::{
 };
 pub use summary::{input_summary, output_summary, truncate_chars};
 pub use tool::{
-    Facts, Metadata, Progress, Resource, StateChange, StateView, Tool, ToolContext, ToolDefinition,
-    ToolError, ToolOutput,
+    Facts, ImageSink, Metadata, Progress, Resource, StateChange, StateView, Tool, ToolContext,
+    ToolDefinition, ToolError, ToolOutput,
 };
 pub use typed_tool::{TypedTool, tool_schema};
 pub use upgrade::{RECORD_KINDS, RecordKind, Upgrade};

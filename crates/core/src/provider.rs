@@ -157,12 +157,16 @@ pub struct ProviderError {
     pub message: String,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
+    /// The HTTP status, when there was an answer that refused.
+    pub status: Option<u16>,
+    /// The type the provider itself gives the failure, such as `overloaded_error`.
+    pub provider_type: Option<String>,
 }
 
 impl ProviderError {
     /// A failure of this kind.
     pub fn new(kind: ProviderErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retry_after: None }
+        Self { kind, message: message.into(), retry_after: None, status: None, provider_type: None }
     }
 }
 

@@ -1,13 +1,13 @@
 //! The promise of a tool.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Access, AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, RawJson,
-    Reach, SessionId,
+    Access, AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, Image, InputOrigin,
+    RawJson, Reach, SessionId,
 };
 
 /// Something a model can call.
@@ -109,10 +109,34 @@ pub struct ToolContext {
     pub reach: Arc<Reach>,
     /// Tells watchers how far the call is; dropped when nobody watches.
     pub progress: Progress,
+    /// Images that go with the call's result.
+    pub images: ImageSink,
     /// The session's typed state when the call started.
     pub state: StateView,
     /// The time.
     pub clock: Arc<dyn Clock>,
+}
+
+/// Takes images that go with a call's result, after what the call itself gives. Those of a call
+/// that fails are dropped. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct ImageSink(Arc<Mutex<Vec<Image>>>);
+
+impl ImageSink {
+    /// Attaches an image.
+    pub fn attach(&self, image: Image) {
+        self.images().push(image);
+    }
+
+    /// What was attached so far, in order; there is nothing left then.
+    #[must_use]
+    pub fn take(&self) -> Vec<Image> {
+        std::mem::take(&mut *self.images())
+    }
+
+    fn images(&self) -> MutexGuard<'_, Vec<Image>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Sends progress lines to watchers; only the latest is sure to be seen.

@@ -123,7 +123,9 @@ mod tests {
     use futures::FutureExt;
 
     use super::*;
-    use crate::{AgentPath, CallId, CancellationToken, Clock, InputOrigin, Progress, StateView};
+    use crate::{
+        AgentPath, CallId, CancellationToken, Clock, ImageSink, InputOrigin, Progress, StateView,
+    };
 
     /// Not for the model.
     #[derive(schemars::JsonSchema, serde::Deserialize)]
@@ -225,6 +227,7 @@ mod tests {
             confined: false,
             reach: Arc::default(),
             progress: Progress::nowhere(),
+            images: ImageSink::default(),
             state: StateView::default(),
             clock: Arc::new(NoTime),
         }

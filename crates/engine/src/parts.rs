@@ -18,6 +18,8 @@ pub struct Parts {
     pub provider: Arc<dyn Provider>,
     /// What the model can call.
     pub tools: Toolset,
+    /// Gives what the model can call before each request, in place of `tools`; must return at once.
+    pub tool_source: Option<Arc<dyn Fn() -> Toolset + Send + Sync>>,
     /// How far these reach, whoever lets a call run.
     pub reach: Arc<Reach>,
     /// Answer permission requests, when `settings.policy.interactive`: all are asked at once, and the
@@ -64,6 +66,7 @@ impl Parts {
         Self {
             provider,
             tools: Toolset::default(),
+            tool_source: None,
             reach: Arc::default(),
             approvers: Vec::new(),
             permission_expiry_millis: 0,

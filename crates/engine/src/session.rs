@@ -123,7 +123,8 @@ impl Session {
     }
 
     /// Finishes the turn that an earlier process left, if there is one: the outcome is then its,
-    /// else that of the last turn, `Done` when there never was one.
+    /// else that of the last turn, `Done` when there never was one. A session that was given a
+    /// conversation in which the user spoke last begins its first turn with that.
     #[must_use = "dropping a turn cancels it"]
     pub fn resume(&self) -> Turn {
         self.start(None)

@@ -1,47 +1,80 @@
-//! The heeler toolkit under one name.
+//! heeler as a library: a toolkit for programs that talk to models, on an engine that loses nothing.
 //!
-//! An agent in a few lines: a provider, a store, a session, a turn.
+//! At the top is the toolkit: a [`Client`] asks a model, a history is a list of [`Message`]s that you
+//! own, tools are async functions, an [`Agent`] is a client with its tools. Nothing is kept between
+//! two calls but what you keep.
 //!
 //! ```no_run
-//! use std::sync::Arc;
-//! use heeler::{Input, Parts, Session, providers, stores};
+//! use heeler::providers::anthropic::{Anthropic, AnthropicSettings};
+//! use heeler::{Agent, Client, Message, Toolset, models, tool};
 //!
-//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let settings = providers::anthropic::AnthropicSettings::with_api_key("sk-...");
-//! let model = Arc::new(providers::anthropic::Anthropic::new(&settings)?);
-//! let mut parts = Parts::new(model, Arc::new(stores::MemoryStore::new()));
-//! parts.settings.model.name = providers::catalogue::DEFAULT_MODEL.into();
-//! let session = Session::create(parts, "/tmp").await?;
-//! let outcome = session.turn(Input::text("Say hello")).await;
-//! println!("{outcome:?}: {}", session.state().await?.final_answer());
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct City {
+//!     name: String,
+//! }
+//!
+//! # async fn example(key: &str) -> Result<(), Box<dyn std::error::Error>> {
+//! let client = Client::new(Anthropic::new(&AnthropicSettings::with_api_key(key))?, models::SONNET)?;
+//! let weather = tool("weather", "Tells the weather of a city", |_, city: City| async move {
+//!     format!("It is sunny in {}.", city.name)
+//! })?;
+//! let agent = Agent::new(client).system("Be brief.").tools(Toolset::new([weather])?);
+//! let result = agent.step([Message::user("Do I need an umbrella in Oslo?")]).await?;
+//! println!("{}", result.final_text());
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! Below it is the [`engine`]: sessions that live in a journal, survive the death of their process,
+//! are watched, steered and asked for permission. The agent `heeler` itself is built on it.
+//!
 //! A program whose agent starts commands calls [`launcher::init`] first in `main`.
 
-pub use heeler_core::*;
-pub use heeler_engine::*;
+pub use heeler_core::{
+    AllowAll, Approver, Block, BoxFuture, CacheMarker, CancellationToken, Clock, Cost, Decision,
+    DenyAll, Entropy, EventStream, Image, LimitKind, Limits, Message, Mode, ModelEvent,
+    ModelRequest, Opaque, OpenPermission, Parameters, Policy, Provider, ProviderError,
+    ProviderErrorKind, RawJson, Reply, Role, Rule, RuleEffect, StopReason, Text, Thinking,
+    ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition, ToolError,
+    ToolOutput, ToolResult, ToolUse, Usage,
+};
+pub use heeler_sessions::{
+    FanOutRecorder, FileSessions, JsonLinesRecorder, MemoryRecorder, MemorySessions,
+    QueuedRecorder, Recorder, Session, SessionError, SessionErrorKind, SessionRecorder,
+    SessionStore, SessionVersion, StateError, StateErrorKind, load_or_new, save,
+};
+pub use heeler_toolkit::*;
 
+/// Current models by short names; [`providers::catalogue`] knows more.
+pub use heeler_providers::models;
 /// Starts child processes.
 pub use heeler_sandbox::launcher;
+
+/// What a [`Recorder`] is told.
+pub mod recorder {
+    pub use heeler_sessions::{RunEvent, RunEventKind, TurnId, TurnIdError};
+}
+
+/// Checks any [`SessionStore`], yours included.
+pub mod conformance {
+    pub use heeler_sessions::conformance::*;
+}
 
 /// Who answers model requests.
 pub mod providers {
     pub use heeler_providers::*;
 }
 
-/// Where sessions are kept.
-pub mod stores {
-    pub use heeler_store::*;
+/// Sessions that live in a journal: records, effects, events, the driver, and where journals are
+/// kept.
+pub mod engine {
+    pub use heeler_core::*;
+    pub use heeler_engine::*;
+    pub use heeler_hooks as hooks;
+    pub use heeler_store as stores;
 }
 
-/// Commands that have a word in what an agent does.
-pub mod hooks {
-    pub use heeler_hooks::*;
-}
-
-/// What models can call.
+/// The tools of the agent `heeler`.
 pub mod tools {
     pub use heeler_tools::*;
 }

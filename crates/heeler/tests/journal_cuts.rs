@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use heeler::stores::FileStore;
-use heeler::{
+use heeler::engine::stores::FileStore;
+use heeler::engine::{
     Access, Block, BoxFuture, CallId, Entry, EventStream, Facts, Input, ModelEvent, ModelRequest,
     Parts, Provider, RawJson, Record, Reply, Role, Session, SessionId, SessionStore, StopReason,
     Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolUse, Toolset, TurnOutcome, Usage,

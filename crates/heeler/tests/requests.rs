@@ -6,13 +6,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use heeler::providers::anthropic::request_body;
-use heeler::stores::MemoryStore;
-use heeler::{
+use heeler::engine::stores::MemoryStore;
+use heeler::engine::{
     Block, BoxFuture, EventStream, Facts, Input, ModelEvent, ModelRequest, Parts, Provider,
     RawJson, Reply, Session, SteeringId, StopReason, Tool, ToolContext, ToolDefinition, ToolError,
     ToolOutput, ToolUse, Toolset, TurnOutcome, Usage,
 };
+use heeler::providers::anthropic::request_body;
 use heeler_turn::compact::INSTRUCTION;
 
 /// Rounds of a turn.

@@ -8,6 +8,7 @@
 
 pub mod anthropic;
 pub mod catalogue;
+pub mod models;
 pub mod scripted;
 mod secret;
 pub mod sse;

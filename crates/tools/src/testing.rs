@@ -7,8 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use expect_test::Expect;
 use heeler_core::{
-    AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, Progress, RawJson,
-    Reach, SessionId, StateView, Timestamp, Tool, ToolContext, ToolError, ToolOutput,
+    AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, ImageSink, InputOrigin,
+    Progress, RawJson, Reach, SessionId, StateView, Timestamp, Tool, ToolContext, ToolError,
+    ToolOutput,
 };
 
 /// Makes `files` in a new folder, plays `calls` (each `Name {json}`) in it as one session, and
@@ -95,6 +96,7 @@ impl Folder {
             confined: false,
             reach: Arc::clone(&self.reach),
             progress: Progress::nowhere(),
+            images: ImageSink::default(),
             state: self.state.lock().unwrap().clone(),
             clock: Arc::new(Standing),
         }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    AgentPath, BoxFuture, CallId, CancellationToken, Clock, InputOrigin, Progress, RawJson,
-    StateView, Timestamp, Tool, ToolContext, ToolError, ToolOutput,
+    AgentPath, BoxFuture, CallId, CancellationToken, Clock, ImageSink, InputOrigin, Progress,
+    RawJson, StateView, Timestamp, Tool, ToolContext, ToolError, ToolOutput,
 };
 use heeler_sandbox::Launcher;
 use heeler_tools::{BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, Bash, allowed_environment};
@@ -90,6 +90,7 @@ impl Room {
             confined: false,
             reach: Arc::default(),
             progress: Progress::new(move |line| drop(sender.send(line))),
+            images: ImageSink::default(),
             state: StateView::default(),
             clock: Arc::new(clock),
         };

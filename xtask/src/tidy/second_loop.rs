@@ -24,12 +24,13 @@ enum Sign {
 /// A file or folder where a sign may be found, and why.
 type Listed = (Sign, &'static str, &'static str);
 
-const LISTED: [Listed; 8] = [
+const LISTED: [Listed; 9] = [
     (Sign::Due, "crates/engine/src/driver/", "the loop"),
     (Sign::Ask, "crates/engine/src/driver/", "the loop, and the one question of a compaction"),
     (Sign::Due, "crates/simulator/src/drive/", "drives the shipped machine in virtual time"),
     (Sign::Due, "crates/simulator/src/live/", "counts what was due when a fault came"),
     (Sign::Due, "crates/simulator/src/check/", "compares what is due in two folds"),
+    (Sign::Ask, "crates/toolkit/src/run/provider.rs", "is asked by the loop, and passes it on"),
     (Sign::Address, "crates/providers/src/anthropic/", "the provider itself"),
     (Sign::Address, "crates/testkit/src/mock/", "the server's side, for tests"),
     (Sign::Address, "bench/src/", "the bare loop that heeler is measured against"),

@@ -2,8 +2,8 @@
 
 use heeler_core::{
     Block, CompactionCause, CompactionStarted, Decision, Durability, EffectId, Event, Input,
-    InterruptCause, PermissionDecided, PermissionId, Record, Settings, SteeringId, StoreError,
-    TurnOutcome,
+    InputOrigin, InterruptCause, PermissionDecided, PermissionId, Record, Role, Settings,
+    SteeringId, StoreError, TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::state::Phase;
@@ -138,6 +138,11 @@ impl Driver {
         self.activate();
         let running = self.state.turn.as_ref().map(|turn| turn.number);
         match (input, running) {
+            // What was said before the session waits for an answer; no more words are needed.
+            (None, None) if self.is_given_unanswered() => {
+                let input = Input { blocks: Vec::new(), origin: InputOrigin::default() };
+                self.queue.push_back(QueuedTurn { input, done });
+            }
             (None, None) => {
                 let last = self.state.last_outcome.clone().unwrap_or(TurnOutcome::Done);
                 let _ = done.send(last);
@@ -150,6 +155,11 @@ impl Driver {
                 None => self.queue.push_back(QueuedTurn { input, done }),
             },
         }
+    }
+
+    fn is_given_unanswered(&self) -> bool {
+        let last = self.state.history.messages().last();
+        self.state.turns == 0 && last.is_some_and(|message| message.role == Role::User)
     }
 
     /// Begins the turn that waits first, once none runs.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use heeler_core::{
     AgentPath, CallId, CallPlanned, CancellationToken, CompactionFailed, CompactionStarted,
-    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, InterruptCause,
+    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, ImageSink, InterruptCause,
     ModelStarted, Outcome, PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp,
     ToolContext, ToolOutput, WakeCause,
 };
@@ -48,7 +48,13 @@ impl Task for Spawned {
 impl Driver {
     /// Writes what starting these effects means, in one append, and acts.
     pub(super) async fn start(&mut self, effects: Vec<Effect>) -> Result<(), StoreError> {
+        let asks = |effect: &Effect| {
+            matches!(effect.kind, EffectKind::CallModel { .. } | EffectKind::StartEpoch { .. })
+        };
         let calls_model = |effect: &Effect| matches!(effect.kind, EffectKind::CallModel { .. });
+        if let Some(source) = self.parts.tool_source.as_ref().filter(|_| effects.iter().any(asks)) {
+            self.parts.tools = source();
+        }
         if effects.iter().any(calls_model)
             && let Some(cause) = self.changed_prefix()
         {
@@ -183,6 +189,7 @@ impl Driver {
             confined,
             reach: Arc::clone(&self.parts.reach),
             progress: pipeline::redacting(progress, &self.parts.secrets),
+            images: ImageSink::default(),
             state: self.state.values(),
             clock: Arc::clone(&self.parts.clock),
         };

@@ -47,6 +47,7 @@ pub(crate) async fn execute(execution: Execution, wanted: impl Future<Output = (
         execution;
     let hooked = HookedCall { id: context.call, tool: name.clone(), input: input.clone() };
     let (session, call) = (context.session.clone(), context.call);
+    let images = context.images.clone();
     let clock = Arc::clone(&context.clock);
     let started = clock.now();
     let mut output = match tool {
@@ -54,6 +55,9 @@ pub(crate) async fn execute(execution: Execution, wanted: impl Future<Output = (
         None => ToolOutput::error(format!("the tool {name} is gone; it was not run")),
     };
     let millis = clock.now().since(started);
+    if !output.is_error {
+        output.content.extend(images.take().into_iter().map(Block::Image));
+    }
     wanted.await;
     // Before anybody is told, and before it is cut, or half a secret would not be known as one.
     redact::redact(&mut output, &secrets);

@@ -48,7 +48,12 @@ pub(super) fn from_refusal(refusal: Refusal<'_>) -> ProviderError {
         let _ = write!(message, ", request {}", clean(id));
     }
     message.push(')');
-    finish(kind, message, &detail, next_step(kind, refusal.status), refusal.retry_after)
+    ProviderError {
+        status: Some(refusal.status),
+        provider_type: named(&body.error.kind),
+        retry_after: refusal.retry_after,
+        ..finish(kind, message, &detail, next_step(kind, refusal.status))
+    }
 }
 
 /// Says what an `error` event in the middle of a stream means.
@@ -59,7 +64,13 @@ pub(super) fn from_event(data: &str) -> ProviderError {
         _ => ProviderErrorKind::Server,
     });
     let message = format!("Anthropic {} in the middle of its answer", verdict(kind));
-    finish(kind, message, &clean(&body.error.message), next_step(kind, 0), None)
+    let error = finish(kind, message, &clean(&body.error.message), next_step(kind, 0));
+    ProviderError { provider_type: named(&body.error.kind), ..error }
+}
+
+/// A type that the provider gave.
+fn named(provider_type: &str) -> Option<String> {
+    (!provider_type.is_empty()).then(|| clean(provider_type))
 }
 
 fn finish(
@@ -67,7 +78,6 @@ fn finish(
     mut message: String,
     detail: &str,
     next_step: &str,
-    retry_after: Option<Duration>,
 ) -> ProviderError {
     if !detail.is_empty() {
         let _ = write!(message, ": {detail}");
@@ -75,7 +85,7 @@ fn finish(
     if !next_step.is_empty() {
         let _ = write!(message, "\n{next_step}");
     }
-    ProviderError { kind, message, retry_after }
+    ProviderError::new(kind, message)
 }
 
 /// The kind of an error whose type says more than a status does.

@@ -174,6 +174,7 @@ fn input_of(text: Option<&str>) -> (RawJson, Option<String>) {
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}");
     let reason = match RawJson::parse(text) {
         Ok(input) if input.is_object() => return (input, None),
+        Ok(input) if input.get().trim() == "null" => return (RawJson::empty_object(), None),
         Ok(_) => "the input is not a JSON object".to_owned(),
         Err(error) => format!("the input is {error}"),
     };
@@ -220,7 +221,13 @@ fn failure(spec: Option<&ErrorSpec>) -> ProviderError {
         message = "the script fails here".into();
     }
     let retry_after = spec.retry_after.map(Duration::from_secs);
-    ProviderError { kind: failure_kind(&spec), message, retry_after }
+    let kind = failure_kind(&spec);
+    ProviderError {
+        retry_after,
+        status: spec.status,
+        provider_type: (!spec.kind.is_empty()).then_some(spec.kind),
+        ..ProviderError::new(kind, message)
+    }
 }
 
 /// By the provider's word for it, else by the status.

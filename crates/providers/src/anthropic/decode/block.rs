@@ -220,6 +220,8 @@ impl GrowingCall {
 fn parse_input(text: &str) -> Result<RawJson, String> {
     match RawJson::parse(text) {
         Ok(input) if input.is_object() => Ok(input),
+        // It says as little as no input at all.
+        Ok(input) if input.get().trim() == "null" => Ok(RawJson::empty_object()),
         Ok(_) => Err("the input is not a JSON object".to_owned()),
         Err(error) => Err(format!("the input is {error}")),
     }

@@ -118,7 +118,7 @@ fn tool_inputs() {
         &[("{}", &[" "]), ("null", &[]), ("{}", &["[[[["; 30])],
         expect![[r#"
         call t n {}
-        call t n {} invalid: the input is not a JSON object
+        call t n {}
         call t n {} invalid: the input is JSON nested deeper than 96 levels
     "#]],
     );

@@ -1,0 +1,232 @@
+//! An agent: a client with what it is told, what it can call, and how its history is kept short.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use heeler_core::{Limits, Message, ToolError, ToolOutput};
+
+use crate::{
+    Binding, Client, ContextManager, Run, RunError, RunResult, RunStream, SchemaError, ToolSource,
+    tool,
+};
+
+/// A client with a system prompt, tools and limits; plain data, cheap to clone. It keeps no
+/// conversation: a step takes a history and gives a longer one.
+///
+/// ```no_run
+/// # async fn example(client: heeler_toolkit::Client, tools: heeler_toolkit::Toolset)
+/// # -> Result<(), heeler_toolkit::RunError> {
+/// use heeler_core::Message;
+/// use heeler_toolkit::Agent;
+///
+/// let agent = Agent::new(client).system("You tidy folders.").tools(tools).rounds(30);
+/// let result = agent.step([Message::user("Tidy this one.")]).await?;
+/// println!("{}", result.final_text());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Agent {
+    client: Client,
+    template: Run,
+}
+
+impl Agent {
+    /// An agent without tools.
+    #[must_use]
+    pub fn new(client: Client) -> Self {
+        Self { client, template: Run::default() }
+    }
+
+    /// With a system prompt.
+    #[must_use]
+    pub fn system(mut self, system: impl Into<String>) -> Self {
+        self.template = self.template.system(system);
+        self
+    }
+
+    /// With tools.
+    #[must_use]
+    pub fn tools(mut self, tools: impl Into<ToolSource>) -> Self {
+        self.template = self.template.tools(tools);
+        self
+    }
+
+    /// With requests kept within a number of tokens.
+    #[must_use]
+    pub fn context(mut self, context: ContextManager) -> Self {
+        self.template = self.template.context(context);
+        self
+    }
+
+    /// At most so many model calls a step; 0 for no limit.
+    #[must_use]
+    pub fn rounds(mut self, rounds: u32) -> Self {
+        self.template = self.template.rounds(rounds);
+        self
+    }
+
+    /// With other limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.template = self.template.limits(limits);
+        self
+    }
+
+    /// Told of what happens.
+    #[must_use]
+    pub fn hooks(mut self, hooks: AgentHooks) -> Self {
+        self.template.hooks = hooks;
+        self
+    }
+
+    /// With anything else that a run may be given.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(Run) -> Run) -> Self {
+        self.template = change(self.template);
+        self
+    }
+
+    /// Goes on from a history, to the model's final answer. The result's history is whole, whatever
+    /// was trimmed on the way.
+    ///
+    /// # Errors
+    /// As [`Client::run`].
+    pub async fn step(
+        &self,
+        history: impl IntoIterator<Item = Message>,
+    ) -> Result<RunResult, RunError> {
+        self.step_stream(history).finish().await
+    }
+
+    /// As [`Agent::step`], as it happens.
+    #[must_use]
+    pub fn step_stream(&self, history: impl IntoIterator<Item = Message>) -> RunStream {
+        let run = Run { history: history.into_iter().collect(), ..self.template.clone() };
+        self.client.run_stream(run)
+    }
+
+    /// The agent as a tool of another one: it is given a task, begins with nothing else, and answers
+    /// with its final text. What it cost is told beside the answer, for the user.
+    ///
+    /// # Errors
+    /// Never for the input that it has; the schema is checked like any other.
+    pub fn into_tool(
+        self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+    ) -> Result<Binding, SchemaError> {
+        let agent = Arc::new(self);
+        tool(name, description, move |context: heeler_core::ToolContext, task: Task| {
+            let agent = Arc::clone(&agent);
+            let run = Run {
+                history: vec![Message::user(task.task)],
+                workspace: context.workspace,
+                cancel: Some(context.cancel),
+                ..agent.template.clone()
+            };
+            async move {
+                match agent.client.run(run).await {
+                    Ok(result) if result.final_text().trim().is_empty() => {
+                        Err(ToolError::for_model("the agent ended without saying anything"))
+                    }
+                    Ok(result) => Ok(ToolOutput::text(result.final_text())),
+                    Err(error) => Err(ToolError::for_model(unfinished(&error))),
+                }
+            }
+        })
+    }
+}
+
+/// What an agent is asked as a tool.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Task {
+    /// All that the agent needs to know: it sees nothing of this conversation.
+    task: String,
+}
+
+/// The most characters of what an agent said before it failed.
+const PARTIAL_CHARS_MAX: usize = 1000;
+
+fn unfinished(error: &RunError) -> String {
+    let said = error.result.final_text();
+    match said.trim() {
+        "" => format!("the agent did not finish: {error}"),
+        said => format!(
+            "the agent did not finish: {error}. The last it said: {}",
+            heeler_core::truncate_chars(said, PARTIAL_CHARS_MAX)
+        ),
+    }
+}
+
+/// Told of what an agent does. Each is called from within the run and must return at once; one that
+/// panics is passed over.
+#[derive(Clone, Default)]
+pub struct AgentHooks {
+    step: Option<Arc<OnStep>>,
+    iteration: Option<Arc<OnIteration>>,
+    done: Option<Arc<OnStepDone>>,
+}
+
+type OnStep = dyn Fn(&[Message]) + Send + Sync;
+type OnIteration = dyn Fn(u32, &[Message]) + Send + Sync;
+type OnStepDone = dyn Fn(&Result<RunResult, RunError>) + Send + Sync;
+
+impl AgentHooks {
+    /// Told once, before the first request, what of the history is sent; not when trimming fails.
+    #[must_use]
+    pub fn on_step(mut self, hook: impl Fn(&[Message]) + Send + Sync + 'static) -> Self {
+        self.step = Some(Arc::new(hook));
+        self
+    }
+
+    /// Told before each model call its number, from 0, and what of the history is sent.
+    #[must_use]
+    pub fn on_iteration(mut self, hook: impl Fn(u32, &[Message]) + Send + Sync + 'static) -> Self {
+        self.iteration = Some(Arc::new(hook));
+        self
+    }
+
+    /// Told what a step gave, also when it failed; not when its first trimming failed.
+    #[must_use]
+    pub fn on_step_done(
+        mut self,
+        hook: impl Fn(&Result<RunResult, RunError>) + Send + Sync + 'static,
+    ) -> Self {
+        self.done = Some(Arc::new(hook));
+        self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.step.is_none() && self.iteration.is_none()
+    }
+
+    pub(crate) fn tell_step(&self, messages: &[Message]) {
+        tell(self.step.as_ref(), |hook| hook(messages));
+    }
+
+    pub(crate) fn tell_iteration(&self, iteration: u32, messages: &[Message]) {
+        tell(self.iteration.as_ref(), |hook| hook(iteration, messages));
+    }
+
+    pub(crate) fn tell_done(&self, result: &Result<RunResult, RunError>) {
+        let is_first_trim = matches!(result, Err(error)
+            if error.iteration == 0 && matches!(error.kind, crate::RunErrorKind::Context(_)));
+        if !is_first_trim {
+            tell(self.done.as_ref(), |hook| hook(result));
+        }
+    }
+}
+
+impl fmt::Debug for AgentHooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentHooks").finish_non_exhaustive()
+    }
+}
+
+fn tell<H: ?Sized>(hook: Option<&Arc<H>>, call: impl FnOnce(&H)) {
+    if let Some(hook) = hook {
+        let _ = catch_unwind(AssertUnwindSafe(|| call(hook)));
+    }
+}

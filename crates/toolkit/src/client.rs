@@ -1,0 +1,369 @@
+//! A client: who answers, as which model, and when a request is sent again.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::{Stream, StreamExt};
+use heeler_core::{
+    Clock, Cost, Entropy, Message, ModelSettings, Parameters, Provider, ProviderError, StopReason,
+    Usage,
+};
+use heeler_engine::{OsEntropy, Parts, SystemClock};
+use heeler_providers::catalogue;
+use heeler_sessions::{QueuedRecorder, Recorder};
+use heeler_turn::retry;
+
+use crate::{Run, RunError, RunErrorKind, RunEvent, RunResult, RunStream};
+
+/// Asks a model. It keeps no conversation; cheap to clone, and shared by as many tasks as like.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use heeler_core::Message;
+/// use heeler_providers::anthropic::{Anthropic, AnthropicSettings};
+/// use heeler_toolkit::Client;
+///
+/// let provider = Anthropic::new(&AnthropicSettings::with_api_key("sk-..."))?;
+/// let client = Client::new(provider, "anthropic/claude-sonnet-5-5")?;
+/// let answer = client.ask("Be brief.", [Message::user("Why is the sky blue?")]).await?;
+/// println!("{}", answer.message.text());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    provider: Arc<dyn Provider>,
+    /// Shared, since it is changed rarely and copied with each client.
+    settings: Arc<ClientSettings>,
+}
+
+#[derive(Clone)]
+struct ClientSettings {
+    model: ModelSettings,
+    retry: retry::Policy,
+    on_retry: Option<OnRetry>,
+    recorder: Option<Arc<dyn Recorder>>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+/// Told before a failed request is sent again.
+pub(crate) type OnRetry = Arc<dyn Fn(&RetryNotice) + Send + Sync>;
+
+/// A request failed and is about to be sent again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetryNotice {
+    /// Which attempt failed, from 1.
+    pub attempt: u32,
+    /// How long it waits now.
+    pub wait: Duration,
+    /// Why.
+    pub error: ProviderError,
+}
+
+/// Why a client cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    /// There is no model's name.
+    #[error("a client needs a model's name, such as {}", catalogue::DEFAULT_MODEL)]
+    NoModel,
+}
+
+impl Client {
+    /// A client of a provider and a model's full name, `provider/model`. What the catalogue knows of
+    /// the model holds: how much it can write, and its prices.
+    ///
+    /// # Errors
+    /// Without a name.
+    pub fn new(provider: impl Provider, model: impl Into<String>) -> Result<Self, ClientError> {
+        Self::shared(Arc::new(provider), model)
+    }
+
+    /// As [`Client::new`], with a provider that others use as well.
+    ///
+    /// # Errors
+    /// Without a name.
+    pub fn shared(
+        provider: Arc<dyn Provider>,
+        model: impl Into<String>,
+    ) -> Result<Self, ClientError> {
+        let settings = ClientSettings {
+            model: model_settings(model.into(), Parameters::default())?,
+            retry: retry_default(),
+            on_retry: None,
+            recorder: None,
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(OsEntropy::default()),
+        };
+        Ok(Self { provider, settings: Arc::new(settings) })
+    }
+
+    /// The same client for another model of its provider.
+    ///
+    /// # Errors
+    /// Without a name.
+    pub fn with_model(&self, model: impl Into<String>) -> Result<Self, ClientError> {
+        let parameters = self.settings.model.parameters.clone();
+        let model = model_settings(model.into(), parameters)?;
+        Ok(self.with(|settings| settings.model = model))
+    }
+
+    /// At most so many tokens an answer; without it what the catalogue says the model can write.
+    #[must_use]
+    pub fn output_max(&self, tokens: u64) -> Self {
+        self.with(|settings| settings.model.output_max = tokens)
+    }
+
+    /// With parameters that are sent with each request: temperature, thinking, stop texts, tool
+    /// choice, and fields of the provider's own.
+    #[must_use]
+    pub fn parameters(&self, parameters: Parameters) -> Self {
+        self.with(|settings| settings.model.parameters = parameters)
+    }
+
+    /// Changes the parameters that are sent with each request.
+    #[must_use]
+    pub fn with_parameters(&self, change: impl FnOnce(&mut Parameters)) -> Self {
+        self.with(|settings| change(&mut settings.model.parameters))
+    }
+
+    /// Sends a failed request again as this says; without it three times, after one second, two and
+    /// four at most, and what the provider asks for.
+    #[must_use]
+    pub fn retry(&self, retry: retry::Policy) -> Self {
+        self.with(|settings| settings.retry = retry)
+    }
+
+    /// Sends no failed request again.
+    #[must_use]
+    pub fn without_retry(&self) -> Self {
+        self.with(|settings| settings.retry.attempts_max = 1)
+    }
+
+    /// Told before each wait for another attempt. It must return at once; one that panics is passed
+    /// over.
+    #[must_use]
+    pub fn on_retry_do(&self, hook: impl Fn(&RetryNotice) + Send + Sync + 'static) -> Self {
+        self.with(|settings| settings.on_retry = Some(Arc::new(hook)))
+    }
+
+    /// Tells a recorder of every run, never of [`Client::ask`]. One that is not immediate is told
+    /// from a thread of its own; none changes, delays or fails a run.
+    ///
+    /// # Errors
+    /// When that thread cannot be started.
+    pub fn with_recorder(&self, recorder: impl Recorder) -> io::Result<Self> {
+        let recorder: Arc<dyn Recorder> = match recorder.is_immediate() {
+            true => Arc::new(recorder),
+            false => Arc::new(QueuedRecorder::new(recorder)?),
+        };
+        Ok(self.with(|settings| settings.recorder = Some(recorder)))
+    }
+
+    /// Tells no recorder.
+    #[must_use]
+    pub fn without_recorder(&self) -> Self {
+        self.with(|settings| settings.recorder = None)
+    }
+
+    /// With another clock and other dice, for tests.
+    #[must_use]
+    pub fn with_time(&self, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
+        self.with(|settings| (settings.clock, settings.entropy) = (clock, entropy))
+    }
+
+    /// The model's full name.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.settings.model.name
+    }
+
+    /// One model call without tools. The history is not changed.
+    ///
+    /// # Errors
+    /// When the model gave no answer; [`RunError`] says why.
+    pub async fn ask(
+        &self,
+        system: impl Into<String>,
+        history: impl IntoIterator<Item = Message>,
+    ) -> Result<Answer, RunError> {
+        self.ask_stream(system, history).finish().await
+    }
+
+    /// As [`Client::ask`], as it comes.
+    #[must_use]
+    pub fn ask_stream(
+        &self,
+        system: impl Into<String>,
+        history: impl IntoIterator<Item = Message>,
+    ) -> AskStream {
+        let run = Run::new(history).system(system).rounds(1);
+        AskStream(self.without_recorder().run_stream(run))
+    }
+
+    /// Calls the model and the tools it asks for, until it gives its final answer.
+    ///
+    /// # Errors
+    /// When it does not come to that. What was done until then is the error's `result`, with a valid
+    /// history: an unknown tool, an input that does not fit, a failing tool or a limit never lose
+    /// one.
+    pub async fn run(&self, run: Run) -> Result<RunResult, RunError> {
+        self.run_stream(run).finish().await
+    }
+
+    /// As [`Client::run`], as it happens.
+    #[must_use]
+    pub fn run_stream(&self, run: Run) -> RunStream {
+        RunStream::new(self.clone(), run)
+    }
+
+    pub(crate) fn provider(&self) -> Arc<dyn Provider> {
+        Arc::clone(&self.provider)
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.settings.clock
+    }
+
+    pub(crate) fn entropy(&self) -> &Arc<dyn Entropy> {
+        &self.settings.entropy
+    }
+
+    pub(crate) fn recorder(&self) -> Option<Arc<dyn Recorder>> {
+        self.settings.recorder.clone()
+    }
+
+    pub(crate) fn on_retry(&self) -> Option<OnRetry> {
+        self.settings.on_retry.clone()
+    }
+
+    /// What a client decides of a session's parts.
+    pub(crate) fn fill(&self, parts: &mut Parts) {
+        parts.settings.model = self.settings.model.clone();
+        // Only the caller's own context manager leaves anything out, and only its summariser asks.
+        parts.settings.compaction.automatic = false;
+        parts.retry = self.settings.retry;
+        parts.clock = Arc::clone(&self.settings.clock);
+        parts.entropy = Arc::clone(&self.settings.entropy);
+        parts.heartbeat_millis = 0;
+    }
+
+    fn with(&self, change: impl FnOnce(&mut ClientSettings)) -> Self {
+        let mut settings = (*self.settings).clone();
+        change(&mut settings);
+        Self { provider: Arc::clone(&self.provider), settings: Arc::new(settings) }
+    }
+}
+
+/// Three times after the first attempt.
+fn retry_default() -> retry::Policy {
+    retry::Policy {
+        attempts_max: 4,
+        base_millis: 1000,
+        cap_millis: 30_000,
+        ..retry::Policy::default()
+    }
+}
+
+fn model_settings(name: String, parameters: Parameters) -> Result<ModelSettings, ClientError> {
+    if name.trim().is_empty() {
+        return Err(ClientError::NoModel);
+    }
+    let mut model = ModelSettings { name, parameters, ..ModelSettings::default() };
+    if let Some(known) = catalogue::lookup(&model.name) {
+        model.window = Some(known.window);
+        model.output_max = known.output_max;
+        model.prices = Some(known.prices);
+    }
+    Ok(model)
+}
+
+/// A model's answer to one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What it said.
+    pub message: Message,
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// Tokens of the call, failed attempts included.
+    pub usage: Usage,
+    /// What they cost, as far as the catalogue has prices.
+    pub cost: Cost,
+}
+
+/// What comes of one model call.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum AskEvent {
+    /// More text.
+    TextDelta(String),
+    /// More reasoning.
+    ThinkingDelta(String),
+    /// The request failed and is sent again: what was streamed is void.
+    Reset,
+    /// The whole answer; nothing follows.
+    Finished(Result<Answer, RunError>),
+}
+
+/// An answer as it comes. It is cancelled when it is dropped.
+pub struct AskStream(RunStream);
+
+impl AskStream {
+    /// Waits for the whole answer.
+    ///
+    /// # Errors
+    /// As [`Client::ask`].
+    pub async fn finish(self) -> Result<Answer, RunError> {
+        answer(self.0.finish().await)
+    }
+}
+
+impl Stream for AskStream {
+    type Item = AskEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<AskEvent>> {
+        loop {
+            let event = match self.0.poll_next_unpin(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Ready(Some(event)) => event,
+            };
+            return Poll::Ready(Some(match event {
+                RunEvent::TextDelta { text, .. } => AskEvent::TextDelta(text),
+                RunEvent::ThinkingDelta { text, .. } => AskEvent::ThinkingDelta(text),
+                RunEvent::Reset { .. } | RunEvent::Resync(_) => AskEvent::Reset,
+                RunEvent::Finished(result) => AskEvent::Finished(answer(result)),
+                _ => continue,
+            }));
+        }
+    }
+}
+
+/// The one answer of a run. One that was cut, or that asks for tools there are not, is an answer.
+fn answer(result: Result<RunResult, RunError>) -> Result<Answer, RunError> {
+    let result = match result {
+        Ok(result) => result,
+        Err(error) if is_answer(&error) => *error.result,
+        Err(error) => return Err(error),
+    };
+    let RunResult { usage, cost, .. } = result;
+    let stop = result.stop.clone().unwrap_or(StopReason::EndTurn);
+    match result.final_message().cloned() {
+        Some(message) => Ok(Answer { message, stop, usage, cost }),
+        None => {
+            let kind = RunErrorKind::Failed("the model replied with nothing".to_owned());
+            Err(RunError { kind, iteration: 0, result: Box::new(result) })
+        }
+    }
+}
+
+fn is_answer(error: &RunError) -> bool {
+    let ended = matches!(
+        error.kind,
+        RunErrorKind::Limit(_) | RunErrorKind::Truncated | RunErrorKind::Refused
+    );
+    ended && error.result.final_message().is_some()
+}

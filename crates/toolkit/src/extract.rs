@@ -1,0 +1,168 @@
+//! A value of a Rust type out of a conversation: the model submits it through a tool.
+
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use heeler_core::{Message, ToolError};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use crate::{Client, DuplicateTool, Run, RunError, RunResult, SchemaError, Toolset, tool};
+
+/// The name of the tool a value is submitted with, unless another is given.
+const NAME: &str = "submit";
+/// Model calls of an extraction, unless another number is given.
+const ROUNDS: u32 = 8;
+
+/// What is extracted, and from what.
+pub struct Extract<T> {
+    run: Run,
+    tools: Toolset,
+    name: String,
+    description: String,
+    validate: Option<Validate<T>>,
+}
+
+type Validate<T> = Arc<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
+
+/// A value, and the run that led to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extracted<T> {
+    /// The value.
+    pub value: T,
+    /// The conversation with the submitting call, and what it cost.
+    pub result: RunResult,
+}
+
+/// Why there is no value.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ExtractError {
+    /// The model is not told what to submit.
+    #[error("an extraction needs a description of what is to be submitted")]
+    NoDescription,
+    /// The value's type is not written as an object.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// A tool has the name of the one a value is submitted with.
+    #[error(transparent)]
+    Duplicate(#[from] DuplicateTool),
+    /// The model ended without submitting a value that was accepted.
+    #[error("the model ended without calling `{name}`")]
+    NeverSubmitted {
+        /// The tool's name.
+        name: String,
+        /// The conversation, and what it cost.
+        result: Box<RunResult>,
+    },
+    /// The run failed before there was a value.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl<T> Extract<T> {
+    /// From this history. The description tells the model what it is to submit.
+    pub fn new(history: impl IntoIterator<Item = Message>, description: impl Into<String>) -> Self {
+        Self {
+            run: Run::new(history).rounds(ROUNDS),
+            tools: Toolset::default(),
+            name: NAME.to_owned(),
+            description: description.into(),
+            validate: None,
+        }
+    }
+
+    /// With a system prompt.
+    #[must_use]
+    pub fn system(mut self, system: impl Into<String>) -> Self {
+        self.run = self.run.system(system);
+        self
+    }
+
+    /// With tools the model may use before it submits.
+    #[must_use]
+    pub fn tools(mut self, tools: Toolset) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// With another name than `submit` for the tool a value is submitted with.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// With another number of model calls than 8; 0 for no limit.
+    #[must_use]
+    pub fn rounds(mut self, rounds: u32) -> Self {
+        self.run = self.run.rounds(rounds);
+        self
+    }
+
+    /// Values for which this says no are sent back to the model with the reason.
+    #[must_use]
+    pub fn validate<E: Display>(
+        mut self,
+        validate: impl Fn(&T) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        self.validate =
+            Some(Arc::new(move |value| validate(value).map_err(|error| error.to_string())));
+        self
+    }
+}
+
+/// Extracts a value: the model may call the tools it is given, and ends by submitting one.
+///
+/// ```no_run
+/// # async fn example(client: heeler_toolkit::Client) -> Result<(), heeler_toolkit::ExtractError> {
+/// use heeler_core::Message;
+/// use heeler_toolkit::{Extract, extract};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Invoice {
+///     /// The sum in cents.
+///     cents: u64,
+/// }
+///
+/// let letter = Message::user("Dear customer, we ask you for 12.50 ...");
+/// let wanted = Extract::new([letter], "The invoice's figures").validate(|invoice: &Invoice| {
+///     if invoice.cents > 0 { Ok(()) } else { Err("an invoice is over some sum") }
+/// });
+/// let invoice = extract(&client, wanted).await?.value;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When there is no value; a value that was submitted is given even if the run failed afterwards.
+pub async fn extract<T>(client: &Client, wanted: Extract<T>) -> Result<Extracted<T>, ExtractError>
+where
+    T: DeserializeOwned + JsonSchema + Send + 'static,
+{
+    let Extract { run, tools, name, description, validate } = wanted;
+    if description.trim().is_empty() {
+        return Err(ExtractError::NoDescription);
+    }
+    let submitted = Arc::new(Mutex::new(None));
+    let slot = Arc::clone(&submitted);
+    let submit = tool(&name, description, move |_, value: T| {
+        let accepted = validate.as_ref().map_or(Ok(()), |validate| validate(&value));
+        if accepted.is_ok() {
+            // The first one counts: a batch may hold several.
+            slot.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(value);
+        }
+        std::future::ready(accepted.map(|()| "submitted").map_err(ToolError::ForModel))
+    })?;
+    let tools = tools.bind(submit.terminal())?;
+    let outcome = client.run(run.tools(tools)).await;
+    let value = submitted.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match (value, outcome) {
+        (Some(value), Ok(result)) => Ok(Extracted { value, result }),
+        (Some(value), Err(error)) => Ok(Extracted { value, result: *error.result }),
+        (None, Ok(result)) => Err(ExtractError::NeverSubmitted { name, result: Box::new(result) }),
+        (None, Err(error)) if error.is_rounds_limit() => {
+            Err(ExtractError::NeverSubmitted { name, result: error.result })
+        }
+        (None, Err(error)) => Err(error.into()),
+    }
+}

@@ -1,0 +1,236 @@
+//! Layers around a tool's function: each is given the whole binding and returns a new function.
+
+use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use heeler_core::{Block, RawJson, Text, ToolContext, ToolError, ToolOutput};
+use heeler_secrets::Secrets;
+
+use crate::parallel::panic_text;
+use crate::{Binding, ToolFunction};
+
+/// Something around a tool's function. A closure from a binding to a function is one.
+pub trait Layer: Send + Sync {
+    /// The function to call instead of the binding's own, which it may call.
+    fn wrap(&self, binding: &Binding) -> ToolFunction;
+}
+
+impl<F: Fn(&Binding) -> ToolFunction + Send + Sync> Layer for F {
+    fn wrap(&self, binding: &Binding) -> ToolFunction {
+        self(binding)
+    }
+}
+
+/// Ends a call after so long: it is cancelled, and what does not end with that is abandoned. The
+/// result is an error that says so.
+#[must_use]
+pub fn timeout(limit: Duration) -> impl Layer {
+    layer(move |inner, binding| {
+        let name = binding.definition.name.clone();
+        function(move |context, input| {
+            let (inner, name) = (Arc::clone(&inner), name.clone());
+            async move {
+                let cancel = context.cancel.child_token();
+                let clock = Arc::clone(&context.clock);
+                let context = ToolContext { cancel: cancel.clone(), ..context };
+                // A task of its own: one that blocks its thread can only be left behind.
+                let mut call = tokio::spawn(inner(context, input));
+                let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                tokio::select! {
+                    biased;
+                    ended = &mut call => ended.unwrap_or_else(|error| Err(crashed(&name, error))),
+                    () = clock.sleep_until(clock.now().plus(millis)) => {
+                        cancel.cancel();
+                        call.abort();
+                        Err(ToolError::for_model(format!(
+                            "{name} was stopped after {limit:?} without finishing; \
+                             what it had already changed is still changed"
+                        )))
+                    }
+                }
+            }
+        })
+    })
+}
+
+/// Cuts the text of results to so many bytes: head and tail, with a mark between them that says how
+/// much is missing. No character is cut in two.
+#[must_use]
+pub fn result_limit(bytes_max: usize) -> impl Layer {
+    layer(move |inner, _| {
+        function(move |context, input| {
+            let call = inner(context, input);
+            async move {
+                let mut output = call.await?;
+                shorten(&mut output, bytes_max);
+                Ok(output)
+            }
+        })
+    })
+}
+
+/// Tells `tracing` of each call: its name, how long it took and how long its result is; failures as
+/// warnings. Inputs and results are not told.
+#[must_use]
+pub fn logging() -> impl Layer {
+    layer(|inner, binding| {
+        let tool = binding.definition.name.clone();
+        function(move |context, input| {
+            let (clock, tool) = (Arc::clone(&context.clock), tool.clone());
+            let started = clock.now();
+            let call = inner(context, input);
+            async move {
+                let result = call.await;
+                let millis = clock.now().since(started);
+                match &result {
+                    Ok(output) if output.is_error => {
+                        tracing::warn!(tool, millis, "a call failed");
+                    }
+                    Ok(output) => {
+                        let bytes = text_bytes(output);
+                        tracing::info!(tool, millis, bytes, "a call ended");
+                    }
+                    Err(error) => tracing::warn!(tool, millis, %error, "a call failed"),
+                }
+                result
+            }
+        })
+    })
+}
+
+/// Turns a panic into an error result. A run does so anyway; this is for calls without one, and for
+/// layers outside of it that are to see the error.
+#[must_use]
+pub fn panic_recovery() -> impl Layer {
+    layer(|inner, binding| {
+        let name = binding.definition.name.clone();
+        function(move |context, input| {
+            let (inner, name) = (Arc::clone(&inner), name.clone());
+            async move {
+                // The call may panic before it gives a future, so that happens inside one.
+                let call = async move { inner(context, input).await };
+                match AssertUnwindSafe(call).catch_unwind().await {
+                    Ok(result) => result,
+                    Err(panic) => {
+                        let text = panic_text(panic.as_ref());
+                        Err(ToolError::for_model(format!("the tool {name} crashed: {text}")))
+                    }
+                }
+            }
+        })
+    })
+}
+
+/// What somebody says about a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Confirmation {
+    /// It runs.
+    Run,
+    /// It does not run; the model is told why.
+    Deny {
+        /// Words for the model.
+        reason: String,
+    },
+}
+
+/// Asks before each call. A denial is an error result with its reason; so is a question that fails,
+/// since nobody said yes.
+#[must_use]
+pub fn confirmation<F, Asking, E>(ask: F) -> impl Layer
+where
+    F: Fn(Binding, RawJson) -> Asking + Send + Sync + 'static,
+    Asking: Future<Output = Result<Confirmation, E>> + Send + 'static,
+    E: Display + 'static,
+{
+    let ask = Arc::new(ask);
+    layer(move |inner, binding| {
+        let (ask, binding) = (Arc::clone(&ask), binding.clone());
+        function(move |context, input| {
+            let (inner, name) = (Arc::clone(&inner), binding.definition.name.clone());
+            let asking = ask(binding.clone(), input.clone());
+            async move {
+                match asking.await.map_err(|error| error.to_string()) {
+                    Ok(Confirmation::Run) => inner(context, input).await,
+                    Ok(Confirmation::Deny { reason }) => Err(ToolError::for_model(format!(
+                        "{name} was not run, since it was denied: {reason}"
+                    ))),
+                    Err(error) => Err(ToolError::for_model(format!(
+                        "{name} was not run, since nobody could be asked about it: {error}"
+                    ))),
+                }
+            }
+        })
+    })
+}
+
+/// Takes secrets out of results.
+#[must_use]
+pub fn redaction(secrets: Arc<Secrets>) -> impl Layer {
+    layer(move |inner, _| {
+        let secrets = Arc::clone(&secrets);
+        function(move |context, input| {
+            let (call, secrets) = (inner(context, input), Arc::clone(&secrets));
+            async move {
+                let redacted = |text: &str| secrets.redact(text).into_owned();
+                match call.await {
+                    Ok(mut output) => {
+                        for block in &mut output.content {
+                            if let Block::Text(text) = block {
+                                *block =
+                                    Text { text: redacted(&text.text), ..(**text).clone() }.into();
+                            }
+                        }
+                        output.for_user = redacted(&output.for_user);
+                        Ok(output)
+                    }
+                    Err(ToolError::ForModel(text)) => Err(ToolError::ForModel(redacted(&text))),
+                    Err(error) => Err(ToolError::ForModel(redacted(&error.to_string()))),
+                }
+            }
+        })
+    })
+}
+
+fn layer(wrap: impl Fn(ToolFunction, &Binding) -> ToolFunction + Send + Sync) -> impl Layer {
+    move |binding: &Binding| wrap(Arc::clone(&binding.function), binding)
+}
+
+fn function<Work>(
+    call: impl Fn(ToolContext, RawJson) -> Work + Send + Sync + 'static,
+) -> ToolFunction
+where
+    Work: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
+{
+    Arc::new(move |context, input| Box::pin(call(context, input)))
+}
+
+fn crashed(name: &str, error: tokio::task::JoinError) -> ToolError {
+    match error.try_into_panic() {
+        Ok(panic) => {
+            ToolError::for_model(format!("the tool {name} crashed: {}", panic_text(panic.as_ref())))
+        }
+        Err(_) => ToolError::for_model(format!("{name} was stopped before it finished")),
+    }
+}
+
+fn text_bytes(output: &ToolOutput) -> usize {
+    output.content.iter().filter_map(Block::as_text).map(str::len).sum()
+}
+
+fn shorten(output: &mut ToolOutput, bytes_max: usize) {
+    let bytes = text_bytes(output);
+    if bytes <= bytes_max {
+        return;
+    }
+    let whole = output.text_content();
+    let head = whole.floor_char_boundary(bytes_max / 4 * 3);
+    let tail = whole.ceil_char_boundary(bytes - (bytes_max - bytes_max / 4 * 3));
+    let (begins, ends) = (&whole[..head], &whole[tail..]);
+    let left_out = tail - head;
+    let text = format!("{begins}\n[... {left_out} of {bytes} bytes left out ...]\n{ends}");
+    output.content.retain(|block| block.as_text().is_none());
+    output.content.insert(0, Block::text(text));
+}

@@ -1,0 +1,37 @@
+//! The toolkit: clients, agents and tools as plain data and plain functions.
+//!
+//! A [`Client`] asks a model. A history is a list of messages that the caller owns; nothing is kept
+//! between two calls. A [`Toolset`] is a list of [`Binding`]s, each a function with its definition,
+//! and a [`Layer`] wraps it in another one. An [`Agent`] is a client with its system prompt, its
+//! tools and how its history is trimmed. Read in this order: `schema`, `function`, `toolset`,
+//! `layers`, `run` (what a run is given, gives and tells), `client`, `context`, `agent`, `extract`.
+//!
+//! Invariant: holds no loop of its own; every run is a turn of `heeler-engine` over a journal in
+//! memory.
+
+mod agent;
+mod client;
+mod context;
+mod extract;
+mod function;
+pub mod layers;
+mod parallel;
+mod render;
+mod run;
+mod schema;
+pub mod testing;
+mod toolset;
+
+pub use agent::{Agent, AgentHooks};
+pub use client::{Answer, AskEvent, AskStream, Client, ClientError, RetryNotice};
+pub use context::{ContextError, ContextManager, Fitted, Summary};
+pub use extract::{Extract, ExtractError, Extracted, extract};
+pub use function::{IntoToolOutput, IntoToolResult, Json, raw_tool, tool};
+pub use layers::Layer;
+pub use parallel::{Parallel, StepError, parallel};
+pub use render::{RENDERED_CHARS_DEFAULT, render_for_summary};
+pub use run::{
+    Run, RunError, RunErrorKind, RunEvent, RunResult, RunStream, ToolRegistry, ToolSource,
+};
+pub use schema::{InputSchema, Object, Schema, SchemaError};
+pub use toolset::{Binding, DuplicateTool, ToolFunction, ToolMetadata, Toolset};

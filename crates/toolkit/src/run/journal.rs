@@ -1,0 +1,156 @@
+//! The journal of a run: it hands the history to the driver and shows what is written, in order
+//! and before it takes effect; nothing is kept.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use heeler_core::{
+    Appended, BoxFuture, Durability, Entry, Journal, Lease, Message, ProviderError, Record,
+    SessionHeader, SessionId, SessionStore, SessionSummary, StopReason, StoreError, StoreErrorKind,
+    Usage,
+};
+
+use super::recording::Recording;
+use crate::client::{OnRetry, RetryNotice};
+use crate::{ContextError, RunErrorKind};
+
+/// The store of one run.
+pub(super) struct RunJournal {
+    header: SessionHeader,
+    /// Handed over once.
+    history: Mutex<Vec<Message>>,
+    watch: Arc<Watch>,
+}
+
+/// What is seen of a run beside its state.
+#[derive(Default)]
+pub(crate) struct Watch {
+    seen: Mutex<Seen>,
+    on_retry: Option<OnRetry>,
+    recording: Option<Mutex<Recording>>,
+}
+
+#[derive(Default, Clone)]
+pub(super) struct Seen {
+    /// The model call that is due or runs: its round and its attempt, both from 1.
+    pub(super) round: u32,
+    pub(super) attempt: u32,
+    pub(super) rounds: u32,
+    pub(super) stop: Option<StopReason>,
+    /// The last failure of the provider, as it said it.
+    pub(super) error: Option<ProviderError>,
+    /// Why the history could not be trimmed.
+    pub(super) context_error: Option<ContextError>,
+    pub(super) is_over_budget: bool,
+    /// What summaries cost that the context manager's own summariser made.
+    pub(super) summaries: Usage,
+}
+
+impl Watch {
+    pub(super) fn new(on_retry: Option<OnRetry>, recording: Option<Recording>) -> Self {
+        Self { seen: Mutex::default(), on_retry, recording: recording.map(Mutex::new) }
+    }
+
+    /// Tells the recorder, if there is one.
+    pub(super) fn record(&self, tell: impl FnOnce(&mut Recording)) {
+        if let Some(recording) = &self.recording {
+            tell(&mut recording.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The provider's failure, or what was made up for one because the history cannot be trimmed.
+    pub(super) fn failure(&self, otherwise: ProviderError) -> RunErrorKind {
+        let seen = self.seen();
+        match &seen.context_error {
+            Some(error) => RunErrorKind::Context(error.clone()),
+            None => RunErrorKind::Provider {
+                error: seen.error.clone().unwrap_or(otherwise),
+                attempts: seen.attempt,
+            },
+        }
+    }
+
+    fn see(&self, entry: &Entry) {
+        self.record(|recording| recording.see(entry));
+        match &entry.record {
+            Record::ModelStarted(started) => {
+                let mut seen = self.seen();
+                (seen.round, seen.attempt) = (started.round, started.attempt);
+            }
+            Record::ModelReplied(replied) => {
+                let mut seen = self.seen();
+                seen.rounds += 1;
+                seen.stop = Some(replied.reply.stop.clone());
+            }
+            Record::ModelFailed(failed) => {
+                let (Some(at), Some(on_retry)) = (failed.retry_at, &self.on_retry) else { return };
+                let error = self.seen().error.clone();
+                let notice = RetryNotice {
+                    attempt: failed.attempt,
+                    wait: Duration::from_millis(at.since(entry.at)),
+                    error: error
+                        .unwrap_or_else(|| ProviderError::new(failed.kind, &*failed.message)),
+                };
+                // Whoever only listens never stops a run.
+                let _ = catch_unwind(AssertUnwindSafe(|| on_retry(&notice)));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl RunJournal {
+    pub(super) fn new(header: SessionHeader, history: Vec<Message>, watch: Arc<Watch>) -> Self {
+        Self { header, history: Mutex::new(history), watch }
+    }
+}
+
+impl SessionStore for RunJournal {
+    fn create(&self, _: SessionHeader) -> BoxFuture<Result<(), StoreError>> {
+        ready(Ok(()))
+    }
+
+    fn lease(&self, id: SessionId) -> BoxFuture<Result<Lease, StoreError>> {
+        ready(Ok(Lease { id, guard: Box::new(()) }))
+    }
+
+    fn read(&self, _: SessionId) -> BoxFuture<Result<Journal, StoreError>> {
+        let messages =
+            std::mem::take(&mut *self.history.lock().unwrap_or_else(PoisonError::into_inner));
+        let record = Record::HistoryGiven { messages };
+        let entries = vec![Entry { seq: 1, at: self.header.created, record }];
+        let header = self.header.clone();
+        ready(Ok(Journal { header, entries, damage: Vec::new(), torn_bytes: 0 }))
+    }
+
+    fn append(
+        &self,
+        _: Arc<Lease>,
+        entries: Arc<[Entry]>,
+        _: Durability,
+    ) -> BoxFuture<Result<Appended, StoreError>> {
+        let watch = Arc::clone(&self.watch);
+        Box::pin(async move {
+            entries.iter().for_each(|entry| watch.see(entry));
+            Ok(Appended::Written)
+        })
+    }
+
+    fn list(&self, _: String, _: usize) -> BoxFuture<Result<Vec<SessionSummary>, StoreError>> {
+        ready(Ok(Vec::new()))
+    }
+
+    fn delete(&self, id: SessionId) -> BoxFuture<Result<(), StoreError>> {
+        let text = format!("{id} is a run's own session");
+        ready(Err(StoreError::new(StoreErrorKind::Busy, text)))
+    }
+}
+
+fn ready<T: Send + 'static>(value: T) -> BoxFuture<T> {
+    Box::pin(std::future::ready(value))
+}

@@ -1,0 +1,129 @@
+//! A run: from a history to the model's final answer, calls included.
+
+mod journal;
+mod outcome;
+mod provider;
+mod recording;
+mod stream;
+mod tools;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use heeler_core::{Approver, CancellationToken, Limits, Message, Policy};
+
+use crate::agent::AgentHooks;
+use crate::context::ContextManager;
+
+pub use outcome::{RunError, RunErrorKind, RunResult};
+pub use stream::{RunEvent, RunStream};
+pub use tools::{ToolRegistry, ToolSource};
+
+/// What a run is given: plain data, which [`crate::Client::run`] takes.
+///
+/// ```
+/// use heeler_core::Message;
+/// use heeler_toolkit::Run;
+///
+/// let run = Run::new([Message::user("What is in this folder?")]).system("Be brief.").rounds(20);
+/// ```
+#[derive(Clone, Default)]
+pub struct Run {
+    /// The conversation so far; its last message is the user's.
+    pub history: Vec<Message>,
+    /// The system prompt; empty for none.
+    pub system: String,
+    /// What the model can call.
+    pub tools: ToolSource,
+    /// When the run ends whatever the model wants; 0 means no limit.
+    pub limits: Limits,
+    /// The folder tools work in; `/` when empty.
+    pub workspace: PathBuf,
+    /// Keeps requests within a number of tokens. The result's history is whole all the same.
+    pub context: Option<ContextManager>,
+    /// Told of what happens.
+    pub hooks: AgentHooks,
+    /// What may run; everything without one: to hand a tool to a run is to permit it.
+    pub policy: Option<Policy>,
+    /// Who is asked where the policy asks.
+    pub approvers: Vec<Arc<dyn Approver>>,
+    /// Stops the run when it is cancelled; what was done until then is in the error's result.
+    pub cancel: Option<CancellationToken>,
+}
+
+impl Run {
+    /// A run that goes on from this history.
+    #[must_use]
+    pub fn new(history: impl IntoIterator<Item = Message>) -> Self {
+        Self { history: history.into_iter().collect(), ..Self::default() }
+    }
+
+    /// A run that answers one text.
+    #[must_use]
+    pub fn say(text: impl Into<String>) -> Self {
+        Self::new([Message::user(text)])
+    }
+
+    /// With a system prompt.
+    #[must_use]
+    pub fn system(mut self, system: impl Into<String>) -> Self {
+        self.system = system.into();
+        self
+    }
+
+    /// With tools: a [`crate::Toolset`], or a [`ToolRegistry`] that may change while it runs.
+    #[must_use]
+    pub fn tools(mut self, tools: impl Into<ToolSource>) -> Self {
+        self.tools = tools.into();
+        self
+    }
+
+    /// At most so many model calls; 0 for no limit.
+    #[must_use]
+    pub fn rounds(mut self, rounds: u32) -> Self {
+        self.limits.rounds = rounds;
+        self
+    }
+
+    /// With other limits: rounds, calls, tokens, money, time.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// With a folder for the tools.
+    #[must_use]
+    pub fn workspace(mut self, workspace: impl Into<PathBuf>) -> Self {
+        self.workspace = workspace.into();
+        self
+    }
+
+    /// With requests kept within a number of tokens.
+    #[must_use]
+    pub fn context(mut self, context: ContextManager) -> Self {
+        self.context = Some(context);
+        self
+    }
+
+    /// With a policy, which is enforced.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// With somebody who is asked where the policy asks.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approvers.push(approver);
+        self
+    }
+
+    /// Stopped when the token is cancelled.
+    #[must_use]
+    pub fn cancelled_by(mut self, cancel: CancellationToken) -> Self {
+        self.cancel = Some(cancel);
+        self
+    }
+}

@@ -1,0 +1,148 @@
+//! What a run gives: a valid history and what it cost, whatever happened.
+
+use heeler_core::{
+    Cost, LimitKind, Message, ProviderError, ProviderErrorKind, Role, StopReason, Usage,
+};
+
+use crate::ContextError;
+
+/// What a run gives. The history is valid however the run ended: every call has its result.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunResult {
+    /// The whole conversation: the history as it was given, and what came after it.
+    pub messages: Vec<Message>,
+    /// Where in `messages` what came after it begins.
+    pub new_from: usize,
+    /// Tokens of all model calls, failed ones and summaries included.
+    pub usage: Usage,
+    /// What they cost, as far as the catalogue has prices.
+    pub cost: Cost,
+    /// How many answers the model gave.
+    pub rounds: u32,
+    /// Why the model stopped the last time.
+    pub stop: Option<StopReason>,
+    /// The context manager could not bring the last request down to its limit.
+    pub is_over_budget: bool,
+}
+
+impl RunResult {
+    /// The model's last message, if it said anything.
+    #[must_use]
+    pub fn final_message(&self) -> Option<&Message> {
+        let new = self.messages.get(self.new_from..).unwrap_or_default();
+        new.iter().rev().find(|message| message.role == Role::Assistant)
+    }
+
+    /// The text of the model's last message; empty without one.
+    #[must_use]
+    pub fn final_text(&self) -> String {
+        self.final_message().map(Message::text).unwrap_or_default()
+    }
+
+    /// What came after the history that was given.
+    #[must_use]
+    pub fn new_messages(&self) -> &[Message] {
+        self.messages.get(self.new_from..).unwrap_or_default()
+    }
+}
+
+/// A run that did not come to the model's final answer. What it did until then is its `result`.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{kind} (model call {iteration})")]
+pub struct RunError {
+    /// Why.
+    #[source]
+    pub kind: RunErrorKind,
+    /// The model call in which it happened, from 0.
+    pub iteration: u32,
+    /// What was done until then: a valid history, and what it cost.
+    pub result: Box<RunResult>,
+}
+
+/// Why a run did not come to its end.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunErrorKind {
+    /// The provider could not be reached, or refused.
+    #[error("{error}{}", told_attempts(*attempts))]
+    Provider {
+        /// The last failure.
+        #[source]
+        error: ProviderError,
+        /// How often the request was sent.
+        attempts: u32,
+    },
+    /// A limit of the run was reached.
+    #[error("the run's limit of {0} is reached")]
+    Limit(LimitKind),
+    /// The model's answer was cut at its token limit.
+    #[error("the model's answer was cut at its token limit; allow more with Client::output_max")]
+    Truncated,
+    /// The model, or its provider's filter, refused to answer.
+    #[error("the model refused to answer")]
+    Refused,
+    /// A denial ended the run.
+    #[error("a denied call ended the run: {0}")]
+    Denied(String),
+    /// Somebody cancelled it.
+    #[error("the run was cancelled")]
+    Cancelled,
+    /// The history could not be trimmed.
+    #[error("the history could not be trimmed: {0}")]
+    Context(#[source] ContextError),
+    /// There is nothing to answer: the history is empty, or ends with the model's own words.
+    #[error("the history ends with nothing to answer; add a message of the user")]
+    NothingToAnswer,
+    /// heeler itself could not go on.
+    #[error("{0}")]
+    Failed(String),
+}
+
+fn told_attempts(attempts: u32) -> String {
+    match attempts {
+        0 | 1 => String::new(),
+        n => format!(" (after {n} attempts)"),
+    }
+}
+
+impl RunError {
+    /// The provider's failure, when that is what ended the run.
+    #[must_use]
+    pub fn provider_error(&self) -> Option<&ProviderError> {
+        match &self.kind {
+            RunErrorKind::Provider { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether the provider failed in this way.
+    #[must_use]
+    pub fn is_provider(&self, kind: ProviderErrorKind) -> bool {
+        self.provider_error().is_some_and(|error| error.kind == kind)
+    }
+
+    /// Whether the request was sent again until there were no attempts left.
+    #[must_use]
+    pub fn is_retry_exhausted(&self) -> bool {
+        matches!(&self.kind, RunErrorKind::Provider { error, attempts }
+            if *attempts > 1 && error.kind.is_transient())
+    }
+
+    /// Whether a limit of the run was reached.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        matches!(self.kind, RunErrorKind::Limit(_))
+    }
+
+    /// Whether the limit of model calls was reached.
+    #[must_use]
+    pub fn is_rounds_limit(&self) -> bool {
+        matches!(self.kind, RunErrorKind::Limit(LimitKind::Rounds))
+    }
+
+    /// Whether it was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.kind, RunErrorKind::Cancelled)
+    }
+}

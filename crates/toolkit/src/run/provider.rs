@@ -1,0 +1,131 @@
+//! What stands between the engine and the caller's provider: trims what is sent, tells hooks, and
+//! keeps the provider's own words about a failure.
+
+use std::sync::Arc;
+
+use futures::{FutureExt, StreamExt};
+use heeler_core::{
+    EventStream, Message, ModelRequest, Provider, ProviderError, ProviderErrorKind, RequestMessages,
+};
+use heeler_turn::estimate::weigh_tool;
+use heeler_turn::{CharacterEstimate, History, TokenEstimate};
+use tokio::sync::Mutex;
+
+use super::journal::Watch;
+use crate::agent::AgentHooks;
+use crate::context::{CHARS_PER_TOKEN, ContextManager, Fitted, Trimmer};
+
+/// The caller's provider as a run sees it.
+#[derive(Clone)]
+pub(super) struct RunProvider {
+    inner: Arc<dyn Provider>,
+    watch: Arc<Watch>,
+    trimmer: Option<Arc<Mutex<Trimmer>>>,
+    hooks: AgentHooks,
+}
+
+impl RunProvider {
+    pub(super) fn new(
+        inner: Arc<dyn Provider>,
+        watch: Arc<Watch>,
+        context: Option<ContextManager>,
+        hooks: AgentHooks,
+    ) -> Self {
+        let trimmer = context.map(|context| Arc::new(Mutex::new(Trimmer::new(context))));
+        Self { inner, watch, trimmer, hooks }
+    }
+
+    fn send(&self, request: ModelRequest) -> EventStream {
+        let watch = Arc::clone(&self.watch);
+        self.inner
+            .stream(request)
+            .inspect(move |step| {
+                if let Err(error) = step {
+                    watch.seen().error = Some(error.clone());
+                }
+            })
+            .boxed()
+    }
+
+    /// The request with what fits of its conversation, once hooks were told of it.
+    async fn prepare(&self, mut request: ModelRequest) -> Result<ModelRequest, ProviderError> {
+        let mut messages = None;
+        if let Some(trimmer) = &self.trimmer {
+            let whole = request.messages.iter().map(|said| Arc::clone(&said.message)).collect();
+            let mut trimmer = trimmer.lock().await;
+            let fitted = trimmer.fit(whole, weight_beside(&request)).await;
+            // What is cut begins otherwise, and what follows goes on from that.
+            request.epoch = request.epoch.wrapping_add(trimmer.cuts);
+            let Fitted { messages: sent, fits, is_trimmed, usage, .. } =
+                fitted.map_err(|error| {
+                    let text = error.to_string();
+                    self.watch.seen().context_error = Some(error);
+                    // Ends the turn; it is told as what it is, not as this.
+                    ProviderError::new(ProviderErrorKind::InvalidRequest, text)
+                })?;
+            let mut seen = self.watch.seen();
+            seen.summaries += usage;
+            seen.is_over_budget = !fits;
+            drop(seen);
+            messages = is_trimmed.then_some(sent);
+        }
+        if let Some(sent) = &messages {
+            request.messages = joined(sent);
+            request.stable = request.messages.len();
+        }
+        self.tell_hooks(&request);
+        Ok(request)
+    }
+
+    fn tell_hooks(&self, request: &ModelRequest) {
+        let (round, attempt) = {
+            let seen = self.watch.seen();
+            (seen.round, seen.attempt)
+        };
+        // A request that is sent again is the same one.
+        if self.hooks.is_empty() || attempt > 1 {
+            return;
+        }
+        let sent: Vec<Message> =
+            request.messages.iter().map(|said| (*said.message).clone()).collect();
+        if round == 1 {
+            self.hooks.tell_step(&sent);
+        }
+        self.hooks.tell_iteration(round.saturating_sub(1), &sent);
+    }
+}
+
+impl Provider for RunProvider {
+    fn stream(&self, request: ModelRequest) -> EventStream {
+        if self.trimmer.is_none() && self.hooks.is_empty() {
+            return self.send(request);
+        }
+        let this = self.clone();
+        let sending = async move {
+            match this.prepare(request).await {
+                Ok(request) => this.send(request),
+                Err(error) => futures::stream::iter([Err(error)]).boxed(),
+            }
+        };
+        sending.into_stream().flatten().boxed()
+    }
+
+    fn prewarm(&self) {
+        self.inner.prewarm();
+    }
+}
+
+/// A conversation in request form: neighbours of one role joined.
+fn joined(messages: &[Arc<Message>]) -> RequestMessages {
+    let mut history = History::new(Arc::new(CharacterEstimate::new(CHARS_PER_TOKEN)));
+    let messages: Vec<Message> = messages.iter().map(|message| (**message).clone()).collect();
+    history.push_given(&messages);
+    history.request().clone()
+}
+
+/// Estimated tokens of the system prompt and the tools.
+fn weight_beside(request: &ModelRequest) -> u64 {
+    let estimate = CharacterEstimate::new(CHARS_PER_TOKEN);
+    let tools: u64 = request.tools.iter().map(|tool| weigh_tool(&estimate, tool)).sum();
+    estimate.tokens(estimate.weigh(&request.system) + tools)
+}

@@ -1,0 +1,333 @@
+//! A run as a stream of events: the engine's turn, followed to its end.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::{Stream, StreamExt};
+use heeler_core::{
+    Block, CallId, Clock, Envelope, Event, Message, ProviderError, Role, SessionHeader, SessionId,
+    ToolResult, TurnOutcome,
+};
+use heeler_engine::{Cursor, Parts, Seen, Session, Turn};
+use heeler_sessions::TurnId;
+
+use super::journal::{RunJournal, Watch};
+use super::provider::RunProvider;
+use super::recording::Recording;
+use super::{Run, RunError, RunErrorKind, RunResult};
+use crate::Client;
+
+/// One thing that happens in a run.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum RunEvent {
+    /// More text of the model's answer.
+    TextDelta {
+        /// The block's index in the answer.
+        block: u32,
+        /// The new text.
+        text: String,
+    },
+    /// More of the model's reasoning.
+    ThinkingDelta {
+        /// The block's index in the answer.
+        block: u32,
+        /// The new text.
+        text: String,
+    },
+    /// More of a call's input.
+    ToolInputDelta {
+        /// The block's index in the answer.
+        block: u32,
+        /// The new part of the JSON text.
+        text: String,
+    },
+    /// The request failed and is sent again, or not at all: what was streamed of the answer is void.
+    Reset {
+        /// Which attempt failed, from 1.
+        attempt: u32,
+        /// Why.
+        message: String,
+        /// How long it waits before the next one; `None` when there is none.
+        wait: Option<Duration>,
+    },
+    /// The model's answer is whole.
+    Answer(Arc<Message>),
+    /// A call runs.
+    CallStarted {
+        /// The call.
+        call: CallId,
+        /// The tool.
+        name: String,
+        /// What it does, in at most 100 characters.
+        summary: String,
+    },
+    /// How far a call is.
+    CallProgress {
+        /// The call.
+        call: CallId,
+        /// What there is to tell.
+        text: String,
+    },
+    /// A call ended; its result comes with those of its batch.
+    CallFinished {
+        /// The call.
+        call: CallId,
+        /// Whether it failed.
+        is_error: bool,
+        /// How long it ran.
+        duration: Duration,
+    },
+    /// Text a tool has for the user.
+    ToolText {
+        /// The call.
+        call: CallId,
+        /// The text.
+        text: String,
+    },
+    /// All results of a batch of calls, whole and in call order, before the next request is made.
+    ToolResults(Vec<ToolResult>),
+    /// The reader was too far behind: this is the conversation now, and events go on from here.
+    Resync(Vec<Arc<Message>>),
+    /// The run's end; nothing follows.
+    Finished(Result<RunResult, RunError>),
+}
+
+/// A run as it happens. It goes on whether or not it is read, and is cancelled when it is dropped.
+pub struct RunStream(Pin<Box<dyn Stream<Item = RunEvent> + Send>>);
+
+impl RunStream {
+    pub(crate) fn new(client: Client, run: Run) -> Self {
+        let stages = futures::stream::unfold(Stage::Start(Box::new((client, run))), next);
+        Self(stages.boxed())
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// As [`Client::run`].
+    pub async fn finish(mut self) -> Result<RunResult, RunError> {
+        while let Some(event) = self.0.next().await {
+            if let RunEvent::Finished(result) = event {
+                return result;
+            }
+        }
+        let kind = RunErrorKind::Failed("the run was read to its end before".to_owned());
+        Err(RunError { kind, iteration: 0, result: Box::default() })
+    }
+}
+
+impl Stream for RunStream {
+    type Item = RunEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        self.0.as_mut().poll_next(context)
+    }
+}
+
+/// How far a run is.
+enum Stage {
+    Start(Box<(Client, Run)>),
+    Going(Box<Going>),
+    Over,
+}
+
+async fn next(stage: Stage) -> Option<(RunEvent, Stage)> {
+    let mut going = match stage {
+        Stage::Start(start) => {
+            let (client, run) = *start;
+            match Going::begin(client, run).await {
+                Ok(going) => Box::new(going),
+                Err(error) => return Some((RunEvent::Finished(Err(error)), Stage::Over)),
+            }
+        }
+        Stage::Going(going) => going,
+        Stage::Over => return None,
+    };
+    let event = going.next().await;
+    let stage = match event {
+        RunEvent::Finished(_) => Stage::Over,
+        _ => Stage::Going(going),
+    };
+    Some((event, stage))
+}
+
+/// A run that goes on.
+struct Going {
+    session: Session,
+    turn: Turn,
+    cursor: Cursor,
+    watch: Arc<Watch>,
+    clock: Arc<dyn Clock>,
+    /// The run with an empty history: that is the session's now.
+    run: Run,
+    given: usize,
+    due: VecDeque<RunEvent>,
+}
+
+impl Going {
+    async fn begin(client: Client, mut run: Run) -> Result<Self, RunError> {
+        let turn = || TurnId::mint(client.entropy().as_ref());
+        let recording = client.recorder().map(|recorder| Recording::new(recorder, turn()));
+        let watch = Arc::new(Watch::new(client.on_retry(), recording));
+        let inner = client.provider();
+        let history = std::mem::take(&mut run.history);
+        let (context, hooks) = (run.context.clone(), run.hooks.clone());
+        let provider = RunProvider::new(inner, Arc::clone(&watch), context, hooks);
+        let created = client.clock().now();
+        let header = SessionHeader {
+            id: SessionId::mint(created, client.entropy().as_ref()),
+            created,
+            workspace: match run.workspace.to_str() {
+                Some(path) if !path.is_empty() => path.to_owned(),
+                _ => "/".to_owned(),
+            },
+        };
+        let id = header.id.clone();
+        let journal = RunJournal::new(header, history, Arc::clone(&watch));
+        let mut parts = Parts::new(Arc::new(provider), Arc::new(journal));
+        client.fill(&mut parts);
+        run.tools.fill(&mut parts);
+        parts.system.clone_from(&run.system);
+        parts.settings.limits = run.limits;
+        parts.approvers.clone_from(&run.approvers);
+        if let Some(policy) = &run.policy {
+            parts.settings.policy = policy.clone();
+        }
+        parts.settings.policy.interactive |= !parts.approvers.is_empty();
+        let failed = |kind| RunError { kind, iteration: 0, result: Box::default() };
+        let session = Session::open(parts, id).await;
+        let session = session.map_err(|error| failed(RunErrorKind::Failed(error.to_string())))?;
+        let (view, cursor) = session.subscribe();
+        if view.messages.last().is_none_or(|last| last.role != Role::User) {
+            let messages: Vec<Message> = view.messages.iter().map(|m| (**m).clone()).collect();
+            let result = RunResult { new_from: messages.len(), messages, ..RunResult::default() };
+            let kind = RunErrorKind::NothingToAnswer;
+            return Err(RunError { kind, iteration: 0, result: Box::new(result) });
+        }
+        watch.record(|recording| {
+            recording.begin(view.messages.iter().map(|m| (**m).clone()).collect(), created);
+        });
+        let turn = session.resume();
+        let given = view.messages.len();
+        let (clock, due) = (Arc::clone(client.clock()), VecDeque::new());
+        Ok(Self { session, turn, cursor, watch, clock, run, given, due })
+    }
+
+    async fn next(&mut self) -> RunEvent {
+        loop {
+            if let Some(event) = self.due.pop_front() {
+                return event;
+            }
+            tokio::select! {
+                biased;
+                () = cancelled(&self.run) => {
+                    self.run.cancel = None;
+                    self.session.cancel().await;
+                }
+                Some(seen) = self.cursor.next() => self.due.extend(told(seen)),
+                outcome = &mut self.turn => {
+                    while let Some(seen) = self.cursor.try_next() {
+                        self.due.extend(told(seen));
+                    }
+                    let result = self.finish(outcome).await;
+                    self.due.push_back(RunEvent::Finished(result));
+                }
+            }
+        }
+    }
+
+    async fn finish(&mut self, outcome: TurnOutcome) -> Result<RunResult, RunError> {
+        let mut result = RunResult { new_from: self.given, ..RunResult::default() };
+        if let Ok(state) = self.session.state().await {
+            result.messages = state.history.messages().iter().map(|m| (**m).clone()).collect();
+            result.usage = state.usage;
+            result.cost = state.cost;
+        }
+        let iteration = {
+            let seen = self.watch.seen();
+            result.usage += seen.summaries;
+            result.rounds = seen.rounds;
+            result.stop.clone_from(&seen.stop);
+            result.is_over_budget = seen.is_over_budget;
+            seen.round.saturating_sub(1)
+        };
+        let result = match self.why(outcome) {
+            None => Ok(result),
+            Some(kind) => Err(RunError { kind, iteration, result: Box::new(result) }),
+        };
+        let now = self.clock.now();
+        self.watch.record(|recording| match &result {
+            Ok(result) => recording.end(Ok(result.usage), now),
+            Err(error) => recording.end(Err((error, error.result.usage)), now),
+        });
+        self.run.hooks.tell_done(&result);
+        result
+    }
+
+    /// Why the run did not come to its end, if it did not.
+    fn why(&self, outcome: TurnOutcome) -> Option<RunErrorKind> {
+        Some(match outcome {
+            TurnOutcome::Done => return None,
+            TurnOutcome::Refused => RunErrorKind::Refused,
+            TurnOutcome::Truncated => RunErrorKind::Truncated,
+            TurnOutcome::Cancelled => RunErrorKind::Cancelled,
+            TurnOutcome::Denied { reason } => RunErrorKind::Denied(reason),
+            TurnOutcome::Limit { limit } => RunErrorKind::Limit(limit),
+            TurnOutcome::ProviderFailed { kind, message } => {
+                self.watch.failure(ProviderError::new(kind, message))
+            }
+            TurnOutcome::Failed { message } => RunErrorKind::Failed(message),
+        })
+    }
+}
+
+async fn cancelled(run: &Run) {
+    match &run.cancel {
+        Some(cancel) => cancel.cancelled().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What a reader of the run is told.
+fn told(seen: Seen) -> Option<RunEvent> {
+    let envelope = match seen {
+        Seen::Event(envelope) => Arc::unwrap_or_clone(envelope),
+        Seen::Resync(view) => {
+            return Some(RunEvent::Resync(view.messages.iter().cloned().collect()));
+        }
+    };
+    let Envelope { event, .. } = envelope;
+    Some(match event {
+        Event::TextDelta { block, text, .. } => RunEvent::TextDelta { block, text },
+        Event::ThinkingDelta { block, text, .. } => RunEvent::ThinkingDelta { block, text },
+        Event::ToolInputDelta { block, text, .. } => RunEvent::ToolInputDelta { block, text },
+        Event::Retry { attempt, message, wait_millis, .. } => {
+            RunEvent::Reset { attempt, message, wait: wait_millis.map(Duration::from_millis) }
+        }
+        Event::Message { message } if message.role == Role::Assistant => RunEvent::Answer(message),
+        Event::Message { message } => {
+            let results: Vec<ToolResult> = message.blocks.iter().filter_map(as_result).collect();
+            return (!results.is_empty()).then_some(RunEvent::ToolResults(results));
+        }
+        Event::CallStarted { call, name, summary, .. } => {
+            RunEvent::CallStarted { call, name, summary }
+        }
+        Event::CallProgress { call, text } => RunEvent::CallProgress { call, text },
+        Event::CallFinished { call, is_error, millis, .. } => {
+            RunEvent::CallFinished { call, is_error, duration: Duration::from_millis(millis) }
+        }
+        Event::ToolText { call, text } => RunEvent::ToolText { call, text },
+        _ => return None,
+    })
+}
+
+fn as_result(block: &Block) -> Option<ToolResult> {
+    match block {
+        Block::ToolResult(result) => Some(result.clone()),
+        _ => None,
+    }
+}

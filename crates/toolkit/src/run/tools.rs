@@ -1,0 +1,91 @@
+//! Where a run takes its tools from: a set that stands, or one that may change.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use heeler_engine::Parts;
+
+use crate::Toolset;
+
+/// Where a run takes its tools from.
+#[derive(Clone)]
+pub enum ToolSource {
+    /// A set that stands from the run's beginning to its end.
+    Fixed(Toolset),
+    /// Whatever the registry holds when a request is made.
+    Registry(ToolRegistry),
+}
+
+/// Tools that may change while runs use them: a run sees a change with its next request, whose
+/// cached prefix is new then. Clones are one registry.
+#[derive(Clone, Default)]
+pub struct ToolRegistry(Arc<RwLock<Held>>);
+
+#[derive(Clone, Default)]
+struct Held {
+    tools: Toolset,
+    /// The same as the engine takes them, made once.
+    for_engine: heeler_engine::Toolset,
+}
+
+impl ToolRegistry {
+    /// A registry that holds these tools.
+    #[must_use]
+    pub fn new(tools: Toolset) -> Self {
+        let registry = Self::default();
+        registry.set(tools);
+        registry
+    }
+
+    /// Replaces the tools.
+    pub fn set(&self, tools: Toolset) {
+        let for_engine = tools.for_engine();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Held { tools, for_engine };
+    }
+
+    /// The tools as they are now.
+    #[must_use]
+    pub fn tools(&self) -> Toolset {
+        self.held().tools
+    }
+
+    fn held(&self) -> Held {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl ToolSource {
+    /// Gives the parts of a session its tools.
+    pub(crate) fn fill(&self, parts: &mut Parts) {
+        match self {
+            Self::Fixed(tools) => parts.tools = tools.for_engine(),
+            Self::Registry(registry) => {
+                let registry = registry.clone();
+                parts.tool_source = Some(Arc::new(move || registry.held().for_engine));
+            }
+        }
+    }
+}
+
+impl Default for ToolSource {
+    fn default() -> Self {
+        Self::Fixed(Toolset::default())
+    }
+}
+
+impl From<Toolset> for ToolSource {
+    fn from(tools: Toolset) -> Self {
+        Self::Fixed(tools)
+    }
+}
+
+impl From<&Toolset> for ToolSource {
+    fn from(tools: &Toolset) -> Self {
+        Self::Fixed(tools.clone())
+    }
+}
+
+impl From<ToolRegistry> for ToolSource {
+    fn from(registry: ToolRegistry) -> Self {
+        Self::Registry(registry)
+    }
+}

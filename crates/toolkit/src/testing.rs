@@ -1,0 +1,124 @@
+//! What tests of tools need: a call without a loop.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use heeler_core::{
+    AgentPath, CallId, CancellationToken, Image, ImageSink, InputOrigin, Progress, RawJson,
+    SessionId, StateView, ToolContext, ToolError, ToolOutput,
+};
+use heeler_engine::SystemClock;
+
+use crate::Binding;
+
+/// One call of a tool without a loop, and all that came of it.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// use heeler_toolkit::{Object, raw_tool, testing::TestCall};
+///
+/// let clock = raw_tool("clock", "Tells the time", Object::new(), |context, _| async move {
+///     context.progress.send("looking");
+///     "noon"
+/// });
+/// let called = TestCall::new(r#"{}"#).of(&clock).await;
+/// assert_eq!(called.text(), "noon");
+/// assert_eq!(called.progress, ["looking"]);
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct TestCall {
+    /// What the function is given. Change it as the test needs.
+    pub context: ToolContext,
+    input: String,
+    progress: Arc<Mutex<Vec<String>>>,
+}
+
+/// What a call gave.
+#[derive(Debug)]
+pub struct Called {
+    /// The result.
+    pub result: Result<ToolOutput, ToolError>,
+    /// Images that were attached.
+    pub images: Vec<Image>,
+    /// What was told on the way, in order.
+    pub progress: Vec<String>,
+}
+
+impl TestCall {
+    /// A call with this input, in `/`, confined by nothing.
+    #[must_use]
+    pub fn new(input: impl Into<String>) -> Self {
+        let progress = Arc::<Mutex<Vec<String>>>::default();
+        let told = Arc::clone(&progress);
+        let context = ToolContext {
+            session: SessionId::mint(heeler_core::Timestamp(0), &Zero),
+            agent: AgentPath::default(),
+            call: CallId { turn: 1, round: 1, index: 0 },
+            origin: InputOrigin::default(),
+            cancel: CancellationToken::new(),
+            workspace: PathBuf::from("/"),
+            confined: false,
+            reach: Arc::default(),
+            progress: Progress::new(move |text| {
+                told.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+            }),
+            images: ImageSink::default(),
+            state: StateView::default(),
+            clock: Arc::new(SystemClock),
+        };
+        Self { context, input: input.into(), progress }
+    }
+
+    /// In another folder.
+    #[must_use]
+    pub fn in_folder(mut self, workspace: impl Into<PathBuf>) -> Self {
+        self.context.workspace = workspace.into();
+        self
+    }
+
+    /// Runs the call. An input that is no JSON is an error, as it is in a run.
+    pub async fn of(self, binding: &Binding) -> Called {
+        let Self { context, input, progress } = self;
+        let images = context.images.clone();
+        let result = match RawJson::parse(&input) {
+            Ok(input) => binding.call(context, input).await,
+            Err(error) => Err(ToolError::for_model(format!("the input is no JSON: {error}"))),
+        };
+        let progress =
+            std::mem::take(&mut *progress.lock().unwrap_or_else(PoisonError::into_inner));
+        Called { result, images: images.take(), progress }
+    }
+}
+
+impl Called {
+    /// What the model would read: the result's text, or the error's.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match &self.result {
+            Ok(output) => output.text_content(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Text for the user.
+    #[must_use]
+    pub fn for_user(&self) -> &str {
+        self.result.as_ref().map_or("", |output| &output.for_user)
+    }
+
+    /// Whether the call failed.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.result.as_ref().map_or(true, |output| output.is_error)
+    }
+}
+
+/// The same id every time.
+struct Zero;
+
+impl heeler_core::Entropy for Zero {
+    fn next(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,259 @@
+//! Tools in order, each a definition with its function and what is true of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use heeler_core::{
+    BoxFuture, Facts, Metadata, RawJson, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
+};
+pub use heeler_engine::DuplicateTool;
+
+use crate::Layer;
+
+/// What a call runs.
+pub type ToolFunction =
+    Arc<dyn Fn(ToolContext, RawJson) -> BoxFuture<Result<ToolOutput, ToolError>> + Send + Sync>;
+
+/// A tool: what the model is told, what runs, and what is true of every call.
+#[derive(Clone)]
+pub struct Binding {
+    /// What the model is told.
+    pub definition: ToolDefinition,
+    /// What a call runs.
+    pub function: ToolFunction,
+    /// What is true of every call.
+    pub metadata: ToolMetadata,
+    /// Says what one call touches; what a function without it touches is unknown to the engine.
+    tool: Option<Arc<dyn Tool>>,
+}
+
+/// What is true of every call of a tool: advice for layers and people. Only `terminal`, `read_only`
+/// and `timeout` change what a run does.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolMetadata {
+    /// Where it comes from, such as `builtin` or a server's name.
+    pub source: String,
+    /// A call only looks at what is on this machine, and running one whose result nobody wants is
+    /// harmless: it may begin while the answer that asks for it still streams.
+    pub read_only: bool,
+    /// A call may destroy something.
+    pub destructive: bool,
+    /// A call talks to other machines.
+    pub network: bool,
+    /// A call reads or writes files.
+    pub filesystem: bool,
+    /// A call starts commands.
+    pub shell: bool,
+    /// Somebody should be asked before each call; see [`crate::layers::confirmation`].
+    pub requires_confirmation: bool,
+    /// Words for whoever is asked.
+    pub safety_notes: String,
+    /// A successful call ends the run, once its whole batch has its results, without another model
+    /// call. One that fails does not.
+    pub terminal: bool,
+    /// How long a call may take; the engine's own limit when `None`.
+    pub timeout: Option<Duration>,
+}
+
+impl Binding {
+    /// A tool of a definition and a function.
+    #[must_use]
+    pub fn new(definition: ToolDefinition, function: ToolFunction) -> Self {
+        Self { definition, function, metadata: ToolMetadata::default(), tool: None }
+    }
+
+    /// With what is true of every call.
+    #[must_use]
+    pub fn with_metadata(mut self, change: impl FnOnce(&mut ToolMetadata)) -> Self {
+        change(&mut self.metadata);
+        self
+    }
+
+    /// A call only looks; see [`ToolMetadata::read_only`].
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        self.with_metadata(|metadata| metadata.read_only = true)
+    }
+
+    /// A successful call ends the run; see [`ToolMetadata::terminal`].
+    #[must_use]
+    pub fn terminal(self) -> Self {
+        self.with_metadata(|metadata| metadata.terminal = true)
+    }
+
+    /// The tool with its function wrapped.
+    #[must_use]
+    pub fn wrap(mut self, layer: &dyn Layer) -> Self {
+        self.function = layer.wrap(&self);
+        self
+    }
+
+    /// Runs one call, without a loop. See [`crate::testing::TestCall`] for a context.
+    ///
+    /// # Errors
+    /// What the function says.
+    pub async fn call(
+        &self,
+        context: ToolContext,
+        input: RawJson,
+    ) -> Result<ToolOutput, ToolError> {
+        (self.function)(context, input).await
+    }
+}
+
+impl From<Arc<dyn Tool>> for Binding {
+    fn from(tool: Arc<dyn Tool>) -> Self {
+        let Metadata { read_only, terminal, timeout_millis } = tool.metadata();
+        let called = Arc::clone(&tool);
+        let function: ToolFunction =
+            Arc::new(move |context, input| Arc::clone(&called).call(context, input));
+        let timeout = (timeout_millis != 0).then(|| Duration::from_millis(timeout_millis));
+        let metadata = ToolMetadata { read_only, terminal, timeout, ..ToolMetadata::default() };
+        Self { definition: tool.definition(), function, metadata, tool: Some(tool) }
+    }
+}
+
+/// Tools with distinct names, in the order the model is told of them; a value, cheap to clone.
+///
+/// ```
+/// use heeler_toolkit::{Toolset, layers, raw_tool, Object};
+/// use std::time::Duration;
+///
+/// let clock = raw_tool("clock", "Tells the time", Object::new(), |_, _| async { "noon" });
+/// let dice = raw_tool("dice", "Rolls a dice", Object::new(), |_, _| async { "4" });
+/// let tools = Toolset::join([Toolset::new([clock])?, Toolset::new([dice])?])?
+///     .wrap(&[&layers::logging(), &layers::timeout(Duration::from_secs(30))]);
+/// assert_eq!(tools.names().collect::<Vec<_>>(), ["clock", "dice"]);
+/// # Ok::<(), heeler_toolkit::DuplicateTool>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Toolset(Arc<Vec<Binding>>);
+
+impl Toolset {
+    /// Puts tools in order.
+    ///
+    /// # Errors
+    /// When two have one name.
+    pub fn new<B: Into<Binding>>(
+        bindings: impl IntoIterator<Item = B>,
+    ) -> Result<Self, DuplicateTool> {
+        let mut all: Vec<Binding> = Vec::new();
+        for binding in bindings {
+            let binding = binding.into();
+            if all.iter().any(|other| other.definition.name == binding.definition.name) {
+                return Err(DuplicateTool(binding.definition.name));
+            }
+            all.push(binding);
+        }
+        Ok(Self(Arc::new(all)))
+    }
+
+    /// With one more tool at the end.
+    ///
+    /// # Errors
+    /// When its name is taken.
+    pub fn bind(self, binding: impl Into<Binding>) -> Result<Self, DuplicateTool> {
+        Self::new(self.0.iter().cloned().chain([binding.into()]))
+    }
+
+    /// All tools of several sets, in order.
+    ///
+    /// # Errors
+    /// When two have one name.
+    pub fn join(sets: impl IntoIterator<Item = Self>) -> Result<Self, DuplicateTool> {
+        let sets: Vec<Self> = sets.into_iter().collect();
+        Self::new(sets.iter().flat_map(Self::iter).cloned())
+    }
+
+    /// Every tool wrapped in these layers, the first of them outermost.
+    #[must_use]
+    pub fn wrap(&self, layers: &[&dyn Layer]) -> Self {
+        self.wrap_where(|_| true, layers)
+    }
+
+    /// The tools for which `is_meant` wrapped in these layers, the first of them outermost.
+    #[must_use]
+    pub fn wrap_where(&self, is_meant: impl Fn(&Binding) -> bool, layers: &[&dyn Layer]) -> Self {
+        let wrapped = |binding: &Binding| match is_meant(binding) {
+            true => layers.iter().rev().fold(binding.clone(), |inner, layer| inner.wrap(*layer)),
+            false => binding.clone(),
+        };
+        Self(Arc::new(self.0.iter().map(wrapped).collect()))
+    }
+
+    /// The tools for which `is_meant`.
+    #[must_use]
+    pub fn filter(&self, is_meant: impl Fn(&Binding) -> bool) -> Self {
+        Self(Arc::new(self.0.iter().filter(|binding| is_meant(binding)).cloned().collect()))
+    }
+
+    /// The tool of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Binding> {
+        self.0.iter().find(|binding| binding.definition.name == name)
+    }
+
+    /// The tools, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Binding> {
+        self.0.iter()
+    }
+
+    /// Their names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|binding| binding.definition.name.as_str())
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// As the engine takes them.
+    pub(crate) fn for_engine(&self) -> heeler_engine::Toolset {
+        let tools =
+            self.0.iter().map(|binding| -> Arc<dyn Tool> { Arc::new(BoundTool(binding.clone())) });
+        // The names are distinct, so this never is the empty set that stands for a failure.
+        heeler_engine::Toolset::new(tools).unwrap_or_default()
+    }
+}
+
+/// A binding as the engine calls it.
+struct BoundTool(Binding);
+
+impl Tool for BoundTool {
+    fn definition(&self) -> ToolDefinition {
+        self.0.definition.clone()
+    }
+
+    fn metadata(&self) -> Metadata {
+        let ToolMetadata { read_only, terminal, timeout, .. } = self.0.metadata;
+        let millis = |timeout: Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        Metadata { read_only, terminal, timeout_millis: timeout.map_or(0, millis) }
+    }
+
+    fn facts(&self, input: &RawJson, workspace: &str) -> Facts {
+        let terminal = self.0.metadata.terminal;
+        match &self.0.tool {
+            Some(tool) => Facts { terminal, ..tool.facts(input, workspace) },
+            None => {
+                let replay_safe = self.0.metadata.read_only;
+                Facts { replay_safe, terminal, ..Facts::default() }
+            }
+        }
+    }
+
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        (self.0.function)(context, input)
+    }
+}

@@ -1,0 +1,93 @@
+//! Agents: steps, hooks, and agents as tools.
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use heeler_core::Message;
+use heeler_script::ReplySpec;
+use heeler_toolkit::testing::TestCall;
+use heeler_toolkit::{Agent, AgentHooks};
+use serde_json::json;
+
+use crate::door::{client, clients, echo, ended, tools};
+
+#[tokio::test]
+async fn a_step_takes_a_history_and_gives_a_longer_one() {
+    let (client, _) = client([
+        ReplySpec::call("echo", json!({"text": "a"})),
+        ReplySpec::text("one"),
+        ReplySpec::text("two"),
+    ]);
+    let agent = Agent::new(client).system("You echo.").tools(tools([echo()])).rounds(5);
+    let first = agent.step([Message::user("go")]).await.unwrap();
+    let mut history = first.messages;
+    history.push(Message::user("again"));
+    let second = agent.step(history).await;
+    expect![[r#"
+        done
+          1 rounds, EndTurn, some tokens
+          User: go
+          Assistant: echo({"text":"a"}) as call_1_0
+          User: [call_1_0: a]
+          Assistant: one
+          User: again
+          Assistant: two"#]]
+    .assert_eq(&ended(&second));
+    let second = second.unwrap();
+    assert_eq!((second.new_messages().len(), second.final_text().as_str()), (1, "two"));
+}
+
+#[tokio::test]
+async fn hooks_are_told_of_the_step_each_request_and_the_end() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = |told: &Arc<Mutex<Vec<String>>>| {
+        let told = Arc::clone(told);
+        move |text: String| told.lock().unwrap().push(text)
+    };
+    let (step, iteration, done) = (tell(&told), tell(&told), tell(&told));
+    let hooks = AgentHooks::default()
+        .on_step(move |messages| step(format!("step with {}", messages.len())))
+        .on_iteration(move |n, messages| {
+            iteration(format!("iteration {n} with {}", messages.len()));
+            panic!("nobody minds");
+        })
+        .on_step_done(move |result| done(format!("done {}", result.is_ok())));
+    let call = || ReplySpec::call("echo", json!({"text": "a"}));
+    let busy = ReplySpec::error(529, "overloaded_error", "busy");
+    let (asks, _) = client([call(), busy, ReplySpec::text("one")]);
+    let agent = Agent::new(asks).tools(tools([echo()])).hooks(hooks);
+    agent.step([Message::user("go")]).await.unwrap();
+    assert!(agent.step([Message::user("go")]).await.is_err());
+    expect![[r#"
+        step with 1
+        iteration 0 with 1
+        iteration 1 with 3
+        done true
+        step with 1
+        iteration 0 with 1
+        done false"#]]
+    .assert_eq(&told.lock().unwrap().join("\n"));
+}
+
+#[tokio::test]
+async fn an_agent_is_a_tool_in_one_call() {
+    let (asks, _) = clients([
+        ReplySpec::text("found it"),
+        ReplySpec::text(" "),
+        ReplySpec::call("echo", json!({"text": "a"})),
+        ReplySpec::error(401, "authentication_error", "who are you?"),
+    ]);
+    let agent = Agent::new(asks).tools(tools([echo()]));
+    let explore = agent.into_tool("explore", "Looks around").unwrap();
+    assert_eq!(explore.definition.name, "explore");
+    let mut said = Vec::new();
+    for task in ["where?", "what?", "who?"] {
+        let called = TestCall::new(json!({ "task": task }).to_string()).of(&explore).await;
+        said.push(format!("{} {}", called.is_error(), called.text()));
+    }
+    expect![[r#"
+        false found it
+        true the agent ended without saying anything
+        true the agent did not finish: who are you? (model call 1)"#]]
+    .assert_eq(&said.join("\n"));
+}

@@ -1,0 +1,99 @@
+//! Values out of conversations.
+
+use expect_test::expect;
+use heeler_core::Message;
+use heeler_script::{BlockSpec, ReplySpec};
+use heeler_toolkit::{Extract, ExtractError, Parallel, StepError, extract, parallel};
+use serde_json::json;
+
+use crate::door::{client, echo, tools};
+
+#[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]
+struct Sum {
+    /// In cents.
+    cents: u32,
+}
+
+fn wanted() -> Extract<Sum> {
+    Extract::new([Message::user("It costs 12.50.")], "The sum")
+        .validate(|sum: &Sum| if sum.cents > 0 { Ok(()) } else { Err("nothing is free") })
+}
+
+fn submits(cents: u32) -> ReplySpec {
+    ReplySpec::call("submit", json!({ "cents": cents }))
+}
+
+#[tokio::test]
+async fn a_value_is_submitted_and_sent_back_until_it_is_valid() {
+    let look = ReplySpec::call("echo", json!({"text": "a"}));
+    let wrong = ReplySpec::call("submit", json!({"cents": "twelve"}));
+    let (asks, model) = client([look, submits(0), wrong, submits(1250)]);
+    let extracted = extract(&asks, wanted().tools(tools([echo()]))).await.unwrap();
+    assert_eq!(extracted.value, Sum { cents: 1250 });
+    assert_eq!((extracted.result.rounds, model.requests().len()), (4, 4));
+    assert!(extracted.result.usage.total() > 0);
+    let names: Vec<String> = model.requests()[0].tools.iter().map(|t| t.name.clone()).collect();
+    assert_eq!(names, ["echo", "submit"]);
+}
+
+#[tokio::test]
+async fn the_first_of_several_counts() {
+    let both = ReplySpec::blocks([
+        BlockSpec::call("submit", json!({"cents": 1})),
+        BlockSpec::call("submit", json!({"cents": 2})),
+    ]);
+    let (asks, _) = client([both]);
+    assert_eq!(extract(&asks, wanted()).await.unwrap().value, Sum { cents: 1 });
+}
+
+#[tokio::test]
+async fn without_a_value_the_error_names_the_tool() {
+    let (asks, _) = client([ReplySpec::text("I will not.")]);
+    let error = extract(&asks, wanted().name("hand_in")).await.unwrap_err();
+    assert!(matches!(&error, ExtractError::NeverSubmitted { result, .. } if result.rounds == 1));
+    expect!["the model ended without calling `hand_in`"].assert_eq(&error.to_string());
+    let (asks, _) = client([submits(0), submits(0)]);
+    let error = extract(&asks, wanted().rounds(2)).await.unwrap_err();
+    expect!["the model ended without calling `submit`"].assert_eq(&error.to_string());
+    let (asks, _) = client([]);
+    let none = Extract::<Sum>::new([Message::user("?")], " ");
+    assert!(matches!(extract(&asks, none).await, Err(ExtractError::NoDescription)));
+    let taken = wanted().name("echo").tools(tools([echo()]));
+    assert!(matches!(extract(&asks, taken).await, Err(ExtractError::Duplicate(_))));
+    let (asks, _) = client([ReplySpec::error(401, "authentication_error", "?")]);
+    assert!(matches!(extract(&asks, wanted()).await, Err(ExtractError::Run(_))));
+}
+
+#[tokio::test]
+async fn steps_give_their_results_in_order_and_a_panic_is_one() {
+    let step = |n: u32| async move {
+        tokio::task::yield_now().await;
+        assert_ne!(n, 2, "two is bad");
+        if n == 1 { Err("one") } else { Ok(n) }
+    };
+    let all = parallel((0..4).map(step), Parallel::default()).await;
+    assert_eq!(all[0], Ok(0));
+    assert_eq!(all[1], Err(StepError::Failed("one")));
+    assert!(matches!(&all[2], Err(StepError::Panicked(text)) if text.contains("two is bad")));
+    assert_eq!(all[3], Ok(3));
+    let one = Parallel { at_once: 1, fail_fast: true };
+    let some = parallel((0..4).map(step), one).await;
+    assert_eq!((&some[0], &some[2]), (&Ok(0), &Err(StepError::Stopped)));
+    assert!(
+        parallel(std::iter::empty::<std::future::Ready<Result<(), ()>>>(), one).await.is_empty()
+    );
+}
+
+#[tokio::test]
+async fn no_more_run_at_once_than_may() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let step = |_| async {
+        most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        running.fetch_sub(1, Ordering::SeqCst);
+        Ok::<(), ()>(())
+    };
+    parallel((0..20).map(step), Parallel { at_once: 3, fail_fast: false }).await;
+    assert_eq!(most.load(Ordering::SeqCst), 3);
+}

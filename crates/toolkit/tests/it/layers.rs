@@ -1,0 +1,187 @@
+//! What each layer does to a call.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use heeler_core::{ToolContext, ToolError};
+use heeler_secrets::Secrets;
+use heeler_testkit::VirtualClock;
+use heeler_toolkit::layers::{
+    Confirmation, confirmation, logging, panic_recovery, redaction, result_limit, timeout,
+};
+use heeler_toolkit::testing::{Called, TestCall};
+use heeler_toolkit::{Binding, Layer, Object, raw_tool};
+
+async fn through(layer: &dyn Layer, binding: Binding, input: &str) -> Called {
+    let mut call = TestCall::new(input);
+    call.context.clock = Arc::new(VirtualClock::auto(1, u64::MAX));
+    call.of(&binding.wrap(layer)).await
+}
+
+fn says(text: impl Into<String>) -> Binding {
+    let text = text.into();
+    raw_tool("says", "", Object::new(), move |_, _| {
+        let text = text.clone();
+        async move { text }
+    })
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_cancelled_and_left_behind() {
+    let heard = Arc::new(Mutex::new(None));
+    let token = Arc::clone(&heard);
+    let hangs = raw_tool("hangs", "", Object::new(), move |context: ToolContext, _| {
+        *token.lock().unwrap() = Some(context.cancel.clone());
+        std::future::pending::<&'static str>()
+    });
+    let called = through(&timeout(Duration::from_secs(5)), hangs, "{}").await;
+    expect![
+        "hangs was stopped after 5s without finishing; what it had already changed is still changed"
+    ]
+    .assert_eq(&called.text());
+    assert!(called.is_error() && heard.lock().unwrap().take().unwrap().is_cancelled());
+    let called = through(&timeout(Duration::from_secs(5)), says("quick"), "{}").await;
+    assert_eq!(called.text(), "quick");
+    let sleeps = raw_tool("sleeps", "", Object::new(), |context: ToolContext, _| async move {
+        context.clock.sleep_until(context.clock.now().plus(4_000)).await;
+        "slept"
+    });
+    let called = through(&timeout(Duration::from_secs(5)), sleeps, "{}").await;
+    assert_eq!(called.text(), "slept");
+}
+
+#[tokio::test]
+async fn a_panic_is_an_error() {
+    let panics = || {
+        raw_tool("panics", "", Object::new(), |_, _| async {
+            assert!(std::hint::black_box(false), "oh no");
+            "never"
+        })
+    };
+    expect!["the tool panics crashed: oh no"]
+        .assert_eq(&through(&panic_recovery(), panics(), "{}").await.text());
+    expect!["the tool panics crashed: oh no"]
+        .assert_eq(&through(&timeout(Duration::from_secs(1)), panics(), "{}").await.text());
+    let early = raw_tool("early", "", Object::new(), |_, _| {
+        assert!(std::hint::black_box(false), "before the future");
+        async { "never" }
+    });
+    expect!["the tool early crashed: before the future"]
+        .assert_eq(&through(&panic_recovery(), early, "{}").await.text());
+}
+
+#[tokio::test]
+async fn a_long_result_keeps_its_head_and_its_tail_and_whole_characters() {
+    async fn check(text: String, bytes_max: usize, expected: Expect) {
+        expected.assert_eq(&through(&result_limit(bytes_max), says(text), "{}").await.text());
+    }
+    check("short".into(), 5, expect!["short"]).await;
+    check(
+        "é".repeat(40),
+        16,
+        expect![[r#"
+        éééééé
+        [... 64 of 80 bytes left out ...]
+        éé"#]],
+    )
+    .await;
+    check(
+        "abcdefgh".into(),
+        0,
+        expect![[r#"
+
+        [... 8 of 8 bytes left out ...]
+    "#]],
+    )
+    .await;
+    let failing = raw_tool("fails", "", Object::new(), |_, _| async {
+        Err::<String, String>("x".repeat(50))
+    });
+    assert_eq!(through(&result_limit(4), failing, "{}").await.text().len(), 50);
+}
+
+#[tokio::test]
+async fn somebody_is_asked_and_a_denial_is_an_error_with_its_reason() {
+    let ask = confirmation(|binding: Binding, input| async move {
+        match input.value()["say"].as_str() {
+            Some("yes") => Ok(Confirmation::Run),
+            Some("no") => {
+                Ok(Confirmation::Deny { reason: format!("no {}", binding.definition.name) })
+            }
+            _ => Err("nobody is there"),
+        }
+    });
+    let mut said = Vec::new();
+    for input in [r#"{"say": "yes"}"#, r#"{"say": "no"}"#, "{}"] {
+        let called = through(&ask, says("ran"), input).await;
+        said.push(format!("{} {}", called.is_error(), called.text()));
+    }
+    expect![[r#"
+        false ran
+        true says was not run, since it was denied: no says
+        true says was not run, since nobody could be asked about it: nobody is there"#]]
+    .assert_eq(&said.join("\n"));
+}
+
+#[tokio::test]
+async fn secrets_are_taken_out_of_results_and_errors() {
+    let secret = "hV7kQ2mX9pL4sT8wZ1cR";
+    let secrets = Arc::new(Secrets::of_variables([("API_KEY", secret)]));
+    let layer = redaction(secrets);
+    let called = through(&layer, says(format!("key={secret}")), "{}").await;
+    assert!(!called.text().contains(secret), "{}", called.text());
+    let fails = raw_tool("fails", "", Object::new(), move |_, _| async move {
+        Err::<String, ToolError>(ToolError::Internal(secret.into()))
+    });
+    let called = through(&layer, fails, "{}").await;
+    assert!(called.is_error() && !called.text().contains(secret), "{}", called.text());
+}
+
+#[tokio::test]
+async fn a_call_is_logged_without_what_it_says() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let subscriber = Lines(Arc::clone(&lines));
+    let guard = tracing::subscriber::set_default(subscriber);
+    through(&logging(), says("a secret"), r#"{"a": "secret"}"#).await;
+    let fails = raw_tool("fails", "", Object::new(), |_, _| async { Err::<String, _>("why") });
+    through(&logging(), fails, "{}").await;
+    drop(guard);
+    expect![[r#"
+        INFO message=a call ended tool="says" millis=0 bytes=8
+        WARN message=a call failed tool="fails" millis=0 error=why"#]]
+    .assert_eq(&lines.lock().unwrap().join("\n"));
+}
+
+/// Keeps what is logged as lines.
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Lines {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target().starts_with("heeler_toolkit")
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Fields(String);
+        impl tracing::field::Visit for Fields {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                self.0 += &format!(" {field}={value:?}");
+            }
+        }
+        let mut fields = Fields(event.metadata().level().to_string());
+        event.record(&mut fields);
+        self.0.lock().unwrap().push(fields.0);
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}

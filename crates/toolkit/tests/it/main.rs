@@ -1,0 +1,13 @@
+//! The toolkit through its public API, against scripted models.
+
+#![expect(clippy::unwrap_used, reason = "a test that is wrong")]
+
+mod agent;
+mod ask;
+mod context;
+mod door;
+mod extract;
+mod layers;
+mod recorder;
+mod run;
+mod toolset;

@@ -1,0 +1,135 @@
+//! Tools as plain data: in order, joined, wrapped, and called without a loop.
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use heeler_core::{Image, RawJson, ToolContext};
+use heeler_toolkit::testing::TestCall;
+use heeler_toolkit::{Binding, Json, Object, Run, ToolFunction, Toolset, raw_tool, tool};
+
+use crate::door::{check, echo, fail, tools};
+
+#[test]
+fn sets_keep_their_order_and_names_are_distinct() {
+    let set = Toolset::join([tools([echo()]), tools([fail()])]).unwrap();
+    assert_eq!(set.names().collect::<Vec<_>>(), ["echo", "fail"]);
+    assert_eq!((set.len(), set.is_empty(), set.get("none").is_some()), (2, false, false));
+    let error = Toolset::join([set.clone(), tools([echo()])]).err().unwrap();
+    expect!["two tools are called `echo`; give one of them another name"]
+        .assert_eq(&error.to_string());
+    assert!(set.clone().bind(fail()).is_err());
+    let only = set.filter(|binding| binding.definition.name == "fail");
+    assert_eq!(only.names().collect::<Vec<_>>(), ["fail"]);
+}
+
+#[tokio::test]
+async fn the_first_layer_is_the_outermost_and_sees_the_whole_binding() {
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let layer = |name: &'static str| {
+        let order = Arc::clone(&order);
+        move |binding: &Binding| -> ToolFunction {
+            let (order, inner) = (Arc::clone(&order), Arc::clone(&binding.function));
+            let tool = binding.definition.name.clone();
+            Arc::new(move |context, input| {
+                order.lock().unwrap().push(format!("{name} of {tool}"));
+                inner(context, input)
+            })
+        }
+    };
+    let set = tools([echo().read_only(), fail()]);
+    let (outer, inner) = (layer("outer"), layer("inner"));
+    let wrapped = set.wrap(&[&outer, &inner]);
+    assert!(wrapped.get("echo").unwrap().metadata.read_only);
+    let input = r#"{"text": "x"}"#;
+    TestCall::new(input).of(wrapped.get("echo").unwrap()).await;
+    assert_eq!(*order.lock().unwrap(), ["outer of echo", "inner of echo"]);
+    // The set itself is as it was.
+    TestCall::new(input).of(set.get("echo").unwrap()).await;
+    let some = set.wrap_where(|binding| !binding.metadata.read_only, &[&outer]);
+    TestCall::new(input).of(some.get("echo").unwrap()).await;
+    TestCall::new(input).of(some.get("fail").unwrap()).await;
+    assert_eq!(order.lock().unwrap()[2..], ["outer of fail"]);
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Everything {
+    /// How many.
+    count: Option<u32>,
+}
+
+#[tokio::test]
+async fn an_input_that_says_nothing_is_an_empty_object() {
+    let count = tool("count", "Counts", |_, input: Everything| async move {
+        Json(vec![input.count.unwrap_or(7)])
+    })
+    .unwrap();
+    for (input, said) in [("{}", "[7]"), ("null", "[7]"), (r#"{"count": 1}"#, "[1]")] {
+        assert_eq!(TestCall::new(input).of(&count).await.text(), said, "{input}");
+    }
+    let called = TestCall::new(r#"{"count": "many"}"#).of(&count).await;
+    expect![[
+        r#"invalid input for count: invalid type: string "many", expected u32 at line 1 column 16"#
+    ]]
+    .assert_eq(&called.text());
+    assert!(called.is_error());
+    expect!["the input is no JSON: not valid JSON: EOF while parsing an object at line 1 column 1"]
+        .assert_eq(&TestCall::new("{").of(&count).await.text());
+    let reply = heeler_script::ReplySpec::blocks([
+        heeler_script::BlockSpec::call("count", serde_json::Value::Null),
+        heeler_script::BlockSpec::call_raw("count", ""),
+    ]);
+    let run = Run::say("go").tools(tools([count]));
+    check(
+        [reply, heeler_script::ReplySpec::text("done")],
+        run,
+        expect![[r#"
+            input null
+            answer count({}) as call_1_0 | count({}) as call_1_1
+            call 1.1.0 count {}
+            call 1.1.1 count {}
+            call 1.1.0 ended
+            call 1.1.1 ended
+            results [call_1_0: [7]] | [call_1_1: [7]]
+            text done
+            answer done
+            done
+              2 rounds, EndTurn, some tokens
+              User: go
+              Assistant: count({}) as call_1_0 | count({}) as call_1_1
+              User: [call_1_0: [7]] | [call_1_1: [7]]
+              Assistant: done
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_test_sees_all_that_a_call_says() {
+    let says = raw_tool("says", "", Object::new(), |context: ToolContext, _| async move {
+        context.progress.send("one");
+        context.progress.send("two");
+        let image = Image { media_type: "image/png".into(), data: "AA".into(), cache: None };
+        context.images.attach(image);
+        let workspace = context.workspace.display().to_string();
+        heeler_core::ToolOutput {
+            for_user: "hi".into(),
+            ..heeler_core::ToolOutput::text(workspace)
+        }
+    });
+    let called = TestCall::new("{}").in_folder("/space").of(&says).await;
+    assert_eq!((called.text().as_str(), called.for_user()), ("/space", "hi"));
+    assert_eq!((called.progress.len(), called.images.len(), called.is_error()), (2, 1, false));
+}
+
+#[tokio::test]
+async fn the_engines_own_tools_are_bindings_too() {
+    let grep: Arc<dyn heeler_core::Tool> =
+        heeler_tools::standard().into_iter().find(|t| t.definition().name == "LS").unwrap();
+    let binding = Binding::from(grep);
+    assert!(binding.metadata.read_only);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.txt"), "").unwrap();
+    let input = RawJson::parse(r#"{"path": "."}"#).unwrap();
+    let called = TestCall::new(input.get()).in_folder(folder.path()).of(&binding).await;
+    assert!(called.text().contains("a.txt"), "{}", called.text());
+}

@@ -1,7 +1,8 @@
 //! The bare loop: ask, run what is asked for with bash, append each message to a file, again.
 //!
-//! `bare-loop PROMPT JOURNAL` does one session with real commands; `bare-loop --sessions N` does N
-//! at once with a tool that does nothing, in the process, and no file.
+//! `bare-loop PROMPT JOURNAL [PROGRAM...]` does one session with real commands, each started by that
+//! program where there is one; `bare-loop --sessions N` does N at once with a tool that does nothing,
+//! in the process, and no file.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -20,19 +21,24 @@ fn main() -> Result<()> {
         ["--version"] => println!("bare-loop"),
         ["--sessions", n] => {
             let (client, n) = (client()?, n.parse::<usize>()?);
-            let sessions = (0..n).map(|_| run(&client, "go", None));
+            let sessions = (0..n).map(|_| run(&client, "go", None, &[]));
             runtime.block_on(try_join_all(sessions))?;
         }
-        [prompt, journal] => {
+        [prompt, journal, wrapper @ ..] => {
             let file = File::create(journal).with_context(|| format!("making {journal}"))?;
-            runtime.block_on(async { run(&client()?, prompt, Some(file)).await })?;
+            runtime.block_on(async { run(&client()?, prompt, Some(file), wrapper).await })?;
         }
-        _ => bail!("usage: bare-loop PROMPT JOURNAL"),
+        _ => bail!("usage: bare-loop PROMPT JOURNAL [PROGRAM...]"),
     }
     Ok(())
 }
 
-async fn run(client: &Client, prompt: &str, mut journal: Option<File>) -> Result<()> {
+async fn run(
+    client: &Client,
+    prompt: &str,
+    mut journal: Option<File>,
+    wrapper: &[&str],
+) -> Result<()> {
     let url = url()?;
     // The conversation as it is sent; only its end is new in a round.
     let mut body = head().into_bytes();
@@ -48,7 +54,7 @@ async fn run(client: &Client, prompt: &str, mut journal: Option<File>) -> Result
             return Ok(());
         }
         let outputs = match journal {
-            Some(_) => outputs(&answer.calls)?,
+            Some(_) => outputs(&answer.calls, wrapper)?,
             None => answer.calls.iter().map(|_| "done".to_owned()).collect(),
         };
         let results = answer.calls.iter().zip(outputs).map(|(call, output)| {
@@ -94,8 +100,9 @@ fn said(answer: &Answer) -> Result<Value> {
 }
 
 /// Runs all calls at once, and waits for them in order.
-fn outputs(calls: &[Call]) -> Result<Vec<String>> {
-    let children: Vec<Child> = calls.iter().map(start).collect::<Result<_>>()?;
+fn outputs(calls: &[Call], wrapper: &[&str]) -> Result<Vec<String>> {
+    let children: Vec<Child> =
+        calls.iter().map(|call| start(call, wrapper)).collect::<Result<_>>()?;
     let outputs = children.into_iter().map(|child| {
         let output = child.wait_with_output()?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -104,10 +111,11 @@ fn outputs(calls: &[Call]) -> Result<Vec<String>> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a loop without an engine has no launcher either")]
-fn start(call: &Call) -> Result<Child> {
+fn start(call: &Call, wrapper: &[&str]) -> Result<Child> {
     let input: Value = serde_json::from_str(&call.input)?;
     let line = input["command"].as_str().context("a call without a command")?;
-    let mut command = Command::new("bash");
-    command.args(["-c", "--", line]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut words = wrapper.iter().copied().chain(["bash", "-c", "--", line]);
+    let mut command = Command::new(words.next().context("nothing to start")?);
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped());
     Ok(command.spawn()?)
 }

@@ -105,6 +105,31 @@ pub(super) fn in_box(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     ])
 }
 
+/// What bubblewrap costs a command that needs the same namespaces, in the bare loop.
+pub(super) fn in_bubblewrap(place: &Place, runs: usize) -> Result<Vec<Figure>> {
+    if !Place::has_bubblewrap() {
+        eprintln!("skipped: needs bwrap");
+        return Ok(Vec::new());
+    }
+    let server = Server::start(rounds_of(0), Order::Counted)?;
+    let commands = [place.bare(server.url()), place.bare_in_bubblewrap(server.url())];
+    let [mut all, mut processor] = std::array::from_fn(|_| [Values::default(), Values::default()]);
+    for _ in 0..runs {
+        for (n, command) in commands.iter().enumerate() {
+            let used = run_weighed(command, &place.note())?;
+            let gaps = gaps(&server.take());
+            ensure!(gaps.len() == ROUNDS, "{} rounds instead of {ROUNDS}", gaps.len());
+            all[n].push(median(&gaps[1..]));
+            processor[n].push(used.processor.as_secs_f64());
+        }
+    }
+    let of = "the bare loop, without bubblewrap and with it";
+    Ok(vec![
+        figure(&format!("gap of rounds 2-300 of {of}"), "ms", all, Budget::None),
+        figure(&format!("processor of 300 rounds of {of}"), "s", processor, Budget::None),
+    ])
+}
+
 /// The answers of a session of 300 rounds whose commands print so many bytes.
 fn rounds_of(bytes: usize) -> Vec<Vec<u8>> {
     let answers = (0..ROUNDS).map(|n| {

@@ -46,7 +46,7 @@ const QUICK: Size = Size { sessions: 100, files: 1000, runs_short: 9, runs_long:
 type Measure = fn(&Place, &Size) -> Result<Vec<Figure>>;
 
 /// In the order they are run and printed.
-const MEASURES: [(&str, Measure); 12] = [
+const MEASURES: [(&str, Measure); 13] = [
     ("start", |place, size| measure::start(place, size.runs_short)),
     ("resume", |place, size| resume::resume(place, size.runs_short)),
     ("prefix", |place, _| measure::prefix(place)),
@@ -54,6 +54,7 @@ const MEASURES: [(&str, Measure); 12] = [
     ("rounds-2kb", |place, size| measure::rounds(place, size.runs_long, 2000)),
     ("rounds-13kb", |place, size| measure::rounds(place, size.runs_long, 13_000)),
     ("in-box", |place, size| measure::in_box(place, size.runs_long)),
+    ("in-box-bubblewrap", |place, size| measure::in_bubblewrap(place, size.runs_long)),
     ("deltas-events", |place, size| measure::stream(place, size.runs_long, Chunks::PerEvent)),
     ("deltas-large", |place, size| measure::stream(place, size.runs_long, Chunks::Large)),
     ("parallel", |place, size| measure::parallel(place, size.runs_long)),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::task::{Context, Poll, Waker};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -18,6 +18,8 @@ use super::process::program;
 const FILES_IN_FOLDER: usize = 250;
 /// A model of the catalogue, behind the bench's server.
 const MODEL: &str = "anthropic/claude-sonnet-5-5";
+/// The program that makes namespaces for one command.
+const BUBBLEWRAP: &str = "bwrap";
 /// A session of 300 long results stays a conversation: what is measured is not a summary.
 const CONTEXT_LIMIT: &str = "1000000000";
 
@@ -72,6 +74,20 @@ impl Place {
         command
     }
 
+    /// The bare loop with each command in namespaces that bubblewrap makes, as our box has them.
+    pub(super) fn bare_in_bubblewrap(&self, url: &str) -> Command {
+        let mut command = self.bare(url);
+        command.args([BUBBLEWRAP, "--unshare-user", "--unshare-ipc", "--die-with-parent"]);
+        command.args(["--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev"]);
+        for folder in ["work", "temp"].map(|name| self.folder(name)) {
+            command.arg("--bind").args([&folder, &folder]);
+        }
+        let config = self.folder("work").join(".git/config");
+        command.arg("--ro-bind").args([&config, &config]);
+        command.args(["--tmpfs", "/dev/shm", "--"]);
+        command
+    }
+
     /// The bare loop with a tool in the process, many at once.
     pub(super) fn bare_sessions(&self, url: &str, n: usize) -> Command {
         let mut command = self.command(&self.bare_loop, url);
@@ -99,6 +115,14 @@ impl Place {
 
     pub(super) fn bare_loop(&self) -> &Path {
         &self.bare_loop
+    }
+
+    /// Whether bubblewrap is installed and may make what it is asked for.
+    pub(super) fn has_bubblewrap() -> bool {
+        let mut tried = program(BUBBLEWRAP);
+        tried.args(["--unshare-user", "--unshare-ipc", "--ro-bind", "/", "/", "true"]);
+        let outputs = tried.stdout(Stdio::null()).stderr(Stdio::null());
+        outputs.status().is_ok_and(|status| status.success())
     }
 
     /// Where something can be noted.

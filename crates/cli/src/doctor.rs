@@ -64,6 +64,7 @@ fn text(report: &Report) -> String {
         // A `String` takes whatever is written to it.
         let _ = writeln!(text, "{state}  {name:width$}  {detail}");
         if let Some(remedy) = remedy.as_ref().filter(|_| !is_in_force) {
+            // Further lines are to be copied, so they begin where lines begin.
             let _ = writeln!(text, "         {:width$}  -> {remedy}", "");
         }
     }
@@ -141,7 +142,7 @@ mod tests {
         let lines = vec![
             line("sandbox: seccomp", true, Ok("no sockets".into()), "x"),
             line("sandbox: namespaces", true, Err("not permitted".into()), "allow them"),
-            line("key", false, Err("none".into()), "set one"),
+            line("key", false, Err("none".into()), "set one:\ncat <<END\nEND"),
         ];
         let report = Report { v: 1, version: "1.2.3", sandbox: false, lines };
         expect![[r#"
@@ -150,7 +151,9 @@ mod tests {
             MISSING  sandbox: namespaces  not permitted
                                           -> allow them
             no       key                  none
-                                          -> set one
+                                          -> set one:
+            cat <<END
+            END
 
             Commands cannot be confined here: heeler exec refuses to start without --no-sandbox, and with it runs only commands that a rule allows.
         "#]].assert_eq(&text(&report));

@@ -113,7 +113,9 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
 
 /// Why nothing is started on a machine that cannot confine commands.
 pub(crate) fn no_box(obstacle: &ProbeLine) -> String {
-    let remedy = obstacle.remedy.as_ref().map(|remedy| format!(" ({remedy})")).unwrap_or_default();
+    // What takes several lines is for `heeler doctor`.
+    let short = obstacle.remedy.as_ref().filter(|remedy| !remedy.contains('\n'));
+    let remedy = short.map(|remedy| format!(" ({remedy})")).unwrap_or_default();
     format!(
         "commands cannot be confined on this machine: {}: {}{remedy}; see `heeler doctor`, or use \
          --no-sandbox to run what rules allow with your own rights",

@@ -6,6 +6,8 @@ mod cached;
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(target_os = "linux")]
+mod findings;
+#[cfg(target_os = "linux")]
 mod guard;
 #[cfg(target_os = "macos")]
 mod macos;

@@ -54,57 +54,7 @@ impl fmt::Display for ProbeLine {
 /// Tries everything. Only for a process with one thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn probe(landlock_at_most: u32) -> Probe {
-    use super::{calls, porter, rules};
-
-    let tried = |name: &str, result: std::io::Result<()>, does: &str, remedy: &str| ProbeLine {
-        name: name.into(),
-        is_in_force: result.is_ok(),
-        is_needed: true,
-        remedy: result.is_err().then(|| remedy.to_owned()),
-        detail: match result {
-            Ok(()) => does.to_owned(),
-            Err(error) => error.to_string(),
-        },
-    };
-    let always = |name: &str, detail: &str| ProbeLine {
-        name: name.into(),
-        is_in_force: true,
-        is_needed: false,
-        detail: detail.into(),
-        remedy: None,
-    };
-    let lines = vec![
-        tried(
-            "Landlock files",
-            rules::Grade::of_kernel(landlock_at_most).map(drop),
-            "writes reach only what is named, secrets cannot be opened",
-            "Linux 6.10 or newer with `landlock` among the security modules (`lsm=` of the kernel's \
-             command line) has it",
-        ),
-        tried(
-            "namespaces",
-            porter::try_to_stand(),
-            "all but the workspace is read-only, modes and times included; what is protected is \
-             read-only in it; secrets are covered",
-            "allow user namespaces: `sysctl user.max_user_namespaces`, \
-             `kernel.apparmor_restrict_unprivileged_userns=0`, \
-             `kernel.unprivileged_userns_clone=1`; in a container, a seccomp profile that allows \
-             `unshare` and `mount`",
-        ),
-        tried(
-            "seccomp",
-            calls::try_filters(),
-            "no sockets without a network, none of this machine ever; no tracing, mounting, \
-             namespaces, kernel modules, io_uring",
-            "a kernel with CONFIG_SECCOMP_FILTER has it, on x86-64, aarch64 and riscv64",
-        ),
-        always(
-            "limits",
-            "memory, processes, written bytes and room on the disk are looked at every 20 ms",
-        ),
-        always("bubblewrap", "not used: the namespaces it makes are made directly"),
-    ];
-    Probe { lines }
+    Probe { lines: super::findings::found(landlock_at_most) }
 }
 
 /// Looks for the program that applies a profile.

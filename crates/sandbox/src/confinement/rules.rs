@@ -18,7 +18,9 @@ use landlock::{
 /// The rights we know. More rights of a newer kernel would be denied without a test of ours.
 const KNOWN: ABI = ABI::V6;
 /// What no box is made without: before it, no file is moved between folders.
-const LEAST: ABI = ABI::V2;
+pub(super) const LEAST_VERSION: u32 = 2;
+/// The first version that keeps signals in.
+pub(super) const SCOPES: u32 = 6;
 /// Asks for a version instead of a ruleset.
 const VERSION_ASKED: u32 = 1;
 /// Devices that any program may need; all others, raw disks among them, stay closed.
@@ -63,11 +65,11 @@ struct Builder<'a> {
 impl Grade {
     /// That of this kernel, or of one that knows no more than the ABI `at_most`.
     pub(super) fn of_kernel(at_most: u32) -> io::Result<Self> {
-        let abi = version()?.min(at_most);
-        match ABI::from(i32::try_from(abi).unwrap_or(i32::MAX)).min(KNOWN) {
-            abi if abi >= LEAST => Ok(Self(abi)),
-            _ => Err(io::Error::other(format!("version {abi} of Landlock is too old"))),
+        let version = version()?.min(at_most);
+        if version < LEAST_VERSION {
+            return Err(io::Error::other(format!("version {version} of Landlock is too old")));
         }
+        Ok(Self(ABI::from(i32::try_from(version).unwrap_or(i32::MAX)).min(KNOWN)))
     }
 
     /// Whether rules keep signals in. Where not, a namespace of processes does.

@@ -63,9 +63,10 @@ pub(super) enum NotStarted {
     Lost(io::Error),
 }
 
-/// Whether this machine lets us make namespaces and mounts.
-pub(super) fn try_to_stand() -> io::Result<()> {
-    let plan = Plan { temp: "/proc".into(), ..Plan::default() };
+/// Whether this machine lets us make namespaces and mounts: those of a box in which nothing may be
+/// written.
+pub(super) fn try_to_stand(has_own_processes: bool) -> io::Result<()> {
+    let plan = Plan { temp: "/proc".into(), has_own_processes, ..Plan::default() };
     let filters = Filters::new(super::Network::None)?;
     let house = House { plan: &plan, filters: &filters, written_bytes_max: u64::MAX, mark: 0 };
     Porter::send(&house)?.wait().map(drop)

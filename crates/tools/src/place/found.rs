@@ -205,13 +205,16 @@ impl Below {
     }
 
     fn folder_of<'a>(&mut self, path: &'a Path) -> io::Result<(&OwnedFd, &'a OsStr)> {
-        let inner = path.strip_prefix(&self.base_path).map_err(io::Error::other)?;
-        let (Some(parent), Some(name)) = (inner.parent(), inner.file_name()) else {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let folder = match self.last.take() {
-            Some((path, folder)) if path == parent => (path, folder),
-            _ => (parent.to_owned(), folder::open_below(&self.base, parent)?),
+            // By its bytes: this is asked of every file.
+            Some((path, folder)) if path.as_os_str() == parent.as_os_str() => (path, folder),
+            _ => {
+                let inner = parent.strip_prefix(&self.base_path).map_err(io::Error::other)?;
+                (parent.to_owned(), folder::open_below(&self.base, inner)?)
+            }
         };
         Ok((&self.last.insert(folder).1, name))
     }

@@ -2,14 +2,13 @@
 //! against how far the agent reaches.
 
 use std::collections::HashMap;
-use std::fs;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use heeler_core::{Denied, ToolContext, ToolError};
-
-use super::absolute;
+use rustix::fs::CWD;
 
 /// What a tool does at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl Walls {
         let reach = &context.reach;
         let mut real = RealPaths::default();
         let mut place = |path: &Path| {
-            let named = absolute(&context.workspace, path);
+            let named = context.workspace.join(path);
             (real.of(&named), named)
         };
         let protected: &[PathBuf] = match purpose {
@@ -208,10 +207,11 @@ fn has_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
 }
 
-/// Where names lead. Each folder is looked at once, and each name with one call of the system.
+/// Where names lead, with one call of the system for each: most lie in the same few folders.
 #[derive(Default)]
 struct RealPaths {
-    known: HashMap<PathBuf, PathBuf>,
+    /// By the bytes of their names.
+    folders: HashMap<OsString, PathBuf>,
 }
 
 impl RealPaths {
@@ -219,15 +219,19 @@ impl RealPaths {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return path.to_owned();
         };
-        if let Some(real) = self.known.get(path) {
-            return real.clone();
-        }
-        let mut real = self.of(parent).join(name);
+        let real = match self.folders.get(parent.as_os_str()) {
+            Some(real) => real.join(name),
+            None => {
+                let real = self.of(parent);
+                let path = real.join(name);
+                self.folders.insert(parent.as_os_str().to_owned(), real);
+                path
+            }
+        };
         // What is no link, and what is not there, has its own name.
-        if fs::read_link(&real).is_ok() {
-            real = real.canonicalize().unwrap_or(real);
+        match rustix::fs::readlinkat(CWD, &real, Vec::new()) {
+            Ok(_) => real.canonicalize().unwrap_or(real),
+            Err(_) => real,
         }
-        self.known.insert(path.to_owned(), real.clone());
-        real
     }
 }

@@ -20,7 +20,9 @@ const ATTEMPTS_MAX: u32 = 8;
 
 /// A file with these bytes that has reached the disk, and is locked.
 pub(super) fn write(folder: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    let mut file = locked(folder)?;
+    // For its owner only.
+    let make = || tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder);
+    let mut file = locked(make)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     Ok(file)
@@ -40,10 +42,10 @@ pub(super) fn remove_dead(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn locked(folder: &Path) -> io::Result<NamedTempFile> {
+/// A new file with its lock.
+fn locked(mut make: impl FnMut() -> io::Result<NamedTempFile>) -> io::Result<NamedTempFile> {
     for _ in 0..ATTEMPTS_MAX {
-        // For its owner only.
-        let file = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder)?;
+        let file = make()?;
         if file.as_file().try_lock().is_ok() && is_named(file.as_file(), file.path())? {
             return Ok(file);
         }
@@ -57,4 +59,48 @@ fn remove_if_dead(path: &Path) -> io::Result<()> {
         fs::remove_file(path)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_being_written_is_not_removed_and_one_that_is_left_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = write(folder.path(), b"whole").unwrap();
+        remove_dead(folder.path()).unwrap();
+        assert_eq!(fs::read(file.path()).unwrap(), b"whole");
+        // Its writer dies: the name stays, the lock goes.
+        let (closed, path) = file.keep().unwrap();
+        drop(closed);
+        remove_dead(folder.path()).unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn who_loses_a_new_file_to_somebody_who_cleans_up_makes_another_eight_times() {
+        let folder = tempfile::tempdir().unwrap();
+        let check = |faster: u32| {
+            let (mut made, mut held) = (0, Vec::new());
+            let done = locked(|| {
+                made += 1;
+                let file = NamedTempFile::new_in(folder.path())?;
+                if made <= faster {
+                    // By turns in the middle of cleaning up, and done with it.
+                    let other = File::open(file.path())?;
+                    other.lock()?;
+                    held.push(other);
+                    if made % 2 == 0 {
+                        fs::remove_file(file.path())?;
+                        held.pop();
+                    }
+                }
+                Ok(file)
+            });
+            (done.is_ok(), made)
+        };
+        assert_eq!((check(0), check(3), check(7)), ((true, 1), (true, 4), (true, 8)));
+        assert_eq!(check(8), (false, 8));
+    }
 }

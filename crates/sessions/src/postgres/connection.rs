@@ -139,3 +139,28 @@ pub(super) fn told(error: &Error) -> String {
     }
     told
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_says_nothing_is_waited_for_ten_seconds() {
+        let folder = tempfile::tempdir().unwrap();
+        let _silent = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
+        let check = async |settings: &str, seconds: u64, told: &str| {
+            let host = folder.path().display();
+            let config = format!("host={host} user=heeler {settings}").parse().unwrap();
+            let begun = tokio::time::Instant::now();
+            let connection = Connection::new(config, tokio_postgres::NoTls);
+            let error = connection.client().await.err().unwrap();
+            let waited = begun.elapsed().as_secs();
+            assert!((seconds..=seconds + 1).contains(&waited), "{waited}");
+            assert!(error.is_unavailable() && error.to_string().contains(told), "{error}");
+        };
+        check("", 10, "cannot connect to the database: no answer in 10 seconds; start it").await;
+        check("connect_timeout=3", 3, "no answer in 3 seconds").await;
+    }
+}

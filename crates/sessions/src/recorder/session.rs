@@ -7,7 +7,8 @@ use crate::{RunEvent, Session};
 ///
 /// The session stays its owner's: events are in it once they were moved there. Numbers are given
 /// with the move and go on after the session's last event, also when the session was stored and
-/// read again, by another process even.
+/// read again, by another process even. Each run's first event holds the history it began with:
+/// of a session that lives long, old events may be taken out, as long as the last one stays.
 ///
 /// ```
 /// use heeler_core::Timestamp;

@@ -106,15 +106,7 @@ impl Folder {
 
     /// Opens and locks a session's file, unless somebody else has it or has just replaced it.
     fn lock(&self, id: &str) -> Result<Option<File>, SessionError> {
-        let path = self.path(id);
-        let file = self.open_file(id)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(refused("lock", &path, error)),
-        }
-        let is_named = is_named(&file, &path).map_err(|error| refused("lock", &path, error))?;
-        Ok(is_named.then_some(file))
+        lock(self.open_file(id)?, &self.path(id))
     }
 
     fn open_file(&self, id: &str) -> Result<File, SessionError> {
@@ -158,6 +150,18 @@ fn read(mut file: &File, id: &str, path: &Path, bytes_max: usize) -> Result<Vec<
     if bytes.len() > bytes_max { Err(SessionError::too_large(id)) } else { Ok(bytes) }
 }
 
+/// Locks the file that was opened at `path`, unless somebody else has it, or it is no longer there:
+/// what stands in it then is old.
+fn lock(file: File, path: &Path) -> Result<Option<File>, SessionError> {
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(refused("lock", path, error)),
+    }
+    let is_named = is_named(&file, path).map_err(|error| refused("lock", path, error))?;
+    Ok(is_named.then_some(file))
+}
+
 /// Whether `path` still names this file.
 pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     match fs::metadata(path) {
@@ -173,6 +177,28 @@ pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Session;
+
+    #[test]
+    fn a_file_that_was_replaced_before_it_was_locked_is_not_taken() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::open(temporary.path()).unwrap();
+        let mut session = Session::new("a");
+        session.version = folder.create(&Encoded::first(&session).unwrap()).unwrap();
+        let lock = |file| lock(file, &folder.path("a")).unwrap();
+        let opened = || folder.open_file("a").unwrap();
+
+        let held = lock(opened()).unwrap();
+        assert!(lock(opened()).is_none());
+        drop(held);
+        let early = opened();
+        let next = Encoded::next(&session).unwrap();
+        assert!(matches!(folder.replace(session.version, &next), Ok(Tried::Done(_))));
+        assert!(lock(early).is_none());
+        let early = opened();
+        assert!(matches!(folder.delete("a"), Ok(Tried::Done(()))));
+        assert!(lock(early).is_none());
+    }
 
     #[test]
     fn what_is_too_long_is_not_read() {

@@ -224,6 +224,8 @@ mod tests {
         let heard = Arc::new(MemoryRecorder::new());
         let gated = Gated { called, gate: gate.into(), heard: heard.clone() };
         let recorder = QueuedRecorder::new(gated).unwrap();
+        // Dropped before the recorder, which waits for its thread, also when a check below fails.
+        let open = open;
         assert!(recorder.is_immediate());
 
         recorder.record(&event(ModelRequest));
@@ -248,6 +250,8 @@ mod tests {
         let heard = Arc::new(MemoryRecorder::new());
         let gated = Gated { called, gate: gate.into(), heard: heard.clone() };
         let recorder = QueuedRecorder::new(gated).unwrap();
+        // Dropped before the recorder, which waits for its thread, also when a check below fails.
+        let open = open;
         recorder.record(&RunEvent { iteration: 666, ..event(ModelRequest) });
         was_called.recv().unwrap();
         recorder.record(&event(ModelRequest));

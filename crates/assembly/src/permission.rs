@@ -87,6 +87,7 @@ impl Permission {
             mode: loaded.mode.as_ref().map_or(self.mode_default, |mode| mode.value),
             rules: loaded.rules.clone(),
             interactive: self.interactive,
+            asks_to_leave_plan: true,
             has_box: is_wanted(self.sandbox, &loaded),
             workspace: context.workspace,
             ..Policy::default()

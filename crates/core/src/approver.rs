@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use crate::{BoxFuture, Decision, OpenPermission};
+use crate::{BoxFuture, Decision, OpenPermission, PermissionReason};
 
 /// Answers permission requests.
 ///
@@ -19,13 +19,18 @@ pub trait Approver: Send + Sync + 'static {
     fn name(&self) -> &str;
 }
 
-/// Says yes, once, to everything. Deny rules still hold.
+/// Says yes, once, to every call. Deny rules still hold, and so does plan mode: a yes to a call is
+/// none to another mode.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowAll;
 
 impl Approver for AllowAll {
-    fn decide(&self, _: OpenPermission) -> BoxFuture<Option<Decision>> {
-        Box::pin(std::future::ready(Some(Decision::Once)))
+    fn decide(&self, request: OpenPermission) -> BoxFuture<Option<Decision>> {
+        let decision = match request.reason {
+            PermissionReason::LeavePlan { .. } => Decision::Deny { reason: None },
+            PermissionReason::Policy(_) | PermissionReason::Repeated(_) => Decision::Once,
+        };
+        Box::pin(std::future::ready(Some(decision)))
     }
 
     fn name(&self) -> &str {
@@ -76,7 +81,7 @@ mod tests {
     use futures::FutureExt;
 
     use super::*;
-    use crate::{CallId, PermissionId, PermissionReason, RawJson};
+    use crate::{CallId, PermissionId, RawJson};
 
     /// What an approver is called and what it answers to three requests.
     fn check(approver: &dyn Approver, name: &str, expected: [Option<Decision>; 3]) {

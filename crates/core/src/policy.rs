@@ -16,12 +16,25 @@ pub enum Mode {
     Ask,
     /// As `Ask`, and edits inside the workspace run.
     AcceptEdits,
-    /// Reads only; what would change something is denied with a word about planning.
+    /// Reads only; what would change something is denied with a word about planning, or somebody is
+    /// asked to leave the mode.
     Plan,
     /// Never asks: reads in the workspace and what a rule allows run, the rest is denied.
     AllowListed,
     /// Everything runs that no rule denies.
     Bypass,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ask => "ask",
+            Self::AcceptEdits => "accept-edits",
+            Self::Plan => "plan",
+            Self::AllowListed => "allow-listed",
+            Self::Bypass => "bypass",
+        })
+    }
 }
 
 impl FromStr for Mode {
@@ -134,6 +147,10 @@ pub struct Policy {
     /// Whether there is a box for commands: one that stays in it runs there without a prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_box: bool,
+    /// Whether somebody who can be asked is asked to leave plan mode, once for all calls of an
+    /// answer that it denies. Without, they are denied.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_to_leave_plan: bool,
     /// The policy of the agent that made this one: nothing runs here that would not run there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Box<Policy>>,
@@ -180,6 +197,15 @@ pub enum PermissionReason {
     Policy(String),
     /// The same call failed several times in a row.
     Repeated(u32),
+    /// Plan mode is all that denies calls of an answer. One request is about all of them; its call
+    /// is the first.
+    LeavePlan {
+        /// What they do, in call order.
+        calls: Vec<String>,
+        /// How many more there are than are named.
+        #[serde(default, skip_serializing_if = "crate::id::is_zero")]
+        more: u32,
+    },
 }
 
 /// An answer to a permission request.
@@ -203,6 +229,12 @@ pub enum Decision {
     Edited {
         /// The whole input it runs with instead.
         input: RawJson,
+    },
+    /// Plan mode is left, for the rest of the session; the calls are judged anew. An answer to
+    /// [`PermissionReason::LeavePlan`] and to nothing else.
+    LeavePlan {
+        /// The mode from here on: ask or accept-edits.
+        mode: Mode,
     },
     /// The call does not run; the model is told why and goes on.
     Deny {
@@ -256,6 +288,7 @@ mod tests {
             }
             let written = serde_json::to_string(&mode).unwrap();
             assert_eq!(written.trim_matches('"').parse(), Ok(mode), "what is written can be read");
+            assert_eq!(written.trim_matches('"'), mode.to_string());
         }
         let error = "yolo".parse::<Mode>().unwrap_err().to_string();
         assert!(error.starts_with("`yolo` is no permission mode; use ask,"), "{error}");

@@ -36,7 +36,7 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("call_planned"),
     first("call_started"),
     first("call_finished"),
-    first("permission_asked"),
+    RecordKind { name: "permission_asked", upgrades: &[unchanged] },
     RecordKind { name: "permission_decided", upgrades: &[unchanged] },
     first("rule_granted"),
     first("hook_answered"),

@@ -40,6 +40,7 @@ names! {
         Deny = "deny",
         DenyAndStop = "deny and stop",
         Edit = "approve edited",
+        LeavePlan = "leave plan mode",
         Grant = "approve for session",
         Rule = "rule granted",
         Limits = "limits changed",
@@ -180,6 +181,7 @@ fn is_reachable(arm: Arm, fault: Fault, pending: Pending) -> bool {
         | Fault::Deny
         | Fault::DenyAndStop
         | Fault::Edit
+        | Fault::LeavePlan
         | Fault::Grant => matches!(pending, Ask | Run | Wall | Plan),
         // A call that only looks may begin while the answer still streams.
         Fault::CallFailed | Fault::CallHung | Fault::CallCrashed => {

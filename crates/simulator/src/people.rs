@@ -1,19 +1,25 @@
 //! What people and programs answer when they are asked, in both simulations.
 
-use heeler_core::{Decision, RuleEffect};
+use heeler_core::{Decision, Mode, RuleEffect};
 
 use crate::chance::Chance;
 use crate::{scene, tools};
 
 /// An answer when nobody says what it should be.
 pub(crate) fn decision(chance: &mut Chance) -> Decision {
-    match chance.below(9) {
+    match chance.below(10) {
+        9 => leave_plan(chance),
         8 => edit(chance),
         0..4 => Decision::Once,
         4 => grant(chance),
         5 | 6 => Decision::Deny { reason: None },
         _ => Decision::DenyAndStop { reason: Some("enough".into()) },
     }
+}
+
+/// Plan mode is left, or was to be for a mode that a decision cannot give.
+pub(crate) fn leave_plan(chance: &mut Chance) -> Decision {
+    Decision::LeavePlan { mode: chance.pick(&[Mode::Ask, Mode::AcceptEdits, Mode::Bypass]) }
 }
 
 /// An approval of another input.

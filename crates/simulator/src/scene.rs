@@ -180,6 +180,7 @@ pub(crate) fn policy(chance: &mut Chance) -> Policy {
         interactive: !chance.percent(12),
         workspace: tools::WORKSPACE.into(),
         has_box: false,
+        asks_to_leave_plan: chance.percent(80),
         within: None,
     }
 }

@@ -77,6 +77,8 @@ crate::seeded_bugs! {
     DeniedRuns = "denied-runs",
     /// What somebody made of an input runs without being looked up and judged.
     UnjudgedEdit = "unjudged-edit",
+    /// A denial without a reason leaves plan mode.
+    UndecidedLeave = "undecided-leave",
     /// A policy that became stricter is not asked about calls that wait to start.
     ForgottenJudgement = "forgotten-judgement",
     /// A call whose input was cut runs with what came.

@@ -1,8 +1,8 @@
 //! What there is to perform, derived from the state alone.
 
 use heeler_core::{
-    CompactionCause, Effect, EffectId, EffectKind, EpochCause, LimitKind, ProviderErrorKind,
-    Timestamp, TurnOutcome, WakeCause,
+    CompactionCause, Effect, EffectId, EffectKind, EpochCause, LimitKind, PermissionReason,
+    ProviderErrorKind, Timestamp, TurnOutcome, WakeCause,
 };
 
 use crate::bugs::{Bug, is_on};
@@ -142,6 +142,7 @@ impl State {
             n => n as usize,
         };
         let start = schedule::startable(&slots, at_once_max);
+        let asks_for_all = turn.asks_for_all();
         for (at, call) in turn.calls.iter().enumerate() {
             let effect = match &call.status {
                 CallStatus::Unplanned => Some(Effect {
@@ -153,13 +154,23 @@ impl State {
                         input: call.input.clone(),
                     },
                 }),
+                // Another call asks for this one, too, or will.
+                CallStatus::Asking { reason: PermissionReason::LeavePlan { .. }, .. }
+                    if asks_for_all != Some(call.id) =>
+                {
+                    None
+                }
                 CallStatus::Asking { reason, asked } => {
+                    let reason = match (call.asks_to_leave_plan(), asked) {
+                        (true, false) => turn.reason_to_leave_plan(),
+                        _ => reason.clone(),
+                    };
                     let id = call.permission_id();
                     Some(Effect {
                         id: EffectId::Ask(id),
                         kind: EffectKind::AskPermission {
                             id,
-                            reason: reason.clone(),
+                            reason,
                             asked: *asked,
                             name: call.name.clone(),
                             input: call.input.clone(),

@@ -7,6 +7,11 @@ pub const INPUT_SHOWN_CHARS_MAX: usize = 1000;
 
 /// A call the user denied without a reason.
 pub const DENIED_BY_USER: &str = "The user denied this call.";
+/// A decision about one call where plan mode is the question.
+pub const NO_ANSWER_ABOUT_PLAN: &str =
+    "this request is about plan mode: leave it, for ask or accept-edits, or deny";
+/// A decision about plan mode where one call is the question.
+pub const NO_ANSWER_ABOUT_CALL: &str = "this request is about one call, not about plan mode";
 /// A call that was still running or waiting when the turn was stopped.
 pub const CANCELLED: &str =
     "Cancelled before it finished. Anything it had already changed is still changed.";
@@ -44,6 +49,24 @@ pub const OVERFLOW_STAYS: &str = "the provider finds the request too long, and t
 #[must_use]
 pub fn invalid_input(reason: &str) -> String {
     format!("The call was not run: {reason}. Send the whole input again.")
+}
+
+/// A call that plan mode denies and somebody wants it to.
+#[must_use]
+pub fn stays_in_plan(by: &str, reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("Not allowed: {by}. The user stays in plan mode: {reason}"),
+        None => format!("Not allowed: {by}. The user stays in plan mode."),
+    }
+}
+
+/// A request to leave plan mode that ends the turn.
+#[must_use]
+pub fn stopped_in_plan(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("The user stays in plan mode: {reason}"),
+        None => "The user stays in plan mode.".to_owned(),
+    }
 }
 
 /// A note to a call whose input somebody changed when they were asked about it.

@@ -38,6 +38,9 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     if let Some(learned) = learned(&state.calibration) {
         writeln!(out, "estimate   {learned}")?;
     }
+    if let Some(mode) = state.left_plan {
+        writeln!(out, "mode       {mode}, since plan mode was left")?;
+    }
     writeln!(out, "status     {}", status(&state))?;
     for damage in &journal.damage {
         writeln!(out, "damaged    line {}: {}", damage.line, damage.what)?;

@@ -8,7 +8,7 @@ use futures::{FutureExt, StreamExt as _};
 use heeler_core::{
     Approver, BoxFuture, CallPlan, CancellationToken, Decision, EffectId, HookAnswered, HookEvent,
     HookMoment, HookOutcome, HookVerdict, HookedCall, OpenPermission, Outcome, PermissionDecided,
-    PermissionId, RawJson, Record,
+    PermissionId, PermissionReason, RawJson, Record,
 };
 use heeler_secrets::MARKER;
 use heeler_turn::state;
@@ -24,7 +24,10 @@ impl Driver {
     /// Asks the approvers, if there are any; a decision by id makes this effect disappear.
     pub(super) fn ask(&mut self, id: EffectId, open: OpenPermission) {
         let request = open.id;
+        // Plan mode is a person's to leave.
+        let is_about_plan = matches!(open.reason, PermissionReason::LeavePlan { .. });
         let asker = self.asker_for(HookEvent::PermissionRequest, &open.tool);
+        let asker = asker.filter(|_| !is_about_plan);
         let call =
             HookedCall { id: request.call, tool: open.tool.clone(), input: open.input.clone() };
         let moment = HookMoment::PermissionRequest { call, reason: open.reason.clone() };

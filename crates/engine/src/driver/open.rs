@@ -59,6 +59,8 @@ impl Driver {
             is_settled: false,
             parts,
         };
+        let settings = std::mem::take(&mut driver.parts.settings);
+        driver.parts.settings = driver.state.settings_to_go_on_with(settings);
         let build = driver.parts.build.clone();
         let mut records = vec![Record::Opened(Opened { incarnation, build })];
         if driver.state.settings != driver.parts.settings {

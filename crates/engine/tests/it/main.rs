@@ -21,6 +21,7 @@ mod limits;
 mod outputs;
 mod parallel;
 mod permission;
+mod plan;
 mod prompt;
 mod providers;
 mod slow_readers;

@@ -1,8 +1,8 @@
 //! The calls of one answer, as the checker follows them.
 
 use heeler_core::{
-    Block, CallId, CallPlan, Decision, Entry, Facts, Message, ModelReplied, PermissionId, Record,
-    Resource, Rule, RuleEffect, Seq, Settings, ToolOutput,
+    Block, CallId, CallPlan, Decision, Entry, Facts, Message, Mode, ModelReplied, PermissionId,
+    PermissionReason, Record, Resource, Rule, RuleEffect, Seq, Settings, ToolOutput,
 };
 
 use super::account::DEATHS_MAX;
@@ -31,6 +31,8 @@ struct Followed {
     /// Some policy in force since it was planned let it run.
     was_allowed: bool,
     is_asked: bool,
+    /// What is asked is whether to leave plan mode, on behalf of all that wait for that.
+    asks_to_leave_plan: bool,
     /// Answers about it that left it waiting.
     answered_before: u32,
     decision: Option<bool>,
@@ -54,6 +56,7 @@ impl Batch {
             is_planned: false,
             was_allowed: false,
             is_asked: false,
+            asks_to_leave_plan: false,
             answered_before: 0,
             decision: None,
             running: None,
@@ -127,9 +130,11 @@ impl Batch {
     }
 
     /// The request about a call is not open any more.
-    pub(super) fn resolved(&mut self, id: CallId) {
-        if let Some(call) = self.find(id) {
+    pub(super) fn resolved(&mut self, id: PermissionId, decision: &Decision) {
+        if let Some(call) = self.asks(id) {
             call.is_asked = false;
+            // Other settings left plan mode: what is asked next is another request.
+            call.answered_before += u32::from(matches!(decision, Decision::LeavePlan { .. }));
         }
     }
 
@@ -137,7 +142,7 @@ impl Batch {
     pub(super) fn take(
         &mut self,
         entry: &Entry,
-        settings: &Settings,
+        settings: &mut Settings,
         grants: &mut Vec<Rule>,
         limits_moved: bool,
         repeats: &(Option<(String, String)>, u32),
@@ -157,6 +162,8 @@ impl Batch {
             Record::PermissionAsked(asked) => {
                 if let Some(call) = self.asks(asked.id).filter(|call| !call.is_done) {
                     call.is_asked = true;
+                    call.asks_to_leave_plan =
+                        matches!(asked.reason, PermissionReason::LeavePlan { .. });
                 }
             }
             Record::PermissionDecided(decided) => {
@@ -181,13 +188,21 @@ impl Batch {
         &mut self,
         id: PermissionId,
         decision: &Decision,
-        settings: &Settings,
+        settings: &mut Settings,
         grants: &mut Vec<Rule>,
     ) -> bool {
         let open = |call: &&mut Followed| call.is_asked && !call.is_done;
         let Some(call) = self.asks(id).filter(open) else { return false };
+        let denies = matches!(decision, Decision::Deny { .. } | Decision::DenyAndStop { .. });
+        if call.asks_to_leave_plan && !denies {
+            return self.left_plan(id, decision, settings, grants);
+        }
+        if matches!(decision, Decision::LeavePlan { .. }) {
+            return false;
+        }
         call.is_asked = false;
         match decision {
+            Decision::LeavePlan { .. } => {}
             Decision::Once => call.decision = Some(true),
             Decision::Session { rule } | Decision::Always { rule } => {
                 call.decision = Some(true);
@@ -211,6 +226,25 @@ impl Batch {
                 call.decision = Some(false);
                 return true;
             }
+        }
+        false
+    }
+
+    /// Somebody who is asked to leave plan mode does not deny it.
+    fn left_plan(
+        &mut self,
+        id: PermissionId,
+        decision: &Decision,
+        settings: &mut Settings,
+        grants: &[Rule],
+    ) -> bool {
+        if let Decision::LeavePlan { mode: mode @ (Mode::Ask | Mode::AcceptEdits) } = decision {
+            settings.policy.mode = *mode;
+            if let Some(call) = self.asks(id) {
+                call.is_asked = false;
+                call.answered_before += 1;
+            }
+            self.judge(settings, grants);
         }
         false
     }

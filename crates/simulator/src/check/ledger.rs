@@ -407,9 +407,9 @@ impl Ledger {
                         batch.done(*call);
                     }
                 }
-                Event::PermissionDecided { id, .. } => {
+                Event::PermissionDecided { id, decision, .. } => {
                     if let Some(batch) = self.batch() {
-                        batch.resolved(id.call);
+                        batch.resolved(*id, decision);
                     }
                 }
                 Event::Compacted { cut, message, .. } => {

@@ -167,6 +167,7 @@ impl<'a> World<'a> {
         let whole = self.checker.read(self.store.entries(), self.store.synced())?;
         self.state = self.resume(whole)?;
         self.is_active = false;
+        self.settings = self.state.settings_to_go_on_with(self.settings.clone());
         let build = "simulated".to_owned();
         let incarnation = self.state.incarnation + 1;
         let mut records = vec![Record::Opened(Opened { incarnation, build })];

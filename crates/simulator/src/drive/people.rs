@@ -29,13 +29,14 @@ const ACTS: [Fault; 15] = [
 ];
 
 /// How people answer a request.
-const ANSWERS: [Fault; 6] = [
+const ANSWERS: [Fault; 7] = [
     Fault::Approve,
     Fault::ApproveTwice,
     Fault::Deny,
     Fault::Grant,
     Fault::DenyAndStop,
     Fault::Edit,
+    Fault::LeavePlan,
 ];
 
 impl World<'_> {
@@ -226,6 +227,7 @@ impl World<'_> {
             Fault::DenyAndStop => Decision::DenyAndStop { reason: None },
             Fault::Grant => people::grant(self.chance),
             Fault::Edit => people::edit(self.chance),
+            Fault::LeavePlan => people::leave_plan(self.chance),
             _ => Decision::Once,
         };
         let durability = match decision {

@@ -46,13 +46,14 @@ const ACTS: [Fault; 20] = [
 ];
 
 /// How people answer a request.
-const ANSWERS: [Fault; 6] = [
+const ANSWERS: [Fault; 7] = [
     Fault::Approve,
     Fault::ApproveTwice,
     Fault::Deny,
     Fault::Grant,
     Fault::DenyAndStop,
     Fault::Edit,
+    Fault::LeavePlan,
 ];
 
 /// Everybody around one process, and the handle they share.
@@ -309,6 +310,12 @@ impl Crowd {
         let decision = match act {
             Fault::Deny => Decision::Deny { reason: Some("no".into()) },
             Fault::DenyAndStop => Decision::DenyAndStop { reason: None },
+            Fault::LeavePlan => {
+                match self.outside.with(|inner| people::leave_plan(&mut inner.chance)) {
+                    Some(leave) => leave,
+                    None => return,
+                }
+            }
             Fault::Edit => match self.outside.with(|inner| people::edit(&mut inner.chance)) {
                 Some(edit) => edit,
                 None => return,

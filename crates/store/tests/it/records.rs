@@ -262,12 +262,15 @@ fn permission() -> impl Strategy<Value = Record> {
     };
     let reason = prop_oneof![
         text().prop_map(PermissionReason::Policy),
-        any::<u32>().prop_map(PermissionReason::Repeated)
+        any::<u32>().prop_map(PermissionReason::Repeated),
+        (vec(text(), 0..3), any::<u32>())
+            .prop_map(|(calls, more)| PermissionReason::LeavePlan { calls, more }),
     ];
     let decision = prop_oneof![
         Just(Decision::Once),
         rule().prop_map(|rule| Decision::Always { rule }),
         raw().prop_map(|input| Decision::Edited { input }),
+        Just(Decision::LeavePlan { mode: Mode::AcceptEdits }),
         option::of(text()).prop_map(|reason| Decision::DenyAndStop { reason }),
     ];
     prop_oneof![

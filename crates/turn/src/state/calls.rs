@@ -2,9 +2,10 @@
 
 use heeler_core::{
     CallId, CallPlan, CallPlanned, Decision, Event, Facts, HookVerdict, Judgement, LimitKind,
-    PermissionReason, Policy, RawJson, Rule, ToolOutput, TurnOutcome, Verdict, input_summary,
+    PermissionReason, Policy, RawJson, Rule, ToolOutput, TurnOutcome, Verdict,
 };
 
+use super::plan::needs_leaving;
 use super::{Announcer, Call, CallStatus, Phase, State, Turn};
 use crate::bugs::{Bug, is_on};
 use crate::{verdict, words};
@@ -35,7 +36,7 @@ impl State {
     }
 
     /// Lets a planned call run, asks, or answers it as denied.
-    fn judge_call(&mut self, id: CallId, out: &mut Announcer) {
+    pub(super) fn judge_call(&mut self, id: CallId, out: &mut Announcer) {
         let repeated = self.repeated_failures(id);
         let interactive = self.settings.policy.interactive;
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
@@ -46,6 +47,11 @@ impl State {
         let Judgement { verdict, confined, .. } = judge(&self.settings.policy, &self.grants, call);
         let decided_by = call.decided_by.take();
         let reason = match (verdict, repeated) {
+            (Verdict::Deny { .. }, None)
+                if needs_leaving(&self.settings.policy, &self.grants, call) =>
+            {
+                PermissionReason::LeavePlan { calls: vec![call.summary()], more: 0 }
+            }
             (Verdict::Deny { by }, _) => return self.refuse(id, &by, out),
             (Verdict::Ask { .. } | Verdict::Allow { .. }, _) if let Some(by) = decided_by => {
                 call.status = CallStatus::Ready { by: format!("decision of {by}"), confined };
@@ -138,6 +144,9 @@ impl State {
     fn judge_call_again(&mut self, id: CallId, out: &mut Announcer) {
         let interactive = self.settings.policy.interactive;
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
+        if call.asks_to_leave_plan() {
+            return self.judge_in_plan_again(id, out);
+        }
         let Judgement { verdict, confined, .. } = judge(&self.settings.policy, &self.grants, call);
         let waits = match &call.status {
             CallStatus::Asking { reason: PermissionReason::Policy(_), .. } => true,
@@ -172,7 +181,7 @@ impl State {
             call: id,
             index: id.index,
             name: call.name.clone(),
-            summary: input_summary(&call.name, call.input.get()),
+            summary: call.summary(),
         });
     }
 

@@ -2,7 +2,7 @@
 
 use heeler_core::{
     Block, Decision, Event, HookAnswered, HookEvent, HookVerdict, InputOrigin, PermissionId,
-    TurnOutcome,
+    PermissionReason, TurnOutcome,
 };
 
 use super::{Announcer, CallStatus, Phase, State};
@@ -47,7 +47,13 @@ impl State {
 
     /// A hook answers a request as somebody at a prompt would: what the policy denies stays denied.
     fn on_permission_heard(&mut self, answered: &HookAnswered, out: &mut Announcer) {
-        let waits = |s: &CallStatus| matches!(s, CallStatus::Asking { asked: true, .. });
+        // Plan mode is a person's to leave.
+        let waits = |s: &CallStatus| match s {
+            CallStatus::Asking { reason, asked } => {
+                *asked && !matches!(reason, PermissionReason::LeavePlan { .. })
+            }
+            _ => false,
+        };
         let call = answered.call.and_then(|id| self.call_in(id, waits));
         let Some(request) = call.map(|call| call.permission_id()) else { return };
         let id = request.call;

@@ -11,14 +11,15 @@ mod epoch;
 mod hooks;
 mod model;
 mod permission;
+mod plan;
 mod queue;
 mod turn;
 
 use std::sync::Arc;
 
 use heeler_core::{
-    Cost, Entry, EpochCause, Event, Limits, Message, RawJson, Record, Role, Rule, Seq, Settings,
-    StateView, SteeringId, Timestamp, Trimmed, TurnOutcome, Usage, View,
+    Cost, Entry, EpochCause, Event, Limits, Message, Mode, RawJson, Record, Role, Rule, Seq,
+    Settings, StateView, SteeringId, Timestamp, Trimmed, TurnOutcome, Usage, View,
 };
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,8 @@ pub struct State {
     pub compactions: u32,
     /// Rules granted by decisions in this session.
     pub grants: Vec<Rule>,
+    /// The mode for which plan mode was left by a decision.
+    pub left_plan: Option<Mode>,
     /// Tokens of the session.
     pub usage: Usage,
     /// Money of the session.
@@ -116,6 +119,7 @@ impl State {
             compaction: None,
             compactions: 0,
             grants: Vec::new(),
+            left_plan: None,
             usage: Usage::default(),
             cost: Cost::default(),
             calibration: Calibration::default(),
@@ -165,6 +169,9 @@ impl State {
             self.misfits += 1;
             // What is missing may have withdrawn them.
             self.grants.clear();
+            if self.left_plan.take() == Some(self.settings.policy.mode) {
+                self.settings.policy.mode = Mode::Plan;
+            }
             if let Some(turn) = &mut self.turn {
                 turn.has_hole = true;
             }
@@ -239,6 +246,9 @@ impl State {
             settings.estimate.chars_per_token != self.settings.estimate.chars_per_token;
         let limits_changed = settings.limits != self.settings.limits;
         self.settings = settings.clone();
+        if settings.policy.mode == Mode::Plan {
+            self.left_plan = None;
+        }
         if divisor_changed && !self.custom_estimate {
             self.estimate = Arc::new(CharacterEstimate::new(settings.estimate.chars_per_token));
             self.history.set_estimate(Arc::clone(&self.estimate));

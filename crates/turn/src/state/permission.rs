@@ -1,8 +1,8 @@
 //! What requests for permission and the answers to them do to the state.
 
 use heeler_core::{
-    CallId, Decision, Event, Judgement, OpenPermission, PermissionAsked, PermissionDecided,
-    PermissionId, RawJson, RuleEffect, ToolOutput, TurnOutcome, Verdict,
+    CallId, Decision, Event, Judgement, Mode, OpenPermission, PermissionAsked, PermissionDecided,
+    PermissionId, PermissionReason, RawJson, RuleEffect, ToolOutput, TurnOutcome, Verdict,
 };
 
 use super::calls::{find, judge};
@@ -16,7 +16,8 @@ impl State {
         let (id, seq) = (asked.id.call, self.seq);
         let waits = |s: &CallStatus| matches!(s, CallStatus::Asking { asked: false, .. });
         let Some(call) = self.call_in(id, waits) else { return };
-        if call.permission_id() != asked.id {
+        let is_about_plan = matches!(asked.reason, PermissionReason::LeavePlan { .. });
+        if call.permission_id() != asked.id || is_about_plan != call.asks_to_leave_plan() {
             self.misfits += 1;
             return;
         }
@@ -35,16 +36,22 @@ impl State {
     ) {
         let id = decided.id.call;
         let open = self.open_permission(decided.id);
-        if open.is_none_or(|open| objection(&open, &decided.decision).is_some()) {
+        let open = open.filter(|open| objection(open, &decided.decision).is_none());
+        let Some(open) = open else {
             self.misfits += 1;
             return;
-        }
+        };
         out.say(|| Event::PermissionDecided {
             id: decided.id,
             decision: decided.decision.clone(),
             by: decided.by.clone(),
         });
+        if matches!(open.reason, PermissionReason::LeavePlan { .. }) {
+            return self.on_plan_decided(id, &decided.decision, out);
+        }
         match &decided.decision {
+            // No answer to a request about one call; told before.
+            Decision::LeavePlan { .. } => {}
             Decision::Once => self.let_run(id, &decided.by, out),
             Decision::Session { rule } | Decision::Always { rule } => {
                 // A decision can only widen: a rule that is no allow rule grants nothing.
@@ -96,18 +103,7 @@ impl State {
     pub(super) fn deny_and_stop(&mut self, id: CallId, text: &str, out: &mut Announcer) {
         if let Some(turn) = &mut self.turn {
             turn.ends_after_batch = Some(TurnOutcome::Denied { reason: text.to_owned() });
-            let unstarted: Vec<CallId> = turn
-                .calls
-                .iter()
-                .filter(|call| {
-                    call.id != id
-                        && !matches!(call.status, CallStatus::Started { .. } | CallStatus::Done(_))
-                })
-                .map(|call| call.id)
-                .collect();
-            for other in unstarted {
-                turn.finish_call(other, ToolOutput::error(words::CANCELLED_UNSTARTED), 0, out);
-            }
+            turn.cancel_unstarted(Some(id), out);
         }
         self.finish(id, ToolOutput::error(text), 0, out);
     }
@@ -124,21 +120,29 @@ impl State {
 /// Why a request cannot be answered with this decision, in words for whoever gave it.
 #[must_use]
 pub fn objection(open: &OpenPermission, decision: &Decision) -> Option<String> {
+    let is_about_plan = matches!(open.reason, PermissionReason::LeavePlan { .. });
     match decision {
+        Decision::Deny { .. } | Decision::DenyAndStop { .. } => None,
+        Decision::LeavePlan { mode: Mode::Ask | Mode::AcceptEdits } if is_about_plan => None,
+        _ if is_about_plan => Some(words::NO_ANSWER_ABOUT_PLAN.to_owned()),
+        Decision::LeavePlan { .. } => Some(words::NO_ANSWER_ABOUT_CALL.to_owned()),
         Decision::Edited { .. } if open.id.answered_before >= EDITS_MAX => {
             Some(words::edited_too_often())
         }
         Decision::Once
         | Decision::Session { .. }
         | Decision::Always { .. }
-        | Decision::Edited { .. }
-        | Decision::Deny { .. }
-        | Decision::DenyAndStop { .. } => None,
+        | Decision::Edited { .. } => None,
     }
 }
 
+/// A reason, when it says something.
+pub(super) fn said(reason: Option<&str>) -> Option<&str> {
+    reason.map(str::trim).filter(|reason| !reason.is_empty())
+}
+
 fn denial(reason: Option<&str>) -> String {
-    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+    match said(reason) {
         Some(reason) => format!("The user denied this call: {reason}"),
         None => words::DENIED_BY_USER.to_owned(),
     }

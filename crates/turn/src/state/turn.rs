@@ -221,6 +221,21 @@ impl Turn {
         call.status = CallStatus::Done(output);
     }
 
+    /// Answers every call that has not started, but for this one, as cancelled.
+    pub(super) fn cancel_unstarted(&mut self, but: Option<CallId>, out: &mut Announcer) {
+        let is_unstarted =
+            |s: &CallStatus| !matches!(s, CallStatus::Started { .. } | CallStatus::Done(_));
+        let unstarted: Vec<CallId> = self
+            .calls
+            .iter()
+            .filter(|call| is_unstarted(&call.status) && Some(call.id) != but)
+            .map(|call| call.id)
+            .collect();
+        for id in unstarted {
+            self.finish_call(id, ToolOutput::error(words::CANCELLED_UNSTARTED), 0, out);
+        }
+    }
+
     /// Answers every unfinished call as cancelled.
     pub(super) fn cancel_calls(&mut self, out: &mut Announcer) {
         let open: Vec<(CallId, bool)> = self
@@ -276,14 +291,32 @@ impl Call {
         PermissionId { call: self.id, answered_before: self.answered_before }
     }
 
+    /// Whether it waits for plan mode to be left.
+    #[must_use]
+    pub fn asks_to_leave_plan(&self) -> bool {
+        let reason = match &self.status {
+            CallStatus::Asking { reason, .. } => Some(reason),
+            _ => None,
+        };
+        matches!(reason, Some(PermissionReason::LeavePlan { .. }))
+    }
+
+    /// What it does, shortly.
+    pub(super) fn summary(&self) -> String {
+        input_summary(&self.name, self.input.get())
+    }
+
     pub(super) fn permission(&self, reason: PermissionReason) -> OpenPermission {
         OpenPermission {
             id: self.permission_id(),
             tool: self.name.clone(),
             input: self.input.clone(),
-            summary: input_summary(&self.name, self.input.get()),
+            summary: self.summary(),
+            offer: match reason {
+                PermissionReason::LeavePlan { .. } => None,
+                _ => verdict::offer(&self.name, &self.facts),
+            },
             reason,
-            offer: verdict::offer(&self.name, &self.facts),
             objection: None,
         }
     }

@@ -38,7 +38,15 @@ fn policy(mode: Mode, rules: &str) -> Policy {
     };
     let rules = rules.split(", ").filter(|rule| !rule.is_empty()).map(rule).collect();
     let workspace = "/space".into();
-    Policy { mode, rules, interactive: true, workspace, has_box: true, within: None }
+    Policy {
+        mode,
+        rules,
+        interactive: true,
+        workspace,
+        has_box: true,
+        asks_to_leave_plan: false,
+        within: None,
+    }
 }
 
 /// `allow`, `ask` or `deny`, where it runs, and the rule that decided.

@@ -18,6 +18,7 @@ fn policy(mode: Mode, rules: &str) -> Policy {
         interactive: true,
         workspace: "/space".into(),
         has_box: false,
+        asks_to_leave_plan: false,
         within: None,
     }
 }

@@ -20,6 +20,7 @@ mod interrupt;
 mod limits;
 mod misfits;
 mod permission;
+mod plan;
 mod properties;
 mod repeats;
 mod replies;

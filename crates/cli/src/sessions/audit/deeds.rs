@@ -11,6 +11,7 @@ use heeler_turn::state::{Announcer, Call, CallStatus};
 use serde::Serialize;
 
 use super::edits::{Edit, Edits};
+use super::plan::LeftPlan;
 
 /// How the answer to a call that the policy forbids begins.
 const NOT_ALLOWED: &str = "Not allowed: ";
@@ -18,6 +19,7 @@ const NOT_ALLOWED: &str = "Not allowed: ";
 /// What a fold found.
 pub(super) struct Audited {
     pub(super) deeds: Vec<Deed>,
+    pub(super) leaves: Vec<LeftPlan>,
     pub(super) misfits: u64,
 }
 
@@ -84,23 +86,30 @@ impl fmt::Display for Ending {
 
 /// Folds the journal, and keeps what was done or denied, in order.
 pub(super) fn of(journal: &Journal) -> Audited {
-    let mut fold = Fold { state: State::new(), edits: Edits::default(), deeds: Vec::new() };
+    let mut fold = Fold {
+        state: State::new(),
+        edits: Edits::default(),
+        deeds: Vec::new(),
+        leaves: Vec::new(),
+    };
     for entry in &journal.entries {
         fold.take(entry);
     }
-    Audited { deeds: fold.deeds, misfits: fold.state.misfits }
+    Audited { deeds: fold.deeds, leaves: fold.leaves, misfits: fold.state.misfits }
 }
 
 struct Fold {
     state: State,
     edits: Edits,
     deeds: Vec<Deed>,
+    leaves: Vec<LeftPlan>,
 }
 
 impl Fold {
     fn take(&mut self, entry: &Entry) {
         let started = self.started();
         self.edits.take(entry, &self.state);
+        self.leaves.extend(LeftPlan::by(entry, &self.state));
         let mut seen = Announcer::collecting();
         self.state.apply_announcing(entry, &mut seen);
         if let Record::CallStarted { call } = &entry.record {
@@ -196,7 +205,15 @@ fn denial(entry: &Entry, call: &Call) -> Option<String> {
     let CallStatus::Done(output) = &call.status else { return None };
     let text = output.text_content();
     if let Some(by) = text.strip_prefix(NOT_ALLOWED) {
-        return Some(by.trim_end_matches('.').to_owned());
+        let by = by.trim_end_matches('.');
+        return Some(match &entry.record {
+            Record::PermissionDecided(PermissionDecided { decision, by: who, .. })
+                if is_denial(decision) =>
+            {
+                format!("{by} (decision of {who})")
+            }
+            _ => by.to_owned(),
+        });
     }
     match &entry.record {
         Record::PermissionDecided(PermissionDecided { id: asked, decision, by })
@@ -213,7 +230,8 @@ fn denial(entry: &Entry, call: &Call) -> Option<String> {
                 Decision::Once
                 | Decision::Session { .. }
                 | Decision::Always { .. }
-                | Decision::Edited { .. } => None,
+                | Decision::Edited { .. }
+                | Decision::LeavePlan { .. } => None,
             }
         }
         Record::HookAnswered(answered) if answered.call == Some(call.id) => stop(&answered.verdict),
@@ -222,6 +240,10 @@ fn denial(entry: &Entry, call: &Call) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn is_denial(decision: &Decision) -> bool {
+    matches!(decision, Decision::Deny { .. } | Decision::DenyAndStop { .. })
 }
 
 /// A hook that denied a call and ended the turn with it.
@@ -334,13 +356,14 @@ mod tests {
             damage: Vec::new(),
             torn_bytes: 0,
         };
-        let Audited { deeds, misfits } = of(&journal);
+        let Audited { deeds, leaves, misfits } = of(&journal);
         let deeds = deeds.iter().map(|deed| {
             let Deed { seq, call, tool, edits, allowed_by, ending, .. } = deed;
             let edits: String = edits.iter().map(|edit| format!("{edit}, ")).collect();
             format!("{seq}: {call} {tool:?}, {edits}{allowed_by:?}, {ending}\n")
         });
-        expected.assert_eq(&format!("{}{misfits} misfits\n", deeds.collect::<String>()));
+        let leaves: String = leaves.iter().map(|left| format!("{left}\n")).collect();
+        expected.assert_eq(&format!("{leaves}{}{misfits} misfits\n", deeds.collect::<String>()));
     }
 
     #[test]
@@ -385,6 +408,47 @@ mod tests {
             records.into_iter().map(Some).collect(),
             expect![[r#"
             14: 1.1.0 "one", by terminal: {} became {"n":1}, Some("decision of terminal"), done: well
+            0 misfits
+        "#]],
+        );
+    }
+
+    #[test]
+    fn leaving_plan_mode_and_staying_are_told_with_who_decided() {
+        use heeler_core::Mode;
+
+        let in_plan = |decision| {
+            let mut records = beginning(["one", "two", "three"]);
+            let policy = Policy {
+                mode: Mode::Plan,
+                interactive: true,
+                asks_to_leave_plan: true,
+                ..Policy::default()
+            };
+            let settings = Settings { policy, ..Settings::default() };
+            records[1] = Record::SettingsChanged(Box::new(settings));
+            records.retain(|record| !matches!(record, Record::PermissionAsked(_)));
+            let calls = ["one", "two", "three"].map(str::to_owned).to_vec();
+            let reason = PermissionReason::LeavePlan { calls, more: 0 };
+            let id = PermissionId::first(id(0));
+            records.push(Record::PermissionAsked(PermissionAsked { id, reason }));
+            records.push(decided(0, decision));
+            records.into_iter().map(Some).collect()
+        };
+        check(
+            in_plan(Decision::LeavePlan { mode: Mode::AcceptEdits }),
+            expect![[r#"
+            plan mode was left for accept-edits by terminal: one; two; three
+            0 misfits
+        "#]],
+        );
+        let reason = Some("not yet".to_owned());
+        check(
+            in_plan(Decision::Deny { reason }),
+            expect![[r#"
+            10: 1.1.0 "one", None, denied: plan mode is read-only, and this call does something that is not described (one). The user stays in plan mode: not yet (decision of terminal)
+            10: 1.1.1 "two", None, denied: plan mode is read-only, and this call does something that is not described (two). The user stays in plan mode: not yet (decision of terminal)
+            10: 1.1.2 "three", None, denied: plan mode is read-only, and this call does something that is not described (three). The user stays in plan mode: not yet (decision of terminal)
             0 misfits
         "#]],
         );

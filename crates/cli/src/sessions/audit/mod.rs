@@ -2,6 +2,7 @@
 
 mod deeds;
 mod edits;
+mod plan;
 pub(super) mod secrets;
 
 use std::fs::File;
@@ -17,6 +18,7 @@ use super::list::second;
 use crate::exit::Exit;
 use crate::say::{harmless, say};
 use deeds::{Audited, Deed, Ending};
+use plan::LeftPlan;
 
 /// The version of what `--json` prints.
 const AUDIT_VERSION: u32 = 1;
@@ -41,6 +43,9 @@ struct Report<'a> {
     torn_bytes: u64,
     /// Records that do not follow from those before them.
     misfits: u64,
+    /// Decisions that left plan mode.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    leaves: Vec<LeftPlan>,
     deeds: Vec<Deed>,
 }
 
@@ -71,7 +76,7 @@ pub(super) async fn print(
     if journal.torn_bytes > 0 && is_whole_line(&path, length)? {
         journal.damage.push(last_line(&journal, &path)?);
     }
-    let Audited { deeds, misfits } = deeds::of(&journal);
+    let Audited { deeds, leaves, misfits } = deeds::of(&journal);
     let damage = journal.damage.iter();
     let report = Report {
         v: AUDIT_VERSION,
@@ -81,6 +86,7 @@ pub(super) async fn print(
         damage: damage.map(|d| Damage { line: d.line, seq: d.seq, what: &d.what }).collect(),
         torn_bytes: journal.torn_bytes,
         misfits,
+        leaves,
         deeds,
     };
     let written = match form {
@@ -141,6 +147,10 @@ fn text(report: &Report<'_>) -> Result<String> {
     }
     if report.misfits > 0 {
         writeln!(out, "misfits    {} (records that do not follow from the rest)", report.misfits)?;
+    }
+    for left in &report.leaves {
+        let line = left.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        writeln!(out, "\n{}  {line}", second(left.at))?;
     }
     if report.deeds.is_empty() {
         writeln!(out, "\nnothing was done and nothing denied")?;

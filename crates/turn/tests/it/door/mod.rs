@@ -14,6 +14,7 @@
 //! late KIND                   the attempt before this one fails
 //! done I TEXT, error I TEXT, handled I TEXT, long I N      call I of the batch ends
 //! allow I, session I RULE, deny I [WHY], stop I [WHY]      somebody decides about call I
+//! leave I MODE                somebody asked by call I leaves plan mode for this one
 //! edit I ARGUMENT             somebody lets call I run with another input
 //! grant RULE, interrupt, wall, tick MILLIS
 //! hook EVENT WISH [I]         hooks of that moment, of call I, say this; see `toolbox::hook`
@@ -170,6 +171,10 @@ impl Play {
             }
             "allow" => self.decided(first, Decision::Once),
             "session" => self.decided(first, Decision::Session { rule: allow_rule(tail) }),
+            "leave" => {
+                let mode = tail.parse().expect("a mode");
+                self.decided(first, Decision::LeavePlan { mode })
+            }
             "edit" => {
                 let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
                 let name = calls.into_iter().find(|call| call.id == self.id(first));

@@ -34,6 +34,9 @@ fn effect(state: &State, effect: &Effect) -> String {
             let why = match reason {
                 PermissionReason::Policy(why) => why.clone(),
                 PermissionReason::Repeated(times) => format!("failed {times} times"),
+                PermissionReason::LeavePlan { calls, more } => {
+                    format!("leave plan mode: {}, {more} more", calls.join(", "))
+                }
             };
             format!("ask{open} {} {name} ({why})", id.call.index)
         }

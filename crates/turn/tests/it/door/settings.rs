@@ -12,6 +12,7 @@ pub(super) fn of_tests() -> Settings {
         interactive: true,
         workspace: toolbox::WORKSPACE.into(),
         has_box: false,
+        asks_to_leave_plan: true,
         within: None,
     };
     let mut settings = Settings { policy, ..Settings::default() };

@@ -72,7 +72,10 @@ pub(super) fn record(dice: &mut Dice) -> Record {
         },
         17 => Record::PermissionAsked(PermissionAsked {
             id: PermissionId::first(call(dice)),
-            reason: PermissionReason::Repeated(small(dice)),
+            reason: match dice.below(2) {
+                0 => PermissionReason::Repeated(small(dice)),
+                _ => PermissionReason::LeavePlan { calls: Vec::new(), more: small(dice) },
+            },
         }),
         18 => Record::PermissionDecided(PermissionDecided {
             id: PermissionId::first(call(dice)),
@@ -205,7 +208,10 @@ fn block(dice: &mut Dice) -> Block {
 
 fn decision(dice: &mut Dice) -> Decision {
     let reason = None;
-    match dice.below(5) {
+    match dice.below(6) {
+        4 => Decision::LeavePlan {
+            mode: dice.pick(&[heeler_core::Mode::Ask, heeler_core::Mode::Bypass]),
+        },
         0 => Decision::Once,
         1 => Decision::Session { rule: world::rule(dice) },
         3 => Decision::Edited { input: RawJson::empty_object() },

@@ -3,8 +3,8 @@
 use heeler_core::{
     CallId, CompactionCause, CompactionStarted, Decision, Effect, EffectId, EffectKind, Entry,
     HookAnswered, HookEvent, Input, InterruptCause, Mode, ModelFailed, ModelReplied, Opened,
-    PermissionDecided, ProviderErrorKind, Record, Reserve, Settings, SteeringId, SteeringQueued,
-    StopReason, Timestamp, TurnOutcome, Usage, WakeCause,
+    PermissionDecided, PermissionReason, ProviderErrorKind, Record, Reserve, Settings, SteeringId,
+    SteeringQueued, StopReason, Timestamp, TurnOutcome, Usage, WakeCause,
 };
 use heeler_core::{Compacted, CompactionFailed, Cost};
 use heeler_turn::state::Announcer;
@@ -239,6 +239,12 @@ impl Run {
                     self.heard(HookEvent::PostToolUse, Some(*call), "stop");
                 }
                 Record::CallFinished { call: *call, output, millis: 1 }
+            }
+            EffectKind::AskPermission {
+                id, reason: PermissionReason::LeavePlan { .. }, ..
+            } => {
+                let (decision, by) = (self.world.plan_decision(*id), "somebody".into());
+                Record::PermissionDecided(PermissionDecided { id: *id, decision, by })
             }
             EffectKind::AskPermission { id, .. }
                 if let Some(verdict) = self.world.permission_hook(id.call) =>

@@ -100,7 +100,15 @@ fn facts() -> impl Strategy<Value = (&'static str, Facts)> {
 }
 
 fn policy(mode: Mode, rules: Vec<Rule>) -> Policy {
-    Policy { mode, rules, interactive: true, workspace: "/w".into(), has_box: true, within: None }
+    Policy {
+        mode,
+        rules,
+        interactive: true,
+        workspace: "/w".into(),
+        has_box: true,
+        asks_to_leave_plan: false,
+        within: None,
+    }
 }
 
 /// How little a verdict lets through.

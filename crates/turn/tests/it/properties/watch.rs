@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use heeler_core::{
     Block, CallId, CallPlan, CallPlanned, Decision, Entry, Event, Facts, HookEvent, HookVerdict,
-    Message, ModelStarted, Policy, RawJson, Record, Role, Rule, RuleEffect, SteeringId, View,
+    Message, Mode, ModelStarted, Policy, RawJson, Record, Role, Rule, RuleEffect, SteeringId, View,
 };
 use heeler_turn::State;
 use heeler_turn::state::{CallStatus, Phase, Turn};
@@ -26,6 +26,7 @@ pub(super) struct Watch {
     steering: HashMap<SteeringId, Steered>,
     heard: Vec<String>,
     turn: Spent,
+    mode: Mode,
 }
 
 #[derive(Default)]
@@ -77,6 +78,7 @@ impl Watch {
             steering: HashMap::new(),
             heard: Vec::new(),
             turn: state.turn.as_ref().map(Spent::by).unwrap_or_default(),
+            mode: state.settings.policy.mode,
         }
     }
 
@@ -200,6 +202,7 @@ impl Watch {
         assert_eq!(faults, [""; 0], "after {entry:?}");
         assert_eq!(state.estimate_uncalibrated(), checker::recount(state), "after {entry:?}");
         self.check_steering(state);
+        self.check_mode(state, &entry.record);
         if let Record::ModelStarted(started) = &entry.record {
             self.check_request(state, started);
         }
@@ -258,6 +261,21 @@ impl Watch {
             let heard = self.heard.iter().filter(|text| **text == steered.text).count() as u32;
             assert_eq!(heard, steered.delivered, "{id:?}");
         }
+    }
+
+    /// It changes only when somebody says so, and is then as they said.
+    fn check_mode(&mut self, state: &State, record: &Record) {
+        let now = state.settings.policy.mode;
+        let said = match record {
+            Record::SettingsChanged(settings) => settings.policy.mode,
+            Record::PermissionDecided(decided) => match decided.decision {
+                Decision::LeavePlan { mode } if self.mode == Mode::Plan => mode,
+                _ => self.mode,
+            },
+            _ => self.mode,
+        };
+        assert_eq!(now, said, "after {record:?}");
+        self.mode = now;
     }
 
     fn check_request(&mut self, state: &State, started: &ModelStarted) {

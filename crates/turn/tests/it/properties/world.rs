@@ -77,6 +77,17 @@ impl World {
         }
     }
 
+    /// What somebody says who is asked to leave plan mode.
+    pub(super) fn plan_decision(&self, id: PermissionId) -> Decision {
+        match self.hash(&format!("plan {id}")) % if self.calm { 4 } else { 5 } {
+            0 => Decision::LeavePlan { mode: Mode::Ask },
+            1 => Decision::LeavePlan { mode: Mode::AcceptEdits },
+            2 => Decision::Deny { reason: None },
+            3 => Decision::Deny { reason: Some("not yet".into()) },
+            _ => Decision::DenyAndStop { reason: None },
+        }
+    }
+
     pub(super) fn decision(&self, id: PermissionId, name: &str) -> Decision {
         let rule = |effect| Rule::parse(name, effect, "person").unwrap();
         let choices = if self.calm { 5 } else { 9 };
@@ -135,6 +146,7 @@ fn settings(dice: &mut Dice) -> Settings {
     settings.policy.mode =
         dice.pick(&[Mode::Bypass, Mode::Ask, Mode::AcceptEdits, Mode::Plan, Mode::AllowListed]);
     settings.policy.interactive = dice.below(3) != 2;
+    settings.policy.asks_to_leave_plan = true;
     settings.policy.workspace = toolbox::WORKSPACE.into();
     settings.policy.rules = (0..dice.below(3)).map(|_| rule(dice)).collect();
     settings

@@ -27,7 +27,12 @@ impl Folder {
         let refused =
             |error| SessionError::io(format!("open the folder `{}`", path.display()), error);
         let path = std::path::absolute(path).map_err(refused)?;
+        let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&path).map_err(refused)?;
+        // What is made here lasts only as long as its name in the folder above.
+        for made_in in missing.into_iter().filter_map(Path::parent) {
+            sync(made_in).map_err(refused)?;
+        }
         temporary::remove_dead(&path).map_err(refused)?;
         Ok(Self { path })
     }
@@ -47,7 +52,7 @@ impl Folder {
             }
             Err(error) => return Err(refused(error.error)),
         }
-        self.sync().map_err(refused)?;
+        sync(&self.path).map_err(refused)?;
         Ok(encoded.version)
     }
 
@@ -73,14 +78,14 @@ impl Folder {
         // The new file is locked as well, until its name is on the disk: the next writer builds on
         // nothing that could still be lost.
         let _written = file.persist(&path).map_err(|error| refused(error.error))?;
-        self.sync().map_err(refused)?;
+        sync(&self.path).map_err(refused)?;
         Ok(Tried::Done(encoded.version))
     }
 
     pub(super) fn delete(&self, id: &str) -> Result<Tried<()>, SessionError> {
         let path = self.path(id);
         let Some(_current) = self.lock(id)? else { return Ok(Tried::Held) };
-        let removed = fs::remove_file(&path).and_then(|()| self.sync());
+        let removed = fs::remove_file(&path).and_then(|()| sync(&self.path));
         removed.map_err(|error| refused("remove", &path, error))?;
         Ok(Tried::Done(()))
     }
@@ -125,14 +130,19 @@ impl Folder {
         let place = format!("`{}`", path.display());
         Err(SessionError::corrupt(place, "it is no file", "move it away"))
     }
+}
 
-    /// Makes names survive the loss of power.
-    fn sync(&self) -> io::Result<()> {
-        match File::open(&self.path).and_then(|folder| folder.sync_all()) {
-            // Some file systems know no sync of folders; there is nothing more to be had.
-            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
-            other => other,
+/// Makes the names in a folder survive the loss of power.
+fn sync(folder: &Path) -> io::Result<()> {
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some file systems know no sync of folders, and some folders let nobody read their names;
+        // there is nothing more to be had.
+        Err(error)
+            if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied) =>
+        {
+            Ok(())
         }
+        other => other,
     }
 }
 

@@ -116,8 +116,11 @@ fn folder(profile: &str) -> Result<PathBuf> {
 /// What callgrind writes of a turn in a world of its own.
 fn watch(program: &Path) -> Result<String> {
     let world = tempfile::tempdir()?;
-    let (work, out) = (world.path().join("work"), world.path().join("out"));
+    let [work, home, out] = ["work", "home", "out"].map(|name| world.path().join(name));
     std::fs::create_dir(&work)?;
+    std::fs::create_dir(&home)?;
+    // Whether there can be a box is for the launcher to say, and there is none.
+    std::fs::write(home.join("settings.toml"), "[sandbox]\nmode = \"off\"\n")?;
     std::fs::write(work.join("notes.txt"), "one notes\n")?;
     let server = MockServer::start(Script::parse(TURN)?);
     let mut valgrind = Command::new("valgrind");
@@ -126,6 +129,7 @@ fn watch(program: &Path) -> Result<String> {
     valgrind.args(["exec", "--json", "--model", "anthropic/claude-sonnet-5-5"]);
     valgrind.args(["--permission-mode", "accept-edits", "--allow", "Bash", "go"]);
     valgrind.current_dir(work).env_clear().env("HOME", world.path());
+    valgrind.env("HEELER_HOME", home);
     valgrind.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     valgrind.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "none");
     let output = valgrind.output().context("starting valgrind")?;

@@ -79,7 +79,9 @@ impl Watch {
         Self
     }
 
-    pub(crate) fn bury(&mut self, _pid: Pid) {}
+    pub(crate) fn bury(&mut self, reap: impl FnOnce()) {
+        reap();
+    }
 
     pub(crate) fn look(&self, _pids: &[Pid]) -> Option<Bound> {
         None

@@ -48,7 +48,7 @@ impl Watch {
         Self(prepared)
     }
 
-    pub(crate) fn bury(&mut self, _pid: Pid) {
+    pub(crate) fn bury(&mut self, _reap: impl FnOnce()) {
         match *self.0 {}
     }
 

@@ -60,9 +60,13 @@ impl Watch {
         }
     }
 
-    /// Counts what a dead process wrote that nobody else will count.
-    pub(crate) fn bury(&mut self, pid: Pid) {
-        self.written_bytes_gone += written_bytes(pid);
+    /// Counts what a process wrote that `reap` waits for, which nobody else will count. The kernel
+    /// adds it to what this process wrote; of the dead themselves it tells not everybody.
+    pub(crate) fn bury(&mut self, reap: impl FnOnce()) {
+        let own = rustix::process::getpid();
+        let before = written_bytes(own);
+        reap();
+        self.written_bytes_gone += written_bytes(own).saturating_sub(before);
     }
 
     /// The first bound that these processes have reached.

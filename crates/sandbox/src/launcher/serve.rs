@@ -286,7 +286,6 @@ impl Server {
         });
         for pid in &orphans {
             self.bury(*pid);
-            let _ = reap(*pid);
         }
         !orphans.is_empty() || !self.adopted_elsewhere().is_empty()
     }
@@ -296,15 +295,16 @@ impl Server {
         self.boxes.reapers().flat_map(tree::children).collect()
     }
 
-    /// What an adopted process wrote counts for its command, if that is watched.
+    /// Reaps an adopted process if it is dead. What it wrote counts for its command, if that is
+    /// watched.
     fn bury(&mut self, pid: Pid) {
-        if !self.has_watched() || !tree::is_dead(pid) {
-            return;
-        }
-        let mark = tree::mark_of(pid);
+        let mark = if self.has_watched() { tree::mark_of(pid) } else { None };
         let owner = self.running.values_mut().find(|running| Some(running.mark) == mark);
-        if let Some(watch) = owner.and_then(|running| running.watch.as_mut()) {
-            watch.bury(pid);
+        // An error or nothing: it is not dead yet, or gone.
+        let reap = || _ = reap(pid);
+        match owner.and_then(|running| running.watch.as_mut()) {
+            Some(watch) => watch.bury(reap),
+            None => reap(),
         }
     }
 

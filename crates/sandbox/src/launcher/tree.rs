@@ -8,13 +8,13 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    adopt_orphans, allow_huge_pages, children, descendants, is_dead, kill_and_wait, kill_marked,
-    mark_of, with_mark,
+    adopt_orphans, allow_huge_pages, children, descendants, kill_and_wait, kill_marked, mark_of,
+    with_mark,
 };
 #[cfg(not(target_os = "linux"))]
 pub(crate) use other::{
-    adopt_orphans, allow_huge_pages, children, descendants, is_dead, kill_and_wait, kill_marked,
-    mark_of, with_mark,
+    adopt_orphans, allow_huge_pages, children, descendants, kill_and_wait, kill_marked, mark_of,
+    with_mark,
 };
 
 /// Bits of a mark that count the commands of one launcher; the bits above name the launcher.
@@ -179,7 +179,7 @@ mod linux {
     }
 
     /// Whether a process has ended, waited for or not.
-    pub(crate) fn is_dead(pid: Pid) -> bool {
+    fn is_dead(pid: Pid) -> bool {
         stat(pid).is_none_or(|stat| stat.starts_with(['Z', 'X']))
     }
 
@@ -209,10 +209,6 @@ mod other {
 
     pub(crate) fn mark_of(_pid: Pid) -> Option<u64> {
         None
-    }
-
-    pub(crate) fn is_dead(_pid: Pid) -> bool {
-        false
     }
 
     pub(crate) fn children(_parent: Pid) -> Vec<Pid> {

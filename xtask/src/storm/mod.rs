@@ -68,8 +68,9 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     let disks = require("a mount namespace (unshare, nsenter, tmpfs)", Disk::is_possible());
     // Without it, processes that are left are not found.
     let _ = require("the variables of processes in /proc", world::sees_processes());
+    let boxes = require("a box for commands (`heeler doctor` says more)", world::has_box(&copy));
     let started = Instant::now();
-    let (totals, broken) = blow(&wish, &Harbor { base: &base, binary: &copy, disks });
+    let (totals, broken) = blow(&wish, &Harbor { base: &base, binary: &copy, disks, boxes });
     println!("{totals}, seconds {:.1}", started.elapsed().as_secs_f64());
     println!("violations: {}", broken.len());
     for Broken { seed, what } in &broken {

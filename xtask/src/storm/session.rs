@@ -15,7 +15,7 @@ use super::running::{End, Ended, Running};
 use super::strike::{AfterStop, Growth, Means, Strike};
 use super::totals::Totals;
 use super::workload::{BOARD, FINAL, Workload};
-use super::world::World;
+use super::world::{Commands, World};
 
 /// A session that needs more processes than this comes to no end.
 const PROCESSES_MAX: usize = 200;
@@ -29,6 +29,7 @@ pub(super) struct Harbor<'a> {
     pub(super) base: &'a Path,
     pub(super) binary: &'a Path,
     pub(super) disks: bool,
+    pub(super) boxes: bool,
 }
 
 /// A session on its way.
@@ -63,10 +64,17 @@ pub(super) fn run(seed: u64, harbor: &Harbor<'_>) -> Result<Totals> {
     let strikes_left = dice.roll(6..=16);
     let n_rounds = strikes_left + dice.roll(2..=8);
     let workload = Workload::draw(&mut dice, n_rounds);
-    let world = World::make(harbor.base, seed, harbor.binary, is_disk)?;
+    let commands = match dice.one_in(2) && harbor.boxes {
+        true => Commands::InBox,
+        false => Commands::Outside,
+    };
+    let world = World::make(harbor.base, seed, harbor.binary, is_disk, commands)?;
     fs::write(world.workspace().join(BOARD), workload.board())?;
     let server = MockServer::builder(workload.script.clone()).chunking(workload.chunking).start();
-    let totals = Totals::of_session(is_disk);
+    let mut totals = Totals::of_session(is_disk);
+    if commands == Commands::InBox {
+        totals.note("sessions with commands in the box");
+    }
     let session = Session {
         dice,
         world,

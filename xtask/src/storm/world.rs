@@ -22,9 +22,23 @@ pub(super) fn sees_processes() -> bool {
     Path::new("/proc/self/environ").exists()
 }
 
+/// Whether this machine can make a box.
+pub(super) fn has_box(binary: &Path) -> bool {
+    let told = program(binary).args(["doctor", "--json"]).output();
+    told.is_ok_and(|told| String::from_utf8_lossy(&told.stdout).contains(r#""sandbox":true"#))
+}
+
+/// Where a session's commands run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Commands {
+    InBox,
+    Outside,
+}
+
 /// A home, a workspace and a program that no other session uses.
 pub(super) struct World {
     root: PathBuf,
+    commands: Commands,
     /// What holds the home, when it is small.
     pub(super) disk: Option<Disk>,
 }
@@ -32,7 +46,13 @@ pub(super) struct World {
 impl World {
     /// Makes the folders below `base`; the program is a link of its own, so that its processes can
     /// be told from all others.
-    pub(super) fn make(base: &Path, seed: u64, binary: &Path, disk: bool) -> Result<Self> {
+    pub(super) fn make(
+        base: &Path,
+        seed: u64,
+        binary: &Path,
+        disk: bool,
+        commands: Commands,
+    ) -> Result<Self> {
         let root = base.join(format!("seed-{seed}"));
         for name in ["home", "work", "temp"] {
             let folder = root.join(name);
@@ -41,7 +61,7 @@ impl World {
         let link = root.join("heeler");
         fs::hard_link(binary, &link).with_context(|| format!("linking {}", link.display()))?;
         let disk = if disk { Some(Disk::mount(&root.join("home"))?) } else { None };
-        Ok(Self { root, disk })
+        Ok(Self { root, commands, disk })
     }
 
     pub(super) fn workspace(&self) -> PathBuf {
@@ -62,8 +82,12 @@ impl World {
             None => program(&heeler),
         };
         command.args(["exec", "--json", "--model", MODEL, "--max-rounds", "0", "--cwd"]);
-        command.arg(self.workspace()).args(["--allow", "Bash", "--allow", "Edit"]);
-        command.args(["--allow", "Write"]).args(arguments);
+        command.arg(self.workspace()).args(["--allow", "Edit", "--allow", "Write"]);
+        if self.commands == Commands::Outside {
+            // What no rule allows stays in the box.
+            command.args(["--allow", "Bash"]);
+        }
+        command.args(arguments);
         command.current_dir(self.workspace()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", &self.root).env("TMPDIR", self.root.join("temp"));
@@ -104,6 +128,10 @@ impl World {
         let is_kept = |name: &str| kept.iter().any(|suffix| name.ends_with(suffix));
         look(&self.home().join("sessions"), &mut strange, is_kept)?;
         ensure!(strange.is_empty(), "files are left: {}", strange.join(", "));
+        let root = self.root.display().to_string();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let left = mounts.lines().find(|mount| mount.contains(&root));
+        ensure!(left.is_none(), "a mount is left: {}", left.unwrap_or_default());
         Ok(())
     }
 

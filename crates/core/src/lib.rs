@@ -14,6 +14,7 @@ mod effect;
 mod event;
 mod hook;
 mod id;
+mod image;
 mod json;
 mod message;
 mod policy;
@@ -42,6 +43,7 @@ pub use hook::{
     Hooks, UnknownHookEvent,
 };
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
+pub use image::ImageError;
 pub use json::json_depth;
 pub use message::{
     Block, CacheMarker, Image, Message, Opaque, ProviderItem, RedactedThinking, Role, Text,

@@ -32,7 +32,7 @@
 
 pub use heeler_core::{
     AllowAll, Approver, Block, BoxFuture, CacheMarker, CancellationToken, Clock, Cost, Decision,
-    DenyAll, Entropy, EventStream, Image, LimitKind, Limits, Message, Mode, ModelEvent,
+    DenyAll, Entropy, EventStream, Image, ImageError, LimitKind, Limits, Message, Mode, ModelEvent,
     ModelRequest, Opaque, OpenPermission, Parameters, Policy, Provider, ProviderError,
     ProviderErrorKind, RawJson, Reply, Role, Rule, RuleEffect, StopReason, Text, Thinking,
     ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition, ToolError,

@@ -1,13 +1,17 @@
 //! One model call.
 
+use std::sync::{Arc, Mutex};
+
 use expect_test::expect;
 use futures::StreamExt;
-use heeler_core::{Message, StopReason};
+use heeler_core::{
+    EventStream, Message, ModelEvent, ModelRequest, Parameters, Provider, Reply, StopReason,
+};
 use heeler_script::ReplySpec;
-use heeler_toolkit::AskEvent;
+use heeler_toolkit::{AskEvent, Client};
 use serde_json::json;
 
-use crate::door::client;
+use crate::door::{MODEL, client};
 
 #[tokio::test]
 async fn an_answer_is_a_message_with_what_it_cost() {
@@ -61,4 +65,35 @@ async fn a_failure_is_told() {
     let (client, _) = client([ReplySpec::error(401, "authentication_error", "who are you?")]);
     let error = client.ask("", [Message::user("?")]).await.unwrap_err();
     assert!(error.is_provider(heeler_core::ProviderErrorKind::Auth));
+}
+
+#[tokio::test]
+async fn parameters_and_the_output_limit_are_sent() {
+    struct Hears(Arc<Mutex<Option<ModelRequest>>>);
+    impl Provider for Hears {
+        fn stream(&self, request: ModelRequest) -> EventStream {
+            *self.0.lock().unwrap() = Some(request);
+            let reply = Reply {
+                blocks: vec![heeler_core::Block::text("yes")],
+                stop: StopReason::EndTurn,
+                usage: heeler_core::Usage::default(),
+                provider_id: None,
+            };
+            Box::pin(futures::stream::iter([Ok(ModelEvent::Finished(reply))]))
+        }
+    }
+    let heard = Arc::default();
+    let client = Client::new(Hears(Arc::clone(&heard)), MODEL).unwrap();
+    client.ask("", [Message::user("?")]).await.unwrap();
+    let first = heard.lock().unwrap().take().unwrap();
+    // What the catalogue says the model can write.
+    assert_eq!((first.output_max, first.parameters), (128_000, Parameters::default()));
+    let client = client.output_max(77).with_parameters(|parameters| {
+        parameters.temperature = Some(0.5);
+        parameters.stop = vec!["END".into()];
+    });
+    client.ask("Be brief.", [Message::user("?")]).await.unwrap();
+    let second = heard.lock().unwrap().take().unwrap();
+    assert_eq!((second.output_max, second.parameters.temperature), (77, Some(0.5)));
+    assert_eq!((&*second.system, second.parameters.stop), ("Be brief.", vec!["END".to_owned()]));
 }

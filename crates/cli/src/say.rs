@@ -1,7 +1,7 @@
 //! What a person is told: on stderr, and of what others said.
 
 use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 use anyhow::Error;
 
@@ -24,6 +24,18 @@ pub(crate) fn told(error: &Error) -> String {
         cause if told.contains(&cause) => told,
         cause => format!("{told}: {cause}"),
     })
+}
+
+/// What a person at a terminal answers; nothing when nobody is there.
+pub(crate) fn ask(question: &str) -> Option<String> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return None;
+    }
+    say(question);
+    let mut answer = String::new();
+    // Who cannot answer says nothing.
+    let _ = std::io::stdin().lock().read_line(&mut answer);
+    Some(answer.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub(crate) use text::progress;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use heeler_assembly::{Environment, ModelChoice, Permission, Setup, open_store};
+use heeler_assembly::{Environment, ModelChoice, Permission, Sandbox, Setup, open_store};
 use heeler_core::{Input, SessionId, TurnOutcome};
 use heeler_engine::{Cursor, Parts, Seen, Session};
 use heeler_sandbox::ProbeLine;
@@ -23,7 +23,7 @@ use crate::arguments::ExecArguments;
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::permissions;
-use crate::say::{say, told};
+use crate::say::{ask, say, told};
 use choose::Existing;
 use finish::Finish;
 use signals::Signals;
@@ -100,15 +100,34 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         let asked = arguments.cwd.is_some().then_some(&*workspace);
         let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
         let workspace = own.unwrap_or(workspace);
-        let setup = setup(arguments, &workspace, environment, existing.as_ref(), permission);
-        let assembly = setup.assemble(store)?;
+        let assemble = |permission| {
+            let environment = environment.clone();
+            let setup = setup(arguments, &workspace, environment, existing.as_ref(), permission);
+            setup.assemble(store.clone())
+        };
+        let mut assembly = assemble(permission.clone())?;
         permissions::warn(&assembly.loaded);
         if let Some(obstacle) = assembly.box_obstacle().await? {
-            bail!("{}", no_box(&obstacle));
+            if !goes_without_box(&obstacle) {
+                bail!("{}", no_box(&obstacle));
+            }
+            assembly = assemble(Permission { sandbox: Sandbox::Off, ..permission })?;
         }
         let id = existing.map(|existing| existing.id);
         run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await
     })
+}
+
+/// Whether a person, when there is one, wants commands to run all the same.
+fn goes_without_box(obstacle: &ProbeLine) -> bool {
+    let missing = format!("{}: {}", obstacle.name, obstacle.detail);
+    let question = format!(
+        "heeler: commands cannot be confined on this machine: {}\n\
+         Run what rules allow without confinement, with your own rights? [y/N]",
+        missing
+    );
+    let answer = ask(&question).unwrap_or_default();
+    matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
 /// Why nothing is started on a machine that cannot confine commands.

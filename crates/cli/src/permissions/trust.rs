@@ -1,6 +1,5 @@
 //! `heeler permissions trust`.
 
-use std::io::{BufRead as _, IsTerminal as _};
 use std::path::Path;
 
 use anyhow::Result;
@@ -9,7 +8,7 @@ use heeler_settings::{Trust, UntrustedFile};
 
 use super::{lacks, print};
 use crate::exit::Exit;
-use crate::say::{harmless, say};
+use crate::say::{ask, harmless, say};
 
 /// Shows what asks for trust, and grants it when somebody says so.
 pub(super) fn run(workspace: &Path, yes: bool) -> Result<Exit> {
@@ -42,14 +41,7 @@ pub(super) fn revoke(workspace: &Path) -> Result<String> {
 
 /// Asks a person, when there is one.
 fn is_wanted() -> bool {
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        return false;
-    }
-    say("Trust exactly this? Type yes to do so:");
-    let mut answer = String::new();
-    // Who cannot answer did not say yes.
-    let _ = std::io::stdin().lock().read_line(&mut answer);
-    answer.trim() == "yes"
+    ask("Trust exactly this? Type yes to do so:").as_deref() == Some("yes")
 }
 
 /// A file as it would be trusted: what it asks for, and every byte of it.

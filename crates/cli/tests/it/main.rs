@@ -63,6 +63,7 @@ mod stdin;
 mod stored;
 #[cfg(test)]
 mod support;
+mod terminal;
 #[cfg(test)]
 mod tls;
 #[cfg(test)]

@@ -1,0 +1,115 @@
+//! What a person at a terminal is asked, on a real one.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::support::{World, can_confine, program};
+
+/// Runs a program on a terminal of its own whose person types this; gives its exit code and what
+/// the terminal showed.
+fn on_terminal(mut command: Command, typed: &str) -> (i32, String) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let path = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let slave = || OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    command.stdin(slave()).stdout(slave()).stderr(slave());
+    let mut child = command.spawn().unwrap();
+    // The ends that are kept for the child would keep the terminal open.
+    drop(command);
+    let mut master = File::from(master);
+    master.write_all(typed.as_bytes()).unwrap();
+    let mut shown = Vec::new();
+    // A terminal that everybody has left ends with an error.
+    let _ = master.read_to_end(&mut shown);
+    let status = child.wait().unwrap();
+    let text = String::from_utf8_lossy(&shown).replace("\r\n", "\n");
+    (status.code().unwrap_or(-1), text)
+}
+
+/// `heeler` in this world, on a machine without user namespaces.
+fn without_namespaces(world: &World, arguments: &[&str]) -> Command {
+    let heeler = env!("CARGO_BIN_EXE_heeler");
+    let mut command = match can_confine() {
+        false => program(heeler),
+        true => {
+            let mut command = program("unshare");
+            let line = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$0\" \"$@\"";
+            command.args(["--user", "--map-root-user", "sh", "-c", line, heeler]);
+            command
+        }
+    };
+    command.args(arguments);
+    world.settle(&mut command);
+    command
+}
+
+const SCRIPT: &str = r#"
+    [[reply]]
+    text = "done"
+"#;
+
+/// Starts `exec` where no box can be made, and answers; what it exits with and shows.
+fn exec(typed: &str) -> (i32, String) {
+    let world = World::new();
+    let model = world.script(SCRIPT);
+    let command = without_namespaces(&world, &["exec", "--model", &model, "go"]);
+    on_terminal(command, typed)
+}
+
+const ASKED: &str = "without confinement, with your own rights? [y/N]";
+
+#[test]
+fn who_says_yes_goes_on_without_the_box() {
+    let (code, shown) = exec("y\n");
+    assert_eq!(code, 0, "{shown}");
+    let missing = shown.find("commands cannot be confined on this machine: ").expect(&shown);
+    let asked = shown.find(ASKED).expect(&shown);
+    assert!(missing < asked, "what is missing is said first: {shown}");
+    assert!(shown.contains("heeler: commands are not confined") && shown.contains("\ndone"));
+}
+
+#[test]
+fn anything_else_is_the_refusal() {
+    for typed in ["\n", "n\n", "yep\n", "\u{4}"] {
+        let (code, shown) = exec(typed);
+        assert_eq!(code, 2, "{shown}");
+        assert!(shown.contains(ASKED) && shown.contains("or use --no-sandbox"), "{shown}");
+        assert!(!shown.contains("\ndone"), "{shown}");
+    }
+}
+
+#[test]
+fn without_a_terminal_nobody_is_asked() {
+    let world = World::new();
+    let model = world.script(SCRIPT);
+    let mut command = without_namespaces(&world, &["exec", "--model", &model, "go"]);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{shown}");
+    assert!(!shown.contains(ASKED) && shown.contains("or use --no-sandbox"), "{shown}");
+}
+
+#[test]
+fn trust_is_granted_by_yes_and_by_nothing_else() {
+    let world = World::new();
+    std::fs::create_dir(world.path("work/.claude")).unwrap();
+    world.write("work/.claude/settings.json", r#"{"permissions":{"allow":["Bash(make:*)"]}}"#);
+    let trust = |typed: &str| {
+        let mut command = program(env!("CARGO_BIN_EXE_heeler"));
+        command.args(["permissions", "trust"]);
+        world.settle(&mut command);
+        on_terminal(command, typed)
+    };
+    for typed in ["y\n", "\n", "\u{4}"] {
+        let (code, shown) = trust(typed);
+        assert_eq!(code, 1, "{shown}");
+        assert!(shown.contains("Bash(make:*)") && shown.contains("nothing was trusted"), "{shown}");
+    }
+    let (code, shown) = trust("yes\n");
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("Type yes to do so:") && shown.contains("\ntrusted: "), "{shown}");
+}

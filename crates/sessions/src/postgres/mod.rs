@@ -83,7 +83,15 @@ impl PostgresSessions {
     ) -> Result<T, SessionError> {
         let client = self.connection.client().await?;
         match tokio::time::timeout(ANSWER_WAIT_MAX, question(&client)).await {
-            Ok(answer) => answer.map_err(failed),
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => {
+                let error = failed(error);
+                if error.is_unavailable() {
+                    // It may be told of its end before it is seen to be closed.
+                    self.connection.forget(&client).await;
+                }
+                Err(error)
+            }
             Err(_) => {
                 self.connection.forget(&client).await;
                 Err(SessionError::unavailable(format!(

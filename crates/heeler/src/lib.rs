@@ -78,3 +78,7 @@ pub mod engine {
 pub mod tools {
     pub use heeler_tools::*;
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/toolkit.md")]
+struct Guide;

@@ -1,4 +1,4 @@
-//! What tests of tools need: a call without a loop.
+//! What tests need: a model that plays a script, and a call without a loop.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,8 +8,44 @@ use heeler_core::{
     SessionId, StateView, ToolContext, ToolError, ToolOutput,
 };
 use heeler_engine::SystemClock;
+use heeler_providers::models;
+use heeler_providers::scripted::Scripted;
+pub use heeler_script::{Script, ScriptError};
 
-use crate::Binding;
+use crate::{Binding, Client, ClientError};
+
+/// Why a scripted client cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ScriptedError {
+    /// The script is wrong.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// The client is.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+/// A client of a model that plays this script, TOML or JSON Lines, and checks every request. No
+/// network, no key; `docs/guide/scripted-models.md` says what a script may hold.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use heeler_core::Message;
+/// use heeler_toolkit::testing::scripted;
+///
+/// let client = scripted(r#"{"text": "Hello!"}"#)?;
+/// assert_eq!(client.ask("", [Message::user("Hi.")]).await?.message.text(), "Hello!");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When the script cannot be read; the error says where.
+pub fn scripted(script: &str) -> Result<Client, ScriptedError> {
+    let model = Scripted::from_script(Script::parse(script)?, Arc::new(SystemClock));
+    Ok(Client::new(model, models::SONNET)?)
+}
 
 /// One call of a tool without a loop, and all that came of it.
 ///

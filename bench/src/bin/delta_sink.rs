@@ -2,7 +2,8 @@
 //!
 //! `delta-sink discard` reads an answer and throws it away; `delta-sink library` lets a session
 //! read it, with a reader of its events; `delta-sink sessions N` runs N sessions at once whose
-//! only tool is in this process.
+//! only tool is in this process, each with its journal in memory; `delta-sink runs N` does the same
+//! as a user of the toolkit would, whose history is all that is kept.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use heeler::engine::{
     ToolError, ToolOutput, Toolset, TurnOutcome,
 };
 use heeler::providers::anthropic::{Anthropic, AnthropicSettings};
+use heeler::{Client, Run};
 use heeler_bench::{URL_VARIABLE, client, post, url};
 
 /// As `heeler` ships it.
@@ -29,7 +31,8 @@ fn main() -> Result<()> {
         ["discard"] => runtime.block_on(discard()),
         ["library"] => runtime.block_on(sessions(1)),
         ["sessions", n] => runtime.block_on(sessions(n.parse()?)),
-        _ => bail!("usage: delta-sink discard|library|sessions N"),
+        ["runs", n] => runtime.block_on(runs(n.parse()?)),
+        _ => bail!("usage: delta-sink discard|library|sessions N|runs N"),
     }
 }
 
@@ -39,12 +42,24 @@ async fn discard() -> Result<()> {
     Ok(())
 }
 
-async fn sessions(n: usize) -> Result<()> {
+fn provider() -> Result<Anthropic> {
     let settings = AnthropicSettings {
         base_url: std::env::var(URL_VARIABLE)?,
         ..AnthropicSettings::with_api_key("bench")
     };
-    let provider: Arc<dyn Provider> = Arc::new(Anthropic::new(&settings)?);
+    Ok(Anthropic::new(&settings)?)
+}
+
+async fn runs(n: usize) -> Result<()> {
+    let client = Client::new(provider()?, heeler::models::SONNET)?;
+    let tools = heeler::Toolset::new([Arc::new(Wait) as Arc<dyn Tool>])?;
+    let run = || client.run(Run::say("go").tools(&tools));
+    try_join_all((0..n).map(|_| run())).await?;
+    Ok(())
+}
+
+async fn sessions(n: usize) -> Result<()> {
+    let provider: Arc<dyn Provider> = Arc::new(provider()?);
     // What sessions have in common is made once: their schemas are compiled once, too.
     let tools = Toolset::new([Arc::new(Wait) as Arc<dyn Tool>])?;
     try_join_all((0..n).map(|_| session(Arc::clone(&provider), tools.clone()))).await?;

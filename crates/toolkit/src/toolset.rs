@@ -1,6 +1,6 @@
 //! Tools in order, each a definition with its function and what is true of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use heeler_core::{
@@ -127,7 +127,14 @@ impl From<Arc<dyn Tool>> for Binding {
 /// # Ok::<(), heeler_toolkit::DuplicateTool>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct Toolset(Arc<Vec<Binding>>);
+pub struct Toolset(Arc<Held>);
+
+#[derive(Default)]
+struct Held {
+    bindings: Vec<Binding>,
+    /// As the engine takes them, made with the first run: schemas are read once for all runs.
+    for_engine: OnceLock<heeler_engine::Toolset>,
+}
 
 impl Toolset {
     /// Puts tools in order.
@@ -145,7 +152,7 @@ impl Toolset {
             }
             all.push(binding);
         }
-        Ok(Self(Arc::new(all)))
+        Ok(Self::of(all))
     }
 
     /// With one more tool at the end.
@@ -153,7 +160,7 @@ impl Toolset {
     /// # Errors
     /// When its name is taken.
     pub fn bind(self, binding: impl Into<Binding>) -> Result<Self, DuplicateTool> {
-        Self::new(self.0.iter().cloned().chain([binding.into()]))
+        Self::new(self.iter().cloned().chain([binding.into()]))
     }
 
     /// All tools of several sets, in order.
@@ -178,49 +185,56 @@ impl Toolset {
             true => layers.iter().rev().fold(binding.clone(), |inner, layer| inner.wrap(*layer)),
             false => binding.clone(),
         };
-        Self(Arc::new(self.0.iter().map(wrapped).collect()))
+        Self::of(self.iter().map(wrapped).collect())
     }
 
     /// The tools for which `is_meant`.
     #[must_use]
     pub fn filter(&self, is_meant: impl Fn(&Binding) -> bool) -> Self {
-        Self(Arc::new(self.0.iter().filter(|binding| is_meant(binding)).cloned().collect()))
+        Self::of(self.iter().filter(|binding| is_meant(binding)).cloned().collect())
     }
 
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Binding> {
-        self.0.iter().find(|binding| binding.definition.name == name)
+        self.iter().find(|binding| binding.definition.name == name)
     }
 
     /// The tools, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Binding> {
-        self.0.iter()
+        self.0.bindings.iter()
     }
 
     /// Their names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|binding| binding.definition.name.as_str())
+        self.iter().map(|binding| binding.definition.name.as_str())
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.0.bindings.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.bindings.is_empty()
     }
 
     /// As the engine takes them.
     pub(crate) fn for_engine(&self) -> heeler_engine::Toolset {
-        let tools =
-            self.0.iter().map(|binding| -> Arc<dyn Tool> { Arc::new(BoundTool(binding.clone())) });
-        // The names are distinct, so this never is the empty set that stands for a failure.
-        heeler_engine::Toolset::new(tools).unwrap_or_default()
+        let make = || {
+            let bound =
+                |binding: &Binding| -> Arc<dyn Tool> { Arc::new(BoundTool(binding.clone())) };
+            // The names are distinct, so this never is the empty set that stands for a failure.
+            heeler_engine::Toolset::new(self.iter().map(bound)).unwrap_or_default()
+        };
+        self.0.for_engine.get_or_init(make).clone()
+    }
+
+    fn of(bindings: Vec<Binding>) -> Self {
+        Self(Arc::new(Held { bindings, for_engine: OnceLock::new() }))
     }
 }
 

@@ -219,7 +219,7 @@ pub(super) fn parallel(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     ])
 }
 
-/// A thousand sessions of twenty rounds in one process.
+/// A thousand sessions of twenty rounds in one process, and as many runs of the toolkit.
 pub(super) fn sessions(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     let call = || Call { tool: "Wait", input: json!({"millis": 0}) };
     let answers = (0..SESSION_ROUNDS).map(|n| answer(n, &[call()]));
@@ -229,8 +229,9 @@ pub(super) fn sessions(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     let commands = [
         (place.bare_sessions(server.url(), SESSIONS), place.bare_sessions(server.url(), 1)),
         (place.sink(server.url(), &["sessions", &n]), place.sink(server.url(), &["sessions", "1"])),
+        (place.sink(server.url(), &["runs", &n]), place.sink(server.url(), &["runs", "1"])),
     ];
-    let mut processor = [Values::default(), Values::default()];
+    let mut processor = [Values::default(), Values::default(), Values::default()];
     let mut memory = processor.clone();
     for _ in 0..runs {
         for (i, (many, one)) in commands.iter().enumerate() {
@@ -241,11 +242,16 @@ pub(super) fn sessions(place: &Place, runs: usize) -> Result<Vec<Figure>> {
             }
         }
     }
-    let of = format!("{SESSIONS} sessions of {SESSION_ROUNDS} rounds");
-    Ok(vec![
-        figure(&format!("{of}: processor"), "s", processor, Budget::Times(1.5)),
-        figure(&format!("{of}: memory of each"), "kB", memory, Budget::AtMost(60.0)),
-    ])
+    let mut figures = Vec::new();
+    for (at, what) in [(1, "sessions"), (2, "runs of the toolkit")] {
+        let of = format!("{SESSIONS} {what} of {SESSION_ROUNDS} rounds");
+        let beside = |values: &[Values; 3]| [values[0].clone(), values[at].clone()];
+        let processor = beside(&processor);
+        figures.push(figure(&format!("{of}: processor"), "s", processor, Budget::Times(1.5)));
+        let memory = beside(&memory);
+        figures.push(figure(&format!("{of}: memory of each"), "kB", memory, Budget::AtMost(60.0)));
+    }
+    Ok(figures)
 }
 
 /// The program itself.

@@ -18,14 +18,7 @@ pub enum ToolSource {
 /// Tools that may change while runs use them: a run sees a change with its next request, whose
 /// cached prefix is new then. Clones are one registry.
 #[derive(Clone, Default)]
-pub struct ToolRegistry(Arc<RwLock<Held>>);
-
-#[derive(Clone, Default)]
-struct Held {
-    tools: Toolset,
-    /// The same as the engine takes them, made once.
-    for_engine: heeler_engine::Toolset,
-}
+pub struct ToolRegistry(Arc<RwLock<Toolset>>);
 
 impl ToolRegistry {
     /// A registry that holds these tools.
@@ -38,17 +31,12 @@ impl ToolRegistry {
 
     /// Replaces the tools.
     pub fn set(&self, tools: Toolset) {
-        let for_engine = tools.for_engine();
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Held { tools, for_engine };
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 
     /// The tools as they are now.
     #[must_use]
     pub fn tools(&self) -> Toolset {
-        self.held().tools
-    }
-
-    fn held(&self) -> Held {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -60,7 +48,7 @@ impl ToolSource {
             Self::Fixed(tools) => parts.tools = tools.for_engine(),
             Self::Registry(registry) => {
                 let registry = registry.clone();
-                parts.tool_source = Some(Arc::new(move || registry.held().for_engine));
+                parts.tool_source = Some(Arc::new(move || registry.tools().for_engine()));
             }
         }
     }

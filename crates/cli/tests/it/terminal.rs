@@ -1,5 +1,7 @@
 //! What a person at a terminal is asked, on a real one.
 
+#![expect(clippy::unwrap_used, reason = "without a terminal these tests fail")]
+
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};

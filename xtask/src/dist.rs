@@ -87,8 +87,14 @@ pub(crate) fn build(profile: &str) -> Result<PathBuf> {
         std::fs::write(&order, names.join("\n") + "\n")?;
         return in_order(STRIPPED);
     }
-    match Command::new("strip").arg("--strip-all").arg(&program).status() {
-        Ok(status) if status.success() => Ok(program),
+    // Into a file of its own: cargo keeps the other under a second name, and takes it from there when
+    // nothing has changed.
+    let stripped = program.with_extension("stripped");
+    match Command::new("strip").arg("--strip-all").arg("-o").arg(&stripped).arg(&program).status() {
+        Ok(status) if status.success() => {
+            std::fs::rename(&stripped, &program)?;
+            Ok(program)
+        }
         _ => in_order(STRIPPED),
     }
 }

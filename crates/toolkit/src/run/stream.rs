@@ -96,7 +96,8 @@ pub enum RunEvent {
     Finished(Result<RunResult, RunError>),
 }
 
-/// A run as it happens. It goes on whether or not it is read, and is cancelled when it is dropped.
+/// A run as it happens. It begins when it is first read; then it goes on whether or not it is read, and
+/// is cancelled when it is dropped. A token that was given with the run is heeded while it is read.
 pub struct RunStream(Pin<Box<dyn Stream<Item = RunEvent> + Send>>);
 
 impl RunStream {

@@ -40,8 +40,9 @@ pub use heeler_core::{
 };
 pub use heeler_sessions::{
     FanOutRecorder, FileSessions, JsonLinesRecorder, MemoryRecorder, MemorySessions,
-    QueuedRecorder, Recorder, Session, SessionError, SessionErrorKind, SessionRecorder,
-    SessionStore, SessionVersion, StateError, StateErrorKind, load_or_new, save,
+    QueuedRecorder, RecordedEvent, RecordedEventKind, Recorder, Session, SessionError,
+    SessionErrorKind, SessionRecorder, SessionStore, SessionVersion, StateError, StateErrorKind,
+    TurnId, TurnIdError, load_or_new, save,
 };
 pub use heeler_toolkit::*;
 
@@ -49,11 +50,6 @@ pub use heeler_toolkit::*;
 pub use heeler_providers::models;
 /// Starts child processes.
 pub use heeler_sandbox::launcher;
-
-/// What a [`Recorder`] is told.
-pub mod recorder {
-    pub use heeler_sessions::{RunEvent, RunEventKind, TurnId, TurnIdError};
-}
 
 /// Checks any [`SessionStore`], yours included.
 pub mod conformance {

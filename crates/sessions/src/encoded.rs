@@ -9,7 +9,7 @@ use std::sync::Arc;
 use heeler_core::{Message, RawJson};
 use serde::{Deserialize, Serialize};
 
-use crate::{RunEvent, Session, SessionError, SessionVersion, check_id};
+use crate::{RecordedEvent, Session, SessionError, SessionVersion, check_id};
 
 /// The longest stored form of a session, in bytes.
 pub const SESSION_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -58,7 +58,7 @@ struct Stored<'a> {
     version: SessionVersion,
     history: &'a [Message],
     state: &'a BTreeMap<String, RawJson>,
-    events: &'a [RunEvent],
+    events: &'a [RecordedEvent],
 }
 
 /// What an update has to know of a stored session.

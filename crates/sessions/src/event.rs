@@ -11,10 +11,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 ///
 /// ```
 /// use heeler_core::Timestamp;
-/// use heeler_sessions::{RunEvent, RunEventKind, TurnId};
+/// use heeler_sessions::{RecordedEvent, RecordedEventKind, TurnId};
 ///
 /// let turn: TurnId = "00000000075bcd15".parse()?;
-/// let event = RunEvent::new(turn, 0, Timestamp(1_700_000_000_000), RunEventKind::ModelRequest);
+/// let event = RecordedEvent::new(turn, 0, Timestamp(1_700_000_000_000), RecordedEventKind::ModelRequest);
 /// assert_eq!(
 ///     serde_json::to_string(&event)?,
 ///     r#"{"seq":0,"turn":"00000000075bcd15","iteration":0,"time":1700000000000,"kind":"model_request"}"#,
@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunEvent {
+pub struct RecordedEvent {
     /// Its place among the events of one recorder, from 1: each recorder gives its own, and numbers
     /// only rise. 0 before a recorder has it; what stands here on the way in is passed over.
     pub seq: u64,
@@ -35,13 +35,13 @@ pub struct RunEvent {
     /// When it happened.
     pub time: Timestamp,
     /// What happened.
-    pub kind: RunEventKind,
+    pub kind: RecordedEventKind,
 }
 
 /// What happened, with all that is known of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RunEventKind {
+pub enum RecordedEventKind {
     /// A run begins; no model was called yet.
     TurnStart {
         /// The history that is about to be sent, shared with whoever else holds it.
@@ -103,10 +103,10 @@ pub enum RunEventKind {
     },
 }
 
-impl RunEvent {
+impl RecordedEvent {
     /// An event that no recorder has numbered yet.
     #[must_use]
-    pub fn new(turn: TurnId, iteration: u32, time: Timestamp, kind: RunEventKind) -> Self {
+    pub fn new(turn: TurnId, iteration: u32, time: Timestamp, kind: RecordedEventKind) -> Self {
         Self { seq: 0, turn, iteration, time, kind }
     }
 
@@ -117,7 +117,7 @@ impl RunEvent {
     }
 }
 
-impl RunEventKind {
+impl RecordedEventKind {
     /// The kind's name, as it is written in JSON.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -225,7 +225,7 @@ mod tests {
         for kind in kinds() {
             let event = event(kind).numbered(7);
             let line = serde_json::to_string(&event).unwrap();
-            assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), event);
+            assert_eq!(serde_json::from_str::<RecordedEvent>(&line).unwrap(), event);
             let is_error = if event.kind.is_error() { " is an error" } else { "" };
             lines.push_str(&format!("{} {line}{is_error}\n", event.kind.name()));
         }

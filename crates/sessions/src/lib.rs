@@ -1,6 +1,6 @@
 //! What a run did, recorded; sessions as plain data, and where they are kept.
 //!
-//! A [`Recorder`] is told of each [`RunEvent`]. A [`Session`] is a conversation as a value that its
+//! A [`Recorder`] is told of each [`RecordedEvent`]. A [`Session`] is a conversation as a value that its
 //! caller owns: history, typed state, events. A [`SessionStore`] keeps such values: in memory, in
 //! files, and with the feature `postgres` in PostgreSQL. [`conformance`] checks any store.
 //!
@@ -26,7 +26,7 @@ mod store;
 
 pub use encoded::SESSION_BYTES_MAX;
 pub use error::{SessionError, SessionErrorKind, check_id};
-pub use event::{RunEvent, RunEventKind, TurnId, TurnIdError};
+pub use event::{RecordedEvent, RecordedEventKind, TurnId, TurnIdError};
 pub use file::FileSessions;
 pub use memory::MemorySessions;
 #[cfg(feature = "postgres")]

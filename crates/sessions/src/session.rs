@@ -6,7 +6,7 @@ use heeler_core::{Message, RawJson};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::RunEvent;
+use crate::RecordedEvent;
 
 /// A conversation, what its owner keeps beside it, and what happened in it.
 ///
@@ -40,7 +40,7 @@ pub struct Session {
     pub state: BTreeMap<String, RawJson>,
     /// What happened, as a [`SessionRecorder`](crate::SessionRecorder) put it here. Numbers rise.
     #[serde(default)]
-    pub events: Vec<RunEvent>,
+    pub events: Vec<RecordedEvent>,
 }
 
 /// A stored form of a session. Each write makes one that was never there before, also when the
@@ -96,11 +96,11 @@ impl Session {
     }
 
     /// Adds events after those that are there, each with the next number.
-    pub fn add_events(&mut self, events: impl IntoIterator<Item = RunEvent>) {
+    pub fn add_events(&mut self, events: impl IntoIterator<Item = RecordedEvent>) {
         let mut seq = self.events.last().map_or(0, |event| event.seq);
         self.events.extend(events.into_iter().map(|event| {
             seq = seq.saturating_add(1);
-            RunEvent { seq, ..event }
+            RecordedEvent { seq, ..event }
         }));
     }
 }
@@ -159,7 +159,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::RunEventKind::ModelRequest;
+    use crate::RecordedEventKind::ModelRequest;
     use crate::samples::event;
 
     #[test]

@@ -9,7 +9,7 @@ use heeler_core::{
 };
 
 use super::{Kept, Promise, Seen, Store, make, same};
-use crate::{RunEvent, RunEventKind, Session, SessionVersion, TurnId, load_or_new, save};
+use crate::{RecordedEvent, RecordedEventKind, Session, SessionVersion, TurnId, load_or_new, save};
 
 pub(super) const PROMISES: [Promise; 7] = [
     ("a session comes back as it was", |store| Box::pin(round_trip(store))),
@@ -171,31 +171,31 @@ fn rich(id: &str) -> Session {
     ];
     session.state = BTreeMap::from([("key".into(), raw(r#"{ "b": 1.0, "a": [null] }"#))]);
     session.add_events(kinds(&session.history, answer, asked).map(|kind| {
-        RunEvent::new(TurnId(0x0123_4567_89ab_cdef), 2, Timestamp(1_700_000_000_000), kind)
+        RecordedEvent::new(TurnId(0x0123_4567_89ab_cdef), 2, Timestamp(1_700_000_000_000), kind)
     }));
     session
 }
 
-fn kinds(history: &[Message], message: Message, asked: ToolUse) -> [RunEventKind; 8] {
+fn kinds(history: &[Message], message: Message, asked: ToolUse) -> [RecordedEventKind; 8] {
     let usage = Usage { input: 1, output: 2, cache_write: 3, cache_read: 4, reasoning: 1 };
     let (tool_use_id, tool) = (asked.id, asked.name);
     [
-        RunEventKind::TurnStart { history: history.into() },
-        RunEventKind::ModelRequest,
-        RunEventKind::RetryAttempt { attempt: 1, wait_millis: 1_000, error: "busy".into() },
-        RunEventKind::ModelResponse { message, usage, stop: StopReason::Other("odd".into()) },
-        RunEventKind::ToolCallStart {
+        RecordedEventKind::TurnStart { history: history.into() },
+        RecordedEventKind::ModelRequest,
+        RecordedEventKind::RetryAttempt { attempt: 1, wait_millis: 1_000, error: "busy".into() },
+        RecordedEventKind::ModelResponse { message, usage, stop: StopReason::Other("odd".into()) },
+        RecordedEventKind::ToolCallStart {
             tool_use_id: tool_use_id.clone(),
             tool: tool.clone(),
             input: asked.input,
         },
-        RunEventKind::ToolCallEnd {
+        RecordedEventKind::ToolCallEnd {
             tool_use_id,
             tool,
             output: String::new(),
             error: Some("no such file".into()),
         },
-        RunEventKind::TurnError { error: "50 rounds are over".into(), usage },
-        RunEventKind::TurnEnd { usage },
+        RecordedEventKind::TurnError { error: "50 rounds are over".into(), usage },
+        RecordedEventKind::TurnEnd { usage },
     ]
 }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::Recorder;
-use crate::RunEvent;
+use crate::RecordedEvent;
 
 /// Hands each event to several recorders, in their order. Each numbers by itself, and one that
 /// panics does not keep an event from the next.
@@ -29,7 +29,7 @@ impl FanOutRecorder {
 }
 
 impl Recorder for FanOutRecorder {
-    fn record(&self, event: &RunEvent) {
+    fn record(&self, event: &RecordedEvent) {
         for recorder in &self.recorders {
             // What its state is after a panic is its own affair; the next knows nothing of it.
             let _ = catch_unwind(AssertUnwindSafe(|| recorder.record(event)));
@@ -46,13 +46,13 @@ impl Recorder for FanOutRecorder {
 mod tests {
     use super::*;
     use crate::MemoryRecorder;
-    use crate::RunEventKind::ModelRequest;
+    use crate::RecordedEventKind::ModelRequest;
     use crate::samples::event;
 
     struct Panics;
 
     impl Recorder for Panics {
-        fn record(&self, _: &RunEvent) {
+        fn record(&self, _: &RecordedEvent) {
             panic!("a recorder's own affair");
         }
     }

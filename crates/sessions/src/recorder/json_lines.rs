@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Recorder;
 use super::queue::{Queue, Sink};
-use crate::RunEvent;
+use crate::RecordedEvent;
 
 /// For the owner only: events hold what tools saw.
 const FILE_MODE: u32 = 0o600;
@@ -26,10 +26,10 @@ const READ_BYTES: usize = 64 * 1024;
 ///
 /// ```
 /// use heeler_core::Timestamp;
-/// use heeler_sessions::{JsonLinesRecorder, Recorder, RunEvent, RunEventKind, TurnId};
+/// use heeler_sessions::{JsonLinesRecorder, Recorder, RecordedEvent, RecordedEventKind, TurnId};
 ///
 /// let recorder = JsonLinesRecorder::new(std::io::stderr())?;
-/// recorder.record(&RunEvent::new(TurnId(1), 0, Timestamp(0), RunEventKind::ModelRequest));
+/// recorder.record(&RecordedEvent::new(TurnId(1), 0, Timestamp(0), RecordedEventKind::ModelRequest));
 /// recorder.flush()?;
 /// assert_eq!((recorder.dropped(), recorder.failed()), (0, 0));
 /// # Ok::<(), std::io::Error>(())
@@ -91,7 +91,7 @@ impl JsonLinesRecorder {
 }
 
 impl Recorder for JsonLinesRecorder {
-    fn record(&self, event: &RunEvent) {
+    fn record(&self, event: &RecordedEvent) {
         let mut seq = self.seq.lock().unwrap_or_else(PoisonError::into_inner);
         *seq = seq.saturating_add(1);
         self.queue.push(event.numbered(*seq));
@@ -109,7 +109,7 @@ struct Lines<W> {
 }
 
 impl<W: Write + Send + 'static> Sink for Lines<W> {
-    fn take(&mut self, event: RunEvent) -> io::Result<()> {
+    fn take(&mut self, event: RecordedEvent) -> io::Result<()> {
         // What was cut short stays a line of its own, and costs no other.
         let mut line = if self.is_torn { vec![b'\n'] } else { Vec::new() };
         serde_json::to_writer(&mut line, &event)?;
@@ -195,7 +195,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::RunEventKind::ModelRequest;
+    use crate::RecordedEventKind::ModelRequest;
     use crate::samples::{event, kinds};
 
     /// Records this many events to a file that holds `before`, and tells what it holds then, with
@@ -209,7 +209,7 @@ mod tests {
                 (0..n).for_each(|_| recorder.record(&event(ModelRequest)));
                 recorder.flush().unwrap();
                 let text = fs::read_to_string(&path).unwrap();
-                let line = |line: &str| match serde_json::from_str::<RunEvent>(line) {
+                let line = |line: &str| match serde_json::from_str::<RecordedEvent>(line) {
                     Ok(event) => format!("{}\n", event.seq),
                     Err(_) => format!("{line}\n"),
                 };
@@ -304,7 +304,7 @@ mod tests {
         let recorder = JsonLinesRecorder::append_to(&path).unwrap();
         let error = "x".repeat(3 * READ_BYTES);
         let usage = heeler_core::Usage::default();
-        recorder.record(&event(crate::RunEventKind::TurnError { error, usage }));
+        recorder.record(&event(crate::RecordedEventKind::TurnError { error, usage }));
         recorder.flush().unwrap();
         let second = JsonLinesRecorder::append_to(&path).err().unwrap().to_string();
         assert!(second.ends_with("events.jsonl`: another recorder has it open"), "{second}");
@@ -315,9 +315,9 @@ mod tests {
         }
         drop(recorder);
         let text = fs::read_to_string(&path).unwrap();
-        let events: Vec<RunEvent> =
+        let events: Vec<RecordedEvent> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let expected: Vec<RunEvent> =
+        let expected: Vec<RecordedEvent> =
             kinds().into_iter().zip(2..).map(|(kind, seq)| event(kind).numbered(seq)).collect();
         assert_eq!((events[0].seq, &events[1..]), (1, &expected[..]));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Recorder;
-use crate::RunEvent;
+use crate::RecordedEvent;
 
 /// How many events a [`MemoryRecorder`] keeps; of more, the oldest go.
 pub const MEMORY_EVENTS_MAX: usize = 100_000;
@@ -13,10 +13,10 @@ pub const MEMORY_EVENTS_MAX: usize = 100_000;
 ///
 /// ```
 /// use heeler_core::Timestamp;
-/// use heeler_sessions::{MemoryRecorder, Recorder, RunEvent, RunEventKind, TurnId};
+/// use heeler_sessions::{MemoryRecorder, Recorder, RecordedEvent, RecordedEventKind, TurnId};
 ///
 /// let recorder = MemoryRecorder::new();
-/// recorder.record(&RunEvent::new(TurnId(1), 0, Timestamp(0), RunEventKind::ModelRequest));
+/// recorder.record(&RecordedEvent::new(TurnId(1), 0, Timestamp(0), RecordedEventKind::ModelRequest));
 /// assert_eq!(recorder.events()[0].seq, 1);
 /// ```
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub struct MemoryRecorder {
 
 #[derive(Debug, Default)]
 struct Kept {
-    events: VecDeque<RunEvent>,
+    events: VecDeque<RecordedEvent>,
     seq: u64,
 }
 
@@ -39,7 +39,7 @@ impl MemoryRecorder {
 
     /// A copy of the events, oldest first.
     #[must_use]
-    pub fn events(&self) -> Vec<RunEvent> {
+    pub fn events(&self) -> Vec<RecordedEvent> {
         self.kept().events.iter().cloned().collect()
     }
 
@@ -49,7 +49,7 @@ impl MemoryRecorder {
     }
 
     /// Takes the events out; numbers go on.
-    pub(super) fn take(&self) -> VecDeque<RunEvent> {
+    pub(super) fn take(&self) -> VecDeque<RecordedEvent> {
         std::mem::take(&mut self.kept().events)
     }
 
@@ -60,7 +60,7 @@ impl MemoryRecorder {
 }
 
 impl Recorder for MemoryRecorder {
-    fn record(&self, event: &RunEvent) {
+    fn record(&self, event: &RecordedEvent) {
         let mut kept = self.kept();
         kept.seq += 1;
         let event = event.numbered(kept.seq);
@@ -78,7 +78,7 @@ impl Recorder for MemoryRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RunEventKind::ModelRequest;
+    use crate::RecordedEventKind::ModelRequest;
     use crate::samples::event;
 
     fn seqs(recorder: &MemoryRecorder) -> Vec<u64> {

@@ -14,7 +14,7 @@ pub use memory::{MEMORY_EVENTS_MAX, MemoryRecorder};
 pub use queue::{QUEUE_EVENTS_MAX, QueuedRecorder};
 pub use session::SessionRecorder;
 
-use crate::RunEvent;
+use crate::RecordedEvent;
 
 /// Is told what happens in a run.
 ///
@@ -24,20 +24,20 @@ use crate::RunEvent;
 /// no error to give back, and neither changes nor fails a run; what it cannot keep, it drops.
 ///
 /// ```
-/// use heeler_sessions::{Recorder, RunEvent};
+/// use heeler_sessions::{Recorder, RecordedEvent};
 ///
 /// /// Prints the name of what happens.
 /// struct Printer;
 ///
 /// impl Recorder for Printer {
-///     fn record(&self, event: &RunEvent) {
+///     fn record(&self, event: &RecordedEvent) {
 ///         println!("{} {}", event.turn, event.kind.name());
 ///     }
 /// }
 /// ```
 pub trait Recorder: Send + Sync + 'static {
     /// Takes note of an event. A panic is caught by whoever calls.
-    fn record(&self, event: &RunEvent);
+    fn record(&self, event: &RecordedEvent);
 
     /// Whether it only ever pushes into memory or into a queue of its own, and so can be called in
     /// the middle of a run. Any other is called from a [`QueuedRecorder`]'s thread.
@@ -47,7 +47,7 @@ pub trait Recorder: Send + Sync + 'static {
 }
 
 impl<R: Recorder + ?Sized> Recorder for Arc<R> {
-    fn record(&self, event: &RunEvent) {
+    fn record(&self, event: &RecordedEvent) {
         (**self).record(event);
     }
 

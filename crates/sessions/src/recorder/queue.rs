@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use super::Recorder;
-use crate::RunEvent;
+use crate::RecordedEvent;
 
 /// How many events wait in a queue; those that come while it is full are dropped and counted.
 pub const QUEUE_EVENTS_MAX: usize = 1_024;
@@ -19,11 +19,11 @@ pub const QUEUE_EVENTS_MAX: usize = 1_024;
 /// Dropping it waits until the events that wait were recorded.
 ///
 /// ```
-/// use heeler_sessions::{QueuedRecorder, Recorder, RunEvent};
+/// use heeler_sessions::{QueuedRecorder, Recorder, RecordedEvent};
 ///
 /// struct Slow;
 /// impl Recorder for Slow {
-///     fn record(&self, _: &RunEvent) { /* asks a server */ }
+///     fn record(&self, _: &RecordedEvent) { /* asks a server */ }
 /// }
 ///
 /// let recorder = QueuedRecorder::new(Slow)?;
@@ -67,7 +67,7 @@ impl QueuedRecorder {
 }
 
 impl Recorder for QueuedRecorder {
-    fn record(&self, event: &RunEvent) {
+    fn record(&self, event: &RecordedEvent) {
         self.queue.push(event.clone());
     }
 
@@ -79,7 +79,7 @@ impl Recorder for QueuedRecorder {
 struct Calls<R>(R);
 
 impl<R: Recorder> Sink for Calls<R> {
-    fn take(&mut self, event: RunEvent) -> io::Result<()> {
+    fn take(&mut self, event: RecordedEvent) -> io::Result<()> {
         self.0.record(&event);
         Ok(())
     }
@@ -91,7 +91,7 @@ impl<R: Recorder> Sink for Calls<R> {
 
 /// What the thread does with what it takes out of the queue.
 pub(super) trait Sink: Send + 'static {
-    fn take(&mut self, event: RunEvent) -> io::Result<()>;
+    fn take(&mut self, event: RecordedEvent) -> io::Result<()>;
     /// Nothing more waits, or somebody wants to know that all is done.
     fn settle(&mut self) -> io::Result<()>;
 }
@@ -111,7 +111,7 @@ struct Losses {
 }
 
 enum Item {
-    Event(RunEvent),
+    Event(RecordedEvent),
     Flush(SyncSender<io::Result<()>>),
 }
 
@@ -126,7 +126,7 @@ impl Queue {
         Ok(Self { sender: Some(sender), thread: Some(thread), losses })
     }
 
-    pub(super) fn push(&self, event: RunEvent) {
+    pub(super) fn push(&self, event: RecordedEvent) {
         let is_taken =
             self.sender.as_ref().is_some_and(|sender| sender.try_send(Item::Event(event)).is_ok());
         if !is_taken {
@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
     use crate::MemoryRecorder;
-    use crate::RunEventKind::ModelRequest;
+    use crate::RecordedEventKind::ModelRequest;
     use crate::samples::event;
 
     /// Says that it was called, and waits until it may go on.
@@ -209,7 +209,7 @@ mod tests {
     }
 
     impl Recorder for Gated {
-        fn record(&self, event: &RunEvent) {
+        fn record(&self, event: &RecordedEvent) {
             let _ = self.called.send(());
             let _ = self.gate.lock().unwrap_or_else(PoisonError::into_inner).recv();
             assert_ne!(event.iteration, 666, "a recorder that panics");
@@ -252,7 +252,7 @@ mod tests {
         let recorder = QueuedRecorder::new(gated).unwrap();
         // Dropped before the recorder, which waits for its thread, also when a check below fails.
         let open = open;
-        recorder.record(&RunEvent { iteration: 666, ..event(ModelRequest) });
+        recorder.record(&RecordedEvent { iteration: 666, ..event(ModelRequest) });
         was_called.recv().unwrap();
         recorder.record(&event(ModelRequest));
         drop(open);

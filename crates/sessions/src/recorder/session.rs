@@ -1,7 +1,7 @@
 //! Events on their way into a session.
 
 use super::{MemoryRecorder, Recorder};
-use crate::{RunEvent, Session};
+use crate::{RecordedEvent, Session};
 
 /// Gathers events for a session's log, from as many runs at once as there are.
 ///
@@ -12,12 +12,12 @@ use crate::{RunEvent, Session};
 ///
 /// ```
 /// use heeler_core::Timestamp;
-/// use heeler_sessions::{Recorder, RunEvent, RunEventKind, Session, SessionRecorder, TurnId};
+/// use heeler_sessions::{Recorder, RecordedEvent, RecordedEventKind, Session, SessionRecorder, TurnId};
 ///
 /// let mut session = Session::new("chat-7");
 /// let recorder = SessionRecorder::new();
 /// // A client is given the recorder, and runs; then, before the session is stored:
-/// # recorder.record(&RunEvent::new(TurnId(1), 0, Timestamp(0), RunEventKind::ModelRequest));
+/// # recorder.record(&RecordedEvent::new(TurnId(1), 0, Timestamp(0), RecordedEventKind::ModelRequest));
 /// recorder.move_into(&mut session);
 /// assert_eq!(session.events[0].seq, 1);
 /// ```
@@ -43,7 +43,7 @@ impl SessionRecorder {
 }
 
 impl Recorder for SessionRecorder {
-    fn record(&self, event: &RunEvent) {
+    fn record(&self, event: &RecordedEvent) {
         self.waiting.record(event);
     }
 
@@ -55,7 +55,7 @@ impl Recorder for SessionRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RunEventKind::ModelRequest;
+    use crate::RecordedEventKind::ModelRequest;
     use crate::samples::event;
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use heeler_core::{
     Block, CallId, CallPlan, Entry, Message, Record, Role, Timestamp, ToolOutput, ToolUse, Usage,
 };
-use heeler_sessions::{Recorder, RunEvent, RunEventKind, TurnId};
+use heeler_sessions::{RecordedEvent, RecordedEventKind, Recorder, TurnId};
 
 use super::RunError;
 
@@ -34,7 +34,7 @@ impl Recording {
     }
 
     pub(super) fn begin(&self, history: Arc<[Message]>, at: Timestamp) {
-        self.tell(at, RunEventKind::TurnStart { history });
+        self.tell(at, RecordedEventKind::TurnStart { history });
     }
 
     pub(super) fn end(&mut self, ended: Result<Usage, (&RunError, Usage)>, at: Timestamp) {
@@ -42,8 +42,10 @@ impl Recording {
         self.tell(
             at,
             match ended {
-                Ok(usage) => RunEventKind::TurnEnd { usage },
-                Err((error, usage)) => RunEventKind::TurnError { error: error.to_string(), usage },
+                Ok(usage) => RecordedEventKind::TurnEnd { usage },
+                Err((error, usage)) => {
+                    RecordedEventKind::TurnError { error: error.to_string(), usage }
+                }
             },
         );
     }
@@ -54,7 +56,7 @@ impl Recording {
             Record::ModelStarted(started) if started.attempt == 1 => {
                 self.close_calls(at);
                 self.iteration = started.round.saturating_sub(1);
-                self.tell(at, RunEventKind::ModelRequest);
+                self.tell(at, RecordedEventKind::ModelRequest);
             }
             Record::ModelReplied(replied) => {
                 let reply = &replied.reply;
@@ -69,13 +71,13 @@ impl Recording {
                 };
                 self.open = message.tool_uses().enumerate().map(open).collect();
                 let (usage, stop) = (reply.usage, reply.stop.clone());
-                self.tell(at, RunEventKind::ModelResponse { message, usage, stop });
+                self.tell(at, RecordedEventKind::ModelResponse { message, usage, stop });
             }
             Record::ModelFailed(failed) => {
                 if let Some(due) = failed.retry_at {
                     let (attempt, error) = (failed.attempt, failed.message.clone());
                     let wait_millis = due.since(at);
-                    self.tell(at, RunEventKind::RetryAttempt { attempt, wait_millis, error });
+                    self.tell(at, RecordedEventKind::RetryAttempt { attempt, wait_millis, error });
                 }
             }
             Record::CallPlanned(planned) => {
@@ -96,13 +98,14 @@ impl Recording {
         let Some(open) = self.open.get_mut(&call).filter(|open| !open.is_started) else { return };
         open.is_started = true;
         let ToolUse { id, name, input, .. } = open.said.clone();
-        self.tell(at, RunEventKind::ToolCallStart { tool_use_id: id, tool: name, input });
+        self.tell(at, RecordedEventKind::ToolCallStart { tool_use_id: id, tool: name, input });
     }
 
     fn end_call(&mut self, call: CallId, output: String, error: Option<String>, at: Timestamp) {
         self.start_call(call, at);
         if let Some(OpenCall { said: ToolUse { id, name, .. }, .. }) = self.open.remove(&call) {
-            let kind = RunEventKind::ToolCallEnd { tool_use_id: id, tool: name, output, error };
+            let kind =
+                RecordedEventKind::ToolCallEnd { tool_use_id: id, tool: name, output, error };
             self.tell(at, kind);
         }
     }
@@ -114,8 +117,8 @@ impl Recording {
         }
     }
 
-    fn tell(&self, at: Timestamp, kind: RunEventKind) {
-        let event = RunEvent::new(self.turn, self.iteration, at, kind);
+    fn tell(&self, at: Timestamp, kind: RecordedEventKind) {
+        let event = RecordedEvent::new(self.turn, self.iteration, at, kind);
         // Whoever only looks on never fails a run.
         let _ = catch_unwind(AssertUnwindSafe(|| self.recorder.record(&event)));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::{Expect, expect};
 use heeler_core::Message;
 use heeler_script::{BlockSpec, ReplySpec};
-use heeler_sessions::{MemoryRecorder, Recorder, RunEvent, RunEventKind};
+use heeler_sessions::{MemoryRecorder, RecordedEvent, RecordedEventKind, Recorder};
 use heeler_toolkit::Run;
 use serde_json::json;
 
@@ -25,22 +25,22 @@ async fn check(replies: impl IntoIterator<Item = ReplySpec>, run: Run, expected:
     expected.assert_eq(&lines.join("\n"));
 }
 
-fn line(event: &RunEvent) -> String {
+fn line(event: &RecordedEvent) -> String {
     let told = match &event.kind {
-        RunEventKind::TurnStart { history } => format!("{} messages", history.len()),
-        RunEventKind::ModelResponse { message, stop, .. } => {
+        RecordedEventKind::TurnStart { history } => format!("{} messages", history.len()),
+        RecordedEventKind::ModelResponse { message, stop, .. } => {
             format!("{} calls, {stop:?}", message.tool_uses().count())
         }
-        RunEventKind::RetryAttempt { attempt, error, .. } => format!("{attempt} {error}"),
-        RunEventKind::ToolCallStart { tool_use_id, tool, input } => {
+        RecordedEventKind::RetryAttempt { attempt, error, .. } => format!("{attempt} {error}"),
+        RecordedEventKind::ToolCallStart { tool_use_id, tool, input } => {
             format!("{tool_use_id} {tool} {}", input.get())
         }
-        RunEventKind::ToolCallEnd { tool_use_id, tool, output, error } => {
+        RecordedEventKind::ToolCallEnd { tool_use_id, tool, output, error } => {
             format!("{tool_use_id} {tool} {output:?} {error:?}")
         }
-        RunEventKind::TurnEnd { usage } => format!("{}", usage.total() > 0),
-        RunEventKind::TurnError { error, usage } => format!("{error} {}", usage.total() > 0),
-        RunEventKind::ModelRequest => String::new(),
+        RecordedEventKind::TurnEnd { usage } => format!("{}", usage.total() > 0),
+        RecordedEventKind::TurnError { error, usage } => format!("{error} {}", usage.total() > 0),
+        RecordedEventKind::ModelRequest => String::new(),
     };
     format!("{} {} {told}", event.iteration, event.kind.name())
 }
@@ -102,7 +102,7 @@ async fn everything_of_a_run_and_each_call_has_its_end() {
 async fn one_that_panics_or_is_slow_changes_nothing() {
     struct Breaks;
     impl Recorder for Breaks {
-        fn record(&self, _: &RunEvent) {
+        fn record(&self, _: &RecordedEvent) {
             panic!("no room");
         }
 
@@ -112,7 +112,7 @@ async fn one_that_panics_or_is_slow_changes_nothing() {
     }
     struct Hangs(std::sync::Mutex<std::sync::mpsc::Receiver<()>>);
     impl Recorder for Hangs {
-        fn record(&self, _: &RunEvent) {
+        fn record(&self, _: &RecordedEvent) {
             let _ = self.0.lock().unwrap().recv();
         }
     }

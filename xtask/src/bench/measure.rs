@@ -1,10 +1,12 @@
 //! What is measured, and how: each function runs the reference and heeler in turn.
 
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 
+use super::Size;
 use super::figure::{Budget, Figure, Values};
 use super::place::Place;
 use super::prefix::continued;
@@ -47,17 +49,17 @@ pub(super) fn start(place: &Place, runs: usize) -> Result<Vec<Figure>> {
 }
 
 /// Sessions of 300 rounds whose commands print so many bytes.
-pub(super) fn rounds(place: &Place, runs: usize, bytes: usize) -> Result<Vec<Figure>> {
-    let server = Server::start(rounds_of(bytes), Order::Counted)?;
+pub(super) fn rounds(place: &Place, size: &Size, bytes: usize) -> Result<Vec<Figure>> {
+    let first = first_gaps(size, bytes, |url| [place.bare(url), place.exec(url)])?;
+    let server = Server::start(rounds_of(ROUNDS, bytes), Order::Counted)?;
     let commands = [place.bare(server.url()), place.exec(server.url())];
-    let mut first = [Values::default(), Values::default()];
-    let [mut early, mut late, mut processor, mut memory] = std::array::from_fn(|_| first.clone());
-    for _ in 0..runs {
+    let [mut early, mut late, mut processor, mut memory] =
+        std::array::from_fn(|_| [Values::default(), Values::default()]);
+    for _ in 0..size.runs_long {
         for (n, command) in commands.iter().enumerate() {
             let used = run_weighed(command, &place.note())?;
             let gaps = gaps(&server.take());
             ensure!(gaps.len() == ROUNDS, "{} rounds instead of {ROUNDS}", gaps.len());
-            first[n].push(gaps[0]);
             early[n].push(median(&gaps[1..=ROUNDS_LOOKED_AT]));
             late[n].push(median(&gaps[ROUNDS - ROUNDS_LOOKED_AT..]));
             processor[n].push(used.processor.as_secs_f64());
@@ -83,17 +85,17 @@ pub(super) fn rounds(place: &Place, runs: usize, bytes: usize) -> Result<Vec<Fig
 }
 
 /// Sessions of 300 rounds whose commands stay in the box, beside the same outside of it.
-pub(super) fn in_box(place: &Place, runs: usize) -> Result<Vec<Figure>> {
-    let server = Server::start(rounds_of(0), Order::Counted)?;
+pub(super) fn in_box(place: &Place, size: &Size) -> Result<Vec<Figure>> {
+    let first = first_gaps(size, 0, |url| [place.exec(url), place.exec_in_box(url)])?;
+    let server = Server::start(rounds_of(ROUNDS, 0), Order::Counted)?;
     let commands = [place.exec(server.url()), place.exec_in_box(server.url())];
-    let [mut first, mut early, mut processor] =
+    let [mut early, mut processor] =
         std::array::from_fn(|_| [Values::default(), Values::default()]);
-    for _ in 0..runs {
+    for _ in 0..size.runs_long {
         for (n, command) in commands.iter().enumerate() {
             let used = run_weighed(command, &place.note())?;
             let gaps = gaps(&server.take());
             ensure!(gaps.len() == ROUNDS, "{} rounds instead of {ROUNDS}", gaps.len());
-            first[n].push(gaps[0]);
             early[n].push(median(&gaps[1..]));
             processor[n].push(used.processor.as_secs_f64());
         }
@@ -111,7 +113,7 @@ pub(super) fn in_bubblewrap(place: &Place, runs: usize) -> Result<Vec<Figure>> {
         eprintln!("skipped: needs bwrap");
         return Ok(Vec::new());
     }
-    let server = Server::start(rounds_of(0), Order::Counted)?;
+    let server = Server::start(rounds_of(ROUNDS, 0), Order::Counted)?;
     let commands = [place.bare(server.url()), place.bare_in_bubblewrap(server.url())];
     let [mut all, mut processor] = std::array::from_fn(|_| [Values::default(), Values::default()]);
     for _ in 0..runs {
@@ -130,19 +132,39 @@ pub(super) fn in_bubblewrap(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     ])
 }
 
-/// The answers of a session of 300 rounds whose commands print so many bytes.
-fn rounds_of(bytes: usize) -> Vec<Vec<u8>> {
-    let answers = (0..ROUNDS).map(|n| {
+/// The gaps of round 1, each of a process of its own, whose command prints so many bytes. There is
+/// one in a process, so it takes many of them to tell it from chance.
+fn first_gaps(
+    size: &Size,
+    bytes: usize,
+    commands: impl Fn(&str) -> [Command; 2],
+) -> Result<[Values; 2]> {
+    let server = Server::start(rounds_of(1, bytes), Order::Counted)?;
+    let mut both = [Values::default(), Values::default()];
+    let commands = commands(server.url());
+    for _ in 0..size.runs_short {
+        for (values, command) in both.iter_mut().zip(&commands) {
+            run(&mut again(command))?;
+            let gaps = gaps(&server.take());
+            values.push(*gaps.first().context("no second request came")?);
+        }
+    }
+    Ok(both)
+}
+
+/// The answers of a session of so many rounds whose commands print so many bytes.
+fn rounds_of(rounds: usize, bytes: usize) -> Vec<Vec<u8>> {
+    let answers = (0..rounds).map(|n| {
         // Of the shell itself: what is measured is not another program.
         let line = if bytes == 0 { format!("echo {n}") } else { format!("printf %0{bytes}d {n}") };
         answer(n, &[Call { tool: "Bash", input: json!({"command": line}) }])
     });
-    answers.chain([answer(ROUNDS, &[])]).collect()
+    answers.chain([answer(rounds, &[])]).collect()
 }
 
 /// Whether each request of a long session begins with the one before it, for a provider's cache.
 pub(super) fn prefix(place: &Place) -> Result<Vec<Figure>> {
-    let server = Server::start_keeping(rounds_of(0))?;
+    let server = Server::start_keeping(rounds_of(ROUNDS, 0))?;
     let mut both = [Values::default(), Values::default()];
     for (values, command) in
         both.iter_mut().zip([place.bare(server.url()), place.exec(server.url())])

@@ -1,6 +1,8 @@
 //! What is prepared for the commands of one box, kept between them and renewed when the files it
 //! was made from have changed.
 
+use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
@@ -169,8 +171,13 @@ impl Walls {
 impl Identity {
     /// `None` when there is nothing, or nothing that can be seen.
     fn of(path: &Path) -> Option<Self> {
-        let metadata = path.symlink_metadata().ok()?;
-        Some(Self { device: metadata.dev(), inode: metadata.ino() })
+        path.symlink_metadata().ok().as_ref().map(Self::from)
+    }
+}
+
+impl From<&Metadata> for Identity {
+    fn from(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino() }
     }
 }
 
@@ -208,13 +215,22 @@ impl Survey {
 
     fn look_for_secrets(&mut self, confines: &Confines) -> io::Result<()> {
         let mut existing = Vec::new();
+        let mut folders = Folders::default();
         for secret in &confines.secrets {
-            let named = with_canonical_parent(secret);
-            self.note(&named);
-            if let Ok(path) = secret.canonicalize() {
-                self.note(&path);
-                existing.push(path.clone());
-                self.closed.push(path);
+            let named = folders.real_name(secret);
+            let metadata = named.symlink_metadata().ok();
+            let is_link = metadata.as_ref().is_some_and(Metadata::is_symlink);
+            let leads_to = match is_link {
+                true => named.canonicalize().ok(),
+                false => metadata.as_ref().map(|_| named.clone()),
+            };
+            self.found.push((named.clone(), metadata.as_ref().map(Identity::from)));
+            if let Some(path) = leads_to {
+                if is_link {
+                    self.note(&path);
+                    self.closed.push(path.clone());
+                }
+                existing.push(path);
             }
             self.closed.push(named);
         }
@@ -284,6 +300,26 @@ impl Survey {
     }
 }
 
+/// The real names of folders: many secrets lie in few.
+#[derive(Default)]
+struct Folders(BTreeMap<PathBuf, Option<PathBuf>>);
+
+impl Folders {
+    /// The path itself, not what it may link to, under the name the kernel knows it by.
+    fn real_name(&mut self, path: &Path) -> PathBuf {
+        let found = path.parent().zip(path.file_name());
+        let real = found.and_then(|(folder, name)| Some(self.real(folder)?.join(name)));
+        real.unwrap_or_else(|| path.to_owned())
+    }
+
+    fn real(&mut self, folder: &Path) -> Option<&Path> {
+        if !self.0.contains_key(folder) {
+            self.0.insert(folder.to_owned(), folder.canonicalize().ok());
+        }
+        self.0.get(folder)?.as_deref()
+    }
+}
+
 /// These paths without those below others of them, sorted.
 fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.sort();
@@ -294,13 +330,4 @@ fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
         }
     }
     kept
-}
-
-/// The path itself, not what it may link to, under the name the kernel knows it by.
-fn with_canonical_parent(path: &Path) -> PathBuf {
-    let found = path.parent().zip(path.file_name());
-    match found.and_then(|(parent, name)| Some(parent.canonicalize().ok()?.join(name))) {
-        Some(path) => path,
-        None => path.to_owned(),
-    }
 }

@@ -4,16 +4,17 @@
 //! allowed as a whole: its entries are, one by one, without the secret. What comes to be in such a
 //! folder later is unreadable until the rules are made again, which is the safe way to be late.
 
-use std::fs::Metadata;
+use std::fs::FileType;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope, make_bitflags,
 };
+use rustix::fs::{Mode, OFlags};
 
 /// The rights we know. More rights of a newer kernel would be denied without a test of ours.
 const KNOWN: ABI = ABI::V6;
@@ -36,6 +37,10 @@ const ALWAYS_CLOSED: [&str; 6] = [
     "/sys/kernel/tracing",
 ];
 
+/// The rights that make sense for what is no folder.
+const FILE_RIGHTS: BitFlags<AccessFs> =
+    make_bitflags!(AccessFs::{ReadFile | WriteFile | Execute | Truncate});
+
 /// Which rules this kernel has, of those we know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Grade(ABI);
@@ -53,6 +58,13 @@ struct Stamp {
     device: u64,
     inode: u64,
     changed: (i64, i64),
+}
+
+/// What a path is, as far as rules tell it apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Folder,
+    File,
 }
 
 struct Builder<'a> {
@@ -114,12 +126,15 @@ impl Rules {
         let closed = closed.iter().map(PathBuf::as_path);
         let closed = closed.chain(ALWAYS_CLOSED.iter().map(Path::new)).collect();
         let mut builder = Builder { grade, ruleset, listed: Vec::new(), closed };
-        builder.open_tree(Path::new("/"))?;
+        builder.open_tree(Path::new("/"), Kind::Folder)?;
         for device in DEVICES {
-            builder.allow(Path::new(device), grade.readable() | AccessFs::WriteFile)?;
+            builder.allow(Path::new(device), Kind::File, grade.readable() | AccessFs::WriteFile)?;
         }
-        for folder in writable {
-            builder.allow(folder, grade.readable() | grade.changeable())?;
+        for path in writable {
+            let kind = path.symlink_metadata().ok().and_then(|found| Kind::of(found.file_type()));
+            if let Some(kind) = kind {
+                builder.allow(path, kind, grade.readable() | grade.changeable())?;
+            }
         }
         let ruleset = Option::<OwnedFd>::from(builder.ruleset);
         let ruleset = ruleset.ok_or_else(|| io::Error::other("the kernel has no Landlock"))?;
@@ -141,38 +156,47 @@ impl AsFd for Rules {
 
 impl Builder<'_> {
     /// Makes a tree readable, but for what is closed in it.
-    fn open_tree(&mut self, path: &Path) -> io::Result<()> {
+    fn open_tree(&mut self, path: &Path, kind: Kind) -> io::Result<()> {
         if self.closed.iter().any(|closed| path.starts_with(closed)) {
             return Ok(());
         }
         if !self.closed.iter().any(|closed| closed.starts_with(path)) {
-            return self.allow(path, self.grade.readable());
+            return self.allow(path, kind, self.grade.readable());
         }
         // Before the listing, so that what changes meanwhile makes it stale.
         let Some(stamp) = Stamp::of(path) else { return Ok(()) };
         self.listed.push((path.to_owned(), stamp));
         // Below it all names may be listed then; those of what is closed are covered by mounts.
-        self.allow(path, AccessFs::ReadDir.into())?;
+        self.allow(path, kind, AccessFs::ReadDir.into())?;
         let Ok(entries) = path.read_dir() else { return Ok(()) };
         for entry in entries.flatten() {
-            // What a link points to has its own path, under which it is allowed or not.
-            if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
-                self.open_tree(&entry.path())?;
+            if let Some(kind) = entry.file_type().ok().and_then(Kind::of) {
+                self.open_tree(&entry.path(), kind)?;
             }
         }
         Ok(())
     }
 
-    fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> io::Result<()> {
+    fn allow(&mut self, path: &Path, kind: Kind, access: BitFlags<AccessFs>) -> io::Result<()> {
+        let access = if kind == Kind::Folder { access } else { access & FILE_RIGHTS };
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // Gone meanwhile, or not for this user either: nothing to allow.
-        let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
-        let Ok(file) = PathFd::new(path) else { return Ok(()) };
-        let access = if metadata.is_dir() { access } else { access & file_rights(&metadata) };
-        if access.is_empty() {
-            return Ok(());
+        let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else { return Ok(()) };
+        if !access.is_empty() {
+            let rule = PathBeneath::new(file, access);
+            (&mut self.ruleset).add_rule(rule).map_err(io::Error::other)?;
         }
-        (&mut self.ruleset).add_rule(PathBeneath::new(file, access)).map_err(io::Error::other)?;
         Ok(())
+    }
+}
+
+impl Kind {
+    /// `None` when no rule opens it: what a link points to has its own path, under which it is
+    /// allowed or not, and nobody opens a disk or a socket.
+    fn of(kind: FileType) -> Option<Self> {
+        let is_closed = kind.is_symlink() || kind.is_block_device() || kind.is_socket();
+        let known = if kind.is_dir() { Self::Folder } else { Self::File };
+        (!is_closed).then_some(known)
     }
 }
 
@@ -182,12 +206,4 @@ impl Stamp {
         let changed = (metadata.ctime(), metadata.ctime_nsec());
         Some(Self { device: metadata.dev(), inode: metadata.ino(), changed })
     }
-}
-
-fn file_rights(metadata: &Metadata) -> BitFlags<AccessFs> {
-    let kind = metadata.file_type();
-    if kind.is_block_device() || kind.is_socket() {
-        return BitFlags::EMPTY;
-    }
-    make_bitflags!(AccessFs::{ReadFile | WriteFile | Execute | Truncate})
 }

@@ -108,6 +108,7 @@ pub(crate) fn reach(
     let mut reach = Reach {
         writable: loaded.writable.iter().map(|folder| folder.value.clone()).collect(),
         protected: PROTECTED.map(PathBuf::from).into(),
+        secrets: secrets(environment, workspace)?,
         network: loaded.network.as_ref().is_some_and(|network| network.value),
         ..Reach::default()
     };
@@ -116,15 +117,27 @@ pub(crate) fn reach(
         reach.protected.extend(own.map(|name| git.join(name)));
         reach.writable.push(git);
     }
-    if let Some(home) = environment.get("HOME")? {
-        let places = SECRETS.map(|place| Path::new(home).join(place));
-        // Where somebody works is no secret to the agent that works there.
-        reach.secrets.extend(places.into_iter().filter(|place| !workspace.starts_with(place)));
-    }
-    reach.secrets.push(home_folder(environment)?);
     let denials = loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny);
     reach.denied.extend(denials.flat_map(denied_by));
     Ok(reach)
+}
+
+/// What nobody reads or writes who works here.
+///
+/// # Errors
+/// When a variable is no text.
+pub(crate) fn secrets(
+    environment: &Environment,
+    workspace: &Path,
+) -> Result<Vec<PathBuf>, SetupError> {
+    let mut secrets = Vec::new();
+    if let Some(home) = environment.get("HOME")? {
+        let places = SECRETS.map(|place| Path::new(home).join(place));
+        // Where somebody works is no secret to the agent that works there.
+        secrets.extend(places.into_iter().filter(|place| !workspace.starts_with(place)));
+    }
+    secrets.push(home_folder(environment)?);
+    Ok(secrets)
 }
 
 /// The walls of the box that follow from how far an agent reaches.

@@ -11,7 +11,7 @@ use heeler_settings::{
 use heeler_turn::verdict::judge;
 
 use crate::call::Place;
-use crate::confine::{Sandbox, is_wanted};
+use crate::confine::{Sandbox, is_wanted, secrets};
 use crate::setup::{bash, toolset};
 use crate::{Environment, SetupError, home_folder};
 
@@ -83,12 +83,15 @@ impl Permission {
             check_examples(&loaded.examples, &context.workspace, facts)?;
         }
         loaded.rules.extend(own_rule(&files));
+        let secrets = secrets(environment, workspace)?;
         let policy = Policy {
             mode: loaded.mode.as_ref().map_or(self.mode_default, |mode| mode.value),
             rules: loaded.rules.clone(),
             interactive: self.interactive,
             asks_to_leave_plan: true,
             has_box: is_wanted(self.sandbox, &loaded),
+            // A name that is no text is still walled off by where it leads.
+            secrets: secrets.iter().filter_map(|path| path.to_str()).map(str::to_owned).collect(),
             workspace: context.workspace,
             ..Policy::default()
         };

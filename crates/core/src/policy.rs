@@ -151,6 +151,13 @@ pub struct Policy {
     /// answer that it denies. Without, they are denied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_to_leave_plan: bool,
+    /// Absolute paths that no tool reads or writes, whatever rule, mode or person allows it: those
+    /// of [`Reach::secrets`](crate::Reach::secrets), so that nobody is asked about them in vain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
+    /// Paths within those that are read all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readable: Vec<String>,
     /// The policy of the agent that made this one: nothing runs here that would not run there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Box<Policy>>,

@@ -181,6 +181,8 @@ pub(crate) fn policy(chance: &mut Chance) -> Policy {
         workspace: tools::WORKSPACE.into(),
         has_box: false,
         asks_to_leave_plan: chance.percent(80),
+        secrets: chance.percent(20).then(|| tools::SECRET.into()).into_iter().collect(),
+        readable: Vec::new(),
         within: None,
     }
 }

@@ -11,6 +11,8 @@ pub(crate) const WORKSPACE: &str = "/w";
 pub(crate) const NAMES: [&str; 11] =
     ["read", "write", "bash", "fetch", "note", "solo", "finish", "tell", "opaque", "nothing", ""];
 
+/// The folder that some policies close.
+pub(crate) const SECRET: &str = "/w/secret";
 const PATHS: [&str; 5] = ["/w/src/a", "/w/src/b", "/w/secret/c", "/w/.git/d", "/etc/e"];
 const LINES: [&str; 5] = ["git status", "git push now", "rm x", "ls; rm x", "cargo test"];
 const HOSTS: [&str; 3] = ["example.com", "a.example.com", "other.org"];

@@ -71,6 +71,16 @@ fn a_call_is_explained_with_what_decides() {
     );
     check(
         &HOME,
+        &["explain", "--mode", "bypass", "Write(~/.aws/credentials)"],
+        expect![[r#"
+        exit 0
+        deny: WORLD/.aws/credentials is closed: nothing reads or writes in WORLD/.aws, where keys, passwords or what was said to others is kept, whoever allows it
+        mode: bypass
+        confined: no
+    "#]],
+    );
+    check(
+        &HOME,
         &["explain", "WebFetch(https://docs.example/a)"],
         expect![[r#"
         exit 0

@@ -99,7 +99,13 @@ async fn fold(
 pub(super) fn add_own_rules(parts: &mut Parts, id: &SessionId) {
     if let Some(spill) = &parts.spill {
         let folder = spill.folder(id);
-        parts.settings.policy.rules.extend(may_read(&folder));
+        let policy = &mut parts.settings.policy;
+        policy.rules.extend(may_read(&folder));
+        if let Some(name) = folder.to_str()
+            && !policy.readable.iter().any(|readable| readable == name)
+        {
+            policy.readable.push(name.to_owned());
+        }
         if !parts.reach.readable.contains(&folder) {
             Arc::make_mut(&mut parts.reach).readable.push(folder);
         }

@@ -7,8 +7,15 @@ pub(super) fn forbids(policy: &Policy, grants: &[Rule], tool: &str, facts: &Fact
     let denied = rules(policy, grants).filter(|rule| rule.effect == RuleEffect::Deny).any(|rule| {
         whole(rule, tool) || facts.accesses.iter().any(|access| touches(rule, tool, access))
     });
+    let closed = |access: &Access| match access {
+        Access::Read(path) | Access::Write(path) => {
+            policy.secrets.iter().any(|secret| path.starts_with(&format!("{secret}/")))
+        }
+        _ => false,
+    };
+    let closed = facts.accesses.iter().any(closed);
     let changes = |access: &Access| !matches!(access, Access::Read(_) | Access::Host(_));
-    denied || (policy.mode == Mode::Plan && facts.accesses.iter().any(changes))
+    denied || closed || (policy.mode == Mode::Plan && facts.accesses.iter().any(changes))
 }
 
 /// Whether a call may run without anybody being asked.

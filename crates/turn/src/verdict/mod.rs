@@ -1,6 +1,6 @@
 //! What the policy says of a call: one function, deny wins.
 //!
-//! Order: deny rules, the mode's mask, ask rules, allow rules and grants, the mode's own
+//! Order: deny rules, secrets, the mode's mask, ask rules, allow rules and grants, the mode's own
 //! allowances, the box, and otherwise ask. Rules match a call's accesses, not its text, so a rule
 //! on editing holds for every tool that writes.
 
@@ -55,6 +55,13 @@ fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> J
     let widens = is_on(Bug::WidenedPolicy) && whole_tool_rule(policy, grants, tool).is_some();
     if let Some(denial) = denied(policy, grants, tool, facts).filter(|_| !widens) {
         return denial;
+    }
+    if let Some((path, secret)) = secret(policy, facts) {
+        let by = format!(
+            "{path} is closed: nothing reads or writes in {secret}, where keys, passwords or what \
+             was said to others is kept, whoever allows it"
+        );
+        return judgement(Verdict::Deny { by }, None);
     }
     if policy.mode == Mode::Plan
         && let Some(access) = facts.accesses.iter().find(|access| changes(access))
@@ -134,6 +141,19 @@ fn denied(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Option
         hidden.source
     );
     Some(judgement(Verdict::Deny { by }, Some(hidden)))
+}
+
+/// The path a tool would open, and the secret that it lies in by its letters. Where they lead is
+/// for the tool to find out, which refuses as well; commands are kept out by the box.
+fn secret<'a>(policy: &'a Policy, facts: &'a Facts) -> Option<(&'a str, &'a str)> {
+    facts.accesses.iter().find_map(|access| {
+        let (Access::Read(path) | Access::Write(path)) = access else { return None };
+        let lies_in = |places: &'a [String]| {
+            places.iter().find(|place| path::is_in_any_case(path, place)).map(String::as_str)
+        };
+        let secret = lies_in(&policy.secrets)?;
+        lies_in(&policy.readable).is_none().then_some((path.as_str(), secret))
+    })
 }
 
 /// The policy's rules and those given in this session; a person can forbid there, too.

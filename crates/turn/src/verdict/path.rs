@@ -34,6 +34,12 @@ pub(super) fn is_inside(path: &str, folder: &str) -> bool {
     !folder.is_empty() && relative(path, folder).is_some()
 }
 
+/// As [`is_inside`]; case does not count, since a file system that folds it knows both names.
+pub(super) fn is_in_any_case(path: &str, folder: &str) -> bool {
+    !folder.is_empty()
+        && relative(&path.to_ascii_lowercase(), &folder.to_ascii_lowercase()).is_some()
+}
+
 /// Whether `path` matches a rule's pattern.
 ///
 /// `//x` is absolute; everything else is relative to the workspace, where a pattern without a

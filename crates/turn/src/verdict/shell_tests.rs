@@ -38,15 +38,7 @@ fn policy(mode: Mode, rules: &str) -> Policy {
     };
     let rules = rules.split(", ").filter(|rule| !rule.is_empty()).map(rule).collect();
     let workspace = "/space".into();
-    Policy {
-        mode,
-        rules,
-        interactive: true,
-        workspace,
-        has_box: true,
-        asks_to_leave_plan: false,
-        within: None,
-    }
+    Policy { mode, rules, interactive: true, workspace, has_box: true, ..Policy::default() }
 }
 
 /// `allow`, `ask` or `deny`, where it runs, and the rule that decided.

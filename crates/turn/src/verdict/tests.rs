@@ -17,9 +17,7 @@ fn policy(mode: Mode, rules: &str) -> Policy {
         rules: rules.split(", ").filter(|r| !r.is_empty()).map(rule).collect(),
         interactive: true,
         workspace: "/space".into(),
-        has_box: false,
-        asks_to_leave_plan: false,
-        within: None,
+        ..Policy::default()
     }
 }
 
@@ -55,6 +53,40 @@ fn write(path: &str) -> Access {
 
 fn read(path: &str) -> Access {
     Access::Read(path.into())
+}
+
+#[test]
+fn secrets_are_closed_in_every_mode_whatever_allows_them() {
+    use Mode::{AcceptEdits, AllowListed, Ask, Bypass, Plan};
+    for mode in [Ask, AcceptEdits, Plan, AllowListed, Bypass] {
+        let policy = Policy {
+            secrets: vec!["/space/keys".into(), "/house/.aws".into()],
+            readable: vec!["/space/keys/public".into()],
+            ..policy(mode, "+Read, +Edit")
+        };
+        let verdict = |access: Access| {
+            let facts = Facts { accesses: vec![read("/space/a"), access], ..Facts::default() };
+            judge(&policy, &[], "Any", &facts).verdict
+        };
+        for closed in ["/space/keys", "/space/keys/a", "/SPACE/Keys/a", "/house/.aws/credentials"] {
+            for access in [read(closed), write(closed)] {
+                let verdict = verdict(access);
+                assert!(matches!(verdict, Verdict::Deny { .. }), "{mode:?} {closed} {verdict:?}");
+            }
+        }
+        for open in ["/space/keys/public/a", "/space/keyst", "/space"] {
+            let verdict = verdict(read(open));
+            assert!(matches!(verdict, Verdict::Allow { .. }), "{mode:?} {open} {verdict:?}");
+        }
+    }
+    let policy = Policy { secrets: vec!["/house/.aws".into()], ..policy(Bypass, "") };
+    check_words(
+        &policy,
+        "Read",
+        &[read("/house/.aws/credentials")],
+        "deny: /house/.aws/credentials is closed: nothing reads or writes in /house/.aws, where keys, \
+         passwords or what was said to others is kept, whoever allows it",
+    );
 }
 
 #[test]

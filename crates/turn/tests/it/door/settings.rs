@@ -8,12 +8,10 @@ use crate::toolbox;
 pub(super) fn of_tests() -> Settings {
     let policy = Policy {
         mode: Mode::Bypass,
-        rules: Vec::new(),
         interactive: true,
         workspace: toolbox::WORKSPACE.into(),
-        has_box: false,
         asks_to_leave_plan: true,
-        within: None,
+        ..Policy::default()
     };
     let mut settings = Settings { policy, ..Settings::default() };
     settings.model.name = "test/model".into();

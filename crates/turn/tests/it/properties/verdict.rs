@@ -106,8 +106,7 @@ fn policy(mode: Mode, rules: Vec<Rule>) -> Policy {
         interactive: true,
         workspace: "/w".into(),
         has_box: true,
-        asks_to_leave_plan: false,
-        within: None,
+        ..Policy::default()
     }
 }
 

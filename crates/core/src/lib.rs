@@ -10,6 +10,7 @@ mod access;
 mod approver;
 mod clock;
 mod conversation;
+mod difference;
 mod effect;
 mod event;
 mod hook;
@@ -36,6 +37,7 @@ pub use access::{Access, Concern, ConcernKind, ShellCommand, ShellLine};
 pub use approver::{AllowAll, Approver, DenyAll, ScriptedApprover};
 pub use clock::{Clock, Entropy, Timestamp};
 pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
+pub use difference::Difference;
 pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
 pub use event::{AgentPath, Envelope, Event};
 pub use hook::{

@@ -26,6 +26,17 @@ pub trait Provider: Send + Sync + 'static {
     fn prewarm(&self) {}
 }
 
+/// One that several share.
+impl<P: Provider + ?Sized> Provider for Arc<P> {
+    fn stream(&self, request: ModelRequest) -> EventStream {
+        (**self).stream(request)
+    }
+
+    fn prewarm(&self) {
+        (**self).prewarm();
+    }
+}
+
 /// A stream of an answer.
 pub type EventStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ProviderError>> + Send>>;
 
@@ -52,7 +63,8 @@ pub struct ModelRequest {
 }
 
 /// One step of an answer. Text is provisional until [`ModelEvent::Finished`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ModelEvent {
     /// More text of the block at this index of the reply.
     TextDelta {

@@ -78,3 +78,7 @@ pub mod tools {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/toolkit.md")]
 struct Guide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/replay.md")]
+struct ReplayGuide;

@@ -1,12 +1,13 @@
-//! Model providers: dialects, transport, server-sent events, the scripted model.
+//! Model providers: dialects, transport, server-sent events, the scripted model, cassettes.
 //!
 //! A provider is two halves: a pure dialect (a folder here: a request to bytes, bytes to events)
-//! and the transport. Read in this order: `anthropic`, `transport`, `sse`, then the catalogue.
+//! and the transport. Read in this order: `anthropic`, `transport`, `sse`, the catalogue, `cassette`.
 //!
 //! Invariant: a vendor's JSON types stay in its folder; nothing here retries or reads the
 //! environment.
 
 pub mod anthropic;
+pub mod cassette;
 pub mod catalogue;
 pub mod models;
 pub mod scripted;

@@ -35,3 +35,8 @@ pub use run::{
 };
 pub use schema::{InputSchema, Object, Schema, SchemaError};
 pub use toolset::{Binding, DuplicateTool, ToolFunction, ToolMetadata, Toolset};
+
+/// Records what a model is asked and what it answers, and plays it again.
+pub use heeler_providers::cassette::{Cassette, CassetteError};
+/// Knows what is secret, for [`Cassette::secrets`] and [`layers::redaction`].
+pub use heeler_secrets::Secrets;

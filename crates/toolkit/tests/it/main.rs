@@ -4,6 +4,7 @@
 
 mod agent;
 mod ask;
+mod cassette;
 mod context;
 mod door;
 mod extract;

@@ -16,9 +16,10 @@ mod tests;
 
 pub use confine::{Sandbox, probe};
 pub use environment::Environment;
+pub use heeler_providers::NamedModel;
 pub use heeler_secrets::Secrets;
 pub use home::home_folder;
-pub use model::{ModelChoice, NamedModel};
+pub use model::ModelChoice;
 pub use permission::{Explained, Permission, SettingsFiles, keep_rule, settings_files};
 pub use prompt::system_prompt;
 pub use setup::{Assembly, Setup, SetupError, open_store};

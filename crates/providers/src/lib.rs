@@ -1,7 +1,7 @@
 //! Model providers: dialects, transport, server-sent events, the scripted model, cassettes.
 //!
 //! A provider is two halves: a pure dialect (a folder here: a request to bytes, bytes to events)
-//! and the transport. Read in this order: `anthropic`, `transport`, `sse`, the catalogue, `cassette`.
+//! and the transport. Read in this order: `anthropic`, `transport`, `sse`, the catalogue, `cassette`, `named`.
 //!
 //! Invariant: a vendor's JSON types stay in its folder; nothing here retries or reads the
 //! environment.
@@ -10,10 +10,12 @@ pub mod anthropic;
 pub mod cassette;
 pub mod catalogue;
 pub mod models;
+mod named;
 pub mod scripted;
 mod secret;
 pub mod sse;
 mod transport;
 
 pub use anthropic::{Anthropic, AnthropicSettings};
+pub use named::{NameError, NamedModel};
 pub use secret::Secret;

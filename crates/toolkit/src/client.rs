@@ -12,7 +12,7 @@ use heeler_core::{
     Usage,
 };
 use heeler_engine::{OsEntropy, Parts, SystemClock};
-use heeler_providers::catalogue;
+use heeler_providers::{NameError, NamedModel, catalogue};
 use heeler_sessions::{QueuedRecorder, Recorder};
 use heeler_turn::retry;
 
@@ -70,6 +70,9 @@ pub enum ClientError {
     /// There is no model's name.
     #[error("a client needs a model's name, such as {}", catalogue::DEFAULT_MODEL)]
     NoModel,
+    /// Nobody answers to a model's name: there is none of it, or its key is missing.
+    #[error(transparent)]
+    Name(#[from] NameError),
 }
 
 impl Client {
@@ -80,6 +83,30 @@ impl Client {
     /// Without a name.
     pub fn new(provider: impl Provider, model: impl Into<String>) -> Result<Self, ClientError> {
         Self::shared(Arc::new(provider), model)
+    }
+
+    /// A client as the environment says: the model of `HEELER_MODEL`, else of `ANTHROPIC_MODEL`, else
+    /// heeler's default. With `script:PATH` a [scripted model](crate::testing::scripted) answers.
+    ///
+    /// # Errors
+    /// When there is no such model, or `ANTHROPIC_API_KEY` (or `ANTHROPIC_AUTH_TOKEN`) is missing.
+    pub fn from_env() -> Result<Self, ClientError> {
+        Self::find(None)
+    }
+
+    /// A client of a model by its name: `anthropic/NAME`, a bare Claude name, or `script:PATH`. The
+    /// key and the address come from the environment.
+    ///
+    /// # Errors
+    /// When there is no such model, or its key is missing.
+    pub fn named(model: impl AsRef<str>) -> Result<Self, ClientError> {
+        Self::find(Some(model.as_ref()))
+    }
+
+    fn find(model: Option<&str>) -> Result<Self, ClientError> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let model = NamedModel::find(model, variable, Arc::new(SystemClock))?;
+        Self::shared(model.provider, model.name)
     }
 
     /// As [`Client::new`], with a provider that others use as well.

@@ -6,13 +6,14 @@ mod project;
 use std::fmt::Display;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use heeler_assembly::{
     Assembly, Environment, ModelChoice, NamedModel, Permission, SettingsFiles, Setup, open_store,
 };
 use heeler_core::{Event, Input, Limits, Rule, RuleEffect, TurnOutcome};
-use heeler_engine::{Seen, Session};
+use heeler_engine::{Seen, Session, SystemClock};
 use heeler_sandbox::ProbeLine;
 use heeler_script::Script;
 
@@ -70,7 +71,7 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
     let setup = Setup {
         environment,
         workspace: workspace.to_owned(),
-        model: ModelChoice::Ready(Box::new(NamedModel::scripted(script))),
+        model: ModelChoice::Ready(NamedModel::scripted(script, Arc::new(SystemClock))),
         // Of its own making alone, so that it shows the same to everybody.
         permission: Permission { rules, files: SettingsFiles::None, ..Permission::default() },
         limits: Limits { rounds: 20, wall_millis: 300_000, ..Limits::default() },

@@ -23,6 +23,9 @@ pub struct Entry {
 }
 
 /// One thing that happened.
+///
+/// What comes once a round stands in it as it is, what is longer or rare in a box: a store in memory
+/// keeps a hundred records of a session, and a journal that is read all of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "body", rename_all = "snake_case")]
 pub enum Record {
@@ -40,13 +43,13 @@ pub enum Record {
         messages: Vec<Message>,
     },
     /// A user's input that starts a turn, or joins the queue when one runs.
-    Input(Input),
+    Input(Box<Input>),
     /// A model request is about to be sent.
     ModelStarted(ModelStarted),
     /// A model answered.
     ModelReplied(Box<ModelReplied>),
     /// A model request failed.
-    ModelFailed(ModelFailed),
+    ModelFailed(Box<ModelFailed>),
     /// A call was looked up and checked.
     CallPlanned(Box<CallPlanned>),
     /// A call is about to run.
@@ -65,15 +68,15 @@ pub enum Record {
         millis: u64,
     },
     /// Somebody is asked.
-    PermissionAsked(PermissionAsked),
+    PermissionAsked(Box<PermissionAsked>),
     /// Somebody answered.
-    PermissionDecided(PermissionDecided),
+    PermissionDecided(Box<PermissionDecided>),
     /// A rule saved for later sessions, or granted by a person outside a prompt.
-    RuleGranted(Rule),
+    RuleGranted(Box<Rule>),
     /// Hooks had something to say.
     HookAnswered(Box<HookAnswered>),
     /// An input waits for the next safe point of the running turn.
-    SteeringQueued(SteeringQueued),
+    SteeringQueued(Box<SteeringQueued>),
     /// A waiting input was taken back.
     SteeringTakenBack {
         /// Which one.
@@ -87,9 +90,9 @@ pub enum Record {
     /// A compaction begins; what arrives later goes after its cut.
     CompactionStarted(CompactionStarted),
     /// The head of the conversation became a summary.
-    Compacted(Compacted),
+    Compacted(Box<Compacted>),
     /// A compaction gave nothing.
-    CompactionFailed(CompactionFailed),
+    CompactionFailed(Box<CompactionFailed>),
     /// The conversation was cut back without a model.
     Trimmed(Trimmed),
     /// A turn ended.
@@ -520,12 +523,12 @@ mod tests {
             Record::Opened(Opened { incarnation: 1, build: "0".into() }),
             Record::LimitsChanged(settings.limits),
             Record::SettingsChanged(settings),
-            Record::Input(Input { blocks: Vec::new(), origin: InputOrigin::default() }),
+            Record::Input(Box::new(Input { blocks: Vec::new(), origin: InputOrigin::default() })),
             Record::CallStarted { call },
             Record::CallFinished { call, output: Box::default(), millis: 0 },
             Record::SteeringTakenBack { id },
             Record::Interrupted { cause: InterruptCause::Cancelled },
-            Record::CompactionFailed(CompactionFailed::because("x")),
+            Record::CompactionFailed(Box::new(CompactionFailed::because("x"))),
             Record::TurnFinished { turn: 1, outcome: TurnOutcome::Done },
             Record::TimePassed,
         ] {
@@ -533,6 +536,11 @@ mod tests {
             assert_eq!(written["kind"], record.kind(), "{written}");
             assert_eq!(serde_json::from_value::<Record>(written).unwrap(), record);
         }
+    }
+
+    #[test]
+    fn a_rare_kind_makes_no_record_longer() {
+        assert_eq!((size_of::<Record>(), size_of::<Entry>()), (48, 64));
     }
 
     #[test]

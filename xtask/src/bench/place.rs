@@ -153,7 +153,7 @@ impl Place {
             let header = SessionHeader { id: id.clone(), created: Timestamp(1), workspace };
             now(store.create(header))?;
             let lease = std::sync::Arc::new(now(store.lease(id))?);
-            let record = Record::Input(Input::text("what a person asked some time ago"));
+            let record = Record::Input(Box::new(Input::text("what a person asked some time ago")));
             let entry = Entry { seq: 1, at: Timestamp(1), record };
             now(store.append(lease, [entry].into(), Durability::Written))?;
         }

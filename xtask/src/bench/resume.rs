@@ -68,7 +68,7 @@ fn fill(place: &Place) -> Result<()> {
     let mut seq = 0;
     for turn in 1..=TURNS {
         let mut records = vec![
-            Record::Input(Input::text(format!("{turn} ").repeat(TURN_BYTES / 5))),
+            Record::Input(Box::new(Input::text(format!("{turn} ").repeat(TURN_BYTES / 5)))),
             Record::Interrupted { cause: InterruptCause::Cancelled },
             Record::TurnFinished { turn, outcome: TurnOutcome::Cancelled },
         ];
@@ -79,7 +79,7 @@ fn fill(place: &Place) -> Result<()> {
             records.push(Record::CompactionStarted(CompactionStarted { cut, cause }));
             let summary = "what was said before ".repeat(100);
             let usage = Usage::default();
-            records.push(Record::Compacted(Compacted { summary, usage, cost: None }));
+            records.push(Record::Compacted(Box::new(Compacted { summary, usage, cost: None })));
         }
         let numbered = (seq + 1..).zip(records);
         let entries: Arc<[Entry]> =

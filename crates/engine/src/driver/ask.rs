@@ -165,7 +165,7 @@ pub(super) fn decided(id: PermissionId, decision: Option<Decision>, by: String) 
     let decision = decision.unwrap_or(Decision::Deny {
         reason: Some("nobody answered the permission request".into()),
     });
-    Record::PermissionDecided(PermissionDecided { id, decision, by })
+    Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by }))
 }
 
 /// What hooks decided about a request; nothing when they leave it to others.

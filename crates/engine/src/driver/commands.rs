@@ -218,7 +218,7 @@ impl Driver {
             Decision::Always { .. } => Durability::Synced,
             _ => Durability::Written,
         };
-        let record = Record::PermissionDecided(PermissionDecided { id, decision, by });
+        let record = Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by }));
         self.write(vec![record], durability).await?;
         Ok(Ok(()))
     }

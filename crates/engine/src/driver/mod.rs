@@ -384,7 +384,7 @@ impl Driver {
         let ends = outcome.records.iter().any(|r| matches!(r, Record::TurnFinished { .. }));
         let durability = if saved || ends { Durability::Synced } else { Durability::Written };
         let judged = |record| match record {
-            Record::Compacted(compacted) => self.state.judge_summary(compacted),
+            Record::Compacted(compacted) => self.state.judge_summary(*compacted),
             other => other,
         };
         let records = outcome.records.into_iter().map(judged).collect();

@@ -104,7 +104,10 @@ impl Driver {
                 vec![Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))]
             }
             EffectKind::AskPermission { id, reason, asked: false, .. } => {
-                vec![Record::PermissionAsked(PermissionAsked { id: *id, reason: reason.clone() })]
+                vec![Record::PermissionAsked(Box::new(PermissionAsked {
+                    id: *id,
+                    reason: reason.clone(),
+                }))]
             }
             EffectKind::RunCall { call, .. } => vec![Record::CallStarted { call: *call }],
             EffectKind::Compact { cut, cause, started: false } => {
@@ -276,7 +279,9 @@ pub(super) fn panicked(effect: EffectId, text: &str) -> Outcome {
             vec![Record::CallFinished { call, output, millis: 0 }]
         }
         EffectId::Ask(request) => vec![decided(request, None, "nobody".into())],
-        EffectId::Compact(_) => vec![Record::CompactionFailed(CompactionFailed::because(text))],
+        EffectId::Compact(_) => {
+            vec![Record::CompactionFailed(Box::new(CompactionFailed::because(text)))]
+        }
         _ => vec![Record::Interrupted { cause: InterruptCause::Cancelled }],
     };
     Outcome { effect, records }

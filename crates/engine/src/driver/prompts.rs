@@ -176,14 +176,14 @@ impl Driver {
     async fn begin_heard_turn(&mut self, turn: QueuedTurn, heard: Heard) -> Result<(), StoreError> {
         let QueuedTurn { input, done } = turn;
         self.waiting.push(Waiting { turn: self.state.turns + 1, done });
-        let records = heard.and(input, Record::Input);
+        let records = heard.and(input, |input| Record::Input(Box::new(input)));
         self.write(records, Durability::Written).await
     }
 
     async fn queue_steering(&mut self, steer: Steer, heard: Heard) -> Result<(), StoreError> {
         let Steer { id, input, done } = steer;
-        let records =
-            heard.and(input, |input| Record::SteeringQueued(SteeringQueued { id, input }));
+        let records = heard
+            .and(input, |input| Record::SteeringQueued(Box::new(SteeringQueued { id, input })));
         self.write(records, Durability::Written).await?;
         let _ = done.send(());
         Ok(())

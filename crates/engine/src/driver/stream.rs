@@ -97,7 +97,7 @@ impl Driver {
         let wait = self.parts.retry.next_wait(attempt, &error, self.parts.entropy.next());
         let now = self.parts.clock.now();
         let usage = draft.usage();
-        let record = Record::ModelFailed(ModelFailed {
+        let record = Record::ModelFailed(Box::new(ModelFailed {
             turn,
             round,
             attempt,
@@ -106,7 +106,7 @@ impl Driver {
             retry_at: wait.map(|millis| now.plus(millis)),
             usage,
             cost: self.state.settings.model.prices.map(|prices| prices.cost(&usage)),
-        });
+        }));
         self.write(vec![record], Durability::Written).await
     }
 

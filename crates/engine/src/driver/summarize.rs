@@ -78,9 +78,9 @@ impl Summary {
         let cost = self.prices.map(|prices| prices.cost(&usage));
         if summary.trim().is_empty() {
             let error = "the model gave an empty summary".into();
-            return Record::CompactionFailed(CompactionFailed { error, usage, cost });
+            return Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }));
         }
-        Record::Compacted(Compacted { summary: summary.trim().to_owned(), usage, cost })
+        Record::Compacted(Box::new(Compacted { summary: summary.trim().to_owned(), usage, cost }))
     }
 }
 
@@ -102,7 +102,7 @@ fn with_words(mut request: ModelRequest, context: &[String]) -> ModelRequest {
 }
 
 fn failed(error: impl Into<String>) -> Record {
-    Record::CompactionFailed(CompactionFailed::because(error))
+    Record::CompactionFailed(Box::new(CompactionFailed::because(error)))
 }
 
 async fn ask(provider: &dyn Provider, request: ModelRequest) -> Result<Reply, ProviderError> {

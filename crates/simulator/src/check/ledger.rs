@@ -183,7 +183,7 @@ impl Ledger {
                 self.policy_moved(true);
             }
             Record::RuleGranted(rule) => {
-                self.grants.push(rule.clone());
+                self.grants.push((**rule).clone());
                 self.policy_moved(false);
             }
             Record::EpochStarted(epoch) => {

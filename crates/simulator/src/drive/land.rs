@@ -73,7 +73,7 @@ impl World<'_> {
         let error = ProviderError::new(kind, "it failed");
         let random = u64::from(self.chance.below(u32::MAX)) << 32;
         let wait = self.scene.retry.next_wait(attempt, &error, random);
-        Some(Record::ModelFailed(ModelFailed {
+        Some(Record::ModelFailed(Box::new(ModelFailed {
             turn,
             round,
             attempt,
@@ -82,12 +82,14 @@ impl World<'_> {
             retry_at: wait.map(|millis| Timestamp(self.now).plus(millis)),
             usage,
             cost: self.state.settings.model.prices.map(|prices| prices.cost(&usage)),
-        }))
+        })))
     }
 
     fn summary_record(&self, summary: &Result<Reply, String>) -> Record {
         match summary {
-            Err(error) => Record::CompactionFailed(CompactionFailed::because(error.as_str())),
+            Err(error) => {
+                Record::CompactionFailed(Box::new(CompactionFailed::because(error.as_str())))
+            }
             Ok(reply) => self.state.judge_summary(Compacted {
                 summary: reply.blocks.iter().filter_map(Block::as_text).collect(),
                 usage: reply.usage,
@@ -140,5 +142,5 @@ pub(super) fn decided(
 ) -> Option<Record> {
     let EffectId::Ask(id) = id else { return None };
     let decision = decision.unwrap_or(heeler_core::Decision::Deny { reason: None });
-    Some(Record::PermissionDecided(PermissionDecided { id, decision, by: by.into() }))
+    Some(Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by: by.into() })))
 }

@@ -79,7 +79,7 @@ impl World<'_> {
                 }
                 match self.next_input() {
                     // A driver without a queue of its own leaves it to the machine.
-                    Some(input) if self.chance.percent(50) => vec![Record::Input(input)],
+                    Some(input) if self.chance.percent(50) => vec![Record::Input(Box::new(input))],
                     input => {
                         self.queue.extend(input);
                         vec![]
@@ -110,7 +110,7 @@ impl World<'_> {
                     Some(tool) if self.chance.percent(40) => Some(scene::rule_against(&tool)),
                     _ => scene::rule(effect, self.chance),
                 };
-                rule.map(Record::RuleGranted).into_iter().collect()
+                rule.map(|rule| Record::RuleGranted(Box::new(rule))).into_iter().collect()
             }
             Fault::Limits => {
                 let limits = scene::limits(self.chance);
@@ -153,7 +153,7 @@ impl World<'_> {
             _ => vec![Block::text(format!("{} please", id.0))],
         };
         let input = Input { blocks, origin: heeler_core::InputOrigin::default() };
-        let queued = Record::SteeringQueued(SteeringQueued { id, input });
+        let queued = Record::SteeringQueued(Box::new(SteeringQueued { id, input }));
         let twice = act == Fault::SteerTwice;
         if twice { vec![queued.clone(), queued] } else { vec![queued] }
     }
@@ -191,7 +191,7 @@ impl World<'_> {
     pub(super) fn say_next(&mut self) -> Result<bool, Stop> {
         let Some(input) = self.next_input() else { return Ok(false) };
         self.is_active = true;
-        self.write(vec![Record::Input(input)], Durability::Written)?;
+        self.write(vec![Record::Input(Box::new(input))], Durability::Written)?;
         Ok(true)
     }
 
@@ -201,7 +201,8 @@ impl World<'_> {
             Some(id) => {
                 let decision = people::decision(self.chance);
                 let by = "person".into();
-                let record = Record::PermissionDecided(PermissionDecided { id, decision, by });
+                let record =
+                    Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by }));
                 self.write(vec![record], Durability::Written)?;
                 Ok(true)
             }
@@ -235,7 +236,7 @@ impl World<'_> {
             _ => Durability::Written,
         };
         let answer = |decision, by: &str| {
-            Record::PermissionDecided(PermissionDecided { id, decision, by: by.into() })
+            Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by: by.into() }))
         };
         let mut records = vec![answer(decision, "person")];
         if act == Fault::ApproveTwice {

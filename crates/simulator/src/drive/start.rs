@@ -56,7 +56,10 @@ impl World<'_> {
                 vec![Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))]
             }
             EffectKind::AskPermission { id, reason, asked: false, .. } => {
-                vec![Record::PermissionAsked(PermissionAsked { id: *id, reason: reason.clone() })]
+                vec![Record::PermissionAsked(Box::new(PermissionAsked {
+                    id: *id,
+                    reason: reason.clone(),
+                }))]
             }
             EffectKind::RunCall { call, .. } => vec![Record::CallStarted { call: *call }],
             EffectKind::Compact { cut, cause, started: false } => {
@@ -179,7 +182,7 @@ impl World<'_> {
     pub(super) fn begin_queued_turn(&mut self) -> Result<(), Stop> {
         while self.state.turn.is_none() {
             let Some(input) = self.queue.pop_front() else { break };
-            self.write(vec![Record::Input(input)], Durability::Written)?;
+            self.write(vec![Record::Input(Box::new(input))], Durability::Written)?;
         }
         Ok(())
     }

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_line_is_one_object_with_its_checksums_last() {
         check(
-            Record::Input(Input::text("hi\n")),
+            Record::Input(Box::new(Input::text("hi\n"))),
             expect![[r#"
                 {"seq":7,"at":1234,"v":1,"kind":"input","body":{"blocks":[{"text":{"text":"hi\n"}}],"origin":{}},"prev":"00000000000000000000000000000000","sum":"47511e2748bcaade213643fa7ab6270b"}
             "#]],
@@ -211,8 +211,10 @@ mod tests {
     fn what_could_not_be_read_back_is_not_written() {
         let encode_blocks = |blocks| {
             let input = Input { blocks, origin: Default::default() };
-            let record =
-                Record::SteeringQueued(SteeringQueued { id: SteeringId("s".to_owned()), input });
+            let record = Record::SteeringQueued(Box::new(SteeringQueued {
+                id: SteeringId("s".to_owned()),
+                input,
+            }));
             let entry = Entry { seq: 1, at: Timestamp(0), record };
             encode(&mut Vec::new(), &entry, Sum::UNKNOWN).map(|_| ())
         };

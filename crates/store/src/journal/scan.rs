@@ -222,7 +222,7 @@ mod tests {
         let (bytes, mut sum) = encode_header(&header).unwrap();
         let mut lines = vec![bytes];
         for seq in 1..=4 {
-            let record = Record::Input(Input::text(format!("text {seq}")));
+            let record = Record::Input(Box::new(Input::text(format!("text {seq}"))));
             let mut line = Vec::new();
             sum = encode(&mut line, &Entry { seq, at: Timestamp(0), record }, sum).unwrap();
             lines.push(line);

@@ -87,7 +87,9 @@ mod tests {
         };
         let (mut bytes, mut sum) = encode_header(&header).unwrap();
         let opened = Record::Opened(Opened { incarnation: 1, build: "1".to_owned() });
-        for (seq, record) in [(1, opened), (2, record), (3, Record::Input(Input::text("later")))] {
+        for (seq, record) in
+            [(1, opened), (2, record), (3, Record::Input(Box::new(Input::text("later"))))]
+        {
             sum = encode(&mut bytes, &Entry { seq, at: Timestamp(0), record }, sum).unwrap();
         }
         bytes.truncate(HEAD_BYTES);
@@ -97,14 +99,17 @@ mod tests {
     #[test]
     fn a_title_is_the_beginning_of_the_first_input() {
         check(Record::TimePassed, "later");
-        check(Record::Input(Input::text("fix\n  the \"bug\"")), "fix the \"bug\"");
+        check(Record::Input(Box::new(Input::text("fix\n  the \"bug\""))), "fix the \"bug\"");
         let long = "\u{1}é😀".repeat(100);
         let cut: String = long.chars().take(79).chain(['…']).collect();
-        check(Record::Input(Input::text(&long)), &cut);
-        check(Record::Input(Input::text(long.repeat(100))), &cut);
+        check(Record::Input(Box::new(Input::text(&long))), &cut);
+        check(Record::Input(Box::new(Input::text(long.repeat(100)))), &cut);
         let image = Block::RedactedThinking(heeler_core::RedactedThinking { data: "x".repeat(9) });
         check(
-            Record::Input(Input { blocks: vec![image, Block::text("look")], ..Input::text("") }),
+            Record::Input(Box::new(Input {
+                blocks: vec![image, Block::text("look")],
+                ..Input::text("")
+            })),
             "look",
         );
         // A record longer than what a list reads hides what comes after it.

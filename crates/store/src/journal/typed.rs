@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn older_versions_are_read_as_todays() {
-        let hi = || Ok(Record::Input(Input::text("hi")));
+        let hi = || Ok(Record::Input(Box::new(Input::text("hi"))));
         check("input", 1, Some(r#"{"text":"hi"}"#), hi());
         check("input", 2, Some(r#"{"texts":["hi"]}"#), hi());
         check("input", 3, Some(r#"{"blocks":[{"text":{"text":"hi"}}]}"#), hi());

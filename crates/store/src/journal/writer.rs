@@ -404,7 +404,7 @@ mod tests {
     fn from_a_known_place_only_the_tail_is_read() {
         let disk = disk();
         let (mut writer, _) = open(&disk).unwrap();
-        let text = Record::Input(Input::text("x".repeat(1000)));
+        let text = Record::Input(Box::new(Input::text("x".repeat(1000))));
         let step = |seqs: std::ops::Range<Seq>| -> Vec<Entry> {
             seqs.map(|seq| Entry { record: text.clone(), ..entry(seq) }).collect()
         };
@@ -445,7 +445,7 @@ mod tests {
         let disk = disk();
         let (mut writer, _) = open(&disk).unwrap();
         let text = "x".repeat(super::super::LINE_BYTES_MAX);
-        let long = Entry { record: Record::Input(Input::text(text)), ..entry(2) };
+        let long = Entry { record: Record::Input(Box::new(Input::text(text))), ..entry(2) };
         let refused = writer.append(&[entry(1), long], Written);
         assert!(matches!(refused, Err(AppendError::Line(2, LineError::Size))), "{refused:?}");
         assert_eq!(append(&mut writer, &[1], Written), "Written");

@@ -118,7 +118,7 @@ fn heeler_listed(store: &FileStore) {
 fn a_journal_cut_at_any_byte_keeps_every_whole_record_and_goes_on() {
     let bench = Bench::new();
     let texts = ["", "short", "é\n\"😀\"", "a longer text of a few more words"];
-    let records = texts.map(|text| Record::Input(Input::text(text)));
+    let records = texts.map(|text| Record::Input(Box::new(Input::text(text))));
     let entries = numbered([Record::TimePassed].into_iter().chain(records).collect());
     let bytes = bench.write(&entries);
     let header_length = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;

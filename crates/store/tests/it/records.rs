@@ -24,7 +24,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
         settings().prop_map(|settings| Record::SettingsChanged(Box::new(settings))),
         limits().prop_map(Record::LimitsChanged),
         epoch().prop_map(|epoch| Record::EpochStarted(Box::new(epoch))),
-        input().prop_map(Record::Input),
+        input().prop_map(|input| Record::Input(Box::new(input))),
         history_given(),
         model(),
         call(),
@@ -215,7 +215,7 @@ fn model() -> impl Strategy<Value = Record> {
         .prop_map(|([turn, round, attempt], kind, message, retry_at, usage, cost)| {
             let retry_at = retry_at.map(Timestamp);
             let failed = ModelFailed { turn, round, attempt, kind, message, retry_at, usage, cost };
-            Record::ModelFailed(failed)
+            Record::ModelFailed(Box::new(failed))
         });
     prop_oneof![started, replied, failed]
 }
@@ -274,12 +274,13 @@ fn permission() -> impl Strategy<Value = Record> {
         option::of(text()).prop_map(|reason| Decision::DenyAndStop { reason }),
     ];
     prop_oneof![
-        (id(), reason)
-            .prop_map(|(id, reason)| Record::PermissionAsked(PermissionAsked { id, reason })),
+        (id(), reason).prop_map(|(id, reason)| Record::PermissionAsked(Box::new(
+            PermissionAsked { id, reason }
+        ))),
         (id(), decision, text()).prop_map(|(id, decision, by)| {
-            Record::PermissionDecided(PermissionDecided { id, decision, by })
+            Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by }))
         }),
-        rule().prop_map(Record::RuleGranted),
+        rule().prop_map(|rule| Record::RuleGranted(Box::new(rule))),
     ]
 }
 
@@ -314,7 +315,7 @@ fn steering() -> impl Strategy<Value = Record> {
     let id = || text().prop_map(SteeringId);
     prop_oneof![
         (id(), input())
-            .prop_map(|(id, input)| Record::SteeringQueued(SteeringQueued { id, input })),
+            .prop_map(|(id, input)| Record::SteeringQueued(Box::new(SteeringQueued { id, input }))),
         id().prop_map(|id| Record::SteeringTakenBack { id }),
     ]
 }
@@ -326,10 +327,10 @@ fn compaction() -> impl Strategy<Value = Record> {
             Record::CompactionStarted(CompactionStarted { cut, cause })
         }),
         (text(), usage(), cost()).prop_map(|(summary, usage, cost)| {
-            Record::Compacted(Compacted { summary, usage, cost })
+            Record::Compacted(Box::new(Compacted { summary, usage, cost }))
         }),
         (text(), usage(), cost()).prop_map(|(error, usage, cost)| {
-            Record::CompactionFailed(CompactionFailed { error, usage, cost })
+            Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
         }),
         any::<[u64; 3]>().prop_map(|[cut, said_chars_max, result_chars_max]| {
             Record::Trimmed(Trimmed { cut, said_chars_max, result_chars_max })

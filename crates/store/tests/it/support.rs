@@ -25,7 +25,7 @@ pub(crate) fn header(text: &str) -> SessionHeader {
 }
 
 pub(crate) fn entry(seq: Seq) -> Entry {
-    let record = Record::Input(Input::text(format!("text {seq}")));
+    let record = Record::Input(Box::new(Input::text(format!("text {seq}"))));
     Entry { seq, at: Timestamp(2000 + seq), record }
 }
 

@@ -52,17 +52,17 @@ impl State {
     pub fn judge_summary(&self, compacted: Compacted) -> Record {
         let Some(Compaction { cut, cause: CompactionCause::Automatic, .. }) = self.compaction
         else {
-            return Record::Compacted(compacted);
+            return Record::Compacted(Box::new(compacted));
         };
         let before = self.estimate();
         let summary = compact::summary_message(&compacted.summary);
         let after = self.estimate_summarized(cut, &summary);
         if after.saturating_add(fit::gain_min(before)) <= before || is_on(Bug::WorthlessSummary) {
-            return Record::Compacted(compacted);
+            return Record::Compacted(Box::new(compacted));
         }
         let Compacted { usage, cost, .. } = compacted;
         let error = words::summary_gains_too_little(before, after);
-        Record::CompactionFailed(CompactionFailed { error, usage, cost })
+        Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
     }
 
     pub(super) fn on_compacted(&mut self, compacted: &Compacted, out: &mut Announcer) {

@@ -214,7 +214,7 @@ impl State {
             Record::PermissionAsked(asked) => self.on_permission_asked(asked, out),
             Record::PermissionDecided(decided) => self.on_permission_decided(decided, out),
             Record::RuleGranted(rule) => {
-                self.grants.push(rule.clone());
+                self.grants.push((**rule).clone());
                 self.judge_again(out);
             }
             Record::HookAnswered(answered) => self.on_hook_answered(answered, out),

@@ -149,7 +149,7 @@ fn a_real_tokenizer_replaces_the_estimate() {
     settings.estimate.chars_per_token = 1;
     let records = [
         Record::SettingsChanged(Box::new(settings)),
-        Record::Input(Input::text("three little words")),
+        Record::Input(Box::new(Input::text("three little words"))),
     ];
     for (seq, record) in (1..).zip(records) {
         state.apply(&Entry { seq, at: Timestamp(0), record });

@@ -201,7 +201,7 @@ fn a_rule_a_person_gives_can_forbid_too() {
 
     let mut play = crate::door::Play::of("user go\nreply call bash make | call bash ls");
     let rule = Rule::parse("bash(make:*)", RuleEffect::Deny, "person").unwrap();
-    play.write(Record::RuleGranted(rule));
+    play.write(Record::RuleGranted(Box::new(rule)));
     play.line("done 0 runs already");
     play.line("done 1 a b");
     play.line("reply call bash make");

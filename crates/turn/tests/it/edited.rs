@@ -196,7 +196,7 @@ fn an_answer_to_an_earlier_request_is_none_to_a_later_one() {
     let mut first = open;
     first.answered_before = 0;
     let (decision, by) = (Decision::Once, "late".to_owned());
-    play.write(Record::PermissionDecided(PermissionDecided { id: first, decision, by }));
+    play.write(Record::PermissionDecided(Box::new(PermissionDecided { id: first, decision, by })));
     assert_eq!(play.state.view().permissions[0].id, open);
     assert_eq!((open.to_string().as_str(), play.state.misfits), ("1.1.0+1", 1));
 }

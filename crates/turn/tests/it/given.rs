@@ -135,7 +135,10 @@ fn it_comes_before_all_else_or_not_at_all() {
     write(&mut state, Record::HistoryGiven { messages: messages.clone() });
     assert_eq!((state.history.len(), state.misfits, state.turn.is_some()), (1, 0, false));
     // An input without words lets the model answer what was given.
-    write(&mut state, Record::Input(Input { blocks: Vec::new(), origin: Default::default() }));
+    write(
+        &mut state,
+        Record::Input(Box::new(Input { blocks: Vec::new(), origin: Default::default() })),
+    );
     assert_eq!((state.history.len(), state.turn.is_some()), (1, true));
     assert!(!state.pending().is_empty());
     write(&mut state, Record::HistoryGiven { messages });

@@ -29,7 +29,7 @@ fn replied(turn: u32, round: u32, attempt: u32) -> Record {
 }
 
 fn failed(turn: u32, round: u32, attempt: u32) -> Record {
-    Record::ModelFailed(ModelFailed {
+    Record::ModelFailed(Box::new(ModelFailed {
         turn,
         round,
         attempt,
@@ -38,7 +38,7 @@ fn failed(turn: u32, round: u32, attempt: u32) -> Record {
         retry_at: None,
         usage: Usage::default(),
         cost: None,
-    })
+    }))
 }
 
 fn planned(call: CallId) -> Record {
@@ -52,12 +52,12 @@ fn finished(call: CallId) -> Record {
 
 fn asked(call: CallId) -> Record {
     let reason = PermissionReason::Repeated(3);
-    Record::PermissionAsked(PermissionAsked { id: PermissionId::first(call), reason })
+    Record::PermissionAsked(Box::new(PermissionAsked { id: PermissionId::first(call), reason }))
 }
 
 fn decided(call: CallId) -> Record {
     let (id, by) = (PermissionId::first(call), "late".into());
-    Record::PermissionDecided(PermissionDecided { id, decision: Decision::Once, by })
+    Record::PermissionDecided(Box::new(PermissionDecided { id, decision: Decision::Once, by }))
 }
 
 fn compaction(cut: u64) -> Record {
@@ -65,7 +65,11 @@ fn compaction(cut: u64) -> Record {
 }
 
 fn compacted() -> Record {
-    Record::Compacted(Compacted { summary: "late".into(), usage: Usage::default(), cost: None })
+    Record::Compacted(Box::new(Compacted {
+        summary: "late".into(),
+        usage: Usage::default(),
+        cost: None,
+    }))
 }
 
 fn trimmed(cut: u64) -> Record {

@@ -95,7 +95,7 @@ fn a_failure_that_was_billed_is_told_and_one_that_was_not_is_not() {
         };
         let mut state = play.state.clone();
         let mut out = Announcer::collecting();
-        let record = Record::ModelFailed(failed);
+        let record = Record::ModelFailed(Box::new(failed));
         state.apply_announcing(&Entry { seq: state.seq + 1, at: state.now, record }, &mut out);
         let events = out.into_events();
         let usage = events.iter().filter(|event| matches!(event, Event::Usage { .. })).count();

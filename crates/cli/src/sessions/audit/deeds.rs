@@ -207,18 +207,15 @@ fn denial(entry: &Entry, call: &Call) -> Option<String> {
     if let Some(by) = text.strip_prefix(NOT_ALLOWED) {
         let by = by.trim_end_matches('.');
         return Some(match &entry.record {
-            Record::PermissionDecided(PermissionDecided { decision, by: who, .. })
-                if is_denial(decision) =>
-            {
-                format!("{by} (decision of {who})")
+            Record::PermissionDecided(decided) if is_denial(&decided.decision) => {
+                format!("{by} (decision of {})", decided.by)
             }
             _ => by.to_owned(),
         });
     }
     match &entry.record {
-        Record::PermissionDecided(PermissionDecided { id: asked, decision, by })
-            if asked.call == call.id =>
-        {
+        Record::PermissionDecided(decided) if decided.id.call == call.id => {
+            let PermissionDecided { decision, by, .. } = &**decided;
             match decision {
                 Decision::Deny { reason } | Decision::DenyAndStop { reason } => {
                     let reason = reason.as_deref().map(str::trim).filter(|r| !r.is_empty());
@@ -308,7 +305,7 @@ mod tests {
         let mut records = vec![
             Record::Opened(Opened { incarnation: 1, build: String::new() }),
             Record::SettingsChanged(Box::new(Settings { policy, ..Settings::default() })),
-            Record::Input(Input::text("go")),
+            Record::Input(Box::new(Input::text("go"))),
             Record::ModelStarted(started),
             Record::ModelReplied(Box::new(ModelReplied {
                 turn,
@@ -329,14 +326,14 @@ mod tests {
             })));
             let reason = PermissionReason::Policy(String::new());
             let id = PermissionId::first(id(index));
-            records.push(Record::PermissionAsked(PermissionAsked { id, reason }));
+            records.push(Record::PermissionAsked(Box::new(PermissionAsked { id, reason })));
         }
         records
     }
 
     fn decided(index: u32, decision: Decision) -> Record {
         let (id, by) = (PermissionId::first(id(index)), "terminal".to_owned());
-        Record::PermissionDecided(PermissionDecided { id, decision, by })
+        Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by }))
     }
 
     fn finished(index: u32) -> Record {
@@ -431,7 +428,7 @@ mod tests {
             let calls = ["one", "two", "three"].map(str::to_owned).to_vec();
             let reason = PermissionReason::LeavePlan { calls, more: 0 };
             let id = PermissionId::first(id(0));
-            records.push(Record::PermissionAsked(PermissionAsked { id, reason }));
+            records.push(Record::PermissionAsked(Box::new(PermissionAsked { id, reason })));
             records.push(decided(0, decision));
             records.into_iter().map(Some).collect()
         };

@@ -152,12 +152,14 @@ impl Play {
                 settings::change(&mut self.settings, rest);
                 Record::SettingsChanged(Box::new(self.settings.clone()))
             }
-            "user" => Record::Input(Input::text(rest)),
-            "large" => Record::Input(Input::text("y".repeat(rest.parse().expect("a length")))),
-            "steer" => Record::SteeringQueued(SteeringQueued {
+            "user" => Record::Input(Box::new(Input::text(rest))),
+            "large" => {
+                Record::Input(Box::new(Input::text("y".repeat(rest.parse().expect("a length")))))
+            }
+            "steer" => Record::SteeringQueued(Box::new(SteeringQueued {
                 id: SteeringId(first.into()),
                 input: Input::text(tail),
-            }),
+            })),
             "unsteer" => Record::SteeringTakenBack { id: SteeringId(rest.into()) },
             "reply" => self.reply(rest),
             "lost" => self.lost(first, tail, 0),
@@ -192,7 +194,7 @@ impl Play {
                     context: Vec::new(),
                 }))
             }
-            "grant" => Record::RuleGranted(allow_rule(rest)),
+            "grant" => Record::RuleGranted(Box::new(allow_rule(rest))),
             "interrupt" => Record::Interrupted { cause: InterruptCause::Cancelled },
             "wall" => Record::Interrupted { cause: InterruptCause::WallTime },
             "compact" => {
@@ -202,7 +204,9 @@ impl Play {
             }
             "summary" => self.summary(rest.into()),
             "verbose" => self.summary("z".repeat(rest.parse().expect("a length"))),
-            "no" => Record::CompactionFailed(CompactionFailed::because("no summary came")),
+            "no" => {
+                Record::CompactionFailed(Box::new(CompactionFailed::because("no summary came")))
+            }
             _ => panic!("`{word}` is no line of a script"),
         }
     }
@@ -261,7 +265,7 @@ impl Play {
         let (turn, round, attempt) = self.last;
         let kind: ProviderErrorKind = serde_json::from_value(kind.into()).expect("a kind");
         let wait: Option<u64> = some(wait).map(|millis| millis.parse().expect("milliseconds"));
-        Record::ModelFailed(ModelFailed {
+        Record::ModelFailed(Box::new(ModelFailed {
             turn,
             round,
             attempt: attempt - attempts_ago,
@@ -270,7 +274,7 @@ impl Play {
             retry_at: wait.map(|millis| Timestamp(self.now + millis)),
             usage: Usage::default(),
             cost: None,
-        })
+        }))
     }
 
     fn finished(&self, index: &str, output: ToolOutput) -> Record {
@@ -282,7 +286,7 @@ impl Play {
         let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
         let asks = calls.into_iter().find(|asks| asks.id == call);
         let id = asks.map_or(PermissionId::first(call), |asks| asks.permission_id());
-        Record::PermissionDecided(PermissionDecided { id, decision, by: "person".into() })
+        Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by: "person".into() }))
     }
 
     fn id(&self, index: &str) -> CallId {
@@ -411,7 +415,7 @@ pub(crate) fn first_record(state: &State, effect: &Effect) -> Option<Record> {
             Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
         }
         EffectKind::AskPermission { id, reason, asked: false, .. } => {
-            Record::PermissionAsked(PermissionAsked { id: *id, reason: reason.clone() })
+            Record::PermissionAsked(Box::new(PermissionAsked { id: *id, reason: reason.clone() }))
         }
         EffectKind::RunCall { call, .. } => Record::CallStarted { call: *call },
         EffectKind::Compact { cut, cause, started: false } => {

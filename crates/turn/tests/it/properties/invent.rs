@@ -27,7 +27,7 @@ pub(super) fn record(dice: &mut Dice) -> Record {
         }
         2 => Record::LimitsChanged(Limits { rounds: small(dice), ..Limits::default() }),
         3 => Record::EpochStarted(Box::new(epoch(dice))),
-        4 => Record::Input(input(dice)),
+        4 => Record::Input(Box::new(input(dice))),
         5..=7 => Record::ModelStarted(ModelStarted {
             turn: small(dice),
             round: small(dice),
@@ -43,7 +43,7 @@ pub(super) fn record(dice: &mut Dice) -> Record {
             reply: reply(dice),
             cost: dice.pick(&[None, Some(Cost(u64::MAX))]),
         })),
-        11 => Record::ModelFailed(ModelFailed {
+        11 => Record::ModelFailed(Box::new(ModelFailed {
             turn: small(dice),
             round: small(dice),
             attempt: small(dice),
@@ -52,7 +52,7 @@ pub(super) fn record(dice: &mut Dice) -> Record {
             retry_at: dice.pick(&[None, Some(Timestamp(5000)), Some(Timestamp(u64::MAX))]),
             usage: usage(dice),
             cost: None,
-        }),
+        })),
         12 | 13 => {
             let name = dice.pick(&["note", "write", "jump"]);
             let argument = dice.pick(&["a", "b", "hook-deny", "hook-stop", "hook-allow"]);
@@ -70,18 +70,18 @@ pub(super) fn record(dice: &mut Dice) -> Record {
             output: Box::new(ToolOutput { content: blocks(dice), ..ToolOutput::default() }),
             millis: large(dice),
         },
-        17 => Record::PermissionAsked(PermissionAsked {
+        17 => Record::PermissionAsked(Box::new(PermissionAsked {
             id: PermissionId::first(call(dice)),
             reason: match dice.below(2) {
                 0 => PermissionReason::Repeated(small(dice)),
                 _ => PermissionReason::LeavePlan { calls: Vec::new(), more: small(dice) },
             },
-        }),
-        18 => Record::PermissionDecided(PermissionDecided {
+        })),
+        18 => Record::PermissionDecided(Box::new(PermissionDecided {
             id: PermissionId::first(call(dice)),
             decision: decision(dice),
             by: String::new(),
-        }),
+        })),
         _ => rarer(dice),
     }
 }
@@ -91,9 +91,9 @@ fn rarer(dice: &mut Dice) -> Record {
     match dice.below(13) {
         11 => Record::HistoryGiven { messages: messages(dice) },
         10 => Record::HookAnswered(Box::new(hook_answered(dice))),
-        0 => Record::RuleGranted(world::rule(dice)),
+        0 => Record::RuleGranted(Box::new(world::rule(dice))),
         1 => Record::SteeringTakenBack { id },
-        2 => Record::SteeringQueued(SteeringQueued { id, input: input(dice) }),
+        2 => Record::SteeringQueued(Box::new(SteeringQueued { id, input: input(dice) })),
         3 => Record::Interrupted {
             cause: dice.pick(&[InterruptCause::Cancelled, InterruptCause::WallTime]),
         },
@@ -101,12 +101,12 @@ fn rarer(dice: &mut Dice) -> Record {
             cut: large(dice),
             cause: dice.pick(&[CompactionCause::Automatic, CompactionCause::Manual]),
         }),
-        6 => Record::Compacted(Compacted {
+        6 => Record::Compacted(Box::new(Compacted {
             summary: dice.pick(&["", "So far."]).into(),
             usage: usage(dice),
             cost: None,
-        }),
-        7 => Record::CompactionFailed(CompactionFailed::default()),
+        })),
+        7 => Record::CompactionFailed(Box::new(CompactionFailed::default())),
         8 => Record::TurnFinished {
             turn: small(dice),
             outcome: dice.pick(&[

@@ -106,7 +106,7 @@ impl Run {
             7 => self.change_settings(dice),
             8 => self.write(Record::TimePassed),
             9 => self.compact(),
-            10 => self.write(Record::RuleGranted(world::rule(dice))),
+            10 => self.write(Record::RuleGranted(Box::new(world::rule(dice)))),
             11 => self.steer("again".into()),
             12 => self.heard(HookEvent::UserPromptSubmit, None, "deny"),
             _ => self.work(dice),
@@ -132,7 +132,7 @@ impl Run {
     pub(super) fn input(&mut self) {
         self.said += 1;
         let text = format!("[said {}]", self.said);
-        self.write(Record::Input(Input::text(text)));
+        self.write(Record::Input(Box::new(Input::text(text))));
     }
 
     fn heard(&mut self, event: HookEvent, call: Option<CallId>, wish: &str) {
@@ -144,7 +144,7 @@ impl Run {
         self.said += 1;
         let id = if id.is_empty() { format!("s{}", self.said) } else { id };
         let input = Input::text(format!("[said {}]", self.said));
-        self.write(Record::SteeringQueued(SteeringQueued { id: SteeringId(id), input }));
+        self.write(Record::SteeringQueued(Box::new(SteeringQueued { id: SteeringId(id), input })));
     }
 
     fn take_back(&mut self, dice: &mut Dice) {
@@ -244,7 +244,7 @@ impl Run {
                 id, reason: PermissionReason::LeavePlan { .. }, ..
             } => {
                 let (decision, by) = (self.world.plan_decision(*id), "somebody".into());
-                Record::PermissionDecided(PermissionDecided { id: *id, decision, by })
+                Record::PermissionDecided(Box::new(PermissionDecided { id: *id, decision, by }))
             }
             EffectKind::AskPermission { id, .. }
                 if let Some(verdict) = self.world.permission_hook(id.call) =>
@@ -261,11 +261,11 @@ impl Run {
                     _ => self.world.decision(*id, name),
                 };
                 let decided = PermissionDecided { id: *id, decision, by: "somebody".into() };
-                Record::PermissionDecided(decided)
+                Record::PermissionDecided(Box::new(decided))
             }
             EffectKind::Compact { .. } if dice.below(4) == 3 => {
                 let error = "no luck".into();
-                Record::CompactionFailed(CompactionFailed { error, usage, cost })
+                Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
             }
             EffectKind::Compact { .. } => {
                 let summary = dice.pick(&["So far.", &"and so on ".repeat(50)]).to_owned();
@@ -302,7 +302,7 @@ impl Run {
             let retry_at = kind.is_transient().then_some(Timestamp(self.now + 1000));
             let message = "it failed".into();
             let failed = ModelFailed { turn, round, attempt, kind, message, retry_at, usage, cost };
-            return Record::ModelFailed(failed);
+            return Record::ModelFailed(Box::new(failed));
         }
         let mut reply = self.world.reply(turn, round);
         reply.usage = usage;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::ModelSettings;
+use heeler_core::{ModelSettings, Provider};
 use heeler_engine::SystemClock;
 use heeler_providers::{NamedModel, catalogue};
 
@@ -21,6 +21,18 @@ pub enum ModelChoice {
 }
 
 impl ModelChoice {
+    /// Who asks the model, and what is known of it.
+    ///
+    /// # Errors
+    /// When there is no such model, or it cannot be asked: no key, a script that cannot be read.
+    pub fn ready(
+        self,
+        environment: &Environment,
+    ) -> Result<(ModelSettings, Arc<dyn Provider>), SetupError> {
+        let NamedModel { name, provider } = self.find(environment)?;
+        Ok((settings(name), provider))
+    }
+
     pub(crate) fn find(self, environment: &Environment) -> Result<NamedModel, SetupError> {
         let name = match self {
             Self::Ready(model) => return Ok(model),

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Sessions(arguments) => sessions::run(&arguments),
         Command::Show(arguments) => sessions::show(&arguments),
         Command::Audit(arguments) => sessions::audit(&arguments),
+        Command::Replay(arguments) => sessions::replay(&arguments),
         Command::Permissions(arguments) => permissions::run(&arguments),
         Command::Doctor { json } => doctor::run(json),
         Command::Completions { shell } => completions::print(shell),

@@ -15,12 +15,15 @@ mod hooks;
 mod log;
 mod parts;
 mod pipeline;
+mod replay;
 mod session;
 mod sync;
 mod toolset;
 
 pub use clock::{OsEntropy, SystemClock};
+pub use heeler_turn::replay::Divergence;
 pub use log::{Cursor, Seen};
 pub use parts::Parts;
+pub use replay::{ReplayError, ReplayModel, Replayed, replay};
 pub use session::{DecideError, OpenError, Session, SessionError, Turn};
 pub use toolset::{DuplicateTool, Toolset};

@@ -17,6 +17,7 @@ pub mod fit;
 pub mod history;
 pub mod limits;
 pub mod pending;
+pub mod replay;
 pub mod request;
 pub mod retry;
 pub mod schedule;

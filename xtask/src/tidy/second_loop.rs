@@ -24,9 +24,10 @@ enum Sign {
 /// A file or folder where a sign may be found, and why.
 type Listed = (Sign, &'static str, &'static str);
 
-const LISTED: [Listed; 9] = [
+const LISTED: [Listed; 10] = [
     (Sign::Due, "crates/engine/src/driver/", "the loop"),
     (Sign::Ask, "crates/engine/src/driver/", "the loop, and the one question of a compaction"),
+    (Sign::Due, "crates/turn/src/replay.rs", "says whether a record was due, and performs nothing"),
     (Sign::Due, "crates/simulator/src/drive/", "drives the shipped machine in virtual time"),
     (Sign::Due, "crates/simulator/src/live/", "counts what was due when a fault came"),
     (Sign::Due, "crates/simulator/src/check/", "compares what is due in two folds"),

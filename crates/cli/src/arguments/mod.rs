@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Show(ShowArguments),
     /// Check a session's journal, and list what was done and what allowed it
     Audit(AuditArguments),
+    /// Play a session again and show where it comes out otherwise; nothing is run
+    Replay(ReplayArguments),
     /// Say what may run here and why, and trust this folder's own settings
     Permissions(PermissionsArguments),
     /// Look at this machine: what confines commands here, and what is missing
@@ -195,6 +197,32 @@ pub(crate) struct AuditArguments {
     /// Look for keys and passwords in all that is stored of the session instead
     #[arg(long)]
     pub(crate) secrets: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `replay`.
+#[derive(Args)]
+#[command(
+    after_help = "Without --model its recorded answers are given, and what heeler decides has to come out as\n\
+                  it is recorded. With one, each request is made again and sent to it (which costs what it\n\
+                  costs): it may use other words, but not other calls. Results of calls come from the\n\
+                  journal. The session stays as it is.\n\n\
+                  Exit code: 0 when all comes again, 1 where it does not, 2 when it cannot be played,\n\
+                  5 when the model cannot be reached."
+)]
+pub(crate) struct ReplayArguments {
+    /// The session's id, or the beginning of it
+    #[arg(value_parser = id())]
+    pub(crate) id: String,
+    /// Begin with this record; those before it are taken as they are
+    #[arg(long, value_name = "SEQ", default_value_t = 1)]
+    #[arg(value_parser = Text(value_parser!(u64).range(1..)))]
+    pub(crate) from: u64,
+    /// Ask this model: anthropic/NAME, a Claude name, or script:PATH
+    #[arg(long, value_name = "MODEL", value_parser = text())]
+    pub(crate) model: Option<String>,
     /// Print one JSON object instead
     #[arg(long)]
     pub(crate) json: bool,

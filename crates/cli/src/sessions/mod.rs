@@ -1,9 +1,10 @@
-//! `heeler sessions`, `heeler show` and `heeler audit`.
+//! `heeler sessions`, `heeler show`, `heeler audit` and `heeler replay`.
 
 mod audit;
 mod delete;
 mod export;
 mod list;
+mod replay;
 mod request;
 mod show;
 
@@ -12,7 +13,9 @@ use heeler_assembly::{Environment, open_store};
 use heeler_core::{SessionId, SessionStore};
 use heeler_store::FileStore;
 
-use crate::arguments::{AuditArguments, SessionsArguments, SessionsCommand, ShowArguments};
+use crate::arguments::{
+    AuditArguments, ReplayArguments, SessionsArguments, SessionsCommand, ShowArguments,
+};
 use crate::exit::Exit;
 
 /// How many sessions are named when an id is ambiguous.
@@ -61,6 +64,17 @@ pub(crate) fn audit(arguments: &AuditArguments) -> Result<Exit> {
             return audit::secrets::print(&store, &id, &environment, form, out);
         }
         audit::print(&store, id, form, out).await
+    })
+}
+
+/// Runs `heeler replay`.
+pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Exit> {
+    let environment = Environment::of_this_process();
+    let store = open_store(&environment)?;
+    let out = &mut std::io::stdout().lock();
+    block_on(async {
+        let id = find(&store, &arguments.id).await?;
+        replay::print(&store, id, arguments, &environment, out).await
     })
 }
 

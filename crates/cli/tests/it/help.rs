@@ -25,6 +25,7 @@ fn help() {
               sessions     List, export or delete the stored sessions
               show         Show a session: what was said, what was run, what it cost
               audit        Check a session's journal, and list what was done and what allowed it
+              replay       Play a session again and show where it comes out otherwise; nothing is run
               permissions  Say what may run here and why, and trust this folder's own settings
               doctor       Look at this machine: what confines commands here, and what is missing
               completions  Print completions for a shell, such as for `source <(heeler completions bash)`
@@ -123,6 +124,31 @@ fn help_of_the_rest() {
             Exit code: 0 when the journal is as it was written, 1 when it is damaged.
             With --secrets: 0 when none is found, else 1.
         "#]],
+    );
+    check(
+        &["replay", "--help"],
+        expect![[r#"
+        Play a session again and show where it comes out otherwise; nothing is run
+
+        Usage: heeler replay [OPTIONS] <ID>
+
+        Arguments:
+          <ID>  The session's id, or the beginning of it
+
+        Options:
+              --from <SEQ>     Begin with this record; those before it are taken as they are [default: 1]
+              --model <MODEL>  Ask this model: anthropic/NAME, a Claude name, or script:PATH
+              --json           Print one JSON object instead
+          -h, --help           Print help
+
+        Without --model its recorded answers are given, and what heeler decides has to come out as
+        it is recorded. With one, each request is made again and sent to it (which costs what it
+        costs): it may use other words, but not other calls. Results of calls come from the
+        journal. The session stays as it is.
+
+        Exit code: 0 when all comes again, 1 where it does not, 2 when it cannot be played,
+        5 when the model cannot be reached.
+    "#]],
     );
     check(
         &["show", "--help"],

@@ -42,6 +42,8 @@ mod processes;
 #[cfg(test)]
 mod reach;
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
 mod repository;
 #[cfg(test)]
 mod request;

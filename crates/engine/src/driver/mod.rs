@@ -13,6 +13,7 @@ mod hooks;
 mod open;
 mod perform;
 mod prompts;
+mod question;
 mod running;
 mod stream;
 mod summarize;
@@ -36,6 +37,7 @@ pub(crate) use commands::Command;
 use eager::EagerCalls;
 use perform::Spawned;
 use prompts::Prompts;
+pub(crate) use question::Question;
 use running::Running;
 use stream::ModelStream;
 

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use futures::StreamExt;
 use heeler_core::{
-    Block, CancellationToken, Clock, Compacted, CompactionCause, CompactionFailed, EffectId,
-    Entropy, HookEvent, HookMoment, HookOutcome, HookVerdict, ModelEvent, ModelRequest, Outcome,
-    Prices, Provider, ProviderError, ProviderErrorKind, Record, Reply, RequestMessage,
+    Block, CancellationToken, Compacted, CompactionCause, CompactionFailed, EffectId, HookEvent,
+    HookMoment, HookOutcome, HookVerdict, ModelRequest, Outcome, Prices, Record, Reply,
+    RequestMessage,
 };
-use heeler_turn::{limits, retry};
+use heeler_turn::limits;
 
 use super::Driver;
+use super::question::Question;
 use crate::hooks::answered;
 
 impl Driver {
@@ -19,13 +19,13 @@ impl Driver {
         let cut = usize::try_from(cut).unwrap_or(usize::MAX);
         let output_max = limits::summary_output_max(&self.state.settings);
         let request = self.state.summary_request(cut, output_max);
-        let summary = Summary {
+        let question = Question {
             provider: Arc::clone(&self.parts.provider),
             clock: Arc::clone(&self.parts.clock),
             entropy: Arc::clone(&self.parts.entropy),
             retry: self.parts.retry,
-            prices: self.state.settings.model.prices,
         };
+        let summary = Summary { question, prices: self.state.settings.model.prices };
         let moment = HookMoment::PreCompact { cause };
         let asker = self.asker_for(HookEvent::PreCompact, moment.subject());
         self.spawn(id, CancellationToken::new(), async move {
@@ -48,26 +48,15 @@ impl Driver {
 }
 
 struct Summary {
-    provider: Arc<dyn Provider>,
-    clock: Arc<dyn Clock>,
-    entropy: Arc<dyn Entropy>,
-    retry: retry::Policy,
+    question: Question,
     prices: Option<Prices>,
 }
 
 impl Summary {
     async fn record(&self, request: ModelRequest) -> Record {
-        let mut attempt = 1;
-        loop {
-            let error = match ask(self.provider.as_ref(), request.clone()).await {
-                Ok(reply) => return self.take(&reply),
-                Err(error) => error,
-            };
-            let Some(wait) = self.retry.next_wait(attempt, &error, self.entropy.next()) else {
-                return failed(error.message);
-            };
-            self.clock.sleep_until(self.clock.now().plus(wait)).await;
-            attempt += 1;
+        match self.question.ask(request).await {
+            Ok(reply) => self.take(&reply),
+            Err(error) => failed(error.message),
         }
     }
 
@@ -103,14 +92,4 @@ fn with_words(mut request: ModelRequest, context: &[String]) -> ModelRequest {
 
 fn failed(error: impl Into<String>) -> Record {
     Record::CompactionFailed(Box::new(CompactionFailed::because(error)))
-}
-
-async fn ask(provider: &dyn Provider, request: ModelRequest) -> Result<Reply, ProviderError> {
-    let mut stream = provider.stream(request);
-    while let Some(step) = stream.next().await {
-        if let ModelEvent::Finished(reply) = step? {
-            return Ok(reply);
-        }
-    }
-    Err(ProviderError::new(ProviderErrorKind::Format, "the summary ended before it was whole"))
 }

@@ -24,6 +24,7 @@ mod permission;
 mod plan;
 mod prompt;
 mod providers;
+mod replay;
 mod slow_readers;
 mod steering;
 mod turns;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::Expect;
 use heeler_core::TurnOutcome;
-use heeler_engine::Parts;
+use heeler_engine::{Parts, replay};
 use heeler_testkit::transcript;
 use heeler_turn::State;
 
@@ -139,4 +139,6 @@ async fn assert_promises(stage: &Stage, state: &State, outcomes: &[TurnOutcome])
     let mut replayed = State::new();
     journal.entries.iter().for_each(|entry| replayed.apply(entry));
     assert_eq!((replayed.view(), replayed.misfits), (state.view(), 0), "the journal says else");
+    let played = replay(&journal, 1, None).await.unwrap();
+    assert_eq!(played.divergence, None, "the journal does not come again");
 }

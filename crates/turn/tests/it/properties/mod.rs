@@ -9,6 +9,7 @@ mod hostile;
 mod invent;
 mod legal;
 mod order;
+mod replay;
 mod run;
 mod verdict;
 mod watch;

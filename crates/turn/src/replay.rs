@@ -120,7 +120,7 @@ impl Replay {
             }
             Record::PermissionAsked(asked) => self.due(asked, |kind| match kind {
                 EffectKind::AskPermission { id, reason, .. } if *id == asked.id => {
-                    Some(PermissionAsked { id: *id, reason: reason.clone() })
+                    Some(Box::new(PermissionAsked { id: *id, reason: reason.clone() }))
                 }
                 _ => None,
             }),

@@ -205,7 +205,8 @@ fn a_journal_that_says_else_parts_where_it_does() {
             Record::CallFinished { call, .. } => {
                 let id = heeler_core::PermissionId { call: *call, answered_before: 0 };
                 let reason = PermissionReason::Policy("why".into());
-                *record = Record::PermissionAsked(heeler_core::PermissionAsked { id, reason });
+                let asked = heeler_core::PermissionAsked { id, reason };
+                *record = Record::PermissionAsked(Box::new(asked));
                 true
             }
             _ => false,

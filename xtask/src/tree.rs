@@ -88,7 +88,7 @@ impl Tree {
     pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &File)> {
         self.all().filter(|(path, _)| {
             path.ends_with(".rs")
-                && ["bench/", "crates/", "loom/", "xtask/"]
+                && ["bench/", "crates/", "examples/", "loom/", "xtask/"]
                     .iter()
                     .any(|folder| path.starts_with(folder))
                 && !path.contains("/fixtures/")

@@ -72,6 +72,12 @@ impl ToolResult {
         }
     }
 
+    /// All of its text, concatenated.
+    #[must_use]
+    pub fn text_content(&self) -> String {
+        self.content.iter().filter_map(Block::as_text).collect()
+    }
+
     /// A call's failure, in words the model can act on.
     pub fn error(tool_use_id: impl Into<String>, text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(tool_use_id, text) }

@@ -128,6 +128,18 @@ impl Client {
         Ok(Self { provider, settings: Arc::new(settings) })
     }
 
+    /// The same client with something around its provider, such as a [`Cassette`](crate::Cassette).
+    ///
+    /// # Errors
+    /// Those of `wrap`.
+    pub fn wrap_provider<P: Provider, E>(
+        &self,
+        wrap: impl FnOnce(Arc<dyn Provider>) -> Result<P, E>,
+    ) -> Result<Self, E> {
+        let provider = Arc::new(wrap(self.provider())?);
+        Ok(Self { provider, settings: Arc::clone(&self.settings) })
+    }
+
     /// The same client for another model of its provider.
     ///
     /// # Errors

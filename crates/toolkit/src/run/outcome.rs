@@ -47,11 +47,11 @@ impl RunResult {
 }
 
 /// A run that did not come to the model's final answer. What it did until then is its `result`.
+/// Its text says everything, so it has no source that a chain of causes would repeat.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{kind} (model call {iteration})")]
 pub struct RunError {
     /// Why.
-    #[source]
     pub kind: RunErrorKind,
     /// The model call in which it happened, from 0.
     pub iteration: u32,
@@ -67,7 +67,6 @@ pub enum RunErrorKind {
     #[error("{error}{}", told_attempts(*attempts))]
     Provider {
         /// The last failure.
-        #[source]
         error: ProviderError,
         /// How often the request was sent.
         attempts: u32,
@@ -89,7 +88,7 @@ pub enum RunErrorKind {
     Cancelled,
     /// The history could not be trimmed.
     #[error("the history could not be trimmed: {0}")]
-    Context(#[source] ContextError),
+    Context(ContextError),
     /// There is nothing to answer: the history is empty, or ends with the model's own words.
     #[error("the history ends with nothing to answer; add a message of the user")]
     NothingToAnswer,

@@ -13,7 +13,7 @@ mod journal;
 mod memory;
 
 pub use failing::FailingStore;
-pub use file::{CHECKPOINT_BYTES_MAX, FileStore, SPILL_BYTES_MAX};
+pub use file::{CHECKPOINT_BYTES_MAX, FileStore, SPILL_BYTES_MAX, read_journal};
 pub use journal::{DAMAGE_MAX, HEADER_BYTES_MAX, LINE_BYTES_MAX, RECORD_DEPTH_MAX};
 pub use memory::MemoryStore;
 

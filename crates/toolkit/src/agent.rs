@@ -4,11 +4,11 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use heeler_core::{Limits, Message, ToolError, ToolOutput};
+use heeler_core::{Limits, Message, Provider, ToolError, ToolOutput};
 
 use crate::{
-    Binding, Client, ContextManager, Run, RunError, RunResult, RunStream, SchemaError, ToolSource,
-    tool,
+    Binding, Client, ContextManager, Layer, Run, RunError, RunResult, RunStream, SchemaError,
+    ToolSource, tool,
 };
 
 /// A client with a system prompt, tools and limits; plain data, cheap to clone. It keeps no
@@ -105,6 +105,14 @@ impl Agent {
     pub fn step_stream(&self, history: impl IntoIterator<Item = Message>) -> RunStream {
         let run = Run { history: history.into_iter().collect(), ..self.template.clone() };
         self.client.run_stream(run)
+    }
+
+    /// The same agent with another provider, and each tool with another function. It waits for nothing
+    /// and tells no recorder.
+    pub(crate) fn replaying(&self, provider: Arc<dyn Provider>, tools: &dyn Layer) -> Self {
+        let mut template = self.template.clone();
+        template.tools = template.tools.now().wrap(&[tools]).into();
+        Self { client: self.client.replaying(provider), template }
     }
 
     /// The agent as a tool of another one: it is given a task, begins with nothing else, and answers

@@ -259,6 +259,14 @@ impl Client {
         RunStream::new(self.clone(), run)
     }
 
+    /// The same client with another provider; it waits for nothing and tells no recorder.
+    pub(crate) fn replaying(&self, provider: Arc<dyn Provider>) -> Self {
+        let client = self.without_recorder().with(|settings| {
+            (settings.retry.base_millis, settings.retry.cap_millis) = (0, 0);
+        });
+        Self { provider, ..client }
+    }
+
     pub(crate) fn provider(&self) -> Arc<dyn Provider> {
         Arc::clone(&self.provider)
     }

@@ -19,9 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::{StreamExt, stream};
-use heeler_core::{
-    Difference, EventStream, ModelRequest, Provider, ProviderError, ProviderErrorKind,
-};
+use heeler_core::{EventStream, ModelRequest, Provider, ProviderError, ProviderErrorKind};
 use heeler_secrets::Secrets;
 
 pub use line::{Exchange, ExchangeEnd};
@@ -149,13 +147,13 @@ impl Cassette {
         }
     }
 
-    /// Where a request that was asked first parted from what is recorded, with the number of the
-    /// exchange it was nearest to; `None` when all were the same so far.
+    /// Why the first request that is not recorded is not: which recorded one it was nearest to, and
+    /// where it differs. `None` when all were recorded so far.
     #[must_use]
-    pub fn difference(&self) -> Option<(u32, Difference)> {
+    pub fn mismatch(&self) -> Option<String> {
         match &self.mode {
             Mode::Record { .. } => None,
-            Mode::Replay(played) => lock(played).difference(),
+            Mode::Replay(played) => lock(played).mismatch(),
         }
     }
 }

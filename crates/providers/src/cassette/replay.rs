@@ -5,9 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use heeler_core::{
-    Difference, Message, ModelEvent, ProviderError, ProviderErrorKind, ToolDefinition,
-};
+use heeler_core::{Message, ModelEvent, ProviderError, ProviderErrorKind, ToolDefinition};
 
 use super::line::{ExchangeLine, Line, VERSION};
 use super::{Asked, CASSETTE_BYTES_MAX, CassetteError, Exchange, ExchangeEnd};
@@ -147,7 +145,7 @@ pub(super) struct Played {
     is_played: Vec<bool>,
     /// How many requests came.
     came: u32,
-    difference: Option<(u32, Difference)>,
+    mismatch: Option<String>,
 }
 
 type Steps = Vec<Result<ModelEvent, ProviderError>>;
@@ -155,15 +153,15 @@ type Steps = Vec<Result<ModelEvent, ProviderError>>;
 impl Played {
     pub(super) fn new(exchanges: Vec<Exchange>) -> Self {
         let is_played = vec![false; exchanges.len()];
-        Self { exchanges, is_played, came: 0, difference: None }
+        Self { exchanges, is_played, came: 0, mismatch: None }
     }
 
     pub(super) fn remaining(&self) -> usize {
         self.is_played.iter().filter(|is_played| !**is_played).count()
     }
 
-    pub(super) fn difference(&self) -> Option<(u32, Difference)> {
-        self.difference.clone()
+    pub(super) fn mismatch(&self) -> Option<String> {
+        self.mismatch.clone()
     }
 
     /// The answer to a request, or why there is none.
@@ -171,12 +169,16 @@ impl Played {
         self.came = self.came.saturating_add(1);
         let mut waiting = self.exchanges.iter().zip(&self.is_played);
         let same = waiting.position(|(exchange, is_played)| !is_played && exchange.asked == *asked);
-        let Some(at) = same else { return Err(self.refuse(asked)) };
+        let Some(at) = same else {
+            let why = self.refuse(asked);
+            self.mismatch.get_or_insert_with(|| why.clone());
+            return Err(why);
+        };
         self.is_played[at] = true;
         Ok(steps(&self.exchanges[at]))
     }
 
-    fn refuse(&mut self, asked: &Asked) -> String {
+    fn refuse(&self, asked: &Asked) -> String {
         let came = self.came;
         if let Some(same) = self.exchanges.iter().find(|exchange| exchange.asked == *asked) {
             let number = same.number;
@@ -197,12 +199,10 @@ impl Played {
             return format!("request {came} is not recorded");
         };
         let rest = if is_left { "" } else { " (all that is recorded was played)" };
-        let text = format!(
+        format!(
             "request {came} is not recorded; it differs from recorded request {number}{rest} \
              {difference}"
-        );
-        self.difference.get_or_insert((*number, difference));
-        text
+        )
     }
 }
 

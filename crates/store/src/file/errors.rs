@@ -99,6 +99,22 @@ pub(super) fn scan(id: &SessionId, path: &Path, error: ScanError) -> StoreError 
     }
 }
 
+/// A file could not be read as a journal.
+pub(super) fn export(path: &Path, error: ScanError) -> StoreError {
+    let shown = path.display();
+    match error {
+        ScanError::Io(error) => refused("read", path, error),
+        ScanError::Header(HeaderError::Newer(version)) => StoreError::new(
+            StoreErrorKind::Newer,
+            format!("`{shown}` has format {version} of a newer heeler; update heeler to read it"),
+        ),
+        ScanError::Header(HeaderError::Missing | HeaderError::Damaged(_)) => StoreError::new(
+            StoreErrorKind::Damaged,
+            format!("`{shown}` is no journal; `heeler sessions export ID` prints one"),
+        ),
+    }
+}
+
 /// A journal could not be opened for appending.
 pub(super) fn open(id: &SessionId, path: &Path, error: OpenError) -> StoreError {
     match error {

@@ -11,7 +11,8 @@ mod owned;
 mod place;
 mod spill;
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -52,6 +53,16 @@ impl FileStore {
     pub fn journal_path(&self, id: &SessionId) -> PathBuf {
         self.place.journal(id)
     }
+}
+
+/// Reads a journal from a file of any name, such as what `heeler sessions export` printed.
+///
+/// # Errors
+/// When it cannot be read or is no journal. What of it cannot be read is told in its damage.
+pub fn read_journal(path: impl AsRef<Path>) -> Result<Journal, StoreError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(|error| errors::refused("open", path, error))?;
+    latest(&file, None).map_err(|error| errors::export(path, error))
 }
 
 impl SessionStore for FileStore {
@@ -224,11 +235,7 @@ fn read_latest(place: &Place, id: &SessionId, format: Option<&str>) -> Result<La
 }
 
 /// A journal under another session's name would be continued under a wrong identity.
-fn check_name(
-    id: &SessionId,
-    path: &std::path::Path,
-    header: &SessionHeader,
-) -> Result<(), StoreError> {
+fn check_name(id: &SessionId, path: &Path, header: &SessionHeader) -> Result<(), StoreError> {
     if header.id == *id {
         return Ok(());
     }

@@ -42,6 +42,14 @@ impl ToolRegistry {
 }
 
 impl ToolSource {
+    /// The tools as they are now.
+    pub(crate) fn now(&self) -> Toolset {
+        match self {
+            Self::Fixed(tools) => tools.clone(),
+            Self::Registry(registry) => registry.tools(),
+        }
+    }
+
     /// Gives the parts of a session its tools.
     pub(crate) fn fill(&self, parts: &mut Parts) {
         match self {

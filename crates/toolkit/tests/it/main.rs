@@ -9,6 +9,7 @@ mod context;
 mod door;
 mod extract;
 mod layers;
+mod recorded;
 mod recorder;
 mod run;
 mod toolset;

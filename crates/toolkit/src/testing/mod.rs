@@ -1,4 +1,6 @@
-//! What tests need: a model that plays a script, and a call without a loop.
+//! What tests need: a model that plays a script, a call without a loop, and recorded sessions.
+
+mod recorded;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +13,7 @@ use heeler_engine::SystemClock;
 use heeler_providers::models;
 use heeler_providers::scripted::Scripted;
 pub use heeler_script::{Script, ScriptError};
+pub use recorded::{Comparison, Recorded, RecordedError, recorded};
 
 use crate::{Binding, Client, ClientError};
 

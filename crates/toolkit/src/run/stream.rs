@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use heeler_core::{
-    Block, CallId, Clock, Envelope, Event, Message, ProviderError, Role, SessionHeader, SessionId,
+    Block, CallId, CancellationToken, Clock, Envelope, Event, Message, ProviderError, Role, SessionHeader, SessionId,
     ToolResult, TurnOutcome,
 };
 use heeler_engine::{Cursor, Parts, Seen, Session, Turn};
 use heeler_sessions::TurnId;
+use tokio::task::JoinSet;
 
 use super::journal::{RunJournal, Watch};
 use super::provider::RunProvider;
@@ -97,7 +98,7 @@ pub enum RunEvent {
 }
 
 /// A run as it happens. It begins when it is first read; then it goes on whether or not it is read, and
-/// is cancelled when it is dropped. A token that was given with the run is heeded while it is read.
+/// is cancelled when it is dropped, or when the token that was given with it is.
 pub struct RunStream(Pin<Box<dyn Stream<Item = RunEvent> + Send>>);
 
 impl RunStream {
@@ -167,6 +168,8 @@ struct Going {
     run: Run,
     given: usize,
     due: VecDeque<RunEvent>,
+    /// Waits for the caller's token, whether or not anybody reads; ends with the run.
+    _stop: Option<JoinSet<()>>,
 }
 
 impl Going {
@@ -214,8 +217,9 @@ impl Going {
         });
         let turn = session.resume();
         let given = view.messages.len();
+        let stop = stop(&session, run.cancel.take()).await;
         let (clock, due) = (Arc::clone(client.clock()), VecDeque::new());
-        Ok(Self { session, turn, cursor, watch, clock, run, given, due })
+        Ok(Self { session, turn, cursor, watch, clock, run, given, due, _stop: stop })
     }
 
     async fn next(&mut self) -> RunEvent {
@@ -225,10 +229,6 @@ impl Going {
             }
             tokio::select! {
                 biased;
-                () = cancelled(&self.run) => {
-                    self.run.cancel = None;
-                    self.session.cancel().await;
-                }
                 Some(seen) = self.cursor.next() => self.due.extend(told(seen)),
                 outcome = &mut self.turn => {
                     while let Some(seen) = self.cursor.try_next() {
@@ -286,11 +286,20 @@ impl Going {
     }
 }
 
-async fn cancelled(run: &Run) {
-    match &run.cancel {
-        Some(cancel) => cancel.cancelled().await,
-        None => std::future::pending().await,
+/// Cancels the turn once the token is.
+async fn stop(session: &Session, token: Option<CancellationToken>) -> Option<JoinSet<()>> {
+    let token = token?;
+    if token.is_cancelled() {
+        // At once: a short run would be over before a task begins.
+        session.cancel().await;
+        return None;
     }
+    let (session, mut stop) = (session.clone(), JoinSet::new());
+    stop.spawn(async move {
+        token.cancelled().await;
+        session.cancel().await;
+    });
+    Some(stop)
 }
 
 /// What a reader of the run is told.

@@ -4,6 +4,7 @@
 
 mod agent;
 mod ask;
+mod cancel;
 mod cassette;
 mod context;
 mod door;

@@ -18,6 +18,7 @@ mod id;
 mod image;
 mod json;
 mod message;
+mod panic;
 mod policy;
 mod provider;
 mod raw;
@@ -51,6 +52,7 @@ pub use message::{
     Block, CacheMarker, Image, Message, Opaque, ProviderItem, RedactedThinking, Role, Text,
     Thinking, ToolResult, ToolUse,
 };
+pub use panic::panic_text;
 pub use policy::{
     Decision, Judgement, Mode, PermissionReason, Policy, Rule, RuleEffect, RuleError, Verdict,
 };

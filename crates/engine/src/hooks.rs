@@ -9,12 +9,11 @@ use futures::FutureExt;
 use heeler_core::{
     AgentPath, Block, Clock, Envelope, Event, HookAnswered, HookEnd, HookEvent, HookMoment,
     HookOutcome, HookRequest, HookVerdict, HookWatch, HookedCall, Hooks, Mode, Record, SessionId,
-    ToolOutput, truncate_chars,
+    ToolOutput, panic_text, truncate_chars,
 };
 use heeler_secrets::Secrets;
 
 use crate::log::EventLog;
-use crate::pipeline::panic_text;
 
 /// The most characters of one text a hook says.
 const TEXT_CHARS_MAX: usize = 64 * 1024;

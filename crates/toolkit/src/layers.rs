@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use heeler_core::{Block, RawJson, Text, ToolContext, ToolError, ToolOutput};
+use heeler_core::{Block, RawJson, Text, ToolContext, ToolError, ToolOutput, panic_text};
 use heeler_secrets::Secrets;
 
-use crate::parallel::panic_text;
 use crate::{Binding, ToolFunction};
 
 /// Something around a tool's function. A closure from a binding to a function is one.

@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use futures::{FutureExt, StreamExt};
+use heeler_core::panic_text;
 
 /// How several pieces of work run beside each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,10 +70,4 @@ where
         }
     }
     results
-}
-
-/// What a panic says.
-pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

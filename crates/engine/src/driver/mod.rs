@@ -25,7 +25,7 @@ use std::sync::Arc;
 use futures::future::OptionFuture;
 use heeler_core::{
     AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Entry, Envelope, Event, Input,
-    InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome,
+    InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome, panic_text,
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
@@ -43,7 +43,6 @@ use stream::ModelStream;
 
 use crate::bugs::{Bug, is_on};
 use crate::log::EventLog;
-use crate::pipeline::panic_text;
 use crate::{Parts, Toolset};
 
 /// Owns a session.

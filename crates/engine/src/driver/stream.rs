@@ -5,14 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use futures::{FutureExt, StreamExt};
 use heeler_core::{
     Durability, Effect, EffectId, EventStream, InterruptCause, ModelEvent, ModelFailed,
-    ModelReplied, ProviderError, ProviderErrorKind, Record, Reply, StoreError,
+    ModelReplied, ProviderError, ProviderErrorKind, Record, Reply, StoreError, panic_text,
 };
 
 use super::eager::EagerCalls;
 use super::{Driver, wrong};
 use crate::bugs::{Bug, is_on};
 use crate::draft::Draft;
-use crate::pipeline::{CANCEL_GRACE_MILLIS, panic_text};
+use crate::pipeline::CANCEL_GRACE_MILLIS;
 
 /// An answer that is being streamed.
 pub(super) struct ModelStream {

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use futures::FutureExt;
 use heeler_core::{
     Block, Clock, HookedCall, RawJson, Record, Spill, Tool, ToolContext, ToolError, ToolOutput,
+    panic_text,
 };
 use heeler_secrets::Secrets;
 
-use super::{bound, panic_text, redact};
+use super::{bound, redact};
 use crate::bugs::{Bug, is_on};
 use crate::hooks::Asker;
 

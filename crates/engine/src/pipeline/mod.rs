@@ -10,7 +10,7 @@ mod validate;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use heeler_core::{CallPlan, RawJson};
+use heeler_core::{CallPlan, RawJson, panic_text};
 
 pub(crate) use execute::{CANCEL_GRACE_MILLIS, Executed, Execution, execute};
 pub(crate) use redact::redacting;
@@ -51,10 +51,4 @@ fn unknown_tool(tools: &Toolset, name: &str) -> String {
         return format!("there is no tool called `{name}`; this conversation has no tools");
     }
     format!("there is no tool called `{name}`; the tools are {}", names.join(", "))
-}
-
-/// What a panic said.
-pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use heeler_core::{
-    Block, CallId, CancellationToken, Clock, Envelope, Event, Message, ProviderError, Role, SessionHeader, SessionId,
-    ToolResult, TurnOutcome,
+    Block, CallId, CancellationToken, Clock, Envelope, Event, Message, ProviderError, Role,
+    SessionHeader, SessionId, ToolResult, TurnOutcome,
 };
 use heeler_engine::{Cursor, Parts, Seen, Session, Turn};
 use heeler_sessions::TurnId;

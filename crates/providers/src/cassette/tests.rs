@@ -393,3 +393,29 @@ fn what_cannot_be_recorded_or_played_says_why() {
     expect!["cannot replay the cassette `FOLDER/long`: it is longer than 268435456 bytes"]
         .assert_eq(&told(Cassette::replay(long)));
 }
+
+/// Says how often it was asked.
+struct Counts(std::sync::atomic::AtomicU32);
+
+impl Provider for Counts {
+    fn stream(&self, _: ModelRequest) -> EventStream {
+        let n = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let text = ModelEvent::TextDelta { block: 0, text: n.to_string() };
+        let error = ProviderError::new(ProviderErrorKind::Server, "ended");
+        stream::iter([Ok(text), Err(error)]).boxed()
+    }
+}
+
+#[test]
+fn requests_that_ask_the_same_are_answered_as_they_were_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    let cassette = Cassette::record(&path, Counts(0.into())).unwrap();
+    let (first, second) = (cassette.stream(say("hi")), cassette.stream(say("hi")));
+    for stream in [second, first] {
+        let _: Vec<Step> = block_on(stream.collect());
+    }
+    let cassette = Cassette::replay(&path).unwrap();
+    let told = [(); 2].map(|()| pieces(&play(&cassette, say("hi"))));
+    assert_eq!(told, ["0|ended", "1|ended"]);
+}

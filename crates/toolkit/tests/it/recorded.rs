@@ -43,15 +43,17 @@ fn tools(ran: &Arc<AtomicUsize>) -> Toolset {
     Toolset::new([count(ran), finish()]).unwrap()
 }
 
-/// Two calls that ask for the same at once, a failure that passes, a second turn, a tool that ends it.
+/// Failures that pass, two calls that ask for the same at once, a second turn, a tool that ends it.
 fn replies() -> Vec<ReplySpec> {
     let twice = [
         BlockSpec::call("count", json!({"what": "sheep"})),
         BlockSpec::call("count", json!({"what": "sheep"})),
     ];
+    let busy = || ReplySpec::error(529, "overloaded_error", "busy");
     vec![
+        busy(),
         ReplySpec::blocks(twice),
-        ReplySpec::error(529, "overloaded_error", "busy"),
+        busy(),
         ReplySpec::text("Two."),
         ReplySpec::call("count", json!({"what": "goats"})),
         ReplySpec::call("finish", json!({"what": "all"})),
@@ -173,7 +175,7 @@ async fn another_description_of_a_tool_is_noticed() {
 
 #[tokio::test]
 async fn an_agent_that_stops_early_is_noticed() {
-    check(|agent| agent.rounds(1), expect!["`PATH` does not come out as it is recorded: the agent made 2 of 5 recorded requests, which ended: the run's limit of rounds is reached (model call 0)"], expect!["`PATH` does not come out as it is recorded: the agent made 2 of 5 recorded requests, which ended: the run's limit of rounds is reached (model call 0)"]).await;
+    check(|agent| agent.rounds(1), expect!["`PATH` does not come out as it is recorded: the agent made 3 of 6 recorded requests, which ended: the run's limit of rounds is reached (model call 0)"], expect!["`PATH` does not come out as it is recorded: the agent made 3 of 6 recorded requests, which ended: the run's limit of rounds is reached (model call 0)"]).await;
 }
 
 #[tokio::test]

@@ -91,11 +91,11 @@ struct Wait;
 impl Tool for Wait {
     fn definition(&self) -> ToolDefinition {
         let schema = r#"{"type":"object","properties":{"millis":{"type":"integer"}}}"#;
-        ToolDefinition {
-            name: "Wait".into(),
-            description: "Waits.".into(),
-            input_schema: RawJson::from_value(&serde_json::from_str(schema).unwrap_or_default()),
-        }
+        ToolDefinition::new(
+            "Wait",
+            "Waits.",
+            RawJson::from_value(&serde_json::from_str(schema).unwrap_or_default()),
+        )
     }
 
     fn facts(&self, _: &RawJson, _: &str) -> Facts {

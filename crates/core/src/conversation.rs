@@ -9,11 +9,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use bytes::Bytes;
 use rpds::VectorSync;
 
-use crate::{Block, Message};
+use crate::{Block, Message, RawJson};
 
 /// Messages of a stretch: a request handles a thirtieth of the conversation's length, and what is
 /// joined into one piece stays small.
 const STRETCH_MESSAGES: usize = 32;
+
+/// What every dialect calls a cache marker.
+const MARKER_NAME: &str = "cache_control";
 
 /// A message in the form requests are made of: neighbours joined, nothing empty.
 #[derive(Debug)]
@@ -45,7 +48,7 @@ impl RequestMessage {
         Self { message, is_marked, encoded: Mutex::new(None) }
     }
 
-    /// Whether a user set a cache marker on it.
+    /// Whether a user may have set a cache marker on it: on a block, or within its raw bytes.
     #[must_use]
     pub fn is_marked(&self) -> bool {
         self.is_marked
@@ -99,7 +102,7 @@ impl Stretch {
         &self.messages
     }
 
-    /// Whether a user set a cache marker in it.
+    /// Whether a user may have set a cache marker in it.
     #[must_use]
     pub fn is_marked(&self) -> bool {
         self.is_marked
@@ -244,14 +247,17 @@ impl FromIterator<Message> for RequestMessages {
 }
 
 fn is_marked(blocks: &[Block]) -> bool {
+    // In bytes of a provider's own a marker is whatever its dialect calls so; this is wide enough.
+    let may_mark = |raw: &RawJson| raw.get().contains(MARKER_NAME);
     blocks.iter().any(|block| match block {
-        Block::Text(text) => text.cache.is_some(),
+        Block::Text(text) => {
+            text.cache.is_some() || text.raw.as_ref().is_some_and(|raw| may_mark(&raw.json))
+        }
         Block::Image(image) => image.cache.is_some(),
         Block::ToolUse(call) => call.cache.is_some(),
         Block::ToolResult(result) => result.cache.is_some() || is_marked(&result.content),
-        Block::Thinking(_) | Block::RedactedThinking(_) | Block::Document(_) | Block::Opaque(_) => {
-            false
-        }
+        Block::Document(item) | Block::Opaque(item) => may_mark(&item.raw),
+        Block::Thinking(_) | Block::RedactedThinking(_) => false,
     })
 }
 
@@ -328,6 +334,12 @@ mod tests {
         let mut all: Vec<Message> = messages(STRETCH_MESSAGES + 1).collect();
         all[7].blocks.push(marked);
         assert!(is_marked(all.into_iter().collect()));
+        for (raw, expected) in [(r#"{"cache_control":{}}"#, true), (r#"{"cache":{}}"#, false)] {
+            let raw = RawJson::parse(raw).unwrap();
+            let mut all: Vec<Message> = messages(STRETCH_MESSAGES + 1).collect();
+            all[7].blocks.push(Block::Document(crate::Opaque { provider: "p".into(), raw }));
+            assert_eq!(is_marked(all.into_iter().collect()), expected);
+        }
     }
 
     #[test]

@@ -131,13 +131,21 @@ pub struct Opaque {
     pub raw: RawJson,
 }
 
-/// A provider's own bytes for a block that also has a canonical form.
+/// Bytes that only one provider reads: its own form of something that also has a canonical one, or
+/// a tool that it runs itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderItem {
-    /// The dialect that wrote it and alone may send it back.
+    /// The dialect it is written in, such as `anthropic`; it is sent to no other provider.
     pub provider: String,
     /// The bytes.
     pub json: RawJson,
+}
+
+impl ProviderItem {
+    /// An item of this dialect.
+    pub fn new(provider: impl Into<String>, json: RawJson) -> Self {
+        Self { provider: provider.into(), json }
+    }
 }
 
 /// How long a provider is asked to keep a prefix.
@@ -174,6 +182,28 @@ impl Block {
         }
     }
 
+    /// The block with a cache marker: the provider is asked to cache the prefix up to here. Text,
+    /// images, calls and results can carry one; any other block stays as it is.
+    #[must_use]
+    pub fn cached(mut self, marker: CacheMarker) -> Self {
+        if let Some(cache) = self.cache_slot() {
+            *cache = Some(marker);
+        }
+        self
+    }
+
+    fn cache_slot(&mut self) -> Option<&mut Option<CacheMarker>> {
+        match self {
+            Self::Text(text) => Some(&mut Arc::make_mut(text).cache),
+            Self::Image(image) => Some(&mut image.cache),
+            Self::ToolUse(call) => Some(&mut call.cache),
+            Self::ToolResult(result) => Some(&mut result.cache),
+            Self::Thinking(_) | Self::RedactedThinking(_) | Self::Document(_) | Self::Opaque(_) => {
+                None
+            }
+        }
+    }
+
     /// Whether the block says nothing and would be refused by a provider: white space is nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -200,6 +230,16 @@ impl Message {
     /// An assistant message of one text.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self { role: Role::Assistant, blocks: vec![Block::text(text)] }
+    }
+
+    /// The message with a cache marker on the last block that can carry one: the provider is asked
+    /// to cache the conversation up to here.
+    #[must_use]
+    pub fn cached(mut self, marker: CacheMarker) -> Self {
+        if let Some(cache) = self.blocks.iter_mut().rev().find_map(Block::cache_slot) {
+            *cache = Some(marker);
+        }
+        self
     }
 
     /// The calls of the message, in order.
@@ -240,6 +280,19 @@ mod tests {
             invalid: None,
             cache: None,
         })
+    }
+
+    #[test]
+    fn a_marker_stands_on_the_last_block_that_can_carry_one() {
+        let thinking = || Block::Thinking(Thinking { text: "hm".into(), signature: "s".into() });
+        let blocks = vec![Block::text("a"), call("1"), thinking()];
+        let message = Message { role: Role::Assistant, blocks }.cached(CacheMarker::OneHour);
+        let marked = call("1").cached(CacheMarker::OneHour);
+        assert_ne!(marked, call("1"));
+        assert_eq!(message.blocks, [Block::text("a"), marked, thinking()]);
+        assert_eq!(thinking().cached(CacheMarker::OneHour), thinking());
+        let empty = Message { role: Role::User, blocks: Vec::new() };
+        assert_eq!(empty.clone().cached(CacheMarker::FiveMinutes), empty);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::Stream;
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, Parameters, RequestMessages, StopReason, ToolDefinition, Usage};
+use crate::{Block, Parameters, ProviderItem, RequestMessages, StopReason, ToolDefinition, Usage};
 
 /// Something that answers model requests.
 ///
@@ -49,6 +49,9 @@ pub struct ModelRequest {
     pub system: Arc<str>,
     /// The tools, in the order they are sent.
     pub tools: Arc<[ToolDefinition]>,
+    /// Tools that the provider runs itself, declared verbatim behind the others. One of another
+    /// dialect is refused, not left out.
+    pub provider_tools: Arc<[ProviderItem]>,
     /// The conversation.
     pub messages: RequestMessages,
     /// How many of `messages` will stand unchanged in the next request: the place for a cache

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Block, CallId, Cost, Decision, Facts, HookEvent, HookVerdict, Limits, Message, PermissionId,
-    PermissionReason, ProviderErrorKind, RawJson, Reply, Rule, Seq, Settings, SteeringId,
-    Timestamp, ToolDefinition, ToolOutput, Usage,
+    PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Reply, Rule, Seq, Settings,
+    SteeringId, Timestamp, ToolDefinition, ToolOutput, Usage,
 };
 
 /// A record at its place in the journal.
@@ -160,6 +160,9 @@ pub struct EpochStarted {
     pub system: String,
     /// The tools, in the order they are sent.
     pub tools: Vec<ToolDefinition>,
+    /// Tools that the provider runs itself, in the order they are sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub provider_tools: Vec<ProviderItem>,
     /// The model's full name.
     pub model: String,
     /// Hash of the rendered system prompt.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Policy, Prices, RawJson};
+use crate::{CacheMarker, Policy, Prices, RawJson};
 
 /// Everything the turn machine may depend on besides what happened.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -70,6 +70,10 @@ pub struct Parameters {
     /// Whether several calls may come in one reply; the provider's default when `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_calls: Option<bool>,
+    /// Asks the provider to keep the system prompt, and what stands before it, cached so long. A
+    /// provider's dialect may mark it by itself; this says for how long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_cache: Option<CacheMarker>,
     /// Merged over the request's body, an object, for what this version does not know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extra_body: Option<RawJson>,

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Access, AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, Image, InputOrigin,
-    RawJson, Reach, SessionId,
+    Access, AgentPath, Block, BoxFuture, CacheMarker, CallId, CancellationToken, Clock, Image,
+    InputOrigin, ProviderItem, RawJson, Reach, SessionId,
 };
 
 /// Something a model can call.
@@ -46,6 +46,26 @@ pub struct ToolDefinition {
     pub description: String,
     /// JSON Schema of the input; its top type is `object`.
     pub input_schema: RawJson,
+    /// Asks the provider to cache the prefix up to here. Without effect where `raw` is set: what is
+    /// sent verbatim carries its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheMarker>,
+    /// A provider's own form of the definition, sent verbatim in its place: for tools that models
+    /// were trained on. Calls are still checked against `input_schema` and run here, by `name`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<ProviderItem>,
+}
+
+impl ToolDefinition {
+    /// A definition without a cache marker, in the form every provider has.
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input_schema: RawJson,
+    ) -> Self {
+        let (name, description) = (name.into(), description.into());
+        Self { name, description, input_schema, cache: None, raw: None }
+    }
 }
 
 /// What is true of every call of a tool; advice, never permission.

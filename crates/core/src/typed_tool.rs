@@ -36,11 +36,7 @@ pub trait TypedTool: Send + Sync + 'static {
 
 impl<T: TypedTool> Tool for T {
     fn definition(&self) -> ToolDefinition {
-        ToolDefinition {
-            name: self.name().to_owned(),
-            description: self.description().to_owned(),
-            input_schema: tool_schema::<T::Input>(),
-        }
+        ToolDefinition::new(self.name(), self.description(), tool_schema::<T::Input>())
     }
 
     fn metadata(&self) -> Metadata {
@@ -255,7 +251,7 @@ mod tests {
     #[test]
     fn a_typed_tool_keeps_its_name_its_words_and_its_metadata() {
         let tool: &dyn Tool = &Repeat;
-        let ToolDefinition { name, description, input_schema } = tool.definition();
+        let ToolDefinition { name, description, input_schema, .. } = tool.definition();
         assert_eq!((name.as_str(), description.as_str()), ("repeat", "Repeats."));
         assert_eq!(input_schema, tool_schema::<Text>());
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use heeler_core::{RawJson, Tool, ToolDefinition};
+use heeler_core::{ProviderItem, RawJson, Tool, ToolDefinition};
 use jsonschema::Validator;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -13,6 +13,7 @@ use crate::pipeline::Shape;
 #[derive(Clone, Default)]
 pub struct Toolset {
     entries: Arc<Vec<Entry>>,
+    provider_tools: Arc<[ProviderItem]>,
     hash: Arc<str>,
 }
 
@@ -45,8 +46,23 @@ impl Toolset {
             let (shape, validator) = (OnceLock::new(), OnceLock::new());
             entries.push(Entry { definition, tool, shape, validator });
         }
-        let hash = hash(&entries).into();
-        Ok(Self { entries: Arc::new(entries), hash })
+        let hash = hash(&entries, &[]).into();
+        Ok(Self { entries: Arc::new(entries), provider_tools: [].into(), hash })
+    }
+
+    /// With these tools, which the provider runs itself, behind those it has. They are told to the
+    /// model as they are; no call of theirs ever comes here.
+    #[must_use]
+    pub fn with_provider_tools(mut self, tools: impl IntoIterator<Item = ProviderItem>) -> Self {
+        self.provider_tools = self.provider_tools.iter().cloned().chain(tools).collect();
+        self.hash = hash(&self.entries, &self.provider_tools).into();
+        self
+    }
+
+    /// The tools that the provider runs itself, in order.
+    #[must_use]
+    pub fn provider_tools(&self) -> &[ProviderItem] {
+        &self.provider_tools
     }
 
     /// The tool of this name.
@@ -91,17 +107,28 @@ impl Toolset {
     }
 }
 
-fn hash(entries: &[Entry]) -> String {
-    if entries.is_empty() {
+fn hash(entries: &[Entry], provider_tools: &[ProviderItem]) -> String {
+    if entries.is_empty() && provider_tools.is_empty() {
         return String::new();
     }
     let mut hash = Sha256::new();
+    let mut add = |part: &str| {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    };
     for Entry { definition, .. } in entries {
-        let ToolDefinition { name, description, input_schema } = definition;
-        for part in [name.as_str(), description, input_schema.get()] {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
+        let ToolDefinition { name, description, input_schema, cache, raw } = definition;
+        [name.as_str(), description, input_schema.get()].into_iter().for_each(&mut add);
+        // What most tools do not have leaves the hash as it was before there was such a thing.
+        if let Some(cache) = cache {
+            add(&format!("cache {cache:?}"));
         }
+        if let Some(raw) = raw {
+            ["raw", raw.provider.as_str(), raw.json.get()].into_iter().for_each(&mut add);
+        }
+    }
+    for tool in provider_tools {
+        ["provider", tool.provider.as_str(), tool.json.get()].into_iter().for_each(&mut add);
     }
     short_hex(hash)
 }
@@ -165,5 +192,48 @@ mod tests {
     fn an_input_that_has_to_be_put_right_compiles_its_schema() {
         let calls = [("LS", r#"{"path": "."}"#), ("Read", r#"{"file_path": "a", "limit": "20"}"#)];
         assert_eq!(compiled(&calls), ["Read"]);
+    }
+
+    #[test]
+    fn whatever_a_model_is_told_otherwise_changes_the_hash() {
+        use heeler_core::CacheMarker::{FiveMinutes, OneHour};
+
+        struct Named(ToolDefinition);
+        impl Tool for Named {
+            fn definition(&self) -> ToolDefinition {
+                self.0.clone()
+            }
+
+            fn facts(&self, _: &RawJson, _: &str) -> heeler_core::Facts {
+                heeler_core::Facts::default()
+            }
+
+            fn call(
+                self: Arc<Self>,
+                _: heeler_core::ToolContext,
+                _: RawJson,
+            ) -> heeler_core::BoxFuture<Result<heeler_core::ToolOutput, heeler_core::ToolError>>
+            {
+                Box::pin(std::future::pending())
+            }
+        }
+
+        let plain = ToolDefinition::new("a", "b", RawJson::empty_object());
+        let item = |provider: &str| ProviderItem::new(provider, RawJson::empty_object());
+        let set = |definition: ToolDefinition| Toolset::new([Arc::new(Named(definition)) as _]);
+        let sets = [
+            Toolset::default(),
+            Toolset::default().with_provider_tools([item("p")]),
+            Toolset::default().with_provider_tools([item("q")]),
+            Toolset::default().with_provider_tools([item("p")]).with_provider_tools([item("p")]),
+            set(plain.clone()).unwrap(),
+            set(plain.clone()).unwrap().with_provider_tools([item("p")]),
+            set(ToolDefinition { cache: Some(FiveMinutes), ..plain.clone() }).unwrap(),
+            set(ToolDefinition { cache: Some(OneHour), ..plain.clone() }).unwrap(),
+            set(ToolDefinition { raw: Some(item("p")), ..plain.clone() }).unwrap(),
+            set(ToolDefinition { raw: Some(item("q")), ..plain }).unwrap(),
+        ];
+        let hashes: std::collections::HashSet<&str> = sets.iter().map(Toolset::hash).collect();
+        assert_eq!((hashes.len(), sets[0].hash()), (sets.len(), ""));
     }
 }

@@ -34,9 +34,9 @@ pub use heeler_core::{
     AllowAll, Approver, Block, BoxFuture, CacheMarker, CancellationToken, Clock, Cost, Decision,
     DenyAll, Entropy, EventStream, Image, ImageError, LimitKind, Limits, Message, Mode, ModelEvent,
     ModelRequest, Opaque, OpenPermission, Parameters, Policy, Provider, ProviderError,
-    ProviderErrorKind, RawJson, Reply, Role, Rule, RuleEffect, StopReason, Text, Thinking,
-    ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition, ToolError,
-    ToolOutput, ToolResult, ToolUse, Usage,
+    ProviderErrorKind, ProviderItem, RawJson, Reply, Role, Rule, RuleEffect, StopReason, Text,
+    Thinking, ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition,
+    ToolError, ToolOutput, ToolResult, ToolUse, Usage,
 };
 pub use heeler_sessions::{
     FanOutRecorder, FileSessions, JsonLinesRecorder, MemoryRecorder, MemorySessions,
@@ -82,3 +82,11 @@ struct Guide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/replay.md")]
 struct ReplayGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/provider.md")]
+struct ProviderGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/schemas.md")]
+struct SchemasGuide;

@@ -72,11 +72,7 @@ struct Append {
 
 impl Tool for Append {
     fn definition(&self) -> ToolDefinition {
-        ToolDefinition {
-            name: "append".into(),
-            description: "Appends.".into(),
-            input_schema: RawJson::parse(r#"{"type":"object"}"#).unwrap(),
-        }
+        ToolDefinition::new("append", "Appends.", RawJson::parse(r#"{"type":"object"}"#).unwrap())
     }
 
     fn facts(&self, _: &RawJson, _: &str) -> Facts {

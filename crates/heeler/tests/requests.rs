@@ -54,11 +54,7 @@ struct Look;
 
 impl Tool for Look {
     fn definition(&self) -> ToolDefinition {
-        ToolDefinition {
-            name: "look".into(),
-            description: "Looks.".into(),
-            input_schema: RawJson::parse(r#"{"type":"object"}"#).unwrap(),
-        }
+        ToolDefinition::new("look", "Looks.", RawJson::parse(r#"{"type":"object"}"#).unwrap())
     }
 
     fn facts(&self, _: &RawJson, _: &str) -> Facts {

@@ -106,10 +106,8 @@ const HANGS_MILLIS: u64 = 660_000;
 pub(crate) fn definitions(version: u32) -> Vec<ToolDefinition> {
     NAMES[..NAMES.len() - 2]
         .iter()
-        .map(|name| ToolDefinition {
-            name: (*name).to_owned(),
-            description: format!("version {version}"),
-            input_schema: RawJson::empty_object(),
+        .map(|name| {
+            ToolDefinition::new(*name, format!("version {version}"), RawJson::empty_object())
         })
         .collect()
 }

@@ -79,11 +79,7 @@ where
     Work: Future<Output = R> + Send + 'static,
     R: IntoToolResult + 'static,
 {
-    let definition = ToolDefinition {
-        name: name.into(),
-        description: description.into(),
-        input_schema: schema.into().into_json(),
-    };
+    let definition = ToolDefinition::new(name, description, schema.into().into_json());
     let function = move |context, input| -> heeler_core::BoxFuture<_> {
         let work = run(context, input);
         Box::pin(async move { work.await.into_tool_result() })

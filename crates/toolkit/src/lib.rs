@@ -10,6 +10,7 @@
 //! memory.
 
 mod agent;
+mod caching;
 mod client;
 mod context;
 mod extract;

@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use heeler_core::{
-    BoxFuture, Facts, Metadata, RawJson, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
+    BoxFuture, Facts, Metadata, ProviderItem, RawJson, Tool, ToolContext, ToolDefinition,
+    ToolError, ToolOutput,
 };
 pub use heeler_engine::DuplicateTool;
 
@@ -69,6 +70,15 @@ impl Binding {
         self
     }
 
+    /// Told to the model in a provider's own form, verbatim, instead of by name, description and
+    /// schema: for tools that models were trained on. Calls still come here, by the name of
+    /// `definition`, which has to be the one in the declaration.
+    #[must_use]
+    pub fn declared_as(mut self, declaration: ProviderItem) -> Self {
+        self.definition.raw = Some(declaration);
+        self
+    }
+
     /// A call only looks; see [`ToolMetadata::read_only`].
     #[must_use]
     pub fn read_only(self) -> Self {
@@ -115,6 +125,10 @@ impl From<Arc<dyn Tool>> for Binding {
 
 /// Tools with distinct names, in the order the model is told of them; a value, cheap to clone.
 ///
+/// Behind them stand tools that the provider runs itself, such as its web search. What the model does
+/// with these is seen as [`heeler_core::Block::Opaque`] in its answers; no call of theirs comes here,
+/// so no layer wraps them, and names and numbers of this set leave them out.
+///
 /// ```
 /// use heeler_toolkit::{Toolset, layers, raw_tool, Object};
 /// use std::time::Duration;
@@ -132,6 +146,7 @@ pub struct Toolset(Arc<Held>);
 #[derive(Default)]
 struct Held {
     bindings: Vec<Binding>,
+    provider_tools: Vec<ProviderItem>,
     /// As the engine takes them, made with the first run: schemas are read once for all runs.
     for_engine: OnceLock<heeler_engine::Toolset>,
 }
@@ -152,7 +167,7 @@ impl Toolset {
             }
             all.push(binding);
         }
-        Ok(Self::of(all))
+        Ok(Self::of(all, Vec::new()))
     }
 
     /// With one more tool at the end.
@@ -160,16 +175,44 @@ impl Toolset {
     /// # Errors
     /// When its name is taken.
     pub fn bind(self, binding: impl Into<Binding>) -> Result<Self, DuplicateTool> {
-        Self::new(self.iter().cloned().chain([binding.into()]))
+        Ok(Self::new(self.iter().cloned().chain([binding.into()]))?
+            .with_provider_tools(self.provider_tools().iter().cloned()))
     }
 
-    /// All tools of several sets, in order.
+    /// All tools of several sets, in order. Tools that the provider runs are all kept, the same one
+    /// of two sets twice.
     ///
     /// # Errors
     /// When two have one name.
     pub fn join(sets: impl IntoIterator<Item = Self>) -> Result<Self, DuplicateTool> {
         let sets: Vec<Self> = sets.into_iter().collect();
-        Self::new(sets.iter().flat_map(Self::iter).cloned())
+        let provider_tools = sets.iter().flat_map(Self::provider_tools).cloned();
+        Ok(Self::new(sets.iter().flat_map(Self::iter).cloned())?
+            .with_provider_tools(provider_tools))
+    }
+
+    /// With these tools, which the provider runs itself, behind those it has: declared verbatim, in
+    /// this order, whatever they are. One of another provider is an error when a request is built.
+    ///
+    /// ```
+    /// use heeler_core::{ProviderItem, RawJson};
+    /// use heeler_toolkit::Toolset;
+    ///
+    /// let search = RawJson::parse(r#"{"type": "web_search_20260209", "name": "web_search"}"#)?;
+    /// let tools = Toolset::default().with_provider_tools([ProviderItem::new("anthropic", search)]);
+    /// assert_eq!((tools.provider_tools().len(), tools.len()), (1, 0));
+    /// # Ok::<(), heeler_core::RawJsonError>(())
+    /// ```
+    #[must_use]
+    pub fn with_provider_tools(&self, tools: impl IntoIterator<Item = ProviderItem>) -> Self {
+        let provider_tools = self.provider_tools().iter().cloned().chain(tools).collect();
+        Self::of(self.0.bindings.clone(), provider_tools)
+    }
+
+    /// The tools that the provider runs itself, in order.
+    #[must_use]
+    pub fn provider_tools(&self) -> &[ProviderItem] {
+        &self.0.provider_tools
     }
 
     /// Every tool wrapped in these layers, the first of them outermost.
@@ -185,13 +228,13 @@ impl Toolset {
             true => layers.iter().rev().fold(binding.clone(), |inner, layer| inner.wrap(*layer)),
             false => binding.clone(),
         };
-        Self::of(self.iter().map(wrapped).collect())
+        self.holding(self.iter().map(wrapped).collect())
     }
 
-    /// The tools for which `is_meant`.
+    /// The tools for which `is_meant`, and those that the provider runs.
     #[must_use]
     pub fn filter(&self, is_meant: impl Fn(&Binding) -> bool) -> Self {
-        Self::of(self.iter().filter(|binding| is_meant(binding)).cloned().collect())
+        self.holding(self.iter().filter(|binding| is_meant(binding)).cloned().collect())
     }
 
     /// The tool of this name.
@@ -228,13 +271,20 @@ impl Toolset {
             let bound =
                 |binding: &Binding| -> Arc<dyn Tool> { Arc::new(BoundTool(binding.clone())) };
             // The names are distinct, so this never is the empty set that stands for a failure.
-            heeler_engine::Toolset::new(self.iter().map(bound)).unwrap_or_default()
+            heeler_engine::Toolset::new(self.iter().map(bound))
+                .unwrap_or_default()
+                .with_provider_tools(self.provider_tools().iter().cloned())
         };
         self.0.for_engine.get_or_init(make).clone()
     }
 
-    fn of(bindings: Vec<Binding>) -> Self {
-        Self(Arc::new(Held { bindings, for_engine: OnceLock::new() }))
+    /// The set with these tools in place of its own.
+    pub(crate) fn holding(&self, bindings: Vec<Binding>) -> Self {
+        Self::of(bindings, self.0.provider_tools.clone())
+    }
+
+    fn of(bindings: Vec<Binding>, provider_tools: Vec<ProviderItem>) -> Self {
+        Self(Arc::new(Held { bindings, provider_tools, for_engine: OnceLock::new() }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::{Block, Message, ToolDefinition};
+use heeler_core::{Block, Message, ProviderItem, ToolDefinition};
 
 /// What an image weighs, in tokens: providers charge about this for a full-sized one.
 const IMAGE_TOKENS: u64 = 1600;
@@ -98,13 +98,22 @@ pub fn weigh_blocks(estimate: &dyn TokenEstimate, blocks: &[Block]) -> u64 {
     blocks.iter().map(weigh).sum()
 }
 
-/// What a tool's definition weighs.
+/// What the definitions of tools weigh, and those of tools that the provider runs.
 #[must_use]
-pub fn weigh_tool(estimate: &dyn TokenEstimate, tool: &ToolDefinition) -> u64 {
-    [tool.name.as_str(), &tool.description, tool.input_schema.get()]
-        .iter()
-        .map(|text| estimate.weigh(text))
-        .sum()
+pub fn weigh_tools(
+    estimate: &dyn TokenEstimate,
+    tools: &[ToolDefinition],
+    provider_tools: &[ProviderItem],
+) -> u64 {
+    let weigh_tool = |tool: &ToolDefinition| -> u64 {
+        if let Some(raw) = &tool.raw {
+            return estimate.weigh(raw.json.get());
+        }
+        let texts = [tool.name.as_str(), &tool.description, tool.input_schema.get()];
+        texts.iter().map(|text| estimate.weigh(text)).sum()
+    };
+    let own: u64 = tools.iter().map(weigh_tool).sum();
+    own + provider_tools.iter().map(|item| estimate.weigh(item.json.get())).sum::<u64>()
 }
 
 #[cfg(test)]
@@ -158,11 +167,13 @@ mod tests {
         ] {
             assert_eq!(weigh(block.clone()), expected, "{block:?}");
         }
-        let tool = ToolDefinition {
-            name: "read".into(),
-            description: "Reads.".into(),
-            input_schema: json(),
+        let tool = ToolDefinition::new("read", "Reads.", json());
+        let weigh = |tools: &[ToolDefinition], provider_tools: &[ProviderItem]| {
+            weigh_tools(&CharacterEstimate::new(2), tools, provider_tools)
         };
-        assert_eq!(weigh_tool(&CharacterEstimate::new(2), &tool), 13);
+        let item = ProviderItem::new("somebody", RawJson::parse(r#"{"a":1}"#).unwrap());
+        let raw = ToolDefinition { raw: Some(item.clone()), ..tool.clone() };
+        assert_eq!(weigh(std::slice::from_ref(&tool), &[]), 13);
+        assert_eq!(weigh(&[raw, tool], &[item.clone(), item]), 7 + 13 + 14);
     }
 }

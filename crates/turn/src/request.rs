@@ -38,6 +38,7 @@ impl State {
             model: Arc::clone(&epoch.model),
             system: Arc::clone(&epoch.system),
             tools: Arc::clone(&epoch.tools),
+            provider_tools: Arc::clone(&epoch.provider_tools),
             stable: messages.len(),
             messages,
             output_max,

@@ -232,6 +232,7 @@ impl Driver {
             cause,
             system: self.parts.system.clone(),
             tools: self.parts.tools.definitions(),
+            provider_tools: self.parts.tools.provider_tools().to_vec(),
             model: self.state.settings.model.name.clone(),
             system_hash: hash(&self.parts.system),
             tools_hash: self.parts.tools.hash().to_owned(),

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use heeler_core::{
-    Message, ModelEvent, Parameters, ProviderError, ProviderErrorKind, Reply, ToolDefinition,
+    Message, ModelEvent, Parameters, ProviderError, ProviderErrorKind, ProviderItem, Reply,
+    ToolDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,8 @@ pub(super) struct ExchangeLine {
     pub(super) model: String,
     pub(super) system: u32,
     pub(super) tools: u32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) provider_tools: Vec<ProviderItem>,
     pub(super) messages: Vec<u32>,
     pub(super) output_max: u64,
     pub(super) parameters: Parameters,

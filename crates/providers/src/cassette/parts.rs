@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use heeler_core::{Difference, Message, ModelRequest, Parameters, RequestMessage, ToolDefinition};
+use heeler_core::{
+    Difference, Message, ModelRequest, Parameters, ProviderItem, RequestMessage, ToolDefinition,
+};
 use heeler_secrets::Secrets;
 use serde_json::{Value, json};
 
@@ -19,6 +21,8 @@ pub struct Asked {
     pub system: Arc<str>,
     /// The tools.
     pub tools: Arc<[ToolDefinition]>,
+    /// Tools that the provider runs itself.
+    pub provider_tools: Vec<ProviderItem>,
     /// The conversation.
     pub messages: Vec<Arc<Message>>,
     /// The output limit, in tokens.
@@ -44,11 +48,15 @@ impl Asker {
             self.seen.push((Arc::clone(said), message));
         }
         let mut parameters = request.parameters.clone();
+        let clean_tool = |tool: &ProviderItem| {
+            ProviderItem::new(tool.provider.as_str(), clean::json(&tool.json, secrets))
+        };
         parameters.extra_body = parameters.extra_body.map(|body| clean::json(&body, secrets));
         Asked {
             model: request.model.to_string(),
             system: clean::text(&request.system, secrets).into(),
             tools: Arc::clone(&request.tools),
+            provider_tools: request.provider_tools.iter().map(clean_tool).collect(),
             messages: self.seen.iter().map(|(_, message)| Arc::clone(message)).collect(),
             output_max: request.output_max,
             parameters,
@@ -76,18 +84,20 @@ impl Asked {
     pub(super) fn nearness(&self, other: &Self) -> (usize, bool, bool, bool) {
         let pairs = self.messages.iter().zip(&other.messages);
         let same = pairs.take_while(|(one, other)| one == other).count();
-        let Self { model, system, tools, .. } = self;
-        (same, *tools == other.tools, *system == other.system, *model == other.model)
+        let Self { model, system, tools, provider_tools, .. } = self;
+        let same_tools = *tools == other.tools && *provider_tools == other.provider_tools;
+        (same, same_tools, *system == other.system, *model == other.model)
     }
 
     /// The request as a person reads it, what decides most first.
     fn value(&self) -> Value {
-        let Self { model, system, tools, messages, output_max, parameters } = self;
+        let Self { model, system, tools, provider_tools, messages, output_max, parameters } = self;
         let messages: Vec<&Message> = messages.iter().map(|message| &**message).collect();
         json!({
             "model": model,
             "system": &**system,
             "tools": &**tools,
+            "provider_tools": provider_tools,
             "messages": messages,
             "output_max": output_max,
             "parameters": parameters,

@@ -85,6 +85,7 @@ impl Tape {
             model: asked.model.clone(),
             system,
             tools,
+            provider_tools: asked.provider_tools.clone(),
             messages,
             output_max: asked.output_max,
             parameters: asked.parameters.clone(),

@@ -131,6 +131,7 @@ impl Known {
             model: line.model,
             system: part(&self.systems, line.system)?,
             tools: part(&self.tools, line.tools)?,
+            provider_tools: line.provider_tools,
             messages: messages?,
             output_max: line.output_max,
             parameters: line.parameters,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    Block, Message, ModelEvent, Parameters, RawJson, Reply, RequestMessages, Role, StopReason,
-    ToolDefinition, ToolResult, ToolUse, Usage,
+    Block, Message, ModelEvent, Parameters, ProviderItem, RawJson, Reply, RequestMessages, Role,
+    StopReason, ToolDefinition, ToolResult, ToolUse, Usage,
 };
 use proptest::prelude::*;
 
@@ -77,6 +77,7 @@ fn request(messages: impl IntoIterator<Item = Message>) -> ModelRequest {
         model: "m".into(),
         system: "Be kind.".into(),
         tools: [].into(),
+        provider_tools: [].into(),
         stable: messages.len(),
         messages,
         output_max: 100,
@@ -132,12 +133,13 @@ fn conversation() -> [ModelRequest; 3] {
         cache: None,
     };
     let answered = Message { role: Role::User, blocks: vec![Block::ToolResult(result)] };
-    let tool = ToolDefinition {
-        name: "do".into(),
-        description: "Does".into(),
-        input_schema: RawJson::empty_object(),
+    let tool = ToolDefinition::new("do", "Does", RawJson::empty_object());
+    let search = ProviderItem::new("p", RawJson::parse(r#"{"type": "search"}"#).unwrap());
+    let with_tool = |request| ModelRequest {
+        tools: [tool.clone()].into(),
+        provider_tools: [search.clone()].into(),
+        ..request
     };
-    let with_tool = |request| ModelRequest { tools: [tool.clone()].into(), ..request };
     [
         say("fail once"),
         with_tool(request([asked.clone()])),
@@ -157,10 +159,10 @@ fn a_file_says_once_what_is_said_with_each_request() {
         {"exchange":{"number":1,"model":"m","system":1,"tools":1,"messages":[1],"output_max":100,"parameters":{},"events":[{"usage":{"input":9,"output":2,"cache_write":0,"cache_read":0,"reasoning":0}},{"text_delta":{"block":0,"text":"f"}},{"text_delta":{"block":0,"text":"a"}},{"text_delta":{"block":0,"text":"i"}},{"text_delta":{"block":0,"text":"l"}},{"text_delta":{"block":0,"text":" "}},{"text_delta":{"block":0,"text":"o"}},{"text_delta":{"block":0,"text":"n"}},{"text_delta":{"block":0,"text":"c"}},{"text_delta":{"block":0,"text":"e"}}],"end":{"failed":{"kind":"overloaded","message":"no: fail once","retry_after_millis":1500,"status":529,"provider_type":"overloaded_error"}}}}
         {"tools":{"number":2,"tools":[{"name":"do","description":"Does","input_schema":"{}"}]}}
         {"message":{"number":2,"message":{"role":"user","blocks":[{"text":{"text":"call {\"a\":1}"}}]}}}
-        {"exchange":{"number":2,"model":"m","system":1,"tools":2,"messages":[2],"output_max":100,"parameters":{},"events":[{"usage":{"input":12,"output":2,"cache_write":0,"cache_read":0,"reasoning":0}},{"tool_use_started":{"block":0,"name":"do"}},{"tool_input_delta":{"block":0,"text":"{"}},{"tool_input_delta":{"block":0,"text":"\""}},{"tool_input_delta":{"block":0,"text":"a"}},{"tool_input_delta":{"block":0,"text":"\""}},{"tool_input_delta":{"block":0,"text":":"}},{"tool_input_delta":{"block":0,"text":"1"}},{"tool_input_delta":{"block":0,"text":"}"}},{"block_finished":{"block":0,"content":{"tool_use":{"id":"c","name":"do","input":"{\"a\":1}"}}}}],"end":{"finished":{"blocks":[{"tool_use":{"id":"c","name":"do","input":"{\"a\":1}"}}],"stop":"tool_use","usage":{"input":12,"output":2,"cache_write":0,"cache_read":0,"reasoning":0},"provider_id":"id"}}}}
+        {"exchange":{"number":2,"model":"m","system":1,"tools":2,"provider_tools":[{"provider":"p","json":"{\"type\": \"search\"}"}],"messages":[2],"output_max":100,"parameters":{},"events":[{"usage":{"input":12,"output":2,"cache_write":0,"cache_read":0,"reasoning":0}},{"tool_use_started":{"block":0,"name":"do"}},{"tool_input_delta":{"block":0,"text":"{"}},{"tool_input_delta":{"block":0,"text":"\""}},{"tool_input_delta":{"block":0,"text":"a"}},{"tool_input_delta":{"block":0,"text":"\""}},{"tool_input_delta":{"block":0,"text":":"}},{"tool_input_delta":{"block":0,"text":"1"}},{"tool_input_delta":{"block":0,"text":"}"}},{"block_finished":{"block":0,"content":{"tool_use":{"id":"c","name":"do","input":"{\"a\":1}"}}}}],"end":{"finished":{"blocks":[{"tool_use":{"id":"c","name":"do","input":"{\"a\":1}"}}],"stop":"tool_use","usage":{"input":12,"output":2,"cache_write":0,"cache_read":0,"reasoning":0},"provider_id":"id"}}}}
         {"message":{"number":3,"message":{"role":"assistant","blocks":[{"tool_use":{"id":"c","name":"do","input":"{\"a\":1}"}}]}}}
         {"message":{"number":4,"message":{"role":"user","blocks":[{"tool_result":{"tool_use_id":"c","content":[{"text":{"text":"done"}}]}}]}}}
-        {"exchange":{"number":3,"model":"m","system":1,"tools":2,"messages":[2,3,4],"output_max":100,"parameters":{},"events":[{"usage":{"input":0,"output":2,"cache_write":0,"cache_read":0,"reasoning":0}},{"block_finished":{"block":0,"content":{"text":{"text":""}}}}],"end":{"finished":{"blocks":[{"text":{"text":""}}],"stop":"end_turn","usage":{"input":0,"output":2,"cache_write":0,"cache_read":0,"reasoning":0},"provider_id":"id"}}}}
+        {"exchange":{"number":3,"model":"m","system":1,"tools":2,"provider_tools":[{"provider":"p","json":"{\"type\": \"search\"}"}],"messages":[2,3,4],"output_max":100,"parameters":{},"events":[{"usage":{"input":0,"output":2,"cache_write":0,"cache_read":0,"reasoning":0}},{"block_finished":{"block":0,"content":{"text":{"text":""}}}}],"end":{"finished":{"blocks":[{"text":{"text":""}}],"stop":"end_turn","usage":{"input":0,"output":2,"cache_write":0,"cache_read":0,"reasoning":0},"provider_id":"id"}}}}
     "#]].assert_eq(&text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
@@ -242,6 +244,12 @@ fn another_request_is_told_where_it_differs() {
         ModelRequest { system: "Be rude.".into(), ..ends.clone() },
         expect![[
             r#"request 2 is not recorded; it differs from recorded request 2 at system: expected "Be kind.", found "Be rude.""#
+        ]],
+    );
+    check(
+        ModelRequest { provider_tools: [].into(), ..ends.clone() },
+        expect![[
+            r#"request 2 is not recorded; it differs from recorded request 2 at provider_tools[0]: expected {"provider":"p","json":"{\"type\": \"search\"}"}, found nothing"#
         ]],
     );
     check(

@@ -23,7 +23,7 @@ impl Views {
         RequestView {
             model: request.model.to_string(),
             system: request.system.to_string(),
-            tools: request.tools.iter().map(tool_view).collect(),
+            tools: tools(request),
             head: String::new(),
             messages: self.seen.iter().map(|(_, view)| Arc::clone(view)).collect(),
             epoch: Some(request.epoch),
@@ -37,8 +37,16 @@ impl Views {
     }
 }
 
-fn tool_view(tool: &ToolDefinition) -> ToolView {
-    ToolView { name: tool.name.clone(), raw: json(tool) }
+fn tools(request: &ModelRequest) -> Vec<ToolView> {
+    let own = request.tools.iter().map(|tool| {
+        let unmarked = ToolDefinition { cache: None, ..tool.clone() };
+        ToolView { name: tool.name.clone(), raw: json(&unmarked) }
+    });
+    let of_provider = request.provider_tools.iter().map(|tool| {
+        let name = tool.json.value()["name"].as_str().unwrap_or_default().to_owned();
+        ToolView { name, raw: tool.json.get().to_owned() }
+    });
+    own.chain(of_provider).collect()
 }
 
 fn message_view(message: &Message) -> MessageView {

@@ -91,6 +91,7 @@ async fn talk(provider: &dyn Provider) -> String {
             model: "m".into(),
             system: "You help.".into(),
             tools: Arc::new([]),
+            provider_tools: [].into(),
             messages: messages.iter().cloned().collect(),
             stable: messages.len(),
             output_max: 100,

@@ -25,6 +25,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         model: "m".into(),
         system: "".into(),
         tools: Arc::new([]),
+        provider_tools: [].into(),
         messages: messages.collect(),
         stable: 0,
         output_max: 100,

@@ -394,6 +394,7 @@ fn request(text: &str) -> ModelRequest {
         model: "claude-test".into(),
         system: "".into(),
         tools: [].into(),
+        provider_tools: [].into(),
         messages: [Message::user(text)].into_iter().collect(),
         stable: 1,
         output_max: 1000,

@@ -158,6 +158,7 @@ impl World<'_> {
             cause,
             system: self.system(),
             tools: tools::definitions(self.tools_version),
+            provider_tools: Vec::new(),
             model: self.state.settings.model.name.clone(),
             system_hash: self.system(),
             tools_hash: self.tools_version.to_string(),

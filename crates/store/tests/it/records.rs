@@ -76,11 +76,14 @@ fn cache() -> impl Strategy<Value = Option<CacheMarker>> {
     option::of(select(vec![CacheMarker::FiveMinutes, CacheMarker::OneHour]))
 }
 
+fn provider_item() -> impl Strategy<Value = ProviderItem> {
+    (text(), raw()).prop_map(|(provider, json)| ProviderItem { provider, json })
+}
+
 fn block() -> impl Strategy<Value = Block> {
-    let item = (text(), raw()).prop_map(|(provider, json)| ProviderItem { provider, json });
     let opaque = (text(), raw()).prop_map(|(provider, raw)| Opaque { provider, raw });
     let plain = prop_oneof![
-        (text(), cache(), option::of(item)).prop_map(|(text, cache, raw)| Text {
+        (text(), cache(), option::of(provider_item())).prop_map(|(text, cache, raw)| Text {
             text,
             cache,
             raw
@@ -161,13 +164,15 @@ fn settings() -> impl Strategy<Value = Settings> {
     ];
     let wire = (number(), number(), vec(text(), 0..2), option::of(thinking), option::of(choice));
     let mode = select(vec![Mode::Ask, Mode::AcceptEdits, Mode::Plan, Mode::Bypass]);
-    let rest = (text(), option::of(any::<u64>()), option::of(raw()), option::of(any::<bool>()));
+    let calls = (option::of(any::<bool>()), cache());
+    let rest = (text(), option::of(any::<u64>()), option::of(raw()), calls);
     (wire, mode, vec(rule(), 0..3), limits(), rest).prop_map(|(wire, mode, rules, limits, rest)| {
         let mut settings = Settings { limits, ..Settings::default() };
         let parameters = &mut settings.model.parameters;
         (parameters.temperature, parameters.top_p) = (wire.0, wire.1);
         (parameters.stop, parameters.thinking, parameters.tool_choice) = (wire.2, wire.3, wire.4);
-        (parameters.extra_body, parameters.parallel_calls) = (rest.2, rest.3);
+        parameters.extra_body = rest.2;
+        (parameters.parallel_calls, parameters.system_cache) = rest.3;
         (settings.model.name, settings.model.window) = (rest.0, rest.1);
         (settings.policy.mode, settings.policy.rules) = (mode, rules);
         settings
@@ -175,16 +180,24 @@ fn settings() -> impl Strategy<Value = Settings> {
 }
 
 fn epoch() -> impl Strategy<Value = EpochStarted> {
-    let tool = (text(), text(), raw()).prop_map(|(name, description, input_schema)| {
-        ToolDefinition { name, description, input_schema }
-    });
+    let tool = (text(), text(), raw(), cache(), option::of(provider_item())).prop_map(
+        |(name, description, input_schema, cache, raw)| ToolDefinition {
+            name,
+            description,
+            input_schema,
+            cache,
+            raw,
+        },
+    );
     let cause = select(vec![EpochCause::First, EpochCause::Model, EpochCause::SystemPrompt]);
-    (any::<u32>(), cause, vec(tool, 0..3), [(); 4].map(|()| text())).prop_map(
+    let tools = (vec(tool, 0..3), vec(provider_item(), 0..2));
+    (any::<u32>(), cause, tools, [(); 4].map(|()| text())).prop_map(
         |(epoch, cause, tools, [system, model, system_hash, tools_hash])| EpochStarted {
             epoch,
             cause,
             system,
-            tools,
+            tools: tools.0,
+            provider_tools: tools.1,
             model,
             system_hash,
             tools_hash,

@@ -7,7 +7,7 @@ use futures::{FutureExt, StreamExt};
 use heeler_core::{
     EventStream, Message, ModelRequest, Provider, ProviderError, ProviderErrorKind, RequestMessages,
 };
-use heeler_turn::estimate::weigh_tool;
+use heeler_turn::estimate::weigh_tools;
 use heeler_turn::{CharacterEstimate, History, TokenEstimate};
 use tokio::sync::Mutex;
 
@@ -126,6 +126,6 @@ fn joined(messages: &[Arc<Message>]) -> RequestMessages {
 /// Estimated tokens of the system prompt and the tools.
 fn weight_beside(request: &ModelRequest) -> u64 {
     let estimate = CharacterEstimate::new(CHARS_PER_TOKEN);
-    let tools: u64 = request.tools.iter().map(|tool| weigh_tool(&estimate, tool)).sum();
+    let tools = weigh_tools(&estimate, &request.tools, &request.provider_tools);
     estimate.tokens(estimate.weigh(&request.system) + tools)
 }

@@ -10,6 +10,7 @@ mod context;
 mod door;
 mod extract;
 mod layers;
+mod raw;
 mod recorded;
 mod recorder;
 mod run;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::{EpochCause, EpochStarted, ToolDefinition};
+use heeler_core::{EpochCause, EpochStarted, ProviderItem, ToolDefinition};
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::{self, TokenEstimate};
@@ -20,6 +20,8 @@ pub struct Epoch {
     pub system: Arc<str>,
     /// The tools, in the order they are sent.
     pub tools: Arc<[ToolDefinition]>,
+    /// Tools that the provider runs itself, in the order they are sent.
+    pub provider_tools: Arc<[ProviderItem]>,
     /// Hash of the rendered system prompt.
     pub system_hash: String,
     /// Hash of the rendered tools.
@@ -37,6 +39,7 @@ impl Epoch {
             model: name.split_once('/').map_or(name.as_str(), |(_, model)| model).into(),
             system: started.system.as_str().into(),
             tools: started.tools.clone().into(),
+            provider_tools: started.provider_tools.clone().into(),
             system_hash: started.system_hash.clone(),
             tools_hash: started.tools_hash.clone(),
             system_weight: 0,
@@ -48,7 +51,6 @@ impl Epoch {
 
     pub(super) fn weigh(&mut self, estimate: &dyn TokenEstimate) {
         self.system_weight = estimate.weigh(&self.system);
-        self.tools_weight =
-            self.tools.iter().map(|tool| estimate::weigh_tool(estimate, tool)).sum();
+        self.tools_weight = estimate::weigh_tools(estimate, &self.tools, &self.provider_tools);
     }
 }

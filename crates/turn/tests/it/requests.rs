@@ -10,16 +10,13 @@ use crate::door::Play;
 /// A session whose model sees one tool.
 fn play() -> Play {
     let mut play = Play::of("set chars=1 model=p/m\nuser one\nreply two\nuser three\nreply four");
-    let tool = ToolDefinition {
-        name: "read".into(),
-        description: "Reads.".into(),
-        input_schema: RawJson::empty_object(),
-    };
+    let tool = ToolDefinition::new("read", "Reads.", RawJson::empty_object());
     play.write(Record::EpochStarted(Box::new(EpochStarted {
         epoch: 2,
         cause: EpochCause::Tools,
         system: "You read.".into(),
         tools: vec![tool],
+        provider_tools: Vec::new(),
         model: "p/m".into(),
         system_hash: String::new(),
         tools_hash: String::new(),

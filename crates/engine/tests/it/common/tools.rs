@@ -29,11 +29,11 @@ where
     R: Future<Output = Given> + Send + 'static,
 {
     TestTool {
-        definition: ToolDefinition {
-            name: name.into(),
-            description: format!("The test tool {name}."),
-            input_schema: raw(r#"{"type":"object"}"#),
-        },
+        definition: ToolDefinition::new(
+            name,
+            format!("The test tool {name}."),
+            raw(r#"{"type":"object"}"#),
+        ),
         metadata: Metadata::default(),
         facts: Facts::default(),
         facts_panic: false,

@@ -1,12 +1,13 @@
 //! One block of an answer while it grows.
 
 use heeler_core::{
-    Block, Opaque, ProviderItem, RawJson, RawJsonError, RedactedThinking, Text, Thinking, ToolUse,
+    Block, ProviderItem, RawJson, RawJsonError, RedactedThinking, Text, Thinking, ToolUse,
 };
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::super::DIALECT;
+use super::opaque::GrowingOpaque;
 use super::plain::PlainKind;
 use super::wire::{Delta, Fields, Str};
 
@@ -42,14 +43,6 @@ pub(super) struct GrowingCall {
     pub(super) name: String,
     /// The input the block started with; replaced by the deltas when there are any.
     start_input: Option<String>,
-    input: String,
-}
-
-#[derive(Debug)]
-pub(super) struct GrowingOpaque {
-    /// The block's own bytes, until a delta changes it.
-    raw: String,
-    changed: Option<Map<String, Value>>,
     input: String,
 }
 
@@ -90,18 +83,14 @@ impl Growing {
                 start_input: fields.get(&Str("input".into())).map(|raw| raw.get().to_owned()),
                 input: String::new(),
             }),
-            _ => Content::Opaque(GrowingOpaque {
-                raw: raw.get().to_owned(),
-                changed: None,
-                input: String::new(),
-            }),
+            _ => Content::Opaque(GrowingOpaque::new(raw.get())),
         };
         Ok(Self { content, published_bytes: 0 })
     }
 
     /// Applies a delta of a known kind. One that does not fit the block is ignored, as the
     /// provider asks of unknown things.
-    pub(super) fn apply(&mut self, delta: &Delta<'_>) -> Result<(), serde_json::Error> {
+    pub(super) fn apply(&mut self, delta: &Delta<'_>) {
         match (&mut self.content, delta) {
             (Content::Text(text), Delta { text: Some(more), .. }) => text.text.push_str(&more.0),
             (Content::Text(text), Delta { citation: Some(citation), .. }) => {
@@ -116,10 +105,9 @@ impl Growing {
             (Content::Call(call), Delta { partial_json: Some(more), .. }) => {
                 call.input.push_str(&more.0);
             }
-            (Content::Opaque(opaque), _) => return opaque.apply(delta),
+            (Content::Opaque(opaque), _) => opaque.apply(delta),
             _ => {}
         }
-        Ok(())
     }
 
     /// Appends text of this kind, if the block is of that kind too.
@@ -133,16 +121,10 @@ impl Growing {
     }
 
     /// Applies a delta of an unknown kind: only a block that is kept raw can take it.
-    pub(super) fn apply_unknown(
-        &mut self,
-        delta: Map<String, Value>,
-    ) -> Result<(), serde_json::Error> {
-        let Content::Opaque(opaque) = &mut self.content else { return Ok(()) };
-        let block = opaque.fields()?;
-        for (key, value) in delta.into_iter().filter(|(key, _)| key != "type") {
-            grow(block.entry(key).or_insert(Value::Null), value);
+    pub(super) fn apply_unknown(&mut self, delta: Fields<'_>) {
+        if let Content::Opaque(opaque) = &mut self.content {
+            opaque.apply_unknown(delta);
         }
-        Ok(())
     }
 
     /// The text that grows in public, if the block has such a text.
@@ -162,7 +144,7 @@ impl Growing {
             Content::Thinking(thinking) => Block::Thinking(thinking),
             Content::Redacted(redacted) => Block::RedactedThinking(redacted),
             Content::Call(call) => Block::ToolUse(call.finish(end)),
-            Content::Opaque(opaque) => opaque.finish()?,
+            Content::Opaque(opaque) => Block::Opaque(opaque.finish()?),
         })
     }
 }
@@ -224,60 +206,5 @@ fn parse_input(text: &str) -> Result<RawJson, String> {
         Ok(input) if input.get().trim() == "null" => Ok(RawJson::empty_object()),
         Ok(_) => Err("the input is not a JSON object".to_owned()),
         Err(error) => Err(format!("the input is {error}")),
-    }
-}
-
-impl GrowingOpaque {
-    fn apply(&mut self, delta: &Delta<'_>) -> Result<(), serde_json::Error> {
-        if let Some(more) = &delta.partial_json {
-            self.input.push_str(&more.0);
-            return Ok(());
-        }
-        let parts =
-            [("text", &delta.text), ("thinking", &delta.thinking), ("signature", &delta.signature)];
-        let block = self.fields()?;
-        for (name, more) in parts {
-            if let Some(more) = more {
-                let more = Value::from(more.0.as_ref());
-                grow(block.entry(name).or_insert(Value::Null), more);
-            }
-        }
-        if let Some(citation) = delta.citation {
-            let more = Value::Array(vec![serde_json::from_str(citation.get())?]);
-            grow(block.entry("citations").or_insert(Value::Null), more);
-        }
-        Ok(())
-    }
-
-    fn fields(&mut self) -> Result<&mut Map<String, Value>, serde_json::Error> {
-        let fields = match self.changed.take() {
-            Some(fields) => fields,
-            None => serde_json::from_str(&self.raw)?,
-        };
-        Ok(self.changed.insert(fields))
-    }
-
-    fn finish(mut self) -> Result<Block, RawJsonError> {
-        if !self.input.trim().is_empty() {
-            let syntax = |error: serde_json::Error| RawJsonError::Syntax(error.to_string());
-            // An input that is not JSON is the provider's own business; kept as the text it is.
-            let input = serde_json::from_str(&self.input)
-                .unwrap_or_else(|_| Value::from(self.input.as_str()));
-            self.fields().map_err(syntax)?.insert("input".to_owned(), input);
-        }
-        let raw = match self.changed {
-            Some(fields) => RawJson::parse(&Value::Object(fields).to_string())?,
-            None => RawJson::parse(&self.raw)?,
-        };
-        Ok(Block::Opaque(Opaque { provider: DIALECT.into(), raw }))
-    }
-}
-
-/// Texts and lists grow; anything else is replaced.
-fn grow(target: &mut Value, more: Value) {
-    match (target, more) {
-        (Value::String(text), Value::String(more)) => text.push_str(&more),
-        (Value::Array(items), Value::Array(more)) => items.extend(more),
-        (target, more) => *target = more,
     }
 }

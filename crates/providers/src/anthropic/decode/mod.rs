@@ -4,6 +4,7 @@
 //! however many deltas brought it.
 
 mod block;
+mod opaque;
 mod plain;
 #[cfg(test)]
 mod tests;
@@ -237,16 +238,19 @@ impl Answer {
         if let Ok(wire::BlockDelta { index, delta }) = &known
             && is_known(&delta.kind.0)
         {
-            return Ok(self.growing(*index)?.apply(delta)?);
+            self.growing(*index)?.apply(delta);
+            return Ok(());
         }
-        let unknown: wire::UnknownDelta = serde_json::from_str(data)?;
-        let kind = unknown.delta.get("type").and_then(serde_json::Value::as_str);
+        let unknown: wire::UnknownDelta<'_> = serde_json::from_str(data)?;
+        let kind = unknown.delta.get(&wire::Str("type".into())).map(|raw| raw.get());
+        let kind = kind.and_then(|raw| serde_json::from_str::<wire::Str<'_>>(raw).ok());
         if let (Some(kind), Err(error)) = (kind, known)
-            && is_known(kind)
+            && is_known(&kind.0)
         {
             return Err(error.into());
         }
-        Ok(self.growing(unknown.index)?.apply_unknown(unknown.delta)?)
+        self.growing(unknown.index)?.apply_unknown(unknown.delta);
+        Ok(())
     }
 
     /// The growing block at an index, which is about to grow.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 /// A string that is borrowed unless it has escapes, inside `Option` and as a key too.
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -77,9 +76,10 @@ pub(super) struct Delta<'a> {
 
 /// A delta of a kind this version does not know.
 #[derive(Deserialize)]
-pub(super) struct UnknownDelta {
+pub(super) struct UnknownDelta<'a> {
     pub(super) index: u32,
-    pub(super) delta: Map<String, Value>,
+    #[serde(borrow)]
+    pub(super) delta: Fields<'a>,
 }
 
 #[derive(Deserialize)]

@@ -9,7 +9,7 @@ use heeler_core::{
 };
 use proptest::prelude::*;
 
-use super::message::{OwnMarkers, encode};
+use super::message::encode;
 use super::{Encoder, marker_text, tail};
 
 /// The most markers of a request.
@@ -65,27 +65,27 @@ proptest! {
     }
 }
 
-fn sent(encoder: &Encoder, request: &ModelRequest) -> String {
-    String::from_utf8(encoder.encode(request).unwrap().concat()).unwrap()
+fn sent(encoder: &Encoder, request: &ModelRequest) -> Option<String> {
+    Some(String::from_utf8(encoder.encode(request).ok()?.concat()).unwrap())
 }
 
-/// The body as the rules say it, message by message, with nothing kept or shared.
-fn from_scratch(request: &ModelRequest) -> String {
+/// The body as the rules say it, message by message, with nothing kept or shared; `None` for one
+/// that the provider would refuse.
+fn from_scratch(request: &ModelRequest) -> Option<String> {
     let messages: Vec<&Message> = request.messages.iter().map(|m| &*m.message).collect();
-    // The newest messages keep the markers users set, as long as all of theirs fit.
-    let n_markers: Vec<usize> = messages.iter().map(|message| own(message).len()).collect();
-    let keeps = |from: usize| n_markers[from..].iter().sum::<usize>() <= MARKERS_MAX;
-    let own_from = (0..=messages.len()).find(|from| keeps(*from)).unwrap();
+    let markers: Vec<CacheMarker> = messages.iter().flat_map(|message| own(message)).collect();
+    let first = |wanted| markers.iter().position(|marker| *marker == wanted);
+    let five_minutes = first(CacheMarker::FiveMinutes).unwrap_or(markers.len());
+    let hour_late = markers.iter().skip(five_minutes).any(|m| *m == CacheMarker::OneHour);
+    if markers.len() > MARKERS_MAX || hour_late {
+        return None;
+    }
     let hour_at =
-        (own_from..messages.len()).rfind(|at| own(messages[*at]).contains(&CacheMarker::OneHour));
-    let bytes: Vec<(Vec<u8>, Option<usize>)> = (messages.iter().enumerate())
-        .map(|(at, message)| {
-            let own = if at < own_from { OwnMarkers::LeftOut } else { OwnMarkers::Written };
-            encode(message, own)
-        })
-        .collect();
+        (0..messages.len()).rfind(|at| own(messages[*at]).contains(&CacheMarker::OneHour));
+    let bytes: Vec<(Vec<u8>, Option<usize>)> =
+        messages.iter().map(|message| encode(message)).collect();
 
-    let mut free = MARKERS_MAX - n_markers[own_from..].iter().sum::<usize>();
+    let mut free = MARKERS_MAX - markers.len();
     let kind = |hour_follows: bool| match hour_follows {
         true => CacheMarker::OneHour,
         false => CacheMarker::FiveMinutes,
@@ -100,12 +100,10 @@ fn from_scratch(request: &ModelRequest) -> String {
         body.extend_from_slice(b"}]");
     }
     body.extend_from_slice(br#","messages":["#);
-    let serves = |at: &usize| {
-        let marked = *at >= own_from && n_markers[*at] > 0;
-        marked || encode(messages[*at], OwnMarkers::Written).1.is_some()
-    };
+    let is_marked = |at: usize| !own(messages[at]).is_empty();
+    let serves = |at: &usize| is_marked(*at) || bytes[*at].1.is_some();
     let stable = (0..request.stable.min(messages.len())).rfind(serves);
-    let stable = stable.filter(|at| free > 0 && !(*at >= own_from && n_markers[*at] > 0));
+    let stable = stable.filter(|at| free > 0 && !is_marked(*at));
     let mut is_first = true;
     for (at, (mut bytes, marker_at)) in bytes.into_iter().enumerate() {
         if bytes.is_empty() {
@@ -122,12 +120,12 @@ fn from_scratch(request: &ModelRequest) -> String {
         body.extend_from_slice(&bytes);
     }
     body.extend_from_slice(&tail::encode(request).unwrap());
-    String::from_utf8(body).unwrap()
+    Some(String::from_utf8(body).unwrap())
 }
 
 fn own(message: &Message) -> Vec<CacheMarker> {
     let cache = |block: &Block| match block {
-        Block::Text(text) => text.cache,
+        Block::Text(text) => text.cache.filter(|_| !text.text.is_empty()),
         _ => None,
     };
     message.blocks.iter().filter_map(cache).collect()
@@ -138,6 +136,7 @@ fn request(messages: RequestMessages, stable: usize, has_system: bool) -> ModelR
         model: "m".into(),
         system: if has_system { "s" } else { "" }.into(),
         tools: [].into(),
+        provider_tools: [].into(),
         messages,
         stable,
         output_max: 100,
@@ -158,7 +157,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// Mostly plain texts, so that most stretches have no marker.
 fn message() -> impl Strategy<Value = Message> {
     let marker = prop_oneof![
-        60 => Just(None),
+        600 => Just(None),
         1 => Just(Some(CacheMarker::FiveMinutes)),
         1 => Just(Some(CacheMarker::OneHour)),
     ];

@@ -18,6 +18,15 @@ pub(super) fn marker_text(marker: CacheMarker) -> &'static [u8] {
     }
 }
 
+/// The marker that a `cache_control` in the provider's own form is, if it is one.
+pub(super) fn raw_marker(value: &Value) -> Option<CacheMarker> {
+    match value {
+        Value::Null => None,
+        value if value["ttl"] == "1h" => Some(CacheMarker::OneHour),
+        _ => Some(CacheMarker::FiveMinutes),
+    }
+}
+
 /// Merges `patch` over `target`: objects merge, `null` removes, anything else replaces.
 pub(super) fn merge(target: &mut Value, patch: Value) {
     match (target, patch) {

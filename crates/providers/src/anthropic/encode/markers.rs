@@ -1,16 +1,18 @@
 //! Where a request's cache markers go.
 //!
-//! The provider takes four. Those a user set come first, the newest of them; then the system
-//! prompt, the last tool, and the newest message that will stand unchanged in the next request. It
-//! also refuses an hour's marker behind one of five minutes, so ours last an hour where a user's
-//! hour follows.
+//! The provider takes four. Those a user set all count and come first; what they leave goes to the
+//! system prompt, the last tool, and the newest message that will stand unchanged in the next
+//! request, where no user marked these. The provider also refuses an hour's marker behind one of
+//! five minutes (tools come first, then the system prompt, then messages), so ours last an hour
+//! where a user's hour follows.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use heeler_core::{Block, CacheMarker, ModelRequest, RequestMessage};
+use heeler_core::{CacheMarker, ModelRequest, ProviderError, RequestMessage};
 
-use super::{HeadMarkers, encoded};
+use super::tail::refused;
+use super::{HeadMarkers, encoded, head, message};
 
 /// The most markers a request may have.
 const MARKERS_MAX: usize = 4;
@@ -20,33 +22,26 @@ pub(super) struct Markers {
     pub(super) head: HeadMarkers,
     /// The message whose last block is marked.
     pub(super) stable: Option<(usize, CacheMarker)>,
-    /// Messages before this one lose the markers a user set: there are too many.
-    own_from: usize,
 }
 
 impl Markers {
-    pub(super) fn choose(request: &ModelRequest) -> Self {
-        let own = Own::count(request);
-        let mut free = MARKERS_MAX - own.kept;
-        let mut take = |wanted: bool, index: Option<usize>| {
+    pub(super) fn choose(request: &ModelRequest) -> Result<Self, ProviderError> {
+        let own = Own::count(request)?;
+        let mut free = MARKERS_MAX - own.n_tools - own.n_system - own.n_messages;
+        let mut take = |wanted: bool, place: Place| {
             let taken = wanted && free > 0;
             free -= usize::from(taken);
-            let hour_follows = own.last_hour.is_some_and(|hour| index.is_none_or(|i| i < hour));
+            let hour_follows = own.last_hour.is_some_and(|hour| place < hour);
             let marker = if hour_follows { CacheMarker::OneHour } else { CacheMarker::FiveMinutes };
             taken.then_some(marker)
         };
-        let head = HeadMarkers {
-            system: take(!request.system.is_empty(), None),
-            tools: take(!request.tools.is_empty(), None),
-        };
-        let stable = newest_stable(request, own.from)
-            .and_then(|index| Some((index, take(true, Some(index))?)));
-        Self { head, stable, own_from: own.from }
-    }
-
-    /// Whether the markers a user set on this message are left out.
-    pub(super) fn own_left_out(&self, index: usize) -> bool {
-        index < self.own_from
+        let marks_system = own.n_system == 0 && !request.system.is_empty();
+        let marks_tools = own.n_tools == 0 && head::marked_tool(request).is_some();
+        let system = take(marks_system, Place::System).or(request.parameters.system_cache);
+        let head = HeadMarkers { system, tools: take(marks_tools, Place::Tools) };
+        let stable = newest_stable(request)
+            .and_then(|index| Some((index, take(true, Place::Message(index))?)));
+        Ok(Self { head, stable })
     }
 
     /// Whether one of these messages is marked by us.
@@ -55,87 +50,97 @@ impl Markers {
     }
 }
 
+/// The places of markers, in the order in which the provider reads them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Tools,
+    System,
+    Message(usize),
+}
+
 /// The markers users set.
+#[derive(Default)]
 struct Own {
-    /// How many are sent.
-    kept: usize,
-    /// The first message whose markers are sent; 0 when all are.
-    from: usize,
-    /// The last message with a marker of an hour.
-    last_hour: Option<usize>,
+    n_tools: usize,
+    n_system: usize,
+    n_messages: usize,
+    /// Where the last marker of an hour is.
+    last_hour: Option<Place>,
+    has_five_minutes: bool,
+    /// An hour's marker follows one of five minutes.
+    has_late_hour: bool,
 }
 
 impl Own {
-    fn count(request: &ModelRequest) -> Self {
-        let mut own = Self { kept: 0, from: 0, last_hour: None };
-        let messages = &request.messages;
-        let mut end = messages.len();
-        own.count_part(&mut end, messages.recent());
-        for stretch in messages.stretches().rev() {
-            if own.from > 0 {
-                break;
-            }
+    /// Counts them all.
+    fn count(request: &ModelRequest) -> Result<Self, ProviderError> {
+        let mut own = Self::default();
+        head::tool_markers(request, &mut |marker| own.add(Place::Tools, marker));
+        if let Some(marker) = request.parameters.system_cache.filter(|_| !request.system.is_empty())
+        {
+            own.add(Place::System, marker);
+        }
+        let mut at = 0;
+        for stretch in request.messages.stretches() {
             if stretch.is_marked() {
-                own.count_part(&mut end, stretch.messages());
-            } else {
-                end -= stretch.messages().len();
+                own.add_messages(at, stretch.messages());
             }
+            at += stretch.messages().len();
         }
-        own
+        own.add_messages(at, request.messages.recent());
+        let n = own.n_tools + own.n_system + own.n_messages;
+        if n > MARKERS_MAX {
+            let Self { n_tools, n_system, n_messages, .. } = own;
+            return Err(refused(format!(
+                "the request has {n} cache markers ({n_tools} on tools, {n_system} on the system \
+                 prompt, {n_messages} in messages) and Anthropic takes {MARKERS_MAX}; remove some, \
+                 the oldest first"
+            )));
+        }
+        if own.has_late_hour {
+            return Err(refused(
+                "a cache marker of one hour follows one of five minutes, which Anthropic refuses; \
+                 tools come first, then the system prompt, then messages: let those before last an \
+                 hour too, or this one five minutes"
+                    .to_owned(),
+            ));
+        }
+        Ok(own)
     }
 
-    /// Counts the messages that end before `end`, the newest first, as long as all fit.
-    fn count_part(&mut self, end: &mut usize, messages: &[Arc<RequestMessage>]) {
-        for message in messages.iter().rev() {
-            let (n, has_hour) = own_markers(message);
-            if self.kept + n > MARKERS_MAX {
-                self.from = *end;
-                return;
-            }
-            *end -= 1;
-            self.kept += n;
-            if has_hour && self.last_hour.is_none() {
-                self.last_hour = Some(*end);
-            }
+    fn add_messages(&mut self, from: usize, messages: &[Arc<RequestMessage>]) {
+        for (index, said) in (from..).zip(messages).filter(|(_, said)| said.is_marked()) {
+            message::markers(&said.message, &mut |marker| self.add(Place::Message(index), marker));
         }
     }
-}
 
-/// How many markers a user set on a message, and whether one of them is for an hour.
-fn own_markers(message: &RequestMessage) -> (usize, bool) {
-    fn count(blocks: &[Block], found: &mut (usize, bool)) {
-        for block in blocks {
-            let marker = match block {
-                Block::Text(text) => text.cache,
-                Block::Image(image) => image.cache,
-                Block::ToolUse(call) => call.cache,
-                Block::ToolResult(result) => {
-                    count(&result.content, found);
-                    result.cache
-                }
-                Block::Thinking(_)
-                | Block::RedactedThinking(_)
-                | Block::Document(_)
-                | Block::Opaque(_) => None,
-            };
-            found.0 += usize::from(marker.is_some());
-            found.1 |= marker == Some(CacheMarker::OneHour);
+    fn add(&mut self, place: Place, marker: CacheMarker) {
+        match place {
+            Place::Tools => self.n_tools += 1,
+            Place::System => self.n_system += 1,
+            Place::Message(_) => self.n_messages += 1,
+        }
+        match marker {
+            CacheMarker::FiveMinutes => self.has_five_minutes = true,
+            CacheMarker::OneHour => {
+                self.last_hour = Some(place);
+                self.has_late_hour |= self.has_five_minutes;
+            }
         }
     }
-    let mut found = (0, false);
-    if message.is_marked() {
-        count(&message.message.blocks, &mut found);
-    }
-    found
 }
 
 /// The newest stable message that can carry a marker. One that a user marked already serves, so
 /// nothing before it is looked at.
-fn newest_stable(request: &ModelRequest, own_from: usize) -> Option<usize> {
+fn newest_stable(request: &ModelRequest) -> Option<usize> {
     let stable = request.stable.min(request.messages.len());
     for index in (0..stable).rev() {
         let message = request.messages.get(index)?;
-        if own_from <= index && message.is_marked() {
+        let mut is_marked = false;
+        if message.is_marked() {
+            message::markers(&message.message, &mut |_| is_marked = true);
+        }
+        if is_marked {
             return None;
         }
         if encoded(message).marker_at.is_some() {

@@ -4,30 +4,27 @@ use heeler_core::{
     Block, CacheMarker, Image, Message, Opaque, RawJson, Role, Text, ToolResult, ToolUse,
 };
 
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
 use super::super::DIALECT;
-use super::json::{marker_text, string};
+use super::json::{marker_text, raw_marker, string};
 
 /// What tool names and call ids may consist of, besides letters and digits.
 const NAME_PUNCTUATION: [u8; 2] = [b'_', b'-'];
 /// The longest tool name the provider takes.
 const NAME_CHARS_MAX: usize = 128;
 
-/// Whether the markers a user set on blocks are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OwnMarkers {
-    Written,
-    LeftOut,
-}
-
 /// Encodes a message, and says where a marker for its last block belongs. A message of which
 /// nothing may be sent has no bytes.
-pub(super) fn encode(message: &Message, own_markers: OwnMarkers) -> (Vec<u8>, Option<usize>) {
+pub(super) fn encode(message: &Message) -> (Vec<u8>, Option<usize>) {
     let role = match message.role {
         Role::User => "user",
         Role::Assistant => "assistant",
     };
     let mut out = format!(r#"{{"role":"{role}","content":["#).into_bytes();
-    let slot = blocks(&mut out, &message.blocks, own_markers);
+    let slot = blocks(&mut out, &message.blocks);
     match slot {
         Slot::Nothing => (Vec::new(), None),
         Slot::Open(at) => {
@@ -38,6 +35,35 @@ pub(super) fn encode(message: &Message, own_markers: OwnMarkers) -> (Vec<u8>, Op
             out.extend_from_slice(b"]}");
             (out, None)
         }
+    }
+}
+
+/// The markers that a message is written with, in order.
+pub(super) fn markers(message: &Message, found: &mut impl FnMut(CacheMarker)) {
+    block_markers(&message.blocks, found);
+}
+
+fn block_markers(blocks: &[Block], found: &mut impl FnMut(CacheMarker)) {
+    let of_raw = |provider: &str, raw: &RawJson| match provider == DIALECT {
+        true => Peek::at(raw).and_then(|peek| peek.marker()),
+        false => None,
+    };
+    for block in blocks.iter().filter(|block| !block.is_empty()) {
+        let marker = match block {
+            Block::Text(text) => match &text.raw {
+                Some(raw) if raw.provider == DIALECT => of_raw(DIALECT, &raw.json).or(text.cache),
+                _ => text.cache.filter(|_| !text.text.is_empty()),
+            },
+            Block::Image(image) => image.cache,
+            Block::ToolUse(call) => call.cache,
+            Block::ToolResult(result) => {
+                block_markers(&result.content, found);
+                result.cache
+            }
+            Block::Document(item) | Block::Opaque(item) => of_raw(&item.provider, &item.raw),
+            Block::Thinking(_) | Block::RedactedThinking(_) => None,
+        };
+        marker.into_iter().for_each(&mut *found);
     }
 }
 
@@ -52,14 +78,14 @@ enum Slot {
 }
 
 /// Writes blocks with commas between; the slot is the last one's.
-fn blocks(out: &mut Vec<u8>, blocks: &[Block], own_markers: OwnMarkers) -> Slot {
+fn blocks(out: &mut Vec<u8>, blocks: &[Block]) -> Slot {
     let mut last = Slot::Nothing;
     for block in blocks {
         let before = out.len();
         if !matches!(last, Slot::Nothing) {
             out.push(b',');
         }
-        match self::block(out, block, own_markers) {
+        match self::block(out, block) {
             Slot::Nothing => out.truncate(before),
             slot => last = slot,
         }
@@ -67,14 +93,10 @@ fn blocks(out: &mut Vec<u8>, blocks: &[Block], own_markers: OwnMarkers) -> Slot 
     last
 }
 
-fn block(out: &mut Vec<u8>, block: &Block, own_markers: OwnMarkers) -> Slot {
-    let own = |marker: Option<CacheMarker>| match own_markers {
-        OwnMarkers::Written => marker,
-        OwnMarkers::LeftOut => None,
-    };
+fn block(out: &mut Vec<u8>, block: &Block) -> Slot {
     match block {
         _ if block.is_empty() => Slot::Nothing,
-        Block::Text(text) => self::text(out, text, own(text.cache)),
+        Block::Text(text) => self::text(out, text),
         Block::Thinking(thinking) => {
             out.extend_from_slice(br#"{"type":"thinking","thinking":"#);
             string(out, &thinking.text);
@@ -89,29 +111,29 @@ fn block(out: &mut Vec<u8>, block: &Block, own_markers: OwnMarkers) -> Slot {
             out.push(b'}');
             Slot::Taken
         }
-        Block::Image(image) => self::image(out, image, own(image.cache)),
+        Block::Image(image) => self::image(out, image),
         Block::Document(opaque) => self::opaque(out, opaque, true),
         // Which of the provider's own blocks take a marker differs; none needs one.
         Block::Opaque(opaque) => self::opaque(out, opaque, false),
-        Block::ToolUse(call) => tool_use(out, call, own(call.cache)),
-        Block::ToolResult(result) => tool_result(out, result, own(result.cache), own_markers),
+        Block::ToolUse(call) => tool_use(out, call),
+        Block::ToolResult(result) => tool_result(out, result),
     }
 }
 
-fn text(out: &mut Vec<u8>, text: &Text, marker: Option<CacheMarker>) -> Slot {
+fn text(out: &mut Vec<u8>, text: &Text) -> Slot {
     match &text.raw {
         Some(raw) if raw.provider == DIALECT => {
-            return raw_object(out, &raw.json, true, marker);
+            return raw_object(out, &raw.json, true, text.cache);
         }
         _ if text.text.is_empty() => return Slot::Nothing,
         _ => {}
     }
     out.extend_from_slice(br#"{"type":"text","text":"#);
     string(out, &text.text);
-    close(out, marker)
+    close(out, text.cache)
 }
 
-fn image(out: &mut Vec<u8>, image: &Image, marker: Option<CacheMarker>) -> Slot {
+fn image(out: &mut Vec<u8>, image: &Image) -> Slot {
     if image.media_type.is_empty() {
         out.extend_from_slice(br#"{"type":"image","source":{"type":"url","url":"#);
     } else {
@@ -121,10 +143,10 @@ fn image(out: &mut Vec<u8>, image: &Image, marker: Option<CacheMarker>) -> Slot 
     }
     string(out, &image.data);
     out.push(b'}');
-    close(out, marker)
+    close(out, image.cache)
 }
 
-fn tool_use(out: &mut Vec<u8>, call: &ToolUse, marker: Option<CacheMarker>) -> Slot {
+fn tool_use(out: &mut Vec<u8>, call: &ToolUse) -> Slot {
     out.extend_from_slice(br#"{"type":"tool_use","id":"#);
     string(out, &id(&call.id));
     out.extend_from_slice(br#","name":"#);
@@ -133,15 +155,10 @@ fn tool_use(out: &mut Vec<u8>, call: &ToolUse, marker: Option<CacheMarker>) -> S
     out.extend_from_slice(br#","input":"#);
     let usable = call.invalid.is_none() && call.input.is_object();
     out.extend_from_slice(if usable { call.input.get().as_bytes() } else { b"{}" });
-    close(out, marker)
+    close(out, call.cache)
 }
 
-fn tool_result(
-    out: &mut Vec<u8>,
-    result: &ToolResult,
-    marker: Option<CacheMarker>,
-    own_markers: OwnMarkers,
-) -> Slot {
+fn tool_result(out: &mut Vec<u8>, result: &ToolResult) -> Slot {
     out.extend_from_slice(br#"{"type":"tool_result","tool_use_id":"#);
     string(out, &id(&result.tool_use_id));
     if result.is_error {
@@ -149,7 +166,7 @@ fn tool_result(
     }
     let before = out.len();
     out.extend_from_slice(br#","content":["#);
-    match blocks(out, &result.content, own_markers) {
+    match blocks(out, &result.content) {
         Slot::Nothing => {
             out.truncate(before);
             // An error without content is refused.
@@ -159,7 +176,7 @@ fn tool_result(
         }
         _ => out.push(b']'),
     }
-    close(out, marker)
+    close(out, result.cache)
 }
 
 /// Another provider's blocks mean nothing here and are left out.
@@ -178,20 +195,38 @@ fn raw_object(
     markable: bool,
     marker: Option<CacheMarker>,
 ) -> Slot {
-    #[derive(serde::Deserialize)]
-    struct Peek {
-        #[serde(rename = "type")]
-        _kind: serde::de::IgnoredAny,
-        #[serde(default)]
-        cache_control: Option<serde::de::IgnoredAny>,
-    }
-    let Ok(peek) = serde_json::from_str::<Peek>(raw.get()) else { return Slot::Nothing };
+    let Some(peek) = Peek::at(raw) else { return Slot::Nothing };
     out.extend_from_slice(raw.get().as_bytes());
     if !markable || peek.cache_control.is_some() {
         return Slot::Taken;
     }
     out.pop();
     close(out, marker)
+}
+
+/// What has to be known of a block in the provider's own form.
+#[derive(Deserialize)]
+struct Peek {
+    #[serde(rename = "type")]
+    _kind: IgnoredAny,
+    /// `null` too: a second member of this name would be refused.
+    #[serde(default, deserialize_with = "present")]
+    cache_control: Option<Value>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Peek {
+    /// `None` for what is no block.
+    fn at(raw: &RawJson) -> Option<Self> {
+        serde_json::from_str(raw.get()).ok()
+    }
+
+    fn marker(&self) -> Option<CacheMarker> {
+        self.cache_control.as_ref().and_then(raw_marker)
+    }
 }
 
 /// Ends a block that can carry a marker.

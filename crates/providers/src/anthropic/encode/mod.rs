@@ -6,6 +6,7 @@
 //! Invariant: within an epoch, request n+1 starts with the bytes of request n up to its tail,
 //! cache markers left out.
 
+mod head;
 #[cfg(test)]
 mod incremental;
 mod json;
@@ -19,12 +20,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use heeler_core::{
-    CacheMarker, Encoded, ModelRequest, ProviderError, RequestMessage, ToolDefinition,
+    CacheMarker, Encoded, ModelRequest, ProviderError, ProviderItem, RequestMessage, ToolDefinition,
 };
 
-use self::json::{marker_text, string};
+use self::json::marker_text;
 use self::markers::Markers;
-use self::message::OwnMarkers;
 use super::DIALECT;
 
 /// Encodes requests, and keeps the last head: it stays the same for a whole epoch.
@@ -38,6 +38,7 @@ struct Head {
     model: Arc<str>,
     system: Arc<str>,
     tools: Arc<[ToolDefinition]>,
+    provider_tools: Arc<[ProviderItem]>,
     markers: HeadMarkers,
     bytes: Bytes,
 }
@@ -56,8 +57,8 @@ impl Encoder {
     /// When the request cannot be sent.
     pub fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
         let tail = tail::encode(request)?;
-        let markers = Markers::choose(request);
-        let mut chunks = Chunks(vec![self.head(request, markers.head)]);
+        let markers = Markers::choose(request)?;
+        let mut chunks = Chunks(vec![self.head(request, markers.head)?]);
         let mut at = 0;
         for stretch in request.messages.stretches() {
             let length = stretch.messages().len();
@@ -73,25 +74,27 @@ impl Encoder {
         Ok(chunks.0)
     }
 
-    fn head(&self, request: &ModelRequest, markers: HeadMarkers) -> Bytes {
+    fn head(&self, request: &ModelRequest, markers: HeadMarkers) -> Result<Bytes, ProviderError> {
         let mut last = self.last_head.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(head) = &*last
             && head.markers == markers
             && head.model == request.model
             && head.system == request.system
             && head.tools == request.tools
+            && head.provider_tools == request.provider_tools
         {
-            return head.bytes.clone();
+            return Ok(head.bytes.clone());
         }
-        let bytes = Bytes::from(encode_head(request, markers));
+        let bytes = Bytes::from(head::encode(request, markers)?);
         *last = Some(Head {
             model: Arc::clone(&request.model),
             system: Arc::clone(&request.system),
             tools: Arc::clone(&request.tools),
+            provider_tools: Arc::clone(&request.provider_tools),
             markers,
             bytes: bytes.clone(),
         });
-        bytes
+        Ok(bytes)
     }
 }
 
@@ -102,12 +105,7 @@ impl Chunks {
     /// Adds messages one by one; the first is the conversation's at `at`.
     fn messages(&mut self, markers: &Markers, at: usize, messages: &[Arc<RequestMessage>]) {
         for (index, message) in (at..).zip(messages) {
-            let encoded = if markers.own_left_out(index) {
-                let (bytes, marker_at) = message::encode(&message.message, OwnMarkers::LeftOut);
-                Encoded { dialect: DIALECT, bytes: bytes.into(), marker_at }
-            } else {
-                encoded(message)
-            };
+            let encoded = encoded(message);
             match (markers.stable.filter(|(at, _)| *at == index), encoded.marker_at) {
                 (Some((_, marker)), Some(at)) => {
                     self.item(encoded.bytes.slice(..at));
@@ -133,38 +131,5 @@ impl Chunks {
 
 /// The message's bytes, encoded the first time they are asked for.
 fn encoded(message: &RequestMessage) -> Encoded {
-    message.encoded(DIALECT, |message| message::encode(message, OwnMarkers::Written))
-}
-
-fn encode_head(request: &ModelRequest, markers: HeadMarkers) -> Vec<u8> {
-    let mut out = br#"{"model":"#.to_vec();
-    string(&mut out, &request.model);
-    if !request.system.is_empty() {
-        out.extend_from_slice(br#","system":[{"type":"text","text":"#);
-        string(&mut out, &request.system);
-        out.extend_from_slice(markers.system.map_or(b"", marker_text));
-        out.extend_from_slice(b"}]");
-    }
-    if let Some((last, before)) = request.tools.split_last() {
-        out.extend_from_slice(br#","tools":["#);
-        for tool in before {
-            encode_tool(&mut out, tool, None);
-            out.push(b',');
-        }
-        encode_tool(&mut out, last, markers.tools);
-        out.push(b']');
-    }
-    out.extend_from_slice(br#","messages":["#);
-    out
-}
-
-fn encode_tool(out: &mut Vec<u8>, tool: &ToolDefinition, marker: Option<CacheMarker>) {
-    out.extend_from_slice(br#"{"name":"#);
-    string(out, &tool.name);
-    out.extend_from_slice(br#","description":"#);
-    string(out, &tool.description);
-    out.extend_from_slice(br#","input_schema":"#);
-    out.extend_from_slice(tool.input_schema.get().as_bytes());
-    out.extend_from_slice(marker.map_or(b"", marker_text));
-    out.push(b'}');
+    message.encoded(DIALECT, message::encode)
 }

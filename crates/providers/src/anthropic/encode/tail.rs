@@ -54,7 +54,7 @@ fn fields(request: &ModelRequest) -> Map<String, Value> {
         None => {}
     }
     // Without tools, the provider refuses a choice among them.
-    if !request.tools.is_empty() {
+    if !request.tools.is_empty() || !request.provider_tools.is_empty() {
         set("tool_choice", tool_choice(parameters));
     }
     set("stream", Some(json!(true)));
@@ -75,6 +75,6 @@ fn tool_choice(parameters: &Parameters) -> Option<Value> {
     Some(choice)
 }
 
-fn refused(message: String) -> ProviderError {
+pub(super) fn refused(message: String) -> ProviderError {
     ProviderError::new(ProviderErrorKind::InvalidRequest, message)
 }

@@ -395,6 +395,7 @@ pub(crate) fn first_record(state: &State, effect: &Effect) -> Option<Record> {
             cause: *cause,
             system: "You help.".into(),
             tools: Vec::new(),
+            provider_tools: Vec::new(),
             model: state.settings.model.name.clone(),
             system_hash: String::new(),
             tools_hash: String::new(),

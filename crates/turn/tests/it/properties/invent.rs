@@ -156,6 +156,7 @@ fn epoch(dice: &mut Dice) -> EpochStarted {
         cause: EpochCause::Tools,
         system: dice.pick(&["", "You help."]).into(),
         tools: Vec::new(),
+        provider_tools: Vec::new(),
         model: dice.pick(&["", "model", "a/b/c"]).into(),
         system_hash: String::new(),
         tools_hash: String::new(),

@@ -207,8 +207,8 @@ fn unknown_blocks_are_kept_and_their_deltas_applied() {
         expect![[r#"
             0 = opaque anthropic {"type":"web_search_tool_result", "tool_use_id":"s","content":[1.50]}
             1 = opaque anthropic {"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"x"}}
-            2 = opaque anthropic {"type":"compaction","content":"so far","list":[1],"text":{"not":"text"},"citations":[{"c":1}]}
-            finished EndTurn, in 0 out 0 write 0 read 0 think 0, id none: opaque anthropic {"type":"web_search_tool_result", "tool_use_id":"s","content":[1.50]}; opaque anthropic {"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"x"}}; opaque anthropic {"type":"compaction","content":"so far","list":[1],"text":{"not":"text"},"citations":[{"c":1}]}
+            2 = opaque anthropic {"type":"compaction","content":"so far","citations":[{"c":1}],"list":[1],"text":{"not":"text"}}
+            finished EndTurn, in 0 out 0 write 0 read 0 think 0, id none: opaque anthropic {"type":"web_search_tool_result", "tool_use_id":"s","content":[1.50]}; opaque anthropic {"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"x"}}; opaque anthropic {"type":"compaction","content":"so far","citations":[{"c":1}],"list":[1],"text":{"not":"text"}}
         "#]],
     );
 }

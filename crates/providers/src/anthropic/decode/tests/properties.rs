@@ -1,5 +1,6 @@
 //! What holds for any chunking, and for streams with bytes changed.
 
+use heeler_core::{Message, ModelRequest, Parameters, Role};
 use proptest::prelude::*;
 
 use super::*;
@@ -36,6 +37,50 @@ proptest! {
         // An event that comes in pieces is read by the parser.
         let in_pieces: Vec<&[u8]> = body.chunks(1).collect();
         prop_assert_eq!(summary_within(bytes_max, &[&body]), summary_within(bytes_max, &in_pieces));
+    }
+
+    #[test]
+    fn an_unknown_block_is_sent_back_byte_for_byte(
+        fields in prop::collection::vec(("[a-z_]{1,8}", json()), 0..5),
+        gap in "[ \t]{0,2}",
+    ) {
+        let kind = format!(r#"{gap}"type"{gap}:"server_thing""#);
+        let fields = fields.iter().filter(|(name, _)| name != "type");
+        let fields = fields.map(|(name, value)| format!(r#""{name}"{gap}:{value}"#));
+        let raw = format!("{{{}{gap}}}", [kind].into_iter().chain(fields).collect::<Vec<_>>().join(","));
+        let start = format!(r#"{{"type":"content_block_start","index":0,"content_block":{raw}}}"#);
+        let body = stream(&[&start, r#"{"type":"content_block_stop","index":0}"#, STOP]);
+        prop_assert_eq!(sent_back(&body), raw);
+    }
+
+    #[test]
+    fn the_input_of_an_unknown_block_is_what_was_streamed(
+        input in json(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+        before in prop::option::of(json()),
+        after in prop::option::of(json()),
+    ) {
+        let block = |input: &str| {
+            let member = |name, value: &Option<String>| {
+                value.as_ref().map_or(String::new(), |value| format!(r#","{name}" :{value}"#))
+            };
+            let (before, after) = (member("a", &before), member("z", &after));
+            format!(r#"{{ "type":"server_tool_use"{before}, "input": {input}{after} }}"#)
+        };
+        let start = block("{}");
+        let start = format!(r#"{{"type":"content_block_start","index":0,"content_block":{start}}}"#);
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(input.len() + 1)).collect();
+        cuts.extend([0, input.len()]);
+        cuts.retain(|cut| input.is_char_boundary(*cut));
+        cuts.sort_unstable();
+        let deltas = cuts.windows(2).map(|cut| {
+            let delta = serde_json::json!({"type": "input_json_delta", "partial_json": &input[cut[0]..cut[1]]});
+            serde_json::json!({"type": "content_block_delta", "index": 0, "delta": delta}).to_string()
+        });
+        let stop = r#"{"type":"content_block_stop","index":0}"#.to_owned();
+        let events: Vec<String> = [start].into_iter().chain(deltas).chain([stop, STOP.to_owned()]).collect();
+        let body = stream(&events.iter().map(String::as_str).collect::<Vec<_>>());
+        prop_assert_eq!(sent_back(&body), block(&input));
     }
 
     #[test]
@@ -77,6 +122,59 @@ fn delta() -> impl Strategy<Value = Vec<u8>> {
         }
         event.repeat(n)
     })
+}
+
+/// JSON as somebody else may write it: numbers, escapes and white space of every kind, on one line.
+fn json() -> impl Strategy<Value = String> {
+    let text = any::<String>().prop_map(|text| serde_json::Value::from(text).to_string());
+    let leaf = prop_oneof![
+        text,
+        prop::sample::select(vec![
+            "1.50",
+            "-0",
+            "1e400",
+            "123456789012345678901234567890",
+            r#""\u00e9\/""#,
+            "null",
+            "[ ]",
+            "{ }",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        let member =
+            ("[a-c]", inner.clone()).prop_map(|(name, value)| format!(r#""{name}" : {value}"#));
+        prop_oneof![
+            prop::collection::vec(inner, 0..3).prop_map(|items| format!("[{}]", items.join(" ,"))),
+            prop::collection::vec(member, 0..3)
+                .prop_map(|fields| format!("{{{}}}", fields.join(", "))),
+        ]
+    })
+}
+
+/// What the only block of an answer is sent as in the next request, through the JSON that sessions
+/// are kept in.
+fn sent_back(body: &str) -> String {
+    let (events, error) = decode_within(REPLY_BYTES_MAX, &[body.as_bytes()]);
+    assert_eq!(error, None);
+    let Some(ModelEvent::Finished(reply)) = events.last() else { panic!("{events:?}") };
+    let message = Message { role: Role::Assistant, blocks: reply.blocks.clone() };
+    let kept = serde_json::to_string(&message).unwrap();
+    let message: Message = serde_json::from_str(&kept).unwrap();
+    let request = ModelRequest {
+        model: "m".into(),
+        system: "".into(),
+        tools: [].into(),
+        provider_tools: [].into(),
+        messages: [message].into_iter().collect(),
+        stable: 1,
+        output_max: 1,
+        parameters: Parameters::default(),
+        epoch: 1,
+    };
+    let sent = String::from_utf8(crate::anthropic::request_body(&request).unwrap()).unwrap();
+    let (_, sent) = sent.split_once(r#""messages":[{"role":"assistant","content":["#).unwrap();
+    sent.rsplit_once(r#"]}],"max_tokens""#).unwrap().0.to_owned()
 }
 
 fn rich_stream() -> String {

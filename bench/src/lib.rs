@@ -5,16 +5,14 @@
 
 #![cfg(feature = "whole")]
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
-use reqwest::{Client, Response};
+use heeler_http::{Client, HeaderMap, HeaderName, HeaderValue, Options, Target};
 use serde_json::Value;
 
 /// The variable that says where the model is.
 pub const URL_VARIABLE: &str = "ANTHROPIC_BASE_URL";
-/// How long a bench waits for anything before it gives up.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a model said.
 #[derive(Debug, Default)]
@@ -45,48 +43,62 @@ pub fn url() -> Result<String> {
     Ok(format!("{base}/v1/messages"))
 }
 
-/// The HTTP client, of the same make as heeler's.
+/// The HTTP client, the same as heeler's.
 ///
 /// # Errors
 /// When it cannot be built.
 pub fn client() -> Result<Client> {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Ok(Client::builder().read_timeout(PATIENCE).build()?)
+    Ok(Client::new(Options::default())?)
+}
+
+/// Where the model is, and what it is told with every request.
+///
+/// # Errors
+/// When nobody said where, or it is no address.
+pub fn target() -> Result<Arc<Target>> {
+    let headers = [
+        ("x-api-key", "bench"),
+        ("anthropic-version", "2023-06-01"),
+        ("content-type", "application/json"),
+    ];
+    let headers = headers
+        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+    Ok(Arc::new(Target::new(&url()?, &HeaderMap::from_iter(headers))?))
 }
 
 /// Sends a request.
 ///
 /// # Errors
 /// When the answer is no success.
-pub async fn post(client: &Client, url: &str, body: Vec<u8>) -> Result<Response> {
-    let request = client
-        .post(url)
-        .header("x-api-key", "bench")
-        .header("anthropic-version", "2023-06-01")
-        .header("content-type", "application/json");
-    let response = request.body(body).send().await?;
-    ensure!(response.status().is_success(), "the server answers {}", response.status());
-    Ok(response)
+pub async fn post(
+    client: &Client,
+    target: &Arc<Target>,
+    body: Vec<u8>,
+) -> Result<heeler_http::Answer> {
+    let answer = client.post(target, vec![body.into()]).await?;
+    let status = answer.head().status();
+    ensure!((200..300).contains(&status), "the server answers {status}");
+    Ok(answer)
 }
 
 /// Reads an answer to its end.
 ///
 /// # Errors
 /// When the connection breaks or a line is no JSON.
-pub async fn read(mut response: Response) -> Result<Answer> {
-    let mut answer = Answer::default();
+pub async fn read(mut answer: heeler_http::Answer) -> Result<Answer> {
+    let mut read = Answer::default();
     let mut rest: Vec<u8> = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        rest.extend_from_slice(&chunk);
+    while let Some(chunk) = answer.next().await? {
+        rest.extend_from_slice(chunk);
         let Some(end) = rest.iter().rposition(|byte| *byte == b'\n') else { continue };
         for line in rest[..end].split(|byte| *byte == b'\n') {
             if let Some(data) = line.strip_prefix(b"data: ") {
-                answer.take(&serde_json::from_slice(data)?);
+                read.take(&serde_json::from_slice(data)?);
             }
         }
         rest.drain(..=end);
     }
-    Ok(answer)
+    Ok(read)
 }
 
 impl Answer {

@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use futures::future::try_join_all;
-use heeler_bench::{Answer, Call, client, post, read, url};
-use reqwest::Client;
+use heeler_bench::{Answer, Call, client, post, read, target};
+use heeler_http::Client;
 use serde_json::{Value, json};
 
 fn main() -> Result<()> {
@@ -39,7 +39,7 @@ async fn run(
     mut journal: Option<File>,
     wrapper: &[&str],
 ) -> Result<()> {
-    let url = url()?;
+    let target = target()?;
     // The conversation as it is sent; only its end is new in a round.
     let mut body = head().into_bytes();
     push(&mut body, &mut journal, &json!({"role": "user", "content": prompt}))?;
@@ -47,7 +47,7 @@ async fn run(
         let mut whole = Vec::with_capacity(body.len() + 2);
         whole.extend_from_slice(&body);
         whole.extend_from_slice(b"]}");
-        let answer = read(post(client, &url, whole).await?).await?;
+        let answer = read(post(client, &target, whole).await?).await?;
         body.push(b',');
         push(&mut body, &mut journal, &said(&answer)?)?;
         if answer.calls.is_empty() {

@@ -18,7 +18,7 @@ use heeler::engine::{
 };
 use heeler::providers::anthropic::{Anthropic, AnthropicSettings};
 use heeler::{Client, Run};
-use heeler_bench::{URL_VARIABLE, client, post, url};
+use heeler_bench::{URL_VARIABLE, url};
 
 /// As `heeler` ships it.
 #[global_allocator]
@@ -36,8 +36,11 @@ fn main() -> Result<()> {
     }
 }
 
+/// What a client reads that many use, and that looks at nothing.
 async fn discard() -> Result<()> {
-    let mut response = post(&client()?, &url()?, b"{}".to_vec()).await?;
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder().build()?;
+    let mut response = client.post(url()?).body("{}").send().await?.error_for_status()?;
     while response.chunk().await?.is_some() {}
     Ok(())
 }

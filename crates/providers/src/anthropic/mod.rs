@@ -10,8 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
-use reqwest::Url;
-use reqwest::header::HeaderMap;
+use heeler_http::Target;
 
 pub use self::decode::Decoder;
 pub use self::encode::Encoder;
@@ -44,8 +43,7 @@ pub struct Anthropic {
 
 #[derive(Debug)]
 struct Inner {
-    url: Url,
-    headers: HeaderMap,
+    target: Arc<Target>,
     secrets: Vec<Secret>,
     transport: Arc<Transport>,
     encoder: Encoder,
@@ -58,8 +56,7 @@ impl Anthropic {
     /// When the address or a header cannot be used.
     pub fn new(settings: &AnthropicSettings) -> Result<Self, SettingsError> {
         let inner = Inner {
-            url: settings.url()?,
-            headers: settings.header_map()?,
+            target: Arc::new(settings.target()?),
             secrets: settings.secrets(),
             transport: Arc::new(Transport::new(settings.idle_timeout)),
             encoder: Encoder::default(),
@@ -75,7 +72,7 @@ impl Provider for Anthropic {
     }
 
     fn prewarm(&self) {
-        Arc::clone(&self.inner.transport).prewarm(self.inner.url.clone());
+        Arc::clone(&self.inner.transport).prewarm(Arc::clone(&self.inner.target));
     }
 }
 
@@ -112,7 +109,7 @@ impl Step {
 impl Inner {
     async fn send(self: Arc<Self>, request: &ModelRequest) -> Result<Box<Reading>, ProviderError> {
         let chunks = self.encoder.encode(request)?;
-        let sent = Arc::clone(&self.transport).post(self.url.clone(), self.headers.clone(), chunks);
+        let sent = Arc::clone(&self.transport).post(&self.target, chunks);
         let answer = sent.await.map_err(|failure| self.explain(failure))?;
         let (decoder, ready) = (Decoder::new(), VecDeque::new());
         Ok(Box::new(Reading { inner: self, answer, decoder, ready, failed: None }))
@@ -122,9 +119,9 @@ impl Inner {
         let error = match failure {
             Failure::Unreachable(error) => error,
             Failure::Refused(refusal) => error::from_refusal(error::Refusal {
-                status: refusal.status,
+                status: refusal.head.status(),
                 body: &refusal.body,
-                request_id: refusal.headers.get("request-id").and_then(|id| id.to_str().ok()),
+                request_id: refusal.head.header("request-id"),
                 retry_after: refusal.retry_after,
             }),
         };
@@ -160,18 +157,17 @@ impl Reading {
 
     /// Waits for bytes, and decodes what lies ready behind them, too.
     async fn read(&mut self) -> Result<(), ProviderError> {
+        let Self { answer, decoder, ready, .. } = self;
         let mut read_bytes = 0;
-        let mut read = self.answer.next().await?;
+        let mut read = answer.next().await?;
         loop {
-            let Some(bytes) = read else { return self.decoder.finish() };
-            self.decoder.feed(&bytes, &mut self.ready)?;
+            let Some(bytes) = read else { return decoder.finish() };
+            decoder.feed(bytes, ready)?;
             read_bytes += bytes.len();
-            // The client reads the next bytes into the same memory once nobody holds it.
-            drop(bytes);
-            if self.decoder.is_finished() || read_bytes >= AT_ONCE_BYTES_MAX {
+            if decoder.is_finished() || read_bytes >= AT_ONCE_BYTES_MAX {
                 return Ok(());
             }
-            match self.answer.ready().await? {
+            match answer.ready().await? {
                 Some(more) => read = more,
                 None => return Ok(()),
             }

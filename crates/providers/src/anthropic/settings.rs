@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use heeler_http::{HeaderMap, HeaderName, HeaderValue, Target};
+use url::Url;
 
 use crate::Secret;
 
@@ -105,13 +105,17 @@ impl AnthropicSettings {
             headers: parse_headers(&headers)?,
             idle_timeout: IDLE_TIMEOUT_DEFAULT,
         };
-        settings.url()?;
-        settings.header_map()?;
+        settings.target()?;
         Ok(settings)
     }
 
-    /// Where messages are posted.
-    pub(super) fn url(&self) -> Result<Url, SettingsError> {
+    /// Where messages are posted, and the headers they carry.
+    pub(super) fn target(&self) -> Result<Target, SettingsError> {
+        let bad = |_| Problem::BaseUrl(self.base_url.clone());
+        Ok(Target::new(self.url()?.as_str(), &self.header_map()?).map_err(bad)?)
+    }
+
+    fn url(&self) -> Result<Url, SettingsError> {
         let bad = || Problem::BaseUrl(self.base_url.clone());
         let base = self.base_url.trim().trim_end_matches('/');
         let (scheme, host) = base.split_once("://").unwrap_or_default();
@@ -124,8 +128,7 @@ impl AnthropicSettings {
         }
     }
 
-    /// The headers of every request.
-    pub(super) fn header_map(&self) -> Result<HeaderMap, SettingsError> {
+    fn header_map(&self) -> Result<HeaderMap, SettingsError> {
         let mut headers = HeaderMap::new();
         let own = [
             ("anthropic-version", VERSION),

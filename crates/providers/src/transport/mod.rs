@@ -3,33 +3,27 @@
 //! Invariant: knows no dialect, and never retries.
 
 mod patience;
-mod pieces;
 mod retry_after;
 
 use std::error::Error;
 use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use heeler_core::{ProviderError, ProviderErrorKind};
-use reqwest::header::{CONTENT_LENGTH, DATE, HeaderMap};
-use reqwest::{Client, Response, Url};
+use heeler_http::{Client, Head, Options, Target};
 use tokio::sync::OnceCell;
 
 use patience::Patience;
-use pieces::Pieces;
 
-/// How long reaching the provider may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long an idle connection is probed for by the operating system.
-const KEEPALIVE: Duration = Duration::from_secs(60);
 /// The most bytes of a refusal that are read.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 /// How long the body of a refusal may take; its status is told anyway.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
+/// The only status whose body is an answer.
+const STATUS_OK: u16 = 200;
 /// How long an answer that has been used may keep somebody waiting for its end, which nearly always
 /// lies in the same packet as its last event.
 const END_PATIENCE: Duration = Duration::from_millis(5);
@@ -46,15 +40,14 @@ pub(crate) struct Transport {
 /// An answer with status 200. Dropping it closes the connection.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    response: Response,
+    answer: heeler_http::Answer,
     patience: Patience,
 }
 
 /// An answer with any other status.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
+    pub(crate) head: Head,
     /// At most [`REFUSAL_BYTES_MAX`] of the body.
     pub(crate) body: Vec<u8>,
     pub(crate) retry_after: Option<Duration>,
@@ -76,45 +69,36 @@ impl Transport {
     /// Posts the chunks as one body and waits for the answer to begin.
     pub(crate) async fn post(
         self: Arc<Self>,
-        url: Url,
-        headers: HeaderMap,
+        target: &Arc<Target>,
         chunks: Vec<Bytes>,
     ) -> Result<Answer, Failure> {
         let client = Arc::clone(&self).client().await.map_err(Failure::Unreachable)?;
-        let pieces = Pieces::of(chunks);
-        let length = pieces.length();
-        // With its length told, the client sends the stream as a plain body, not in HTTP's chunks.
-        let request = client
-            .post(url.clone())
-            .headers(headers)
-            .header(CONTENT_LENGTH, length)
-            .body(reqwest::Body::wrap_stream(pieces));
-        let response = match tokio::time::timeout(self.idle_timeout, request.send()).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(&url, error))),
+        let sent = tokio::time::timeout(self.idle_timeout, client.post(target, chunks)).await;
+        let answer = match sent {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(target, &error))),
             Err(_) => return Err(Failure::Unreachable(silent(self.idle_timeout))),
         };
-        let mut answer = Answer { response, patience: Patience::new(self.idle_timeout) };
-        if answer.response.status() == reqwest::StatusCode::OK {
+        let mut answer = Answer { answer, patience: Patience::new(self.idle_timeout) };
+        if answer.answer.head().status() == STATUS_OK {
             return Ok(answer);
         }
-        let status = answer.response.status().as_u16();
-        let headers = std::mem::take(answer.response.headers_mut());
-        let retry_after = retry_after::wait(&headers, now(&headers));
+        let head = answer.answer.head().clone();
+        let retry_after = retry_after::wait(&head, now(&head));
         let patience = self.idle_timeout.min(REFUSAL_TIMEOUT);
         let body = answer.read_at_most(REFUSAL_BYTES_MAX, patience).await;
-        Err(Failure::Refused(Refusal { status, headers, body, retry_after }))
+        Err(Failure::Refused(Refusal { head, body, retry_after }))
     }
 
-    /// Builds the client and, where a TLS handshake is worth it, opens a connection to `url`.
-    /// Outside a runtime it does nothing.
-    pub(crate) fn prewarm(self: Arc<Self>, url: Url) {
+    /// Builds the client and, where a TLS handshake is worth it, opens a connection for the first
+    /// request. Outside a runtime it does nothing.
+    pub(crate) fn prewarm(self: Arc<Self>, target: Arc<Target>) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             let Ok(client) = self.client().await else { return };
-            if url.scheme() == "https" {
-                // Only the connection is wanted; whatever the answer is, it goes to the pool.
-                let _ = client.head(url).timeout(CONNECT_TIMEOUT).send().await;
+            if target.origin().starts_with("https:") {
+                // The first request meets the same failure, and tells it.
+                let _ = client.warm(&target).await;
             }
         });
     }
@@ -136,42 +120,36 @@ impl Transport {
 
 impl Answer {
     /// The next bytes; `None` at the end.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
-        match self.patience.wait(self.response.chunk()).await {
+    pub(crate) async fn next(&mut self) -> Result<Option<&[u8]>, ProviderError> {
+        match self.patience.wait(self.answer.next()).await {
             Some(read) => read.map_err(|error| broken(&error)),
             None => Err(silent(self.patience.limit())),
         }
     }
 
     /// As [`Answer::next`], without waiting for the network: `None` when nothing is there yet.
-    ///
-    /// The client's own task hands over one chunk at a time and holds back the next until it has
-    /// run again, so it is given one chance to.
-    pub(crate) async fn ready(&mut self) -> Result<Option<Option<Bytes>>, ProviderError> {
-        let mut reading = pin!(self.response.chunk());
-        let mut gave_way = false;
-        let read = poll_fn(|context| match reading.as_mut().poll(context) {
-            Poll::Ready(read) => Poll::Ready(Some(read)),
-            Poll::Pending if gave_way => Poll::Ready(None),
-            Poll::Pending => {
-                gave_way = true;
-                // Not the runtime's own way to yield, which asks the system for news first.
-                context.waker().wake_by_ref();
-                Poll::Pending
-            }
-        });
-        read.await.transpose().map_err(|error| broken(&error))
+    pub(crate) async fn ready(&mut self) -> Result<Option<Option<&[u8]>>, ProviderError> {
+        let answer = &mut self.answer;
+        match poll_fn(|context| Poll::Ready(answer.poll_next(context))).await {
+            Poll::Pending => Ok(None),
+            Poll::Ready(Ok(more)) => Ok(Some(more.then(|| self.answer.bytes()))),
+            Poll::Ready(Err(error)) => Err(broken(&error)),
+        }
     }
 
     /// Takes the end of a used answer, so that its connection serves the next request: without it
     /// that one would open another. An end that is late is waited for in the background.
     pub(crate) async fn end(mut self) {
-        let rest = tokio::time::timeout(END_PATIENCE, self.response.chunk());
-        match rest.await {
-            // The client's own task has to run once before the connection is to be had again.
-            Ok(Ok(None)) => tokio::task::yield_now().await,
-            Ok(Err(_)) => {}
-            Ok(Ok(Some(_))) | Err(_) => self.drain(),
+        let more = match self.ready().await {
+            Ok(Some(None)) | Err(_) => return,
+            Ok(Some(Some(_))) => true,
+            Ok(None) => {
+                let rest = tokio::time::timeout(END_PATIENCE, self.answer.next()).await;
+                rest.map_or(true, |read| read.is_ok_and(|more| more.is_some()))
+            }
+        };
+        if more {
+            self.drain();
         }
     }
 
@@ -197,31 +175,21 @@ impl Answer {
 }
 
 fn build() -> Result<Client, String> {
-    // Where the program has chosen another already, that one stays.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder()
-        .user_agent(concat!("heeler/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECT_TIMEOUT)
-        .tcp_keepalive(KEEPALIVE)
-        // A redirect would carry the key to another host.
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .map_err(|error| root_cause(&error))
+    Client::new(Options::default()).map_err(|error| root_cause(&error))
 }
 
 /// The server's time, which its dates are meant in; ours when it tells none.
-fn now(headers: &HeaderMap) -> SystemTime {
-    let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+fn now(head: &Head) -> SystemTime {
+    let date = head.header("date");
     date.and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or_else(SystemTime::now)
 }
 
-fn unreachable(url: &Url, error: reqwest::Error) -> ProviderError {
-    let host = url.host_str().unwrap_or_default();
-    let why = root_cause(&error.without_url());
+fn unreachable(target: &Target, error: &heeler_http::Error) -> ProviderError {
+    let (host, why) = (target.host(), root_cause(error));
     network(format!("{host} could not be reached: {why}. Check the network, proxy and base URL"))
 }
 
-fn broken(error: &reqwest::Error) -> ProviderError {
+fn broken(error: &heeler_http::Error) -> ProviderError {
     let why = root_cause(error);
     network(format!("the connection broke in the middle of the answer: {why}"))
 }

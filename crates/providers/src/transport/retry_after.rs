@@ -2,17 +2,21 @@
 
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use heeler_http::Head;
 
 /// No server is believed to mean more than this.
 const WAIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The wait that headers ask for: `retry-after-ms`, or `retry-after` in seconds or as a date.
-pub(super) fn wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+pub(super) fn wait(head: &Head, now: SystemTime) -> Option<Duration> {
+    of(|name| head.header(name), now)
+}
+
+fn of<'a>(text: impl Fn(&str) -> Option<&'a str>, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| text(name).map(str::trim);
     let millis = text("retry-after-ms").and_then(|text| seconds(text, 1000.0));
     let wait = millis.or_else(|| {
-        let text = text(RETRY_AFTER.as_str())?;
+        let text = text("retry-after")?;
         seconds(text, 1.0).or_else(|| {
             let date = httpdate::parse_http_date(text).ok()?;
             Some(date.duration_since(now).unwrap_or_default())
@@ -57,11 +61,9 @@ mod tests {
     }
 
     fn check(headers: &[(&'static str, &'static str)], expected_millis: Option<u128>) {
-        let map = headers
-            .iter()
-            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
-            .collect();
-        let wait = wait(&map, SystemTime::UNIX_EPOCH + Duration::from_secs(NOW));
+        let text =
+            |name: &str| headers.iter().find_map(|(own, value)| (*own == name).then_some(*value));
+        let wait = of(text, SystemTime::UNIX_EPOCH + Duration::from_secs(NOW));
         assert_eq!(wait.map(|wait| wait.as_millis()), expected_millis, "{headers:?}");
     }
 }

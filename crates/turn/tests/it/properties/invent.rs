@@ -106,7 +106,7 @@ fn rarer(dice: &mut Dice) -> Record {
             usage: usage(dice),
             cost: None,
         })),
-        7 => Record::CompactionFailed(Box::new(CompactionFailed::default())),
+        7 => Record::CompactionFailed(Box::default()),
         8 => Record::TurnFinished {
             turn: small(dice),
             outcome: dice.pick(&[

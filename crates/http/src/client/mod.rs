@@ -1,0 +1,133 @@
+//! A request's way: a connection that waits or a new one, the request, the head of its answer.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper_util::client::proxy::matcher::Matcher;
+use tokio::sync::RwLock;
+
+use crate::connect::Connector;
+use crate::connection::{Connection, Exchange};
+use crate::error::Problem;
+use crate::pieces::Pieces;
+use crate::pool::Pool;
+use crate::{Answer, Error, Target};
+
+/// What a client is told.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Who we are, to servers.
+    pub user_agent: String,
+    /// How long reaching a server may take, its name and TLS included.
+    pub connect_timeout: Duration,
+    /// After how long in which nothing came the operating system probes a connection,
+    pub keepalive: Duration,
+    /// how long between two such probes,
+    pub keepalive_interval: Duration,
+    /// and how many may stay without an answer.
+    pub keepalive_retries: u32,
+    /// How long what was sent may stay unacknowledged, where the system can tell.
+    pub unacknowledged_max: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("heeler/", env!("CARGO_PKG_VERSION")).to_owned(),
+            connect_timeout: Duration::from_secs(30),
+            keepalive: Duration::from_secs(60),
+            keepalive_interval: Duration::from_secs(15),
+            keepalive_retries: 3,
+            unacknowledged_max: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Sends requests, and keeps connections for the next. Clones share them.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    options: Options,
+    connector: Connector,
+    pool: Arc<Pool>,
+    /// Held for writing while a connection is made that nobody has asked for yet: who asks then
+    /// waits for it instead of making another.
+    warming: RwLock<()>,
+}
+
+impl Client {
+    /// A client that knows the system's certificates and the proxies that the environment names.
+    /// It takes milliseconds and reads files.
+    ///
+    /// # Errors
+    /// When no certificates can be had.
+    pub fn new(options: Options) -> Result<Self, Error> {
+        Self::with_proxies(options, Matcher::from_env())
+    }
+
+    fn with_proxies(options: Options, proxies: Matcher) -> Result<Self, Error> {
+        let connector = Connector::new(&options, proxies)?;
+        let (pool, warming) = (Arc::default(), RwLock::default());
+        Ok(Self { inner: Arc::new(Inner { options, connector, pool, warming }) })
+    }
+
+    /// Posts the chunks as one body, and waits for the head of the answer, however long that takes.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, closes the connection, or does not speak HTTP.
+    pub async fn post(&self, target: &Arc<Target>, chunks: Vec<Bytes>) -> Result<Answer, Error> {
+        let connection = self.connection(target).await?;
+        let pieces = Pieces::of(chunks);
+        let user_agent = &self.inner.options.user_agent;
+        let head = target.head(pieces.length(), user_agent, connection.proxy());
+        let mut exchange = Exchange::new(connection, head, pieces);
+        let head = poll_fn(|context| exchange.poll(context)).await?;
+        let (pool, target) = (Arc::clone(&self.inner.pool), Arc::clone(target));
+        Ok(Answer::new(head, exchange.into_connection(), pool, target))
+    }
+
+    /// Opens a connection for the next request, if none waits for one.
+    ///
+    /// # Errors
+    /// When the server cannot be reached.
+    pub async fn warm(&self, target: &Target) -> Result<(), Error> {
+        let _warming = self.inner.warming.write().await;
+        let waiting = self.inner.pool.take(target.origin());
+        let connection = match waiting {
+            Some(connection) => connection,
+            None => self.connect(target).await?,
+        };
+        self.inner.pool.give(target.origin(), connection);
+        Ok(())
+    }
+
+    async fn connection(&self, target: &Target) -> Result<Connection, Problem> {
+        drop(self.inner.warming.read().await);
+        match self.inner.pool.take(target.origin()) {
+            Some(connection) => Ok(connection),
+            // Boxed: most requests need no room for it.
+            None => Box::pin(self.connect(target)).await,
+        }
+    }
+
+    async fn connect(&self, target: &Target) -> Result<Connection, Problem> {
+        let limit = self.inner.options.connect_timeout;
+        let connecting = self.inner.connector.connect(target.uri());
+        let connected = tokio::time::timeout(limit, connecting).await;
+        connected.unwrap_or(Err(Problem::ConnectTimeout(limit)))
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("options", &self.inner.options).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

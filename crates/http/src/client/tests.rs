@@ -1,0 +1,234 @@
+//! Whole requests, against servers and proxies that answer with bytes.
+
+use expect_test::{Expect, expect};
+use http::HeaderMap;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use super::*;
+
+const ANSWER: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+/// Answers each read with the next text, on one connection after the other; an empty text closes
+/// it. Gives what it was told.
+async fn server(answers: &[&str]) -> (String, JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let mut answers = answers.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>().into_iter();
+    let task = tokio::spawn(async move {
+        let mut told = String::new();
+        'connection: while answers.len() > 0 {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            told.push_str("connection\n");
+            while let Ok(text) = read(&mut stream).await {
+                told.push_str(&text);
+                let Some(answer) = answers.next() else { break 'connection };
+                if answer.is_empty() {
+                    continue 'connection;
+                }
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        }
+        told
+    });
+    (address, task)
+}
+
+async fn read(stream: &mut TcpStream) -> Result<String, ()> {
+    let mut bytes = [0; 4096];
+    let n = stream.read(&mut bytes).await.map_err(|_| ())?;
+    let text = String::from_utf8_lossy(&bytes[..n]).replace('\r', "");
+    if n == 0 { Err(()) } else { Ok(text) }
+}
+
+fn client(proxies: Matcher) -> Client {
+    let options = Options { user_agent: "heeler/test".into(), ..Options::default() };
+    Client::with_proxies(options, proxies).unwrap()
+}
+
+fn straight() -> Client {
+    client(Matcher::builder().build())
+}
+
+fn target(address: &str) -> Arc<Target> {
+    Arc::new(Target::new(address, &HeaderMap::new()).unwrap())
+}
+
+async fn ask(client: &Client, address: &str, body: &str) -> String {
+    let body = Bytes::copy_from_slice(body.as_bytes());
+    let mut answer = match client.post(&target(address), vec![body]).await {
+        Ok(answer) => answer,
+        Err(error) => return error.to_string(),
+    };
+    let mut seen = format!("{} ", answer.head().status());
+    loop {
+        match answer.next().await {
+            Ok(Some(bytes)) => seen.push_str(&String::from_utf8_lossy(bytes)),
+            Ok(None) => return seen,
+            Err(error) => return seen + " " + &error.to_string(),
+        }
+    }
+}
+
+async fn check(told: JoinHandle<String>, address: &str, expected: Expect) {
+    expected.assert_eq(&told.await.unwrap().replace(address, "ADDRESS"));
+}
+
+#[tokio::test]
+async fn a_connection_serves_one_request_after_the_other() {
+    let (address, told) = server(&[ANSWER, ANSWER, "", ANSWER]).await;
+    let (client, url) = (straight(), format!("http://{address}/v1"));
+    assert_eq!(ask(&client, &url, "1").await, "200 ok");
+    assert_eq!(ask(&client, &url, "2").await, "200 ok");
+    let closed = "the server closed the connection without an answer";
+    assert_eq!(ask(&client, &url, "3").await, closed);
+    assert_eq!(ask(&client, &url, "4").await, "200 ok");
+    drop(client);
+    let told = told.await.unwrap();
+    assert_eq!(told.matches("connection\n").count(), 2, "{told}");
+    assert_eq!(told.matches("POST /v1 HTTP/1.1\n").count(), 4, "{told}");
+}
+
+#[tokio::test]
+async fn what_is_left_unread_closes_the_connection() {
+    let (address, told) = server(&[ANSWER, ANSWER]).await;
+    let (client, url) = (straight(), format!("http://{address}"));
+    let unread = client.post(&target(&url), vec![]).await.unwrap();
+    drop(unread);
+    assert_eq!(ask(&client, &url, "2").await, "200 ok");
+    drop(client);
+    assert_eq!(told.await.unwrap().matches("connection\n").count(), 2);
+}
+
+#[tokio::test]
+async fn a_connection_that_was_opened_before_is_used() {
+    let (address, told) = server(&[ANSWER]).await;
+    let (client, url) = (straight(), format!("http://{address}"));
+    client.warm(&target(&url)).await.unwrap();
+    client.warm(&target(&url)).await.unwrap();
+    assert_eq!(ask(&client, &url, "1").await, "200 ok");
+    drop(client);
+    check(
+        told,
+        &address,
+        expect![[r#"
+        connection
+        POST / HTTP/1.1
+        host: ADDRESS
+        content-length: 1
+        user-agent: heeler/test
+
+        1"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_comes_before_an_answer_is_passed_over() {
+    let early = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: x\r\n\r\n";
+    let (address, _told) = server(&[&format!("{early}{ANSWER}")]).await;
+    assert_eq!(ask(&straight(), &format!("http://{address}"), "1").await, "200 ok");
+}
+
+#[tokio::test]
+async fn an_answer_may_come_before_the_request_is_read() {
+    let refused = "HTTP/1.1 413 Long\r\ncontent-length: 2\r\n\r\nno";
+    let (address, told) = server(&[refused, ANSWER]).await;
+    let (client, url) = (straight(), format!("http://{address}"));
+    // More than any system keeps for a reader that does not read.
+    let body = "x".repeat(32 * 1024 * 1024);
+    let body = Bytes::from(body);
+    let mut answer = client.post(&target(&url), vec![body]).await.unwrap();
+    assert_eq!((answer.head().status(), answer.next().await.unwrap()), (413, Some(&b"no"[..])));
+    assert_eq!(answer.next().await.unwrap(), None);
+    drop((answer, client));
+    told.abort();
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none() {
+    for (answer, expected) in [
+        ("SSH-2.0\r\n", "the answer's head cannot be read: invalid HTTP version"),
+        (
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx",
+            "200  the answer's chunks cannot be told apart",
+        ),
+    ] {
+        let (address, _told) = server(&[answer, ""]).await;
+        assert_eq!(ask(&straight(), &format!("http://{address}"), "1").await, expected);
+    }
+    let long = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(crate::head::HEAD_BYTES_MAX));
+    let (address, _told) = server(&[&long]).await;
+    let seen = ask(&straight(), &format!("http://{address}"), "1").await;
+    assert_eq!(seen, "the answer's head is longer than 65536 bytes");
+}
+
+#[tokio::test]
+async fn a_proxy_is_told_the_whole_address_and_who_asks() {
+    let (address, told) = server(&[ANSWER]).await;
+    let proxies = Matcher::builder().http(format!("http://me:pw@{address}")).build();
+    let client = client(proxies);
+    assert_eq!(ask(&client, "http://model.example:81/v1", "1").await, "200 ok");
+    drop(client);
+    check(
+        told,
+        &address,
+        expect![[r#"
+        connection
+        POST http://model.example:81/v1 HTTP/1.1
+        host: model.example:81
+        content-length: 1
+        proxy-authorization: Basic bWU6cHc=
+        user-agent: heeler/test
+
+        1"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn https_goes_through_a_proxy_that_is_told_only_where_to() {
+    let (address, told) = server(&["HTTP/1.1 200 OK\r\n\r\n", ""]).await;
+    let proxies = Matcher::builder().https(format!("http://me:pw@{address}")).build();
+    let client = client(proxies);
+    let seen = ask(&client, "https://model.example/v1", "1").await;
+    assert!(seen.starts_with("the connection failed: "), "{seen}");
+    let told = told.await.unwrap();
+    let (head, hello) = told.split_once("\n\n").unwrap();
+    expect![[r#"
+        connection
+        CONNECT model.example:443 HTTP/1.1
+        Host: model.example:443
+        user-agent: heeler/test
+        proxy-authorization: Basic bWU6cHc="#]]
+    .assert_eq(head);
+    // A handshake of TLS, which names the server.
+    assert!(hello.starts_with('\u{16}') && hello.contains("model.example"), "{hello:?}");
+}
+
+#[tokio::test]
+async fn some_hosts_need_no_proxy() {
+    let (address, told) = server(&[ANSWER]).await;
+    let proxies = Matcher::builder().http("http://127.0.0.1:1").no("127.0.0.1").build();
+    let client = client(proxies);
+    assert_eq!(ask(&client, &format!("http://{address}"), "1").await, "200 ok");
+    drop(client);
+    assert!(told.await.unwrap().contains("POST / HTTP/1.1\n"));
+    let refused = client_to_nobody().await;
+    assert!(refused.starts_with("the connection failed: "), "{refused}");
+}
+
+async fn client_to_nobody() -> String {
+    let proxies = Matcher::builder().http("http://127.0.0.1:1").build();
+    ask(&client(proxies), "http://model.example", "1").await
+}
+
+#[tokio::test(start_paused = true)]
+async fn connecting_has_a_limit() {
+    // Nobody answers a handshake.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let seen = ask(&straight(), &format!("https://{address}"), "1").await;
+    assert_eq!(seen, "connecting took longer than 30 s");
+}

@@ -1,0 +1,37 @@
+//! Why there is no answer, or none to its end.
+
+use std::io;
+use std::time::Duration;
+
+use crate::head::HEAD_BYTES_MAX;
+
+/// Why there is no answer, or none to its end. Whom it was sent to is for the caller to say.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(#[from] Problem);
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Problem {
+    #[error("TLS could not be set up: {0}")]
+    Tls(#[source] rustls::Error),
+    #[error("`{0}` is no address with a host, http or https; correct it")]
+    Address(String),
+    #[error("the connection failed: {0}")]
+    Connect(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("connecting took longer than {} s", .0.as_secs_f32())]
+    ConnectTimeout(Duration),
+    #[error("the connection broke: {0}")]
+    Broken(#[from] io::Error),
+    #[error("the server closed the connection without an answer")]
+    Unanswered,
+    #[error("the answer's head cannot be read: {0}")]
+    Head(#[source] httparse::Error),
+    #[error("the answer's head is longer than {HEAD_BYTES_MAX} bytes")]
+    LongHead,
+    #[error("the answer's length is told in a way that cannot be read")]
+    Length,
+    #[error("end of file before message length reached")]
+    Cut,
+    #[error("the answer's chunks cannot be told apart")]
+    Chunk,
+}

@@ -1,0 +1,181 @@
+//! A request as bytes.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue, Uri};
+use percent_encoding::percent_decode_str;
+
+use crate::Error;
+use crate::error::Problem;
+
+/// Where requests go, and the headers they all carry.
+#[derive(Clone)]
+pub struct Target {
+    uri: Uri,
+    origin: String,
+    /// Each with its line end. What it holds may be secret.
+    headers: Vec<u8>,
+}
+
+impl Target {
+    /// A target at this address; `content-length` and `host` are written by the client. Who is
+    /// named in the address is told in the headers, unless these say who asks.
+    ///
+    /// # Errors
+    /// When the address is not one of a host, with http or https.
+    pub fn new(address: &str, headers: &HeaderMap) -> Result<Self, Error> {
+        let bad = || Problem::Address(address.to_owned());
+        let uri: Uri = address.parse().map_err(|_| bad())?;
+        let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"));
+        let origin = match (scheme, uri.host(), uri.port_u16()) {
+            (None, _, _) | (_, None | Some(""), _) => return Err(bad().into()),
+            (Some(scheme), Some(host), None) => format!("{scheme}://{host}"),
+            (Some(scheme), Some(host), Some(port)) => format!("{scheme}://{host}:{port}"),
+        };
+        let mut bytes = Vec::new();
+        for (name, value) in headers {
+            header(&mut bytes, name.as_str(), value);
+        }
+        if let Some((who, _)) = uri.authority().and_then(|all| all.as_str().rsplit_once('@'))
+            && !headers.contains_key(AUTHORIZATION)
+        {
+            header(&mut bytes, AUTHORIZATION.as_str(), &basic(who).ok_or_else(bad)?);
+        }
+        Ok(Self { uri, origin, headers: bytes })
+    }
+
+    /// Scheme, host and port.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The host.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.uri.host().unwrap_or_default()
+    }
+
+    pub(crate) fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// The head of a request with a body of this length. A proxy that reads the request itself is
+    /// told the whole address, and who asks.
+    pub(crate) fn head(&self, length: usize, user_agent: &str, proxy: Option<&Proxy>) -> Vec<u8> {
+        let mut head = String::from("POST ");
+        let path = self.uri.path_and_query().map_or("/", |path| path.as_str());
+        let host = self.origin.split_once("://").map_or("", |(_, host)| host);
+        if proxy.is_some() {
+            head.push_str(&self.origin);
+        }
+        head.push_str(if path.starts_with('/') { "" } else { "/" });
+        head.push_str(path);
+        // Writing to a string does not fail.
+        let _ = write!(head, " HTTP/1.1\r\nhost: {host}\r\ncontent-length: {length}\r\n");
+        let mut head = head.into_bytes();
+        if let Some(Proxy { authorization: Some(value) }) = proxy {
+            header(&mut head, "proxy-authorization", value);
+        }
+        head.reserve(self.headers.len() + user_agent.len() + 32);
+        head.extend_from_slice(b"user-agent: ");
+        head.extend_from_slice(user_agent.as_bytes());
+        head.extend_from_slice(b"\r\n");
+        head.extend_from_slice(&self.headers);
+        head.extend_from_slice(b"\r\n");
+        head
+    }
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Target").field("uri", &self.uri).finish_non_exhaustive()
+    }
+}
+
+/// A proxy that reads requests itself, as those do that are asked for plain HTTP.
+#[derive(Debug, Clone)]
+pub(crate) struct Proxy {
+    pub(crate) authorization: Option<HeaderValue>,
+}
+
+/// `name:password` as addresses write it, as headers do.
+fn basic(who: &str) -> Option<HeaderValue> {
+    let (name, password) = who.split_once(':').unwrap_or((who, ""));
+    let part = |text| percent_decode_str(text).collect::<Vec<u8>>();
+    let who = BASE64_STANDARD.encode([&part(name)[..], b":", &part(password)].concat());
+    HeaderValue::try_from(format!("Basic {who}")).ok()
+}
+
+fn header(out: &mut Vec<u8>, name: &str, value: &HeaderValue) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value.as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(address: &str, proxy: Option<&Proxy>, expected: Expect) {
+        let headers = [("x-api-key", "k"), ("accept", "text/event-stream")];
+        let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        let seen = match Target::new(address, &HeaderMap::from_iter(headers)) {
+            Ok(target) => {
+                assert!(!format!("{target:?}").contains("x-api-key"));
+                let head = String::from_utf8(target.head(12, "heeler/1", proxy)).unwrap();
+                assert!(head.ends_with("\r\n\r\n"));
+                format!("{}\n{}", target.origin(), head.trim_end().replace('\r', ""))
+            }
+            Err(error) => error.to_string(),
+        };
+        expected.assert_eq(&seen);
+    }
+
+    #[test]
+    fn heads() {
+        check(
+            "https://api.example.com/v1/messages",
+            None,
+            expect![[r#"
+                https://api.example.com
+                POST /v1/messages HTTP/1.1
+                host: api.example.com
+                content-length: 12
+                user-agent: heeler/1
+                x-api-key: k
+                accept: text/event-stream"#]],
+        );
+        let authorization = Some(HeaderValue::from_static("Basic eDp5"));
+        check(
+            "http://user:p%40w@[::1]:8080?a=b",
+            Some(&Proxy { authorization }),
+            expect![[r#"
+                http://[::1]:8080
+                POST http://[::1]:8080/?a=b HTTP/1.1
+                host: [::1]:8080
+                content-length: 12
+                proxy-authorization: Basic eDp5
+                user-agent: heeler/1
+                x-api-key: k
+                accept: text/event-stream
+                authorization: Basic dXNlcjpwQHc="#]],
+        );
+    }
+
+    #[test]
+    fn what_is_no_address() {
+        for bad in
+            ["", "/v1", "api.example.com", "ftp://a/", "http://", "https:///v1", "http://a b"]
+        {
+            let expected = format!("`{bad}` is no address with a host, http or https; correct it");
+            assert_eq!(Target::new(bad, &HeaderMap::new()).unwrap_err().to_string(), expected);
+        }
+    }
+}

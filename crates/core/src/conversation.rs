@@ -24,7 +24,8 @@ pub struct RequestMessage {
     /// The message.
     pub message: Arc<Message>,
     is_marked: bool,
-    encoded: Mutex<Option<Encoded>>,
+    /// Boxed: most messages stand in stretches, and have none.
+    encoded: Mutex<Option<Box<Encoded>>>,
 }
 
 /// The bytes of one message in one dialect.
@@ -62,11 +63,12 @@ impl RequestMessage {
     ) -> Encoded {
         let mut kept = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
         match &*kept {
-            Some(encoded) if encoded.dialect == dialect => encoded.clone(),
+            Some(encoded) if encoded.dialect == dialect => (**encoded).clone(),
             _ => {
                 let (bytes, marker_at) = encode(&self.message);
                 let encoded = Encoded { dialect, bytes: bytes.into(), marker_at };
-                kept.insert(encoded).clone()
+                *kept = Some(Box::new(encoded.clone()));
+                encoded
             }
         }
     }

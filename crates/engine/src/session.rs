@@ -71,28 +71,36 @@ impl Session {
     ///
     /// # Errors
     /// When the store refuses.
-    pub async fn create(parts: Parts, workspace: &str) -> Result<Self, OpenError> {
+    pub fn create(
+        parts: Parts,
+        workspace: &str,
+    ) -> impl Future<Output = Result<Self, OpenError>> + Send + use<> {
         let created = parts.clock.now();
         let id = SessionId::mint(created, parts.entropy.as_ref());
-        Self::create_with_id(parts, id, workspace).await
+        Self::create_with_id(parts, id, workspace)
     }
 
     /// As [`Session::create`], under an id of the caller's.
     ///
     /// # Errors
     /// When the store refuses, for example because the id is taken.
-    pub async fn create_with_id(
+    pub fn create_with_id(
         parts: Parts,
         id: SessionId,
         workspace: &str,
-    ) -> Result<Self, OpenError> {
+    ) -> impl Future<Output = Result<Self, OpenError>> + Send + use<> {
         let header = SessionHeader {
             id: id.clone(),
             created: parts.clock.now(),
             workspace: workspace.to_owned(),
         };
-        parts.store.create(header).await?;
-        Self::open(parts, id).await
+        let created = parts.store.create(header);
+        // Before it is asked for, or whoever awaits it keeps room for the parts as long as it runs.
+        let opened = Self::open(parts, id);
+        async move {
+            created.await?;
+            opened.await
+        }
     }
 
     /// Takes a session over: reads its journal, applies the crash rules, and waits for what comes.
@@ -100,13 +108,19 @@ impl Session {
     ///
     /// # Errors
     /// When it does not exist, another process owns it, or the store refuses.
-    pub async fn open(parts: Parts, id: SessionId) -> Result<Self, OpenError> {
+    pub fn open(
+        parts: Parts,
+        id: SessionId,
+    ) -> impl Future<Output = Result<Self, OpenError>> + Send + use<> {
         let (sender, receiver) = mpsc::channel(COMMANDS_MAX);
         // Boxed, so that whoever awaits this does not keep room for a driver and its journal.
-        let driver = Box::pin(Driver::open(parts, id.clone(), receiver)).await?;
-        let log = driver.log();
-        tokio::spawn(Box::new(driver).run());
-        Ok(Self { id, commands: sender, log })
+        let opening = Box::pin(Driver::open(parts, id.clone(), receiver));
+        async move {
+            let driver = opening.await?;
+            let log = driver.log();
+            tokio::spawn(driver.run());
+            Ok(Self { id, commands: sender, log })
+        }
     }
 
     /// The session's id.

@@ -12,6 +12,9 @@ use heeler_core::{
 use crate::journal::title_of_input;
 use crate::on_first_poll;
 
+/// Room for so many more records is made at once, and an eighth.
+const ROOM_RECORDS: usize = 8;
+
 /// Keeps sessions in memory. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
@@ -32,7 +35,7 @@ impl SessionStore for MemoryStore {
         on_first_poll(move || match shared.sessions().entry(header.id.clone()) {
             btree_map::Entry::Occupied(_) => Err(exists(&header.id)),
             btree_map::Entry::Vacant(vacant) => {
-                vacant.insert(Session { header, appends: Vec::new(), is_leased: false });
+                vacant.insert(Box::new(Session::new(header)));
                 Ok(())
             }
         })
@@ -94,7 +97,7 @@ impl SessionStore for MemoryStore {
             let sessions = shared.sessions();
             let limit = if limit == 0 { usize::MAX } else { limit };
             let listed = sessions.values().filter(|s| s.header.id.as_str().starts_with(&prefix));
-            Ok(listed.take(limit).map(Session::summary).collect())
+            Ok(listed.take(limit).map(|session| session.summary()).collect())
         })
     }
 
@@ -111,13 +114,16 @@ impl SessionStore for MemoryStore {
     }
 }
 
+/// Boxed: a map has room for eleven from the first on.
+type Sessions = BTreeMap<SessionId, Box<Session>>;
+
 #[derive(Debug, Default)]
 struct Shared {
-    sessions: Mutex<BTreeMap<SessionId, Session>>,
+    sessions: Mutex<Sessions>,
 }
 
 impl Shared {
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionId, Session>> {
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
         // Every change is made in one step, so a panic leaves nothing half done.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,14 +132,33 @@ impl Shared {
 #[derive(Debug)]
 struct Session {
     header: SessionHeader,
-    /// As they came: kept by whoever appends as well, so that a record is in memory once.
-    appends: Vec<Arc<[Entry]>>,
+    /// All but the last append.
+    settled: Vec<Entry>,
+    /// As it came, since whoever appends keeps it for a moment: its records are taken over with the
+    /// next append.
+    last: Arc<[Entry]>,
     is_leased: bool,
 }
 
 impl Session {
+    fn new(header: SessionHeader) -> Self {
+        Self { header, settled: Vec::new(), last: Arc::new([]), is_leased: false }
+    }
+
     fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.appends.iter().flat_map(|entries| &**entries)
+        self.settled.iter().chain(&*self.last)
+    }
+
+    fn keep(&mut self, entries: Arc<[Entry]>) {
+        let mut before = std::mem::replace(&mut self.last, entries);
+        // Grows by less than a vector does by itself: most of it is never used.
+        if self.settled.capacity() - self.settled.len() < before.len() {
+            self.settled.reserve_exact(before.len() + self.settled.len() / 8 + ROOM_RECORDS);
+        }
+        match Arc::get_mut(&mut before) {
+            Some(entries) => self.settled.extend(entries.iter_mut().map(taken)),
+            None => self.settled.extend_from_slice(&before),
+        }
     }
 
     fn append(&mut self, entries: Arc<[Entry]>) -> Result<Appended, StoreError> {
@@ -144,7 +169,7 @@ impl Session {
             return Err(self.conflict(&format!("record {} comes after record {n}", first.seq)));
         }
         if first.seq == n + 1 {
-            self.appends.push(entries);
+            self.keep(entries);
             return Ok(Appended::Written);
         }
         let there = self.entries().skip_while(|entry| entry.seq < first.seq);
@@ -159,12 +184,12 @@ impl Session {
         if new.is_empty() {
             return Ok(Appended::AlreadyThere);
         }
-        self.appends.push(new.into());
+        self.keep(new.into());
         Ok(Appended::Written)
     }
 
     fn last(&self) -> Option<&Entry> {
-        self.appends.last()?.last()
+        self.last.last()
     }
 
     fn conflict(&self, what: &str) -> StoreError {
@@ -183,6 +208,12 @@ impl Session {
             title: self.entries().find_map(first_input).unwrap_or_default(),
         }
     }
+}
+
+/// The entry, out of a place that is about to go.
+fn taken(entry: &mut Entry) -> Entry {
+    let nothing = Entry { seq: entry.seq, at: entry.at, record: Record::TimePassed };
+    std::mem::replace(entry, nothing)
 }
 
 /// What a lease of this store holds.

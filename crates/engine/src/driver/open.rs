@@ -23,7 +23,7 @@ impl Driver {
         parts: Parts,
         id: SessionId,
         commands: mpsc::Receiver<Box<Command>>,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Box<Self>, StoreError> {
         let empty = match &parts.estimate {
             Some(estimate) => State::with_estimate(Arc::clone(estimate)),
             None => State::new(),
@@ -35,7 +35,7 @@ impl Driver {
         let incarnation = state.incarnation.saturating_add(1);
         let mut parts = parts;
         add_own_rules(&mut parts, &journal.header.id);
-        let mut driver = Self {
+        let mut driver = Box::new(Self {
             workspace: journal.header.workspace.clone(),
             lease,
             log: EventLog::new(state.view()),
@@ -58,7 +58,7 @@ impl Driver {
             checkpoints,
             is_settled: false,
             parts,
-        };
+        });
         let settings = std::mem::take(&mut driver.parts.settings);
         driver.parts.settings = driver.state.settings_to_go_on_with(settings);
         let build = driver.parts.build.clone();

@@ -179,7 +179,7 @@ impl Driver {
         run: Run,
         cancel: CancellationToken,
         progress: Progress,
-    ) -> Execution {
+    ) -> Box<Execution> {
         let Run { name, input, confined } = run;
         let origin = self.state.turn.as_ref().map(|turn| turn.origin.clone());
         let context = ToolContext {
@@ -197,7 +197,7 @@ impl Driver {
             clock: Arc::clone(&self.parts.clock),
         };
         let hooks = self.asker().filter(|_| self.is_hooked(&name));
-        Execution {
+        Box::new(Execution {
             tool: self.tools.get(&name).cloned(),
             name,
             context,
@@ -207,7 +207,7 @@ impl Driver {
             spill: self.parts.spill.clone(),
             hooks,
             secrets: Arc::clone(&self.parts.secrets),
-        }
+        })
     }
 
     fn wake(&mut self, id: EffectId, at: Timestamp, cause: WakeCause) {
@@ -252,7 +252,7 @@ impl Driver {
 /// Runs a call to its record, which is given once it is `wanted`.
 pub(super) async fn finish_call(
     call: CallId,
-    execution: Execution,
+    execution: Box<Execution>,
     wanted: impl Future<Output = ()>,
 ) -> Outcome {
     let Executed { output, millis, heard } = pipeline::execute(execution, wanted).await;

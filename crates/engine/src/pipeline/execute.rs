@@ -1,12 +1,12 @@
 //! Runs one call: whatever the tool does, there is one output.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures::FutureExt;
 use heeler_core::{
-    Block, Clock, HookedCall, RawJson, Record, Spill, Tool, ToolContext, ToolError, ToolOutput,
-    panic_text,
+    Block, BoxFuture, CancellationToken, Clock, HookedCall, RawJson, Record, Spill, Tool,
+    ToolContext, ToolError, ToolOutput, panic_text,
 };
 use heeler_secrets::Secrets;
 
@@ -43,16 +43,19 @@ pub(crate) struct Executed {
 
 /// Runs the call and, once its output is `wanted`, tells hooks of it and bounds it: what is spilled
 /// is an effect of its own. A panic, an error and a hang are outputs too.
-pub(crate) async fn execute(execution: Execution, wanted: impl Future<Output = ()>) -> Executed {
+pub(crate) async fn execute(
+    execution: Box<Execution>,
+    wanted: impl Future<Output = ()>,
+) -> Executed {
     let Execution { tool, name, context, input, chars_max, timeout_millis, spill, hooks, secrets } =
-        execution;
+        *execution;
     let hooked = HookedCall { id: context.call, tool: name.clone(), input: input.clone() };
     let (session, call) = (context.session.clone(), context.call);
     let images = context.images.clone();
     let clock = Arc::clone(&context.clock);
     let started = clock.now();
     let mut output = match tool {
-        Some(tool) => run(tool, &name, context, input, timeout_millis).await,
+        Some(tool) => run(&name, Begun::of(&tool, context, input, timeout_millis)).await,
         None => ToolOutput::error(format!("the tool {name} is gone; it was not run")),
     };
     let millis = clock.now().since(started);
@@ -70,29 +73,47 @@ pub(crate) async fn execute(execution: Execution, wanted: impl Future<Output = (
     Executed { output, millis, heard }
 }
 
-async fn run(
-    tool: Arc<dyn Tool>,
-    name: &str,
-    context: ToolContext,
-    input: RawJson,
+/// A call that was handed to its tool, with no room for what it was given.
+struct Begun {
+    call: std::thread::Result<BoxFuture<Result<ToolOutput, ToolError>>>,
+    /// The same once more, for a bug that is switched on.
+    again: Option<BoxFuture<Result<ToolOutput, ToolError>>>,
+    cancel: CancellationToken,
+    clock: Arc<dyn Clock>,
     timeout_millis: u64,
-) -> ToolOutput {
-    let cancel = context.cancel.clone();
-    let clock = Arc::clone(&context.clock);
-    let again = is_on(Bug::RunAgain).then(|| (Arc::clone(&tool), context.clone(), input.clone()));
-    let timeout_millis = match tool.metadata().timeout_millis {
-        _ if is_on(Bug::EndlessCall) => 0,
-        0 => timeout_millis,
-        own => own,
+}
+
+impl Begun {
+    fn of(tool: &Arc<dyn Tool>, context: ToolContext, input: RawJson, timeout_millis: u64) -> Self {
+        let (cancel, clock) = (context.cancel.clone(), Arc::clone(&context.clock));
+        let timeout_millis = match tool.metadata().timeout_millis {
+            _ if is_on(Bug::EndlessCall) => 0,
+            0 => timeout_millis,
+            own => own,
+        };
+        let again = is_on(Bug::RunAgain).then(|| {
+            let (tool, context, input) = (Arc::clone(tool), context.clone(), input.clone());
+            Box::pin(async move { tool.call(context, input).await }) as BoxFuture<_>
+        });
+        let tool = Arc::clone(tool);
+        // It may panic before it gives a future.
+        let call = catch_unwind(AssertUnwindSafe(|| tool.call(context, input)));
+        Self { call, again, cancel, clock, timeout_millis }
+    }
+}
+
+async fn run(name: &str, begun: Begun) -> ToolOutput {
+    let Begun { call, again, cancel, clock, timeout_millis } = begun;
+    let call = match call {
+        Ok(call) => call,
+        Err(panic) => return to_output(name, Err(panic)),
     };
-    // The call itself may panic before it gives a future, so that happens inside one.
-    let call = async move { tool.call(context, input).await };
-    let mut call = std::pin::pin!(AssertUnwindSafe(call).catch_unwind());
-    if let Some(finished) = within(&clock, timeout_millis, call.as_mut()).await {
+    let mut call = AssertUnwindSafe(call).catch_unwind();
+    if let Some(finished) = within(&clock, timeout_millis, &mut call).await {
         return to_output(name, finished);
     }
-    if let Some((tool, context, input)) = again {
-        let _ = within(&clock, timeout_millis, tool.call(context, input)).await;
+    if let Some(again) = again {
+        let _ = within(&clock, timeout_millis, again).await;
     }
     cancel.cancel();
     let limit = std::time::Duration::from_millis(timeout_millis);

@@ -1,12 +1,12 @@
 //! Records out of thin air: every kind, small numbers that may fit and large ones that never do.
 
 use heeler_core::{
-    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed,
-    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, HookAnswered, HookEvent, Input,
-    InterruptCause, LimitKind, Limits, Message, ModelFailed, ModelReplied, ModelStarted, Opened,
-    PermissionAsked, PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind, RawJson,
-    Record, Reply, Reserve, Role, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp,
-    ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
+    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Cost,
+    Decision, EpochCause, EpochStarted, HookAnswered, HookEvent, Input, InterruptCause, LimitKind,
+    Limits, Message, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
+    PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind, RawJson, Record, Reply,
+    Reserve, Role, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput,
+    ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 
 use super::{Dice, world};

@@ -1,9 +1,8 @@
-//! Starts this test program again as another process that plays a role with a store.
-
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+//! This test program again, as another process that plays a role with a store.
 
 use heeler_sessions::{Session, SessionStore, load_or_new, save};
+use heeler_testkit::Player;
+use heeler_testkit::player::{role, say};
 
 /// Tells a child where its store is.
 const PLACE: &str = "HEELER_SESSIONS_TEST_PLACE";
@@ -13,63 +12,11 @@ pub(crate) fn place_of_child() -> String {
     std::env::var(PLACE).expect("only another test runs this")
 }
 
-/// A child that says line by line how far it is; killed when dropped.
-pub(crate) struct Player {
-    child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Player {
-    pub(crate) fn start(role: &str, place: &str) -> Self {
-        let mut command = program_command(std::env::current_exe().unwrap().to_str().unwrap());
-        command.args(["--ignored", "--exact", "--nocapture", role]).env(PLACE, place);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        Self { child, output }
-    }
-
-    /// Waits for the child's next word; what the test harness prints is not one.
-    pub(crate) fn next_word(&mut self) -> String {
-        loop {
-            let mut line = String::new();
-            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the child ended");
-            if let Some((_, word)) = line.trim_end().split_once("says ") {
-                return word.to_owned();
-            }
-        }
-    }
-
-    /// Kills the child as nothing can prevent, and gives its last words.
-    pub(crate) fn kill(mut self) -> Vec<String> {
-        self.child.kill().unwrap();
-        let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
-        let words = rest.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-        words.filter_map(|line| Some(line.split_once("says ")?.1.trim_end().to_owned())).collect()
-    }
-
-    /// Waits until the child has done its part.
-    pub(crate) fn finish(mut self) {
-        let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
-        assert!(self.child.wait().unwrap().success(), "{rest}");
-    }
-}
-
-impl Drop for Player {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the test waits for the child or kills it itself")]
-pub(crate) fn program_command(program: &str) -> Command {
-    Command::new(program)
-}
-
-pub(crate) fn say(word: impl std::fmt::Display) {
-    println!("says {word}");
+/// Starts a role with the store at this place.
+pub(crate) fn start(name: &str, place: &str) -> Player {
+    let mut command = role(name);
+    command.env(PLACE, place);
+    Player::start(command)
 }
 
 /// How often each child adds one.
@@ -94,8 +41,8 @@ pub(crate) async fn count(store: &impl SessionStore) {
 }
 
 /// That many processes that count in one session lose nothing.
-pub(crate) async fn check_sum(store: &impl SessionStore, role: &str, place: &str) {
-    let children: Vec<Player> = (0..CHILDREN).map(|_| Player::start(role, place)).collect();
+pub(crate) async fn check_sum(store: &impl SessionStore, name: &str, place: &str) {
+    let children: Vec<Player> = (0..CHILDREN).map(|_| start(name, place)).collect();
     children.into_iter().for_each(Player::finish);
     let session = store.get("a").await.unwrap();
     assert_eq!(session.state::<u64>("sum").unwrap(), CHILDREN * COUNTS);

@@ -5,8 +5,9 @@ use heeler_sessions::{
     FileSessions, PostgresSessions, Session, SessionError, SessionErrorKind, SessionStore,
     conformance,
 };
+use heeler_testkit::Player;
 
-use crate::children::{Player, check_sum, whole};
+use crate::children::{check_sum, start, whole};
 use crate::server::{PASSWORD, Server};
 
 /// What other processes do.
@@ -45,8 +46,7 @@ async fn many_processes_lose_nothing_and_a_killed_one_leaves_a_whole_session() {
     let place = server.connection();
     // They also make the table, all at once.
     let store = async || PostgresSessions::connect(&place).await.unwrap();
-    let children: Vec<Player> =
-        (0..2).map(|_| Player::start("postgres::roles::counts", &place)).collect();
+    let children: Vec<Player> = (0..2).map(|_| start("postgres::roles::counts", &place)).collect();
     children.into_iter().for_each(Player::finish);
     let store = store().await;
     store.delete("a").await.unwrap();
@@ -54,7 +54,7 @@ async fn many_processes_lose_nothing_and_a_killed_one_leaves_a_whole_session() {
 
     store.delete("a").await.unwrap();
     for kill in 0..10 {
-        let mut writer = Player::start("postgres::roles::writes", &place);
+        let mut writer = start("postgres::roles::writes", &place);
         let first: usize = writer.next_word().parse().unwrap();
         (0..kill).for_each(|_| drop(writer.next_word()));
         let last = writer.kill().last().map_or(first, |word| word.parse().unwrap());

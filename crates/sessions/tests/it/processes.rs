@@ -2,7 +2,7 @@
 
 use heeler_sessions::{FileSessions, SessionStore};
 
-use crate::children::{Player, check_sum, whole};
+use crate::children::{check_sum, start, whole};
 
 /// What the other processes do.
 mod roles {
@@ -36,7 +36,7 @@ async fn a_writer_that_is_killed_leaves_a_whole_session_and_no_litter() {
     let place = folder.path().to_str().unwrap();
     let mut litter = 0;
     for kill in 0..30 {
-        let mut writer = Player::start("processes::roles::writes", place);
+        let mut writer = start("processes::roles::writes", place);
         let first: usize = writer.next_word().parse().unwrap();
         // Each in another write: between two of them, or as soon as the new file is begun.
         (0..kill % 5).for_each(|_| drop(writer.next_word()));

@@ -5,11 +5,9 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use heeler_testkit::require;
+use heeler_testkit::{player, require};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
-
-use crate::children::program_command;
 
 /// Whom it runs as when the tests run as root: it refuses to be root itself.
 const NOBODY: u32 = 65_534;
@@ -100,7 +98,7 @@ impl Server {
 
     /// One of PostgreSQL's programs, as somebody who is not root, that ends with its test.
     fn command(&self, program: &str) -> Command {
-        let mut command = program_command("/usr/bin/setpriv");
+        let mut command = player::command("/usr/bin/setpriv");
         command.arg("--pdeathsig=QUIT");
         if geteuid().is_root() {
             command.args([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")]);

@@ -4,14 +4,16 @@ use heeler_core::{SessionStore, StoreErrorKind};
 use heeler_store::FileStore;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::children::Player;
+use crate::children::start;
 use crate::support::{StoreNow, entries, id, now};
 
 /// What the other process does.
 mod roles {
     use std::io::Read;
 
-    use crate::children::{say, store_of_child};
+    use heeler_testkit::player::say;
+
+    use crate::children::store_of_child;
     use crate::support::{StoreNow, entries, entry};
 
     #[test]
@@ -42,7 +44,7 @@ fn a_session_has_one_owner_among_processes_until_it_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::open(folder.path()).unwrap();
     store.make("a");
-    let mut owner = Player::start("processes::roles::hold", folder.path());
+    let mut owner = start("processes::roles::hold", folder.path());
     assert_eq!(owner.next_word(), "held");
 
     let busy = store.take("a").err().unwrap();
@@ -51,12 +53,12 @@ fn a_session_has_one_owner_among_processes_until_it_is_killed() {
     assert_eq!(store.seqs("a"), [1, 2]);
 
     // A stopped owner still owns, and nobody waits for it.
-    let pid = Pid::from_child(&owner.child);
+    let pid = Pid::from_child(owner.child());
     kill_process(pid, Signal::STOP).unwrap();
     assert!(store.take("a").err().unwrap().is_busy());
     assert_eq!(store.seqs("a"), [1, 2]);
 
-    owner.kill();
+    let _ = owner.kill();
     let lease = store.take("a").unwrap();
     store.add(&lease, entries(3..=3)).unwrap();
     assert_eq!(store.seqs("a"), [1, 2, 3]);
@@ -68,7 +70,7 @@ fn a_killed_process_loses_nothing_it_was_told_is_written() {
     let store = FileStore::open(folder.path()).unwrap();
     store.make("a");
     for n_words in [1, 2, 5, 17, 40, 3] {
-        let mut writer = Player::start("processes::roles::append_forever", folder.path());
+        let mut writer = start("processes::roles::append_forever", folder.path());
         let mut told = 0;
         for _ in 0..n_words {
             told = writer.next_word().parse().unwrap();

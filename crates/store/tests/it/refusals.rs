@@ -16,7 +16,9 @@ mod roles {
     use heeler_store::FileStore;
 
     use super::says;
-    use crate::children::{root_of_child, say, store_of_child};
+    use heeler_testkit::player::say;
+
+    use crate::children::{root_of_child, store_of_child};
     use crate::support::{StoreNow, entries, entry, header, now};
 
     /// Appends until the system refuses, with room to be had by removing `ballast`.

@@ -13,6 +13,7 @@ mod seeds;
 mod shipped;
 mod simulate;
 mod storm;
+mod surface;
 mod tidy;
 mod tree;
 
@@ -35,11 +36,14 @@ usage: cargo xtask COMMAND
   bench             heeler beside a bare loop: --quick, --profile NAME, --only NAME
   dist              the program to ship, its functions in the order of use: --profile NAME
   instructions      what the hot paths execute, beside bench/instructions.toml: --update
+  surface           what users of the library can name, beside docs/surface.txt: --update
 ";
 
 fn main() -> ExitCode {
+    let as_rustdoc = surface::stand_in();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+    let command = || run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    match as_rustdoc.unwrap_or_else(command) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -57,6 +61,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["bench", rest @ ..] => bench::run_command(rest),
         ["dist", rest @ ..] => dist::run_command(rest),
         ["instructions", rest @ ..] => instructions::run_command(rest, root()?),
+        ["surface", rest @ ..] => surface::run_command(rest, root()?),
         ["storm", rest @ ..] => storm::run_command(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -7,6 +7,8 @@
 //! Invariant: names no vendor, no terminal, no concrete tool; prints nothing; reads neither the
 //! environment nor the home folder; holds the one loop there is.
 
+// For the simulator alone.
+#[doc(hidden)]
 pub mod bugs;
 mod clock;
 mod draft;

@@ -38,13 +38,19 @@ pub use heeler_core::{
     Thinking, ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition,
     ToolError, ToolOutput, ToolResult, ToolUse, Usage,
 };
+/// What is taken out of results, for [`layers::redaction`].
+pub use heeler_secrets::Secrets;
 pub use heeler_sessions::{
     FanOutRecorder, FileSessions, JsonLinesRecorder, MemoryRecorder, MemorySessions,
     QueuedRecorder, RecordedEvent, RecordedEventKind, Recorder, Session, SessionError,
     SessionErrorKind, SessionRecorder, SessionStore, SessionVersion, StateError, StateErrorKind,
     TurnId, TurnIdError, load_or_new, save,
 };
+#[cfg(feature = "postgres")]
+pub use heeler_sessions::{PostgresSessions, tokio_postgres};
 pub use heeler_toolkit::*;
+/// When a failed request is sent again, for [`Client::retry`].
+pub use heeler_turn::retry::Policy as RetryPolicy;
 
 /// Current models by short names; [`providers::catalogue`] knows more.
 pub use heeler_providers::models;
@@ -68,6 +74,7 @@ pub mod engine {
     pub use heeler_engine::*;
     pub use heeler_hooks as hooks;
     pub use heeler_store as stores;
+    pub use heeler_turn::TokenEstimate;
 }
 
 /// The tools of the agent `heeler`.

@@ -8,6 +8,8 @@
 //! Invariant: no I/O, no clock, no runtime, nothing async. The same records give the same state
 //! and the same effects, always.
 
+// For the simulator alone.
+#[doc(hidden)]
 pub mod bugs;
 pub mod calibration;
 pub mod checkpoint;

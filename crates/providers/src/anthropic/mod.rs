@@ -12,7 +12,10 @@ use std::sync::Arc;
 use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
 use heeler_http::Target;
 
+// Whoever counts what they execute needs them, and nobody else: `Anthropic` is both.
+#[doc(hidden)]
 pub use self::decode::Decoder;
+#[doc(hidden)]
 pub use self::encode::Encoder;
 pub use self::settings::{
     AnthropicSettings, BASE_URL_DEFAULT, IDLE_TIMEOUT_DEFAULT, Key, SettingsError,

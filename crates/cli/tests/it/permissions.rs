@@ -74,7 +74,7 @@ fn a_call_is_explained_with_what_decides() {
         &["explain", "--mode", "bypass", "Write(~/.aws/credentials)"],
         expect![[r#"
         exit 0
-        deny: WORLD/.aws/credentials is closed: nothing reads or writes in WORLD/.aws, where keys, passwords or what was said to others is kept, whoever allows it
+        deny: WORLD/.aws/credentials is closed: nothing reads or writes in WORLD/.aws, where keys, passwords or what was said to others is kept, whoever allows it; leave it to the user
         mode: bypass
         confined: no
     "#]],

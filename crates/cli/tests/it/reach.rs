@@ -44,7 +44,7 @@ fn no_mode_and_no_rule_opens_a_wall() {
         }
     }
     expect![[r#"
-        WORLD/.ssh/id is closed: nothing reads or writes in WORLD/.ssh, where keys, passwords or what was said to others is kept, whoever allows it; leave it to the user
+        Not allowed: WORLD/.ssh/id is closed: nothing reads or writes in WORLD/.ssh, where keys, passwords or what was said to others is kept, whoever allows it; leave it to the user.
         keys/id leads to WORLD/.ssh/id, which is closed: nothing reads or writes in WORLD/.ssh, where keys, passwords or what was said to others is kept, whoever allows it; leave it to the user
         plain leads to WORLD/work/.env, which is closed: the rule Read(**/.env) denies it; leave it to the user
         No matches found

@@ -59,7 +59,7 @@ fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> J
     if let Some((path, secret)) = secret(policy, facts) {
         let by = format!(
             "{path} is closed: nothing reads or writes in {secret}, where keys, passwords or what \
-             was said to others is kept, whoever allows it"
+             was said to others is kept, whoever allows it; leave it to the user"
         );
         return judgement(Verdict::Deny { by }, None);
     }

@@ -85,7 +85,7 @@ fn secrets_are_closed_in_every_mode_whatever_allows_them() {
         "Read",
         &[read("/house/.aws/credentials")],
         "deny: /house/.aws/credentials is closed: nothing reads or writes in /house/.aws, where keys, \
-         passwords or what was said to others is kept, whoever allows it",
+         passwords or what was said to others is kept, whoever allows it; leave it to the user",
     );
 }
 

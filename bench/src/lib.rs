@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
-use heeler_http::{Client, HeaderMap, HeaderName, HeaderValue, Options, Target};
+use heeler_http::{HeaderMap, HeaderName, HeaderValue, Options, Target};
 use serde_json::Value;
 
 /// The variable that says where the model is.
@@ -43,12 +43,81 @@ pub fn url() -> Result<String> {
     Ok(format!("{base}/v1/messages"))
 }
 
-/// The HTTP client, the same as heeler's.
-///
-/// # Errors
-/// When it cannot be built.
-pub fn client() -> Result<Client> {
-    Ok(Client::new(Options::default())?)
+/// An HTTP client.
+#[derive(Clone)]
+pub enum Client {
+    /// The same as heeler's.
+    Own(heeler_http::Client),
+    /// The one that most programs would take.
+    Reqwest(reqwest::Client),
+}
+
+impl Client {
+    /// The same client as heeler's.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn own() -> Result<Self> {
+        Ok(Self::Own(heeler_http::Client::new(Options::default())?))
+    }
+
+    /// The client that most programs would take.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn reqwest() -> Result<Self> {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Ok(Self::Reqwest(reqwest::Client::builder().build()?))
+    }
+
+    /// Sends a request.
+    ///
+    /// # Errors
+    /// When the answer is no success.
+    pub async fn post(&self, target: &Arc<Target>, body: Vec<u8>) -> Result<Response> {
+        let (status, response) = match self {
+            Self::Own(client) => {
+                let answer = client.post(target, vec![body.into()]).await?;
+                (answer.head().status(), Response::Own(answer))
+            }
+            Self::Reqwest(client) => {
+                let request = client.post(url()?).headers(headers()).body(body);
+                let response = request.send().await?;
+                (response.status().as_u16(), Response::Reqwest(response))
+            }
+        };
+        ensure!((200..300).contains(&status), "the server answers {status}");
+        Ok(response)
+    }
+}
+
+/// An answer as a client gives it.
+pub enum Response {
+    /// Of the same client as heeler's.
+    Own(heeler_http::Answer),
+    /// Of the one that most programs would take.
+    Reqwest(reqwest::Response),
+}
+
+impl Response {
+    /// Adds the next bytes; `false` at the end.
+    ///
+    /// # Errors
+    /// When the connection breaks.
+    pub async fn read_to(&mut self, bytes: &mut Vec<u8>) -> Result<bool> {
+        match self {
+            Self::Own(answer) => {
+                let more = answer.next().await?;
+                bytes.extend_from_slice(more.unwrap_or_default());
+                Ok(more.is_some())
+            }
+            Self::Reqwest(response) => {
+                let more = response.chunk().await?;
+                bytes.extend_from_slice(more.as_deref().unwrap_or_default());
+                Ok(more.is_some())
+            }
+        }
+    }
 }
 
 /// Where the model is, and what it is told with every request.
@@ -56,6 +125,10 @@ pub fn client() -> Result<Client> {
 /// # Errors
 /// When nobody said where, or it is no address.
 pub fn target() -> Result<Arc<Target>> {
+    Ok(Arc::new(Target::new(&url()?, &headers())?))
+}
+
+fn headers() -> HeaderMap {
     let headers = [
         ("x-api-key", "bench"),
         ("anthropic-version", "2023-06-01"),
@@ -63,42 +136,26 @@ pub fn target() -> Result<Arc<Target>> {
     ];
     let headers = headers
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-    Ok(Arc::new(Target::new(&url()?, &HeaderMap::from_iter(headers))?))
-}
-
-/// Sends a request.
-///
-/// # Errors
-/// When the answer is no success.
-pub async fn post(
-    client: &Client,
-    target: &Arc<Target>,
-    body: Vec<u8>,
-) -> Result<heeler_http::Answer> {
-    let answer = client.post(target, vec![body.into()]).await?;
-    let status = answer.head().status();
-    ensure!((200..300).contains(&status), "the server answers {status}");
-    Ok(answer)
+    HeaderMap::from_iter(headers)
 }
 
 /// Reads an answer to its end.
 ///
 /// # Errors
 /// When the connection breaks or a line is no JSON.
-pub async fn read(mut answer: heeler_http::Answer) -> Result<Answer> {
-    let mut read = Answer::default();
+pub async fn read(mut response: Response) -> Result<Answer> {
+    let mut answer = Answer::default();
     let mut rest: Vec<u8> = Vec::new();
-    while let Some(chunk) = answer.next().await? {
-        rest.extend_from_slice(chunk);
+    while response.read_to(&mut rest).await? {
         let Some(end) = rest.iter().rposition(|byte| *byte == b'\n') else { continue };
         for line in rest[..end].split(|byte| *byte == b'\n') {
             if let Some(data) = line.strip_prefix(b"data: ") {
-                read.take(&serde_json::from_slice(data)?);
+                answer.take(&serde_json::from_slice(data)?);
             }
         }
         rest.drain(..=end);
     }
-    Ok(read)
+    Ok(answer)
 }
 
 impl Answer {

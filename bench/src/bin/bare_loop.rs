@@ -2,7 +2,8 @@
 //!
 //! `bare-loop PROMPT JOURNAL [PROGRAM...]` does one session with real commands, each started by that
 //! program where there is one; `bare-loop --sessions N` does N at once with a tool that does nothing,
-//! in the process, and no file.
+//! in the process, and no file; `--sessions-over-reqwest` does them with the client that most
+//! programs would take instead of heeler's.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -10,8 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use futures::future::try_join_all;
-use heeler_bench::{Answer, Call, client, post, read, target};
-use heeler_http::Client;
+use heeler_bench::{Answer, Call, Client, read, target};
 use serde_json::{Value, json};
 
 fn main() -> Result<()> {
@@ -19,14 +19,17 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["--version"] => println!("bare-loop"),
-        ["--sessions", n] => {
-            let (client, n) = (client()?, n.parse::<usize>()?);
-            let sessions = (0..n).map(|_| run(&client, "go", None, &[]));
+        [kind @ ("--sessions" | "--sessions-over-reqwest"), n] => {
+            let client = match *kind {
+                "--sessions" => Client::own()?,
+                _ => Client::reqwest()?,
+            };
+            let sessions = (0..n.parse::<usize>()?).map(|_| run(&client, "go", None, &[]));
             runtime.block_on(try_join_all(sessions))?;
         }
         [prompt, journal, wrapper @ ..] => {
             let file = File::create(journal).with_context(|| format!("making {journal}"))?;
-            runtime.block_on(async { run(&client()?, prompt, Some(file), wrapper).await })?;
+            runtime.block_on(async { run(&Client::own()?, prompt, Some(file), wrapper).await })?;
         }
         _ => bail!("usage: bare-loop PROMPT JOURNAL [PROGRAM...]"),
     }
@@ -47,7 +50,7 @@ async fn run(
         let mut whole = Vec::with_capacity(body.len() + 2);
         whole.extend_from_slice(&body);
         whole.extend_from_slice(b"]}");
-        let answer = read(post(client, &target, whole).await?).await?;
+        let answer = read(client.post(&target, whole).await?).await?;
         body.push(b',');
         push(&mut body, &mut journal, &said(&answer)?)?;
         if answer.calls.is_empty() {

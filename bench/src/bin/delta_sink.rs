@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use futures::future::{Either, select, try_join_all};
+use heeler::Run;
 use heeler::engine::stores::MemoryStore;
 use heeler::engine::{
     BoxFuture, Facts, Input, Parts, Provider, RawJson, Session, Tool, ToolContext, ToolDefinition,
     ToolError, ToolOutput, Toolset, TurnOutcome,
 };
 use heeler::providers::anthropic::{Anthropic, AnthropicSettings};
-use heeler::{Client, Run};
-use heeler_bench::{URL_VARIABLE, url};
+use heeler_bench::{Client, Response, URL_VARIABLE, target};
 
 /// As `heeler` ships it.
 #[global_allocator]
@@ -38,9 +38,8 @@ fn main() -> Result<()> {
 
 /// What a client reads that many use, and that looks at nothing.
 async fn discard() -> Result<()> {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder().build()?;
-    let mut response = client.post(url()?).body("{}").send().await?.error_for_status()?;
+    let response = Client::reqwest()?.post(&target()?, b"{}".to_vec()).await?;
+    let Response::Reqwest(mut response) = response else { return Ok(()) };
     while response.chunk().await?.is_some() {}
     Ok(())
 }
@@ -54,7 +53,7 @@ fn provider() -> Result<Anthropic> {
 }
 
 async fn runs(n: usize) -> Result<()> {
-    let client = Client::new(provider()?, heeler::models::SONNET)?;
+    let client = heeler::Client::new(provider()?, heeler::models::SONNET)?;
     let tools = heeler::Toolset::new([Arc::new(Wait) as Arc<dyn Tool>])?;
     let run = || client.run(Run::say("go").tools(&tools));
     try_join_all((0..n).map(|_| run())).await?;

@@ -249,11 +249,18 @@ pub(super) fn sessions(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     let server = Server::start(answers, Order::AsFarAs)?;
     let n = SESSIONS.to_string();
     let commands = [
-        (place.bare_sessions(server.url(), SESSIONS), place.bare_sessions(server.url(), 1)),
+        (
+            place.bare_sessions(server.url(), "--sessions", SESSIONS),
+            place.bare_sessions(server.url(), "--sessions", 1),
+        ),
         (place.sink(server.url(), &["sessions", &n]), place.sink(server.url(), &["sessions", "1"])),
         (place.sink(server.url(), &["runs", &n]), place.sink(server.url(), &["runs", "1"])),
+        (
+            place.bare_sessions(server.url(), "--sessions-over-reqwest", SESSIONS),
+            place.bare_sessions(server.url(), "--sessions-over-reqwest", 1),
+        ),
     ];
-    let mut processor = [Values::default(), Values::default(), Values::default()];
+    let mut processor: [Values; 4] = std::array::from_fn(|_| Values::default());
     let mut memory = processor.clone();
     for _ in 0..runs {
         for (i, (many, one)) in commands.iter().enumerate() {
@@ -267,9 +274,12 @@ pub(super) fn sessions(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (at, what) in [(1, "sessions"), (2, "runs of the toolkit")] {
         let of = format!("{SESSIONS} {what} of {SESSION_ROUNDS} rounds");
-        let beside = |values: &[Values; 3]| [values[0].clone(), values[at].clone()];
+        let beside = |values: &[Values; 4]| [values[0].clone(), values[at].clone()];
+        let over_reqwest = [processor[3].clone(), processor[at].clone()];
         let processor = beside(&processor);
         figures.push(figure(&format!("{of}: processor"), "s", processor, Budget::Times(1.5)));
+        let name = format!("{of}: processor, beside the bare loop over reqwest");
+        figures.push(figure(&name, "s", over_reqwest, Budget::None));
         let memory = beside(&memory);
         figures.push(figure(&format!("{of}: memory of each"), "kB", memory, Budget::AtMost(60.0)));
     }

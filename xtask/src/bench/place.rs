@@ -88,10 +88,10 @@ impl Place {
         command
     }
 
-    /// The bare loop with a tool in the process, many at once.
-    pub(super) fn bare_sessions(&self, url: &str, n: usize) -> Command {
+    /// The bare loop with a tool in the process, many at once, over the client that the flag names.
+    pub(super) fn bare_sessions(&self, url: &str, flag: &str, n: usize) -> Command {
         let mut command = self.command(&self.bare_loop, url);
-        command.args(["--sessions", &n.to_string()]);
+        command.args([flag, &n.to_string()]);
         command
     }
 

@@ -11,6 +11,9 @@ use super::Printer;
 use super::finish::{EVENTS_VERSION, Finish};
 use crate::say::say;
 
+/// Lines up to so many bytes are one write; what one read of an answer brings fits.
+const WRITE_BYTES: usize = 64 * 1024;
+
 /// Prints events as JSON Lines.
 pub(super) struct JsonPrinter {
     out: std::io::BufWriter<Stdout>,
@@ -20,7 +23,8 @@ pub(super) struct JsonPrinter {
 
 impl Default for JsonPrinter {
     fn default() -> Self {
-        Self { out: std::io::BufWriter::new(std::io::stdout()), held_back: None }
+        let out = std::io::BufWriter::with_capacity(WRITE_BYTES, std::io::stdout());
+        Self { out, held_back: None }
     }
 }
 

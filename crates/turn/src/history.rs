@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use heeler_core::{Block, Message, Messages, RequestMessage, RequestMessages, Role, ToolResult};
-use rpds::{HashTrieSetSync, VectorSync};
+use rpds::HashTrieSetSync;
 use serde::{Deserialize, Serialize};
 
 use crate::bugs::{Bug, is_on};
@@ -20,9 +20,9 @@ use crate::words;
 #[derive(Clone, Serialize, Deserialize)]
 pub struct History {
     messages: Messages,
-    /// For each message, its weight.
+    /// For each message, its weight. A snapshot shares the list, which is copied once more is said.
     #[serde(skip)]
-    weights: VectorSync<u64>,
+    weights: Arc<Vec<u64>>,
     #[serde(skip)]
     weight: u64,
     #[serde(skip)]
@@ -41,7 +41,7 @@ impl History {
     pub fn new(estimate: Arc<dyn TokenEstimate>) -> Self {
         Self {
             messages: Messages::new_sync(),
-            weights: VectorSync::new_sync(),
+            weights: Arc::default(),
             weight: 0,
             request: RequestMessages::default(),
             wire_ids: HashTrieSetSync::new_sync(),
@@ -85,7 +85,7 @@ impl History {
         self.estimate = estimate;
         let weigh =
             |message: &Arc<Message>| estimate::weigh_message(self.estimate.as_ref(), message);
-        self.weights = self.messages.iter().map(weigh).collect();
+        self.weights = Arc::new(self.messages.iter().map(weigh).collect());
         self.weight = self.weights.iter().sum();
     }
 
@@ -231,7 +231,7 @@ impl History {
     pub(crate) fn replace_all(&mut self, messages: Vec<Arc<Message>>) {
         let unanswered = std::mem::take(&mut self.unanswered);
         self.messages = Messages::new_sync();
-        self.weights = VectorSync::new_sync();
+        self.weights = Arc::default();
         self.request = RequestMessages::default();
         self.weight = 0;
         for message in messages {
@@ -297,7 +297,7 @@ impl History {
     fn push_whole(&mut self, message: Arc<Message>) {
         let weight = estimate::weigh_message(self.estimate.as_ref(), &message);
         self.weight += weight;
-        self.weights.push_back_mut(weight);
+        Arc::make_mut(&mut self.weights).push(weight);
         self.join(&message);
         self.messages.push_back_mut(message);
     }

@@ -17,7 +17,7 @@ use crate::request::Proxy;
 /// What the first read takes at most; most answers of a moment fit.
 const READ_BYTES_MIN: usize = 8 * 1024;
 /// What one read takes at most, when much comes.
-const READ_BYTES_MAX: usize = 128 * 1024;
+const READ_BYTES_MAX: usize = 64 * 1024;
 
 /// A socket, or TLS over one.
 pub(crate) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -65,7 +65,10 @@ impl Connection {
             Poll::Ready(Ok(n)) if *n >= room => {
                 self.read_bytes_max = (self.read_bytes_max * 2).min(READ_BYTES_MAX);
             }
-            Poll::Pending if self.read.is_empty() => self.read = BytesMut::new(),
+            // But what comes fast is read into the same memory: a page that is new costs more.
+            Poll::Pending if self.read.is_empty() && self.read_bytes_max == READ_BYTES_MIN => {
+                self.read = BytesMut::new();
+            }
             _ => {}
         }
         read

@@ -24,8 +24,8 @@ use crate::Secret;
 use crate::transport::{Answer, Failure, Transport};
 
 /// So many bytes of an answer, and a chunk more, are decoded at most before what they bring is
-/// handed on: a quarter of a millisecond's work, and two thousand deltas to one event.
-const AT_ONCE_BYTES_MAX: usize = 256 * 1024;
+/// handed on. Four times as much takes new pages for longer texts, which cost more than events.
+const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
 
 /// The name that provider items of this dialect carry.
 pub const DIALECT: &str = "anthropic";

@@ -17,6 +17,14 @@ pub enum Role {
 }
 
 /// One message of a conversation.
+///
+/// ```
+/// use heeler_core::{Block, Message};
+///
+/// let answer = Message::assistant("Hello!");
+/// assert_eq!(answer.text(), "Hello!");
+/// assert!(matches!(&answer.blocks[..], [Block::Text(_)]));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.
@@ -78,6 +86,16 @@ pub struct RedactedThinking {
 }
 
 /// An image, base64 or by address.
+///
+/// ```
+/// use heeler_core::{Image, Message};
+///
+/// let picture = Image::from_bytes("image/png", b"...");
+/// let linked = Image::from_url("https://example.com/a.png")?;
+/// let question = Message::user_with_images("What differs?", [picture, linked]);
+/// assert_eq!(question.blocks.len(), 3);
+/// # Ok::<(), heeler_core::ImageError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// The media type, such as `image/png`; empty for an address.

@@ -134,6 +134,19 @@ impl fmt::Display for Rule {
 }
 
 /// What may run: a mode, rules, and whether somebody can be asked.
+///
+/// ```
+/// use heeler_core::{Mode, Policy, Rule, RuleEffect};
+///
+/// let policy = Policy {
+///     mode: Mode::AllowListed,
+///     rules: vec![Rule::parse("Bash(git status:*)", RuleEffect::Allow, "this program")?],
+///     workspace: "/space".into(),
+///     ..Policy::default()
+/// };
+/// # assert_eq!(policy.rules.len(), 1);
+/// # Ok::<(), heeler_core::RuleError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Policy {
     /// The mask on top of the rules.

@@ -68,8 +68,7 @@ pub enum ReplayError {
     Provider {
         /// The recorded answer.
         seq: Seq,
-        /// Why.
-        #[source]
+        /// Why; the text says it.
         error: ProviderError,
     },
 }

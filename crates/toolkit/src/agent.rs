@@ -170,6 +170,14 @@ fn unfinished(error: &RunError) -> String {
 
 /// Told of what an agent does. Each is called from within the run and must return at once; one that
 /// panics is passed over.
+///
+/// ```
+/// use heeler_toolkit::AgentHooks;
+///
+/// let hooks = AgentHooks::default()
+///     .on_iteration(|number, sent| println!("call {number} sends {} messages", sent.len()))
+///     .on_step_done(|result| println!("{}", if result.is_ok() { "done" } else { "failed" }));
+/// ```
 #[derive(Clone, Default)]
 pub struct AgentHooks {
     step: Option<Arc<OnStep>>,

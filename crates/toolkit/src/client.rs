@@ -356,6 +356,27 @@ pub enum AskEvent {
 }
 
 /// An answer as it comes. It is cancelled when it is dropped.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use futures::StreamExt;
+/// use heeler_core::Message;
+/// use heeler_toolkit::{AskEvent, testing::scripted};
+///
+/// let mut answer = scripted(r#"{"text": "Hello!"}"#)?.ask_stream("", [Message::user("Hi.")]);
+/// let mut text = String::new();
+/// while let Some(event) = answer.next().await {
+///     match event {
+///         AskEvent::TextDelta(more) => text += &more,
+///         AskEvent::Reset => text.clear(),
+///         _ => {}
+///     }
+/// }
+/// assert_eq!(text, "Hello!");
+/// # Ok(())
+/// # }
+/// ```
 pub struct AskStream(RunStream);
 
 impl AskStream {

@@ -114,6 +114,17 @@ pub trait IntoToolOutput {
 }
 
 /// A value that the model is given as JSON.
+///
+/// ```
+/// use heeler_toolkit::{Json, Object, raw_tool};
+///
+/// let size = raw_tool("size", "Tells the size", Object::new(), |_, _| async { Json([80, 24]) });
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// # let called = heeler_toolkit::testing::TestCall::new("{}").of(&size).await;
+/// assert_eq!(called.text(), "[80,24]");
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 

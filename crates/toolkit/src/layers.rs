@@ -1,4 +1,29 @@
 //! Layers around a tool's function: each is given the whole binding and returns a new function.
+//!
+//! ```
+//! use std::time::Duration;
+//! use heeler_toolkit::layers::{self, Confirmation};
+//! use heeler_toolkit::{Object, Toolset, raw_tool, testing::TestCall};
+//!
+//! let wipe = raw_tool("wipe", "Removes everything", Object::new(), |_, _| async { "gone" });
+//! let asking = layers::confirmation(|binding, _| async move {
+//!     let reason = format!("nobody may {}", binding.definition.name);
+//!     Ok::<_, String>(Confirmation::Deny { reason })
+//! });
+//! let tools = Toolset::new([wipe])?.wrap(&[
+//!     &layers::logging(),
+//!     &asking,
+//!     &layers::panic_recovery(),
+//!     &layers::timeout(Duration::from_secs(30)),
+//!     &layers::result_limit(10_000),
+//! ]);
+//! # let wipe = tools.get("wipe").ok_or("it is there")?;
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+//! let called = TestCall::new("{}").of(wipe).await;
+//! assert_eq!(called.text(), "wipe was not run, since it was denied: nobody may wipe");
+//! # });
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;

@@ -15,6 +15,15 @@ const MARKER: &str = "...[truncated]";
 /// `TOOL_RESULT (id):` and `TOOL_ERROR (id):`. Inputs and results are cut to `tool_chars_max`
 /// characters (0 for [`RENDERED_CHARS_DEFAULT`]); what people and the model said is whole. Images
 /// are named, not shown.
+///
+/// ```
+/// use heeler_core::Message;
+/// use heeler_toolkit::{RENDERED_CHARS_DEFAULT, render_for_summary};
+///
+/// let history = [Message::user("Hi."), Message::assistant("Hello!")];
+/// let text = render_for_summary(&history, RENDERED_CHARS_DEFAULT);
+/// assert!(text.contains("Hello!"));
+/// ```
 #[must_use]
 pub fn render_for_summary(messages: &[Message], tool_chars_max: usize) -> String {
     let chars_max = if tool_chars_max == 0 { RENDERED_CHARS_DEFAULT } else { tool_chars_max };

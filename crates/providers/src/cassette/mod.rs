@@ -82,8 +82,6 @@ pub struct CassetteError {
     what: &'static str,
     path: PathBuf,
     why: String,
-    #[source]
-    source: Option<io::Error>,
 }
 
 impl Cassette {
@@ -103,7 +101,7 @@ impl Cassette {
                 }
                 _ => error.to_string(),
             };
-            CassetteError { what: "cannot record", path: path.into(), why, source: Some(error) }
+            CassetteError { what: "cannot record", path: path.into(), why }
         })?;
         let mode = Mode::Record { inner: Arc::new(provider), tape: Arc::new(Mutex::new(tape)) };
         Ok(Self::new(path, mode))

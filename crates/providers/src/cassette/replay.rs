@@ -17,20 +17,13 @@ use super::{Asked, CASSETTE_BYTES_MAX, CassetteError, Exchange, ExchangeEnd};
 /// at its end, as by the death of its writer, has all exchanges before that.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<Exchange>, CassetteError> {
     let path = path.as_ref();
-    let failed = |why: String, source| CassetteError {
-        what: "cannot replay",
-        path: path.into(),
-        why,
-        source,
-    };
+    let failed = |why: String| CassetteError { what: "cannot replay", path: path.into(), why };
     let text = match read_text(path) {
         Ok(Some(text)) => text,
-        Ok(None) => {
-            return Err(failed(format!("it is longer than {CASSETTE_BYTES_MAX} bytes"), None));
-        }
-        Err(error) => return Err(failed(error.to_string(), Some(error))),
+        Ok(None) => return Err(failed(format!("it is longer than {CASSETTE_BYTES_MAX} bytes"))),
+        Err(error) => return Err(failed(error.to_string())),
     };
-    exchanges(&text).map_err(|why| failed(why, None))
+    exchanges(&text).map_err(failed)
 }
 
 /// The file's text, unless it is too long.

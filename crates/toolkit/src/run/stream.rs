@@ -99,6 +99,24 @@ pub enum RunEvent {
 
 /// A run as it happens. It begins when it is first read; then it goes on whether or not it is read, and
 /// is cancelled when it is dropped, or when the token that was given with it is.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use futures::StreamExt;
+/// use heeler_toolkit::{Run, RunEvent, testing::scripted};
+///
+/// let mut events = scripted(r#"{"text": "Hello!"}"#)?.run_stream(Run::say("Hi."));
+/// while let Some(event) = events.next().await {
+///     match event {
+///         RunEvent::TextDelta { text, .. } => print!("{text}"),
+///         RunEvent::Finished(result) => assert_eq!(result?.final_text(), "Hello!"),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct RunStream(Pin<Box<dyn Stream<Item = RunEvent> + Send>>);
 
 impl RunStream {

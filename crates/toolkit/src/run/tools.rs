@@ -17,6 +17,18 @@ pub enum ToolSource {
 
 /// Tools that may change while runs use them: a run sees a change with its next request, whose
 /// cached prefix is new then. Clones are one registry.
+///
+/// ```
+/// use heeler_toolkit::{Object, Run, ToolRegistry, Toolset, raw_tool};
+///
+/// let registry = ToolRegistry::new(Toolset::default());
+/// let run = Run::say("What can you do?").tools(registry.clone());
+/// // Also while it runs: the next request has it.
+/// let clock = raw_tool("clock", "Tells the time", Object::new(), |_, _| async { "noon" });
+/// registry.set(Toolset::new([clock])?);
+/// assert_eq!(registry.tools().len(), 1);
+/// # Ok::<(), heeler_toolkit::DuplicateTool>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct ToolRegistry(Arc<RwLock<Toolset>>);
 

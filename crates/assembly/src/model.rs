@@ -33,15 +33,15 @@ impl ModelChoice {
         Ok((settings(name), provider))
     }
 
-    pub(crate) fn find(self, environment: &Environment) -> Result<NamedModel, SetupError> {
+    fn find(self, environment: &Environment) -> Result<NamedModel, SetupError> {
         let name = match self {
             Self::Ready(model) => return Ok(model),
             Self::Named(name) => name,
         };
         let is_script = name.as_deref().is_some_and(|name| name.starts_with("script:"));
-        for variable in NamedModel::variables().filter(|_| !is_script) {
+        if !is_script {
             // One that is no text would count as absent.
-            environment.get(variable)?;
+            NamedModel::variables().try_for_each(|name| environment.get(name).map(drop))?;
         }
         let variable = |name: &str| environment.get(name).ok().flatten().map(str::to_owned);
         NamedModel::find(name.as_deref(), variable, Arc::new(SystemClock))
@@ -50,7 +50,7 @@ impl ModelChoice {
 }
 
 /// What is known of a model, with the limits of an agent.
-pub(crate) fn settings(name: String) -> ModelSettings {
+fn settings(name: String) -> ModelSettings {
     match catalogue::lookup(&name) {
         Some(entry) => ModelSettings {
             window: Some(entry.window),

@@ -10,7 +10,6 @@ use heeler_core::{
 };
 use heeler_engine::{Parts, Toolset};
 use heeler_hooks::{CommandHooks, HookCommand};
-use heeler_providers::NamedModel;
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
 use heeler_settings::{HookSetting, Loaded, SettingsError};
@@ -18,7 +17,7 @@ use heeler_store::FileStore;
 use heeler_tools::{Bash, allowed_environment};
 
 use crate::confine::{Made, make, obstacle, reach};
-use crate::model::{self, ModelChoice};
+use crate::model::ModelChoice;
 use crate::{Environment, Permission, home_folder, system_prompt};
 
 /// What a surface wants of an agent.
@@ -88,8 +87,7 @@ impl Setup {
     /// # Errors
     /// When something set is unusable: no key, no such model, a variable that makes no sense.
     pub fn assemble(self, store: FileStore) -> Result<Assembly, SetupError> {
-        let NamedModel { name, provider } = self.model.find(&self.environment)?;
-        let model = model::settings(name);
+        let (model, provider) = self.model.ready(&self.environment)?;
         if self.limits.cost != 0 && model.prices.is_none() {
             return Err(SetupError::new(format!(
                 "the prices of {} are not known, so its cost cannot be limited; leave out \

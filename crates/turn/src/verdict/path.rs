@@ -36,8 +36,9 @@ pub(super) fn is_inside(path: &str, folder: &str) -> bool {
 
 /// As [`is_inside`]; case does not count, since a file system that folds it knows both names.
 pub(super) fn is_in_any_case(path: &str, folder: &str) -> bool {
-    !folder.is_empty()
-        && relative(&path.to_ascii_lowercase(), &folder.to_ascii_lowercase()).is_some()
+    let folder = folder.trim_end_matches('/');
+    let head = path.get(..folder.len()).filter(|head| head.eq_ignore_ascii_case(folder));
+    head.is_some_and(|head| is_inside(path, head))
 }
 
 /// Whether `path` matches a rule's pattern.

@@ -1,7 +1,8 @@
 //! Model providers: dialects, transport, server-sent events, the scripted model, cassettes.
 //!
 //! A provider is two halves: a pure dialect (a folder here: a request to bytes, bytes to events)
-//! and the transport. Read in this order: `anthropic`, `transport`, `sse`, the catalogue, `cassette`, `named`.
+//! and the transport, joined by `dialect`. Read in this order: `dialect`, `anthropic`, `transport`,
+//! `sse`, the catalogue, `cassette`, `named`.
 //!
 //! Invariant: a vendor's JSON types stay in its folder; nothing here retries or reads the
 //! environment.
@@ -9,6 +10,9 @@
 pub mod anthropic;
 pub mod cassette;
 pub mod catalogue;
+mod dialect;
+mod endpoint;
+mod failure;
 pub mod models;
 mod named;
 pub mod scripted;
@@ -17,5 +21,6 @@ pub mod sse;
 mod transport;
 
 pub use anthropic::{Anthropic, AnthropicSettings};
+pub use endpoint::{IDLE_TIMEOUT_DEFAULT, SettingsError};
 pub use named::{NameError, NamedModel};
 pub use secret::Secret;

@@ -1,24 +1,11 @@
 //! What a failure means: by HTTP status, and by the type the provider names.
 
-use std::fmt::Write;
-use std::time::Duration;
-
-use heeler_core::{ProviderError, ProviderErrorKind, truncate_chars};
+use heeler_core::{ProviderError, ProviderErrorKind};
 use serde::Deserialize;
 
-/// The longest text of a provider that is passed on in a message.
-const DETAIL_CHARS_MAX: usize = 500;
-
-/// A refusal over HTTP.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Refusal<'a> {
-    pub(super) status: u16,
-    /// As much of the body as was read.
-    pub(super) body: &'a [u8],
-    /// The provider's id of the request, for its support.
-    pub(super) request_id: Option<&'a str>,
-    pub(super) retry_after: Option<Duration>,
-}
+use super::VENDOR;
+use crate::failure::{At, Failed, of_status};
+use crate::transport::Refusal;
 
 #[derive(Deserialize, Default)]
 struct ErrorBody {
@@ -35,57 +22,30 @@ struct ErrorDetail {
 }
 
 /// Says what an answer other than 200 means.
-pub(super) fn from_refusal(refusal: Refusal<'_>) -> ProviderError {
-    let body: ErrorBody = serde_json::from_slice(refusal.body).unwrap_or_default();
-    let kind = specific(&body.error).unwrap_or_else(|| of_status(refusal.status));
-    let detail = if body.error.message.is_empty() {
-        clean(&String::from_utf8_lossy(refusal.body))
-    } else {
-        clean(&body.error.message)
+pub(super) fn from_refusal(refusal: &Refusal) -> ProviderError {
+    explain(At::refusal(refusal, "request-id"), &refusal.body)
+}
+
+fn explain(at: At<'_>, body: &[u8]) -> ProviderError {
+    let read: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
+    let ErrorBody { error } = read;
+    let kind = specific(&error).unwrap_or(match at {
+        At::Refusal { status, .. } => of_status(status),
+        At::Stream if error.kind == "invalid_request_error" => ProviderErrorKind::InvalidRequest,
+        At::Stream => ProviderErrorKind::Server,
+    });
+    // A proxy's page says something, too; what is no event of the provider does not.
+    let whole = String::from_utf8_lossy(body);
+    let detail = match at {
+        At::Refusal { .. } if error.message.is_empty() => &whole,
+        _ => error.message.as_str(),
     };
-    let mut message = format!("Anthropic {} (HTTP {}", verdict(kind), refusal.status);
-    if let Some(id) = refusal.request_id {
-        let _ = write!(message, ", request {}", clean(id));
-    }
-    message.push(')');
-    ProviderError {
-        status: Some(refusal.status),
-        provider_type: named(&body.error.kind),
-        retry_after: refusal.retry_after,
-        ..finish(kind, message, &detail, next_step(kind, refusal.status))
-    }
+    Failed { vendor: &VENDOR, kind, provider_type: &error.kind, detail, at }.error()
 }
 
 /// Says what an `error` event in the middle of a stream means.
 pub(super) fn from_event(data: &str) -> ProviderError {
-    let body: ErrorBody = serde_json::from_str(data).unwrap_or_default();
-    let kind = specific(&body.error).unwrap_or(match body.error.kind.as_str() {
-        "invalid_request_error" => ProviderErrorKind::InvalidRequest,
-        _ => ProviderErrorKind::Server,
-    });
-    let message = format!("Anthropic {} in the middle of its answer", verdict(kind));
-    let error = finish(kind, message, &clean(&body.error.message), next_step(kind, 0));
-    ProviderError { provider_type: named(&body.error.kind), ..error }
-}
-
-/// A type that the provider gave.
-fn named(provider_type: &str) -> Option<String> {
-    (!provider_type.is_empty()).then(|| clean(provider_type))
-}
-
-fn finish(
-    kind: ProviderErrorKind,
-    mut message: String,
-    detail: &str,
-    next_step: &str,
-) -> ProviderError {
-    if !detail.is_empty() {
-        let _ = write!(message, ": {detail}");
-    }
-    if !next_step.is_empty() {
-        let _ = write!(message, "\n{next_step}");
-    }
-    ProviderError::new(kind, message)
+    explain(At::Stream, data.as_bytes())
 }
 
 /// The kind of an error whose type says more than a status does.
@@ -111,93 +71,12 @@ fn is_context_overflow(message: &str) -> bool {
         || message.starts_with("input length and `max_tokens` exceed context limit")
 }
 
-fn of_status(status: u16) -> ProviderErrorKind {
-    match status {
-        401 | 403 => ProviderErrorKind::Auth,
-        402 => ProviderErrorKind::Billing,
-        404 => ProviderErrorKind::UnknownModel,
-        413 => ProviderErrorKind::ContextOverflow,
-        429 => ProviderErrorKind::RateLimit,
-        529 => ProviderErrorKind::Overloaded,
-        408 | 409 | 425 | 500.. => ProviderErrorKind::Server,
-        _ => ProviderErrorKind::InvalidRequest,
-    }
-}
-
-fn verdict(kind: ProviderErrorKind) -> &'static str {
-    match kind {
-        ProviderErrorKind::Auth => "did not accept the key",
-        ProviderErrorKind::RateLimit => "has had too many requests from this account",
-        ProviderErrorKind::Billing => "cannot bill this account",
-        ProviderErrorKind::Overloaded => "is overloaded",
-        ProviderErrorKind::ContextOverflow => "found the request too long",
-        ProviderErrorKind::Network | ProviderErrorKind::Server => "failed",
-        ProviderErrorKind::Format => "sent what could not be read",
-        ProviderErrorKind::UnknownModel => "does not know this model or address",
-        ProviderErrorKind::InvalidRequest => "refused the request",
-    }
-}
-
-fn next_step(kind: ProviderErrorKind, status: u16) -> &'static str {
-    match kind {
-        ProviderErrorKind::Auth if status == 403 => {
-            "Check what the key in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN may use."
-        }
-        ProviderErrorKind::Auth => "Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.",
-        ProviderErrorKind::Billing => "Check the account's credit and payment details.",
-        ProviderErrorKind::UnknownModel => "Check the model's name, and ANTHROPIC_BASE_URL if set.",
-        ProviderErrorKind::InvalidRequest if (300..400).contains(&status) => {
-            "The address redirects, and keys are not sent elsewhere: correct ANTHROPIC_BASE_URL."
-        }
-        ProviderErrorKind::ContextOverflow => "Compact the conversation or begin a new one.",
-        _ => "",
-    }
-}
-
-/// A provider's text, bounded and without characters that would act on a terminal.
-fn clean(text: &str) -> String {
-    let printable: String =
-        text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    truncate_chars(&printable, DETAIL_CHARS_MAX).into()
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-
-    #[test]
-    fn statuses() {
-        let kinds: String = [
-            302, 400, 401, 402, 403, 404, 408, 409, 413, 418, 422, 425, 429, 500, 502, 503, 504,
-            529,
-        ]
-        .iter()
-        .map(|status| format!("{status} {:?}\n", of_status(*status)))
-        .collect();
-        expect![[r#"
-            302 InvalidRequest
-            400 InvalidRequest
-            401 Auth
-            402 Billing
-            403 Auth
-            404 UnknownModel
-            408 Server
-            409 Server
-            413 ContextOverflow
-            418 InvalidRequest
-            422 InvalidRequest
-            425 Server
-            429 RateLimit
-            500 Server
-            502 Server
-            503 Server
-            504 Server
-            529 Overloaded
-        "#]]
-        .assert_eq(&kinds);
-    }
+    use crate::failure::DETAIL_CHARS_MAX;
 
     #[test]
     fn a_named_type_says_more_than_a_status() {
@@ -264,12 +143,7 @@ mod tests {
                 r#"Server: Anthropic failed (HTTP 500, request req_1): {"error":"a string"}"#
             ]],
         );
-        let long = from_refusal(Refusal {
-            status: 500,
-            body: "x".repeat(10_000).as_bytes(),
-            request_id: None,
-            retry_after: None,
-        });
+        let long = refused(500, &"x".repeat(10_000));
         assert!(long.message.chars().count() < DETAIL_CHARS_MAX + 100);
     }
 
@@ -315,12 +189,12 @@ mod tests {
     }
 
     fn check(status: u16, body: &str, expected: Expect) {
-        let error = from_refusal(Refusal {
-            status,
-            body: body.as_bytes(),
-            request_id: Some("req_1"),
-            retry_after: None,
-        });
+        let error = refused(status, body);
         expected.assert_eq(&format!("{:?}: {}", error.kind, error.message));
+    }
+
+    fn refused(status: u16, body: &str) -> ProviderError {
+        let at = At::Refusal { status, request_id: Some("req_1"), retry_after: None };
+        explain(at, body.as_bytes())
     }
 }

@@ -2,19 +2,23 @@
 
 use std::time::Duration;
 
-use heeler_http::{HeaderMap, HeaderName, HeaderValue, Target};
-use url::Url;
+use heeler_http::Target;
 
+use super::VENDOR;
 use crate::Secret;
+use crate::endpoint::{
+    EXTRA_HEADERS, Endpoint, IDLE_TIMEOUT_DEFAULT, KeyHeader, SettingsError, parse_headers, value,
+};
 
 /// Where requests go when nobody says otherwise.
 pub const BASE_URL_DEFAULT: &str = "https://api.anthropic.com";
-/// How long a stream may be silent. The provider sends keep-alives far more often.
-pub const IDLE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 
-const VERSION: &str = "2023-06-01";
-/// A shorter header is a word, not a key.
-const SECRET_BYTES_MIN: usize = 12;
+const PATH: &str = "/v1/messages";
+const HEADERS: [(&str, &str); 3] = [
+    ("anthropic-version", "2023-06-01"),
+    ("content-type", "application/json"),
+    ("accept", "text/event-stream"),
+];
 
 /// How Anthropic is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,38 +42,10 @@ pub enum Key {
     Bearer(Secret),
 }
 
-/// Why settings cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(transparent)]
-pub struct SettingsError(#[from] Problem);
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-enum Problem {
-    #[error(
-        "there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN); \
-         `heeler demo` needs none"
-    )]
-    MissingKey,
-    #[error("the key in {0} has characters that no header can carry; set it again")]
-    Key(&'static str),
-    #[error("`{0}` is no http or https address; correct ANTHROPIC_BASE_URL")]
-    BaseUrl(String),
-    #[error("extra header {0} cannot be sent; HEELER_EXTRA_HEADERS has one `Name: value` a line")]
-    Header(usize),
-}
-
-impl SettingsError {
-    /// Whether only a key is missing.
-    #[must_use]
-    pub fn is_missing_key(&self) -> bool {
-        self.0 == Problem::MissingKey
-    }
-}
-
 impl AnthropicSettings {
     /// The variables that [`AnthropicSettings::from_variables`] reads.
     pub const VARIABLES: [&str; 4] =
-        ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "HEELER_EXTRA_HEADERS"];
+        ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", EXTRA_HEADERS];
 
     /// Settings with this API key and defaults.
     pub fn with_api_key(key: impl AsRef<str>) -> Self {
@@ -90,15 +66,14 @@ impl AnthropicSettings {
     pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let lookup = |name: &str| {
             debug_assert!(Self::VARIABLES.contains(&name), "{name} is not listed");
-            let value: Option<String> = lookup(name);
-            value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+            value(&lookup, name)
         };
         let key = match (lookup("ANTHROPIC_API_KEY"), lookup("ANTHROPIC_AUTH_TOKEN")) {
             (Some(key), _) => Key::Api(Secret::new(key)),
             (None, Some(token)) => Key::Bearer(Secret::new(token)),
-            (None, None) => return Err(Problem::MissingKey.into()),
+            (None, None) => return Err(SettingsError::missing_key(&VENDOR)),
         };
-        let headers = lookup("HEELER_EXTRA_HEADERS").unwrap_or_default();
+        let headers = lookup(EXTRA_HEADERS).unwrap_or_default();
         let settings = Self {
             key,
             base_url: lookup("ANTHROPIC_BASE_URL").unwrap_or_else(|| BASE_URL_DEFAULT.to_owned()),
@@ -111,71 +86,40 @@ impl AnthropicSettings {
 
     /// Where messages are posted, and the headers they carry.
     pub(super) fn target(&self) -> Result<Target, SettingsError> {
-        let bad = |_| Problem::BaseUrl(self.base_url.clone());
-        Ok(Target::new(self.url()?.as_str(), &self.header_map()?).map_err(bad)?)
+        self.endpoint().target()
     }
 
-    fn url(&self) -> Result<Url, SettingsError> {
-        let bad = || Problem::BaseUrl(self.base_url.clone());
-        let base = self.base_url.trim().trim_end_matches('/');
-        let (scheme, host) = base.split_once("://").unwrap_or_default();
-        let usable = matches!(scheme, "http" | "https") && !host.starts_with('/');
-        match Url::parse(base) {
-            Ok(url) if usable && url.query().is_none() && url.fragment().is_none() => {
-                Ok(Url::parse(&format!("{base}/v1/messages")).map_err(|_| bad())?)
-            }
-            _ => Err(bad().into()),
-        }
-    }
-
-    fn header_map(&self) -> Result<HeaderMap, SettingsError> {
-        let mut headers = HeaderMap::new();
-        let own = [
-            ("anthropic-version", VERSION),
-            ("content-type", "application/json"),
-            ("accept", "text/event-stream"),
-        ];
-        for (name, value) in own {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-        let (name, value, variable) = match &self.key {
-            Key::Api(key) => ("x-api-key", key.expose().to_owned(), "ANTHROPIC_API_KEY"),
-            Key::Bearer(token) => {
-                ("authorization", format!("Bearer {}", token.expose()), "ANTHROPIC_AUTH_TOKEN")
-            }
-        };
-        let mut value = HeaderValue::try_from(value).map_err(|_| Problem::Key(variable))?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-        for (index, (name, value)) in self.headers.iter().enumerate() {
-            let bad = || Problem::Header(index + 1);
-            let name = HeaderName::try_from(name).map_err(|_| bad())?;
-            let mut value = HeaderValue::try_from(value.expose()).map_err(|_| bad())?;
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
-        Ok(headers)
-    }
-
-    /// What no message may show: the key, and headers that are long enough to be one.
+    /// What no message may show.
     pub(super) fn secrets(&self) -> Vec<Secret> {
-        let (Key::Api(key) | Key::Bearer(key)) = &self.key;
-        let headers = self.headers.iter().map(|(_, value)| value);
-        let headers = headers.filter(|value| value.expose().len() >= SECRET_BYTES_MIN);
-        std::iter::once(key).chain(headers).cloned().collect()
+        self.endpoint().secrets()
+    }
+
+    fn endpoint(&self) -> Endpoint<'_> {
+        Endpoint {
+            vendor: &VENDOR,
+            base_url: &self.base_url,
+            path: PATH,
+            headers: &HEADERS,
+            key: Some(self.key.header()),
+            extra: &self.headers,
+        }
     }
 }
 
-fn parse_headers(text: &str) -> Result<Vec<(String, Secret)>, SettingsError> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines
-        .enumerate()
-        .map(|(index, line)| {
-            // What is not in the form may be all secret: only its number is told.
-            let (name, value) = line.split_once(':').ok_or(Problem::Header(index + 1))?;
-            Ok((name.trim().to_owned(), Secret::new(value)))
-        })
-        .collect()
+impl Key {
+    fn header(&self) -> KeyHeader<'_> {
+        match self {
+            Self::Api(key) => {
+                KeyHeader { name: "x-api-key", scheme: "", key, variable: "ANTHROPIC_API_KEY" }
+            }
+            Self::Bearer(key) => KeyHeader {
+                name: "authorization",
+                scheme: "Bearer ",
+                key,
+                variable: "ANTHROPIC_AUTH_TOKEN",
+            },
+        }
+    }
 }
 
 #[cfg(test)]
@@ -290,8 +234,8 @@ mod tests {
             Ok(settings) => settings,
             Err(error) => return error.to_string(),
         };
-        let mut seen = settings.url().unwrap().to_string();
-        for (name, value) in &settings.header_map().unwrap() {
+        let mut seen = settings.endpoint().url().unwrap().to_string();
+        for (name, value) in &settings.endpoint().header_map().unwrap() {
             seen.push_str(&format!("\n{name}: {}", value.to_str().unwrap()));
         }
         seen

@@ -1,0 +1,177 @@
+//! What joins a pure dialect with the transport: a request goes out in the dialect's bytes, what
+//! comes back is decoded as it arrives.
+//!
+//! Invariant: one request each, never a retry; no message shows a key.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use heeler_core::{EventStream, ModelEvent, ModelRequest, ProviderError};
+use heeler_http::Target;
+
+use crate::Secret;
+use crate::transport::{Answer, Failure, Refusal, Transport};
+
+/// So many bytes of an answer, and a chunk more, are decoded at most before what they bring is
+/// handed on. Four times as much takes new pages for longer texts, which cost more than events.
+const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
+
+/// A vendor's wire format, without a connection.
+pub(crate) trait Dialect: fmt::Debug + Send + Sync + 'static {
+    type Decoder: Decode;
+
+    /// The body, as chunks that share the messages' bytes.
+    fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError>;
+
+    /// What reads the answer to this request.
+    fn decoder(&self, request: &ModelRequest) -> Self::Decoder;
+
+    /// What an answer with another status than 200 means.
+    fn refused(&self, refusal: &Refusal) -> ProviderError;
+}
+
+/// Reads one answer, whatever pieces it comes in.
+pub(crate) trait Decode: Send + 'static {
+    /// Takes the next bytes; what they bring is added to `out`.
+    fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError>;
+
+    /// Adds what was held back in the hope of more: no more bytes are there at the moment.
+    fn publish(&mut self, out: &mut VecDeque<ModelEvent>);
+
+    /// Whether the answer is whole: nothing more of it is read.
+    fn is_finished(&self) -> bool;
+
+    /// The connection ended: an error, unless the answer is whole.
+    fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError>;
+}
+
+/// A dialect and the server it is spoken with.
+#[derive(Debug)]
+pub(crate) struct Link<D> {
+    dialect: D,
+    target: Arc<Target>,
+    secrets: Vec<Secret>,
+    transport: Arc<Transport>,
+}
+
+impl<D: Dialect> Link<D> {
+    /// Nothing is opened yet. No message shows one of the `secrets`.
+    pub(crate) fn new(
+        dialect: D,
+        target: Target,
+        secrets: Vec<Secret>,
+        idle_timeout: Duration,
+    ) -> Arc<Self> {
+        let transport = Arc::new(Transport::new(idle_timeout));
+        Arc::new(Self { dialect, target: Arc::new(target), secrets, transport })
+    }
+
+    /// As [`heeler_core::Provider::stream`] promises.
+    pub(crate) fn stream(self: &Arc<Self>, request: ModelRequest) -> EventStream {
+        let start = Step::Send { link: Arc::clone(self), request: Box::new(request) };
+        Box::pin(futures::stream::unfold(start, Step::next))
+    }
+
+    /// As [`heeler_core::Provider::prewarm`].
+    pub(crate) fn prewarm(&self) {
+        Arc::clone(&self.transport).prewarm(Arc::clone(&self.target));
+    }
+
+    async fn send(
+        self: Arc<Self>,
+        request: &ModelRequest,
+    ) -> Result<Box<Reading<D>>, ProviderError> {
+        let chunks = self.dialect.encode(request)?;
+        let sent = Arc::clone(&self.transport).post(&self.target, chunks);
+        let answer = sent.await.map_err(|failure| self.explain(failure))?;
+        let decoder = self.dialect.decoder(request);
+        let ready = VecDeque::new();
+        Ok(Box::new(Reading { link: self, answer, decoder, ready, failed: None }))
+    }
+
+    fn explain(&self, failure: Failure) -> ProviderError {
+        self.without_key(match failure {
+            Failure::Unreachable(error) => error,
+            Failure::Refused(refusal) => self.dialect.refused(&refusal),
+        })
+    }
+
+    /// A server or proxy may echo the key; no message shows it.
+    fn without_key(&self, mut error: ProviderError) -> ProviderError {
+        for secret in &self.secrets {
+            error.message = secret.hide_in(&error.message);
+        }
+        error
+    }
+}
+
+/// How far an answer is.
+enum Step<D: Dialect> {
+    Send { link: Arc<Link<D>>, request: Box<ModelRequest> },
+    Read(Box<Reading<D>>),
+    Done,
+}
+
+struct Reading<D: Dialect> {
+    link: Arc<Link<D>>,
+    answer: Answer,
+    decoder: D::Decoder,
+    ready: VecDeque<ModelEvent>,
+    /// What ended the answer, told after the events that came before it.
+    failed: Option<ProviderError>,
+}
+
+impl<D: Dialect> Step<D> {
+    async fn next(self) -> Option<(Result<ModelEvent, ProviderError>, Self)> {
+        let reading = match self {
+            Self::Done => return None,
+            Self::Send { link, request } => match link.send(&request).await {
+                Ok(reading) => reading,
+                Err(error) => return Some((Err(error), Self::Done)),
+            },
+            Self::Read(reading) => reading,
+        };
+        Some(reading.next().await)
+    }
+}
+
+impl<D: Dialect> Reading<D> {
+    async fn next(mut self: Box<Self>) -> (Result<ModelEvent, ProviderError>, Step<D>) {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                if self.ready.is_empty() && self.decoder.is_finished() {
+                    self.answer.end().await;
+                    return (Ok(event), Step::Done);
+                }
+                return (Ok(event), Step::Read(self));
+            }
+            if let Some(error) = self.failed.take() {
+                return (Err(self.link.without_key(error)), Step::Done);
+            }
+            self.failed = self.read().await.err();
+            self.decoder.publish(&mut self.ready);
+        }
+    }
+
+    /// Waits for bytes, and decodes what lies ready behind them, too.
+    async fn read(&mut self) -> Result<(), ProviderError> {
+        let Self { answer, decoder, ready, .. } = self;
+        let mut read_bytes = 0;
+        let mut read = answer.next().await?;
+        loop {
+            let Some(bytes) = read else { return decoder.finish(ready) };
+            decoder.feed(bytes, ready)?;
+            read_bytes += bytes.len();
+            if decoder.is_finished() || read_bytes >= AT_ONCE_BYTES_MAX {
+                return Ok(());
+            }
+            match answer.ready().await? {
+                Some(more) => read = more,
+                None => return Ok(()),
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What every vendor's failures have in common: kinds by status, and one form of words.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use heeler_core::{ProviderError, ProviderErrorKind, truncate_chars};
+
+use crate::endpoint::Vendor;
+use crate::transport::Refusal;
+
+/// The longest text of a provider that is passed on in a message.
+pub(crate) const DETAIL_CHARS_MAX: usize = 500;
+
+/// A failure that a provider told of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Failed<'a> {
+    pub(crate) vendor: &'a Vendor,
+    pub(crate) kind: ProviderErrorKind,
+    /// The type the provider itself gives it; empty for none.
+    pub(crate) provider_type: &'a str,
+    /// The provider's words; empty for none.
+    pub(crate) detail: &'a str,
+    pub(crate) at: At<'a>,
+}
+
+/// Where a failure was told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum At<'a> {
+    /// Instead of an answer; with the provider's id of the request, for its support.
+    Refusal { status: u16, request_id: Option<&'a str>, retry_after: Option<Duration> },
+    /// In the middle of one.
+    Stream,
+}
+
+impl<'a> At<'a> {
+    /// The place of a refusal whose id stands in this header.
+    pub(crate) fn refusal(refusal: &'a Refusal, id_header: &str) -> Self {
+        Self::Refusal {
+            status: refusal.head.status(),
+            request_id: refusal.head.header(id_header),
+            retry_after: refusal.retry_after,
+        }
+    }
+}
+
+impl Failed<'_> {
+    /// The failure in words, with the next step where there is one.
+    pub(crate) fn error(self) -> ProviderError {
+        let Self { vendor, kind, .. } = self;
+        let mut message = format!("{} {}", vendor.name, verdict(kind));
+        let (mut status, mut wait) = (None, None);
+        match self.at {
+            At::Refusal { status: refused, request_id, retry_after } => {
+                (status, wait) = (Some(refused), retry_after);
+                let _ = write!(message, " (HTTP {refused}");
+                if let Some(id) = request_id {
+                    let _ = write!(message, ", request {}", clean(id));
+                }
+                message.push(')');
+            }
+            At::Stream => message.push_str(" in the middle of its answer"),
+        }
+        let detail = clean(self.detail);
+        if !detail.is_empty() {
+            let _ = write!(message, ": {detail}");
+        }
+        if let Some(next_step) = next_step(vendor, kind, status.unwrap_or_default()) {
+            let _ = write!(message, "\n{next_step}");
+        }
+        let provider_type = Some(clean(self.provider_type)).filter(|named| !named.is_empty());
+        ProviderError {
+            retry_after: wait,
+            status,
+            provider_type,
+            ..ProviderError::new(kind, message)
+        }
+    }
+}
+
+/// The kind of a failure of which only the status is known.
+pub(crate) fn of_status(status: u16) -> ProviderErrorKind {
+    match status {
+        401 | 403 => ProviderErrorKind::Auth,
+        402 => ProviderErrorKind::Billing,
+        404 => ProviderErrorKind::UnknownModel,
+        413 => ProviderErrorKind::ContextOverflow,
+        429 => ProviderErrorKind::RateLimit,
+        529 => ProviderErrorKind::Overloaded,
+        408 | 409 | 425 | 500.. => ProviderErrorKind::Server,
+        _ => ProviderErrorKind::InvalidRequest,
+    }
+}
+
+fn verdict(kind: ProviderErrorKind) -> &'static str {
+    match kind {
+        ProviderErrorKind::Auth => "did not accept the key",
+        ProviderErrorKind::RateLimit => "has had too many requests from this account",
+        ProviderErrorKind::Billing => "cannot bill this account",
+        ProviderErrorKind::Overloaded => "is overloaded",
+        ProviderErrorKind::ContextOverflow => "found the request too long",
+        ProviderErrorKind::Network | ProviderErrorKind::Server => "failed",
+        ProviderErrorKind::Format => "sent what could not be read",
+        ProviderErrorKind::UnknownModel => "does not know this model or address",
+        ProviderErrorKind::InvalidRequest => "refused the request",
+    }
+}
+
+fn next_step(vendor: &Vendor, kind: ProviderErrorKind, status: u16) -> Option<String> {
+    let (keys, base_url) = (vendor.keys.join(" or "), vendor.base_url);
+    Some(match kind {
+        ProviderErrorKind::Auth if keys.is_empty() => return None,
+        ProviderErrorKind::Auth if status == 403 => {
+            format!("Check what the key in {keys} may use.")
+        }
+        ProviderErrorKind::Auth => format!("Check {keys}."),
+        ProviderErrorKind::Billing => "Check the account's credit and payment details.".into(),
+        ProviderErrorKind::UnknownModel => {
+            format!("Check the model's name, and {base_url} if set.")
+        }
+        ProviderErrorKind::InvalidRequest if (300..400).contains(&status) => {
+            format!("The address redirects, and keys are not sent elsewhere: correct {base_url}.")
+        }
+        ProviderErrorKind::ContextOverflow => "Compact the conversation or begin a new one.".into(),
+        _ => return None,
+    })
+}
+
+/// A provider's text, bounded and without characters that would act on a terminal.
+fn clean(text: &str) -> String {
+    let printable: String =
+        text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    truncate_chars(&printable, DETAIL_CHARS_MAX).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn statuses() {
+        let kinds: String = [
+            302, 400, 401, 402, 403, 404, 408, 409, 413, 418, 422, 425, 429, 500, 502, 503, 504,
+            529,
+        ]
+        .iter()
+        .map(|status| format!("{status} {:?}\n", of_status(*status)))
+        .collect();
+        expect![[r#"
+            302 InvalidRequest
+            400 InvalidRequest
+            401 Auth
+            402 Billing
+            403 Auth
+            404 UnknownModel
+            408 Server
+            409 Server
+            413 ContextOverflow
+            418 InvalidRequest
+            422 InvalidRequest
+            425 Server
+            429 RateLimit
+            500 Server
+            502 Server
+            503 Server
+            504 Server
+            529 Overloaded
+        "#]]
+        .assert_eq(&kinds);
+    }
+
+    #[test]
+    fn a_vendor_without_a_key_sends_nobody_to_it() {
+        let vendor = Vendor { name: "Local", keys: &[], base_url: "LOCAL_BASE_URL" };
+        let failed = Failed {
+            vendor: &vendor,
+            kind: ProviderErrorKind::Auth,
+            provider_type: "",
+            detail: "",
+            at: At::Stream,
+        };
+        expect!["Local did not accept the key in the middle of its answer"]
+            .assert_eq(&failed.error().message);
+    }
+}

@@ -73,9 +73,13 @@ pub struct Text {
 pub struct Thinking {
     /// The reasoning as far as the provider shows it.
     pub text: String,
-    /// The provider's signature; unsigned thinking is never sent back.
+    /// The provider's signature; thinking with neither signature nor `raw` is never sent back.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub signature: String,
+    /// The provider's own bytes, where it reads its reasoning in another form than this. Then no
+    /// other provider gets any of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<ProviderItem>,
 }
 
 /// Encrypted reasoning.
@@ -227,7 +231,7 @@ impl Block {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) => text.text.trim().is_empty() && text.raw.is_none(),
-            Self::Thinking(thinking) => thinking.signature.is_empty(),
+            Self::Thinking(thinking) => thinking.signature.is_empty() && thinking.raw.is_none(),
             _ => false,
         }
     }
@@ -278,12 +282,14 @@ mod tests {
 
     #[test]
     fn white_space_and_unsigned_thinking_say_nothing() {
-        let thinking = |signature: &str| {
-            Block::Thinking(Thinking { text: "hm".into(), signature: signature.into() })
+        let thinking = |signature: &str, raw: Option<&ProviderItem>| {
+            let signature = signature.to_owned();
+            Block::Thinking(Thinking { text: "hm".into(), signature, raw: raw.cloned() })
         };
-        assert!(Block::text(" \n\t").is_empty() && thinking("").is_empty());
-        assert!(!Block::text(" a ").is_empty() && !thinking("s").is_empty());
         let raw = ProviderItem { provider: "p".into(), json: RawJson::empty_object() };
+        assert!(Block::text(" \n\t").is_empty() && thinking("", None).is_empty());
+        assert!(!Block::text(" a ").is_empty() && !thinking("s", None).is_empty());
+        assert!(!thinking("", Some(&raw)).is_empty());
         let kept = Text { text: String::new(), cache: None, raw: Some(raw) };
         assert!(!Block::from(kept).is_empty());
         let hidden = RedactedThinking { data: String::new() };
@@ -302,7 +308,8 @@ mod tests {
 
     #[test]
     fn a_marker_stands_on_the_last_block_that_can_carry_one() {
-        let thinking = || Block::Thinking(Thinking { text: "hm".into(), signature: "s".into() });
+        let thinking =
+            || Block::Thinking(Thinking { text: "hm".into(), signature: "s".into(), raw: None });
         let blocks = vec![Block::text("a"), call("1"), thinking()];
         let message = Message { role: Role::Assistant, blocks }.cached(CacheMarker::OneHour);
         let marked = call("1").cached(CacheMarker::OneHour);

@@ -67,7 +67,7 @@ pub(crate) fn answer(
     let mut blocks = Vec::new();
     if chance.percent(15) {
         let signature = chance.pick(&["signed", ""]).to_owned();
-        blocks.push(Block::Thinking(Thinking { text: "hm".into(), signature }));
+        blocks.push(Block::Thinking(Thinking { text: "hm".into(), signature, raw: None }));
     }
     let calls = if chance.percent(temper.calls) { 1 + chance.below(temper.calls_max) } else { 0 };
     if calls == 0 || chance.percent(30) {

@@ -157,7 +157,10 @@ mod tests {
         };
         for (block, expected) in [
             (Block::text("12345"), 5),
-            (Block::Thinking(Thinking { text: "1234".into(), signature: "s".into() }), 4),
+            (
+                Block::Thinking(Thinking { text: "1234".into(), signature: "s".into(), raw: None }),
+                4,
+            ),
             (Block::RedactedThinking(RedactedThinking { data: "123".into() }), 3),
             (Block::Image(image), 3200),
             (Block::Document(opaque()), 3),

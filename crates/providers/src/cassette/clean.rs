@@ -138,6 +138,9 @@ fn clean_block(block: &Block, secrets: &Secrets) -> Block {
         Block::Thinking(thinking) => {
             let mut thinking = thinking.clone();
             thinking.text = text(&thinking.text, secrets);
+            if let Some(raw) = &mut thinking.raw {
+                raw.json = json(&raw.json, secrets);
+            }
             Block::Thinking(thinking)
         }
         Block::Image(image) => {

@@ -62,7 +62,7 @@ fn block_view(block: &Block) -> BlockView {
     let content = match block {
         Block::Text(text) if text.raw.is_some() && text.text.is_empty() => Content::Opaque,
         Block::Text(text) => Content::Text(text.text.clone()),
-        Block::Thinking(thinking) => Content::Thinking { signed: !thinking.signature.is_empty() },
+        Block::Thinking(_) => Content::Thinking { signed: !block.is_empty() },
         Block::Image(_) => Content::Image,
         Block::ToolUse(call) => Content::ToolUse {
             id: call.id.clone(),

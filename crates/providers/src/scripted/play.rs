@@ -146,9 +146,11 @@ fn steps(reply: &Scripted) -> VecDeque<Step> {
 fn block(block: &ReplyBlock) -> Block {
     match block {
         ReplyBlock::Text(text) => Block::text(text.clone()),
-        ReplyBlock::Thinking { text, signature } => {
-            Block::Thinking(Thinking { text: text.clone(), signature: signature.clone() })
-        }
+        ReplyBlock::Thinking { text, signature } => Block::Thinking(Thinking {
+            text: text.clone(),
+            signature: signature.clone(),
+            raw: None,
+        }),
         ReplyBlock::Redacted(data) => {
             Block::RedactedThinking(RedactedThinking { data: data.clone() })
         }

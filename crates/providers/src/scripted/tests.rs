@@ -95,7 +95,7 @@ blocks = [
             usage 8/0
             0 thinking "h"
             0 thinking "m"
-            0 is Thinking(Thinking { text: "hm", signature: "s" })
+            0 is Thinking(Thinking { text: "hm", signature: "s", raw: None })
             1 is RedactedThinking(RedactedThinking { data: "r" })
             2 text "hel"
             2 text "lo"

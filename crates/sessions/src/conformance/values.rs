@@ -157,7 +157,7 @@ fn rich(id: &str) -> Session {
     };
     let blocks = vec![
         Block::Text(Arc::new(Text { text: "Hm".into(), cache, raw: Some(item) })),
-        Block::Thinking(Thinking { text: "hm".into(), signature: "s".into() }),
+        Block::Thinking(Thinking { text: "hm".into(), signature: "s".into(), raw: None }),
         Block::RedactedThinking(RedactedThinking { data: "d".into() }),
         Block::Document(Opaque { provider: "p".into(), raw: raw("[1, 2]") }),
         Block::ToolUse(asked.clone()),

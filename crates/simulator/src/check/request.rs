@@ -59,7 +59,7 @@ pub(super) fn valid(request: &ModelRequest, may_end_with_model: bool) -> Checked
 fn says_nothing(block: &Block) -> bool {
     match block {
         Block::Text(text) => text.text.trim().is_empty(),
-        Block::Thinking(thinking) => thinking.signature.is_empty(),
+        Block::Thinking(thinking) => thinking.signature.is_empty() && thinking.raw.is_none(),
         _ => false,
     }
 }

@@ -89,8 +89,9 @@ fn block() -> impl Strategy<Value = Block> {
             raw
         }
         .into()),
-        (text(), text())
-            .prop_map(|(text, signature)| Block::Thinking(Thinking { text, signature })),
+        (text(), text(), option::of(provider_item())).prop_map(|(text, signature, raw)| {
+            Block::Thinking(Thinking { text, signature, raw })
+        }),
         text().prop_map(|data| Block::RedactedThinking(RedactedThinking { data })),
         (text(), text(), cache()).prop_map(|(media_type, data, cache)| Block::Image(Image {
             media_type,

@@ -75,6 +75,7 @@ impl Growing {
             "thinking" => Content::Thinking(Thinking {
                 text: string("thinking")?,
                 signature: string("signature")?,
+                raw: None,
             }),
             "redacted_thinking" => Content::Redacted(RedactedThinking { data: string("data")? }),
             "tool_use" => Content::Call(GrowingCall {

@@ -233,6 +233,7 @@ impl Play {
                 "think" => reply.blocks.push(Block::Thinking(Thinking {
                     text: rest.into(),
                     signature: "signed".into(),
+                    raw: None,
                 })),
                 "stop" => {
                     reply.stop = serde_json::from_value(rest.into())

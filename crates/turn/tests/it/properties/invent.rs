@@ -202,6 +202,7 @@ fn block(dice: &mut Dice) -> Block {
         4 => Block::Thinking(Thinking {
             text: "Hm.".into(),
             signature: dice.pick(&["", "signed"]).into(),
+            raw: None,
         }),
         _ => Block::text("Well."),
     }

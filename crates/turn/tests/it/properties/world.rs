@@ -164,7 +164,7 @@ fn reply(dice: &mut Dice) -> Reply {
         0..=2 => {}
         n => {
             let signature = if n == 3 { String::new() } else { "signed".into() };
-            blocks.push(Block::Thinking(Thinking { text: "Hm.".into(), signature }));
+            blocks.push(Block::Thinking(Thinking { text: "Hm.".into(), signature, raw: None }));
         }
     }
     match dice.below(6) {

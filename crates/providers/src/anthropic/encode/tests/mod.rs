@@ -70,8 +70,10 @@ fn every_kind_of_block() {
     let assistant = Message {
         role: Role::Assistant,
         blocks: vec![
-            Block::Thinking(Thinking { text: "hm".into(), signature: "sig".into() }),
-            Block::Thinking(Thinking { text: "unsigned".into(), signature: String::new() }),
+            Block::Thinking(Thinking { text: "hm".into(), signature: "sig".into(), raw: None }),
+            Block::Thinking(Thinking { text: "unsigned".into(), ..Thinking::default() }),
+            own_thinking("anthropic"),
+            own_thinking("openai"),
             Block::RedactedThinking(RedactedThinking { data: "xyz".into() }),
             Block::Opaque(opaque("anthropic", r#"{"type":"server_tool_use","id":"s"}"#)),
             Block::Opaque(opaque("openai", r#"{"type":"reasoning"}"#)),
@@ -105,6 +107,7 @@ fn every_kind_of_block() {
           {"type":"document","source":{ "x":1.0 }}]},
         {"role":"assistant","content":[
           {"type":"thinking","thinking":"hm","signature":"sig"},
+          {"type":"thinking", "deep":1},
           {"type":"redacted_thinking","data":"xyz"},
           {"type":"server_tool_use","id":"s"},
           {"type":"text","text":"cited","citations":[ {"a":1} ]},
@@ -195,7 +198,8 @@ fn an_extra_body_leaves_the_prefix_alone() {
 
 #[test]
 fn the_mark_goes_to_the_newest_stable_message_that_can_carry_it() {
-    let thinking = Block::Thinking(Thinking { text: "hm".into(), signature: "sig".into() });
+    let thinking =
+        Block::Thinking(Thinking { text: "hm".into(), signature: "sig".into(), raw: None });
     let mut request = request(vec![
         Message::user("one"),
         Message { role: Role::Assistant, blocks: vec![thinking] },
@@ -300,7 +304,7 @@ fn message() -> impl Strategy<Value = Message> {
         1 => Just(Some(CacheMarker::OneHour)),
     ];
     let block = ("[a-z\"\\\\]{0,4}", marker, 0u8..6).prop_map(|(text, cache, kind)| match kind {
-        0 => Block::Thinking(Thinking { signature: text.clone(), text }),
+        0 => Block::Thinking(Thinking { signature: text.clone(), text, raw: None }),
         1 => Block::Image(Image { media_type: "image/png".into(), data: text, cache }),
         2 => Block::ToolUse(ToolUse {
             id: text.clone(),
@@ -407,6 +411,13 @@ fn cited(provider: &str) -> Block {
     let json = RawJson::parse(r#"{"type":"text","text":"cited","citations":[ {"a":1} ]}"#).unwrap();
     let raw = Some(ProviderItem { provider: provider.into(), json });
     Text { text: "cited".into(), cache: None, raw }.into()
+}
+
+/// Reasoning in this dialect's own form.
+fn own_thinking(provider: &str) -> Block {
+    let json = RawJson::parse(r#"{"type":"thinking", "deep":1}"#).unwrap();
+    let raw = Some(ProviderItem::new(provider, json));
+    Block::Thinking(Thinking { text: "hm".into(), signature: "sig".into(), raw })
 }
 
 fn call(id: &str, name: &str, input: &str, invalid: Option<&str>) -> Block {

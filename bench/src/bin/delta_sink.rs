@@ -13,11 +13,11 @@ use anyhow::{Result, bail, ensure};
 use futures::future::{Either, select, try_join_all};
 use heeler::Run;
 use heeler::engine::stores::MemoryStore;
-use heeler::engine::{
-    BoxFuture, Facts, Input, Parts, Provider, RawJson, Session, Tool, ToolContext, ToolDefinition,
-    ToolError, ToolOutput, Toolset, TurnOutcome,
-};
+use heeler::engine::{Facts, Input, Parts, Session, Toolset, TurnOutcome};
 use heeler::providers::anthropic::{Anthropic, AnthropicSettings};
+use heeler::{
+    BoxFuture, Provider, RawJson, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
+};
 use heeler_bench::{Client, Response, URL_VARIABLE, target};
 
 /// As `heeler` ships it.

@@ -56,6 +56,7 @@ impl RequestMessage {
     }
 
     /// The message's bytes in `dialect`, encoded by `encode` unless they are remembered.
+    #[doc(hidden)]
     pub fn encoded(
         &self,
         dialect: &'static str,
@@ -183,12 +184,14 @@ impl RequestMessages {
     }
 
     /// What stands, in order.
+    #[doc(hidden)]
     pub fn stretches(&self) -> impl DoubleEndedIterator<Item = &Arc<Stretch>> {
         self.stretches.iter()
     }
 
     /// What follows the stretches.
     #[must_use]
+    #[doc(hidden)]
     pub fn recent(&self) -> &[Arc<RequestMessage>] {
         &self.recent
     }

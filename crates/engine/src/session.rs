@@ -238,10 +238,12 @@ impl Session {
         self.log.subscribe()
     }
 
-    /// A snapshot of the whole state: the conversation, estimates, totals. Copies pointers only.
+    /// A snapshot of the machine's whole state; copies pointers only. For what is built beside the
+    /// engine: others look at the [`View`] of [`Session::subscribe`], which is a promise.
     ///
     /// # Errors
     /// When the session is closed.
+    #[doc(hidden)]
     pub async fn state(&self) -> Result<State, SessionError> {
         Ok(*self.ask(|done| Command::State { done }).await?)
     }

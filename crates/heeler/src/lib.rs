@@ -34,11 +34,14 @@ pub use heeler_core::{
     AllowAll, Approver, Block, BoxFuture, CacheMarker, CancellationToken, Clock, Cost, Decision,
     DenyAll, Entropy, EventStream, Image, ImageError, LimitKind, Limits, Message, Mode, ModelEvent,
     ModelRequest, Opaque, OpenPermission, Parameters, Policy, Provider, ProviderError,
-    ProviderErrorKind, ProviderItem, RawJson, Reply, Role, Rule, RuleEffect, StopReason, Text,
-    Thinking, ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition,
-    ToolError, ToolOutput, ToolResult, ToolUse, Usage,
+    ProviderErrorKind, ProviderItem, RawJson, RawJsonError, RedactedThinking, Reply,
+    RequestMessage, RequestMessages, Role, Rule, RuleEffect, StopReason, Text, Thinking,
+    ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition, ToolError,
+    ToolOutput, ToolResult, ToolUse, Usage,
 };
-/// What is taken out of results, for [`layers::redaction`].
+/// Records what a model is asked and what it answers, and plays it again.
+pub use heeler_providers::cassette::{Cassette, CassetteError};
+/// What is taken out of results, for [`Cassette::secrets`] and [`layers::redaction`].
 pub use heeler_secrets::Secrets;
 pub use heeler_sessions::{
     FanOutRecorder, FileSessions, JsonLinesRecorder, MemoryRecorder, MemorySessions,
@@ -54,27 +57,97 @@ pub use heeler_turn::retry::Policy as RetryPolicy;
 
 /// Current models by short names; [`providers::catalogue`] knows more.
 pub use heeler_providers::models;
-/// Starts child processes.
-pub use heeler_sandbox::launcher;
+/// The door of the process that starts commands.
+pub mod launcher {
+    pub use heeler_sandbox::launcher::init;
+}
 
 /// Checks any [`SessionStore`], yours included.
 pub mod conformance {
     pub use heeler_sessions::conformance::*;
 }
 
-/// Who answers model requests.
+/// Who answers model requests, and what one's own provider may build on.
 pub mod providers {
-    pub use heeler_providers::*;
+    pub use heeler_providers::{
+        Anthropic, AnthropicSettings, IDLE_TIMEOUT_DEFAULT, NameError, NamedModel, Secret,
+        SettingsError, anthropic, catalogue, sse,
+    };
 }
 
-/// Sessions that live in a journal: records, effects, events, the driver, and where journals are
-/// kept.
+/// What tests need: models that play a script, a call without a loop, recorded sessions.
+pub mod testing {
+    pub use heeler_script::{Script, ScriptError};
+    pub use heeler_toolkit::testing::*;
+}
+
+/// Commands that one's own tools start, in a box if wanted; whatever they leave behind is killed.
+pub mod sandbox {
+    pub use heeler_sandbox::{
+        Bound, Child, Command, Confinement, Confines, Exit, Input, InputStream, Killed, Launcher,
+        LauncherError, Limits, Network, OutputStream, Probe, ProbeLine, Streams,
+    };
+}
+
+/// Sessions that live in a journal: the driver, what watchers see, and the promises that a driver
+/// is given. The nouns and promises that the toolkit shares stand at the top.
 pub mod engine {
-    pub use heeler_core::*;
-    pub use heeler_engine::*;
-    pub use heeler_hooks as hooks;
-    pub use heeler_store as stores;
+    /// The driver.
+    pub use heeler_engine::{
+        DecideError, DuplicateTool, OpenError, OsEntropy, Parts, Session, SessionError,
+        SystemClock, Toolset, Turn,
+    };
+
+    /// What it is set to.
+    pub use heeler_core::{
+        CompactionSettings, EstimateSettings, Input, InputOrigin, ModelSettings, PermissionReason,
+        Prices, RuleError, Settings,
+    };
+    /// How it counts what has not been sent yet.
     pub use heeler_turn::TokenEstimate;
+
+    /// What watchers see.
+    pub use heeler_core::{
+        AgentPath, CallStatus, CallView, CompactionCause, Envelope, EpochCause, Event, Messages,
+        TurnOutcome, TurnView, View,
+    };
+    pub use heeler_engine::{Cursor, Seen};
+
+    /// Names of sessions, of their records and of what is in them.
+    pub use heeler_core::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
+
+    /// The promise of a store, and what it keeps.
+    pub use heeler_core::{
+        Appended, Checkpoint, CheckpointDraft, Durability, EncodeState, Entry, Journal,
+        JournalDamage, Latest, Lease, Resumed, SessionHeader, SessionStore, SessionSummary, Spill,
+        StoreError, StoreErrorKind,
+    };
+    pub use heeler_store as stores;
+
+    /// The records of a journal.
+    pub use heeler_core::{
+        CallPlan, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted,
+        HookAnswered, InterruptCause, ModelFailed, ModelReplied, ModelStarted, Opened,
+        PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued, Trimmed,
+    };
+
+    /// What a tool tells of a call before it runs, and what it is given.
+    pub use heeler_core::{
+        Access, Concern, ConcernKind, Denied, Facts, ImageSink, Metadata, Progress, Reach,
+        Resource, ShellCommand, ShellLine, StateChange, StateView, TypedTool,
+    };
+
+    /// The promise of hooks, and hooks that are commands.
+    pub use heeler_core::{
+        HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookVerdict, HookWatch,
+        HookedCall, Hooks, UnknownHookEvent,
+    };
+    pub use heeler_hooks as hooks;
+
+    /// A session played again, its tools answered from the journal.
+    pub use heeler_core::Difference;
+    pub use heeler_engine::{ReplayError, ReplayModel, Replayed, replay};
+    pub use heeler_turn::replay::Divergence;
 }
 
 /// The tools of the agent `heeler`.

@@ -10,9 +10,12 @@ use std::sync::{Arc, Mutex};
 
 use heeler::engine::stores::FileStore;
 use heeler::engine::{
-    Access, Block, BoxFuture, CallId, Entry, EventStream, Facts, Input, ModelEvent, ModelRequest,
-    Parts, Provider, RawJson, Record, Reply, Role, Session, SessionId, SessionStore, StopReason,
-    Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolUse, Toolset, TurnOutcome, Usage,
+    Access, CallId, Entry, Facts, Input, Parts, Record, Session, SessionId, SessionStore, Toolset,
+    TurnOutcome,
+};
+use heeler::{
+    Block, BoxFuture, EventStream, ModelEvent, ModelRequest, Provider, RawJson, Reply, Role,
+    StopReason, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolUse, Usage,
 };
 use proptest::prelude::*;
 

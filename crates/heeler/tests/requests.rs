@@ -7,12 +7,12 @@
 use std::sync::{Arc, Mutex};
 
 use heeler::engine::stores::MemoryStore;
-use heeler::engine::{
-    Block, BoxFuture, EventStream, Facts, Input, ModelEvent, ModelRequest, Parts, Provider,
-    RawJson, Reply, Session, SteeringId, StopReason, Tool, ToolContext, ToolDefinition, ToolError,
-    ToolOutput, ToolUse, Toolset, TurnOutcome, Usage,
-};
+use heeler::engine::{Facts, Input, Parts, Session, SteeringId, Toolset, TurnOutcome};
 use heeler::providers::anthropic::request_body;
+use heeler::{
+    Block, BoxFuture, EventStream, ModelEvent, ModelRequest, Provider, RawJson, Reply, StopReason,
+    Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolUse, Usage,
+};
 use heeler_turn::compact::INSTRUCTION;
 
 /// Rounds of a turn.

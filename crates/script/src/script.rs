@@ -14,19 +14,24 @@ pub(crate) const BLOCKS_MAX: usize = 1_000;
 /// The most parts a block may be sent in.
 pub(crate) const CHUNKS_MAX: usize = 1_000_000;
 
-/// A scripted model: replies in the order they are given, and how to treat requests.
+/// A scripted model: replies in the order they are given, and how to treat requests. What a script
+/// may say is a text's business, which `docs/guide/scripted-models.md` describes; the parts that it
+/// is read into may change.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     /// The script's file name, for errors.
     pub name: String,
     /// What holds for the whole script.
+    #[doc(hidden)]
     pub options: Options,
     /// The replies.
+    #[doc(hidden)]
     pub replies: Vec<ReplySpec>,
 }
 
 impl Script {
     /// A script made in code.
+    #[doc(hidden)]
     pub fn of(replies: impl IntoIterator<Item = ReplySpec>) -> Self {
         let numbered = replies.into_iter().enumerate();
         let replies = numbered.map(|(i, reply)| ReplySpec { line: i + 1, ..reply }).collect();

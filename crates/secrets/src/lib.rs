@@ -74,6 +74,7 @@ impl Secrets {
     }
 
     /// Every secret in a text, in order, none inside of another.
+    #[doc(hidden)]
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Found> {
         let mut found: Vec<Found> = self.find_values(text).chain(forms::find(text)).collect();

@@ -4,6 +4,7 @@
 //! it: one of them by name, or a module or crate whole. What is derived or implemented for everything
 //! is left out.
 
+mod named;
 mod rustdoc;
 
 use std::collections::BTreeSet;
@@ -31,6 +32,14 @@ pub(crate) fn run_command(arguments: &[&str], root: &Path) -> Result<ExitCode> {
     };
     let page = root.join(PAGE);
     let now = surface(root)?;
+    let unnamed = named::unnamed(&now);
+    if !unnamed.is_empty() {
+        println!(
+            "what users meet and cannot name; re-export it from `heeler`, or hide what shows it:"
+        );
+        unnamed.iter().for_each(|(name, line)| println!("  {name} in {line}"));
+        return Ok(ExitCode::FAILURE);
+    }
     if update {
         std::fs::write(&page, now).with_context(|| format!("writing {}", page.display()))?;
         return Ok(ExitCode::SUCCESS);

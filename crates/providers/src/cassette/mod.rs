@@ -118,6 +118,7 @@ impl Cassette {
     }
 
     /// Plays exchanges that stand in a file of another kind.
+    #[doc(hidden)]
     #[must_use]
     pub fn of(path: impl AsRef<Path>, exchanges: Vec<Exchange>) -> Self {
         let mode = Mode::Replay(Arc::new(Mutex::new(Played::new(exchanges))));

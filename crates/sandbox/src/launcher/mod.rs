@@ -73,6 +73,7 @@ impl Launcher {
 
     /// As [`Launcher::new`], and confines commands as on a kernel whose Landlock is of this version
     /// at most: what holds there is tried on newer ones.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_landlock_at_most(version: u32) -> Self {
         Self::of(Program::This, version)

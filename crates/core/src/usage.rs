@@ -5,7 +5,10 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens of one or more model calls. The four input and output counters do not overlap.
+/// Tokens of one or more model calls. The four input and output counters do not overlap: `input`,
+/// `cache_write` and `cache_read` are three parts of what the model read. A provider that counts
+/// cached tokens within its input (OpenAI, OpenRouter and those compatible with them do, Anthropic
+/// does not) is decoded with them taken out of `input`; reasoning stays within `output` for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -95,19 +98,60 @@ pub struct Prices {
     pub cache_write: u64,
     /// Input read from the cache.
     pub cache_read: u64,
+    /// What long requests cost instead, where that is more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<LongPrices>,
+}
+
+/// What a whole request costs that is longer than most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongPrices {
+    /// With more input than this, in tokens, whether cached or not.
+    pub over: u64,
+    /// Fresh input.
+    pub input: u64,
+    /// Output.
+    pub output: u64,
+    /// Input written to the cache.
+    pub cache_write: u64,
+    /// Input read from the cache.
+    pub cache_read: u64,
 }
 
 impl Prices {
-    /// What `usage` costs.
+    /// What `usage` of one request costs.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Cost {
+        let prices = self.at(usage.input_total());
         let parts = [
-            (self.input, usage.input),
-            (self.output, usage.output),
-            (self.cache_write, usage.cache_write),
-            (self.cache_read, usage.cache_read),
+            (prices.input, usage.input),
+            (prices.output, usage.output),
+            (prices.cache_write, usage.cache_write),
+            (prices.cache_read, usage.cache_read),
         ];
         Cost(parts.iter().fold(0, |sum, (price, n)| price.saturating_mul(*n).saturating_add(sum)))
+    }
+
+    /// The prices of a request with so many input tokens.
+    #[must_use]
+    pub fn at(&self, input_tokens: u64) -> Self {
+        match self.long {
+            Some(long) if input_tokens > long.over => Self {
+                input: long.input,
+                output: long.output,
+                cache_write: long.cache_write,
+                cache_read: long.cache_read,
+                long: None,
+            },
+            _ => Self { long: None, ..*self },
+        }
+    }
+
+    /// The prices to reserve for a request that is estimated at so many input tokens. It may turn
+    /// out twice as long, and a budget has to hold all the same.
+    #[must_use]
+    pub fn to_reserve(&self, input_estimate: u64) -> Self {
+        self.at(input_estimate.saturating_mul(2))
     }
 }
 
@@ -117,11 +161,28 @@ mod tests {
 
     #[test]
     fn a_price_a_million_tokens_is_exact() {
-        let prices = Prices { input: 3000, output: 15_000, cache_write: 3750, cache_read: 300 };
+        let prices =
+            Prices { input: 3000, output: 15_000, cache_write: 3750, cache_read: 300, long: None };
         let usage = Usage { input: 1_000_000, output: 10, ..Usage::default() };
         assert_eq!(prices.cost(&usage), Cost(3_000_150_000));
         assert_eq!(Cost::from_dollars(0.25).0, 250_000_000);
         assert_eq!(Cost::from_dollars(-1.0), Cost(0));
+    }
+
+    #[test]
+    fn a_long_request_costs_what_long_requests_cost_all_of_it() {
+        let long = LongPrices { over: 100, input: 20, output: 30, cache_write: 25, cache_read: 2 };
+        let prices =
+            Prices { input: 10, output: 20, cache_write: 12, cache_read: 1, long: Some(long) };
+        let usage = |cache_read| Usage { input: 50, output: 1, cache_read, ..Usage::default() };
+        assert_eq!(prices.cost(&usage(50)), Cost(50 * 10 + 20 + 50));
+        assert_eq!(prices.cost(&usage(51)), Cost(50 * 20 + 30 + 51 * 2));
+        assert_eq!(prices.at(100), Prices { long: None, ..prices });
+        assert_eq!((prices.to_reserve(50).input, prices.to_reserve(51).input), (10, 20));
+        assert_eq!(prices.to_reserve(u64::MAX).output, 30);
+        let short = r#"{"input":1,"output":2,"cache_write":3,"cache_read":4}"#;
+        let old: Prices = serde_json::from_str(short).unwrap();
+        assert_eq!((old.long, serde_json::to_string(&old).unwrap().as_str()), (None, short));
     }
 
     #[test]

@@ -22,5 +22,5 @@ mod transport;
 
 pub use anthropic::{Anthropic, AnthropicSettings};
 pub use endpoint::{IDLE_TIMEOUT_DEFAULT, SettingsError};
-pub use named::{NameError, NamedModel};
+pub use named::{KnownProvider, NameError, NamedModel};
 pub use secret::Secret;

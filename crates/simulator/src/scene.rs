@@ -1,8 +1,8 @@
 //! What one run is made of: settings, tempers, and how much happens.
 
 use heeler_core::{
-    CompactionSettings, EstimateSettings, Limits, Mode, ModelSettings, Parameters, Policy, Prices,
-    Rule, RuleEffect, Settings,
+    CompactionSettings, EstimateSettings, Limits, LongPrices, Mode, ModelSettings, Parameters,
+    Policy, Prices, Rule, RuleEffect, Settings,
 };
 use heeler_turn::retry;
 
@@ -115,7 +115,15 @@ impl Scene {
 /// Settings of any kind.
 pub(crate) fn settings(chance: &mut Chance) -> Settings {
     let chars_per_token = chance.pick(&[4, 3, 1]);
-    let prices = Prices { input: 3000, output: 15_000, cache_write: 3750, cache_read: 300 };
+    let long =
+        LongPrices { over: 3000, input: 6000, output: 22_500, cache_write: 7500, cache_read: 600 };
+    let prices = Prices {
+        input: 3000,
+        output: 15_000,
+        cache_write: 3750,
+        cache_read: 300,
+        long: Some(long),
+    };
     Settings {
         model: ModelSettings {
             name: chance.pick(&["a/one", "a/two"]).into(),

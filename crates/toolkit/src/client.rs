@@ -94,8 +94,8 @@ impl Client {
         Self::find(None)
     }
 
-    /// A client of a model by its name: `anthropic/NAME`, a bare Claude name, or `script:PATH`. The
-    /// key and the address come from the environment.
+    /// A client of a model by its name: `provider/NAME`, a bare name of the catalogue, or
+    /// `script:PATH`. The key and the address come from the environment.
     ///
     /// # Errors
     /// When there is no such model, or its key is missing.

@@ -70,6 +70,7 @@ fn afford(
     let limits = &state.settings.limits;
     let mut output = output_max;
     if let (1.., Some(prices)) = (limits.cost, &state.settings.model.prices) {
+        let prices = prices.to_reserve(input);
         let cache_write = if is_on(Bug::CostOverrun) { 0 } else { prices.cache_write };
         let input_cost = input.saturating_mul(prices.input.max(cache_write));
         let spent = turn.cost_spent.0.saturating_add(input_cost);

@@ -86,7 +86,7 @@ pub(crate) struct ExecArguments {
     /// What to do; `-` reads it from stdin, and so does a pipe when there is no prompt
     #[arg(value_parser = text())]
     pub(crate) prompt: Option<String>,
-    /// Who answers: anthropic/NAME, a Claude name, or script:PATH
+    /// Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH
     #[arg(long, value_name = "MODEL", value_parser = text())]
     pub(crate) model: Option<String>,
     /// Print one JSON event a line instead of the answer
@@ -220,7 +220,7 @@ pub(crate) struct ReplayArguments {
     #[arg(long, value_name = "SEQ", default_value_t = 1)]
     #[arg(value_parser = Text(value_parser!(u64).range(1..)))]
     pub(crate) from: u64,
-    /// Ask this model: anthropic/NAME, a Claude name, or script:PATH
+    /// Ask this model: PROVIDER/NAME, a name the catalogue knows, or script:PATH
     #[arg(long, value_name = "MODEL", value_parser = text())]
     pub(crate) model: Option<String>,
     /// Print one JSON object instead

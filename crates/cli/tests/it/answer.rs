@@ -113,7 +113,7 @@ fn the_terminal_event_is_written_whatever_goes_wrong() {
     let arguments = ["exec", "--model", "gpt-0", "--result-json", "result.json", "hello"];
     world.heeler(&arguments).run().exits(2);
     let result: Value = serde_json::from_str(&world.worked("result.json")).unwrap();
-    expect![[r#"{"v":1,"type":"turn_finished","session":null,"turn":0,"outcome":{"failed":{"message":"there is no model `gpt-0`; use anthropic/NAME, a Claude name such as anthropic/claude-sonnet-5-5, or script:PATH"}},"exit_code":2,"answer":"","usage":{"input":0,"output":0,"cache_write":0,"cache_read":0,"reasoning":0},"cost_usd":0.0}"#]].assert_eq(&world.plain(&result.to_string()));
+    expect![[r#"{"v":1,"type":"turn_finished","session":null,"turn":0,"outcome":{"failed":{"message":"there is no model `gpt-0`; use PROVIDER/NAME, such as anthropic/claude-sonnet-5-5, or script:PATH, and see `heeler models` for what there is"}},"exit_code":2,"answer":"","usage":{"input":0,"output":0,"cache_write":0,"cache_read":0,"reasoning":0},"cost_usd":0.0}"#]].assert_eq(&world.plain(&result.to_string()));
     let printed = world.heeler(&["exec", "--json", "--model", "gpt-0", "hello"]).run().exits(2);
     assert_eq!((printed.events().len(), printed.terminal()), (1, result));
     // Into a folder that is not there it cannot go; that is told.

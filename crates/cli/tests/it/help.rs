@@ -59,7 +59,7 @@ fn help_of_exec() {
               [PROMPT]  What to do; `-` reads it from stdin, and so does a pipe when there is no prompt
 
             Options:
-                  --model <MODEL>           Who answers: anthropic/NAME, a Claude name, or script:PATH
+                  --model <MODEL>           Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH
                   --json                    Print one JSON event a line instead of the answer
                   --cwd <FOLDER>            Work in this folder instead of the current one; a continued session stays in its own
                   --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny. Without, the settings say; else it is allow-listed
@@ -137,7 +137,7 @@ fn help_of_the_rest() {
 
         Options:
               --from <SEQ>     Begin with this record; those before it are taken as they are [default: 1]
-              --model <MODEL>  Ask this model: anthropic/NAME, a Claude name, or script:PATH
+              --model <MODEL>  Ask this model: PROVIDER/NAME, a name the catalogue knows, or script:PATH
               --json           Print one JSON object instead
           -h, --help           Print help
 

@@ -29,7 +29,7 @@ fn without_a_key_the_message_says_what_to_set_and_names_the_demo() {
     check(
         &["exec", "hello"],
         expect![[r#"
-        heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN); `heeler demo` needs none
+        heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none
     "#]],
     );
     let empty = [("ANTHROPIC_API_KEY", "")];
@@ -37,7 +37,7 @@ fn without_a_key_the_message_says_what_to_set_and_names_the_demo() {
         &empty,
         &["exec", "--model", "claude-opus-4-8", "hello"],
         expect![[r#"
-        heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN); `heeler demo` needs none
+        heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none
     "#]],
     );
 }
@@ -47,20 +47,20 @@ fn models_that_are_none() {
     check(
         &["exec", "--model", "gpt-0", "hello"],
         expect![[r#"
-        heeler: there is no model `gpt-0`; use anthropic/NAME, a Claude name such as anthropic/claude-sonnet-5-5, or script:PATH
+        heeler: there is no model `gpt-0`; use PROVIDER/NAME, such as anthropic/claude-sonnet-5-5, or script:PATH, and see `heeler models` for what there is
     "#]],
     );
     check(
         &["exec", "--model", "anthropic/", "hello"],
         expect![[r#"
-        heeler: there is no model `anthropic/`; use anthropic/NAME, a Claude name such as anthropic/claude-sonnet-5-5, or script:PATH
+        heeler: there is no model `anthropic/`; use PROVIDER/NAME, such as anthropic/claude-sonnet-5-5, or script:PATH, and see `heeler models` for what there is
     "#]],
     );
     check_with(
         &[("HEELER_MODEL", "gpt-0")],
         &["exec", "hello"],
         expect![[r#"
-        heeler: there is no model `gpt-0`; use anthropic/NAME, a Claude name such as anthropic/claude-sonnet-5-5, or script:PATH
+        heeler: there is no model `gpt-0`; use PROVIDER/NAME, such as anthropic/claude-sonnet-5-5, or script:PATH, and see `heeler models` for what there is
     "#]],
     );
     check(

@@ -54,7 +54,7 @@ fn rounds_calls_tokens_and_money_end_a_turn() {
     assert_eq!(tokens, (limit(LimitKind::Tokens), 4, 8));
     let money = play(|parts| {
         let (input, output) = (1_000, 1_000);
-        let prices = Prices { input, output, cache_write: 0, cache_read: 0 };
+        let prices = Prices { input, output, cache_write: 0, cache_read: 0, long: None };
         parts.settings.model.prices = Some(prices);
         parts.settings.limits.cost = 1_000_000;
     });

@@ -194,6 +194,7 @@ fn what_failed_attempts_used_is_counted() {
                 output: 1_000_000,
                 cache_write: 0,
                 cache_read: 0,
+                long: None,
             });
         }),
         expect![[r#"

@@ -74,6 +74,7 @@ impl TurnAccount {
             format!("{tokens} tokens may be spent, {} are allowed", limits.tokens)
         })?;
         let cost = prices.map_or(0, |prices| {
+            let prices = prices.to_reserve(reserve.input);
             reserve.input * prices.input.max(prices.cache_write) + reserve.output * prices.output
         });
         let cost = self.cost + cost;

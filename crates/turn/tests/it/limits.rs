@@ -369,7 +369,7 @@ fn a_free_model_reaches_a_cost_limit_by_its_input_alone() {
     use heeler_core::{Cost, LimitKind, Prices};
 
     let mut play = Play::of("set cost=50\nuser hi");
-    let input_only = Prices { input: 10, output: 0, cache_write: 10, cache_read: 10 };
+    let input_only = Prices { input: 10, output: 0, cache_write: 10, cache_read: 10, long: None };
     play.state.settings.model.prices = Some(input_only);
     let turn = play.state.turn.as_mut().unwrap();
     turn.cost_spent = Cost(49);

@@ -43,6 +43,7 @@ pub(super) fn change(settings: &mut Settings, words: &str) {
                     output: price,
                     cache_write: price,
                     cache_read: price,
+                    long: None,
                 });
             }
             "context" => settings.estimate.context_limit = Some(number()),

@@ -171,6 +171,7 @@ impl Watch {
         let tokens = self.turn.tokens.saturating_add(reserve.input + reserve.output);
         assert!(limits.tokens == 0 || tokens <= limits.tokens, "the tokens do not suffice");
         if let (1.., Some(prices)) = (limits.cost, state.settings.model.prices) {
+            let prices = prices.to_reserve(reserve.input);
             let input = reserve.input * prices.input.max(prices.cache_write);
             let cost = self.turn.cost.saturating_add(input + reserve.output * prices.output);
             assert!(cost <= limits.cost, "the money does not suffice");

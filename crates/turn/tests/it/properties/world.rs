@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use heeler_core::{
-    Block, CallId, Decision, HookVerdict, Mode, PermissionId, Prices, RawJson, Reply, Rule,
-    RuleEffect, Settings, StopReason, Thinking, ToolOutput, ToolUse, Usage,
+    Block, CallId, Decision, HookVerdict, LongPrices, Mode, PermissionId, Prices, RawJson, Reply,
+    Rule, RuleEffect, Settings, StopReason, Thinking, ToolOutput, ToolUse, Usage,
 };
 
 use heeler_turn::limits::ENDS_REFUSED_MAX;
@@ -129,7 +129,8 @@ fn settings(dice: &mut Dice) -> Settings {
     let mut settings = Settings::default();
     settings.model.name = "test/model".into();
     settings.model.output_max = dice.pick(&[8192, 300]);
-    let prices = Prices { input: 2, output: 5, cache_write: 3, cache_read: 1 };
+    let long = LongPrices { over: 60, input: 4, output: 7, cache_write: 6, cache_read: 2 };
+    let prices = Prices { input: 2, output: 5, cache_write: 3, cache_read: 1, long: Some(long) };
     let free_output = Prices { output: 0, ..prices };
     settings.model.prices = dice.pick(&[None, Some(prices), Some(free_output)]);
     settings.limits.rounds = dice.pick(&[0, 1, 3, 8]);

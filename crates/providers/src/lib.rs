@@ -1,8 +1,8 @@
 //! Model providers: dialects, transport, server-sent events, the scripted model, cassettes.
 //!
 //! A provider is two halves: a pure dialect (a folder here: a request to bytes, bytes to events)
-//! and the transport, joined by `dialect`. Read in this order: `dialect`, `anthropic`, `transport`,
-//! `sse`, the catalogue, `cassette`, `named`.
+//! and the transport, joined by `dialect`. Read in this order: `dialect`, `anthropic`, `chat`,
+//! `transport`, `sse`, the catalogue, `cassette`, `named`.
 //!
 //! Invariant: a vendor's JSON types stay in its folder; nothing here retries or reads the
 //! environment.
@@ -10,9 +10,12 @@
 pub mod anthropic;
 pub mod cassette;
 pub mod catalogue;
+pub mod chat;
 mod dialect;
 mod endpoint;
 mod failure;
+mod input;
+mod json;
 pub mod models;
 mod named;
 pub mod scripted;
@@ -21,6 +24,7 @@ pub mod sse;
 mod transport;
 
 pub use anthropic::{Anthropic, AnthropicSettings};
+pub use chat::{Chat, ChatSettings};
 pub use endpoint::{IDLE_TIMEOUT_DEFAULT, SettingsError};
 pub use named::{KnownProvider, NameError, NamedModel};
 pub use secret::Secret;

@@ -33,6 +33,7 @@ const LISTED: [Listed; 10] = [
     (Sign::Due, "crates/simulator/src/check/", "compares what is due in two folds"),
     (Sign::Ask, "crates/toolkit/src/run/provider.rs", "is asked by the loop, and passes it on"),
     (Sign::Address, "crates/providers/src/anthropic/", "the provider itself"),
+    (Sign::Address, "crates/providers/src/chat/", "the provider itself"),
     (Sign::Address, "crates/testkit/src/mock/", "the server's side, for tests"),
     (Sign::Address, "bench/src/", "the bare loop that heeler is measured against"),
 ];

@@ -10,6 +10,7 @@ use super::super::DIALECT;
 use super::opaque::GrowingOpaque;
 use super::plain::PlainKind;
 use super::wire::{Delta, Fields, Str};
+use crate::input::{CUT, parse_input};
 
 /// A block that grows.
 #[derive(Debug)]
@@ -186,7 +187,7 @@ impl GrowingCall {
     fn finish(self, end: End) -> ToolUse {
         let Self { id, name, start_input, input } = self;
         let checked = if end == End::Cut {
-            Err("the reply ended before the input was complete".to_owned())
+            Err(CUT.to_owned())
         } else if !input.trim().is_empty() {
             parse_input(&input)
         } else {
@@ -197,15 +198,5 @@ impl GrowingCall {
             Err(reason) => (RawJson::empty_object(), Some(reason)),
         };
         ToolUse { id, name, input, invalid, cache: None }
-    }
-}
-
-fn parse_input(text: &str) -> Result<RawJson, String> {
-    match RawJson::parse(text) {
-        Ok(input) if input.is_object() => Ok(input),
-        // It says as little as no input at all.
-        Ok(input) if input.get().trim() == "null" => Ok(RawJson::empty_object()),
-        Ok(_) => Err("the input is not a JSON object".to_owned()),
-        Err(error) => Err(format!("the input is {error}")),
     }
 }

@@ -324,7 +324,7 @@ impl Answer {
             && call.input.get() == "{}"
             && call.invalid.is_none()
         {
-            call.invalid = Some("the reply ended before the input was complete".to_owned());
+            call.invalid = Some(crate::input::CUT.to_owned());
         }
     }
 

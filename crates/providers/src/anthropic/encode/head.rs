@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::super::DIALECT;
 use super::HeadMarkers;
-use super::json::{marker_text, raw_marker, string};
+use super::json::{marker_text, raw_marker};
 use super::tail::refused;
+use crate::json::string;
 
 /// Writes a request's body up to its list of messages.
 pub(super) fn encode(

@@ -1,14 +1,7 @@
-//! The few pieces of JSON that requests are written with.
+//! Cache markers in the provider's form.
 
 use heeler_core::CacheMarker;
 use serde_json::Value;
-
-/// Writes a JSON string.
-pub(super) fn string(out: &mut Vec<u8>, text: &str) {
-    // Writing a string into memory has no way to fail.
-    let written = serde_json::to_writer(&mut *out, text);
-    debug_assert!(written.is_ok());
-}
 
 /// What marks a block, with the comma before it.
 pub(super) fn marker_text(marker: CacheMarker) -> &'static [u8] {
@@ -24,21 +17,5 @@ pub(super) fn raw_marker(value: &Value) -> Option<CacheMarker> {
         Value::Null => None,
         value if value["ttl"] == "1h" => Some(CacheMarker::OneHour),
         _ => Some(CacheMarker::FiveMinutes),
-    }
-}
-
-/// Merges `patch` over `target`: objects merge, `null` removes, anything else replaces.
-pub(super) fn merge(target: &mut Value, patch: Value) {
-    match (target, patch) {
-        (Value::Object(target), Value::Object(patch)) => {
-            for (key, value) in patch {
-                if value.is_null() {
-                    target.shift_remove(&key);
-                } else {
-                    merge(target.entry(key).or_insert(Value::Null), value);
-                }
-            }
-        }
-        (target, patch) => *target = patch,
     }
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::super::DIALECT;
-use super::json::{marker_text, raw_marker, string};
+use super::json::{marker_text, raw_marker};
+use crate::json::string;
 
 /// What tool names and call ids may consist of, besides letters and digits.
 const NAME_PUNCTUATION: [u8; 2] = [b'_', b'-'];

@@ -6,7 +6,7 @@ use heeler_core::{
 };
 use serde_json::{Map, Value, json};
 
-use super::json::merge;
+use crate::json::merge;
 
 /// What an extra body may not set: these stand before the messages, where the cached prefix is, or
 /// decide how the answer is read.

@@ -1,0 +1,409 @@
+//! An answer, from bytes to events: a stream of chunks, or one JSON document from a server that did
+//! not stream.
+//!
+//! Invariant: pure; both forms of an answer give the same reply, whatever pieces they come in. Text
+//! that grows is handed on when somebody asks for it.
+
+mod calls;
+mod reply;
+#[cfg(test)]
+mod tests;
+mod usage;
+mod wire;
+
+use std::collections::VecDeque;
+
+use heeler_core::{Block, ModelEvent, ProviderError, ProviderErrorKind, StopReason, Usage};
+
+use self::calls::{Call, Calls, End};
+use self::usage::stop_reason;
+use self::wire::{Chunk, Delta, Part, WireUsage};
+use super::error;
+use super::extras::Extras;
+use super::quirks::Quirks;
+use crate::endpoint::Vendor;
+use crate::sse::{self, Event};
+
+/// The most bytes of data an answer may have.
+const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// What ends a stream.
+const DONE: &str = "[DONE]";
+
+/// The places of a reply's blocks. A call's second place is for what the server added to it.
+const THINKING: u32 = 0;
+const TEXT: u32 = 1;
+const REFUSAL: u32 = 2;
+const EXTRAS: u32 = 3;
+const CALLS: u32 = 4;
+
+/// Decodes one answer.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    parser: sse::Parser,
+    form: Form,
+    answer: Answer,
+}
+
+/// What an answer turned out to be.
+#[derive(Debug)]
+enum Form {
+    Unknown,
+    Stream,
+    /// One document, kept until it is whole.
+    Document(Vec<u8>),
+}
+
+/// The answer as far as it has arrived.
+#[derive(Debug)]
+struct Answer {
+    vendor: Vendor,
+    quirks: Quirks,
+    thinking: Growing,
+    text: Growing,
+    refusal: Growing,
+    calls: Calls,
+    extras: Extras,
+    stop: Option<StopReason>,
+    usage: Option<Usage>,
+    provider_id: Option<String>,
+    bytes: usize,
+    bytes_max: usize,
+    is_whole: bool,
+}
+
+/// A text that grows in public.
+#[derive(Debug, Default)]
+struct Growing {
+    text: String,
+    published_bytes: usize,
+}
+
+impl Decoder {
+    pub(super) fn new(quirks: &Quirks, vendor: Vendor) -> Self {
+        Self::with_limit(quirks, vendor, REPLY_BYTES_MAX)
+    }
+
+    fn with_limit(quirks: &Quirks, vendor: Vendor, bytes_max: usize) -> Self {
+        let answer = Answer {
+            vendor,
+            quirks: quirks.clone(),
+            thinking: Growing::default(),
+            text: Growing::default(),
+            refusal: Growing::default(),
+            calls: Calls::default(),
+            extras: Extras::default(),
+            stop: None,
+            usage: None,
+            provider_id: None,
+            bytes: 0,
+            bytes_max,
+            is_whole: false,
+        };
+        Self { parser: sse::Parser::new(), form: Form::Unknown, answer }
+    }
+
+    /// Reads a chunk of the body and appends what it brings to `out`, but for text that grew; on an
+    /// error, what came before it.
+    pub(super) fn feed(
+        &mut self,
+        chunk: &[u8],
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        if let Form::Unknown = self.form {
+            match chunk.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                Some(b'{') => self.form = Form::Document(Vec::new()),
+                Some(_) => self.form = Form::Stream,
+                None => {}
+            }
+        }
+        if let Form::Document(document) = &mut self.form {
+            if document.len().saturating_add(chunk.len()) > self.answer.bytes_max {
+                return Err(self.answer.too_long());
+            }
+            document.extend_from_slice(chunk);
+            return Ok(());
+        }
+        let Self { parser, answer, .. } = self;
+        let mut result = Ok(());
+        let parsed = parser.feed(chunk, |event: Event<'_>| {
+            if result.is_ok() && !answer.is_whole {
+                result = answer.apply(event, out);
+            }
+        });
+        result?;
+        let is_whole = self.answer.is_whole;
+        if is_whole { Ok(()) } else { parsed.map_err(|error| self.answer.unreadable(&error)) }
+    }
+
+    /// Appends to `out` the text that grew since the last time.
+    pub(super) fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
+        self.answer.publish(out);
+    }
+
+    /// Whether the answer's end has arrived.
+    pub(super) fn is_finished(&self) -> bool {
+        self.answer.is_whole
+    }
+
+    /// What the end of the body means. A stream whose every part has come is whole without its end
+    /// marker, which some servers leave out.
+    pub(super) fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        let Self { form, answer, .. } = self;
+        if answer.is_whole {
+            return Ok(());
+        }
+        if let Form::Document(document) = form {
+            let document = std::mem::take(document);
+            let text = std::str::from_utf8(&document).map_err(|error| answer.unreadable(&error))?;
+            answer.chunk(text, out)?;
+            if answer.stop.is_none() && answer.is_empty() {
+                return Err(answer.unreadable(&"it has no choices"));
+            }
+            answer.end(out);
+            return Ok(());
+        }
+        if answer.stop.is_some() && (answer.usage.is_some() || !answer.quirks.asks_for_usage) {
+            answer.end(out);
+            return Ok(());
+        }
+        let (name, variable) = (answer.vendor.name, answer.vendor.base_url);
+        Err(ProviderError::new(
+            ProviderErrorKind::Format,
+            if answer.bytes == 0 {
+                format!("{name}'s answer held no events. Check {variable} if it is set")
+            } else {
+                format!(
+                    "{name}'s answer ended without its end marker: the connection or a proxy cut it"
+                )
+            },
+        ))
+    }
+}
+
+impl Answer {
+    fn apply(
+        &mut self,
+        event: Event<'_>,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        let data = event.data.trim();
+        if data == DONE {
+            if self.stop.is_none() && self.is_empty() {
+                return Err(self.unreadable(&"it ended before anything was said"));
+            }
+            self.end(out);
+            return Ok(());
+        }
+        self.bytes = self.bytes.saturating_add(data.len());
+        if self.bytes > self.bytes_max {
+            return Err(self.too_long());
+        }
+        if event.kind == "error" {
+            return Err(error::in_stream(&self.vendor, data));
+        }
+        if data.is_empty() { Ok(()) } else { self.chunk(data, out) }
+    }
+
+    /// Takes in a chunk of a stream, or a whole answer, which is one chunk that brings everything.
+    fn chunk(&mut self, data: &str, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        let read: Chunk<'_> = match serde_json::from_str(data) {
+            Ok(read) => read,
+            Err(bad) => return Err(self.unreadable(&bad)),
+        };
+        let groq = read.x_groq.unwrap_or_default();
+        let is_error = read.object.is_some_and(|object| object.0 == "error");
+        if is_error || read.error.is_some() || groq.error.is_some() {
+            return Err(error::in_stream(&self.vendor, data));
+        }
+        if let Some(id) = read.id.filter(|id| self.provider_id.is_none() && !id.0.is_empty()) {
+            self.provider_id = Some(id.0.into_owned());
+        }
+        // More than one answer is never asked for.
+        let ours = |choice: &wire::Choice<'_>| choice.index.unwrap_or_default() == 0;
+        for choice in read.choices.unwrap_or_default().into_iter().filter(ours) {
+            if let Some(failed) = choice.error {
+                return Err(error::in_stream(&self.vendor, failed.get()));
+            }
+            if let Some(delta) = choice.delta.or(choice.message) {
+                self.grow(delta, out).map_err(|bad| self.unreadable(&bad))?;
+            }
+            self.count(choice.usage, out);
+            match choice.finish_reason.as_ref().map_or("", |reason| &reason.0) {
+                "" => {}
+                reason => match error::of_finish_reason(&self.vendor, reason) {
+                    Some(error) => return Err(error),
+                    None => self.stop = Some(stop_reason(reason)),
+                },
+            }
+        }
+        self.count(read.usage.or(groq.usage), out);
+        Ok(())
+    }
+
+    fn grow(&mut self, delta: Delta<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), Unreadable> {
+        // Some send both names.
+        let reasoning = delta.reasoning_content.filter(|text| !text.0.is_empty());
+        if let Some(text) = reasoning.or(delta.reasoning) {
+            self.thinking.text.push_str(&text.0);
+        }
+        if let Some(content) = delta.content {
+            self.content(content.get())?;
+        }
+        if let Some(text) = delta.refusal {
+            self.refusal.text.push_str(&text.0);
+        }
+        delta.others.iter().for_each(|(name, raw)| self.extras.add(name, raw.get()));
+        let old = delta.function_call.map(|function| wire::CallDelta {
+            function: Some(function),
+            ..wire::CallDelta::default()
+        });
+        for call in delta.tool_calls.into_iter().flatten().chain(old) {
+            let grown = self.calls.grow(call)?;
+            if grown.is_new {
+                self.finish_calls_before(grown.at, out);
+            }
+        }
+        self.start_calls(out);
+        Ok(())
+    }
+
+    /// Content is a string, or parts of which some are reasoning (Mistral's).
+    fn content(&mut self, raw: &str) -> Result<(), Unreadable> {
+        if !raw.starts_with('[') {
+            let text: wire::Str<'_> = serde_json::from_str(raw)?;
+            self.text.text.push_str(&text.0);
+            return Ok(());
+        }
+        let parts: Vec<&serde_json::value::RawValue> = serde_json::from_str(raw)?;
+        for raw in parts {
+            let part: Part<'_> = serde_json::from_str(raw.get())?;
+            match (part.kind.as_ref().map_or("", |kind| &kind.0), part.text, part.thinking) {
+                ("text", Some(text), _) => self.text.text.push_str(&text.0),
+                ("thinking", _, Some(thinking)) => self.think(thinking.get())?,
+                _ => self.extras.add("content", &format!("[{}]", raw.get())),
+            }
+        }
+        Ok(())
+    }
+
+    fn think(&mut self, raw: &str) -> Result<(), Unreadable> {
+        if raw.starts_with('"') {
+            let text: wire::Str<'_> = serde_json::from_str(raw)?;
+            self.thinking.text.push_str(&text.0);
+            return Ok(());
+        }
+        let parts: Vec<Part<'_>> = serde_json::from_str(raw)?;
+        for text in parts.into_iter().filter_map(|part| part.text) {
+            self.thinking.text.push_str(&text.0);
+        }
+        Ok(())
+    }
+
+    /// Tells that calls begin whose names are known.
+    fn start_calls(&mut self, out: &mut VecDeque<ModelEvent>) {
+        let has_new = |(_, call): (u32, &mut Call)| !call.is_started && !call.name.is_empty();
+        if !self.calls.iter_mut().any(has_new) {
+            return;
+        }
+        self.publish(out);
+        for (at, call) in self.calls.iter_mut() {
+            if !call.is_started && !call.name.is_empty() {
+                call.is_started = true;
+                let (block, name) = (place(at), call.name.clone());
+                out.push_back(ModelEvent::ToolUseStarted { block, name });
+            }
+        }
+    }
+
+    /// Ends the calls before one that begins, as far as their inputs are whole.
+    fn finish_calls_before(&mut self, at: u32, out: &mut VecDeque<ModelEvent>) {
+        self.start_calls(out);
+        self.publish(out);
+        for (before, call) in self.calls.iter_mut() {
+            if before < at && call.finished.is_none() && call.has_input() {
+                finish(before, call, End::Stopped, out);
+            }
+        }
+    }
+
+    fn count(&mut self, usage: Option<WireUsage>, out: &mut VecDeque<ModelEvent>) {
+        if let Some(usage) = usage {
+            let usage = usage.usage();
+            self.usage = Some(usage);
+            out.push_back(ModelEvent::Usage(usage));
+        }
+    }
+
+    /// Hands on what grew, one event a block.
+    fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
+        if let Some(text) = self.thinking.more() {
+            out.push_back(ModelEvent::ThinkingDelta { block: THINKING, text });
+        }
+        for (block, growing) in [(TEXT, &mut self.text), (REFUSAL, &mut self.refusal)] {
+            if let Some(text) = growing.more() {
+                out.push_back(ModelEvent::TextDelta { block, text });
+            }
+        }
+        for (at, call) in self.calls.iter_mut() {
+            if call.is_started && call.published_bytes < call.input.len() {
+                let text = call.input[call.published_bytes..].to_owned();
+                call.published_bytes = call.input.len();
+                out.push_back(ModelEvent::ToolInputDelta { block: place(at), text });
+            }
+        }
+    }
+
+    /// Whether nothing was said yet.
+    fn is_empty(&self) -> bool {
+        let texts = [&self.thinking, &self.text, &self.refusal];
+        texts.iter().all(|growing| growing.text.is_empty())
+            && self.calls.len() == 0
+            && self.extras.is_empty()
+    }
+
+    fn too_long(&self) -> ProviderError {
+        self.unreadable(&format!("longer than {} bytes", self.bytes_max))
+    }
+
+    fn unreadable(&self, why: &impl std::fmt::Display) -> ProviderError {
+        let message = format!("{}'s answer could not be read: {why}", self.vendor.name);
+        ProviderError::new(ProviderErrorKind::Format, message)
+    }
+}
+
+impl Growing {
+    /// What came since the last time.
+    fn more(&mut self) -> Option<String> {
+        let more = self.text[self.published_bytes..].to_owned();
+        self.published_bytes = self.text.len();
+        (!more.is_empty()).then_some(more)
+    }
+}
+
+/// The place of a call's block.
+fn place(call: u32) -> u32 {
+    CALLS + 2 * call
+}
+
+fn finish(at: u32, call: &mut Call, end: End, out: &mut VecDeque<ModelEvent>) {
+    if call.finished.is_none() {
+        let content = Block::ToolUse(call.finish(end).clone());
+        out.push_back(ModelEvent::BlockFinished { block: place(at), content });
+    }
+}
+
+/// What is wrong with a chunk.
+#[derive(Debug)]
+struct Unreadable(String);
+
+impl From<serde_json::Error> for Unreadable {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,44 @@
+//! What an answer used, and why it ended.
+
+use heeler_core::{StopReason, Usage};
+
+use super::wire::WireUsage;
+
+impl WireUsage {
+    /// The counters, which overlap on the wire, apart.
+    pub(super) fn usage(&self) -> Usage {
+        let prompt = self.prompt_tokens.unwrap_or_default();
+        let details = self.prompt_tokens_details.unwrap_or_default();
+        let cache_read = details.cached_tokens.or(self.prompt_cache_hit_tokens);
+        let cache_read = cache_read.or(self.cached_tokens).unwrap_or_default().min(prompt);
+        let cache_write = details.cache_write_tokens.unwrap_or_default().min(prompt - cache_read);
+        let reasoning = self.completion_tokens_details.unwrap_or_default();
+        let reasoning = reasoning.reasoning_tokens.unwrap_or_default();
+        let mut output = self.completion_tokens.unwrap_or_default();
+        // Some count reasoning beside the output (xAI, Gemini). The sum tells.
+        let beside = prompt.saturating_add(output).saturating_add(reasoning);
+        if reasoning > 0 && self.total_tokens == Some(beside) {
+            output = output.saturating_add(reasoning);
+        }
+        let input = prompt - cache_read - cache_write;
+        Usage { input, output, cache_write, cache_read, reasoning }
+    }
+}
+
+/// The reason in our terms.
+pub(super) fn stop_reason(reason: &str) -> StopReason {
+    match reason {
+        // Together passes on which token it was.
+        "stop" | "eos" | "eos_token" | "end_turn" => StopReason::EndTurn,
+        "tool_calls" | "function_call" | "tool_use" => StopReason::ToolUse,
+        // The last two are Mistral's and GLM's for a full window.
+        "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => {
+            StopReason::MaxTokens
+        }
+        "stop_sequence" => StopReason::StopSequence,
+        // GLM's and OpenRouter's names come last.
+        "content_filter" | "sensitive" => StopReason::ContentFilter,
+        "refusal" => StopReason::Refusal,
+        other => StopReason::Other(other.to_owned()),
+    }
+}

@@ -1,0 +1,193 @@
+//! An answer's chunks as they are on the wire, borrowed from its bytes.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// A string that is borrowed unless it has escapes, inside `Option` too.
+#[derive(Deserialize, Debug, Default)]
+pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+
+/// A chunk of a stream, or a whole answer.
+#[derive(Deserialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow, default)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) object: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) choices: Option<Vec<Choice<'a>>>,
+    #[serde(default)]
+    pub(super) usage: Option<WireUsage>,
+    /// Groq's place for usage and failures.
+    #[serde(borrow, default)]
+    pub(super) x_groq: Option<Groq<'a>>,
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+pub(super) struct Groq<'a> {
+    #[serde(default)]
+    pub(super) usage: Option<WireUsage>,
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Choice<'a> {
+    #[serde(default)]
+    pub(super) index: Option<u32>,
+    #[serde(borrow, default)]
+    pub(super) delta: Option<Delta<'a>>,
+    /// A whole answer's.
+    #[serde(borrow, default)]
+    pub(super) message: Option<Delta<'a>>,
+    #[serde(borrow, default)]
+    pub(super) finish_reason: Option<Str<'a>>,
+    /// Moonshot's place.
+    #[serde(default)]
+    pub(super) usage: Option<WireUsage>,
+    /// OpenRouter's.
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// What a chunk adds to the message.
+#[derive(Default)]
+pub(super) struct Delta<'a> {
+    /// A string, or a list of parts.
+    pub(super) content: Option<&'a RawValue>,
+    pub(super) reasoning_content: Option<Str<'a>>,
+    pub(super) reasoning: Option<Str<'a>>,
+    pub(super) refusal: Option<Str<'a>>,
+    pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
+    /// What there was before `tool_calls`.
+    pub(super) function_call: Option<Function<'a>>,
+    /// What this version does not know: names and values.
+    pub(super) others: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+/// What a chunk adds to a call.
+#[derive(Default)]
+pub(super) struct CallDelta<'a> {
+    pub(super) index: Option<u32>,
+    pub(super) id: Option<Str<'a>>,
+    pub(super) function: Option<Function<'a>>,
+    pub(super) others: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+#[derive(Deserialize, Default)]
+pub(super) struct Function<'a> {
+    #[serde(borrow, default)]
+    pub(super) name: Option<Str<'a>>,
+    /// A string with JSON in it; some servers send the JSON itself.
+    #[serde(borrow, default)]
+    pub(super) arguments: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
+pub(super) struct WireUsage {
+    pub(super) prompt_tokens: Option<u64>,
+    pub(super) completion_tokens: Option<u64>,
+    pub(super) total_tokens: Option<u64>,
+    pub(super) prompt_tokens_details: Option<PromptDetails>,
+    pub(super) completion_tokens_details: Option<CompletionDetails>,
+    /// DeepSeek's name for what was read from the cache.
+    pub(super) prompt_cache_hit_tokens: Option<u64>,
+    /// Moonshot's.
+    pub(super) cached_tokens: Option<u64>,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
+pub(super) struct PromptDetails {
+    pub(super) cached_tokens: Option<u64>,
+    /// OpenRouter's.
+    pub(super) cache_write_tokens: Option<u64>,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
+pub(super) struct CompletionDetails {
+    pub(super) reasoning_tokens: Option<u64>,
+}
+
+/// A part of a message that is a list.
+#[derive(Deserialize)]
+pub(super) struct Part<'a> {
+    #[serde(borrow, rename = "type", default)]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) text: Option<Str<'a>>,
+    /// Mistral's reasoning: a list of parts again.
+    #[serde(borrow, default)]
+    pub(super) thinking: Option<&'a RawValue>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Delta<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<'a>(Delta<'a>);
+        impl<'de> Visitor<'de> for Members<'de> {
+            type Value = Delta<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a message")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Delta<'de>, A::Error> {
+                while let Some(Str(name)) = map.next_key()? {
+                    let delta = &mut self.0;
+                    match &*name {
+                        "content" => delta.content = map.next_value()?,
+                        "reasoning_content" => delta.reasoning_content = map.next_value()?,
+                        "reasoning" => delta.reasoning = map.next_value()?,
+                        "refusal" => delta.refusal = map.next_value()?,
+                        "tool_calls" => delta.tool_calls = map.next_value()?,
+                        "function_call" => delta.function_call = map.next_value()?,
+                        "role" => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                        _ => delta.others.push((name, map.next_value()?)),
+                    }
+                }
+                Ok(self.0)
+            }
+        }
+        deserializer.deserialize_map(Members(Delta::default()))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for CallDelta<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<'a>(CallDelta<'a>);
+        impl<'de> Visitor<'de> for Members<'de> {
+            type Value = CallDelta<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a call")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
+                while let Some(Str(name)) = map.next_key()? {
+                    let delta = &mut self.0;
+                    match &*name {
+                        "index" => delta.index = map.next_value()?,
+                        "id" => delta.id = map.next_value()?,
+                        "function" => delta.function = map.next_value()?,
+                        "type" => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                        _ => delta.others.push((name, map.next_value()?)),
+                    }
+                }
+                Ok(self.0)
+            }
+        }
+        deserializer.deserialize_map(Members(CallDelta::default()))
+    }
+}

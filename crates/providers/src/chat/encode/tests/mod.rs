@@ -1,0 +1,423 @@
+//! Requests in, bytes out; and the properties every request has.
+
+mod properties;
+
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use heeler_core::{
+    Block, CacheMarker, Image, Message, Opaque, Parameters, ProviderItem, RawJson, Role, Text,
+    Thinking, ThinkingSettings, ToolChoice, ToolResult, ToolUse,
+};
+
+use super::super::quirks::{CallIds, OutputLimit, Quirks, Reasoning, ReasoningBack, SystemRole};
+use super::*;
+
+#[test]
+fn a_small_request() {
+    check(
+        &request(vec![Message::user("hi \"you\"\n")]),
+        expect![[r#"
+        {"model":"gpt-test","messages":[
+        {"role":"user","content":"hi \"you\"\n"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+}
+
+#[test]
+fn system_and_tools_stand_before_the_messages() {
+    let mut request = request(vec![Message::user("one"), Message::assistant("two")]);
+    request.system = "be brief".into();
+    request.tools = tools();
+    check(
+        &request,
+        expect![[r#"
+        {"model":"gpt-test","tools":[{"type":"function","function":{"name":"read","description":"Does read.","parameters":{"type": "object"}}},{"type":"function","function":{"name":"edit","description":"Does edit.","parameters":{"type": "object"}}}],"messages":[
+        {"role":"developer","content":"be brief"},
+        {"role":"user","content":"one"},
+        {"role":"assistant","content":"two"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+    request.model = "gpt-4o-mini".into();
+    let body = String::from_utf8(body(&request, &Quirks::default()).unwrap()).unwrap();
+    assert!(body.contains(r#"{"role":"system","content":"be brief"}"#), "{body}");
+    request.model = "o3".into();
+    let gateway = Quirks { system_role: SystemRole::System, ..Quirks::default() };
+    let body = String::from_utf8(self::body(&request, &gateway).unwrap()).unwrap();
+    assert!(body.contains(r#"{"role":"system","content":"be brief"}"#), "{body}");
+}
+
+#[test]
+fn results_come_first_in_call_order_then_what_else_was_said() {
+    let image = |n: u8| Block::Image(Image::from_bytes("image/png", &[n; 3]));
+    let url = Block::Image(Image::from_url("https://example.com/a.png").unwrap());
+    let calls = ["a", "b", "c", "d", "e"].map(|id| call(id, "read", r#"{"path":"x"}"#));
+    let results = vec![
+        result("a", vec![Block::text("one"), Block::text(" and two")], false),
+        result("b", vec![image(0), Block::text("a picture"), image(1)], false),
+        result("c", vec![Block::text("no such file")], true),
+        result("d", vec![], true),
+        result("e", vec![url.clone()], false),
+        Block::text("go on"),
+        image(2),
+        url,
+    ];
+    check(
+        &request(vec![
+            Message::user("go"),
+            Message { role: Role::Assistant, blocks: calls.into() },
+            Message { role: Role::User, blocks: results },
+        ]),
+        expect![[r#"
+            {"model":"gpt-test","messages":[
+            {"role":"user","content":"go"},
+            {"role":"assistant","content":null,
+              "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{\"path\":\"x\"}"}},{"id":"b","type":"function","function":{"name":"read","arguments":"{\"path\":\"x\"}"}},{"id":"c","type":"function","function":{"name":"read","arguments":"{\"path\":\"x\"}"}},{"id":"d","type":"function","function":{"name":"read","arguments":"{\"path\":\"x\"}"}},{"id":"e","type":"function","function":{"name":"read","arguments":"{\"path\":\"x\"}"}}]},
+            {"role":"tool","tool_call_id":"a","content":"one and two"},
+            {"role":"tool","tool_call_id":"b","content":"a picture"},
+            {"role":"tool","tool_call_id":"c","content":"Error: no such file"},
+            {"role":"tool","tool_call_id":"d","content":"Error: failed without a message"},
+            {"role":"tool","tool_call_id":"e","content":"(images, which follow)"},
+            {"role":"user","content":[{"type":"text","text":"Images of the result of call b:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"image_url","image_url":{"url":"data:image/png;base64,AQEB"}},{"type":"text","text":"Images of the result of call e:"},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}},{"type":"text","text":"go on"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AgIC"}},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+}
+
+#[test]
+fn what_a_failed_call_says_is_told_to_be_an_error_once() {
+    for (text, said) in [
+        ("not found", "Error: not found"),
+        ("Error: not found", "Error: not found"),
+        ("ERROR 5", "ERROR 5"),
+        ("Err", "Error: Err"),
+        (" ", "Error: failed without a message"),
+    ] {
+        let results = vec![result("a", vec![Block::text(text)], true)];
+        let message = Message { role: Role::User, blocks: results };
+        let bytes = message::encode(&message, &Quirks::default());
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(value["content"], said);
+    }
+}
+
+#[test]
+fn texts_of_a_person_are_paragraphs_of_one_string() {
+    let blocks = vec![Block::text("one"), Block::text(" \n"), Block::text("two")];
+    check(
+        &request(vec![Message { role: Role::User, blocks }]),
+        expect![[r#"
+        {"model":"gpt-test","messages":[
+        {"role":"user","content":"one\n\ntwo"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+}
+
+#[test]
+fn what_the_model_said() {
+    let opaque = |provider: &str, raw: &str| {
+        Block::Opaque(Opaque { provider: provider.into(), raw: RawJson::parse(raw).unwrap() })
+    };
+    let mut broken = call("bad", "read", "{}");
+    if let Block::ToolUse(call) = &mut broken {
+        call.invalid = Some("cut".into());
+        call.input = RawJson::parse(r#"{"a":1}"#).unwrap();
+    }
+    let blocks = vec![
+        Block::Thinking(Thinking { text: "hm".into(), signature: "of another".into() }),
+        opaque("anthropic", r#"{"type":"server_tool_use"}"#),
+        Block::text("Let "),
+        Block::text("me."),
+        opaque("openai-chat", r#"{"annotations":[1],"reasoning_content":"r"}"#),
+        call("a", "read it!", r#"{"path": "é"}"#),
+        opaque("openai-chat", r#"{"tool_call":{"extra_content":{"s": 1.50},"other":2}}"#),
+        broken,
+    ];
+    let messages = vec![
+        Message::user("go"),
+        Message { role: Role::Assistant, blocks: blocks.clone() },
+        Message { role: Role::Assistant, blocks: vec![blocks[0].clone(), blocks[4].clone()] },
+    ];
+    check(
+        &request(messages.clone()),
+        expect![[r#"
+        {"model":"gpt-test","messages":[
+        {"role":"user","content":"go"},
+        {"role":"assistant","content":"Let me.",
+          "tool_calls":[{"id":"a","type":"function","function":{"name":"read_it_","arguments":"{\"path\": \"é\"}"}},{"id":"bad","type":"function","function":{"name":"read","arguments":"{}"}}]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+    let back = Quirks {
+        reasoning_back: ReasoningBack::WithCalls,
+        members_back: vec!["annotations".into()],
+        call_members_back: vec!["extra_content".into()],
+        call_ids: CallIds::Nine,
+        ..Quirks::default()
+    };
+    check_with(
+        &back,
+        &request(messages),
+        expect![[r#"
+        {"model":"gpt-test","messages":[
+        {"role":"user","content":"go"},
+        {"role":"assistant","content":"Let me.","annotations":[1],"reasoning_content":"r",
+          "tool_calls":[{"id":"couTNVW1B","type":"function","function":{"name":"read_it_","arguments":"{\"path\": \"é\"}"},"extra_content":{"s": 1.50}},{"id":"infPdxhDb","type":"function","function":{"name":"read","arguments":"{}"}}]},
+        {"role":"assistant","content":"","annotations":[1]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+}
+
+#[test]
+fn parameters() {
+    let mut request = request(vec![Message::user("hi")]);
+    request.tools = tools();
+    request.parameters = Parameters {
+        temperature: Some(0.5),
+        top_p: Some(f64::NAN),
+        stop: vec!["END".into()],
+        thinking: Some(ThinkingSettings::Effort("low".into())),
+        tool_choice: Some(ToolChoice::Tool("read".into())),
+        parallel_calls: Some(false),
+        extra_body: Some(
+            RawJson::parse(r#"{"seed":7,"stop":null,"stream_options":{"x":1}}"#).unwrap(),
+        ),
+        ..Parameters::default()
+    };
+    check(
+        &request,
+        expect![[r#"
+        {"model":"gpt-test","tools":[{"type":"function","function":{"name":"read","description":"Does read.","parameters":{"type": "object"}}},{"type":"function","function":{"name":"edit","description":"Does edit.","parameters":{"type": "object"}}}],"messages":[
+        {"role":"user","content":"hi"}],"max_completion_tokens":100,"temperature":0.5,"reasoning_effort":"low","tool_choice":{"type":"function","function":{"name":"read"}},"parallel_tool_calls":false,"stream":true,"stream_options":{"include_usage":true,"x":1},"seed":7}"#]],
+    );
+    request.tools = [].into();
+    request.parameters.extra_body = None;
+    let gateway = Quirks {
+        output_limit: OutputLimit::MaxTokens,
+        asks_for_usage: false,
+        body: Some(RawJson::parse(r#"{"max_tokens":1,"options":{"a":1}}"#).unwrap()),
+        ..Quirks::default()
+    };
+    check_with(
+        &gateway,
+        &request,
+        expect![[r#"
+        {"model":"gpt-test","messages":[
+        {"role":"user","content":"hi"}],"max_tokens":100,"options":{"a":1},"temperature":0.5,"stop":["END"],"reasoning_effort":"low","stream":true}"#]],
+    );
+}
+
+#[test]
+fn choices_and_reasoning() {
+    let choices =
+        [ToolChoice::Auto, ToolChoice::Any, ToolChoice::None, ToolChoice::Tool("a".into())];
+    let seen = choices.map(|choice| {
+        let mut request = request(vec![]);
+        request.tools = tools();
+        request.parameters.tool_choice = Some(choice);
+        format!("{}\n", tail_value(&request, &Quirks::default())["tool_choice"])
+    });
+    expect![[r#"
+        "auto"
+        "required"
+        "none"
+        {"type":"function","function":{"name":"a"}}
+    "#]]
+    .assert_eq(&seen.concat());
+    let asked = [
+        ThinkingSettings::Effort("high".into()),
+        ThinkingSettings::Effort("none".into()),
+        ThinkingSettings::Budget(4096),
+        ThinkingSettings::Budget(16_384),
+        ThinkingSettings::Budget(16_385),
+    ];
+    let mut seen = String::new();
+    for reasoning in [Reasoning::Effort, Reasoning::Object, Reasoning::Switch] {
+        for thinking in &asked {
+            let mut request = request(vec![]);
+            request.parameters.thinking = Some(thinking.clone());
+            let tail = tail_value(&request, &Quirks { reasoning, ..Quirks::default() });
+            let members = ["reasoning_effort", "reasoning", "thinking"].map(|name| &tail[name]);
+            seen.push_str(&format!("{members:?}\n").replace("Null, ", "").replace(", Null", ""));
+        }
+    }
+    expect![[r#"
+        [String("high")]
+        [String("none")]
+        [String("low")]
+        [String("medium")]
+        [String("high")]
+        [Object {"effort": String("high")}]
+        [Object {"effort": String("none")}]
+        [Object {"max_tokens": Number(4096)}]
+        [Object {"max_tokens": Number(16384)}]
+        [Object {"max_tokens": Number(16385)}]
+        [Object {"type": String("enabled")}]
+        [Object {"type": String("disabled")}]
+        [Object {"type": String("enabled")}]
+        [Object {"type": String("enabled")}]
+        [Object {"type": String("enabled")}]
+    "#]]
+    .assert_eq(&seen);
+}
+
+#[test]
+fn markers_are_sent_as_typed_parts_or_not_at_all() {
+    let marked = |block: Block| block.cached(CacheMarker::OneHour);
+    let marker = CacheMarker::FiveMinutes;
+    let mut request = request(vec![
+        Message { role: Role::User, blocks: vec![Block::text("plain"), marked(Block::text("go"))] },
+        Message {
+            role: Role::Assistant,
+            blocks: vec![marked(Block::text("so")), call("a", "read", "{}")],
+        },
+        Message {
+            role: Role::User,
+            blocks: vec![
+                marked(result("a", vec![Block::text("one")], false)),
+                marked(Block::Image(Image::from_url("https://example.com/a").unwrap())),
+            ],
+        },
+        Message::user("end"),
+    ]);
+    request.system = "be brief".into();
+    request.parameters.system_cache = Some(marker);
+    let mut all = tools().to_vec();
+    all[0].cache = Some(marker);
+    request.tools = all.into();
+    let typed = Quirks { dialect: "typed", takes_markers: true, ..Quirks::default() };
+    check_with(
+        &typed,
+        &request,
+        expect![[r#"
+        {"model":"gpt-test","tools":[{"type":"function","function":{"name":"read","description":"Does read.","parameters":{"type": "object"}},"cache_control":{"type":"ephemeral"}},{"type":"function","function":{"name":"edit","description":"Does edit.","parameters":{"type": "object"}}}],"messages":[
+        {"role":"developer","content":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}]},
+        {"role":"user","content":[{"type":"text","text":"plain"},{"type":"text","text":"go","cache_control":{"type":"ephemeral","ttl":"1h"}}]},
+        {"role":"assistant","content":[{"type":"text","text":"so","cache_control":{"type":"ephemeral","ttl":"1h"}}],
+          "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"a","content":[{"type":"text","text":"one","cache_control":{"type":"ephemeral","ttl":"1h"}}]},
+        {"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a"},"cache_control":{"type":"ephemeral","ttl":"1h"}}]},
+        {"role":"user","content":"end"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+    let body = body(&request, &Quirks::default()).unwrap();
+    assert!(!String::from_utf8(body).unwrap().contains("cache_control"));
+}
+
+#[test]
+fn tools_that_cannot_be_sent_are_refused() {
+    let item =
+        |provider: &str, json: &str| ProviderItem::new(provider, RawJson::parse(json).unwrap());
+    let takes = Quirks { takes_provider_tools: true, ..Quirks::default() };
+    let search = r#"{"type":"web_search"}"#;
+    let mut seen = String::new();
+    for (provider, json, quirks) in [
+        ("openai-chat", search, &Quirks::default()),
+        ("anthropic", search, &takes),
+        ("openai-chat", "[]", &takes),
+        ("openai-chat", search, &takes),
+    ] {
+        let mut request = request(vec![]);
+        request.provider_tools = [item(provider, json)].into();
+        seen.push_str(&show(&request, quirks));
+        seen.push('\n');
+    }
+    let mut raw = request(vec![]);
+    let mut all = tools().to_vec();
+    all[0].raw = Some(item("anthropic", search));
+    raw.tools = all.into();
+    seen.push_str(&show(&raw, &takes));
+    expect![[r#"
+        InvalidRequest: the tool web_search would be run by the provider, and `openai-chat` runs none; leave it out
+        InvalidRequest: the tool web_search is declared for `anthropic`, and this request goes to `openai-chat`; leave it out or declare it for `openai-chat`
+        InvalidRequest: the declaration of the tool without a name is no JSON object
+        {"model":"gpt-test","tools":[{"type":"web_search"}],"messages":[],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}
+        InvalidRequest: the tool read is declared for `anthropic`, and this request goes to `openai-chat`; leave it out or declare it for `openai-chat`"#]].assert_eq(&seen);
+}
+
+#[test]
+fn an_extra_body_that_cannot_be_sent_is_refused() {
+    let mut seen = String::new();
+    for extra in ["[]", r#"{"messages":[]}"#, r#"{"model":"x"}"#] {
+        let mut request = request(vec![]);
+        request.parameters.extra_body = Some(RawJson::parse(extra).unwrap());
+        seen.push_str(&show(&request, &Quirks::default()));
+        seen.push('\n');
+    }
+    expect![[r#"
+        InvalidRequest: the extra request body is not a JSON object
+        InvalidRequest: the extra request body may not set `messages`; remove it
+        InvalidRequest: the extra request body may not set `model`; remove it
+    "#]]
+    .assert_eq(&seen);
+}
+
+#[test]
+fn a_head_is_kept_while_it_is_the_same() {
+    let encoder = Encoder::default();
+    let mut request = request(vec![Message::user("hi")]);
+    request.system = "a".into();
+    let head = |request: &ModelRequest| {
+        encoder.encode(request, &Quirks::default()).unwrap().swap_remove(0)
+    };
+    let first = head(&request);
+    assert_eq!(first.as_ptr(), head(&request).as_ptr());
+    request.system = "b".into();
+    let second = head(&request);
+    assert_ne!(first, second);
+    request.tools = tools();
+    assert_ne!(second, head(&request));
+}
+
+fn check(request: &ModelRequest, expected: Expect) {
+    check_with(&Quirks::default(), request, expected);
+}
+
+fn check_with(quirks: &Quirks, request: &ModelRequest, expected: Expect) {
+    let seen = show(request, quirks);
+    let value: serde_json::Value = serde_json::from_str(&seen).unwrap();
+    assert!(value["messages"].is_array());
+    expected.assert_eq(
+        &seen.replace("{\"role\"", "\n{\"role\"").replace(",\"tool_calls\"", ",\n  \"tool_calls\""),
+    );
+}
+
+fn show(request: &ModelRequest, quirks: &Quirks) -> String {
+    match body(request, quirks) {
+        Ok(body) => String::from_utf8(body).unwrap(),
+        Err(error) => format!("{:?}: {}", error.kind, error.message),
+    }
+}
+
+fn body(request: &ModelRequest, quirks: &Quirks) -> Result<Vec<u8>, ProviderError> {
+    Ok(Encoder::default().encode(request, quirks)?.concat())
+}
+
+fn tail_value(request: &ModelRequest, quirks: &Quirks) -> serde_json::Value {
+    serde_json::from_slice(&body(request, quirks).unwrap()).unwrap()
+}
+
+fn request(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
+        model: "gpt-test".into(),
+        system: "".into(),
+        tools: [].into(),
+        provider_tools: [].into(),
+        messages: messages.into_iter().collect(),
+        stable: 0,
+        output_max: 100,
+        parameters: Parameters::default(),
+        epoch: 0,
+    }
+}
+
+fn tools() -> Arc<[ToolDefinition]> {
+    let schema = RawJson::parse(r#"{"type": "object"}"#).unwrap();
+    ["read", "edit"]
+        .map(|name| ToolDefinition::new(name, format!("Does {name}."), schema.clone()))
+        .into()
+}
+
+fn call(id: &str, name: &str, input: &str) -> Block {
+    let input = RawJson::parse(input).unwrap();
+    Block::ToolUse(ToolUse { id: id.into(), name: name.into(), input, invalid: None, cache: None })
+}
+
+fn result(id: &str, content: Vec<Block>, is_error: bool) -> Block {
+    Block::ToolResult(ToolResult { tool_use_id: id.into(), content, is_error, cache: None })
+}
+
+fn text(text: &str) -> Block {
+    Text { text: text.into(), cache: None, raw: None }.into()
+}

@@ -1,0 +1,110 @@
+//! OpenAI's Chat Completions, and what others make of them: `encode` and `decode` are the pure
+//! dialect, `quirks` what servers differ in, this file is what others see.
+
+mod decode;
+mod encode;
+mod error;
+mod extras;
+mod quirks;
+mod settings;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
+
+use self::decode::Decoder;
+use self::encode::Encoder;
+pub use self::quirks::{CallIds, OutputLimit, Quirks, Reasoning, ReasoningBack, SystemRole};
+pub use self::settings::{BASE_URL_DEFAULT, ChatSettings};
+use crate::dialect::{Decode, Dialect, Link};
+use crate::endpoint::{SettingsError, Vendor};
+use crate::transport::Refusal;
+
+/// The name that OpenAI's own items carry in this dialect.
+pub const DIALECT: &str = "openai-chat";
+
+/// The body that [`Chat`] sends for this request, byte for byte: to look at, or to compare.
+///
+/// # Errors
+/// When the request cannot be sent; the same that sending it would tell.
+pub fn request_body(request: &ModelRequest, quirks: &Quirks) -> Result<Vec<u8>, ProviderError> {
+    Ok(Encoder::default().encode(request, quirks)?.concat())
+}
+
+/// What messages call OpenAI, and what they send people to.
+const VENDOR: Vendor =
+    Vendor { name: "OpenAI", keys: &["OPENAI_API_KEY"], base_url: "OPENAI_BASE_URL" };
+
+/// Answers requests through Chat Completions: OpenAI's, or those of a server that speaks them.
+#[derive(Debug)]
+pub struct Chat(Arc<Link<Completions>>);
+
+impl Chat {
+    /// A provider with these settings. Nothing is opened yet.
+    ///
+    /// # Errors
+    /// When the address or a header cannot be used.
+    pub fn new(settings: &ChatSettings) -> Result<Self, SettingsError> {
+        let (target, secrets) = (settings.target()?, settings.secrets());
+        let dialect = Completions {
+            encoder: Encoder::default(),
+            quirks: settings.quirks.clone(),
+            vendor: settings.vendor,
+        };
+        Ok(Self(Link::new(dialect, target, secrets, settings.idle_timeout)))
+    }
+}
+
+impl Provider for Chat {
+    fn stream(&self, request: ModelRequest) -> EventStream {
+        self.0.stream(request)
+    }
+
+    fn prewarm(&self) {
+        self.0.prewarm();
+    }
+}
+
+/// The wire format, as one server speaks it.
+#[derive(Debug)]
+struct Completions {
+    encoder: Encoder,
+    quirks: Quirks,
+    vendor: Vendor,
+}
+
+impl Dialect for Completions {
+    type Decoder = Decoder;
+
+    fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
+        self.encoder.encode(request, &self.quirks)
+    }
+
+    fn decoder(&self, _: &ModelRequest) -> Decoder {
+        Decoder::new(&self.quirks, self.vendor)
+    }
+
+    fn refused(&self, refusal: &Refusal) -> ProviderError {
+        error::from_refusal(&self.vendor, refusal)
+    }
+}
+
+impl Decode for Decoder {
+    fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        self.feed(bytes, out)
+    }
+
+    fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
+        self.publish(out);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        self.finish(out)
+    }
+}

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use heeler_core::RawJson;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -15,7 +16,7 @@ pub(super) const REASONING_MEMBER: &str = "reasoning_content";
 /// The member of an opaque block that stands behind a call, with what the server added to the call.
 pub(super) const CALL_MEMBER: &str = "tool_call";
 /// The member whose items come in pieces, each with the index of what it is a piece of.
-const DETAILS_MEMBER: &str = "reasoning_details";
+pub(super) const DETAILS_MEMBER: &str = "reasoning_details";
 /// The fields of such an item whose pieces are appended.
 const PIECEMEAL: [&str; 3] = ["text", "summary", "data"];
 /// The most members that are kept.
@@ -80,12 +81,18 @@ impl Extras {
         self.0.is_empty()
     }
 
-    /// One object of all.
-    pub(super) fn object(&self) -> String {
-        let mut out = Vec::new();
-        self.write_members(&mut out);
-        let members = String::from_utf8(out).unwrap_or_default();
-        format!("{{{}}}", members.strip_prefix(',').unwrap_or_default())
+    /// One object of all, under a name where one is given. What is too deep or too long to be kept
+    /// is lost, and the answer is not.
+    pub(super) fn raw(&self, name: Option<&str>) -> Option<RawJson> {
+        let mut members = Vec::new();
+        self.write_members(&mut members);
+        let members = String::from_utf8(members).ok()?;
+        let members = members.strip_prefix(',')?;
+        let object = match name {
+            Some(name) => format!(r#"{{"{name}":{{{members}}}}}"#),
+            None => format!("{{{members}}}"),
+        };
+        RawJson::parse(&object).ok()
     }
 
     /// Writes the members, each with a comma before it.
@@ -218,12 +225,13 @@ mod tests {
     fn check(objects: &[&str], expected: Expect) {
         let mut extras = Extras::default();
         objects.iter().for_each(|object| extras.extend(object, |name| name != "no"));
-        expected.assert_eq(&extras.object());
+        let raw = extras.raw(None);
+        expected.assert_eq(raw.as_ref().map_or("none", RawJson::get));
     }
 
     #[test]
     fn members_grow_by_their_kind() {
-        check(&[], expect!["{}"]);
+        check(&[], expect!["none"]);
         check(
             &[
                 r#"{"a":"x\u00e9","b":[1.50, {"c" : 2}],"no":1,"n":null,"e":"","l":[]}"#,
@@ -248,6 +256,15 @@ mod tests {
                 r#"{"reasoning_details":[{"type":"reasoning.text","text":"Let me","signature":"c2ln","index":0},{ "type":"reasoning.encrypted","data":"\u0041","index":1},{"type":"x"},{"type":"x"}]}"#
             ]],
         );
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_left_out() {
+        let mut extras = Extras::default();
+        extras.add("a", "1");
+        assert_eq!(extras.raw(Some("n")).unwrap().get(), r#"{"n":{"a":1}}"#);
+        extras.add("deep", &("[".repeat(100) + &"]".repeat(100)));
+        assert_eq!(extras.raw(None), None);
     }
 
     #[test]

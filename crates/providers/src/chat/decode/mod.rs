@@ -19,7 +19,7 @@ use self::calls::{Call, Calls, End};
 use self::usage::stop_reason;
 use self::wire::{Chunk, Delta, Part, WireUsage};
 use super::error;
-use super::extras::Extras;
+use super::extras::{DETAILS_MEMBER, Extras};
 use super::quirks::Quirks;
 use crate::endpoint::Vendor;
 use crate::sse::{self, Event};
@@ -62,6 +62,8 @@ struct Answer {
     text: Growing,
     refusal: Growing,
     calls: Calls,
+    /// What goes with the reasoning.
+    reasoning: Extras,
     extras: Extras,
     stop: Option<StopReason>,
     usage: Option<Usage>,
@@ -91,6 +93,7 @@ impl Decoder {
             text: Growing::default(),
             refusal: Growing::default(),
             calls: Calls::default(),
+            reasoning: Extras::default(),
             extras: Extras::default(),
             stop: None,
             usage: None,
@@ -252,7 +255,11 @@ impl Answer {
         if let Some(text) = delta.refusal {
             self.refusal.text.push_str(&text.0);
         }
-        delta.others.iter().for_each(|(name, raw)| self.extras.add(name, raw.get()));
+        for (name, raw) in &delta.others {
+            let is_reasoning = name == DETAILS_MEMBER;
+            let extras = if is_reasoning { &mut self.reasoning } else { &mut self.extras };
+            extras.add(name, raw.get());
+        }
         let old = delta.function_call.map(|function| wire::CallDelta {
             function: Some(function),
             ..wire::CallDelta::default()
@@ -358,6 +365,7 @@ impl Answer {
         let texts = [&self.thinking, &self.text, &self.refusal];
         texts.iter().all(|growing| growing.text.is_empty())
             && self.calls.len() == 0
+            && self.reasoning.is_empty()
             && self.extras.is_empty()
     }
 

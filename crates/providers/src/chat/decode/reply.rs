@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use heeler_core::{Block, ModelEvent, Opaque, RawJson, Reply, StopReason, Thinking};
+use heeler_core::{Block, ModelEvent, Opaque, ProviderItem, Reply, StopReason, Thinking};
 
-use super::super::extras::{CALL_MEMBER, Extras, REASONING_MEMBER};
+use super::super::extras::{CALL_MEMBER, REASONING_MEMBER};
 use super::super::quirks::ReasoningBack;
 use super::calls::End;
 use super::{Answer, EXTRAS, REFUSAL, TEXT, THINKING, finish, place};
@@ -25,7 +25,7 @@ impl Answer {
         }
         if self.quirks.reasoning_back != ReasoningBack::Never && !self.thinking.text.is_empty() {
             let text = serde_json::Value::from(self.thinking.text.as_str()).to_string();
-            self.extras.add(REASONING_MEMBER, &text);
+            self.reasoning.add(REASONING_MEMBER, &text);
         }
         let (stop, has_refusal) = (self.stop.take(), !self.refusal.text.is_empty());
         let (mut blocks, mut has_call) = (Vec::new(), false);
@@ -54,9 +54,11 @@ impl Answer {
     /// The reply's blocks, with their places.
     fn blocks(&mut self) -> Vec<(u32, Block)> {
         let mut blocks = Vec::new();
-        let thinking = std::mem::take(&mut self.thinking).text;
-        if !thinking.is_empty() {
-            let thinking = Thinking { text: thinking, signature: String::new() };
+        let text = std::mem::take(&mut self.thinking).text;
+        let raw = self.reasoning.raw(None);
+        let raw = raw.map(|raw| ProviderItem::new(self.quirks.dialect, raw));
+        if !text.is_empty() || raw.is_some() {
+            let thinking = Thinking { text, signature: String::new(), raw };
             blocks.push((THINKING, Block::Thinking(thinking)));
         }
         for (place, growing) in [(TEXT, &mut self.text), (REFUSAL, &mut self.refusal)] {
@@ -65,27 +67,16 @@ impl Answer {
                 blocks.push((place, text));
             }
         }
-        let dialect = self.quirks.dialect;
-        blocks.extend(opaque(&self.extras, dialect, None).map(|extras| (EXTRAS, extras)));
+        let provider = self.quirks.dialect;
+        let opaque = |raw| Block::Opaque(Opaque { provider: provider.to_owned(), raw });
+        blocks.extend(self.extras.raw(None).map(|raw| (EXTRAS, opaque(raw))));
         for (at, call) in self.calls.iter_mut() {
             if let Some(finished) = call.finished.take() {
                 blocks.push((place(at), Block::ToolUse(finished)));
             }
-            let added = opaque(&call.extras, dialect, Some(CALL_MEMBER));
-            blocks.extend(added.map(|added| (place(at) + 1, added)));
+            let added = call.extras.raw(Some(CALL_MEMBER));
+            blocks.extend(added.map(|raw| (place(at) + 1, opaque(raw))));
         }
         blocks
     }
-}
-
-/// A block of what has no form of ours, under a name where it is not the message's own.
-fn opaque(extras: &Extras, dialect: &str, name: Option<&str>) -> Option<Block> {
-    let object = extras.object();
-    let object = match name {
-        Some(name) => format!(r#"{{"{name}":{object}}}"#),
-        None => object,
-    };
-    // What is too deep or too long to be kept is lost, and the answer is not.
-    let raw = (!extras.is_empty()).then(|| RawJson::parse(&object).ok()).flatten()?;
-    Some(Block::Opaque(Opaque { provider: dialect.to_owned(), raw }))
 }

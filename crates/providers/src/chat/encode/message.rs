@@ -1,7 +1,9 @@
 //! One message as bytes. One of ours may be several on the wire: each result is one, and stands
 //! before what else was said.
 
-use heeler_core::{Block, CacheMarker, Image, Message, Opaque, Role, Text, ToolResult, ToolUse};
+use heeler_core::{
+    Block, CacheMarker, Image, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse,
+};
 
 use super::super::Quirks;
 use super::super::extras::{CALL_MEMBER, Extras, REASONING_MEMBER};
@@ -217,19 +219,23 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
 
 /// The members that go back with the message, of all its items of this dialect.
 fn extras(blocks: &[Block], has_calls: bool, quirks: &Quirks) -> Extras {
+    let is_back = |member: &str| match member {
+        REASONING_MEMBER => match quirks.reasoning_back {
+            ReasoningBack::Never => false,
+            ReasoningBack::WithCalls => has_calls,
+            ReasoningBack::Always => true,
+        },
+        member => quirks.members_back.iter().any(|back| back == member),
+    };
     let mut all = Extras::default();
     for block in blocks {
-        if let Block::Opaque(opaque) = block
-            && opaque.provider == quirks.dialect
-        {
-            all.extend(opaque.raw.get(), |member| match member {
-                REASONING_MEMBER => match quirks.reasoning_back {
-                    ReasoningBack::Never => false,
-                    ReasoningBack::WithCalls => has_calls,
-                    ReasoningBack::Always => true,
-                },
-                member => quirks.members_back.iter().any(|back| back == member),
-            });
+        let (provider, raw) = match block {
+            Block::Opaque(opaque) => (&opaque.provider, &opaque.raw),
+            Block::Thinking(Thinking { raw: Some(item), .. }) => (&item.provider, &item.json),
+            _ => continue,
+        };
+        if provider == quirks.dialect {
+            all.extend(raw.get(), is_back);
         }
     }
     all

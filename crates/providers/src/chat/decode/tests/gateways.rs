@@ -18,10 +18,9 @@ fn reasoning_comes_under_three_names() {
             usage in 36 out 5 write 0 read 64 think 2
             0 thinking "Let me"
             1 text "Hi"
-            0 = thinking "Let me"
+            0 = thinking "Let me" raw openai-chat {"reasoning_content":"Let me"}
             1 = text "Hi"
-            3 = opaque openai-chat {"reasoning_content":"Let me"}
-            finished EndTurn, in 36 out 5 write 0 read 64 think 2, id none: thinking "Let me"; text "Hi"; opaque openai-chat {"reasoning_content":"Let me"}
+            finished EndTurn, in 36 out 5 write 0 read 64 think 2, id none: thinking "Let me" raw openai-chat {"reasoning_content":"Let me"}; text "Hi"
         "#]],
     );
     // Mistral's parts.
@@ -69,14 +68,13 @@ fn openrouter() {
         &quirks,
         &body.concat(),
         expect![[r#"
-        usage in 100 out 20 write 300 read 600 think 5
-        0 thinking "Let me"
-        1 text "Hi"
-        0 = thinking "Let me"
-        1 = text "Hi"
-        3 = opaque openrouter {"reasoning_details":[{"type":"reasoning.text","text":"Let me","format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]}
-        finished EndTurn, in 100 out 20 write 300 read 600 think 5, id gen-1: thinking "Let me"; text "Hi"; opaque openrouter {"reasoning_details":[{"type":"reasoning.text","text":"Let me","format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]}
-    "#]],
+            usage in 100 out 20 write 300 read 600 think 5
+            0 thinking "Let me"
+            1 text "Hi"
+            0 = thinking "Let me" raw openrouter {"reasoning_details":[{"type":"reasoning.text","text":"Let me","format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]}
+            1 = text "Hi"
+            finished EndTurn, in 100 out 20 write 300 read 600 think 5, id gen-1: thinking "Let me" raw openrouter {"reasoning_details":[{"type":"reasoning.text","text":"Let me","format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]}; text "Hi"
+        "#]],
     );
 }
 

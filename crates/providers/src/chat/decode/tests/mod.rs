@@ -283,7 +283,11 @@ fn show_block(block: &Block) -> String {
             assert!(raw.is_none());
             format!("text {text:?}")
         }
-        Block::Thinking(thinking) => format!("thinking {:?}{}", thinking.text, thinking.signature),
+        Block::Thinking(thinking) => {
+            let raw = thinking.raw.as_ref();
+            let raw = raw.map(|raw| format!(" raw {} {:?}", raw.provider, raw.json));
+            format!("thinking {:?}{}", thinking.text, raw.unwrap_or_default())
+        }
         Block::ToolUse(ToolUse { id, name, input, invalid, .. }) => match invalid {
             None => format!("call {id} {name} {input:?}"),
             Some(reason) => format!("call {id} {name} {input:?} invalid: {reason}"),

@@ -119,11 +119,15 @@ fn what_the_model_said() {
         call.input = RawJson::parse(r#"{"a":1}"#).unwrap();
     }
     let blocks = vec![
-        Block::Thinking(Thinking { text: "hm".into(), signature: "of another".into() }),
+        Block::Thinking(Thinking { signature: "of another".into(), ..Thinking::default() }),
         opaque("anthropic", r#"{"type":"server_tool_use"}"#),
         Block::text("Let "),
         Block::text("me."),
-        opaque("openai-chat", r#"{"annotations":[1],"reasoning_content":"r"}"#),
+        opaque("openai-chat", r#"{"annotations":[1]}"#),
+        Block::Thinking(Thinking {
+            raw: Some(item("openai-chat", r#"{"reasoning_content":"r"}"#)),
+            ..Thinking::default()
+        }),
         call("a", "read it!", r#"{"path": "é"}"#),
         opaque("openai-chat", r#"{"tool_call":{"extra_content":{"s": 1.50},"other":2}}"#),
         broken,
@@ -416,6 +420,10 @@ fn call(id: &str, name: &str, input: &str) -> Block {
 
 fn result(id: &str, content: Vec<Block>, is_error: bool) -> Block {
     Block::ToolResult(ToolResult { tool_use_id: id.into(), content, is_error, cache: None })
+}
+
+fn item(provider: &str, json: &str) -> ProviderItem {
+    ProviderItem::new(provider, RawJson::parse(json).unwrap())
 }
 
 fn text(text: &str) -> Block {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use heeler_core::Provider;
 
 use crate::anthropic::{Anthropic, AnthropicSettings};
+use crate::chat::{self, Chat, ChatSettings};
 
 /// The value of a variable, if it is set.
 pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -29,18 +30,31 @@ pub struct KnownProvider {
 }
 
 /// Who there is without those that share a dialect; a dialect adds its line here.
-const OWN: [KnownProvider; 1] = [KnownProvider {
-    name: "anthropic",
-    title: "Anthropic",
-    keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-    needs_key: true,
-    variables: &AnthropicSettings::VARIABLES,
-    make: |_, lookup| {
-        let settings = AnthropicSettings::from_variables(lookup);
-        let provider = settings.and_then(|settings| Anthropic::new(&settings));
-        made(provider)
+const OWN: [KnownProvider; 2] = [
+    KnownProvider {
+        name: "anthropic",
+        title: "Anthropic",
+        keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+        needs_key: true,
+        variables: &AnthropicSettings::VARIABLES,
+        make: |_, lookup| {
+            let settings = AnthropicSettings::from_variables(lookup);
+            let provider = settings.and_then(|settings| Anthropic::new(&settings));
+            made(provider)
+        },
     },
-}];
+    KnownProvider {
+        name: chat::DIALECT,
+        title: "OpenAI (Chat Completions)",
+        keys: &["OPENAI_API_KEY"],
+        needs_key: true,
+        variables: &ChatSettings::VARIABLES,
+        make: |_, lookup| {
+            let settings = ChatSettings::from_variables(lookup);
+            made(settings.and_then(|settings| Chat::new(&settings)))
+        },
+    },
+];
 
 impl KnownProvider {
     /// Everybody there is, in the order they are listed.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use heeler_core::{Limits, Message, Provider, ToolError, ToolOutput};
+use heeler_core::{Limits, Message, Provider, ToolContext, ToolOutput};
 
 use crate::{
     Binding, Client, ContextManager, Layer, Run, RunError, RunResult, RunStream, SchemaError,
@@ -60,14 +60,14 @@ impl Agent {
         self
     }
 
-    /// At most so many model calls a step; 0 for no limit.
+    /// At most so many model calls a step; 0 for no limit, 50 when nothing is said.
     #[must_use]
     pub fn rounds(mut self, rounds: u32) -> Self {
         self.template = self.template.rounds(rounds);
         self
     }
 
-    /// With other limits.
+    /// With other limits: rounds, calls, tokens, money, time.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.template = self.template.limits(limits);
@@ -116,7 +116,10 @@ impl Agent {
     }
 
     /// The agent as a tool of another one: it is given a task, begins with nothing else, and answers
-    /// with its final text. What it cost is told beside the answer, for the user.
+    /// with its final text, or with an error that repeats the last it said. It works in the folder of
+    /// the run that calls it and ends with that. What it took (model calls, tokens, money) is told the
+    /// user beside the answer ([`RunEvent::ToolText`](crate::RunEvent::ToolText)); it is no part of that
+    /// run's own usage.
     ///
     /// # Errors
     /// Never for the input that it has; the schema is checked like any other.
@@ -125,9 +128,10 @@ impl Agent {
         name: impl Into<String>,
         description: impl Into<String>,
     ) -> Result<Binding, SchemaError> {
-        let agent = Arc::new(self);
-        tool(name, description, move |context: heeler_core::ToolContext, task: Task| {
-            let agent = Arc::clone(&agent);
+        let (agent, name) = (Arc::new(self), name.into());
+        let called: Arc<str> = name.as_str().into();
+        tool(name, description, move |context: ToolContext, task: Task| {
+            let (agent, called) = (Arc::clone(&agent), Arc::clone(&called));
             let run = Run {
                 history: vec![Message::user(task.task)],
                 workspace: context.workspace,
@@ -135,13 +139,14 @@ impl Agent {
                 ..agent.template.clone()
             };
             async move {
-                match agent.client.run(run).await {
+                let (output, result) = match agent.client.run(run).await {
                     Ok(result) if result.final_text().trim().is_empty() => {
-                        Err(ToolError::for_model("the agent ended without saying anything"))
+                        (ToolOutput::error("the agent ended without saying anything"), result)
                     }
-                    Ok(result) => Ok(ToolOutput::text(result.final_text())),
-                    Err(error) => Err(ToolError::for_model(unfinished(&error))),
-                }
+                    Ok(result) => (ToolOutput::text(result.final_text()), result),
+                    Err(error) => (ToolOutput::error(unfinished(&error)), *error.result),
+                };
+                ToolOutput { for_user: taken(&called, &result), ..output }
             }
         })
     }
@@ -156,6 +161,12 @@ struct Task {
 
 /// The most characters of what an agent said before it failed.
 const PARTIAL_CHARS_MAX: usize = 1000;
+
+/// What a run took, in words for the user.
+fn taken(name: &str, result: &RunResult) -> String {
+    let RunResult { rounds, usage, cost, .. } = result;
+    format!("{name}: model calls {rounds}, tokens {}, {cost}", usage.total())
+}
 
 fn unfinished(error: &RunError) -> String {
     let said = error.result.final_text();
@@ -197,14 +208,16 @@ impl AgentHooks {
         self
     }
 
-    /// Told before each model call its number, from 0, and what of the history is sent.
+    /// Told before each model call its number, from 0, and what is really sent of the history. A
+    /// failed request that is sent again is the same call, and not told again.
     #[must_use]
     pub fn on_iteration(mut self, hook: impl Fn(u32, &[Message]) + Send + Sync + 'static) -> Self {
         self.iteration = Some(Arc::new(hook));
         self
     }
 
-    /// Told what a step gave, also when it failed; not when its first trimming failed.
+    /// Told what a step gave, also when it failed; not when its first trimming failed, nor of a step
+    /// that was dropped before its end.
     #[must_use]
     pub fn on_step_done(
         mut self,

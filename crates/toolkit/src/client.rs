@@ -43,6 +43,8 @@ pub struct Client {
 #[derive(Clone)]
 struct ClientSettings {
     model: ModelSettings,
+    /// What the caller set in the place of what the catalogue says; 0 for nothing.
+    output_max: u64,
     retry: retry::Policy,
     on_retry: Option<OnRetry>,
     recorder: Option<Arc<dyn Recorder>>,
@@ -119,6 +121,7 @@ impl Client {
     ) -> Result<Self, ClientError> {
         let settings = ClientSettings {
             model: model_settings(model.into(), Parameters::default())?,
+            output_max: 0,
             retry: retry_default(),
             on_retry: None,
             recorder: None,
@@ -140,7 +143,8 @@ impl Client {
         Ok(Self { provider, settings: Arc::clone(&self.settings) })
     }
 
-    /// The same client for another model of its provider.
+    /// The same client for another model of its provider. What was set stays; what the catalogue
+    /// knows is that of the other model.
     ///
     /// # Errors
     /// Without a name.
@@ -150,10 +154,11 @@ impl Client {
         Ok(self.with(|settings| settings.model = model))
     }
 
-    /// At most so many tokens an answer; without it what the catalogue says the model can write.
+    /// At most so many tokens an answer, reasoning included. Without it, or with 0, what the
+    /// catalogue says the model can write, and 8,192 for a model it does not know.
     #[must_use]
     pub fn output_max(&self, tokens: u64) -> Self {
-        self.with(|settings| settings.model.output_max = tokens)
+        self.with(|settings| settings.output_max = tokens)
     }
 
     /// With parameters that are sent with each request: temperature, thinking, stop texts, tool
@@ -169,11 +174,27 @@ impl Client {
         self.with(|settings| change(&mut settings.model.parameters))
     }
 
-    /// Sends a failed request again as this says; without it three times, after one second, two and
-    /// four at most, and what the provider asks for.
+    /// Sends a failed request again as this says. Without it a request is sent four times at most,
+    /// after waits of up to one second, two and four, or as long as the provider asks for.
+    ///
+    /// This replaces all of it: the policy's own default is that of long sessions, six attempts and
+    /// waits of up to a minute. [`Client::with_retry`] changes only what it names.
     #[must_use]
     pub fn retry(&self, retry: retry::Policy) -> Self {
         self.with(|settings| settings.retry = retry)
+    }
+
+    /// Changes when a failed request is sent again; what is not named stays: four attempts, waits
+    /// that double from one second to thirty, chance included.
+    ///
+    /// ```
+    /// # fn example(client: heeler_toolkit::Client) -> heeler_toolkit::Client {
+    /// client.with_retry(|retry| retry.attempts_max = 10)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_retry(&self, change: impl FnOnce(&mut retry::Policy)) -> Self {
+        self.with(|settings| change(&mut settings.retry))
     }
 
     /// Sends no failed request again.
@@ -290,6 +311,9 @@ impl Client {
     /// What a client decides of a session's parts.
     pub(crate) fn fill(&self, parts: &mut Parts) {
         parts.settings.model = self.settings.model.clone();
+        if self.settings.output_max > 0 {
+            parts.settings.model.output_max = self.settings.output_max;
+        }
         // Only the caller's own context manager leaves anything out, and only its summariser asks.
         parts.settings.compaction.automatic = false;
         parts.retry = self.settings.retry;

@@ -99,6 +99,13 @@ impl<T> Extract<T> {
         self
     }
 
+    /// With anything else that a run may be given: limits, a token that cancels it.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(Run) -> Run) -> Self {
+        self.run = change(self.run);
+        self
+    }
+
     /// Values for which this says no are sent back to the model with the reason.
     #[must_use]
     pub fn validate<E: Display>(

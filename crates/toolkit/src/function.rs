@@ -50,7 +50,7 @@ where
     let called = name.clone();
     Ok(raw_tool(name, description, schema, move |context, input| {
         let run = Arc::clone(&run);
-        let read: Result<I, _> = serde_json::from_str(object_of(&input));
+        let read: Result<I, _> = serde_json::from_str(object_of(input.get()));
         let read = read
             .map_err(|error| ToolError::for_model(format!("invalid input for {called}: {error}")));
         async move { run(context, read?).await.into_tool_result() }
@@ -88,8 +88,8 @@ where
 }
 
 /// An input that says nothing is an object without properties.
-fn object_of(input: &RawJson) -> &str {
-    match input.get().trim() {
+pub(crate) fn object_of(input: &str) -> &str {
+    match input.trim() {
         "" | "null" => "{}",
         json => json,
     }

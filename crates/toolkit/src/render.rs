@@ -11,10 +11,10 @@ pub const RENDERED_CHARS_DEFAULT: usize = 400;
 /// Stands where something was cut.
 const MARKER: &str = "...[truncated]";
 
-/// The conversation as lines of text: `USER:`, `ASSISTANT:`, `ASSISTANT_TOOL_USE name(input)`,
+/// The conversation as lines of text, for a model that summarises it: `USER:`, `ASSISTANT:`, `ASSISTANT_TOOL_USE name(input)`,
 /// `TOOL_RESULT (id):` and `TOOL_ERROR (id):`. Inputs and results are cut to `tool_chars_max`
-/// characters (0 for [`RENDERED_CHARS_DEFAULT`]); what people and the model said is whole. Images
-/// are named, not shown.
+/// characters (0 for [`RENDERED_CHARS_DEFAULT`]) and then end with `...[truncated]`; what people and
+/// the model said is whole. Images are named, not shown; reasoning is left out.
 ///
 /// ```
 /// use heeler_core::Message;
@@ -114,7 +114,12 @@ mod tests {
         let long = [Message { role: Role::User, blocks: vec![result(&"x".repeat(500), false)] }];
         assert_eq!(
             render_for_summary(&long, 0),
-            format!("TOOL_RESULT (c1): {}{MARKER}\n", "x".repeat(RENDERED_CHARS_DEFAULT))
+            format!("TOOL_RESULT (c1): {}...[truncated]\n", "x".repeat(400))
         );
+        assert_eq!(
+            render_for_summary(&long, 500),
+            format!("TOOL_RESULT (c1): {}\n", "x".repeat(500))
+        );
+        assert_eq!(render_for_summary(&[], 0), "");
     }
 }

@@ -29,13 +29,15 @@ pub use tools::{ToolRegistry, ToolSource};
 /// ```
 #[derive(Clone, Default)]
 pub struct Run {
-    /// The conversation so far; its last message is the user's.
+    /// The conversation so far; its last message is the user's. Neighbours of one role are sent as
+    /// one message, and a call without a result gets one that says it was lost.
     pub history: Vec<Message>,
     /// The system prompt; empty for none.
     pub system: String,
     /// What the model can call.
     pub tools: ToolSource,
-    /// When the run ends whatever the model wants; 0 means no limit.
+    /// When the run ends whatever the model wants; 0 means no limit. Without others, those of
+    /// [`Limits::default`].
     pub limits: Limits,
     /// The folder tools work in; `/` when empty.
     pub workspace: PathBuf,
@@ -78,7 +80,7 @@ impl Run {
         self
     }
 
-    /// At most so many model calls; 0 for no limit.
+    /// At most so many model calls; 0 for no limit, 50 when nothing is said.
     #[must_use]
     pub fn rounds(mut self, rounds: u32) -> Self {
         self.limits.rounds = rounds;

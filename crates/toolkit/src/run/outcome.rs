@@ -15,13 +15,14 @@ pub struct RunResult {
     pub new_from: usize,
     /// Tokens of all model calls, failed ones and summaries included.
     pub usage: Usage,
-    /// What they cost, as far as the catalogue has prices.
+    /// What the model calls cost, as far as the catalogue has prices; without the summaries of a
+    /// [`ContextManager`](crate::ContextManager), which may come from anywhere.
     pub cost: Cost,
     /// How many answers the model gave.
     pub rounds: u32,
     /// Why the model stopped the last time.
     pub stop: Option<StopReason>,
-    /// The context manager could not bring the last request down to its limit.
+    /// The context manager could not bring the last request down to its limit; it was sent so.
     pub is_over_budget: bool,
 }
 

@@ -122,13 +122,15 @@ pub struct RunStream(Pin<Box<dyn Stream<Item = RunEvent> + Send>>);
 impl RunStream {
     pub(crate) fn new(client: Client, run: Run) -> Self {
         let stages = futures::stream::unfold(Stage::Start(Box::new((client, run))), next);
-        Self(stages.boxed())
+        // Fused: who has read it to its end may still ask for that.
+        Self(stages.fuse().boxed())
     }
 
-    /// Waits for the end.
+    /// Waits for the end and gives what [`RunEvent::Finished`] would tell; other events are passed
+    /// over.
     ///
     /// # Errors
-    /// As [`Client::run`].
+    /// As [`Client::run`], and when the stream was read to its end before.
     pub async fn finish(mut self) -> Result<RunResult, RunError> {
         while let Some(event) = self.0.next().await {
             if let RunEvent::Finished(result) = event {

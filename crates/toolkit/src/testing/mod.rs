@@ -15,6 +15,7 @@ use heeler_providers::scripted::Scripted;
 pub use heeler_script::{Script, ScriptError};
 pub use recorded::{Comparison, Recorded, RecordedError, recorded};
 
+use crate::function::object_of;
 use crate::{Binding, Client, ClientError};
 
 /// Why a scripted client cannot be made.
@@ -78,14 +79,14 @@ pub struct TestCall {
 pub struct Called {
     /// The result.
     pub result: Result<ToolOutput, ToolError>,
-    /// Images that were attached.
+    /// Images that were attached, in order. A run drops those of a call that failed.
     pub images: Vec<Image>,
     /// What was told on the way, in order.
     pub progress: Vec<String>,
 }
 
 impl TestCall {
-    /// A call with this input, in `/`, confined by nothing.
+    /// A call with this input, JSON, in the folder `/`, confined by nothing.
     #[must_use]
     pub fn new(input: impl Into<String>) -> Self {
         let progress = Arc::<Mutex<Vec<String>>>::default();
@@ -116,11 +117,12 @@ impl TestCall {
         self
     }
 
-    /// Runs the call. An input that is no JSON is an error, as it is in a run.
+    /// Runs the call. As in a run, an input that is empty or `null` counts as `{}`, and one that is no
+    /// JSON is an error. The tool's schema is not looked at.
     pub async fn of(self, binding: &Binding) -> Called {
         let Self { context, input, progress } = self;
         let images = context.images.clone();
-        let result = match RawJson::parse(&input) {
+        let result = match RawJson::parse(object_of(&input)) {
             Ok(input) => binding.call(context, input).await,
             Err(error) => Err(ToolError::for_model(format!("the input is no JSON: {error}"))),
         };

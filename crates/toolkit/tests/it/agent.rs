@@ -84,10 +84,14 @@ async fn an_agent_is_a_tool_in_one_call() {
     for task in ["where?", "what?", "who?"] {
         let called = TestCall::new(json!({ "task": task }).to_string()).of(&explore).await;
         said.push(format!("{} {}", called.is_error(), called.text()));
+        said.push(called.for_user().to_owned());
     }
     expect![[r#"
         false found it
+        explore: model calls 1, tokens 57, $0.0001
         true the agent ended without saying anything
-        true the agent did not finish: who are you? (model call 1)"#]]
+        explore: model calls 1, tokens 55, $0.0001
+        true the agent did not finish: who are you? (model call 1)
+        explore: model calls 1, tokens 57, $0.0001"#]]
     .assert_eq(&said.join("\n"));
 }

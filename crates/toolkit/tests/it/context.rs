@@ -147,6 +147,54 @@ async fn a_run_sends_what_fits_and_gives_back_all() {
     assert_eq!(letters(&all), "uauaucrcrcra");
 }
 
+#[tokio::test]
+async fn a_run_tells_what_summaries_took_and_that_it_is_still_too_long() {
+    let run = async |context: ContextManager, hooks: heeler_toolkit::AgentHooks| {
+        let call = ReplySpec::call("echo", json!({"text": "x"}));
+        let (asks, _) = clients([call, ReplySpec::text("done")]);
+        let run = Run::new(history("uauau")).tools(tools([echo()])).context(context);
+        asks.run(Run { hooks, ..run }).await.unwrap()
+    };
+    let first = Arc::new(Mutex::new(String::new()));
+    let hears = Arc::clone(&first);
+    let hooks = heeler_toolkit::AgentHooks::default().on_step(move |messages: &[Message]| {
+        let messages: Vec<Arc<Message>> = messages.iter().cloned().map(Arc::new).collect();
+        *hears.lock().unwrap() = letters(&messages);
+    });
+    let summarises = ContextManager::new(1).summarizer(|_| async {
+        let usage = Usage { input: 1_000_000, ..Usage::default() };
+        Ok::<_, std::io::Error>(Summary { text: "before".into(), usage })
+    });
+    let trimmed = run(summarises, hooks).await;
+    // What hooks hear is what is sent: the summary and the last message are one of the user.
+    assert_eq!((trimmed.is_over_budget, first.lock().unwrap().as_str()), (true, "s"));
+    assert!(trimmed.usage.input >= 1_000_000 && trimmed.cost.dollars() < 0.1, "{trimmed:?}");
+    let whole = run(ContextManager::new(0), heeler_toolkit::AgentHooks::default()).await;
+    assert!(!whole.is_over_budget && whole.usage.input < 1_000_000, "{whole:?}");
+}
+
+#[tokio::test]
+async fn a_trimming_that_fails_later_is_told_like_any_other_failure() {
+    let counted = Arc::new(AtomicUsize::new(0));
+    let counts = ContextManager::new(100).counter(move |_| {
+        let n = counted.fetch_add(1, Ordering::SeqCst);
+        async move { if n == 0 { Ok(1) } else { Err(std::io::Error::other("no tokenizer")) } }
+    });
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&told);
+    let hooks = heeler_toolkit::AgentHooks::default().on_step_done(move |result| {
+        let error = result.as_ref().err().map(ToString::to_string);
+        hears.lock().unwrap().push(error.unwrap_or_default());
+    });
+    let (asks, _) = client([ReplySpec::call("echo", json!({"text": "x"}))]);
+    let run = Run::say("go").tools(tools([echo()])).context(counts);
+    let error = asks.run(Run { hooks, ..run }).await.unwrap_err();
+    assert_eq!((error.iteration, error.result.messages.len()), (1, 3));
+    let expected = "the history could not be trimmed: its tokens could not be counted: \
+                    no tokenizer (model call 1)";
+    assert_eq!(*told.lock().unwrap(), [expected]);
+}
+
 proptest! {
     #[test]
     fn what_is_sent_is_always_a_valid_conversation(

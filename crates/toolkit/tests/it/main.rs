@@ -7,6 +7,7 @@ mod ask;
 mod cancel;
 mod cassette;
 mod context;
+mod defaults;
 mod door;
 mod extract;
 mod layers;

@@ -1,0 +1,229 @@
+//! What holds when nothing else is said, and at the edges of what can be said.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::StreamExt;
+use heeler_core::{
+    CancellationToken, Clock, Entropy, EventStream, Image, Message, ModelRequest, Provider,
+};
+use heeler_providers::anthropic::request_body;
+use heeler_providers::scripted::Scripted;
+use heeler_script::{BlockSpec, ReplySpec, Script};
+use heeler_testkit::VirtualClock;
+use heeler_toolkit::testing::TestCall;
+use heeler_toolkit::{
+    AskEvent, Client, Extract, ExtractError, Object, Run, RunErrorKind, extract, raw_tool,
+};
+use serde_json::json;
+
+use crate::door::{MODEL, client, clients, echo, tools};
+
+/// The most chance can give: the longest wait there may be.
+struct Longest;
+
+impl Entropy for Longest {
+    fn next(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+fn busy() -> ReplySpec {
+    ReplySpec::error(529, "overloaded_error", "busy")
+}
+
+#[tokio::test]
+async fn a_request_is_sent_four_times_with_waits_that_double_up_to_thirty_seconds() {
+    async fn waits(change: impl FnOnce(&Client) -> Client) -> Vec<u64> {
+        let waits = Arc::<Mutex<Vec<Duration>>>::default();
+        let hears = Arc::clone(&waits);
+        let (asks, _) = client((0..10).map(|_| busy()));
+        let clock = Arc::new(VirtualClock::auto(1_000, u64::MAX));
+        let asks = change(&asks)
+            .with_time(clock, Arc::new(Longest))
+            .on_retry_do(move |notice| hears.lock().unwrap().push(notice.wait));
+        assert!(asks.run(Run::say("go")).await.is_err());
+        waits.lock().unwrap().iter().map(Duration::as_secs).collect()
+    }
+    assert_eq!(waits(Client::clone).await, [1, 2, 4]);
+    // What is not said stays as it was, and chance adds nothing to the longest wait.
+    let patient = |client: &Client| client.with_retry(|retry| retry.attempts_max = 8);
+    assert_eq!(waits(patient).await, [1, 2, 4, 8, 16, 30, 30]);
+    assert!(waits(Client::without_retry).await.is_empty());
+}
+
+#[tokio::test]
+async fn the_hook_comes_before_each_wait_and_only_then() {
+    let told = Arc::<Mutex<Vec<String>>>::default();
+    let (asks, sent) = (Arc::clone(&told), Arc::clone(&told));
+    let clock = Arc::new(VirtualClock::auto(1_000, u64::MAX));
+    let script = Script::of([ReplySpec::text("one"), busy(), ReplySpec::text("two")]);
+    let model = Scripted::from_script(script, clock.clone());
+    let time = Arc::clone(&clock);
+    let watched = Watched {
+        model,
+        told: Box::new(move |_| sent.lock().unwrap().push(format!("sent at {}", time.now().0))),
+    };
+    let time = Arc::clone(&clock);
+    let client = Client::new(watched, MODEL).unwrap().with_time(clock, Arc::new(Longest));
+    let client = client.on_retry_do(move |notice| {
+        asks.lock().unwrap().push(format!("hook {} at {}", notice.attempt, time.now().0));
+    });
+    for _ in 0..2 {
+        client.ask("", [Message::user("?")]).await.unwrap();
+    }
+    let expected = ["sent at 1000", "sent at 1000", "hook 1 at 1000", "sent at 2000"];
+    assert_eq!(*told.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_run_ends_after_fifty_rounds_and_with_0_never() {
+    let call = || ReplySpec::call("echo", json!({"text": "x"}));
+    let run = || Run::say("go").tools(tools([echo()]));
+    let (asks, _) = client((0..60).map(|_| call()));
+    let error = asks.run(run()).await.unwrap_err();
+    assert!(error.is_rounds_limit() && error.result.rounds == 50, "{error}");
+    let (asks, _) = client((0..60).map(|_| call()).chain([ReplySpec::text("done")]));
+    assert_eq!(asks.run(run().rounds(0)).await.unwrap().rounds, 61);
+}
+
+#[tokio::test]
+async fn a_run_that_was_cut_goes_on_with_what_the_user_says_next() {
+    let (asks, model) =
+        client([ReplySpec::call("echo", json!({"text": "x"})), ReplySpec::text("yes")]);
+    let tools = tools([echo()]);
+    let error = asks.run(Run::say("go").tools(&tools).rounds(1)).await.unwrap_err();
+    let mut history = error.result.messages;
+    // Two messages of the user in a row, which are sent as one.
+    history.push(Message::user("go on"));
+    assert_eq!(asks.run(Run::new(history).tools(&tools)).await.unwrap().final_text(), "yes");
+    assert_eq!((model.requests()[1].messages.len(), model.mismatches().len()), (3, 0));
+}
+
+#[tokio::test]
+async fn an_answer_may_be_as_long_as_the_model_can_write_or_as_was_said() {
+    async fn output_max(change: impl FnOnce(Client) -> Client) -> u64 {
+        let heard = Arc::<Mutex<Vec<u64>>>::default();
+        let hears = Arc::clone(&heard);
+        let (_, model) = client([ReplySpec::text("yes")]);
+        let told = Box::new(move |request: &ModelRequest| {
+            hears.lock().unwrap().push(request.output_max);
+        });
+        let client = change(Client::new(Watched { model, told }, MODEL).unwrap());
+        client.ask("", [Message::user("?")]).await.unwrap();
+        let heard = heard.lock().unwrap();
+        heard[0]
+    }
+    let other = |client: Client| client.with_model("anthropic/claude-haiku-4-5").unwrap();
+    assert_eq!(output_max(|client| client).await, 128_000);
+    assert_eq!(output_max(other).await, 64_000);
+    // Nothing is known of this one.
+    assert_eq!(output_max(|client| client.with_model("parrot/green").unwrap()).await, 8192);
+    assert_eq!(output_max(|client| client.output_max(77)).await, 77);
+    assert_eq!(output_max(|client| client.output_max(77).output_max(0)).await, 128_000);
+    // What was said holds for another model, too.
+    assert_eq!(output_max(|client| other(client.output_max(77))).await, 77);
+}
+
+#[tokio::test]
+async fn an_image_alone_is_a_message() {
+    let bodies = Arc::<Mutex<Vec<String>>>::default();
+    let hears = Arc::clone(&bodies);
+    let (_, model) = client([ReplySpec::text("a cat")]);
+    let told = Box::new(move |request: &ModelRequest| {
+        let body = String::from_utf8(request_body(request).unwrap()).unwrap();
+        hears.lock().unwrap().push(body);
+    });
+    let client = Client::new(Watched { model, told }, MODEL).unwrap();
+    let image = Message::user_with_images("", [Image::from_bytes("image/png", &[1])]);
+    let answer = client.ask("", [image]).await.unwrap();
+    assert_eq!(answer.message.text(), "a cat");
+    let body: serde_json::Value = serde_json::from_str(&bodies.lock().unwrap()[0]).unwrap();
+    let content = body["messages"][0]["content"].as_array().unwrap();
+    let source = json!({"type": "base64", "media_type": "image/png", "data": "AQ=="});
+    assert_eq!((content.len(), &content[0]["source"]), (1, &source));
+}
+
+#[tokio::test]
+async fn a_call_without_an_input_is_given_an_empty_object() {
+    let says =
+        raw_tool("says", "", Object::new(), |_, input| async move { input.get().to_owned() });
+    for input in ["", " \n", "null", " null ", "{}"] {
+        assert_eq!(TestCall::new(input).of(&says).await.text(), "{}", "{input:?}");
+    }
+    assert_eq!(TestCall::new("[null]").of(&says).await.text(), "[null]");
+}
+
+#[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]
+struct Sum {
+    /// In cents.
+    cents: u32,
+}
+
+fn sum() -> Extract<Sum> {
+    Extract::new([Message::user("It costs 12.50.")], "The sum")
+}
+
+#[tokio::test]
+async fn an_extraction_asks_eight_times_and_counts_them_all() {
+    let wrong = |n: u32| ReplySpec::call("submit", json!({"cents": format!("no {n}")}));
+    let (asks, model) = client((0..20).map(wrong));
+    let error = extract(&asks, sum()).await.unwrap_err();
+    let ExtractError::NeverSubmitted { name, result } = error else { panic!("{error}") };
+    assert_eq!((name.as_str(), result.rounds, model.requests().len()), ("submit", 8, 8));
+    let usage: u64 = result.usage.total();
+    let (asks, _) = client([wrong(0)]);
+    let once = extract(&asks, sum().rounds(1)).await.unwrap_err();
+    let ExtractError::NeverSubmitted { result: once, .. } = once else { panic!("{once}") };
+    assert!(usage > 7 * once.usage.total(), "{usage}");
+}
+
+#[tokio::test]
+async fn a_value_that_was_submitted_is_given_though_the_run_failed_then() {
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    let hangs = raw_tool("hang", "Hangs", Object::new(), move |_, _| {
+        let stop = stop.clone();
+        async move {
+            stop.cancel();
+            std::future::pending::<&'static str>().await
+        }
+    });
+    let both = ReplySpec::blocks([
+        BlockSpec::call("submit", json!({"cents": 1250})),
+        BlockSpec::call("hang", json!({})),
+    ]);
+    let (asks, _) = client([both]);
+    let wanted = sum().tools(tools([hangs])).with(|run| run.cancelled_by(cancel));
+    let extracted = extract(&asks, wanted).await.unwrap();
+    assert_eq!(extracted.value, Sum { cents: 1250 });
+    assert!(extracted.result.usage.total() > 0);
+}
+
+#[tokio::test]
+async fn a_stream_that_is_read_to_its_end_is_over() {
+    let (asks, _) = clients([ReplySpec::text("one"), ReplySpec::text("two")]);
+    let mut events = asks.run_stream(Run::say("go"));
+    while events.next().await.is_some() {}
+    let error = events.finish().await.unwrap_err();
+    assert!(matches!(error.kind, RunErrorKind::Failed(_)), "{error}");
+    let mut answer = asks.ask_stream("", [Message::user("?")]);
+    let mut last = None;
+    while let Some(event) = answer.next().await {
+        last = Some(event);
+    }
+    assert!(matches!(last, Some(AskEvent::Finished(Ok(_)))));
+}
+
+/// A provider whose requests somebody is told of.
+struct Watched {
+    model: Scripted,
+    told: Box<dyn Fn(&ModelRequest) + Send + Sync>,
+}
+
+impl Provider for Watched {
+    fn stream(&self, request: ModelRequest) -> EventStream {
+        (self.told)(&request);
+        self.model.stream(request)
+    }
+}

@@ -70,8 +70,8 @@ pub mod conformance {
 /// Who answers model requests, and what one's own provider may build on.
 pub mod providers {
     pub use heeler_providers::{
-        Anthropic, AnthropicSettings, IDLE_TIMEOUT_DEFAULT, NameError, NamedModel, Secret,
-        SettingsError, anthropic, catalogue, sse,
+        Anthropic, AnthropicSettings, IDLE_TIMEOUT_DEFAULT, NameError, NamedModel, Responses,
+        ResponsesSettings, Secret, SettingsError, anthropic, catalogue, responses, sse,
     };
 }
 

@@ -36,6 +36,8 @@ enum Problem {
     MissingKey { vendor: &'static str, keys: String },
     #[error("the key in {0} has characters that no header can carry; set it again")]
     Key(&'static str),
+    #[error("the value for the header {0} has characters that no header can carry; set it again")]
+    Value(&'static str),
     #[error("`{url}` is no http or https address; correct {variable}")]
     BaseUrl { url: String, variable: &'static str },
     #[error("extra header {0} cannot be sent; {EXTRA_HEADERS} has one `Name: value` a line")]
@@ -68,7 +70,7 @@ pub(crate) struct Endpoint<'a> {
     /// What follows the base address, from its `/` on.
     pub(crate) path: &'a str,
     /// The dialect's own headers.
-    pub(crate) headers: &'a [(&'static str, &'static str)],
+    pub(crate) headers: &'a [(&'static str, &'a str)],
     pub(crate) key: Option<KeyHeader<'a>>,
     /// What people add; it wins over our own.
     pub(crate) extra: &'a [(String, Secret)],
@@ -107,7 +109,8 @@ impl Endpoint<'_> {
     pub(crate) fn header_map(&self) -> Result<HeaderMap, SettingsError> {
         let mut headers = HeaderMap::new();
         for (name, value) in self.headers {
-            headers.insert(*name, HeaderValue::from_static(value));
+            let value = HeaderValue::try_from(*value).map_err(|_| Problem::Value(name))?;
+            headers.insert(*name, value);
         }
         if let Some(header) = self.key {
             let text = format!("{}{}", header.scheme, header.key.expose());

@@ -2,7 +2,7 @@
 //!
 //! A provider is two halves: a pure dialect (a folder here: a request to bytes, bytes to events)
 //! and the transport, joined by `dialect`. Read in this order: `dialect`, `anthropic`, `chat`,
-//! `transport`, `sse`, the catalogue, `cassette`, `named`.
+//! `responses`, `transport`, `sse`, the catalogue, `cassette`, `named`.
 //!
 //! Invariant: a vendor's JSON types stay in its folder; nothing here retries or reads the
 //! environment.
@@ -11,6 +11,7 @@ pub mod anthropic;
 pub mod cassette;
 pub mod catalogue;
 pub mod chat;
+mod declared;
 mod dialect;
 mod endpoint;
 mod failure;
@@ -18,6 +19,7 @@ mod input;
 mod json;
 pub mod models;
 mod named;
+pub mod responses;
 pub mod scripted;
 mod secret;
 pub mod sse;
@@ -27,4 +29,5 @@ pub use anthropic::{Anthropic, AnthropicSettings};
 pub use chat::{Chat, ChatSettings};
 pub use endpoint::{IDLE_TIMEOUT_DEFAULT, SettingsError};
 pub use named::{KnownProvider, NameError, NamedModel};
+pub use responses::{Responses, ResponsesSettings};
 pub use secret::Secret;

@@ -24,7 +24,7 @@ enum Sign {
 /// A file or folder where a sign may be found, and why.
 type Listed = (Sign, &'static str, &'static str);
 
-const LISTED: [Listed; 11] = [
+const LISTED: [Listed; 12] = [
     (Sign::Due, "crates/engine/src/driver/", "the loop"),
     (Sign::Ask, "crates/engine/src/driver/", "the loop, and the one question of a compaction"),
     (Sign::Due, "crates/turn/src/replay.rs", "says whether a record was due, and performs nothing"),
@@ -34,6 +34,7 @@ const LISTED: [Listed; 11] = [
     (Sign::Ask, "crates/toolkit/src/run/provider.rs", "is asked by the loop, and passes it on"),
     (Sign::Address, "crates/providers/src/anthropic/", "the provider itself"),
     (Sign::Address, "crates/providers/src/chat/", "the provider itself"),
+    (Sign::Address, "crates/providers/src/responses/", "the provider itself"),
     (Sign::Address, "crates/testkit/src/mock/", "the server's side, for tests"),
     (Sign::Address, "bench/src/", "the bare loop that heeler is measured against"),
 ];

@@ -6,6 +6,7 @@ use heeler_core::Provider;
 
 use crate::anthropic::{Anthropic, AnthropicSettings};
 use crate::chat::{self, Chat, ChatSettings};
+use crate::responses::{Responses, ResponsesSettings};
 
 /// The value of a variable, if it is set.
 pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -30,7 +31,7 @@ pub struct KnownProvider {
 }
 
 /// Who there is without those that share a dialect; a dialect adds its line here.
-const OWN: [KnownProvider; 2] = [
+const OWN: [KnownProvider; 3] = [
     KnownProvider {
         name: "anthropic",
         title: "Anthropic",
@@ -41,6 +42,17 @@ const OWN: [KnownProvider; 2] = [
             let settings = AnthropicSettings::from_variables(lookup);
             let provider = settings.and_then(|settings| Anthropic::new(&settings));
             made(provider)
+        },
+    },
+    KnownProvider {
+        name: "openai",
+        title: "OpenAI",
+        keys: &["OPENAI_API_KEY"],
+        needs_key: true,
+        variables: &ResponsesSettings::VARIABLES,
+        make: |_, lookup| {
+            let settings = ResponsesSettings::from_variables(lookup);
+            made(settings.and_then(|settings| Responses::new(&settings)))
         },
     },
     KnownProvider {

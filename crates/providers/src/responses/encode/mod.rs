@@ -1,0 +1,100 @@
+//! A request as bytes: `head`, the conversation as input items, `tail`.
+//!
+//! The head (model, instructions, tools), each message and each stretch of messages are encoded
+//! once and kept; what changes from request to request stands in the tail, after the input. The
+//! provider caches prefixes by itself, so cache markers are left out.
+//!
+//! Invariant: within an epoch, request n+1 starts with the bytes of request n up to its tail.
+
+mod head;
+mod message;
+mod tail;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use heeler_core::{
+    Encoded, ModelRequest, ProviderError, ProviderErrorKind, ProviderItem, RequestMessage,
+    ToolDefinition,
+};
+
+use super::DIALECT;
+
+/// Encodes requests, and keeps the last head: it stays the same for a whole epoch.
+#[derive(Debug, Default)]
+pub(super) struct Encoder {
+    last_head: Mutex<Option<Head>>,
+}
+
+#[derive(Debug)]
+struct Head {
+    model: Arc<str>,
+    system: Arc<str>,
+    tools: Arc<[ToolDefinition]>,
+    provider_tools: Arc<[ProviderItem]>,
+    bytes: Bytes,
+}
+
+impl Encoder {
+    /// The request's body as chunks that share the messages' bytes.
+    pub(super) fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
+        let tail = tail::encode(request)?;
+        let mut chunks = Chunks(vec![self.head(request)?]);
+        for stretch in request.messages.stretches() {
+            chunks.items(stretch.joined(DIALECT, b',', encoded));
+        }
+        for message in request.messages.recent() {
+            chunks.items(encoded(message).bytes);
+        }
+        chunks.0.push(tail);
+        Ok(chunks.0)
+    }
+
+    fn head(&self, request: &ModelRequest) -> Result<Bytes, ProviderError> {
+        let mut last = self.last_head.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(head) = &*last
+            && head.model == request.model
+            && head.system == request.system
+            && head.tools == request.tools
+            && head.provider_tools == request.provider_tools
+        {
+            return Ok(head.bytes.clone());
+        }
+        let bytes = Bytes::from(head::encode(request)?);
+        *last = Some(Head {
+            model: Arc::clone(&request.model),
+            system: Arc::clone(&request.system),
+            tools: Arc::clone(&request.tools),
+            provider_tools: Arc::clone(&request.provider_tools),
+            bytes: bytes.clone(),
+        });
+        Ok(bytes)
+    }
+}
+
+/// A body's chunks so far: the head, then input items.
+struct Chunks(Vec<Bytes>);
+
+impl Chunks {
+    /// Adds the next items, unless there are none.
+    fn items(&mut self, bytes: Bytes) {
+        if bytes.is_empty() {
+            return;
+        }
+        if self.0.len() > 1 {
+            self.0.push(Bytes::from_static(b","));
+        }
+        self.0.push(bytes);
+    }
+}
+
+/// The message's items, encoded the first time they are asked for.
+fn encoded(message: &RequestMessage) -> Encoded {
+    message.encoded(DIALECT, |message| (message::encode(message), None))
+}
+
+fn refused(message: String) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::InvalidRequest, message)
+}

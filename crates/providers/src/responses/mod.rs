@@ -1,0 +1,101 @@
+//! OpenAI's Responses: `encode` and `decode` are the pure dialect, this file is what others see.
+//!
+//! Nothing is kept at the provider: each request carries the whole conversation, and reasoning
+//! travels encrypted in it.
+
+mod decode;
+mod encode;
+mod error;
+mod settings;
+pub mod tools;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
+
+use self::decode::Decoder;
+use self::encode::Encoder;
+pub use self::settings::{BASE_URL_DEFAULT, ResponsesSettings};
+use crate::dialect::{Decode, Dialect, Link};
+use crate::endpoint::{SettingsError, Vendor};
+use crate::transport::Refusal;
+
+/// The name that provider items of this dialect carry.
+pub const DIALECT: &str = "openai-responses";
+
+/// The body that [`Responses`] sends for this request, byte for byte: to look at, or to compare.
+///
+/// # Errors
+/// When the request cannot be sent; the same that sending it would tell.
+pub fn request_body(request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
+    Ok(Encoder::default().encode(request)?.concat())
+}
+
+/// What messages call it, and what they send people to.
+const VENDOR: Vendor =
+    Vendor { name: "OpenAI", keys: &["OPENAI_API_KEY"], base_url: "OPENAI_BASE_URL" };
+
+/// Answers requests through OpenAI's Responses, or a gateway that speaks them.
+#[derive(Debug)]
+pub struct Responses(Arc<Link<Wire>>);
+
+impl Responses {
+    /// A provider with these settings. Nothing is opened yet.
+    ///
+    /// # Errors
+    /// When the address or a header cannot be used.
+    pub fn new(settings: &ResponsesSettings) -> Result<Self, SettingsError> {
+        let (target, secrets) = (settings.target()?, settings.secrets());
+        Ok(Self(Link::new(Wire::default(), target, secrets, settings.idle_timeout)))
+    }
+}
+
+impl Provider for Responses {
+    fn stream(&self, request: ModelRequest) -> EventStream {
+        self.0.stream(request)
+    }
+
+    fn prewarm(&self) {
+        self.0.prewarm();
+    }
+}
+
+/// The wire format.
+#[derive(Debug, Default)]
+struct Wire(Encoder);
+
+impl Dialect for Wire {
+    type Decoder = Decoder;
+
+    fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
+        self.0.encode(request)
+    }
+
+    fn decoder(&self, _: &ModelRequest) -> Decoder {
+        Decoder::new()
+    }
+
+    fn refused(&self, refusal: &Refusal) -> ProviderError {
+        error::from_refusal(refusal)
+    }
+}
+
+impl Decode for Decoder {
+    fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        self.feed(bytes, out)
+    }
+
+    fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
+        self.publish(out);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        self.finish(out)
+    }
+}

@@ -1,0 +1,285 @@
+//! OpenAI's Responses over real HTTP: what goes over the wire, and what becomes of answers that
+//! drip, break, fall silent or refuse.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+#[path = "../anthropic/server.rs"]
+mod server;
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use futures::StreamExt;
+use heeler_core::{Message, ModelEvent, ModelRequest, Parameters, Provider, Reply};
+use heeler_providers::responses::request_body;
+use heeler_providers::{Responses, ResponsesSettings, Secret};
+
+use crate::server::{Part, Server};
+
+const KEY: &str = "sk-proj-secret";
+const WHOLE: &str = r#"{"id":"resp_1","object":"response","status":"completed","output":[{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"text":"héllo"}]}],"usage":{"input_tokens":3,"input_tokens_details":{"cached_tokens":1},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":2}}}"#;
+
+#[tokio::test]
+async fn a_request_has_an_exact_length_and_its_headers() {
+    let server = Server::start(vec![answer(Chunking::Whole)]).await;
+    let mut settings = settings(&server);
+    settings.organization = Some("org-1".into());
+    settings.project = Some("proj_1".into());
+    settings.headers = vec![("X-Team".into(), Secret::new("blue"))];
+    let events = play(&settings, request("what?")).await;
+    expect![[r#"
+        0 "héllo"
+        0 done
+        usage 2+1 7 (2)
+        finished EndTurn Some("héllo")
+    "#]]
+    .assert_eq(&events);
+    let [request] = &server.requests()[..] else { panic!("one request") };
+    let body = String::from_utf8(request.body.clone()).unwrap();
+    expect![[r#"{"model":"gpt-test","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"what?"}]}],"max_output_tokens":1000,"include":["reasoning.encrypted_content"],"store":false,"stream":true}"#]].assert_eq(&body);
+    expect![[r#"
+        post /v1/responses http/1.1
+        accept: text/event-stream
+        authorization: bearer sk-proj-secret
+        content-type: application/json
+        openai-organization: org-1
+        openai-project: proj_1
+        user-agent: heeler/0.1.0
+        x-team: blue"#]]
+    .assert_eq(&head(&request.head));
+    assert!(request.head.contains(&format!("content-length: {}\r\n", body.len())));
+}
+
+#[tokio::test]
+async fn a_long_conversation_is_sent_whole_on_one_connection() {
+    let server = Server::start(vec![answer(Chunking::Http), answer(Chunking::Http)]).await;
+    let provider = Responses::new(&settings(&server)).unwrap();
+    let text = "many words ".repeat(20_000);
+    let mut long = request("");
+    long.messages = (0..50).map(|_| Message::user(text.as_str())).collect();
+    let expected = request_body(&long).unwrap();
+    for _ in 0..2 {
+        let mut stream = provider.stream(long.clone());
+        while stream.next().await.is_some() {}
+    }
+    assert!(server.requests()[0].body == expected, "`request_body` is not what is sent");
+    let body: serde_json::Value = serde_json::from_slice(&server.requests()[1].body).unwrap();
+    assert_eq!(body["input"].as_array().unwrap().len(), 50);
+    assert_eq!(body["input"][49]["content"][0]["text"], text);
+    assert_eq!(server.n_connections(), 1);
+}
+
+#[tokio::test]
+async fn streamed_or_not_in_any_chunks_it_is_one_answer() {
+    let mut replies = Vec::new();
+    for chunking in [Chunking::Whole, Chunking::Drip, Chunking::Http, Chunking::NoStream] {
+        let server = Server::start(vec![answer(chunking)]).await;
+        let provider = Responses::new(&settings(&server)).unwrap();
+        let events: Vec<_> = provider.stream(request("what?")).collect().await;
+        let Some(Ok(ModelEvent::Finished(reply))) = events.last() else { panic!("{events:?}") };
+        replies.push(reply.clone());
+    }
+    assert_eq!(replies[0].blocks[0].as_text(), Some("héllo"));
+    let first: Reply = replies[0].clone();
+    assert!(replies.iter().all(|reply| *reply == first), "{replies:?}");
+}
+
+#[tokio::test]
+async fn an_answer_without_its_end_is_an_error() {
+    let body = sse();
+    let cut = body.len() - 60;
+    let parts = vec![head_of_close(), Part::Bytes(body[..cut].into()), Part::Close];
+    check(
+        parts,
+        expect![[r#"
+        0 "héllo"
+        0 done
+        error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
+    "#]],
+    )
+    .await;
+    // The length promised more, so here the connection itself broke.
+    let promised = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    let parts = vec![Part::Bytes(promised.into()), Part::Bytes(body[..cut].into()), Part::Close];
+    check(parts, expect![[r#"
+        0 "héllo"
+        0 done
+        error Network: the connection broke in the middle of the answer: end of file before message length reached
+    "#]]).await;
+}
+
+#[tokio::test]
+async fn refusals_say_why_and_when_and_never_the_key() {
+    let limited = r#"{"error":{"type":"tokens","code":"rate_limit_exceeded","message":"slow"}}"#;
+    let refused = refusal("429 Too Many Requests\r\nretry-after-ms: 1500", limited);
+    check(
+        refused,
+        expect![[r#"
+        error RateLimit: OpenAI has had too many requests from this account (HTTP 429): slow 1.5s
+    "#]],
+    )
+    .await;
+    let poor = r#"{"error":{"code":"insufficient_quota","message":"pay"}}"#;
+    check(
+        refusal("429 Too Many Requests", poor),
+        expect![[r#"
+        error Billing: OpenAI cannot bill this account (HTTP 429): pay
+        Check the account's credit and payment details.
+    "#]],
+    )
+    .await;
+    let echo = format!(r#"{{"error":{{"code":"invalid_api_key","message":"bad key {KEY}"}}}}"#);
+    let refused = refusal("401 Unauthorized\r\nx-request-id: req_7", &echo);
+    check(
+        refused,
+        expect![[r#"
+        error Auth: OpenAI did not accept the key (HTTP 401, request req_7): bad key [key]
+        Check OPENAI_API_KEY.
+    "#]],
+    )
+    .await;
+    let echo =
+        format!("event: error\ndata: {{\"type\":\"error\",\"message\":\"bad key {KEY}\"}}\n\n");
+    check(
+        vec![head_of_close(), Part::Bytes(echo.into()), Part::Close],
+        expect![[r#"
+        error Server: OpenAI failed in the middle of its answer: bad key [key]
+    "#]],
+    )
+    .await;
+    check(
+        refusal("502 Bad Gateway", "<html>oh no</html>"),
+        expect![[r#"
+        error Server: OpenAI failed (HTTP 502): <html>oh no</html>
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn silence_is_an_error() {
+    let start = sse()[..100].to_vec();
+    for parts in [vec![Part::Hang], vec![head_of_close(), Part::Bytes(start), Part::Hang]] {
+        let server = Server::start(vec![parts]).await;
+        let mut settings = settings(&server);
+        settings.idle_timeout = Duration::from_millis(50);
+        let seen = play(&settings, request("what?")).await;
+        expect![[r#"
+            error Network: the provider sent nothing for 0.05 s; the connection was closed
+        "#]]
+        .assert_eq(&seen);
+        server.closed_by_client().await;
+    }
+}
+
+/// Plays one answer and shows what comes of it.
+async fn check(parts: Vec<Part>, expected: Expect) {
+    let server = Server::start(vec![parts]).await;
+    expected.assert_eq(&play(&settings(&server), request("what?")).await);
+}
+
+async fn play(settings: &ResponsesSettings, request: ModelRequest) -> String {
+    let mut stream = Responses::new(settings).unwrap().stream(request);
+    let mut seen = String::new();
+    while let Some(event) = stream.next().await {
+        let _ = match event {
+            Ok(ModelEvent::TextDelta { block, text }) => writeln!(seen, "{block} {text:?}"),
+            Ok(ModelEvent::BlockFinished { block, .. }) => writeln!(seen, "{block} done"),
+            Ok(ModelEvent::Usage(usage)) => {
+                let (fresh, read) = (usage.input, usage.cache_read);
+                writeln!(seen, "usage {fresh}+{read} {} ({})", usage.output, usage.reasoning)
+            }
+            Ok(ModelEvent::Finished(reply)) => {
+                writeln!(seen, "finished {:?} {:?}", reply.stop, reply.blocks[0].as_text())
+            }
+            Ok(other) => writeln!(seen, "{other:?}"),
+            Err(error) => {
+                assert!(!format!("{error:?}").contains(KEY), "{error:?}");
+                let wait = error.retry_after.map_or(String::new(), |wait| format!(" {wait:?}"));
+                writeln!(seen, "error {:?}: {error}{wait}", error.kind)
+            }
+        };
+    }
+    seen
+}
+
+enum Chunking {
+    Whole,
+    Drip,
+    Http,
+    /// The whole answer at once, as a server gives it that knows no streams.
+    NoStream,
+}
+
+fn answer(chunking: Chunking) -> Vec<Part> {
+    let body = match chunking {
+        Chunking::NoStream => WHOLE.as_bytes().to_vec(),
+        _ => sse(),
+    };
+    let sized = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    match chunking {
+        Chunking::Whole | Chunking::NoStream => vec![Part::Bytes([sized.into(), body].concat())],
+        Chunking::Drip => vec![Part::Bytes(sized.into()), Part::Drip(body)],
+        Chunking::Http => {
+            let chunk = |chunk: &[u8]| {
+                [format!("{:x}\r\n", chunk.len()).into_bytes(), chunk.to_vec(), b"\r\n".to_vec()]
+                    .concat()
+            };
+            let chunks: Vec<u8> = body.chunks(50).flat_map(chunk).collect();
+            let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
+            vec![Part::Bytes([head, chunks, b"0\r\n\r\n".to_vec()].concat())]
+        }
+    }
+}
+
+fn sse() -> Vec<u8> {
+    let item = r#"{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"text":"héllo"}]}"#;
+    let events = [
+        ("response.created", r#""response":{"id":"resp_1"}"#.to_owned()),
+        ("response.output_item.added", r#""output_index":0,"item":{"type":"message"}"#.to_owned()),
+        ("response.output_text.delta", r#""output_index":0,"delta":"hé"#.to_owned() + "\""),
+        ("response.output_text.delta", r#""output_index":0,"delta":"llo"#.to_owned() + "\""),
+        ("response.output_item.done", format!(r#""output_index":0,"item":{item}"#)),
+        ("response.completed", format!(r#""response":{WHOLE}"#)),
+    ];
+    let events = events
+        .iter()
+        .map(|(kind, rest)| format!("event: {kind}\ndata: {{\"type\":\"{kind}\",{rest}}}\n\n"));
+    events.collect::<String>().into_bytes()
+}
+
+fn head_of_close() -> Part {
+    Part::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec())
+}
+
+fn refusal(status: &str, body: &str) -> Vec<Part> {
+    let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", body.len());
+    vec![Part::Bytes((head + body).into())]
+}
+
+/// The request line and the headers that are ours, sorted.
+fn head(head: &str) -> String {
+    let mut lines: Vec<&str> = head.lines().filter(|line| !line.is_empty()).collect();
+    lines.retain(|line| !line.starts_with("host:") && !line.starts_with("content-length:"));
+    lines[1..].sort_unstable();
+    lines.join("\n")
+}
+
+fn settings(server: &Server) -> ResponsesSettings {
+    ResponsesSettings { base_url: server.url.clone(), ..ResponsesSettings::with_api_key(KEY) }
+}
+
+fn request(text: &str) -> ModelRequest {
+    ModelRequest {
+        model: "gpt-test".into(),
+        system: "".into(),
+        tools: [].into(),
+        provider_tools: [].into(),
+        messages: [Message::user(text)].into_iter().collect(),
+        stable: 1,
+        output_max: 1000,
+        parameters: Parameters::default(),
+        epoch: 1,
+    }
+}

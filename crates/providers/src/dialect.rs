@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use heeler_core::{EventStream, ModelEvent, ModelRequest, ProviderError};
+use heeler_core::{EventStream, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind};
 use heeler_http::Target;
 
 use crate::Secret;
@@ -18,6 +18,9 @@ use crate::transport::{Answer, Failure, Refusal, Transport};
 /// So many bytes of an answer, and a chunk more, are decoded at most before what they bring is
 /// handed on. Four times as much takes new pages for longer texts, which cost more than events.
 const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
+
+/// The longest answer of a server that does not stream.
+const DOCUMENT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// A vendor's wire format, without a connection.
 pub(crate) trait Dialect: fmt::Debug + Send + Sync + 'static {
@@ -37,6 +40,13 @@ pub(crate) trait Dialect: fmt::Debug + Send + Sync + 'static {
 pub(crate) trait Decode: Send + 'static {
     /// Takes the next bytes; what they bring is added to `out`.
     fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError>;
+
+    /// Takes a whole answer that came as one JSON document, from a server that does not stream.
+    fn document(
+        &mut self,
+        body: &[u8],
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError>;
 
     /// Adds what was held back in the hope of more: no more bytes are there at the moment.
     fn publish(&mut self, out: &mut VecDeque<ModelEvent>);
@@ -89,7 +99,14 @@ impl<D: Dialect> Link<D> {
         let answer = sent.await.map_err(|failure| self.explain(failure))?;
         let decoder = self.dialect.decoder(request);
         let ready = VecDeque::new();
-        Ok(Box::new(Reading { link: self, answer, decoder, ready, failed: None }))
+        Ok(Box::new(Reading {
+            link: self,
+            answer,
+            decoder,
+            form: Form::Unknown,
+            ready,
+            failed: None,
+        }))
     }
 
     fn explain(&self, failure: Failure) -> ProviderError {
@@ -119,9 +136,17 @@ struct Reading<D: Dialect> {
     link: Arc<Link<D>>,
     answer: Answer,
     decoder: D::Decoder,
+    form: Form,
     ready: VecDeque<ModelEvent>,
     /// What ended the answer, told after the events that came before it.
     failed: Option<ProviderError>,
+}
+
+/// What an answer is, as its first byte tells.
+enum Form {
+    Unknown,
+    Stream,
+    Document(Vec<u8>),
 }
 
 impl<D: Dialect> Step<D> {
@@ -158,12 +183,12 @@ impl<D: Dialect> Reading<D> {
 
     /// Waits for bytes, and decodes what lies ready behind them, too.
     async fn read(&mut self) -> Result<(), ProviderError> {
-        let Self { answer, decoder, ready, .. } = self;
+        let Self { answer, decoder, form, ready, .. } = self;
         let mut read_bytes = 0;
         let mut read = answer.next().await?;
         loop {
-            let Some(bytes) = read else { return decoder.finish(ready) };
-            decoder.feed(bytes, ready)?;
+            let Some(bytes) = read else { return form.end(decoder, ready) };
+            form.feed(bytes, decoder, ready)?;
             read_bytes += bytes.len();
             if decoder.is_finished() || read_bytes >= AT_ONCE_BYTES_MAX {
                 return Ok(());
@@ -172,6 +197,42 @@ impl<D: Dialect> Reading<D> {
                 Some(more) => read = more,
                 None => return Ok(()),
             }
+        }
+    }
+}
+
+impl Form {
+    fn feed(
+        &mut self,
+        bytes: &[u8],
+        decoder: &mut impl Decode,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        if let Self::Unknown = self {
+            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                // No line of a stream begins so.
+                Some(b'{') => *self = Self::Document(Vec::new()),
+                Some(_) => *self = Self::Stream,
+                None => {}
+            }
+        }
+        let Self::Document(document) = self else { return decoder.feed(bytes, out) };
+        if document.len() + bytes.len() > DOCUMENT_BYTES_MAX {
+            let message = format!("the answer is longer than {DOCUMENT_BYTES_MAX} bytes");
+            return Err(ProviderError::new(ProviderErrorKind::Format, message));
+        }
+        document.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        decoder: &mut impl Decode,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        match self {
+            Self::Document(document) => decoder.document(&std::mem::take(document), out),
+            Self::Unknown | Self::Stream => decoder.finish(out),
         }
     }
 }

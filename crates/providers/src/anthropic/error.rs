@@ -48,6 +48,12 @@ pub(super) fn from_event(data: &str) -> ProviderError {
     explain(At::Stream, data.as_bytes())
 }
 
+/// Whether a document tells of a failure instead of answering.
+pub(super) fn is_told_by(body: &str) -> bool {
+    serde_json::from_str::<ErrorBody>(body)
+        .is_ok_and(|body| !body.error.kind.is_empty() || !body.error.message.is_empty())
+}
+
 /// The kind of an error whose type says more than a status does.
 fn specific(error: &ErrorDetail) -> Option<ProviderErrorKind> {
     Some(match error.kind.as_str() {

@@ -89,6 +89,14 @@ impl Decode for Decoder {
         self.feed(bytes, out)
     }
 
+    fn document(
+        &mut self,
+        body: &[u8],
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        self.document(body, out)
+    }
+
     fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
         self.publish(out);
     }

@@ -87,6 +87,15 @@ impl Decode for Decoder {
         self.feed(bytes, out)
     }
 
+    fn document(
+        &mut self,
+        body: &[u8],
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        self.feed(body, out)?;
+        self.finish(out)
+    }
+
     fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
         self.publish(out);
     }

@@ -13,6 +13,7 @@ mod wire;
 use std::collections::{BTreeMap, VecDeque};
 
 use heeler_core::{Block, ModelEvent, ProviderError, ProviderErrorKind, Reply, StopReason, Usage};
+use serde_json::value::RawValue;
 
 use self::block::{Content, End, Growing};
 use self::plain::PlainDeltas;
@@ -103,6 +104,19 @@ impl Decoder {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.answer.ended
+    }
+
+    /// Reads an answer that is one document, as a gateway without streams gives it; what it brings
+    /// is what the same answer brings streamed.
+    ///
+    /// # Errors
+    /// When the answer cannot be understood, or tells of a failure itself.
+    pub fn document(
+        &mut self,
+        body: &[u8],
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        self.answer.document(&String::from_utf8_lossy(body), out)
     }
 
     /// What the end of the body means: an error unless the end marker came before it.
@@ -197,6 +211,29 @@ impl Answer {
         applied.map_err(|error| unreadable(&format!("a bad `{kind}` event: {error}")))
     }
 
+    fn document(
+        &mut self,
+        body: &str,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        let read = match serde_json::from_str::<wire::Document<'_>>(body) {
+            Ok(read) => read,
+            Err(_) if error::is_told_by(body) => return Err(error::from_event(body)),
+            Err(bad) => return Err(unreadable(&bad)),
+        };
+        self.provider_id = read.id.map(|id| id.0.into_owned());
+        self.stop = read.stop_reason.map(|reason| stop_reason(&reason.0));
+        for (index, block) in (0..).zip(read.content) {
+            let whole = self.start(index, block, out).and_then(|()| {
+                self.publish(out);
+                self.finish_block(index, End::Stopped, out)
+            });
+            whole.map_err(|error| unreadable(&format!("a bad block {index}: {error}")))?;
+        }
+        self.count(read.usage, out);
+        self.message_stop(out).map_err(|error| unreadable(&error))
+    }
+
     fn message_start(
         &mut self,
         data: &str,
@@ -214,22 +251,31 @@ impl Answer {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), Unreadable> {
         let start: wire::BlockStart<'_> = serde_json::from_str(data)?;
-        if self.blocks.contains_key(&start.index) {
-            return Err(Unreadable(format!("block {} began twice", start.index)));
+        self.start(start.index, start.content_block, out)
+    }
+
+    fn start(
+        &mut self,
+        index: u32,
+        block: &RawValue,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), Unreadable> {
+        if self.blocks.contains_key(&index) {
+            return Err(Unreadable(format!("block {index} began twice")));
         }
         if self.blocks.len() == BLOCKS_MAX {
             return Err(Unreadable(format!("more than {BLOCKS_MAX} blocks")));
         }
         self.publish(out);
-        let block = Growing::start(start.content_block)?;
+        let block = Growing::start(block)?;
         if let Content::Call(call) = &block.content {
             let name = call.name.clone();
-            out.push_back(ModelEvent::ToolUseStarted { block: start.index, name });
+            out.push_back(ModelEvent::ToolUseStarted { block: index, name });
         }
         if block.published().is_some_and(|text| !text.is_empty()) {
-            self.unpublished.push(start.index);
+            self.unpublished.push(index);
         }
-        self.blocks.insert(start.index, Slot::Growing(block));
+        self.blocks.insert(index, Slot::Growing(block));
         Ok(())
     }
 

@@ -101,6 +101,19 @@ pub(super) struct MessageChange<'a> {
     pub(super) stop_reason: Option<Str<'a>>,
 }
 
+/// A whole answer of a server that does not stream.
+#[derive(Deserialize)]
+pub(super) struct Document<'a> {
+    #[serde(borrow, default)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) content: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) stop_reason: Option<Str<'a>>,
+    #[serde(default)]
+    pub(super) usage: Option<WireUsage>,
+}
+
 /// An event's type, for streams that name it in the data only.
 #[derive(Deserialize)]
 pub(super) struct Kind<'a> {

@@ -262,7 +262,8 @@ impl Answer {
         }
         let content = item::block(raw).map_err(|error| Unreadable(error.to_string()))?;
         self.refused |= matches!(content, Block::Text(_)) && item::is_refusal(raw);
-        self.items.insert(index, Slot::Finished(content.clone()));
+        let was = self.items.insert(index, Slot::Finished(content.clone()));
+        tell_rest(was, index, &content, out);
         out.push_back(ModelEvent::BlockFinished { block: index, content });
         Ok(())
     }
@@ -408,6 +409,32 @@ impl Answer {
 }
 
 /// Whether a block brings neither anything to show nor anything to send back.
+/// Tells what of a whole item was not told while it grew: all of it where nothing streams.
+fn tell_rest(was: Option<Slot>, block: u32, content: &Block, out: &mut VecDeque<ModelEvent>) {
+    let told = match &was {
+        Some(Slot::Growing(growing)) => &growing.text[..growing.published_bytes],
+        _ => "",
+    };
+    let rest =
+        |whole: &str| whole.strip_prefix(told).filter(|rest| !rest.is_empty()).map(str::to_owned);
+    match content {
+        Block::Text(whole) => {
+            out.extend(rest(&whole.text).map(|text| ModelEvent::TextDelta { block, text }));
+        }
+        Block::Thinking(whole) => {
+            out.extend(rest(&whole.text).map(|text| ModelEvent::ThinkingDelta { block, text }));
+        }
+        Block::ToolUse(call) => {
+            if was.is_none() {
+                out.push_back(ModelEvent::ToolUseStarted { block, name: call.name.clone() });
+            }
+            let rest = rest(call.input.get()).filter(|_| call.invalid.is_none());
+            out.extend(rest.map(|text| ModelEvent::ToolInputDelta { block, text }));
+        }
+        _ => {}
+    }
+}
+
 fn says_nothing(block: &Block) -> bool {
     match block {
         Block::Thinking(thinking) => thinking.text.is_empty() && thinking.raw.is_none(),

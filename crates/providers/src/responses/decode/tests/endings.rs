@@ -174,6 +174,7 @@ fn events_that_cannot_be_read() {
         .collect();
     expect![[r#"
         error Format: OpenAI's answer could not be read: a bad `response.output_item.added` event: item 0 began twice
+        0 text "Done."
         0 = text "Done."
         error Format: OpenAI's answer could not be read: a bad `response.output_item.done` event: item 0 ended twice
         error Format: OpenAI's answer could not be read: a bad `response.output_text.delta` event: item 1 grew before its start

@@ -104,6 +104,7 @@ fn raw_reasoning_without_a_summary() {
             0 thinking "Hm. So."
             0 = thinking "Hm. So." as openai-responses {"id":"rs_1","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Hm. So."}]}
             1 = thinking ""
+            2 thinking "told"
             2 = thinking "told"
             usage in 40 out 50 write 3 read 32 think 20
             finished EndTurn, in 40 out 50 write 3 read 32 think 20, id resp_1: thinking "Hm. So." as openai-responses {"id":"rs_1","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Hm. So."}]}; thinking "told"
@@ -129,9 +130,13 @@ fn what_is_more_than_text_keeps_its_bytes() {
         &completed(&items),
         expect![[r#"
             usage in 40 out 50 write 3 read 32 think 20
+            0 text "a"
             0 = text "a"
+            1 text "a"
             1 = text "a" as openai-responses {"type":"message","content":[{"type":"output_text","text":"a"}],"phase":"commentary"}
+            2 text "aa"
             2 = text "aa" as openai-responses {"type":"message","content":[{"type":"output_text","text":"a"}, {"type":"output_text","text":"a"}]}
+            3 text "a"
             3 = text "a" as openai-responses {"type":"message","content":[{"type":"output_text","text":"a","logprobs":[{"token":"a"}]}]}
             4 = text "" as openai-responses {"type":"message","content":[{"type":"later","what":1}]}
             5 = text ""
@@ -163,18 +168,31 @@ fn inputs_of_calls() {
         &[],
         &completed(&items),
         expect![[r#"
-        usage in 40 out 50 write 3 read 32 think 20
-        0 = call "c" n {}
-        1 = call "c" n {}
-        2 = call "fc_1" n {}
-        3 = call "" n {} invalid: the reply ended before the input was complete
-        4 = call "" n {} invalid: the input is not valid JSON: EOF while parsing a value at line 1 column 5
-        5 = call "" n {} invalid: the input is not a JSON object
-        6 = call "" n {} invalid: the input is not valid JSON: trailing characters at line 1 column 4
-        7 = call "" n {} invalid: the input is JSON nested deeper than 96 levels
-        8 = call ""  {}
-        finished ToolUse, in 40 out 50 write 3 read 32 think 20, id resp_1: call "c" n {}; call "c" n {}; call "fc_1" n {}; call "" n {} invalid: the reply ended before the input was complete; call "" n {} invalid: the input is not valid JSON: EOF while parsing a value at line 1 column 5; call "" n {} invalid: the input is not a JSON object; call "" n {} invalid: the input is not valid JSON: trailing characters at line 1 column 4; call "" n {} invalid: the input is JSON nested deeper than 96 levels; call ""  {}
-    "#]],
+            usage in 40 out 50 write 3 read 32 think 20
+            0 call n
+            0 input {}
+            0 = call "c" n {}
+            1 call n
+            1 input {}
+            1 = call "c" n {}
+            2 call n
+            2 input {}
+            2 = call "fc_1" n {}
+            3 call n
+            3 = call "" n {} invalid: the reply ended before the input was complete
+            4 call n
+            4 = call "" n {} invalid: the input is not valid JSON: EOF while parsing a value at line 1 column 5
+            5 call n
+            5 = call "" n {} invalid: the input is not a JSON object
+            6 call n
+            6 = call "" n {} invalid: the input is not valid JSON: trailing characters at line 1 column 4
+            7 call n
+            7 = call "" n {} invalid: the input is JSON nested deeper than 96 levels
+            8 call 
+            8 input {}
+            8 = call ""  {}
+            finished ToolUse, in 40 out 50 write 3 read 32 think 20, id resp_1: call "c" n {}; call "c" n {}; call "fc_1" n {}; call "" n {} invalid: the reply ended before the input was complete; call "" n {} invalid: the input is not valid JSON: EOF while parsing a value at line 1 column 5; call "" n {} invalid: the input is not a JSON object; call "" n {} invalid: the input is not valid JSON: trailing characters at line 1 column 4; call "" n {} invalid: the input is JSON nested deeper than 96 levels; call ""  {}
+        "#]],
     );
 }
 
@@ -210,7 +228,10 @@ fn an_item_whose_end_is_missing_is_taken_from_the_whole() {
         expect![[r#"
             0 text "Do"
             usage in 40 out 50 write 3 read 32 think 20
+            0 text "ne."
             0 = text "Done."
+            1 call read
+            1 input {"path": "a.rs"}
             1 = call "call_1" read {"path": "a.rs"}
             finished ToolUse, in 40 out 50 write 3 read 32 think 20, id resp_1: text "Done."; call "call_1" read {"path": "a.rs"}
         "#]],
@@ -226,6 +247,7 @@ fn some_gateways_leave_names_or_the_output_out() {
     ];
     let body: String = events.iter().map(|data| format!("data: {data}\n\n")).collect();
     expect![[r#"
+        0 text "Done."
         0 = text "Done."
         finished EndTurn, in 0 out 0 write 0 read 0 think 0, id resp_7: text "Done."
     "#]]

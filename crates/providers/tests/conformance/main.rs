@@ -1,0 +1,67 @@
+//! One suite for every dialect, over real HTTP: the same answers, streamed and as one document, cut
+//! anywhere, in any pieces; the same failures; the vendors' own libraries as judges.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod answers;
+mod faults;
+mod scenario;
+#[path = "../anthropic/server.rs"]
+#[expect(dead_code, reason = "others look at requests, too")]
+mod server;
+mod speak;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use heeler_core::{Message, ModelEvent, ModelRequest, Parameters, Provider, ProviderError, Reply};
+
+use crate::server::Part;
+
+/// Asks, and gives the whole answer; what was told on the way has to agree with it.
+async fn ask(provider: &Arc<dyn Provider>) -> Result<Reply, ProviderError> {
+    let mut stream = provider.stream(request());
+    let (mut blocks, mut texts) = (BTreeMap::new(), String::new());
+    while let Some(event) = stream.next().await {
+        match event? {
+            ModelEvent::TextDelta { text, .. } => texts += &text,
+            ModelEvent::BlockFinished { block, content } => {
+                assert!(blocks.insert(block, content).is_none(), "block {block} ended twice");
+            }
+            ModelEvent::Finished(reply) => {
+                assert!(stream.next().await.is_none(), "something came after the end");
+                let told: Vec<_> = blocks.into_values().collect();
+                assert_eq!(told, reply.blocks, "blocks were told otherwise than they are");
+                let whole: String =
+                    reply.blocks.iter().filter_map(|block| block.as_text()).collect();
+                assert_eq!(texts, whole, "text was told otherwise than it is");
+                return Ok(reply);
+            }
+            _ => {}
+        }
+    }
+    panic!("a stream ended with neither a reply nor an error")
+}
+
+fn request() -> ModelRequest {
+    ModelRequest {
+        model: "m".into(),
+        system: "".into(),
+        tools: [].into(),
+        provider_tools: [].into(),
+        messages: [Message::user("go")].into_iter().collect(),
+        stable: 1,
+        output_max: 1000,
+        parameters: Parameters::default(),
+        epoch: 0,
+    }
+}
+
+/// An answer of this status line, headers and body, closed by its length.
+fn answer(status_and_headers: &str, body: impl AsRef<[u8]>) -> Vec<Part> {
+    let body = body.as_ref();
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status_and_headers}\r\ncontent-length: {length}\r\n\r\n");
+    vec![Part::Bytes([head.as_bytes(), body].concat())]
+}

@@ -170,3 +170,7 @@ struct ProviderGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/schemas.md")]
 struct SchemasGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/engine.md")]
+struct EngineGuide;

@@ -123,6 +123,24 @@ impl From<Arc<dyn Tool>> for Binding {
     }
 }
 
+/// The tool as the engine takes it, for a session of `heeler-engine`.
+///
+/// ```
+/// use std::sync::Arc;
+/// use heeler_core::Tool;
+/// use heeler_toolkit::{Object, raw_tool};
+///
+/// let clock = raw_tool("clock", "Tells the time", Object::new(), |_, _| async { "noon" });
+/// let tools = heeler_engine::Toolset::new([Arc::<dyn Tool>::from(clock)])?;
+/// # assert_eq!(tools.names().next(), Some("clock"));
+/// # Ok::<(), heeler_engine::DuplicateTool>(())
+/// ```
+impl From<Binding> for Arc<dyn Tool> {
+    fn from(binding: Binding) -> Self {
+        Arc::new(BoundTool(binding))
+    }
+}
+
 /// Tools with distinct names, in the order the model is told of them; a value, cheap to clone.
 ///
 /// Behind them stand tools that the provider runs itself, such as its web search. What the model does
@@ -268,8 +286,7 @@ impl Toolset {
     /// As the engine takes them.
     pub(crate) fn for_engine(&self) -> heeler_engine::Toolset {
         let make = || {
-            let bound =
-                |binding: &Binding| -> Arc<dyn Tool> { Arc::new(BoundTool(binding.clone())) };
+            let bound = |binding: &Binding| Arc::<dyn Tool>::from(binding.clone());
             // The names are distinct, so this never is the empty set that stands for a failure.
             heeler_engine::Toolset::new(self.iter().map(bound))
                 .unwrap_or_default()

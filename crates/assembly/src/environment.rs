@@ -44,6 +44,18 @@ impl Environment {
         Ok(self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty()))
     }
 
+    /// These, and this one, for whoever reads them here.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Sets a variable for whoever reads it here; the process's own stay.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.variables.insert(name.to_owned(), value.to_owned());
+    }
+
     /// Every variable whose value is text.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))

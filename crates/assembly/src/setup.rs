@@ -86,8 +86,9 @@ impl Setup {
     ///
     /// # Errors
     /// When something set is unusable: no key, no such model, a variable that makes no sense.
-    pub fn assemble(self, store: FileStore) -> Result<Assembly, SetupError> {
-        let (model, provider) = self.model.ready(&self.environment)?;
+    pub fn assemble(mut self, store: FileStore) -> Result<Assembly, SetupError> {
+        let (policy, loaded) = self.permission.settle(&self.environment, &self.workspace)?;
+        let (model, provider) = self.model.ready(&mut self.environment, &loaded)?;
         if self.limits.cost != 0 && model.prices.is_none() {
             return Err(SetupError::new(format!(
                 "the prices of {} are not known, so its cost cannot be limited; leave out \
@@ -95,7 +96,6 @@ impl Setup {
                 model.name
             )));
         }
-        let (policy, loaded) = self.permission.settle(&self.environment, &self.workspace)?;
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
         let launcher = Launcher::new();
         let mut bash = bash(launcher.clone(), &self.environment, &loaded);

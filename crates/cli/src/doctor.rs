@@ -1,23 +1,20 @@
 //! `heeler doctor`: what is in force on this machine, line by line, and how to get more.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use heeler_assembly::{Environment, home_folder, probe, settings_files};
+use heeler_assembly::{Environment, Keys, KnownProvider, home_folder, probe, settings_files};
 use heeler_sandbox::{Probe, ProbeLine};
 use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::folder::workspace;
-use crate::say::harmless;
+use crate::login::words;
+use crate::say::{harmless, print};
 
 /// The version of what `--json` prints.
 const DOCTOR_VERSION: u32 = 1;
-
-/// Variables with which a model can be reached.
-const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
 
 /// Everything that was looked at.
 #[derive(Serialize)]
@@ -43,11 +40,7 @@ pub(crate) fn run(json: bool) -> Result<Exit> {
     lines.extend(["bash", "git"].map(|name| program(&environment, name)));
     let report = Report { v: DOCTOR_VERSION, version: env!("CARGO_PKG_VERSION"), sandbox, lines };
     let text = if json { serde_json::to_string(&report)? + "\n" } else { harmless(&text(&report)) };
-    let out = &mut std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => return Err(error.into()),
-        Ok(()) | Err(_) => {}
-    }
+    print(&text)?;
     let is_well = report.lines.iter().all(|line| line.is_in_force || !line.is_needed);
     Ok(if is_well { Exit::Done } else { Exit::Failure })
 }
@@ -102,12 +95,21 @@ fn home(environment: &Environment) -> ProbeLine {
 }
 
 fn key(environment: &Environment) -> ProbeLine {
-    let set = KEYS.iter().find(|name| matches!(environment.get(name), Ok(Some(_))));
-    let found = match set {
-        Some(name) => Ok(format!("{name} is set")),
-        None => Err("no key of a provider is set".to_owned()),
+    let found = Keys::of(environment).and_then(|keys| {
+        let place = |provider| keys.place(&provider, environment).transpose();
+        KnownProvider::all().find_map(place).transpose()
+    });
+    let found = match found {
+        Ok(Some(place)) => Ok(format!("in {}", words(&place))),
+        Ok(None) => Err("there is no key of a provider".to_owned()),
+        Err(error) => Err(error.to_string()),
     };
-    line("key", false, found, "set ANTHROPIC_API_KEY; `heeler demo` needs none")
+    line(
+        "key",
+        false,
+        found,
+        "set ANTHROPIC_API_KEY, or run `heeler login`; `heeler demo` needs none",
+    )
 }
 
 /// Whether the files of settings that count here can be read.

@@ -2,7 +2,7 @@
 //!
 //! What an agent is stands in the library; here is what a terminal needs beside it: words,
 //! signals, and which code a script sees at the end. Read in this order: `arguments`, `exec` (an
-//! agent at work), `sessions` (what is stored), `permissions` (what may run), `exit`, `say`; `demo` and `completions` by the way.
+//! agent at work), `sessions` (what is stored), `permissions` (what may run), `login`, `models` (who can be asked), `exit`, `say`; `demo` and `completions` by the way.
 //!
 //! Invariant: nothing here that somebody who builds on the library would miss.
 
@@ -13,6 +13,8 @@ mod doctor;
 mod exec;
 mod exit;
 mod folder;
+mod login;
+mod models;
 mod permissions;
 mod say;
 mod sessions;
@@ -41,6 +43,9 @@ fn main() -> ExitCode {
         Command::Audit(arguments) => sessions::audit(&arguments),
         Command::Replay(arguments) => sessions::replay(&arguments),
         Command::Permissions(arguments) => permissions::run(&arguments),
+        Command::Login(arguments) => login::login(&arguments),
+        Command::Logout { provider } => login::logout(&provider),
+        Command::Models { json } => models::run(json),
         Command::Doctor { json } => doctor::run(json),
         Command::Completions { shell } => completions::print(shell),
     };

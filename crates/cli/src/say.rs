@@ -1,7 +1,7 @@
 //! What a person is told: on stderr, and of what others said.
 
 use std::fmt::Display;
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write as _};
 
 use anyhow::Error;
 
@@ -15,6 +15,15 @@ pub(crate) fn say(text: impl Display) {
 pub(crate) fn harmless(text: &str) -> String {
     let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     text.chars().map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+/// Writes to stdout; whoever stopped reading has what they wanted.
+pub(crate) fn print(text: &str) -> std::io::Result<()> {
+    let out = &mut std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// An error with its causes. A cause that the words before it tell already is not told again.

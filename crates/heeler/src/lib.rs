@@ -70,8 +70,8 @@ pub mod conformance {
 /// Who answers model requests, and what one's own provider may build on.
 pub mod providers {
     pub use heeler_providers::{
-        Anthropic, AnthropicSettings, IDLE_TIMEOUT_DEFAULT, NameError, NamedModel, Responses,
-        ResponsesSettings, Secret, SettingsError, anthropic, catalogue, responses, sse,
+        Anthropic, AnthropicSettings, IDLE_TIMEOUT_DEFAULT, KnownProvider, NameError, NamedModel,
+        Responses, ResponsesSettings, Secret, SettingsError, anthropic, catalogue, responses, sse,
     };
 }
 
@@ -100,8 +100,8 @@ pub mod engine {
 
     /// What it is set to.
     pub use heeler_core::{
-        CompactionSettings, EstimateSettings, Input, InputOrigin, ModelSettings, PermissionReason,
-        Prices, RuleError, Settings,
+        CompactionSettings, EstimateSettings, Input, InputOrigin, LongPrices, ModelSettings,
+        PermissionReason, Prices, RuleError, Settings,
     };
     /// How it counts what has not been sent yet.
     pub use heeler_turn::TokenEstimate;

@@ -14,7 +14,8 @@ pub struct SettingsError {
 
 impl SettingsError {
     /// Something that is wrong with a whole file.
-    pub(crate) fn of_file(name: &str, why: impl Display) -> Self {
+    #[must_use]
+    pub fn of_file(name: &str, why: impl Display) -> Self {
         Self { message: format!("{name}: {why}") }
     }
 

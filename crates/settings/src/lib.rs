@@ -25,10 +25,11 @@ pub use error::SettingsError;
 pub use examples::check_examples;
 pub use files::Files;
 pub use layer::{
-    Confinement, Example, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer, Note, RULES_MAX, Setting,
-    rule_on_folder,
+    Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer,
+    ModelSetting, Note, RULES_MAX, Setting, rule_on_folder,
 };
 pub use loaded::{Loaded, UntrustedFile, load, merge};
+pub use locked::change_file;
 pub use save::{Keep, save_rule};
 pub use source::{Aspect, Context, Place, Source};
 pub use trust::Trust;

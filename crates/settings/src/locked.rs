@@ -17,9 +17,12 @@ const FOLDER_MODE: u32 = 0o700;
 /// For the owner only.
 const FILE_MODE: u32 = 0o600;
 
-/// Changes `folder/name`: `change` is given what is there, or nothing, and says what shall be;
-/// `None` leaves it as it is.
-pub(crate) fn change(
+/// Changes `folder/name`, a file of heeler's home: `change` is given what is there, or nothing, and
+/// says what shall be; `None` leaves it as it is. Others cannot read it then.
+///
+/// # Errors
+/// When the file cannot be read or written, or `change` refuses.
+pub fn change_file(
     folder: &Path,
     name: &str,
     change: impl FnOnce(&[u8]) -> Result<Option<String>, SettingsError>,

@@ -51,7 +51,7 @@ pub fn save_rule(
     let shown = path.display().to_string();
     let refused = |why: String| SettingsError::of_file(&shown, why);
     check(rule, context).map_err(|why| refused(format!("`{rule}` {why}")))?;
-    locked::change(heeler_home, name, |content| {
+    locked::change_file(heeler_home, name, |content| {
         let read = |content: &[u8]| {
             let (path, name, content) = (path.clone(), shown.clone(), content.to_owned());
             Layer::read(&Source { place, path, name, content, trusted: [].into() }, context)

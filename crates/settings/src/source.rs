@@ -58,12 +58,21 @@ pub enum Aspect {
     Environment,
     /// A wider box around commands.
     Sandbox,
+    /// What models charge and hold, and who answers instead.
+    Models,
 }
 
 impl Aspect {
     /// All there are.
-    pub const ALL: [Self; 6] =
-        [Self::Rules, Self::Mode, Self::Folders, Self::Hooks, Self::Environment, Self::Sandbox];
+    pub const ALL: [Self; 7] = [
+        Self::Rules,
+        Self::Mode,
+        Self::Folders,
+        Self::Hooks,
+        Self::Environment,
+        Self::Sandbox,
+        Self::Models,
+    ];
 
     /// The name in `trust.toml`.
     #[must_use]
@@ -75,6 +84,7 @@ impl Aspect {
             Self::Hooks => "hooks",
             Self::Environment => "environment",
             Self::Sandbox => "sandbox",
+            Self::Models => "models",
         }
     }
 
@@ -94,6 +104,7 @@ impl Aspect {
             Self::Hooks => "commands that run by themselves (hooks)",
             Self::Environment => "variables of commands",
             Self::Sandbox => "a wider sandbox",
+            Self::Models => "what models charge, and who answers instead",
         }
     }
 }

@@ -120,7 +120,7 @@ impl Trust {
 
     fn change(&self, change: impl FnOnce(&mut Kept)) -> Result<(), SettingsError> {
         let shown = self.home.join(NAME).display().to_string();
-        locked::change(&self.home, NAME, |content| {
+        locked::change_file(&self.home, NAME, |content| {
             let mut kept = read(&shown, content)?;
             change(&mut kept);
             let text = toml::to_string(&kept).map_err(|error| {

@@ -58,6 +58,20 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Say what may run here and why, and trust this folder's own settings
     Permissions(PermissionsArguments),
+    /// List the models that can be asked here, and what they cost
+    Models {
+        /// Print one JSON object instead
+        #[arg(long)]
+        json: bool,
+    },
+    /// Keep a provider's key, read from a hidden prompt or a pipe; a variable that is set wins
+    Login(LoginArguments),
+    /// Forget a provider's key
+    Logout {
+        /// Whose key
+        #[arg(value_parser = text())]
+        provider: String,
+    },
     /// Look at this machine: what confines commands here, and what is missing
     Doctor {
         /// Print one JSON object instead
@@ -138,6 +152,27 @@ impl ExecArguments {
     pub(crate) fn continues(&self) -> bool {
         self.resume.is_some() || self.continue_newest
     }
+}
+
+/// The arguments of `login`.
+#[derive(Args)]
+#[command(group = ArgGroup::new("what").required(true))]
+pub(crate) struct LoginArguments {
+    /// Whose key, such as anthropic or openai
+    #[arg(value_parser = text(), group = "what")]
+    pub(crate) provider: Option<String>,
+    // A key that is given here anyway must not be repeated by an error of the parser's.
+    #[arg(hide = true, requires = "provider")]
+    pub(crate) misplaced: Vec<OsString>,
+    /// Say where each provider's key is instead
+    #[arg(long, group = "what")]
+    pub(crate) status: bool,
+    /// Ask the provider first whether it takes the key: one short answer, which it charges
+    #[arg(long, requires = "provider")]
+    pub(crate) check: bool,
+    /// Keep the key in a file of heeler's, not in the system's keyring
+    #[arg(long, requires = "provider")]
+    pub(crate) file: bool,
 }
 
 /// The arguments of `sessions`.

@@ -100,7 +100,10 @@ fn commands() -> Vec<(Vec<String>, Command)> {
 
 /// A command's words and one of its arguments that take a value, with a name for it.
 fn valued() -> Vec<(Vec<String>, Arg)> {
-    let takes_value = |arg: &Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+    // What is hidden is only taken to be refused, whatever it is.
+    let takes_value = |arg: &Arg| {
+        matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) && !arg.is_hide_set()
+    };
     let arguments = commands().into_iter().flat_map(|(words, command)| {
         let arguments = command.get_arguments().filter(|arg| takes_value(arg)).cloned();
         arguments.map(|arg| (words.clone(), arg)).collect::<Vec<_>>()

@@ -83,6 +83,13 @@ fn lines(mode: Mode, loaded: &Loaded) -> Result<Vec<Line>> {
         let value = if set.value { "network on" } else { "network off" };
         lines.push(Line { what: "sandbox", value: value.into(), source: set.source.clone() });
     }
+    for (name, set) in &loaded.models {
+        lines.push(Line { what: "model", value: name.clone(), source: set.source.clone() });
+    }
+    if let Some(set) = &loaded.fallback {
+        let value = format!("else {}", set.value.join(", "));
+        lines.push(Line { what: "model", value, source: set.source.clone() });
+    }
     Ok(lines)
 }
 

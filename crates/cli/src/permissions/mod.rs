@@ -4,7 +4,6 @@ mod explain;
 mod list;
 mod trust;
 
-use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -14,7 +13,7 @@ use heeler_settings::{Loaded, UntrustedFile};
 use crate::arguments::{HereArguments, PermissionsArguments, PermissionsCommand};
 use crate::exit::Exit;
 use crate::folder::workspace;
-use crate::say::say;
+use crate::say::{print, say};
 
 /// Runs `heeler permissions`.
 pub(crate) fn run(arguments: &PermissionsArguments) -> Result<Exit> {
@@ -50,15 +49,6 @@ impl Here {
             permission: arguments.permission()?,
             json: arguments.json,
         })
-    }
-}
-
-/// Writes to stdout; whoever stopped reading has what they wanted.
-fn print(text: &str) -> Result<()> {
-    let out = &mut std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
     }
 }
 

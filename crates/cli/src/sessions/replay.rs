@@ -7,6 +7,7 @@ use anyhow::Result;
 use heeler_assembly::{Environment, ModelChoice};
 use heeler_core::{Journal, SessionId, SessionStore, Usage};
 use heeler_engine::{ReplayError, ReplayModel, Replayed};
+use heeler_settings::Loaded;
 use heeler_store::FileStore;
 use serde::Serialize;
 
@@ -56,7 +57,7 @@ pub(super) async fn print(
         None => None,
         Some(name) => {
             let named = ModelChoice::Named(Some(name.to_owned()));
-            let (settings, provider) = named.ready(environment)?;
+            let (settings, provider) = named.ready(&mut environment.clone(), &Loaded::default())?;
             Some(ReplayModel::new(provider, settings))
         }
     };

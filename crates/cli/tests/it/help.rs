@@ -27,6 +27,9 @@ fn help() {
               audit        Check a session's journal, and list what was done and what allowed it
               replay       Play a session again and show where it comes out otherwise; nothing is run
               permissions  Say what may run here and why, and trust this folder's own settings
+              models       List the models that can be asked here, and what they cost
+              login        Keep a provider's key, read from a hidden prompt or a pipe; a variable that is set wins
+              logout       Forget a provider's key
               doctor       Look at this machine: what confines commands here, and what is missing
               completions  Print completions for a shell, such as for `source <(heeler completions bash)`
 

@@ -30,6 +30,10 @@ mod killed;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod login;
+#[cfg(test)]
+mod models;
+#[cfg(test)]
 mod odd;
 #[cfg(test)]
 mod owner;

@@ -12,7 +12,16 @@ use crate::support::{World, can_confine, program};
 
 /// Runs a program on a terminal of its own whose person types this; gives its exit code and what
 /// the terminal showed.
-fn on_terminal(mut command: Command, typed: &str) -> (i32, String) {
+fn on_terminal(command: Command, typed: &str) -> (i32, String) {
+    on_terminal_after(command, "", typed)
+}
+
+/// As [`on_terminal`], but nothing is typed before this is shown.
+pub(crate) fn on_terminal_after(
+    mut command: Command,
+    question: &str,
+    typed: &str,
+) -> (i32, String) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
@@ -23,8 +32,13 @@ fn on_terminal(mut command: Command, typed: &str) -> (i32, String) {
     // The ends that are kept for the child would keep the terminal open.
     drop(command);
     let mut master = File::from(master);
-    master.write_all(typed.as_bytes()).unwrap();
     let mut shown = Vec::new();
+    while !String::from_utf8_lossy(&shown).contains(question) {
+        let mut byte = [0];
+        master.read_exact(&mut byte).unwrap();
+        shown.extend(byte);
+    }
+    master.write_all(typed.as_bytes()).unwrap();
     // A terminal that everybody has left ends with an error.
     let _ = master.read_to_end(&mut shown);
     let status = child.wait().unwrap();

@@ -67,7 +67,11 @@ impl<'a> Reading<'a> {
             Some(b't') => Value::Bool(true),
             Some(b'f') => Value::Bool(false),
             Some(b'n') => Value::Other("null"),
-            _ => json.parse().map_or(Value::Other("a fraction"), Value::Integer),
+            _ => match (json.parse(), json.parse()) {
+                (Ok(number), _) => Value::Integer(number),
+                (_, Ok(number)) => Value::Fraction(number),
+                _ => Value::Other("a number"),
+            },
         };
         Ok(Node { line, value })
     }

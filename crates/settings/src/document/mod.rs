@@ -32,10 +32,11 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     Bool(bool),
     Integer(i64),
+    Fraction(f64),
     Text(String),
     List(Vec<Node>),
     Table(Vec<Entry>),
-    /// What no setting is: a fraction, a date, nothing.
+    /// What no setting is: a date, nothing, a number out of bounds.
     Other(&'static str),
 }
 
@@ -53,6 +54,7 @@ impl Value {
         match self {
             Self::Bool(_) => "true or false",
             Self::Integer(_) => "a number",
+            Self::Fraction(_) => "a fraction",
             Self::Text(_) => "a text",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",

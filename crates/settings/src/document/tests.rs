@@ -45,7 +45,7 @@ fn both_formats_give_one_tree() {
             3: .a.b[0] = Text("x")
             3: .a.b[1] = Bool(true)
             4: .a.b[2].c = Integer(-3)
-            6: .d = Other("a fraction")
+            6: .d = Fraction(1.5)
             6: .e = Other("null")
         "#]],
     );
@@ -53,7 +53,7 @@ fn both_formats_give_one_tree() {
         Format::Toml,
         "# first\nd = 1.5\n[a]\nb = [\n'x', true,\n{ c = -3 },\n]\n[[z]]\ny = 1\n[[z]]\ny = 1979-05-27\n",
         expect![[r#"
-            2: .d = Other("a fraction")
+            2: .d = Fraction(1.5)
             5: .a.b[0] = Text("x")
             5: .a.b[1] = Bool(true)
             6: .a.b[2].c = Integer(-3)

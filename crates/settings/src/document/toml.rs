@@ -38,7 +38,11 @@ fn node(value: &Spanned<DeValue<'_>>, lines: &Lines, depth: usize) -> Result<Nod
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
             .map_or(Value::Other("a number that is too large"), Value::Integer),
         DeValue::String(text) => Value::Text(text.to_string()),
-        DeValue::Float(_) => Value::Other("a fraction"),
+        DeValue::Float(number) => {
+            // TOML's own marks between digits are none of Rust's.
+            let digits = number.as_str().replace('_', "");
+            digits.parse().map_or(Value::Other("a fraction"), Value::Fraction)
+        }
         DeValue::Datetime(_) => Value::Other("a date"),
         DeValue::Array(list) => {
             let nodes = list.iter().map(|value| node(value, lines, depth + 1));

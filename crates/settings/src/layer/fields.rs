@@ -20,6 +20,7 @@ pub(crate) struct Fields<'a> {
     name: &'a str,
     /// The table's own name, with a dot behind it; empty for the file itself.
     path: String,
+    line: usize,
     entries: &'a [Entry],
     asked: Vec<&'static str>,
 }
@@ -31,7 +32,7 @@ impl<'a> Fields<'a> {
             return Err(wrong(name, path, node, "a table"));
         };
         let path = if path.is_empty() { String::new() } else { format!("{path}.") };
-        Ok(Self { name, path, entries, asked: Vec::new() })
+        Ok(Self { name, path, line: node.line, entries, asked: Vec::new() })
     }
 
     /// The value of a key. Two of one name are an error: one of them would be overlooked.
@@ -61,6 +62,16 @@ impl<'a> Fields<'a> {
     pub(crate) fn table(&mut self, key: &'static str) -> Result<Option<Fields<'a>>, SettingsError> {
         let Some(node) = self.take(key)? else { return Ok(None) };
         Self::of(self.name, &format!("{}{key}", self.path), node).map(Some)
+    }
+
+    /// What a key of this table is called in messages.
+    pub(crate) fn path_of(&self, key: &str) -> String {
+        format!("{}{key}", self.path)
+    }
+
+    /// Where the table begins.
+    pub(crate) fn line(&self) -> usize {
+        self.line
     }
 
     /// Refuses keys that nobody asked for, when that is wanted.

@@ -2,6 +2,7 @@
 
 mod fields;
 mod hooks;
+mod models;
 mod permissions;
 mod rule;
 mod sandbox;
@@ -9,6 +10,7 @@ mod sandbox;
 mod tests;
 
 pub use hooks::HOOK_TIMEOUT_SECONDS_MAX;
+pub use models::{FALLBACKS_MAX, ModelSetting};
 pub use permissions::RULES_MAX;
 pub(crate) use rule::idle;
 pub use rule::rule_on_folder;
@@ -109,6 +111,10 @@ pub struct Layer {
     pub writable: Vec<Setting<PathBuf>>,
     /// Whether confined commands reach the network.
     pub network: Option<Setting<bool>>,
+    /// What is known of models, by their full names.
+    pub models: Vec<(String, Setting<ModelSetting>)>,
+    /// Who answers, in this order, when the model that was chosen cannot.
+    pub fallback: Option<Setting<Vec<String>>>,
     /// What a person should know of it.
     pub notes: Vec<Note>,
 }
@@ -131,6 +137,8 @@ impl Layer {
             confinement: None,
             writable: Vec::new(),
             network: None,
+            models: Vec::new(),
+            fallback: None,
             notes: Vec::new(),
         }
     }
@@ -189,6 +197,7 @@ impl Layer {
                     || self.confinement.as_ref().is_some_and(widens)
                     || self.network.as_ref().is_some_and(|network| network.value)
             }
+            Aspect::Models => !self.models.is_empty() || self.fallback.is_some(),
         };
         Aspect::ALL.into_iter().filter(asked).collect()
     }
@@ -252,6 +261,11 @@ impl Reading<'_> {
             && let Some(sandbox) = fields.table("sandbox")?
         {
             self.sandbox(sandbox)?;
+        }
+        if !self.is_foreign()
+            && let Some(models) = fields.take("models")?
+        {
+            self.models(models)?;
         }
         fields.finish(self.unknown())
     }

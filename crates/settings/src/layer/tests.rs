@@ -63,6 +63,13 @@ fn show(layer: &Layer) -> String {
     if let Some(Setting { value, source }) = &layer.network {
         writeln!(shown, "{source}: network {value}").unwrap();
     }
+    for (name, Setting { value, source }) in &layer.models {
+        let ModelSetting { window, output_max, prices } = value;
+        writeln!(shown, "{source}: {name} {window:?} {output_max:?} {prices:?}").unwrap();
+    }
+    if let Some(Setting { value, source }) = &layer.fallback {
+        writeln!(shown, "{source}: else {value:?}").unwrap();
+    }
     for Note { source, text } in &layer.notes {
         writeln!(shown, "{source}: note: {text}").unwrap();
     }
@@ -87,6 +94,73 @@ fn check_refused(place: Place, texts: &[&str], expected: Expect) {
         }
     }
     expected.assert_eq(&shown);
+}
+
+#[test]
+fn models_are_known_by_their_full_names() {
+    check(
+        Place::User,
+        r#"
+[models]
+fallback = ["openai/gpt-6.2-sol", "gpt-5.5"]
+[models."ollama/qwen3:8b"]
+window = 32_768
+[models."openai/gpt-next"]
+output_max = 64_000
+prices = { input = 1, output = 2.5, cache_read = 0.1 }
+long = { over = 200_000, input = 2.0, output = 1_0.5 }
+"#,
+        expect![[r#"
+            FILE:4: ollama/qwen3:8b Some(32768) None None
+            FILE:6: openai/gpt-next None Some(64000) Some(Prices { input: 1000, output: 2500, cache_write: 1000, cache_read: 100, long: Some(LongPrices { over: 200000, input: 2000, output: 10500, cache_write: 2000, cache_read: 2000 }) })
+            FILE:3: else ["openai/gpt-6.2-sol", "gpt-5.5"]
+        "#]],
+    );
+    check(Place::ProjectClaude, r#"{"models": {"fallback": 1}}"#, expect![""]);
+    let many = format!("[models]\nfallback = [{}]", "'a/b',".repeat(FALLBACKS_MAX + 1));
+    check_refused(
+        Place::Project,
+        &[
+            "models = 1",
+            "[models]\nfallback = 'a/b'",
+            "[models]\nfallback = [1]",
+            &many,
+            "[models.opus]\nwindow = 1",
+            "[models.'a/']\nwindow = 1",
+            "[models.'a/b']\nwindow = 0",
+            "[models.'a/b']\nwindow = 1_000_000_001",
+            "[models.'a/b']\nwindows = 5",
+            "[models.'a/b']\noutput_max = 0.5",
+            "[models.'a/b']\nprices = { input = 1 }",
+            "[models.'a/b']\nprices = { output = 1 }",
+            "[models.'a/b']\nprices = { input = -1, output = 1 }",
+            "[models.'a/b']\nprices = { input = nan, output = 1 }",
+            "[models.'a/b']\nprices = { input = 1, output = 1_000_001 }",
+            "[models.'a/b']\nprices = { input = 1, output = 1, cash = 1 }",
+            "[models.'a/b']\nlong = { over = 1, input = 1, output = 1 }",
+            "[models.'a/b']\nprices = { input = 1, output = 1 }\nlong = { input = 1, output = 1 }",
+        ],
+        expect![[r#"
+            FILE:1: `models` has to be a table, and is a number
+            FILE:2: `models.fallback` has to be a list, and is a text
+            FILE:2: `models.fallback` has to be a text, and is a number
+            FILE:2: `models.fallback` has more than 16 models
+            FILE:1: `models."opus"` is no model; write its full name, as in [models."openai/gpt-6.2-sol"], or `fallback` for a list of models
+            FILE:1: `models."a/"` is no model; write its full name, as in [models."openai/gpt-6.2-sol"], or `fallback` for a list of models
+            FILE:2: `models."a/b".window` has to be a number of tokens from 1 to 1000000000, and is a number
+            FILE:2: `models."a/b".window` has to be a number of tokens from 1 to 1000000000, and is a number
+            FILE:2: `models."a/b".windows` is no setting; did you mean `window`?
+            FILE:2: `models."a/b".output_max` has to be a number of tokens from 1 to 1000000000, and is a fraction
+            FILE:2: `models."a/b".prices.output` is missing; add it
+            FILE:2: `models."a/b".prices.input` is missing; add it
+            FILE:2: `models."a/b".prices.input` has to be dollars per million tokens, from 0 to 1000000, and is a number
+            FILE:2: `models."a/b".prices.input` has to be dollars per million tokens, from 0 to 1000000, and is a fraction
+            FILE:2: `models."a/b".prices.output` has to be dollars per million tokens, from 0 to 1000000, and is a number
+            FILE:2: `models."a/b".prices.cash` is no setting; there are input, output, cache_write, cache_read
+            FILE:1: `models."a/b".long` needs `prices` beside it
+            FILE:3: `models."a/b".long.over` is missing; add it
+        "#]],
+    );
 }
 
 #[test]

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use heeler_core::{Mode, Rule, RuleEffect};
 
 use crate::error::SettingsError;
-use crate::layer::{Confinement, Example, HookSetting, Layer, Note, Setting, rule_on_folder};
+use crate::layer::{
+    Confinement, Example, HookSetting, Layer, ModelSetting, Note, Setting, rule_on_folder,
+};
 use crate::source::{Aspect, Context, Source};
 
 /// What all settings say together.
@@ -37,6 +39,10 @@ pub struct Loaded {
     pub writable: Vec<Setting<PathBuf>>,
     /// Whether confined commands reach the network; `None` for the default.
     pub network: Option<Setting<bool>>,
+    /// What is known of models, by their full names.
+    pub models: BTreeMap<String, Setting<ModelSetting>>,
+    /// Who answers, in this order, when the model that was chosen cannot.
+    pub fallback: Option<Setting<Vec<String>>>,
     /// What a person should know.
     pub notes: Vec<Note>,
     /// Files of the repository that ask for more than they were trusted with.
@@ -140,6 +146,10 @@ impl Loaded {
             replace(&mut self.confinement, &layer.confinement);
             replace(&mut self.network, &layer.network);
             self.writable.extend(layer.writable.iter().cloned());
+        }
+        if trusts(Aspect::Models) {
+            self.models.extend(layer.models.iter().cloned());
+            replace(&mut self.fallback, &layer.fallback);
         }
         self.notes.extend(layer.notes);
     }

@@ -55,6 +55,10 @@ fn layer(place: Place, says: &[Aspect], trusted: &[Aspect]) -> Layer {
                 layer.confinement = Some(setting(Confinement::Off, place));
                 layer.network = Some(setting(true, place));
             }
+            Aspect::Models => {
+                layer.models.push(("a/b".into(), setting(ModelSetting::default(), place)));
+                layer.fallback = Some(setting(vec!["a/b".into()], place));
+            }
         }
     }
     layer
@@ -87,6 +91,8 @@ fn widened(loaded: &Loaded) -> Vec<(Aspect, &str)> {
     widened.extend(loaded.writable.iter().map(|one| (Aspect::Sandbox, &*one.source)));
     widened.extend(loaded.confinement.iter().map(|one| (Aspect::Sandbox, &*one.source)));
     widened.extend(loaded.network.iter().map(|one| (Aspect::Sandbox, &*one.source)));
+    widened.extend(loaded.models.values().map(|one| (Aspect::Models, &*one.source)));
+    widened.extend(loaded.fallback.iter().map(|one| (Aspect::Models, &*one.source)));
     widened
 }
 
@@ -135,7 +141,7 @@ proptest! {
                 Aspect::Mode | Aspect::Environment => {
                     prop_assert_eq!(found.first().copied(), sources.last().map(String::as_str));
                 }
-                Aspect::Sandbox => {
+                Aspect::Sandbox | Aspect::Models => {
                     prop_assert_eq!(found.last().copied(), sources.last().map(String::as_str));
                 }
             }

@@ -1,0 +1,118 @@
+//! The file of keys: each provider's row, for its owner's eyes only.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use heeler_providers::Secret;
+use heeler_settings::{FILE_BYTES_MAX, SettingsError, change_file};
+use serde::{Deserialize, Serialize};
+
+use crate::SetupError;
+
+const NAME: &str = "keys.toml";
+const HEAD: &str = "# Keys of `heeler login`. Keep this file to yourself: chmod 600.\n\n";
+/// What others may do with a file.
+const OTHERS: u32 = 0o077;
+
+/// The file, which need not be there.
+#[derive(Debug, Clone)]
+pub(super) struct KeyFile {
+    folder: PathBuf,
+    path: PathBuf,
+}
+
+/// Where a key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Row {
+    Keyring,
+    Key(Secret),
+}
+
+/// A row as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    keyring: bool,
+}
+
+impl KeyFile {
+    pub(super) fn in_folder(folder: PathBuf) -> Self {
+        Self { path: folder.join(NAME), folder }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn row(&self, provider: &str) -> Result<Option<Row>, SetupError> {
+        Ok(self.read()?.remove(provider).and_then(|row| match row {
+            Written { key: Some(key), .. } => Some(Row::Key(Secret::new(key))),
+            Written { keyring: true, .. } => Some(Row::Keyring),
+            Written { .. } => None,
+        }))
+    }
+
+    /// Changes one row; the others stay.
+    pub(super) fn change(&self, provider: &str, row: Option<Row>) -> Result<(), SetupError> {
+        // Nobody's keys are made safe by being read and written again.
+        self.read()?;
+        change_file(&self.folder, NAME, |text| {
+            let mut rows = parse(text).map_err(|why| SettingsError::of_file(&self.shown(), why))?;
+            match row {
+                None => drop(rows.remove(provider)),
+                Some(Row::Keyring) => {
+                    rows.insert(provider.to_owned(), Written { key: None, keyring: true });
+                }
+                Some(Row::Key(key)) => {
+                    let key = Some(key.expose().to_owned());
+                    rows.insert(provider.to_owned(), Written { key, keyring: false });
+                }
+            }
+            let rows = toml::to_string(&rows)
+                .map_err(|error| SettingsError::of_file(&self.shown(), error.to_string()))?;
+            Ok(Some(format!("{HEAD}{rows}")))
+        })
+        .map_err(SetupError::from)
+    }
+
+    fn read(&self) -> Result<BTreeMap<String, Written>, SetupError> {
+        let refused = |why: String| SetupError::new(format!("{}: {why}", self.shown()));
+        let unreadable = |error: std::io::Error| {
+            refused(format!("the keys cannot be read: {error}; make the file readable for you"))
+        };
+        let file = match File::open(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            file => file.map_err(unreadable)?,
+        };
+        let about = file.metadata().map_err(unreadable)?;
+        let mode = about.permissions().mode() & 0o777;
+        if mode & OTHERS != 0 {
+            return Err(refused(format!(
+                "others can use the keys in it (its mode is {mode:o}); run `chmod 600 {}`, and \
+                 replace the keys if anybody may have read them",
+                self.shown()
+            )));
+        }
+        let mut text = Vec::new();
+        file.take(FILE_BYTES_MAX).read_to_end(&mut text).map_err(unreadable)?;
+        parse(&text).map_err(refused)
+    }
+
+    fn shown(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+/// The rows of a text. Why they are none says nothing of what stands there: it may be a key.
+fn parse(text: &[u8]) -> Result<BTreeMap<String, Written>, String> {
+    let rows = std::str::from_utf8(text).ok().and_then(|text| toml::from_str(text).ok());
+    rows.ok_or_else(|| {
+        "the file is broken; remove it, and run `heeler login PROVIDER` again".to_owned()
+    })
+}

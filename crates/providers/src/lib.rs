@@ -19,6 +19,8 @@ mod input;
 mod json;
 pub mod models;
 mod named;
+pub mod openrouter;
+pub mod presets;
 pub mod responses;
 pub mod scripted;
 mod secret;

@@ -81,6 +81,11 @@ impl Extras {
         self.0.is_empty()
     }
 
+    /// Whether there is one of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// One object of all, under a name where one is given. What is too deep or too long to be kept
     /// is lost, and the answer is not.
     pub(super) fn raw(&self, name: Option<&str>) -> Option<RawJson> {

@@ -16,7 +16,7 @@ use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError
 
 use self::decode::Decoder;
 use self::encode::Encoder;
-pub use self::quirks::{CallIds, OutputLimit, Quirks, Reasoning, ReasoningBack, SystemRole};
+pub use self::quirks::{CallIds, OutputLimit, Quirks, Reasoning, SystemRole};
 pub use self::settings::{BASE_URL_DEFAULT, ChatSettings};
 use crate::dialect::{Decode, Dialect, Link};
 use crate::endpoint::{SettingsError, Vendor};

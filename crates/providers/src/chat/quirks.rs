@@ -22,14 +22,18 @@ pub struct Quirks {
     pub call_ids: CallIds,
     /// How a model is told to reason.
     pub reasoning: Reasoning,
-    /// With which messages their reasoning is sent back, as `reasoning_content`.
-    pub reasoning_back: ReasoningBack,
+    /// Whether reasoning is sent back with its message, as `reasoning_content`. A message that calls
+    /// and has none of this server's gets an empty one: it has to have one.
+    pub reasoning_back: bool,
     /// The members of an answer's message that are sent back with it, besides text and calls.
     pub members_back: Vec<String>,
     /// The members of a call that are sent back with it, besides its id, name and arguments.
     pub call_members_back: Vec<String>,
     /// Whether cache markers are sent; text that has one is then sent as a typed part.
     pub takes_markers: bool,
+    /// The models, by how their names begin, that cache only what they are asked to: requests to them
+    /// ask for all that was said.
+    pub asks_to_cache: Vec<String>,
     /// Whether tools are taken that the server runs itself.
     pub takes_provider_tools: bool,
     /// What every request has besides, an object; what a request says itself wins.
@@ -81,18 +85,6 @@ pub enum Reasoning {
     Switch,
 }
 
-/// With which messages their reasoning is sent back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReasoningBack {
-    /// With none.
-    Never,
-    /// With those that call.
-    WithCalls,
-    /// With all.
-    Always,
-}
-
 impl Default for Quirks {
     fn default() -> Self {
         Self {
@@ -102,10 +94,11 @@ impl Default for Quirks {
             asks_for_usage: true,
             call_ids: CallIds::AtMost40,
             reasoning: Reasoning::Effort,
-            reasoning_back: ReasoningBack::Never,
+            reasoning_back: false,
             members_back: Vec::new(),
             call_members_back: Vec::new(),
             takes_markers: false,
+            asks_to_cache: Vec::new(),
             takes_provider_tools: false,
             body: None,
         }

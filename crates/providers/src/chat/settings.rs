@@ -31,7 +31,7 @@ pub struct ChatSettings {
     pub idle_timeout: Duration,
     /// What it does in its own way.
     pub quirks: Quirks,
-    pub(super) vendor: Vendor,
+    pub(crate) vendor: Vendor,
 }
 
 impl ChatSettings {
@@ -60,20 +60,22 @@ impl ChatSettings {
             debug_assert!(Self::VARIABLES.contains(&name), "{name} is not listed");
             lookup(name)
         };
-        Self::from_variables_of(VENDOR, BASE_URL_DEFAULT, Quirks::default(), lookup)
+        let settings =
+            Self::from_variables_of(VENDOR, BASE_URL_DEFAULT, Quirks::default(), lookup)?;
+        if settings.key.is_none() {
+            return Err(SettingsError::missing_key(&VENDOR));
+        }
+        Ok(settings)
     }
 
-    /// As [`ChatSettings::from_variables`], of another server.
-    pub(super) fn from_variables_of(
+    /// As [`ChatSettings::from_variables`], of another server, with the key that is found or none.
+    pub(crate) fn from_variables_of(
         vendor: Vendor,
         base_url: &str,
         quirks: Quirks,
         lookup: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingsError> {
         let key = vendor.keys.iter().find_map(|name| value(&lookup, name)).map(Secret::new);
-        if key.is_none() && !vendor.keys.is_empty() {
-            return Err(SettingsError::missing_key(&vendor));
-        }
         let headers = value(&lookup, EXTRA_HEADERS).unwrap_or_default();
         let base_url = value(&lookup, vendor.base_url).unwrap_or_else(|| base_url.to_owned());
         let headers = parse_headers(&headers)?;

@@ -3,6 +3,7 @@
 mod registry;
 
 pub use registry::KnownProvider;
+pub(crate) use registry::made;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use heeler_core::Provider;
 
 use crate::anthropic::{Anthropic, AnthropicSettings};
 use crate::chat::{self, Chat, ChatSettings};
+use crate::presets::Preset;
 use crate::responses::{Responses, ResponsesSettings};
 
 /// The value of a variable, if it is set.
@@ -71,7 +72,7 @@ const OWN: [KnownProvider; 3] = [
 impl KnownProvider {
     /// Everybody there is, in the order they are listed.
     pub fn all() -> impl Iterator<Item = Self> {
-        OWN.into_iter()
+        OWN.into_iter().chain(Preset::all().iter().map(Preset::known))
     }
 
     /// The provider of this name.

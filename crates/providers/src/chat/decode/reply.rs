@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use heeler_core::{Block, ModelEvent, Opaque, ProviderItem, Reply, StopReason, Thinking};
 
 use super::super::extras::{CALL_MEMBER, REASONING_MEMBER};
-use super::super::quirks::ReasoningBack;
 use super::calls::End;
 use super::{Answer, EXTRAS, REFUSAL, TEXT, THINKING, finish, place};
 
@@ -23,7 +22,7 @@ impl Answer {
             let end = if is_cut && nth == last { End::Cut } else { End::Stopped };
             finish(at, call, end, out);
         }
-        if self.quirks.reasoning_back != ReasoningBack::Never && !self.thinking.text.is_empty() {
+        if self.quirks.reasoning_back && !self.thinking.text.is_empty() {
             let text = serde_json::Value::from(self.thinking.text.as_str()).to_string();
             self.reasoning.add(REASONING_MEMBER, &text);
         }

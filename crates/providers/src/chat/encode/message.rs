@@ -7,7 +7,6 @@ use heeler_core::{
 
 use super::super::Quirks;
 use super::super::extras::{CALL_MEMBER, Extras, REASONING_MEMBER};
-use super::super::quirks::ReasoningBack;
 use super::{call_id, marker};
 use crate::json::string;
 
@@ -196,7 +195,7 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
     let text: String = texts().map(|text| text.text.as_str()).collect();
     let cache = texts().filter_map(|text| text.cache).next_back();
     let has_calls = blocks.iter().any(|block| block.as_tool_use().is_some());
-    let extras = extras(blocks, has_calls, quirks);
+    let extras = extras(blocks, quirks);
     if text.trim().is_empty() && !has_calls && extras.is_empty() {
         return;
     }
@@ -206,6 +205,9 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
         _ => content(out, &text, marker(cache, quirks)),
     }
     extras.write_members(out);
+    if has_calls && quirks.reasoning_back && !extras.has(REASONING_MEMBER) {
+        out.extend_from_slice(br#","reasoning_content":"""#);
+    }
     let mut separator: &[u8] = br#","tool_calls":["#;
     for (index, block) in blocks.iter().enumerate() {
         if let Block::ToolUse(call) = block {
@@ -218,13 +220,9 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
 }
 
 /// The members that go back with the message, of all its items of this dialect.
-fn extras(blocks: &[Block], has_calls: bool, quirks: &Quirks) -> Extras {
+fn extras(blocks: &[Block], quirks: &Quirks) -> Extras {
     let is_back = |member: &str| match member {
-        REASONING_MEMBER => match quirks.reasoning_back {
-            ReasoningBack::Never => false,
-            ReasoningBack::WithCalls => has_calls,
-            ReasoningBack::Always => true,
-        },
+        REASONING_MEMBER => quirks.reasoning_back,
         member => quirks.members_back.iter().any(|back| back == member),
     };
     let mut all = Extras::default();

@@ -62,6 +62,8 @@ fn fields(request: &ModelRequest, quirks: &Quirks) -> Map<String, Value> {
         set("tool_choice", tool_choice(parameters));
         set("parallel_tool_calls", parameters.parallel_calls.map(Value::from));
     }
+    let caches = quirks.asks_to_cache.iter().any(|begin| request.model.starts_with(begin));
+    set("cache_control", caches.then(|| json!({"type": "ephemeral"})));
     set("stream", Some(json!(true)));
     set("stream_options", quirks.asks_for_usage.then(|| json!({"include_usage": true})));
     fields

@@ -1,11 +1,10 @@
 //! What others make of the format: reasoning, usage, failures, comments.
 
-use super::super::super::quirks::ReasoningBack;
 use super::*;
 
 #[test]
 fn reasoning_comes_under_three_names() {
-    let deepseek = Quirks { reasoning_back: ReasoningBack::WithCalls, ..Quirks::default() };
+    let deepseek = Quirks { reasoning_back: true, ..Quirks::default() };
     check_with(
         &deepseek,
         &stream(&[

@@ -10,7 +10,7 @@ use heeler_core::{
     Thinking, ThinkingSettings, ToolChoice, ToolResult, ToolUse,
 };
 
-use super::super::quirks::{CallIds, OutputLimit, Quirks, Reasoning, ReasoningBack, SystemRole};
+use super::super::quirks::{CallIds, OutputLimit, Quirks, Reasoning, SystemRole};
 use super::*;
 
 #[test]
@@ -146,7 +146,7 @@ fn what_the_model_said() {
           "tool_calls":[{"id":"a","type":"function","function":{"name":"read_it_","arguments":"{\"path\": \"é\"}"}},{"id":"bad","type":"function","function":{"name":"read","arguments":"{}"}}]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
     let back = Quirks {
-        reasoning_back: ReasoningBack::WithCalls,
+        reasoning_back: true,
         members_back: vec!["annotations".into()],
         call_members_back: vec!["extra_content".into()],
         call_ids: CallIds::Nine,
@@ -161,6 +161,28 @@ fn what_the_model_said() {
         {"role":"assistant","content":"Let me.","annotations":[1],"reasoning_content":"r",
           "tool_calls":[{"id":"couTNVW1B","type":"function","function":{"name":"read_it_","arguments":"{\"path\": \"é\"}"},"extra_content":{"s": 1.50}},{"id":"infPdxhDb","type":"function","function":{"name":"read","arguments":"{}"}}]},
         {"role":"assistant","content":"","annotations":[1]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+}
+
+#[test]
+fn a_call_without_reasoning_of_this_server_has_an_empty_one_where_it_must() {
+    let quirks = Quirks { dialect: "back", reasoning_back: true, ..Quirks::default() };
+    let elsewhere = Thinking { signature: "of another".into(), ..Thinking::default() };
+    let messages = vec![
+        Message::assistant("no call"),
+        Message {
+            role: Role::Assistant,
+            blocks: vec![Block::Thinking(elsewhere), call("a", "read", "{}")],
+        },
+    ];
+    check_with(
+        &quirks,
+        &request(messages),
+        expect![[r#"
+        {"model":"gpt-test","messages":[
+        {"role":"assistant","content":"no call"},
+        {"role":"assistant","content":null,"reasoning_content":"",
+          "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
 }
 

@@ -53,12 +53,14 @@ pub enum Client {
 }
 
 impl Client {
-    /// The same client as heeler's.
+    /// The same client as heeler's, ready for TLS.
     ///
     /// # Errors
-    /// When it cannot be built.
-    pub fn own() -> Result<Self> {
-        Ok(Self::Own(heeler_http::Client::new(Options::default())?))
+    /// When no certificates can be had.
+    pub async fn own() -> Result<Self> {
+        let client = heeler_http::Client::new(Options::default());
+        client.prepare().await?;
+        Ok(Self::Own(client))
     }
 
     /// The client that most programs would take.

@@ -21,7 +21,7 @@ fn main() -> Result<()> {
         ["--version"] => println!("bare-loop"),
         [kind @ ("--sessions" | "--sessions-over-reqwest"), n] => {
             let client = match *kind {
-                "--sessions" => Client::own()?,
+                "--sessions" => runtime.block_on(Client::own())?,
                 _ => Client::reqwest()?,
             };
             let sessions = (0..n.parse::<usize>()?).map(|_| run(&client, "go", None, &[]));
@@ -29,7 +29,9 @@ fn main() -> Result<()> {
         }
         [prompt, journal, wrapper @ ..] => {
             let file = File::create(journal).with_context(|| format!("making {journal}"))?;
-            runtime.block_on(async { run(&Client::own()?, prompt, Some(file), wrapper).await })?;
+            runtime.block_on(async {
+                run(&Client::own().await?, prompt, Some(file), wrapper).await
+            })?;
         }
         _ => bail!("usage: bare-loop PROMPT JOURNAL [PROGRAM...]"),
     }

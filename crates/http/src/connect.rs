@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::Uri;
 use http::header::{HeaderMap, HeaderValue, USER_AGENT};
-use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
@@ -13,6 +13,7 @@ use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
 use rustls_platform_verifier::Verifier;
+use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
 use tower_service::Service as _;
 
@@ -26,16 +27,20 @@ const PROTOCOL: &[u8] = b"http/1.1";
 
 pub(crate) struct Connector {
     tcp: HttpConnector,
-    tls: Arc<ClientConfig>,
-    /// For proxies that are reached through TLS themselves.
-    tls_to_proxy: Arc<ClientConfig>,
+    tls: OnceCell<Tls>,
     proxies: Matcher,
     user_agent: Option<HeaderValue>,
 }
 
+/// With whom the system's certificates vouch for.
+struct Tls {
+    to_server: Arc<ClientConfig>,
+    /// For proxies that are reached through TLS themselves.
+    to_proxy: Arc<ClientConfig>,
+}
+
 impl Connector {
-    /// Reads the system's certificates.
-    pub(crate) fn new(options: &Options, proxies: Matcher) -> Result<Self, Problem> {
+    pub(crate) fn new(options: &Options, proxies: Matcher) -> Self {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -45,46 +50,48 @@ impl Connector {
         tcp.set_keepalive_retries(Some(options.keepalive_retries));
         #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
         tcp.set_tcp_user_timeout(Some(options.unacknowledged_max));
-        let tls = tls().map_err(Problem::Tls)?;
-        let tls_to_proxy = Arc::new(tls.clone());
-        let mut tls = tls;
-        tls.alpn_protocols = vec![PROTOCOL.to_vec()];
-        Ok(Self {
-            tcp,
-            tls: Arc::new(tls),
-            tls_to_proxy,
-            proxies,
-            user_agent: HeaderValue::try_from(&options.user_agent).ok(),
-        })
+        let (tls, user_agent) = (OnceCell::new(), HeaderValue::try_from(&options.user_agent).ok());
+        Self { tcp, tls, proxies, user_agent }
+    }
+
+    /// Reads the system's certificates unless that is done. It takes milliseconds and many files, so
+    /// another thread does; whoever asks in the meantime waits here instead of in one of its own.
+    pub(crate) async fn prepare(&self) -> Result<(), Problem> {
+        self.tls().await.map(|_| ())
     }
 
     pub(crate) async fn connect(&self, uri: &Uri) -> Result<Connection, Problem> {
         let Some(proxy) = self.proxies.intercept(uri) else {
-            return self.straight(uri, &self.tls, None).await;
+            return self.straight(uri, |tls| &tls.to_server, None).await;
         };
-        if uri.scheme_str() == Some("https") {
+        if is_https(uri) {
             return self.through(&proxy, uri).await;
         }
         let authorization = proxy.basic_auth().cloned();
-        self.straight(proxy.uri(), &self.tls_to_proxy, Some(Proxy { authorization })).await
+        self.straight(proxy.uri(), |tls| &tls.to_proxy, Some(Proxy { authorization })).await
     }
 
     async fn straight(
         &self,
         uri: &Uri,
-        tls: &Arc<ClientConfig>,
+        choose: impl Fn(&Tls) -> &Arc<ClientConfig>,
         proxy: Option<Proxy>,
     ) -> Result<Connection, Problem> {
-        let mut connector = HttpsConnector::from((self.tcp.clone(), Arc::clone(tls)));
-        match connector.call(uri.clone()).await.map_err(Problem::Connect)? {
-            MaybeHttpsStream::Http(stream) => Ok(Connection::new(stream.into_inner(), proxy)),
-            MaybeHttpsStream::Https(stream) => Ok(Connection::new(stream.into_inner(), proxy)),
+        let mut tcp = self.tcp.clone();
+        if !is_https(uri) {
+            let stream = tcp.call(uri.clone()).await;
+            let stream = stream.map_err(|error| Problem::Connect(error.into()))?;
+            return Ok(Connection::new(stream.into_inner(), proxy));
         }
+        let tls = Arc::clone(choose(self.tls().await?));
+        let stream = HttpsConnector::from((tcp, tls)).call(uri.clone()).await;
+        Ok(Connection::new(TokioIo::new(stream.map_err(Problem::Connect)?), proxy))
     }
 
     /// Through a proxy that sees nothing but the server's name.
     async fn through(&self, proxy: &Intercept, uri: &Uri) -> Result<Connection, Problem> {
-        let inner = HttpsConnector::from((self.tcp.clone(), Arc::clone(&self.tls_to_proxy)));
+        let tls = self.tls().await?;
+        let inner = HttpsConnector::from((self.tcp.clone(), Arc::clone(&tls.to_proxy)));
         let mut tunnel = Tunnel::new(proxy.uri().clone(), inner);
         if let Some(authorization) = proxy.basic_auth() {
             tunnel = tunnel.with_auth(authorization.clone());
@@ -96,22 +103,37 @@ impl Connector {
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let name =
             ServerName::try_from(host.to_owned()).map_err(|error| connected(error.into()))?;
-        let tls = TlsConnector::from(Arc::clone(&self.tls));
+        let tls = TlsConnector::from(Arc::clone(&tls.to_server));
         let stream = tls.connect(name, TokioIo::new(stream)).await;
         Ok(Connection::new(stream.map_err(|error| connected(error.into()))?, None))
     }
+
+    async fn tls(&self) -> Result<&Tls, Problem> {
+        let building = || async {
+            let built = tokio::task::spawn_blocking(tls).await;
+            let gone = |error: tokio::task::JoinError| rustls::Error::General(error.to_string());
+            built.unwrap_or_else(|error| Err(gone(error))).map_err(Problem::Tls)
+        };
+        // A failure is not kept: it may be of a runtime that ended, or of what has been put right.
+        self.tls.get_or_try_init(building).await
+    }
 }
 
-/// TLS with whom the system's certificates vouch for.
-fn tls() -> Result<ClientConfig, rustls::Error> {
+fn is_https(uri: &Uri) -> bool {
+    uri.scheme_str() == Some("https")
+}
+
+fn tls() -> Result<Tls, rustls::Error> {
     // What a program has chosen stays.
     let provider = CryptoProvider::get_default().cloned();
     let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
     let verifier = Arc::new(Verifier::new(Arc::clone(&provider))?);
-    let config = ClientConfig::builder_with_provider(provider)
+    let to_proxy = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
-    Ok(config)
+    let mut to_server = to_proxy.clone();
+    to_server.alpn_protocols = vec![PROTOCOL.to_vec()];
+    Ok(Tls { to_server: Arc::new(to_server), to_proxy: Arc::new(to_proxy) })
 }

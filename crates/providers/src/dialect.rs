@@ -64,7 +64,7 @@ pub(crate) struct Link<D> {
     dialect: D,
     target: Arc<Target>,
     secrets: Vec<Secret>,
-    transport: Arc<Transport>,
+    transport: Transport,
 }
 
 impl<D: Dialect> Link<D> {
@@ -75,7 +75,7 @@ impl<D: Dialect> Link<D> {
         secrets: Vec<Secret>,
         idle_timeout: Duration,
     ) -> Arc<Self> {
-        let transport = Arc::new(Transport::new(idle_timeout));
+        let transport = Transport::new(idle_timeout);
         Arc::new(Self { dialect, target: Arc::new(target), secrets, transport })
     }
 
@@ -87,7 +87,7 @@ impl<D: Dialect> Link<D> {
 
     /// As [`heeler_core::Provider::prewarm`].
     pub(crate) fn prewarm(&self) {
-        Arc::clone(&self.transport).prewarm(Arc::clone(&self.target));
+        self.transport.prewarm(Arc::clone(&self.target));
     }
 
     async fn send(
@@ -95,7 +95,7 @@ impl<D: Dialect> Link<D> {
         request: &ModelRequest,
     ) -> Result<Box<Reading<D>>, ProviderError> {
         let chunks = self.dialect.encode(request)?;
-        let sent = Arc::clone(&self.transport).post(&self.target, chunks);
+        let sent = self.transport.post(&self.target, chunks);
         let answer = sent.await.map_err(|failure| self.explain(failure))?;
         let decoder = self.dialect.decoder(request);
         let ready = VecDeque::new();

@@ -61,19 +61,25 @@ struct Inner {
 }
 
 impl Client {
-    /// A client that knows the system's certificates and the proxies that the environment names.
-    /// It takes milliseconds and reads files.
-    ///
-    /// # Errors
-    /// When no certificates can be had.
-    pub fn new(options: Options) -> Result<Self, Error> {
+    /// A client that knows the proxies that the environment names. The system's certificates are
+    /// read when TLS is first needed, or by [`Client::prepare`].
+    #[must_use]
+    pub fn new(options: Options) -> Self {
         Self::with_proxies(options, Matcher::from_env())
     }
 
-    fn with_proxies(options: Options, proxies: Matcher) -> Result<Self, Error> {
-        let connector = Connector::new(&options, proxies)?;
+    fn with_proxies(options: Options, proxies: Matcher) -> Self {
+        let connector = Connector::new(&options, proxies);
         let (pool, warming) = (Arc::default(), RwLock::default());
-        Ok(Self { inner: Arc::new(Inner { options, connector, pool, warming }) })
+        Self { inner: Arc::new(Inner { options, connector, pool, warming }) }
+    }
+
+    /// Reads the system's certificates, in another thread, unless that is done.
+    ///
+    /// # Errors
+    /// When no certificates can be had.
+    pub async fn prepare(&self) -> Result<(), Error> {
+        Ok(self.inner.connector.prepare().await?)
     }
 
     /// Posts the chunks as one body, and waits for the head of the answer, however long that takes.

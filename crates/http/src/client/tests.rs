@@ -1,5 +1,7 @@
 //! Whole requests, against servers and proxies that answer with bytes.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use expect_test::{Expect, expect};
 use http::HeaderMap;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -44,7 +46,7 @@ async fn read(stream: &mut TcpStream) -> Result<String, ()> {
 
 fn client(proxies: Matcher) -> Client {
     let options = Options { user_agent: "heeler/test".into(), ..Options::default() };
-    Client::with_proxies(options, proxies).unwrap()
+    Client::with_proxies(options, proxies)
 }
 
 fn straight() -> Client {
@@ -231,4 +233,27 @@ async fn connecting_has_a_limit() {
     let address = listener.local_addr().unwrap();
     let seen = ask(&straight(), &format!("https://{address}"), "1").await;
     assert_eq!(seen, "connecting took longer than 30 s");
+}
+
+#[test]
+fn a_thousand_that_prepare_at_once_take_one_thread() {
+    let threads = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&threads);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .on_thread_start(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+        })
+        .build()
+        .unwrap();
+    let client = runtime.block_on(async { straight() });
+    let prepared = (0..1000).map(|_| {
+        let client = client.clone();
+        async move { client.prepare().await.unwrap() }
+    });
+    let tasks: Vec<_> = prepared.map(|prepared| runtime.spawn(prepared)).collect();
+    for task in tasks {
+        runtime.block_on(task).unwrap();
+    }
+    assert_eq!(threads.load(Ordering::SeqCst), 1);
 }

@@ -14,7 +14,6 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use heeler_core::{ProviderError, ProviderErrorKind};
 use heeler_http::{Client, Head, Options, Target};
-use tokio::sync::OnceCell;
 
 use patience::Patience;
 
@@ -30,10 +29,10 @@ const END_PATIENCE: Duration = Duration::from_millis(5);
 /// How long the end of an answer is waited for in the background.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Sends requests. The TLS client is built with the first one, or by [`Transport::prewarm`].
+/// Sends requests. TLS is set up with the first one that needs it, or by [`Transport::prewarm`].
 #[derive(Debug)]
 pub(crate) struct Transport {
-    client: OnceCell<Client>,
+    client: Client,
     idle_timeout: Duration,
 }
 
@@ -63,17 +62,16 @@ pub(crate) enum Failure {
 impl Transport {
     /// A transport that gives up when nothing arrives for `idle_timeout`.
     pub(crate) fn new(idle_timeout: Duration) -> Self {
-        Self { client: OnceCell::new(), idle_timeout }
+        Self { client: Client::new(Options::default()), idle_timeout }
     }
 
     /// Posts the chunks as one body and waits for the answer to begin.
     pub(crate) async fn post(
-        self: Arc<Self>,
+        &self,
         target: &Arc<Target>,
         chunks: Vec<Bytes>,
     ) -> Result<Answer, Failure> {
-        let client = Arc::clone(&self).client().await.map_err(Failure::Unreachable)?;
-        let sent = tokio::time::timeout(self.idle_timeout, client.post(target, chunks)).await;
+        let sent = tokio::time::timeout(self.idle_timeout, self.client.post(target, chunks)).await;
         let answer = match sent {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(target, &error))),
@@ -90,31 +88,17 @@ impl Transport {
         Err(Failure::Refused(Refusal { head, body, retry_after }))
     }
 
-    /// Builds the client and, where a TLS handshake is worth it, opens a connection for the first
-    /// request. Outside a runtime it does nothing.
-    pub(crate) fn prewarm(self: Arc<Self>, target: Arc<Target>) {
+    /// Sets TLS up and, where a handshake is worth it, opens a connection for the first request.
+    /// Outside a runtime it does nothing.
+    pub(crate) fn prewarm(&self, target: Arc<Target>) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let client = self.client.clone();
         runtime.spawn(async move {
-            let Ok(client) = self.client().await else { return };
-            if target.origin().starts_with("https:") {
-                // The first request meets the same failure, and tells it.
+            // The first request meets the same failure, and tells it.
+            if client.prepare().await.is_ok() && target.origin().starts_with("https:") {
                 let _ = client.warm(&target).await;
             }
         });
-    }
-
-    /// The client. Building it takes milliseconds and reads files, so another thread does; whoever
-    /// asks in the meantime waits here instead of in a thread of its own.
-    async fn client(self: Arc<Self>) -> Result<Client, ProviderError> {
-        let building = || async {
-            let built = tokio::task::spawn_blocking(build).await;
-            built.unwrap_or_else(|error| Err(error.to_string()))
-        };
-        // A failure is not kept: it may be of a runtime that ended, or of what has been put right.
-        let built = self.client.get_or_try_init(building).await;
-        built.cloned().map_err(|error| {
-            network(format!("the HTTP client could not be set up: {error}. Check proxy settings"))
-        })
     }
 }
 
@@ -174,10 +158,6 @@ impl Answer {
     }
 }
 
-fn build() -> Result<Client, String> {
-    Client::new(Options::default()).map_err(|error| root_cause(&error))
-}
-
 /// The server's time, which its dates are meant in; ours when it tells none.
 fn now(head: &Head) -> SystemTime {
     let date = head.header("date");
@@ -209,29 +189,4 @@ fn root_cause(error: &dyn Error) -> String {
         cause = source;
     }
     cause.to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-
-    #[test]
-    fn a_thousand_that_ask_at_once_take_one_thread() {
-        let threads = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&threads);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .on_thread_start(move || {
-                counted.fetch_add(1, Ordering::SeqCst);
-            })
-            .build()
-            .unwrap();
-        let transport = Arc::new(Transport::new(Duration::from_secs(1)));
-        let asked = (0..1000).map(|_| Arc::clone(&transport).client());
-        let clients = runtime.block_on(futures::future::join_all(asked));
-        assert!(clients.iter().all(Result::is_ok));
-        assert_eq!(threads.load(Ordering::SeqCst), 1);
-    }
 }

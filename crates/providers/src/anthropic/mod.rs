@@ -4,6 +4,7 @@ mod decode;
 mod encode;
 mod error;
 mod settings;
+pub mod tools;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -2,9 +2,12 @@
 //! anywhere, in any pieces; the same failures; the vendors' own libraries as judges.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::disallowed_methods, reason = "Python is started from outside")]
 
 mod answers;
 mod faults;
+mod oracle;
+mod requests;
 mod scenario;
 #[path = "../anthropic/server.rs"]
 #[expect(dead_code, reason = "others look at requests, too")]

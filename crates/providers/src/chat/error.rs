@@ -51,6 +51,7 @@ const NAMED: [(ProviderErrorKind, &[&str]); 6] = [
         &[
             "overloaded_error",
             "server_overloaded",
+            "server_is_overloaded",
             // Moonshot
             "engine_overloaded_error",
             // Gemini

@@ -128,7 +128,8 @@ async fn answers_that_end_in_the_middle() {
             closed: Format
             silent: Network
             overloaded (anthropic): Overloaded
-            overloaded (openai-chat): Server
+            overloaded (openai-chat): Overloaded
+            overloaded (openrouter): Server
             overloaded (openai-responses): Overloaded
             garbage: Format
         "#]],

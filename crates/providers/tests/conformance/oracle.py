@@ -51,6 +51,7 @@ def read_responses(url):
 READERS = {
     "anthropic": read_anthropic,
     "openai-chat": read_chat,
+    "openrouter": read_chat,
     "openai-responses": read_responses,
 }
 REQUESTS = {

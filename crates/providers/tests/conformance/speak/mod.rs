@@ -3,6 +3,7 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod chat;
+pub(crate) mod openrouter;
 pub(crate) mod responses;
 
 use std::sync::Arc;
@@ -28,7 +29,8 @@ pub(crate) struct Dialect {
     pub(crate) unknown: &'static str,
 }
 
-pub(crate) const DIALECTS: [Dialect; 3] = [anthropic::DIALECT, chat::DIALECT, responses::DIALECT];
+pub(crate) const DIALECTS: [Dialect; 4] =
+    [anthropic::DIALECT, chat::DIALECT, openrouter::DIALECT, responses::DIALECT];
 
 /// A text in pieces as a model writes it, a few characters each.
 fn pieces(text: &str) -> Vec<String> {

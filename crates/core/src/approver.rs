@@ -11,6 +11,28 @@ use crate::{BoxFuture, Decision, OpenPermission, PermissionReason};
 /// through the session first wins, and the future is dropped. `None`, a panic, or an approver that
 /// is gone count as a denial. A decision that cannot be used, such as an edited input that does not
 /// fit its tool, is given back: it is asked again with the objection, a few times.
+///
+/// ```
+/// use heeler_core::{Approver, BoxFuture, Decision, OpenPermission};
+///
+/// /// Lets look, and nothing else.
+/// struct OnlyLooks;
+///
+/// impl Approver for OnlyLooks {
+///     fn decide(&self, request: OpenPermission) -> BoxFuture<Option<Decision>> {
+///         let looks = matches!(request.tool.as_str(), "Read" | "Grep" | "Glob" | "LS");
+///         let decision = match looks {
+///             true => Decision::Once,
+///             false => Decision::Deny { reason: Some("look, do not touch".into()) },
+///         };
+///         Box::pin(async move { Some(decision) })
+///     }
+///
+///     fn name(&self) -> &str {
+///         "only-looks"
+///     }
+/// }
+/// ```
 pub trait Approver: Send + Sync + 'static {
     /// Decides about one request.
     fn decide(&self, request: OpenPermission) -> BoxFuture<Option<Decision>>;

@@ -75,7 +75,7 @@ pub enum Event {
     TextDelta {
         /// The block's index in the reply.
         block: u32,
-        /// Characters of the block before this, in bytes.
+        /// Bytes of the block before this.
         offset: u64,
         /// The new text.
         text: String,
@@ -98,7 +98,8 @@ pub enum Event {
         /// The new part of the JSON text.
         text: String,
     },
-    /// An attempt failed; what it showed is discarded. Another follows at `retry_at`, if any.
+    /// An attempt failed; what it showed is discarded. Another follows after `wait_millis`, if there
+    /// is to be one.
     Retry {
         /// The failed attempt.
         attempt: u32,

@@ -236,7 +236,7 @@ pub enum Decision {
     Once,
     /// This call runs, and a rule allows its like for the rest of the session.
     Session {
-        /// The rule, as text; checked when it is read.
+        /// The rule, such as [`OpenPermission::offer`](crate::OpenPermission::offer).
         rule: Rule,
     },
     /// As `Session`, and the rule is saved for later sessions by whoever owns the settings.

@@ -14,6 +14,29 @@ use crate::{Block, Parameters, ProviderItem, RequestMessages, StopReason, ToolDe
 /// The driver calls it once per attempt and decides itself about retries; an implementation never
 /// retries, sleeps or caches replies. It may assume that the messages are valid: every call has
 /// its result in the next message, nothing is empty, neighbours differ in role.
+///
+/// ```
+/// use futures::{StreamExt, stream};
+/// use heeler_core::{
+///     Block, EventStream, ModelEvent, ModelRequest, Provider, Reply, StopReason, Usage,
+/// };
+///
+/// /// Says the last thing it heard.
+/// struct Parrot;
+///
+/// impl Provider for Parrot {
+///     fn stream(&self, request: ModelRequest) -> EventStream {
+///         let said = request.messages.last().map(|last| last.message.text()).unwrap_or_default();
+///         let reply = Reply {
+///             blocks: vec![Block::text(said)],
+///             stop: StopReason::EndTurn,
+///             usage: Usage::default(),
+///             provider_id: None,
+///         };
+///         stream::iter([Ok(ModelEvent::Finished(reply))]).boxed()
+///     }
+/// }
+/// ```
 pub trait Provider: Send + Sync + 'static {
     /// Sends the request and streams the answer.
     ///

@@ -16,6 +16,15 @@ pub const RAW_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// It serialises as a JSON *string*. That costs a few escapes in the journal and buys a type that
 /// can be read back inside any serde representation, which `serde_json::value::RawValue` cannot.
 /// Dialects write [`RawJson::get`] verbatim.
+///
+/// ```
+/// use heeler_core::RawJson;
+///
+/// let input = RawJson::parse(r#" {"path": "a.txt","n":1.50} "#)?;
+/// assert_eq!(input.get(), r#"{"path": "a.txt","n":1.50}"#);
+/// assert_eq!(input.value()["path"], "a.txt");
+/// # Ok::<(), heeler_core::RawJsonError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RawJson(Arc<str>);
 

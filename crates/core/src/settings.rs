@@ -37,6 +37,7 @@ pub struct ModelSettings {
 }
 
 impl Default for ModelSettings {
+    /// A model of which nothing is known: 8,192 tokens a reply.
     fn default() -> Self {
         Self {
             name: String::new(),
@@ -48,14 +49,25 @@ impl Default for ModelSettings {
     }
 }
 
-/// Wire parameters, each left out when `None`.
+/// What is sent with each request beside the conversation; what is `None` or empty is left out, and
+/// the provider decides.
+///
+/// ```
+/// use heeler_core::{Parameters, ThinkingSettings};
+///
+/// let parameters = Parameters {
+///     thinking: Some(ThinkingSettings::Budget(10_000)),
+///     stop: vec!["END".into()],
+///     ..Parameters::default()
+/// };
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Parameters {
-    /// Randomness.
+    /// Randomness, from 0; some providers take at most 1, some 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Nucleus sampling.
+    /// Nucleus sampling: only the likeliest words that come to this share together, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
     /// Texts that end a reply.
@@ -104,6 +116,14 @@ pub enum ToolChoice {
 }
 
 /// When a turn ends whatever the model wants; 0 means no limit.
+///
+/// ```
+/// use heeler_core::Limits;
+///
+/// // Half a dollar, two minutes, and 50 model calls, since nothing is said of these.
+/// let limits = Limits { cost: 500_000_000, wall_millis: 120_000, ..Limits::default() };
+/// assert_eq!(limits.rounds, 50);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
@@ -115,7 +135,7 @@ pub struct Limits {
     pub tokens: u64,
     /// Money of a turn, in billionths of a dollar.
     pub cost: u64,
-    /// Milliseconds a turn may take while an incarnation lives.
+    /// Milliseconds a turn may take; the time in which no process has its session open is not counted.
     pub wall_millis: u64,
     /// Identical failing calls in a row after which somebody is asked, or the turn ends. The model
     /// is told two calls earlier.
@@ -150,6 +170,7 @@ pub struct EstimateSettings {
 }
 
 impl Default for EstimateSettings {
+    /// Four characters a token, and the window's own limit.
     fn default() -> Self {
         Self { chars_per_token: 4, context_limit: None }
     }
@@ -161,11 +182,12 @@ impl Default for EstimateSettings {
 pub struct CompactionSettings {
     /// Whether a request that would not fit is preceded by a compaction.
     pub automatic: bool,
-    /// How many messages stay as they are.
+    /// How many of the newest messages stay as they are.
     pub keep_tail: u32,
 }
 
 impl Default for CompactionSettings {
+    /// Automatic; eight messages stay.
     fn default() -> Self {
         Self { automatic: true, keep_tail: 8 }
     }

@@ -203,6 +203,13 @@ pub struct StateChange {
 }
 
 /// What a call gives.
+///
+/// ```
+/// use heeler_core::ToolOutput;
+///
+/// let output = ToolOutput { for_user: "3 files".into(), ..ToolOutput::text("a.rs\nb.rs\nc.rs") };
+/// assert!(!output.is_error && output.text_content().contains("b.rs"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolOutput {

@@ -12,6 +12,44 @@ use crate::{
 
 /// A tool whose input is a Rust type. The schema is derived from it; its doc comments are the
 /// model's words for each field.
+///
+/// ```
+/// use std::sync::Arc;
+/// use heeler_core::{BoxFuture, Facts, ToolContext, ToolError, ToolOutput, TypedTool};
+///
+/// struct Shout;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Words {
+///     /// What to shout.
+///     text: String,
+/// }
+///
+/// impl TypedTool for Shout {
+///     type Input = Words;
+///
+///     fn name(&self) -> &str {
+///         "shout"
+///     }
+///
+///     fn description(&self) -> &str {
+///         "Says a text loudly"
+///     }
+///
+///     fn facts(&self, _: &Words, _: &str) -> Facts {
+///         // It touches nothing outside of the process, so twice is as good as once.
+///         Facts { replay_safe: true, ..Facts::default() }
+///     }
+///
+///     fn call(
+///         self: Arc<Self>,
+///         _: ToolContext,
+///         words: Words,
+///     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+///         Box::pin(async move { Ok(ToolOutput::text(words.text.to_uppercase())) })
+///     }
+/// }
+/// ```
 pub trait TypedTool: Send + Sync + 'static {
     /// The input, an object.
     type Input: DeserializeOwned + JsonSchema + Send + 'static;

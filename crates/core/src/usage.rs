@@ -49,6 +49,14 @@ impl AddAssign for Usage {
 }
 
 /// Money in billionths of a US dollar, so that sums are exact.
+///
+/// ```
+/// use heeler_core::Cost;
+///
+/// let mut cost = Cost::from_dollars(0.25);
+/// cost += Cost(1_000_000);
+/// assert_eq!((cost.dollars(), cost.to_string().as_str()), (0.251, "$0.2510"));
+/// ```
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

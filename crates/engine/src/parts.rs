@@ -11,7 +11,7 @@ use heeler_turn::retry;
 
 use crate::{OsEntropy, SystemClock, Toolset};
 
-/// What a session is made of; cheap to clone.
+/// What a session is made of; cheap to clone. `docs/guide/engine.md` shows them in use.
 #[derive(Clone)]
 pub struct Parts {
     /// Answers model requests.
@@ -20,12 +20,13 @@ pub struct Parts {
     pub tools: Toolset,
     /// Gives what the model can call before each request, in place of `tools`; must return at once.
     pub tool_source: Option<Arc<dyn Fn() -> Toolset + Send + Sync>>,
-    /// How far these reach, whoever lets a call run.
+    /// How far tools reach, whoever lets a call run.
     pub reach: Arc<Reach>,
     /// Answer permission requests, when `settings.policy.interactive`: all are asked at once, and the
     /// first decision wins, that of [`crate::Session::decide`] included.
     pub approvers: Vec<Arc<dyn Approver>>,
-    /// Milliseconds after which a request that nobody decided is denied; 0 for never.
+    /// Milliseconds after which a request that nobody decided is denied; 0 for never, as when nothing
+    /// is said.
     pub permission_expiry_millis: u64,
     /// Told of moments of the session, and heard about them.
     pub hooks: Option<Arc<dyn Hooks>>,
@@ -47,19 +48,21 @@ pub struct Parts {
     pub estimate: Option<Arc<dyn TokenEstimate>>,
     /// What is taken out of results and progress before anybody sees them or they are written.
     pub secrets: Arc<Secrets>,
-    /// The most characters of one result that enter the history.
+    /// The most characters of one result that enter the history; 200,000 when nothing is said.
     pub result_chars_max: usize,
-    /// Milliseconds after which a call is cancelled, unless its tool says otherwise; 0 for never.
+    /// Milliseconds after which a call is cancelled, unless its tool says otherwise; 0 for never,
+    /// eleven minutes when nothing is said.
     pub call_timeout_millis: u64,
-    /// Milliseconds between heartbeats while a turn runs; 0 for none.
+    /// Milliseconds between heartbeats while a turn runs; 0 for none, 30,000 when nothing is said.
     pub heartbeat_millis: u64,
     /// The version written into the journal.
     pub build: String,
 }
 
 impl Parts {
-    /// The parts with the defaults of the library: no tools, no limits but the usual ones, and
-    /// every tool that is handed in may run.
+    /// The parts with the defaults of the library: no tools, the limits of
+    /// [`Limits::default`](heeler_core::Limits), the system's clock, nobody to ask, and every tool that
+    /// is handed in may run. The model's name is yet to be set: `settings.model`.
     pub fn new(provider: Arc<dyn Provider>, store: Arc<dyn SessionStore>) -> Self {
         let mut settings = Settings::default();
         settings.policy.mode = heeler_core::Mode::Bypass;

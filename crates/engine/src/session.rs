@@ -20,6 +20,26 @@ const COMMANDS_MAX: usize = 256;
 
 /// A handle to one session; cheap to clone. When the last one is gone the session is closed: what
 /// runs is cancelled and the lease given back.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use heeler_core::{Input, Provider, TurnOutcome};
+/// # use heeler_engine::{Parts, Session};
+/// # async fn example(provider: Arc<dyn Provider>) -> Result<(), Box<dyn std::error::Error>> {
+/// use heeler_store::FileStore;
+///
+/// let parts = Parts::new(provider, Arc::new(FileStore::open("/space/sessions")?));
+/// let session = Session::create(parts, "/space/project").await?;
+/// println!("{}", session.id());
+/// let outcome = session.turn(Input::text("What is in this folder?")).await;
+/// if outcome == TurnOutcome::Done {
+///     let (view, _) = session.subscribe();
+///     println!("{}", view.messages.last().map(|last| last.text()).unwrap_or_default());
+/// }
+/// session.close().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Session {
     id: SessionId,
@@ -67,7 +87,8 @@ pub enum DecideError {
 }
 
 impl Session {
-    /// Makes a new session that works in `workspace`, an absolute path.
+    /// Makes a new session that works in `workspace`, an absolute path. It needs a tokio runtime, in
+    /// which its task runs.
     ///
     /// # Errors
     /// When the store refuses.

@@ -47,7 +47,7 @@ pub use heeler_sessions::{
     FanOutRecorder, FileSessions, JsonLinesRecorder, MemoryRecorder, MemorySessions,
     QueuedRecorder, RecordedEvent, RecordedEventKind, Recorder, Session, SessionError,
     SessionErrorKind, SessionRecorder, SessionStore, SessionVersion, StateError, StateErrorKind,
-    TurnId, TurnIdError, load_or_new, save,
+    TurnId, TurnIdError, check_id, load_or_new, save,
 };
 #[cfg(feature = "postgres")]
 pub use heeler_sessions::{PostgresSessions, tokio_postgres};
@@ -57,7 +57,8 @@ pub use heeler_turn::retry::Policy as RetryPolicy;
 
 /// Current models by short names; [`providers::catalogue`] knows more.
 pub use heeler_providers::models;
-/// The door of the process that starts commands.
+/// The door of the process that starts commands: its `init` comes first in `main` of a program whose
+/// agent starts any.
 pub mod launcher {
     pub use heeler_sandbox::launcher::init;
 }

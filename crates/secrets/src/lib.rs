@@ -32,7 +32,15 @@ const SECRET_NAMES: [&str; 7] =
 /// Ends of such names.
 const SECRET_ENDS: [&str; 3] = ["_KEY", "_PAT", "_PASS"];
 
-/// Knows what is secret here.
+/// Knows what is secret here, and takes it out of text.
+///
+/// ```
+/// use heeler_secrets::Secrets;
+///
+/// let secrets = Secrets::of_variables([("DATABASE_PASSWORD", "k3-Qm9-vT2-xW8")]);
+/// let text = "connect with k3-Qm9-vT2-xW8";
+/// assert_eq!(secrets.redact(text), "connect with [redacted: DATABASE_PASSWORD]");
+/// ```
 #[derive(Clone, Default)]
 pub struct Secrets {
     /// Finds the values; absent when there are none.

@@ -1,8 +1,8 @@
 //! Cache markers of the caller: how long a provider is asked to keep what it has read.
 //!
-//! The provider takes four markers a request. Those of the caller, on tools ([`Toolset::cache_last`]),
-//! the system prompt ([`Client::system_cache`]) and blocks ([`heeler_core::Message::cached`]), all
-//! count and come first. What they leave heeler puts on the system prompt, the last tool and the newest
+//! Anthropic takes four markers a request; OpenAI caches by itself and is sent none. Those of the
+//! caller, on tools ([`Toolset::cache_last`]), the system prompt ([`Client::system_cache`]) and blocks
+//! ([`heeler_core::Message::cached`]), all count and come first. What they leave heeler puts on the system prompt, the last tool and the newest
 //! message that stays, where the caller marked none of these.
 
 use heeler_core::CacheMarker;
@@ -13,9 +13,9 @@ impl Client {
     /// Asks the provider to keep the system prompt, and the tools before it, cached so long, with each
     /// request. heeler marks it by itself for five minutes; this is for an hour.
     ///
-    /// A provider takes four cache markers a request. Those of the caller, on tools
-    /// ([`Toolset::cache_last`]), the system prompt and blocks ([`heeler_core::Message::cached`]), all
-    /// count and come first: more than four end the run with an error, and so does one of an hour
+    /// Anthropic takes four cache markers a request; OpenAI caches by itself and is sent none. Those of
+    /// the caller, on tools ([`Toolset::cache_last`]), the system prompt and blocks
+    /// ([`heeler_core::Message::cached`]), all count and come first: more than four end the run with an error, and so does one of an hour
     /// behind one of five minutes, where tools come first, then the system prompt, then messages.
     /// What they leave heeler puts on the system prompt, the last tool and the newest message that
     /// stays, where the caller marked none of these.

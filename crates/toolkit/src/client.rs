@@ -82,7 +82,7 @@ impl Client {
     /// the model holds: how much it can write, and its prices.
     ///
     /// # Errors
-    /// Without a name.
+    /// Without a name. Nobody is asked whether there is such a model.
     pub fn new(provider: impl Provider, model: impl Into<String>) -> Result<Self, ClientError> {
         Self::shared(Arc::new(provider), model)
     }
@@ -91,7 +91,8 @@ impl Client {
     /// heeler's default. With `script:PATH` a [scripted model](crate::testing::scripted) answers.
     ///
     /// # Errors
-    /// When there is no such model, or `ANTHROPIC_API_KEY` (or `ANTHROPIC_AUTH_TOKEN`) is missing.
+    /// When there is no such model, or the key of its provider is missing, such as `ANTHROPIC_API_KEY`;
+    /// the error names the variable.
     pub fn from_env() -> Result<Self, ClientError> {
         Self::find(None)
     }
@@ -373,7 +374,8 @@ pub enum AskEvent {
     TextDelta(String),
     /// More reasoning.
     ThinkingDelta(String),
-    /// The request failed and is sent again: what was streamed is void.
+    /// The request failed: what was streamed is void. It is sent again, unless a failure
+    /// [finishes](Self::Finished) it.
     Reset,
     /// The whole answer; nothing follows.
     Finished(Result<Answer, RunError>),

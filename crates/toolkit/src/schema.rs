@@ -40,7 +40,8 @@ impl InputSchema {
     /// The schema of a type; the doc comments of its fields are the model's words for them.
     ///
     /// # Errors
-    /// When the type is not written as an object.
+    /// When the type is not written as an object. An enum is not, even if each of its variants has
+    /// fields: make it a field of a struct.
     pub fn of<T: JsonSchema>() -> Result<Self, SchemaError> {
         Self::checked(tool_schema::<T>())
     }
@@ -187,7 +188,7 @@ impl Schema {
         schema
     }
 
-    /// Only these values.
+    /// Only these values: texts, numbers, or any [`serde_json::Value`].
     #[must_use]
     pub fn one_of<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Self {
         self.with("enum", values.into_iter().map(Into::into).collect())
@@ -233,7 +234,8 @@ impl Schema {
         self.with_if_some(least, low.map(Value::from)).with_if_some(most, high.map(Value::from))
     }
 
-    /// Only texts that this regular expression (ECMA 262) finds something in.
+    /// Only texts that this regular expression (ECMA 262) finds something in: `^` and `$` hold it to
+    /// the whole text. One that is no expression makes every call of the tool an error that says so.
     #[must_use]
     pub fn pattern(self, pattern: &str) -> Self {
         self.with("pattern", pattern.into())
@@ -373,6 +375,15 @@ mod tests {
         );
         let error = InputSchema::of::<Vec<String>>().unwrap_err().to_string();
         assert!(error.contains("\"array\""), "{error}");
+        #[derive(JsonSchema)]
+        #[serde(tag = "kind")]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        enum Either {
+            One { a: u32 },
+            Other { b: u32 },
+        }
+        let error = InputSchema::of::<Either>().unwrap_err();
+        assert_eq!(error, SchemaError::NotAnObject("missing".to_owned()));
     }
 
     #[test]

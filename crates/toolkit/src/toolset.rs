@@ -15,7 +15,19 @@ use crate::Layer;
 pub type ToolFunction =
     Arc<dyn Fn(ToolContext, RawJson) -> BoxFuture<Result<ToolOutput, ToolError>> + Send + Sync>;
 
-/// A tool: what the model is told, what runs, and what is true of every call.
+/// A tool: what the model is told, what runs, and what is true of every call. [`tool`](crate::tool)
+/// and [`raw_tool`](crate::raw_tool) make one from a function.
+///
+/// ```
+/// use heeler_toolkit::{Object, raw_tool};
+///
+/// let wipe = raw_tool("wipe", "Removes everything", Object::new(), |_, _| async { "gone" })
+///     .with_metadata(|metadata| {
+///         metadata.destructive = true;
+///         metadata.safety_notes = "nothing brings it back".into();
+///     });
+/// assert!(wipe.metadata.destructive && !wipe.metadata.read_only);
+/// ```
 #[derive(Clone)]
 pub struct Binding {
     /// What the model is told.

@@ -45,7 +45,8 @@ pub use read::{
 };
 pub use write::{Write, WriteInput};
 
-/// The file tools, always in the same order: it is part of the cached prefix.
+/// The file tools: Read, Write, Edit, Glob, Grep, LS; always in the same order, which is part of the
+/// cached prefix. Each works in the workspace of its call and says what it touches.
 #[must_use]
 pub fn standard() -> Vec<Arc<dyn Tool>> {
     vec![

@@ -8,7 +8,7 @@ use heeler_core::{Block, Message, ProviderItem, ToolDefinition};
 const IMAGE_TOKENS: u64 = 1600;
 
 /// Estimates tokens. Weights are additive, so a conversation's estimate is kept up to date by
-/// adding what is new; a real tokenizer implements the same two functions.
+/// adding what is new; a real tokenizer implements the same three functions.
 ///
 /// Must be deterministic: the estimate decides what a fold over the journal does.
 pub trait TokenEstimate: Send + Sync + 'static {

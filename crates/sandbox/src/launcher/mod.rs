@@ -42,6 +42,27 @@ pub fn init() {
 /// runtime that command is run on, and starts again after it died. It ends, and kills all that
 /// still runs, when the last clone and the last [`Child`] are dropped, when the runtime ends, or
 /// when this process dies in whatever way.
+///
+/// ```no_run
+/// use heeler_sandbox::{Command, Launcher, launcher};
+///
+/// #[tokio::main]
+/// async fn run() -> Result<(), Box<dyn std::error::Error>> {
+///     let command = Command::new("cargo", "/space/project").args(["test"]);
+///     let mut child = Launcher::new().run(&command).await?;
+///     let mut output = child.take_output().ok_or("it is there once")?;
+///     while let Some(chunk) = output.chunk().await? {
+///         print!("{}", String::from_utf8_lossy(&chunk));
+///     }
+///     println!("{}", child.wait().await?);
+///     Ok(())
+/// }
+///
+/// // Before the runtime and everything else: this program is executed again to be the launcher.
+/// launcher::init();
+/// run()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Launcher {
     shared: Arc<Shared>,

@@ -34,6 +34,21 @@ pub use spill::SPILL_BYTES_MAX;
 /// A future of this store does its work when it is first polled and holds the thread while the
 /// disk is busy: microseconds for an append that need only be written, the disk's time for one
 /// that must be synced, and for a read about 3 ms a megabyte. Cloning is cheap.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// use heeler_core::SessionStore;
+/// use heeler_store::FileStore;
+///
+/// let store = FileStore::open(folder.path().join("sessions"))?;
+/// for session in store.list(String::new(), 20).await? {
+///     println!("{} {}", session.header.id, session.title);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct FileStore {
     place: Arc<Place>,

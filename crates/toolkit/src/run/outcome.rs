@@ -49,6 +49,20 @@ impl RunResult {
 
 /// A run that did not come to the model's final answer. What it did until then is its `result`.
 /// Its text says everything, so it has no source that a chain of causes would repeat.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use heeler_core::ProviderErrorKind;
+/// use heeler_toolkit::{Run, testing::scripted};
+///
+/// let client = scripted(r#"{"error": {"status": 401, "message": "who are you?"}}"#)?;
+/// let Err(error) = client.run(Run::say("Hello.")).await else { return Err("no key".into()) };
+/// assert!(error.is_provider(ProviderErrorKind::Auth) && !error.is_limit());
+/// assert_eq!(error.result.messages.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{kind} (model call {iteration})")]
 pub struct RunError {

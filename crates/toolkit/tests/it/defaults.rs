@@ -13,7 +13,7 @@ use heeler_script::{BlockSpec, ReplySpec, Script};
 use heeler_testkit::VirtualClock;
 use heeler_toolkit::testing::TestCall;
 use heeler_toolkit::{
-    AskEvent, Client, Extract, ExtractError, Object, Run, RunErrorKind, extract, raw_tool,
+    AskEvent, Client, Extract, ExtractError, Object, Run, RunErrorKind, Schema, extract, raw_tool,
 };
 use serde_json::json;
 
@@ -152,6 +152,17 @@ async fn a_call_without_an_input_is_given_an_empty_object() {
         assert_eq!(TestCall::new(input).of(&says).await.text(), "{}", "{input:?}");
     }
     assert_eq!(TestCall::new("[null]").of(&says).await.text(), "[null]");
+}
+
+#[tokio::test]
+async fn a_pattern_that_is_none_is_told_with_each_call() {
+    let schema = Object::new().required("name", Schema::string("").pattern("("));
+    let greets = raw_tool("greet", "Greets", schema, |_, _| async { "never" });
+    let call = ReplySpec::call("greet", json!({"name": "Ada"}));
+    let (asks, _) = client([call, ReplySpec::text("done")]);
+    let result = asks.run(Run::say("go").tools(tools([greets]))).await.unwrap();
+    let told = format!("{:?}", result.messages[2]);
+    assert!(told.contains("the tool greet has a broken schema"), "{told}");
 }
 
 #[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema)]

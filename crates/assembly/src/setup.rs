@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use heeler_core::{
-    Approver, EstimateSettings, Hooks, Limits, Mode, Policy, Rule, RuleEffect, SessionId, Settings,
-    Tool,
+    Approver, EstimateSettings, Hooks, Limits, Mode, ModelSettings, Policy, Rule, RuleEffect,
+    SessionId, Settings, Tool,
 };
-use heeler_engine::{Parts, Toolset};
+use heeler_engine::{Fallback, Parts, Toolset};
 use heeler_hooks::{CommandHooks, HookCommand};
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
@@ -28,6 +28,8 @@ pub struct Setup {
     pub workspace: PathBuf,
     /// Which model answers.
     pub model: ModelChoice,
+    /// Who answers, in this order, when that model cannot; without any, whom the settings name.
+    pub fallback: Vec<String>,
     /// What may run, beside what the files of settings say.
     pub permission: Permission,
     /// When a turn ends whatever the model wants.
@@ -89,12 +91,13 @@ impl Setup {
     pub fn assemble(mut self, store: FileStore) -> Result<Assembly, SetupError> {
         let (policy, loaded) = self.permission.settle(&self.environment, &self.workspace)?;
         let (model, provider) = self.model.ready(&mut self.environment, &loaded)?;
-        if self.limits.cost != 0 && model.prices.is_none() {
-            return Err(SetupError::new(format!(
-                "the prices of {} are not known, so its cost cannot be limited; leave out \
-                 --max-cost, or limit --max-tokens or --max-rounds",
-                model.name
-            )));
+        let named = match (&*self.fallback, &loaded.fallback) {
+            ([], Some(set)) => (set.value.clone(), set.source.clone()),
+            (flags, _) => (flags.to_vec(), "--fallback-model".to_owned()),
+        };
+        let others = fallback(named, &mut self.environment, &loaded)?;
+        if self.limits.cost != 0 {
+            others.iter().map(|other| &other.model).chain([&model]).try_for_each(has_prices)?;
         }
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
         let launcher = Launcher::new();
@@ -110,6 +113,7 @@ impl Setup {
         } else {
             bash.warm(&self.workspace);
         }
+        parts.fallback = others;
         parts.tools = toolset(bash)?;
         parts.reach = Arc::new(reach);
         parts.approvers.extend(self.approver);
@@ -182,6 +186,35 @@ fn lets_bash_out(policy: &Policy) -> bool {
             && rule.tool.eq_ignore_ascii_case("Bash")
     };
     policy.mode == Mode::Bypass || policy.rules.iter().any(allows_all)
+}
+
+/// # Errors
+/// When nobody knows what the model would cost.
+fn has_prices(model: &ModelSettings) -> Result<(), SetupError> {
+    if model.prices.is_some() {
+        return Ok(());
+    }
+    Err(SetupError::new(format!(
+        "the prices of {} are not known, so its cost cannot be limited; leave out --max-cost, or \
+         limit --max-tokens or --max-rounds",
+        model.name
+    )))
+}
+
+/// The models that answer when the chosen one cannot.
+fn fallback(
+    (names, source): (Vec<String>, String),
+    environment: &mut Environment,
+    loaded: &Loaded,
+) -> Result<Vec<Fallback>, SetupError> {
+    let mut others = Vec::new();
+    for name in names {
+        let ready = ModelChoice::Named(Some(name.clone())).ready(environment, loaded);
+        let (model, provider) =
+            ready.map_err(|error| SetupError::new(format!("{source}: `{name}`: {error}")))?;
+        others.push(Fallback { model, provider });
+    }
+    Ok(others)
 }
 
 /// Every tool there is.

@@ -67,6 +67,7 @@ fn assemble(variables: &[(&str, &str)], rules: Vec<Rule>) -> Result<Assembly, St
         variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     home_folder(&environment).map_err(|error| error.to_string())?;
     let setup = Setup {
+        fallback: Vec::new(),
         environment,
         workspace: "/space".into(),
         model: ModelChoice::Named(None),

@@ -23,6 +23,7 @@ mod sync;
 mod toolset;
 
 pub use clock::{OsEntropy, SystemClock};
+pub use driver::Fallback;
 pub use heeler_turn::replay::Divergence;
 pub use log::{Cursor, Seen};
 pub use parts::Parts;

@@ -9,13 +9,15 @@ use heeler_secrets::Secrets;
 use heeler_turn::TokenEstimate;
 use heeler_turn::retry;
 
-use crate::{OsEntropy, SystemClock, Toolset};
+use crate::{Fallback, OsEntropy, SystemClock, Toolset};
 
 /// What a session is made of; cheap to clone. `docs/guide/engine.md` shows them in use.
 #[derive(Clone)]
 pub struct Parts {
     /// Answers model requests.
     pub provider: Arc<dyn Provider>,
+    /// Who answers, in this order, when the model of the settings cannot.
+    pub fallback: Vec<Fallback>,
     /// What the model can call.
     pub tools: Toolset,
     /// Gives what the model can call before each request, in place of `tools`; must return at once.
@@ -68,6 +70,7 @@ impl Parts {
         settings.policy.mode = heeler_core::Mode::Bypass;
         Self {
             provider,
+            fallback: Vec::new(),
             tools: Toolset::default(),
             tool_source: None,
             reach: Arc::default(),

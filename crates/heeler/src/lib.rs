@@ -95,7 +95,7 @@ pub mod sandbox {
 pub mod engine {
     /// The driver.
     pub use heeler_engine::{
-        DecideError, DuplicateTool, OpenError, OsEntropy, Parts, Session, SessionError,
+        DecideError, DuplicateTool, Fallback, OpenError, OsEntropy, Parts, Session, SessionError,
         SystemClock, Toolset, Turn,
     };
 

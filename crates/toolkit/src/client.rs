@@ -11,7 +11,7 @@ use heeler_core::{
     Clock, Cost, Entropy, Message, ModelSettings, Parameters, Provider, ProviderError, StopReason,
     Usage,
 };
-use heeler_engine::{OsEntropy, Parts, SystemClock};
+use heeler_engine::{Fallback, OsEntropy, Parts, SystemClock};
 use heeler_providers::{NameError, NamedModel, catalogue};
 use heeler_sessions::{QueuedRecorder, Recorder};
 use heeler_turn::retry;
@@ -45,6 +45,7 @@ struct ClientSettings {
     model: ModelSettings,
     /// What the caller set in the place of what the catalogue says; 0 for nothing.
     output_max: u64,
+    fallback: Vec<Fallback>,
     retry: retry::Policy,
     on_retry: Option<OnRetry>,
     recorder: Option<Arc<dyn Recorder>>,
@@ -123,6 +124,7 @@ impl Client {
         let settings = ClientSettings {
             model: model_settings(model.into(), Parameters::default())?,
             output_max: 0,
+            fallback: Vec::new(),
             retry: retry_default(),
             on_retry: None,
             recorder: None,
@@ -153,6 +155,20 @@ impl Client {
         let parameters = self.settings.model.parameters.clone();
         let model = model_settings(model.into(), parameters)?;
         Ok(self.with(|settings| settings.model = model))
+    }
+
+    /// The same client with another behind it, whose model answers when this one's cannot: it is
+    /// busy or limits us, is not paid for, or gone. Of several, in the order they are added.
+    ///
+    /// Each run asks this one's model first. What was shown of a cut answer is taken back.
+    #[must_use]
+    pub fn or_else(&self, other: &Self) -> Self {
+        let mut model = other.settings.model.clone();
+        if other.settings.output_max > 0 {
+            model.output_max = other.settings.output_max;
+        }
+        let fallback = Fallback { model, provider: Arc::clone(&other.provider) };
+        self.with(|settings| settings.fallback.push(fallback))
     }
 
     /// At most so many tokens an answer, reasoning included. Without it, or with 0, what the
@@ -312,6 +328,7 @@ impl Client {
     /// What a client decides of a session's parts.
     pub(crate) fn fill(&self, parts: &mut Parts) {
         parts.settings.model = self.settings.model.clone();
+        parts.fallback.clone_from(&self.settings.fallback);
         if self.settings.output_max > 0 {
             parts.settings.model.output_max = self.settings.output_max;
         }

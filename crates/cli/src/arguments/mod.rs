@@ -103,6 +103,10 @@ pub(crate) struct ExecArguments {
     /// Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH
     #[arg(long, value_name = "MODEL", value_parser = text())]
     pub(crate) model: Option<String>,
+    /// Who answers when that model cannot (busy, limited, unpaid, gone), and then this one, in the
+    /// order they are given
+    #[arg(long, value_name = "MODEL", value_parser = text())]
+    pub(crate) fallback_model: Vec<String>,
     /// Print one JSON event a line instead of the answer
     #[arg(long)]
     pub(crate) json: bool,

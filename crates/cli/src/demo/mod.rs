@@ -69,6 +69,7 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
         .collect::<Result<Vec<_>, _>>()?;
     let script = Script::parse_named("demo", SCRIPT)?;
     let setup = Setup {
+        fallback: Vec::new(),
         environment,
         workspace: workspace.to_owned(),
         model: ModelChoice::Ready(NamedModel::scripted(script, Arc::new(SystemClock))),

@@ -45,10 +45,15 @@ pub(super) async fn session(
         None => return Ok(None),
     };
     let Latest { checkpoint, journal } = store.latest(id.clone(), Some(checkpoint::FORMAT)).await?;
-    let changed = journal.entries.iter().rev().find_map(|entry| match &entry.record {
-        Record::SettingsChanged(settings) => Some(settings.model.name.clone()),
+    // What answered because another could not was nobody's choice: its change stands right behind
+    // the failure.
+    let steps = journal.entries.windows(2).rev();
+    let mut chosen = steps.filter_map(|step| match (&step[0].record, &step[1].record) {
+        (Record::ModelFailed(_), _) => None,
+        (_, Record::SettingsChanged(settings)) => Some(settings.model.name.clone()),
         _ => None,
     });
+    let changed = chosen.next();
     // One that says nothing sensible is nobody's loss: the model is then that of a new session.
     let kept = || checkpoint::settings(&checkpoint?.state).ok();
     let model = changed.or_else(|| Some(kept()?.model.name).filter(|name| !name.is_empty()));

@@ -155,6 +155,7 @@ fn setup(
         environment,
         workspace: workspace.to_owned(),
         model: ModelChoice::Named(model),
+        fallback: arguments.fallback_model.clone(),
         permission,
         limits: allowed::limits(arguments),
         approver: None,

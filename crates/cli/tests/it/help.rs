@@ -63,6 +63,7 @@ fn help_of_exec() {
 
             Options:
                   --model <MODEL>           Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH
+                  --fallback-model <MODEL>  Who answers when that model cannot (busy, limited, unpaid, gone), and then this one, in the order they are given
                   --json                    Print one JSON event a line instead of the answer
                   --cwd <FOLDER>            Work in this folder instead of the current one; a continued session stays in its own
                   --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny. Without, the settings say; else it is allow-listed

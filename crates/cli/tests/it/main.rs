@@ -18,6 +18,8 @@ mod demo;
 #[cfg(test)]
 mod exits;
 #[cfg(test)]
+mod fallback;
+#[cfg(test)]
 mod fifo;
 #[cfg(test)]
 mod help;

@@ -8,6 +8,7 @@ mod ask;
 mod checkpoint;
 mod commands;
 mod eager;
+mod fallback;
 mod held;
 mod hooks;
 mod open;
@@ -35,6 +36,8 @@ use tokio::task::{Id, JoinError, JoinSet};
 use checkpoint::Checkpoints;
 pub(crate) use commands::Command;
 use eager::EagerCalls;
+pub use fallback::Fallback;
+use fallback::Fallbacks;
 use perform::Spawned;
 use prompts::Prompts;
 pub(crate) use question::Question;
@@ -82,6 +85,8 @@ pub(crate) struct Driver {
     /// What opening found; told once the session goes on, when whoever opened it watches.
     notice: Option<String>,
     checkpoints: Checkpoints,
+    /// Which models failed lately.
+    fallbacks: Fallbacks,
     /// Everything pending was started; a delta changes nothing about that.
     is_settled: bool,
 }

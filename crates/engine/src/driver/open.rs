@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use super::checkpoint::Checkpoints;
 use super::eager::EagerCalls;
+use super::fallback::Fallbacks;
 use super::prompts::Prompts;
 use super::running::Running;
 use super::{Command, Driver};
@@ -56,6 +57,7 @@ impl Driver {
             is_active: false,
             notice: (!journal.damage.is_empty()).then(|| damage_notice(&journal)),
             checkpoints,
+            fallbacks: Fallbacks::default(),
             is_settled: false,
             parts,
         });

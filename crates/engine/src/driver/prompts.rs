@@ -175,6 +175,7 @@ impl Driver {
 
     async fn begin_heard_turn(&mut self, turn: QueuedTurn, heard: Heard) -> Result<(), StoreError> {
         let QueuedTurn { input, done } = turn;
+        self.prefer_model().await?;
         self.waiting.push(Waiting { turn: self.state.turns + 1, done });
         let records = heard.and(input, |input| Record::Input(Box::new(input)));
         self.write(records, Durability::Written).await

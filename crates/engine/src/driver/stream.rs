@@ -4,11 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::{FutureExt, StreamExt};
 use heeler_core::{
-    Durability, Effect, EffectId, EventStream, InterruptCause, ModelEvent, ModelFailed,
+    Durability, Effect, EffectId, Event, EventStream, InterruptCause, ModelEvent, ModelFailed,
     ModelReplied, ProviderError, ProviderErrorKind, Record, Reply, StoreError, panic_text,
 };
 
 use super::eager::EagerCalls;
+use super::fallback::Next;
 use super::{Driver, wrong};
 use crate::bugs::{Bug, is_on};
 use crate::draft::Draft;
@@ -52,7 +53,7 @@ fn broken_provider(panic: &str) -> ProviderError {
 impl Driver {
     pub(super) fn start_stream(&mut self, id: EffectId, output_max: u64) {
         let Some(request) = self.state.request(output_max) else { return };
-        let provider = &self.parts.provider;
+        let provider = self.provider();
         let stream = catch_unwind(AssertUnwindSafe(|| provider.stream(request)));
         let stream = stream.unwrap_or_else(|panic| {
             let error = broken_provider(panic_text(panic.as_ref()));
@@ -94,9 +95,13 @@ impl Driver {
         else {
             return Ok(());
         };
-        let wait = self.parts.retry.next_wait(attempt, &error, self.parts.entropy.next());
+        let Next { wait, settings } = self.after_failure((turn, round, attempt), &error);
         let now = self.parts.clock.now();
         let usage = draft.usage();
+        let notice = settings.as_deref().map(|settings| {
+            let (failed, next) = (&self.state.settings.model.name, &settings.model.name);
+            format!("{next} answers from here on, since {failed} cannot: {}", error.message)
+        });
         let record = Record::ModelFailed(Box::new(ModelFailed {
             turn,
             round,
@@ -107,7 +112,13 @@ impl Driver {
             usage,
             cost: self.state.settings.model.prices.map(|prices| prices.cost(&usage)),
         }));
-        self.write(vec![record], Durability::Written).await
+        // With the change in one append: the failed attempt keeps the prices of its own model.
+        let change = settings.map(Record::SettingsChanged);
+        self.write([record].into_iter().chain(change).collect(), Durability::Written).await?;
+        if let Some(text) = notice {
+            self.show(Event::Notice { text });
+        }
+        Ok(())
     }
 
     fn replied(&self, reply: Reply) -> Option<Record> {

@@ -20,7 +20,7 @@ impl Driver {
         let output_max = limits::summary_output_max(&self.state.settings);
         let request = self.state.summary_request(cut, output_max);
         let question = Question {
-            provider: Arc::clone(&self.parts.provider),
+            provider: Arc::clone(self.provider()),
             clock: Arc::clone(&self.parts.clock),
             entropy: Arc::clone(&self.parts.entropy),
             retry: self.parts.retry,

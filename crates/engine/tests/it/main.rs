@@ -15,6 +15,7 @@ mod crash;
 mod durability;
 mod eager;
 mod edited;
+mod fallback;
 mod hooks;
 mod lease;
 mod limits;

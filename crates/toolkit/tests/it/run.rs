@@ -173,6 +173,25 @@ async fn a_failed_request_is_sent_again_and_what_was_streamed_is_void() {
 }
 
 #[tokio::test]
+async fn another_client_answers_when_this_one_cannot() {
+    let broke = ReplySpec {
+        error: Some(ErrorSpec {
+            status: Some(402),
+            kind: "billing_error".into(),
+            message: "no money".into(),
+            retry_after: None,
+        }),
+        ..ReplySpec::default()
+    };
+    let (asks, _) = client([broke]);
+    let (other, model) = client([ReplySpec::text("from the other")]);
+    let other = other.with_model("other/one").unwrap();
+    let answered = asks.or_else(&other).run(Run::say("go")).await.unwrap();
+    assert_eq!(answered.final_text(), "from the other");
+    assert_eq!(model.requests()[0].model, "one");
+}
+
+#[tokio::test]
 async fn the_providers_last_words_are_kept() {
     let busy = || ReplySpec {
         error: Some(ErrorSpec {

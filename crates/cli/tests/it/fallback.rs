@@ -1,0 +1,56 @@
+//! `--fallback-model`, and who is asked when a session goes on.
+
+use heeler_script::Script;
+use heeler_testkit::MockServer;
+
+use crate::support::{MODEL, World};
+
+const BROKE: &str = r#"
+    [script]
+    loop = true
+    [[reply]]
+    error = { status = 402, type = "billing_error", message = "no money" }
+"#;
+const ANSWER: &str = "[script]\nloop = true\n[[reply]]\ntext = \"from the other\"";
+
+#[test]
+fn another_model_answers_and_the_session_stays_with_the_chosen_one() {
+    let world = World::new();
+    let server = MockServer::start(Script::parse(BROKE).unwrap());
+    let other = world.script(ANSWER);
+    let flags = ["--fallback-model", &other, "hello"];
+    let output = world.exec_at(&server, &flags).run().exits(0);
+    assert_eq!(output.stdout, "from the other\n");
+    let told = format!("heeler: {other} answers from here on, since {MODEL} cannot: ");
+    assert!(output.stderr.contains(&told), "{}", output.stderr);
+    // The next process asks the chosen one first, and has no other to ask.
+    let arguments = ["exec", "--continue", "go on"];
+    let output = world.heeler(&arguments).at(&server).run().exits(5);
+    assert!(output.stderr.contains("no money"), "{}", output.stderr);
+}
+
+#[test]
+fn settings_name_others_too_and_a_flag_wins() {
+    let world = World::new();
+    let server = MockServer::start(Script::parse(BROKE).unwrap());
+    let other = world.script(ANSWER);
+    world.write("home/settings.toml", format!("[models]\nfallback = [\"{other}\"]"));
+    world.exec_at(&server, &["hello"]).run().exits(0);
+    let unknown = world.exec_at(&server, &["--fallback-model", "nobody/x", "hello"]).run().exits(2);
+    let told = "heeler: --fallback-model: `nobody/x`: there is no provider `nobody`";
+    assert!(unknown.stderr.starts_with(told), "{}", unknown.stderr);
+    world.write("home/settings.toml", "[models]\nfallback = [\"nobody/x\"]");
+    let unknown = world.exec_at(&server, &["hello"]).run().exits(2);
+    assert!(unknown.stderr.contains("settings.toml:2: `nobody/x`: "), "{}", unknown.stderr);
+}
+
+#[test]
+fn a_budget_holds_for_every_model_that_may_answer() {
+    let world = World::new();
+    let server = MockServer::start(Script::parse(ANSWER).unwrap());
+    let other = world.script(ANSWER);
+    let flags = ["--max-cost", "1", "--fallback-model", &other, "hello"];
+    let output = world.exec_at(&server, &flags).run().exits(2);
+    let told = format!("the prices of {other} are not known, so its cost cannot be limited");
+    assert!(output.stderr.contains(&told), "{}", output.stderr);
+}

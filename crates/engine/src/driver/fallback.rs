@@ -1,0 +1,156 @@
+//! Who answers when the model that was chosen cannot: the next of an ordered list, until the turn
+//! ends and the one before has had time to recover.
+//!
+//! Which model answers is a setting, so a change of it is a record like any other: what is asked,
+//! counted and paid for follows from the journal. Here is only who is left out for how long, and
+//! that is no longer than this process.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use heeler_core::{
+    Durability, Event, ModelSettings, Provider, ProviderError, ProviderErrorKind, Record, Settings,
+    StoreError, Timestamp,
+};
+use heeler_turn::retry;
+
+use super::Driver;
+
+/// How often a model is asked before the next one is, where there is one.
+const ATTEMPTS_MAX: u32 = 3;
+/// The longest wait a provider may ask for, before the next model is asked instead.
+const WAIT_MILLIS_MAX: u64 = 30_000;
+/// How long a model that failed is left out.
+const COOLDOWN_MILLIS: u64 = 300_000;
+/// And how long at most, whatever its provider asks for.
+const COOLDOWN_MILLIS_MAX: u64 = 86_400_000;
+
+/// A model that answers when those before it cannot.
+#[derive(Clone)]
+pub struct Fallback {
+    /// The model and how it is called.
+    pub model: ModelSettings,
+    /// Who asks it.
+    pub provider: Arc<dyn Provider>,
+}
+
+/// Which models failed, and when the one that answers now began to.
+#[derive(Default)]
+pub(super) struct Fallbacks {
+    /// Until when each is left out, by name.
+    cooling: HashMap<String, Timestamp>,
+    /// The turn, the round and the attempt that was the last one of the model before.
+    changed_after: Option<(u32, u32, u32)>,
+}
+
+impl Fallbacks {
+    /// How many attempts of this round were other models'.
+    fn earlier_attempts(&self, turn: u32, round: u32) -> u32 {
+        match self.changed_after {
+            Some((t, r, attempt)) if (t, r) == (turn, round) => attempt,
+            _ => 0,
+        }
+    }
+}
+
+/// What becomes of a failed attempt.
+pub(super) struct Next {
+    /// How long to wait before the next attempt; `None` when there is none.
+    pub(super) wait: Option<u64>,
+    /// The settings of the model that is asked then, if it is another one.
+    pub(super) settings: Option<Box<Settings>>,
+}
+
+impl Driver {
+    /// Who asks the model that answers now.
+    pub(super) fn provider(&self) -> &Arc<dyn Provider> {
+        let name = &self.state.settings.model.name;
+        let own = self.parts.settings.model.name == *name;
+        let other = self.parts.fallback.iter().find(|other| !own && other.model.name == *name);
+        other.map_or(&self.parts.provider, |other| &other.provider)
+    }
+
+    /// Whether and by whom a request is answered that failed.
+    pub(super) fn after_failure(
+        &mut self,
+        (turn, round, attempt): (u32, u32, u32),
+        error: &ProviderError,
+    ) -> Next {
+        let now = self.parts.clock.now();
+        let failed = self.state.settings.model.name.clone();
+        let other = self.best_model(now, &failed).filter(|_| falls_back(error.kind));
+        let own = self.parts.retry;
+        let policy = match other {
+            None => own,
+            Some(_) => retry::Policy {
+                attempts_max: own.attempts_max.min(ATTEMPTS_MAX),
+                retry_after_max_millis: own.retry_after_max_millis.min(WAIT_MILLIS_MAX),
+                ..own
+            },
+        };
+        let attempts = attempt.saturating_sub(self.fallbacks.earlier_attempts(turn, round));
+        let wait = policy.next_wait(attempts, error, self.parts.entropy.next());
+        let Some(model) = other.cloned().filter(|_| wait.is_none()) else {
+            return Next { wait, settings: None };
+        };
+        let asked = error
+            .retry_after
+            .map_or(0, |asked| u64::try_from(asked.as_millis()).unwrap_or(u64::MAX));
+        let cooldown = asked.clamp(COOLDOWN_MILLIS, COOLDOWN_MILLIS_MAX);
+        self.fallbacks.cooling.insert(failed, now.plus(cooldown));
+        self.fallbacks.changed_after = Some((turn, round, attempt));
+        Next { wait: Some(0), settings: Some(Box::new(self.settings_with(model))) }
+    }
+
+    /// Goes back to the first model that did not fail lately. Between turns only: another model
+    /// reads the whole conversation anew.
+    pub(super) async fn prefer_model(&mut self) -> Result<(), StoreError> {
+        let now = self.parts.clock.now();
+        let current = &self.state.settings.model.name;
+        let is_own = self.models().any(|model| model.name == *current);
+        let Some(best) = self.best_model(now, "").filter(|best| best.name != *current && is_own)
+        else {
+            return Ok(());
+        };
+        let settings = self.settings_with(best.clone());
+        self.show(Event::Notice { text: format!("{} answers again", settings.model.name) });
+        self.write(vec![Record::SettingsChanged(Box::new(settings))], Durability::Written).await
+    }
+
+    /// The first model of the list that is not left out now and is not this one.
+    fn best_model(&self, now: Timestamp, but: &str) -> Option<&ModelSettings> {
+        let is_cool = |model: &&ModelSettings| {
+            self.fallbacks.cooling.get(&model.name).is_none_or(|until| *until <= now)
+        };
+        self.models().filter(|model| model.name != but).find(is_cool)
+    }
+
+    /// All models there are, the chosen one first.
+    fn models(&self) -> impl Iterator<Item = &ModelSettings> {
+        let others = self.parts.fallback.iter().map(|other| &other.model);
+        std::iter::once(&self.parts.settings.model).chain(others)
+    }
+
+    /// Today's settings with another model.
+    fn settings_with(&self, model: ModelSettings) -> Settings {
+        let settings = Settings { model, ..self.state.settings.clone() };
+        self.state.settings_to_go_on_with(settings)
+    }
+}
+
+/// Whether another model may answer what this one could not. Not when the request or the key is
+/// wrong: somebody has to know of that.
+fn falls_back(kind: ProviderErrorKind) -> bool {
+    match kind {
+        ProviderErrorKind::Overloaded
+        | ProviderErrorKind::RateLimit
+        | ProviderErrorKind::Billing
+        | ProviderErrorKind::UnknownModel
+        | ProviderErrorKind::Server
+        | ProviderErrorKind::Network
+        | ProviderErrorKind::Format => true,
+        ProviderErrorKind::Auth
+        | ProviderErrorKind::InvalidRequest
+        | ProviderErrorKind::ContextOverflow => false,
+    }
+}

@@ -1,0 +1,265 @@
+//! Models that answer when the chosen one cannot.
+
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use heeler_core::{Cost, ModelSettings, Prices, ProviderErrorKind, Record, TurnOutcome};
+use heeler_engine::{Fallback, Parts, Session};
+use heeler_providers::scripted::Scripted;
+use heeler_script::{Script, UsageSpec};
+
+use crate::common::{Stage, echo, stage_with, virtually};
+
+const ANSWER: &str = "[script]\nloop = true\n[[reply]]\ntext = \"hello\"";
+/// Failures of a passing kind, more than anybody waits for.
+const BUSY: &str = r#"
+    [[reply]]
+    error = { status = 529, type = "overloaded_error", message = "busy" }
+    repeat = 20
+"#;
+
+fn prices(output: u64) -> Prices {
+    Prices { input: 0, output, cache_write: 0, cache_read: 0, long: None }
+}
+
+/// Adds a model that plays this script, at ten billionths a token of output.
+fn or_else(parts: &mut Parts, name: &str, script: &str) -> Scripted {
+    let mut script = Script::parse(script).unwrap();
+    let usage = UsageSpec { input: 10, output: 5, cache_read: 0, cache_write: 0 };
+    script.options.usage.get_or_insert(usage);
+    let model = Scripted::from_script(script, Arc::clone(&parts.clock));
+    let settings = ModelSettings {
+        name: name.to_owned(),
+        prices: Some(prices(10)),
+        ..parts.settings.model.clone()
+    };
+    parts.fallback.push(Fallback { model: settings, provider: Arc::new(model.clone()) });
+    model
+}
+
+/// A session whose model plays `script` and costs a tenth of what the others do.
+async fn stage(script: &str, others: &[(&str, &str)]) -> Stage {
+    stage_with(script, [echo()], |parts| {
+        parts.settings.model.prices = Some(prices(1));
+        for (name, script) in others {
+            or_else(parts, name, script);
+        }
+    })
+    .await
+}
+
+/// What is seen of a turn whose model has `script`, and whose others are these.
+fn check(script: &str, others: &[(&str, &str)], expected: Expect) {
+    virtually(async {
+        let stage = stage(script, others).await;
+        stage.say("hi").await;
+        expected.assert_eq(&stage.close().await.join("\n"));
+    });
+}
+
+#[test]
+fn the_next_model_answers_after_three_attempts_at_its_own_price() {
+    check(
+        BUSY,
+        &[("other/one", ANSWER)],
+        expect![[r#"
+        turn 1
+        user message
+        epoch 1 First
+        attempt 1.1
+        attempt 1 failed, next in 500 ms: Overloaded busy
+        attempt 1.2
+        attempt 2 failed, next in 1000 ms: Overloaded busy
+        attempt 1.3
+        attempt 3 failed, next in 0 ms: Overloaded busy
+        notice other/one answers from here on, since script/test cannot: busy
+        epoch 2 Model
+        attempt 1.4
+        text 0@0 "hello"
+        usage 10 + 5 of 10 + 5, $0.0000 of $0.0000
+        assistant message
+        end of turn 1: Done "hello""#]],
+    );
+}
+
+#[test]
+fn what_a_cut_answer_showed_is_taken_back_first() {
+    let cut = r#"
+        [[reply]]
+        text = "half of it"
+        cut = { events = 4 }
+        repeat = 3
+    "#;
+    check(
+        cut,
+        &[("other/one", ANSWER)],
+        expect![[r#"
+        turn 1
+        user message
+        epoch 1 First
+        attempt 1.1
+        text 0@0 "half of it"
+        usage 10 + 0 of 10 + 0, $0.0000 of $0.0000
+        attempt 1 failed, next in 500 ms: Format the answer ended without its end marker
+        attempt 1.2
+        text 0@0 "half of it"
+        usage 10 + 0 of 20 + 0, $0.0000 of $0.0000
+        attempt 2 failed, next in 1000 ms: Format the answer ended without its end marker
+        attempt 1.3
+        text 0@0 "half of it"
+        usage 10 + 0 of 30 + 0, $0.0000 of $0.0000
+        attempt 3 failed, next in 0 ms: Format the answer ended without its end marker
+        notice other/one answers from here on, since script/test cannot: the answer ended without its end marker
+        epoch 2 Model
+        attempt 1.4
+        text 0@0 "hello"
+        usage 10 + 5 of 40 + 5, $0.0000 of $0.0000
+        assistant message
+        end of turn 1: Done "hello""#]],
+    );
+}
+
+#[test]
+fn what_will_not_pass_is_not_waited_for_and_one_after_the_other_is_asked() {
+    let broke = r#"
+        [[reply]]
+        error = { status = 402, type = "billing_error", message = "no money" }
+    "#;
+    let gone = r#"
+        [[reply]]
+        error = { status = 404, type = "not_found_error", message = "no such model" }
+    "#;
+    check(
+        broke,
+        &[("other/one", gone), ("other/two", ANSWER)],
+        expect![[r#"
+        turn 1
+        user message
+        epoch 1 First
+        attempt 1.1
+        attempt 1 failed, next in 0 ms: Billing no money
+        notice other/one answers from here on, since script/test cannot: no money
+        epoch 2 Model
+        attempt 1.2
+        attempt 2 failed, next in 0 ms: UnknownModel no such model
+        notice other/two answers from here on, since other/one cannot: no such model
+        epoch 3 Model
+        attempt 1.3
+        text 0@0 "hello"
+        usage 10 + 5 of 10 + 5, $0.0000 of $0.0000
+        assistant message
+        end of turn 1: Done "hello""#]],
+    );
+}
+
+#[test]
+fn a_long_wait_is_another_models_turn_and_a_short_one_is_waited_for() {
+    let limited = r#"
+        [[reply]]
+        error = { status = 429, type = "rate_limit_error", message = "slow", retry_after = 30 }
+        [[reply]]
+        error = { status = 429, type = "rate_limit_error", message = "slower", retry_after = 31 }
+    "#;
+    check(
+        limited,
+        &[("other/one", ANSWER)],
+        expect![[r#"
+        turn 1
+        user message
+        epoch 1 First
+        attempt 1.1
+        attempt 1 failed, next in 30500 ms: RateLimit slow
+        attempt 1.2
+        attempt 2 failed, next in 0 ms: RateLimit slower
+        notice other/one answers from here on, since script/test cannot: slower
+        epoch 2 Model
+        attempt 1.3
+        text 0@0 "hello"
+        usage 10 + 5 of 10 + 5, $0.0000 of $0.0000
+        assistant message
+        end of turn 1: Done "hello""#]],
+    );
+}
+
+#[test]
+fn a_wrong_request_or_key_is_nobody_elses() {
+    for (status, kind) in [(400, "invalid_request_error"), (401, "authentication_error")] {
+        virtually(async {
+            let script = format!(
+                "[[reply]]\nerror = {{ status = {status}, type = \"{kind}\", message = \"no\" }}"
+            );
+            let stage = stage(&script, &[("other/one", ANSWER)]).await;
+            let outcome = stage.say("hi").await;
+            assert!(matches!(outcome, TurnOutcome::ProviderFailed { .. }), "{outcome:?}");
+            stage.close().await;
+        });
+    }
+}
+
+#[test]
+fn when_all_have_failed_the_last_one_has_all_its_attempts() {
+    virtually(async {
+        let stage = stage(BUSY, &[("other/one", BUSY)]).await;
+        let kind = ProviderErrorKind::Overloaded;
+        let outcome = stage.say("hi").await;
+        assert_eq!(outcome, TurnOutcome::ProviderFailed { kind, message: "busy".into() });
+        let failed = stage.close().await;
+        let attempts = failed.iter().filter(|line| line.contains("Overloaded")).count();
+        // Three of the first, six of the second, and the end of the turn.
+        assert_eq!(attempts, 3 + 6 + 1, "{failed:#?}");
+    });
+}
+
+#[test]
+fn the_chosen_model_is_left_out_for_five_minutes() {
+    virtually(async {
+        let script = BUSY.replace("repeat = 20", "repeat = 3") + "[[reply]]\ntext = \"mine\"";
+        let stage = stage(&script, &[("other/one", ANSWER)]).await;
+        let name = async |stage: &Stage| {
+            let state = stage.session.state().await.unwrap();
+            state.settings.model.name.clone()
+        };
+        stage.say("one").await;
+        assert_eq!(name(&stage).await, "other/one");
+        stage.say("two").await;
+        assert_eq!(name(&stage).await, "other/one", "it failed a moment ago");
+        stage.clock.advance(300_000);
+        stage.say("three").await;
+        assert_eq!(name(&stage).await, "script/test");
+        let lines = stage.close().await;
+        assert!(lines.iter().any(|line| line.contains("script/test answers again")), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("\"mine\"")), "{lines:#?}");
+    });
+}
+
+#[test]
+fn the_journal_says_who_answered_and_another_process_begins_with_the_chosen_one() {
+    virtually(async {
+        let Stage { session, parts, .. } = stage(BUSY, &[("other/one", ANSWER)]).await;
+        session.turn(heeler_core::Input::text("hi")).await;
+        let id = session.id().clone();
+        session.close().await;
+        let journal = parts.store.read(id.clone()).await.unwrap();
+        let told: Vec<String> = journal
+            .entries
+            .iter()
+            .filter_map(|entry| match &entry.record {
+                Record::SettingsChanged(settings) => Some(settings.model.name.clone()),
+                Record::EpochStarted(epoch) => Some(format!("epoch of {}", epoch.model)),
+                Record::ModelFailed(failed) => Some(format!("failed {:?}", failed.cost)),
+                Record::ModelReplied(replied) => Some(format!("replied {:?}", replied.cost)),
+                _ => None,
+            })
+            .collect();
+        let free = format!("failed {:?}", Some(Cost(0)));
+        let paid = format!("replied {:?}", Some(Cost(50)));
+        let expected = ["epoch of script/test", &free, &free, &free, "other/one"];
+        assert_eq!(
+            told[told.len() - 7..],
+            [&expected[..], &["epoch of other/one", &paid]].concat()
+        );
+        let session = Session::open(parts, id).await.unwrap();
+        assert_eq!(session.state().await.unwrap().settings.model.name, "script/test");
+        session.close().await;
+    });
+}

@@ -10,7 +10,7 @@ use crate::server::{Part, Server};
 use crate::speak::{DIALECTS, Dialect};
 use crate::{answer, ask};
 
-const STREAM: &str = "200 OK\r\ncontent-type: text/event-stream";
+pub(crate) const STREAM: &str = "200 OK\r\ncontent-type: text/event-stream";
 const DOCUMENT: &str = "200 OK\r\ncontent-type: application/json";
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn calls_with_empty_or_repeated_ids_can_be_told_apart() {
     }
 }
 
-async fn one(dialect: Dialect, parts: Vec<Part>) -> Reply {
+pub(crate) async fn one(dialect: Dialect, parts: Vec<Part>) -> Reply {
     let server = Server::start(vec![parts]).await;
     let provider: Arc<dyn Provider> = (dialect.provider)(&server.url, IDLE_TIMEOUT_DEFAULT);
     match ask(&provider).await {

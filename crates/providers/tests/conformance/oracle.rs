@@ -44,12 +44,12 @@ async fn the_vendors_libraries_read_the_same() {
     }
 }
 
-#[test]
-fn the_vendors_types_take_our_requests() {
+#[tokio::test]
+async fn the_vendors_types_take_our_requests() {
     let Some(python) = python() else { return };
     let wrong = [("no_such_field", json!(1)), ("model", json!(1)), ("tools", json!([{"a": 1}]))];
     let (mut asked, mut places) = (Vec::new(), Vec::new());
-    for (name, dialect, body) in bodies() {
+    for (name, dialect, body) in bodies().await {
         asked.push(json!({"dialect": dialect, "body": body}));
         places.push((true, format!("{dialect}: {name}: {body:#}")));
         // They would say so.

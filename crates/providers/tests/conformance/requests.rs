@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use expect_test::expect;
 use heeler_core::{
     Block, Image, Message, ModelRequest, Parameters, RawJson, RequestMessage, RequestMessages,
     Role, Text, ToolChoice, ToolDefinition, ToolResult, ToolUse,
@@ -10,13 +11,20 @@ use heeler_providers::chat::Quirks;
 use heeler_providers::{anthropic, chat, responses};
 use serde_json::Value;
 
+use crate::answer;
+use crate::answers::{STREAM, one};
+use crate::scenario::all;
+use crate::speak::DIALECTS;
+
 /// Rounds of a long conversation.
 const ROUNDS: usize = 300;
 
 /// Requests by name, each with its dialect and its body.
-pub(crate) fn bodies() -> Vec<(&'static str, &'static str, Value)> {
+pub(crate) async fn bodies() -> Vec<(&'static str, &'static str, Value)> {
     let mut bodies = Vec::new();
-    for (name, request) in [("a question", question()), ("everything", everything())] {
+    let requests =
+        [("a question", question()), ("everything", everything()), ("switched", switched().await)];
+    for (name, request) in requests {
         for (dialect, body) in in_each(&request) {
             bodies.push((name, dialect, serde_json::from_slice(&body).unwrap()));
         }
@@ -28,29 +36,76 @@ pub(crate) fn bodies() -> Vec<(&'static str, &'static str, Value)> {
 fn a_request_begins_with_the_bytes_of_the_one_before() {
     let mut request = everything();
     let mut before: Vec<(&str, Vec<u8>)> = Vec::new();
-    let mut shares = String::new();
+    let (mut sent, mut shared) = ([0; 3], [0; 3]);
     for round in 0..ROUNDS {
         request.stable = request.messages.len();
         let now = in_each(&request);
-        for ((dialect, before), (_, now)) in before.iter().zip(&now) {
+        for (n, (_, now)) in now.iter().enumerate() {
+            sent[n] += now.len();
+            let Some((dialect, before)) = before.get(n) else { continue };
             let [before, now] = [elided(before), elided(now)];
-            let shared = before.iter().zip(&now).take_while(|(a, b)| a == b).count();
+            let same = before.iter().zip(&now).take_while(|(a, b)| a == b).count();
             // What follows the messages changes its place, and nothing else does.
-            let tail = before.len() - shared;
+            let tail = before.len() - same;
             assert!(tail < 400, "{dialect}: round {round}: the last {tail} bytes are others");
+            shared[n] += same;
         }
         before = now;
         call_and_result(&mut request.messages, round);
     }
-    for (dialect, body) in &before {
-        shares += &format!("{dialect}: {} kB\n", body.len() / 1000);
+    let mut seen = String::new();
+    for (n, (dialect, last)) in before.iter().enumerate() {
+        let share = 100.0 * shared[n] as f64 / sent[n] as f64;
+        let [kilo, mega] = [last.len() / 1000, sent[n] / 1_000_000];
+        seen +=
+            &format!("{dialect}: {mega} MB in all, {share:.1} % as before, {kilo} kB at last\n");
     }
-    expect_test::expect![[r#"
-        anthropic: 158 kB
-        openai-chat: 153 kB
-        openai-responses: 140 kB
+    expect![[r#"
+        anthropic: 23 MB in all, 99.1 % as before, 158 kB at last
+        openai-chat: 23 MB in all, 99.2 % as before, 153 kB at last
+        openai-responses: 21 MB in all, 99.1 % as before, 140 kB at last
     "#]]
-    .assert_eq(&shares);
+    .assert_eq(&seen);
+}
+
+/// What only its own provider understands goes back to it, byte for byte, and to nobody else.
+#[tokio::test]
+async fn a_conversation_goes_from_one_provider_to_the_other_and_back() {
+    let own = [
+        (anthropic::DIALECT, r#""signature":"c2ln""#),
+        (responses::DIALECT, r#""encrypted_content":"ZW5j""#),
+    ];
+    for (dialect, body) in in_each(&switched().await) {
+        let body = String::from_utf8(body).unwrap();
+        for (owner, bytes) in own {
+            assert_eq!(body.contains(bytes), owner == dialect, "{dialect}: {bytes}: {body}");
+        }
+        // What was said, called and answered is told to all.
+        for n in 0..DIALECTS.len() {
+            assert_eq!(body.matches(&format!("call_9_{n}")).count(), 2, "{dialect}: {body}");
+        }
+        assert_eq!(body.matches("This one.").count(), DIALECTS.len(), "{dialect}: {body}");
+    }
+}
+
+/// A conversation in which each provider answered once.
+async fn switched() -> ModelRequest {
+    let mut messages = RequestMessages::default();
+    let mut say = |message: Message| messages.push(Arc::new(RequestMessage::new(message)));
+    say(Message::user("Go."));
+    for (n, dialect) in DIALECTS.into_iter().enumerate() {
+        let scenario = &all()[5];
+        let mut blocks = one(dialect, answer(STREAM, (dialect.stream)(scenario))).await.blocks;
+        for block in &mut blocks {
+            if let Block::ToolUse(call) = block {
+                // As the engine does, for whom an id is unique.
+                call.id = format!("{}_{n}", call.id);
+            }
+        }
+        say(Message { role: Role::Assistant, blocks });
+        say(Message::tool_results([ToolResult::text(format!("call_9_{n}"), "Read.")]));
+    }
+    ModelRequest { stable: messages.len(), messages, ..everything() }
 }
 
 fn in_each(request: &ModelRequest) -> Vec<(&'static str, Vec<u8>)> {

@@ -63,10 +63,15 @@ impl Target {
         &self.uri
     }
 
-    /// The head of a request with a body of this length. A proxy that reads the request itself is
-    /// told the whole address, and who asks.
-    pub(crate) fn head(&self, length: usize, user_agent: &str, proxy: Option<&Proxy>) -> Vec<u8> {
-        let mut head = String::from("POST ");
+    /// The head of a request with a body of this length, or of one that only asks. A proxy that
+    /// reads the request itself is told the whole address, and who asks.
+    pub(crate) fn head(
+        &self,
+        length: Option<usize>,
+        user_agent: &str,
+        proxy: Option<&Proxy>,
+    ) -> Vec<u8> {
+        let mut head = String::from(if length.is_some() { "POST " } else { "GET " });
         let path = self.uri.path_and_query().map_or("/", |path| path.as_str());
         let host = self.origin.split_once("://").map_or("", |(_, host)| host);
         if proxy.is_some() {
@@ -75,7 +80,10 @@ impl Target {
         head.push_str(if path.starts_with('/') { "" } else { "/" });
         head.push_str(path);
         // Writing to a string does not fail.
-        let _ = write!(head, " HTTP/1.1\r\nhost: {host}\r\ncontent-length: {length}\r\n");
+        let _ = write!(head, " HTTP/1.1\r\nhost: {host}\r\n");
+        if let Some(length) = length {
+            let _ = write!(head, "content-length: {length}\r\n");
+        }
         let mut head = head.into_bytes();
         if let Some(Proxy { authorization: Some(value) }) = proxy {
             header(&mut head, "proxy-authorization", value);
@@ -131,7 +139,7 @@ mod tests {
             Ok(target) => {
                 let shown = format!("{target:?}");
                 assert!(!["x-api-key", "p%40w"].iter().any(|secret| shown.contains(secret)));
-                let head = String::from_utf8(target.head(12, "heeler/1", proxy)).unwrap();
+                let head = String::from_utf8(target.head(Some(12), "heeler/1", proxy)).unwrap();
                 assert!(head.ends_with("\r\n\r\n"));
                 format!("{}\n{}", target.origin(), head.trim_end().replace('\r', ""))
             }

@@ -21,6 +21,7 @@ pub mod models;
 mod named;
 pub mod openrouter;
 pub mod presets;
+pub mod probe;
 pub mod responses;
 pub mod scripted;
 mod secret;

@@ -87,10 +87,24 @@ impl Client {
     /// # Errors
     /// When the server cannot be reached, closes the connection, or does not speak HTTP.
     pub async fn post(&self, target: &Arc<Target>, chunks: Vec<Bytes>) -> Result<Answer, Error> {
+        self.send(target, Some(Pieces::of(chunks))).await
+    }
+
+    /// Asks for what is at the address, and waits for the head of the answer, however long that
+    /// takes.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, closes the connection, or does not speak HTTP.
+    pub async fn get(&self, target: &Arc<Target>) -> Result<Answer, Error> {
+        self.send(target, None).await
+    }
+
+    async fn send(&self, target: &Arc<Target>, body: Option<Pieces>) -> Result<Answer, Error> {
         let connection = self.connection(target).await?;
-        let pieces = Pieces::of(chunks);
         let user_agent = &self.inner.options.user_agent;
-        let head = target.head(pieces.length(), user_agent, connection.proxy());
+        let length = body.as_ref().map(Pieces::length);
+        let head = target.head(length, user_agent, connection.proxy());
+        let pieces = body.unwrap_or_else(|| Pieces::of(Vec::new()));
         let mut exchange = Exchange::new(connection, head, pieces);
         let head = poll_fn(|context| exchange.poll(context)).await?;
         let (pool, target) = (Arc::clone(&self.inner.pool), Arc::clone(target));

@@ -93,6 +93,35 @@ async fn a_connection_serves_one_request_after_the_other() {
 }
 
 #[tokio::test]
+async fn what_only_asks_has_no_body_and_shares_connections() {
+    let (address, told) = server(&[ANSWER, ANSWER]).await;
+    let (client, url) = (straight(), format!("http://{address}/v1/models?a=b"));
+    let mut answer = client.get(&target(&url)).await.unwrap();
+    assert_eq!(answer.next().await.unwrap(), Some(&b"ok"[..]));
+    assert_eq!(answer.next().await.unwrap(), None);
+    drop(answer);
+    assert_eq!(ask(&client, &url, "1").await, "200 ok");
+    drop(client);
+    check(
+        told,
+        &address,
+        expect![[r#"
+            connection
+            GET /v1/models?a=b HTTP/1.1
+            host: ADDRESS
+            user-agent: heeler/test
+
+            POST /v1/models?a=b HTTP/1.1
+            host: ADDRESS
+            content-length: 1
+            user-agent: heeler/test
+
+            1"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn what_is_left_unread_closes_the_connection() {
     let (address, told) = server(&[ANSWER, ANSWER]).await;
     let (client, url) = (straight(), format!("http://{address}"));

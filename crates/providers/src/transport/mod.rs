@@ -71,7 +71,20 @@ impl Transport {
         target: &Arc<Target>,
         chunks: Vec<Bytes>,
     ) -> Result<Answer, Failure> {
-        let sent = tokio::time::timeout(self.idle_timeout, self.client.post(target, chunks)).await;
+        self.begun(target, self.client.post(target, chunks)).await
+    }
+
+    /// Asks for what is at the address and waits for the answer to begin.
+    pub(crate) async fn get(&self, target: &Arc<Target>) -> Result<Answer, Failure> {
+        self.begun(target, self.client.get(target)).await
+    }
+
+    async fn begun(
+        &self,
+        target: &Target,
+        sent: impl Future<Output = Result<heeler_http::Answer, heeler_http::Error>>,
+    ) -> Result<Answer, Failure> {
+        let sent = tokio::time::timeout(self.idle_timeout, sent).await;
         let answer = match sent {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(target, &error))),
@@ -145,7 +158,7 @@ impl Answer {
     }
 
     /// Reads until the end, an error, `bytes_max`, or the end of patience.
-    async fn read_at_most(&mut self, bytes_max: usize, patience: Duration) -> Vec<u8> {
+    pub(crate) async fn read_at_most(&mut self, bytes_max: usize, patience: Duration) -> Vec<u8> {
         let mut body = Vec::new();
         let deadline = tokio::time::Instant::now() + patience;
         while body.len() < bytes_max

@@ -15,6 +15,8 @@ use crate::endpoint::{
 pub const BASE_URL_DEFAULT: &str = "https://api.openai.com/v1";
 
 const PATH: &str = "/chat/completions";
+/// What follows a host alone.
+const WHOLE_PATH: &str = "/v1/chat/completions";
 const HEADERS: [(&str, &str); 2] =
     [("content-type", "application/json"), ("accept", "text/event-stream")];
 
@@ -23,7 +25,7 @@ const HEADERS: [(&str, &str); 2] =
 pub struct ChatSettings {
     /// Who we are, sent as `Authorization: Bearer`; none for a server that asks nobody.
     pub key: Option<Secret>,
-    /// Where requests go, without `/chat/completions`.
+    /// Where requests go: what stands before `/chat/completions`. A host alone means its `/v1`.
     pub base_url: String,
     /// Sent with every request, in this order; they win over our own.
     pub headers: Vec<(String, Secret)>,
@@ -113,13 +115,65 @@ impl ChatSettings {
             key,
             variable,
         });
+        let base_url = self.base_url.trim().trim_end_matches('/');
+        let is_host = base_url.split_once("://").is_some_and(|(_, rest)| !rest.contains('/'));
         Endpoint {
             vendor: &self.vendor,
             base_url: &self.base_url,
-            path: PATH,
+            path: if is_host { WHOLE_PATH } else { PATH },
             headers: &HEADERS,
             key,
             extra: &self.headers,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        let seen = [
+            "https://api.openai.com",
+            "https://api.openai.com/v1/",
+            "http://localhost:11434/",
+            "https://api.z.ai/api/paas/v4",
+            "localhost",
+            "http://a?b=c",
+        ]
+        .map(|base_url| {
+            let lookup = |name: &str| match name {
+                "OPENAI_API_KEY" => Some("k".to_owned()),
+                "OPENAI_BASE_URL" => Some(base_url.to_owned()),
+                _ => None,
+            };
+            match ChatSettings::from_variables(lookup) {
+                Ok(settings) => format!("{}\n", settings.endpoint().url().unwrap()),
+                Err(error) => format!("{error}\n"),
+            }
+        });
+        expect![[r#"
+            https://api.openai.com/v1/chat/completions
+            https://api.openai.com/v1/chat/completions
+            http://localhost:11434/v1/chat/completions
+            https://api.z.ai/api/paas/v4/chat/completions
+            `localhost` is no http or https address; correct OPENAI_BASE_URL
+            `http://a?b=c` is no http or https address; correct OPENAI_BASE_URL
+        "#]]
+        .assert_eq(&seen.concat());
+    }
+
+    #[test]
+    fn what_is_missing_or_cannot_be_sent_is_told_with_its_variable() {
+        let missing = ChatSettings::from_variables(|_| None).unwrap_err();
+        assert!(missing.is_missing_key());
+        assert!(missing.to_string().contains("Set OPENAI_API_KEY"), "{missing}");
+        let bad = ChatSettings::from_variables(|_| Some("\u{7f}".into())).unwrap_err();
+        assert!(!bad.is_missing_key());
+        let without = ChatSettings::without_key("http://localhost:1/v1", Quirks::default());
+        assert!(without.target().is_ok() && without.secrets().is_empty());
     }
 }

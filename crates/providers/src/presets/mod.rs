@@ -164,6 +164,20 @@ mod tests {
     }
 
     #[test]
+    fn the_page_has_every_row_with_its_variables() {
+        let page = include_str!("../../../../docs/servers.md");
+        for preset in Preset::all() {
+            let begin = format!("| `{}/NAME` | {}", preset.name, preset.title);
+            let row = page.lines().find(|line| line.starts_with(&begin));
+            let row =
+                row.unwrap_or_else(|| panic!("docs/servers.md has no row of {}", preset.name));
+            for variable in preset.keys.iter().chain([&preset.base_url_variable]) {
+                assert!(row.contains(&format!("`{variable}`")), "{variable} is missing: {row}");
+            }
+        }
+    }
+
+    #[test]
     fn an_address_may_be_another() {
         let ollama = Preset::named("ollama").unwrap();
         let settings = ollama.settings(|name| {

@@ -123,6 +123,30 @@ fn pieces_that_repeat_the_id_and_the_name_or_leave_the_number_out() {
 }
 
 #[test]
+fn pieces_that_repeat_only_the_name() {
+    check_calls(
+        &[
+            r#"{"id":"x","function":{"name":"a","arguments":"{\"n\""}}"#,
+            r#"{"function":{"name":"a","arguments":":1}"}}"#,
+        ],
+        "tool_calls",
+        expect![[r#"ToolUse: call x a {"n":1}"#]],
+    );
+}
+
+#[test]
+fn another_id_is_another_call_though_the_first_has_no_input() {
+    check_calls(
+        &[
+            r#"{"index":0,"id":"x","function":{"name":"a","arguments":""}}"#,
+            r#"{"index":0,"id":"y","function":{"name":"a","arguments":"{}"}}"#,
+        ],
+        "tool_calls",
+        expect!["ToolUse: call x a {}; call y a {}"],
+    );
+}
+
+#[test]
 fn inputs() {
     let input = |text: &str| {
         let arguments = serde_json::Value::from(text);

@@ -52,6 +52,23 @@ fn a_refusal() {
 }
 
 #[test]
+fn a_second_answer_nobody_asked_for_is_left_out() {
+    check(
+        &stream(&[
+            r#"{"choices":[{"index":1,"delta":{"content":"no"}},{"index":0,"delta":{"content":"yes"}}]}"#,
+            STOP,
+            USAGE,
+        ]),
+        expect![[r#"
+            usage in 9 out 12 write 0 read 0 think 0
+            1 text "yes"
+            1 = text "yes"
+            finished EndTurn, in 9 out 12 write 0 read 0 think 0, id none: text "yes"
+        "#]],
+    );
+}
+
+#[test]
 fn annotations_are_kept() {
     check(
         &stream(&[

@@ -57,7 +57,8 @@ impl Preset {
             return Err(ProbeError(format!("{} is not asked for its models", self.title)));
         };
         let settings = self.settings(lookup).map_err(|error| ProbeError(error.to_string()))?;
-        let transport = Transport::new(PROBE_TIMEOUT);
+        // The time for all is what ends it, so that it is told.
+        let transport = Transport::new(PROBE_TIMEOUT * 2);
         let deadline = Instant::now() + PROBE_TIMEOUT;
         let asker = Asker { preset: self, settings, transport, deadline };
         let asked = tokio::time::timeout_at(deadline, asker.models(probe)).await;

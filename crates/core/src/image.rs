@@ -36,11 +36,13 @@ impl Image {
             return Ok(Self { media_type: String::new(), data: url.to_owned(), cache: None });
         }
         let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
-        let Some((media_type, data)) = data.filter(|(kind, _)| kind.starts_with("image/")) else {
+        let Some((kind, data)) = data.filter(|(kind, _)| kind.starts_with("image/")) else {
             return Err(ImageError::Source(url.chars().take(SHOWN_CHARS_MAX).collect()));
         };
         STANDARD.decode(data).map_err(|error| ImageError::Base64(error.to_string()))?;
-        Ok(Self { media_type: media_type.to_owned(), data: data.to_owned(), cache: None })
+        // What else a data URL may say of it, such as a name, no provider takes.
+        let media_type = kind.split(';').next().unwrap_or(kind).to_owned();
+        Ok(Self { media_type, data: data.to_owned(), cache: None })
     }
 }
 
@@ -112,6 +114,8 @@ mod tests {
             let error = Image::from_url(wrong).unwrap_err();
             assert_eq!(error, ImageError::Source(wrong.to_owned()));
         }
+        let named = Image::from_url("data:image/png;name=a.png;base64,AA==").unwrap();
+        assert_eq!((named.media_type.as_str(), named.data.as_str()), ("image/png", "AA=="));
         let broken = Image::from_url("data:image/png;base64,***").unwrap_err();
         assert!(matches!(broken, ImageError::Base64(_)), "{broken}");
         let long = Image::from_url(&"é".repeat(1000)).unwrap_err().to_string();

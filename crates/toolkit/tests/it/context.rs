@@ -103,6 +103,10 @@ async fn a_counter_and_a_summarizer_may_fail() {
     let error = counts.fit(&history("uau")).await.unwrap_err();
     assert!(matches!(&error, ContextError::Counter(_)));
     expect!["its tokens could not be counted: no tokenizer"].assert_eq(&error.to_string());
+    let summarises = ContextManager::new(1).summarizer(move |_| async move { Err(broken()) });
+    let error = summarises.fit(&history("uauau")).await.unwrap_err();
+    assert!(matches!(&error, ContextError::Summarizer(_)));
+    expect!["it could not be summarised: no tokenizer"].assert_eq(&error.to_string());
     let (asks, model) = client([]);
     let done = Arc::new(AtomicUsize::new(0));
     let hears = Arc::clone(&done);

@@ -10,10 +10,12 @@ use heeler_core::{
 use heeler_providers::anthropic::request_body;
 use heeler_providers::scripted::Scripted;
 use heeler_script::{BlockSpec, ReplySpec, Script};
+use heeler_sessions::MemoryRecorder;
 use heeler_testkit::VirtualClock;
 use heeler_toolkit::testing::TestCall;
 use heeler_toolkit::{
-    AskEvent, Client, Extract, ExtractError, Object, Run, RunErrorKind, Schema, extract, raw_tool,
+    AskEvent, Client, Extract, ExtractError, Object, Run, RunErrorKind, RunEvent, Schema, extract,
+    raw_tool,
 };
 use serde_json::json;
 
@@ -209,6 +211,10 @@ async fn a_value_that_was_submitted_is_given_though_the_run_failed_then() {
     let extracted = extract(&asks, wanted).await.unwrap();
     assert_eq!(extracted.value, Sum { cents: 1250 });
     assert!(extracted.result.usage.total() > 0);
+    // The submitting call and its result are part of the conversation.
+    let [_, answer, results] = &extracted.result.messages[..] else { panic!("{extracted:?}") };
+    assert_eq!(answer.tool_uses().next().unwrap().name, "submit");
+    assert!(format!("{results:?}").contains("submitted"), "{results:?}");
 }
 
 #[tokio::test]
@@ -218,12 +224,70 @@ async fn a_stream_that_is_read_to_its_end_is_over() {
     while events.next().await.is_some() {}
     let error = events.finish().await.unwrap_err();
     assert!(matches!(error.kind, RunErrorKind::Failed(_)), "{error}");
-    let mut answer = asks.ask_stream("", [Message::user("?")]);
-    let mut last = None;
-    while let Some(event) = answer.next().await {
-        last = Some(event);
+    let answer = asks.ask_stream("", [Message::user("?")]).collect::<Vec<_>>().await;
+    assert!(matches!(&answer[..], [AskEvent::TextDelta(_), AskEvent::Finished(Ok(_))]));
+    // What is not tried again is void, too.
+    let (asks, _) = client([ReplySpec::error(401, "authentication_error", "who?")]);
+    let answer = asks.ask_stream("", [Message::user("?")]).collect::<Vec<_>>().await;
+    assert!(matches!(&answer[..], [AskEvent::Reset, AskEvent::Finished(Err(_))]), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_another_attempt_can_be_cancelled() {
+    let clock = Arc::new(VirtualClock::new(1_000));
+    let (asks, model) = client([busy(), ReplySpec::text("never")]);
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    let asks = asks.with_time(clock, Arc::new(Longest)).on_retry_do(move |_| stop.cancel());
+    let error = asks.run(Run::say("go").cancelled_by(cancel)).await.unwrap_err();
+    assert!(error.is_cancelled() && error.result.messages == [Message::user("go")], "{error:?}");
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_has_the_time_that_its_metadata_says() {
+    let hangs =
+        raw_tool("hang", "Hangs", Object::new(), |_, _| std::future::pending::<&'static str>())
+            .with_metadata(|metadata| metadata.timeout = Some(Duration::from_secs(5)));
+    let (asks, _) = client([ReplySpec::call("hang", json!({})), ReplySpec::text("done")]);
+    let mut took = Vec::new();
+    let mut events = asks.run_stream(Run::say("go").tools(tools([hangs])));
+    while let Some(event) = events.next().await {
+        if let RunEvent::CallFinished { is_error, duration, .. } = event {
+            took.push((is_error, duration.as_secs()));
+        }
     }
-    assert!(matches!(last, Some(AskEvent::Finished(Ok(_)))));
+    assert_eq!(took, [(true, 5)]);
+}
+
+#[tokio::test]
+async fn a_recorder_is_told_until_it_is_taken_away() {
+    let recorder = Arc::new(MemoryRecorder::new());
+    let (asks, _) = clients([ReplySpec::text("one"), ReplySpec::text("two")]);
+    let told = asks.with_recorder(Arc::clone(&recorder)).unwrap();
+    told.without_recorder().run(Run::say("go")).await.unwrap();
+    assert_eq!(recorder.events().len(), 0);
+    told.run(Run::say("go")).await.unwrap();
+    assert_eq!(recorder.events().len(), 4);
+}
+
+#[tokio::test]
+async fn nothing_is_left_out_that_the_caller_did_not_leave_out() {
+    let requests = Arc::<Mutex<Vec<usize>>>::default();
+    let hears = Arc::clone(&requests);
+    let (_, model) = client([ReplySpec::text("long")]);
+    let told = Box::new(move |request: &ModelRequest| {
+        let texts = request.messages.iter().map(|sent| sent.message.text().len());
+        hears.lock().unwrap().push(texts.sum());
+    });
+    let client = Client::new(Watched { model, told }, "anthropic/claude-haiku-4-5").unwrap();
+    // Longer than this model's window by any count; only the provider can say so.
+    let turn = || [Message::user("u".repeat(200_000)), Message::assistant("a".repeat(200_000))];
+    let history: Vec<Message> =
+        (0..5).flat_map(|_| turn()).chain([Message::user("and?")]).collect();
+    let result = client.run(Run::new(history.clone())).await.unwrap();
+    assert_eq!((result.new_messages().len(), &result.messages[..11]), (1, &history[..]));
+    assert_eq!(*requests.lock().unwrap(), [2_000_004]);
 }
 
 /// A provider whose requests somebody is told of.

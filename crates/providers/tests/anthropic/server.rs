@@ -19,6 +19,8 @@ pub(crate) enum Part {
     Hang,
     /// The connection is closed.
     Close,
+    /// The connection is torn down, as by a machine that forgot it.
+    Reset,
 }
 
 pub(crate) struct Server {
@@ -108,6 +110,10 @@ async fn serve(mut stream: TcpStream, seen: &Seen, mut answer: impl FnMut() -> O
                     return;
                 }
                 Part::Close => return,
+                Part::Reset => {
+                    stream.set_zero_linger().unwrap();
+                    return;
+                }
             }
         }
     }

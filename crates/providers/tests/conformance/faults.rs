@@ -76,11 +76,15 @@ async fn refusals() {
 async fn broken_answers() {
     let close = |bytes: &[u8]| vec![Part::Bytes(bytes.into()), Part::Close];
     let mut seen = play("no byte", |_| vec![Part::Close]).await;
+    seen += &play("reset", |_| vec![Part::Reset]).await;
     seen += &play("half a head", |_| close(b"HTTP/1.1 20")).await;
     seen += &play("no HTTP", |_| close(b"SSH-2.0-x\r\n\r\n")).await;
     seen += &play("an empty body", |_| answer(STREAM, "")).await;
     let page = |_| answer("200 OK\r\ncontent-type: text/html", "<html></html>");
     seen += &play("an HTML page", page).await;
+    let gzip = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00";
+    let gzipped = |_| answer("200 OK\r\ncontent-encoding: gzip", gzip);
+    seen += &play("compressed though nobody asked", gzipped).await;
     let garbage = b"\x00\xff\xfe data: \x01{{{\n\n".repeat(50);
     seen += &play("garbage", |_| answer(STREAM, &garbage)).await;
     seen += &play("another document", |_| answer("200 OK", r#"{"status":"ok"}"#)).await;
@@ -94,16 +98,18 @@ async fn broken_answers() {
     check(
         seen,
         expect![[r#"
-        no byte: Network
-        half a head: Network
-        no HTTP: Network
-        an empty body: Format
-        an HTML page: Format
-        garbage: Format
-        another document: Format
-        half a document: Format
-        a document that refuses: Server
-    "#]],
+            no byte: Network
+            reset: Network
+            half a head: Network
+            no HTTP: Network
+            an empty body: Format
+            an HTML page: Format
+            compressed though nobody asked: Format
+            garbage: Format
+            another document: Format
+            half a document: Format
+            a document that refuses: Server
+        "#]],
     );
 }
 
@@ -117,6 +123,7 @@ async fn answers_that_end_in_the_middle() {
     };
     let first = |dialect| Part::Bytes((head.to_owned() + &half(dialect)).into());
     let mut seen = play("closed", |dialect| vec![first(dialect), Part::Close]).await;
+    seen += &play("reset", |dialect| vec![first(dialect), Part::Reset]).await;
     seen += &play("silent", |dialect| vec![first(dialect), Part::Hang]).await;
     let overloaded = |dialect: Dialect| answer(STREAM, half(dialect) + dialect.overloaded);
     seen += &play("overloaded", overloaded).await;
@@ -126,6 +133,7 @@ async fn answers_that_end_in_the_middle() {
         seen,
         expect![[r#"
             closed: Format
+            reset: Network
             silent: Network
             overloaded (anthropic): Overloaded
             overloaded (openai-chat): Overloaded

@@ -1,0 +1,174 @@
+//! TLS and proxies as the environment names them: each case is a process of its own, since both are
+//! read from its environment.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use expect_test::{Expect, expect};
+use futures::StreamExt as _;
+use heeler_core::{Message, ModelEvent, ModelRequest, Parameters, Provider as _};
+use heeler_providers::{Anthropic, AnthropicSettings};
+use heeler_testkit::player::{Player, role, say};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+
+const URL: &str = "HEELER_TEST_URL";
+const ANSWER: &str =
+    r#"{"id":"m","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn"}"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn certificates_that_the_environment_names_are_trusted() {
+    let world = World::start().await;
+    world.check(&["SSL_CERT_FILE"], expect!["hi"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn others_are_not_and_the_message_says_so() {
+    let world = World::start().await;
+    world.check(&[], expect!["Network: localhost could not be reached: invalid peer certificate: UnknownIssuer. Check the network, proxy and base URL"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_proxy_sees_whom_it_connects_and_nothing_else() {
+    let world = World::start().await;
+    world.check(&["SSL_CERT_FILE", "HTTPS_PROXY"], expect!["hi"]).await;
+    let told = world.proxied.lock().unwrap().clone();
+    assert_eq!(told, [format!("CONNECT localhost:{} HTTP/1.1", world.port)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn some_hosts_need_no_proxy() {
+    let world = World::start().await;
+    world.check(&["SSL_CERT_FILE", "HTTPS_PROXY", "NO_PROXY"], expect!["hi"]).await;
+    assert!(world.proxied.lock().unwrap().is_empty());
+}
+
+/// Asks once and says what came of it.
+#[tokio::test]
+#[ignore = "started by the tests above, as a process of its own"]
+async fn ask() {
+    let mut settings = AnthropicSettings::with_api_key("sk-test");
+    settings.base_url = std::env::var(URL).unwrap();
+    let request = ModelRequest {
+        model: "m".into(),
+        system: "".into(),
+        tools: [].into(),
+        provider_tools: [].into(),
+        messages: [Message::user("go")].into_iter().collect(),
+        stable: 1,
+        output_max: 1000,
+        parameters: Parameters::default(),
+        epoch: 0,
+    };
+    let mut stream = Anthropic::new(&settings).unwrap().stream(request);
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(ModelEvent::Finished(reply)) => say(reply.blocks[0].as_text().unwrap()),
+            Ok(_) => {}
+            Err(error) => say(format!("{:?}: {}", error.kind, error.message)),
+        }
+    }
+}
+
+/// A server that only `authority` vouches for, and a proxy.
+struct World {
+    port: u16,
+    proxy: String,
+    /// The first line of each request to the proxy.
+    proxied: Arc<Mutex<Vec<String>>>,
+    authority: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let authority = folder.path().join("authority.pem");
+        let mut params = CertificateParams::new([]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        std::fs::write(&authority, params.self_signed(&key).unwrap().pem()).unwrap();
+        let issuer = Issuer::new(params, key);
+
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &issuer).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key.into())
+            .unwrap();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                // A client that trusts nobody here goes away.
+                let Ok(stream) = acceptor.accept(stream).await else { continue };
+                answer(stream).await;
+            }
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy = format!("http://{}", listener.local_addr().unwrap());
+        let proxied = Arc::new(Mutex::new(Vec::new()));
+        tokio::spawn(connect(listener, Arc::clone(&proxied)));
+        Self { port, proxy, proxied, authority, _folder: folder }
+    }
+
+    /// Asks in a process with these of the variables, and checks what it says.
+    async fn check(&self, variables: &[&str], expected: Expect) {
+        let mut command = role("ask");
+        command.env(URL, format!("https://localhost:{}", self.port));
+        for (name, value) in [
+            ("SSL_CERT_FILE", self.authority.to_str().unwrap()),
+            ("HTTPS_PROXY", &self.proxy),
+            ("NO_PROXY", "localhost"),
+        ] {
+            command.env_remove(name).env_remove(name.to_lowercase());
+            if variables.contains(&name) {
+                command.env(name, value);
+            }
+        }
+        let said = tokio::task::spawn_blocking(|| Player::start(command).next_word());
+        expected.assert_eq(&said.await.unwrap().replace(&self.port.to_string(), "PORT"));
+    }
+}
+
+/// Reads a request, whatever it says, and answers it.
+async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let mut bytes = Vec::new();
+    // The request is small: its last byte is that of its JSON.
+    while bytes.last() != Some(&b'}') {
+        if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+            return;
+        }
+    }
+    let length = ANSWER.len();
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{ANSWER}");
+    let _ = stream.write_all(answer.as_bytes()).await;
+    let _ = stream.shutdown().await;
+}
+
+/// A proxy that connects to whatever it is asked for.
+async fn connect(listener: TcpListener, told: Arc<Mutex<Vec<String>>>) {
+    loop {
+        let (mut client, _) = listener.accept().await.unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(client.read_u8().await.unwrap());
+        }
+        let line = String::from_utf8(head).unwrap().lines().next().unwrap().to_owned();
+        let mut server = TcpStream::connect(line.split(' ').nth(1).unwrap()).await.unwrap();
+        told.lock().unwrap().push(line);
+        client.write_all(b"HTTP/1.1 200 Connected\r\n\r\n").await.unwrap();
+        tokio::spawn(async move { copy_bidirectional(&mut client, &mut server).await });
+    }
+}

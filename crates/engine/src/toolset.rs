@@ -83,8 +83,7 @@ impl Toolset {
     }
 
     /// A hash of what the model is told; empty for no tools.
-    #[must_use]
-    pub fn hash(&self) -> &str {
+    pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
 

@@ -22,9 +22,19 @@ pub struct Usage {
     pub cache_read: u64,
     /// The part of `output` spent on reasoning, where the provider tells.
     pub reasoning: u64,
+    /// What the provider says it charges for it, where it does: it knows better than any list of
+    /// prices whom it asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charged: Option<Cost>,
 }
 
 impl Usage {
+    /// What it costs: what the provider says, else by the prices, where they are known.
+    #[must_use]
+    pub fn cost(&self, prices: Option<&Prices>) -> Option<Cost> {
+        self.charged.or_else(|| Some(prices?.cost(self)))
+    }
+
     /// Everything the model read: fresh, cached and newly cached.
     #[must_use]
     pub fn input_total(&self) -> u64 {
@@ -45,6 +55,9 @@ impl AddAssign for Usage {
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
+        if let Some(more) = other.charged {
+            *self.charged.get_or_insert_default() += more;
+        }
     }
 }
 
@@ -127,7 +140,7 @@ pub struct LongPrices {
 }
 
 impl Prices {
-    /// What `usage` of one request costs.
+    /// What `usage` of one request costs by these prices, whatever the provider says.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Cost {
         let prices = self.at(usage.input_total());
@@ -194,11 +207,34 @@ mod tests {
     }
 
     #[test]
+    fn what_a_provider_says_it_charges_counts_before_any_price() {
+        let prices = Prices { input: 3, output: 0, cache_write: 0, cache_read: 0, long: None };
+        let mut usage = Usage { input: 10, ..Usage::default() };
+        assert_eq!((usage.cost(None), usage.cost(Some(&prices))), (None, Some(Cost(30))));
+        let free = Usage { charged: Some(Cost(0)), ..usage };
+        assert_eq!(free.cost(Some(&prices)), Some(Cost(0)));
+        usage += Usage { charged: Some(Cost(5)), ..Usage::default() };
+        usage += Usage { charged: Some(Cost(2)), ..Usage::default() };
+        assert_eq!(usage.cost(Some(&prices)), Some(Cost(7)));
+        // Records from before it was told are read, and written as they were.
+        let old = r#"{"input":1,"output":2,"cache_write":3,"cache_read":4,"reasoning":5}"#;
+        let read: Usage = serde_json::from_str(old).unwrap();
+        assert_eq!((read.charged, serde_json::to_string(&read).unwrap().as_str()), (None, old));
+    }
+
+    #[test]
     fn tokens_and_money_add_up_and_never_overflow() {
-        let mut usage = Usage { input: 1, output: 2, cache_write: 4, cache_read: 8, reasoning: 1 };
+        let usage = |times: u64| Usage {
+            input: times,
+            output: 2 * times,
+            cache_write: 4 * times,
+            cache_read: 8 * times,
+            reasoning: times,
+            charged: None,
+        };
+        let (mut usage, tens, sum) = (usage(1), usage(10), usage(11));
         assert_eq!((usage.input_total(), usage.total()), (13, 15));
-        usage += Usage { input: 10, output: 20, cache_write: 40, cache_read: 80, reasoning: 10 };
-        let sum = Usage { input: 11, output: 22, cache_write: 44, cache_read: 88, reasoning: 11 };
+        usage += tens;
         assert_eq!(usage, sum);
         usage += Usage { input: u64::MAX, ..Usage::default() };
         assert_eq!((usage.input, usage.total()), (u64::MAX, u64::MAX));

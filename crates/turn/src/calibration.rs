@@ -91,7 +91,7 @@ mod tests {
     fn what_is_read_and_written_to_a_cache_counts() {
         let mut calibration = Calibration::default();
         let usage =
-            Usage { input: 10, cache_read: 100, cache_write: 40, output: 999, reasoning: 99 };
+            Usage { input: 10, cache_read: 100, cache_write: 40, output: 999, ..Usage::default() };
         calibration.learn(100, &usage);
         assert_eq!(calibration.ratio, 1_500_000);
     }

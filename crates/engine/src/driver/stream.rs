@@ -110,7 +110,7 @@ impl Driver {
             message: error.message,
             retry_at: wait.map(|millis| now.plus(millis)),
             usage,
-            cost: self.state.settings.model.prices.map(|prices| prices.cost(&usage)),
+            cost: usage.cost(self.state.settings.model.prices.as_ref()),
         }));
         // With the change in one append: the failed attempt keeps the prices of its own model.
         let change = settings.map(Record::SettingsChanged);
@@ -123,7 +123,7 @@ impl Driver {
 
     fn replied(&self, reply: Reply) -> Option<Record> {
         let EffectId::Model(turn, round, attempt) = self.stream.as_ref()?.id else { return None };
-        let cost = self.state.settings.model.prices.map(|prices| prices.cost(&reply.usage));
+        let cost = reply.usage.cost(self.state.settings.model.prices.as_ref());
         let replied = ModelReplied { turn, round, attempt, reply, cost };
         Some(Record::ModelReplied(Box::new(replied)))
     }
@@ -152,7 +152,7 @@ impl Driver {
             let ModelStream { id, .. } = stream;
             if let (EffectId::Model(turn, round, attempt), Some(reply)) = (id, draft.interrupted())
             {
-                let cost = self.state.settings.model.prices.map(|p| p.cost(&reply.usage));
+                let cost = reply.usage.cost(self.state.settings.model.prices.as_ref());
                 let replied = ModelReplied { turn, round, attempt, reply, cost };
                 records.push(Record::ModelReplied(Box::new(replied)));
             }

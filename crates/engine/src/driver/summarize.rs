@@ -64,7 +64,7 @@ impl Summary {
     fn take(&self, reply: &Reply) -> Record {
         let summary: String = reply.blocks.iter().filter_map(Block::as_text).collect();
         let usage = reply.usage;
-        let cost = self.prices.map(|prices| prices.cost(&usage));
+        let cost = usage.cost(self.prices.as_ref());
         if summary.trim().is_empty() {
             let error = "the model gave an empty summary".into();
             return Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }));

@@ -36,6 +36,8 @@ pub struct Quirks {
     pub asks_to_cache: Vec<String>,
     /// Whether tools are taken that the server runs itself.
     pub takes_provider_tools: bool,
+    /// Whether `cost`, beside the tokens, is what the server charges for an answer, in dollars.
+    pub charges_in_dollars: bool,
     /// What every request has besides, an object; what a request says itself wins.
     #[serde(deserialize_with = "object")]
     pub body: Option<RawJson>,
@@ -100,6 +102,7 @@ impl Default for Quirks {
             takes_markers: false,
             asks_to_cache: Vec::new(),
             takes_provider_tools: false,
+            charges_in_dollars: false,
             body: None,
         }
     }

@@ -203,6 +203,7 @@ fn usage(spec: UsageSpec) -> Usage {
         cache_write: spec.cache_write,
         cache_read: spec.cache_read,
         reasoning: 0,
+        charged: None,
     }
 }
 

@@ -100,7 +100,7 @@ fn call(id: &str, name: &str, input: &str) -> String {
 }
 
 fn lines(mut lines: Vec<String>, stop: &StopReason, usage: Usage) -> String {
-    let Usage { input, output, cache_read, cache_write, reasoning } = usage;
+    let Usage { input, output, cache_read, cache_write, reasoning, .. } = usage;
     lines.push(format!("{stop:?} {input}+{cache_read}+{cache_write} {output} ({reasoning})"));
     lines.join("\n")
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CacheMarker, Image, Message, Opaque, ProviderItem, RawJson, RedactedThinking, Role,
-    StopReason, Text, Thinking, Timestamp, ToolResult, ToolUse, Usage,
+    Block, CacheMarker, Cost, Image, Message, Opaque, ProviderItem, RawJson, RedactedThinking,
+    Role, StopReason, Text, Thinking, Timestamp, ToolResult, ToolUse, Usage,
 };
 
 use super::{Kept, Promise, Seen, Store, make, same};
@@ -177,7 +177,14 @@ fn rich(id: &str) -> Session {
 }
 
 fn kinds(history: &[Message], message: Message, asked: ToolUse) -> [RecordedEventKind; 8] {
-    let usage = Usage { input: 1, output: 2, cache_write: 3, cache_read: 4, reasoning: 1 };
+    let usage = Usage {
+        input: 1,
+        output: 2,
+        cache_write: 3,
+        cache_read: 4,
+        reasoning: 1,
+        charged: Some(Cost(5)),
+    };
     let (tool_use_id, tool) = (asked.id, asked.name);
     [
         RecordedEventKind::TurnStart { history: history.into() },

@@ -63,7 +63,7 @@ impl World<'_> {
 
     fn replied(&self, id: EffectId, reply: Reply) -> Option<Record> {
         let EffectId::Model(turn, round, attempt) = id else { return None };
-        let cost = self.state.settings.model.prices.map(|prices| prices.cost(&reply.usage));
+        let cost = reply.usage.cost(self.state.settings.model.prices.as_ref());
         let replied = ModelReplied { turn, round, attempt, reply, cost };
         Some(Record::ModelReplied(Box::new(replied)))
     }
@@ -81,7 +81,7 @@ impl World<'_> {
             message: error.message,
             retry_at: wait.map(|millis| Timestamp(self.now).plus(millis)),
             usage,
-            cost: self.state.settings.model.prices.map(|prices| prices.cost(&usage)),
+            cost: usage.cost(self.state.settings.model.prices.as_ref()),
         })))
     }
 
@@ -93,7 +93,7 @@ impl World<'_> {
             Ok(reply) => self.state.judge_summary(Compacted {
                 summary: reply.blocks.iter().filter_map(Block::as_text).collect(),
                 usage: reply.usage,
-                cost: self.state.settings.model.prices.map(|prices| prices.cost(&reply.usage)),
+                cost: reply.usage.cost(self.state.settings.model.prices.as_ref()),
             }),
         }
     }

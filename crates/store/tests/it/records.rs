@@ -59,12 +59,9 @@ fn call_id() -> impl Strategy<Value = CallId> {
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
-    any::<[u64; 5]>().prop_map(|[input, output, cache_write, cache_read, reasoning]| Usage {
-        input,
-        output,
-        cache_write,
-        cache_read,
-        reasoning,
+    let counters = any::<[u64; 5]>();
+    (counters, cost()).prop_map(|([input, output, cache_write, cache_read, reasoning], charged)| {
+        Usage { input, output, cache_write, cache_read, reasoning, charged }
     })
 }
 

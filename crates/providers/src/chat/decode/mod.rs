@@ -335,7 +335,7 @@ impl Answer {
 
     fn count(&mut self, usage: Option<WireUsage>, out: &mut VecDeque<ModelEvent>) {
         if let Some(usage) = usage {
-            let usage = usage.usage();
+            let usage = usage.usage(&self.quirks);
             self.usage = Some(usage);
             out.push_back(ModelEvent::Usage(usage));
         }

@@ -1,12 +1,13 @@
 //! What an answer used, and why it ended.
 
-use heeler_core::{StopReason, Usage};
+use heeler_core::{Cost, StopReason, Usage};
 
+use super::super::Quirks;
 use super::wire::WireUsage;
 
 impl WireUsage {
     /// The counters, which overlap on the wire, apart.
-    pub(super) fn usage(&self) -> Usage {
+    pub(super) fn usage(&self, quirks: &Quirks) -> Usage {
         let prompt = self.prompt_tokens.unwrap_or_default();
         let details = self.prompt_tokens_details.unwrap_or_default();
         let cache_read = details.cached_tokens.or(self.prompt_cache_hit_tokens);
@@ -21,7 +22,8 @@ impl WireUsage {
             output = output.saturating_add(reasoning);
         }
         let input = prompt - cache_read - cache_write;
-        Usage { input, output, cache_write, cache_read, reasoning }
+        let charged = self.cost.filter(|_| quirks.charges_in_dollars).map(Cost::from_dollars);
+        Usage { input, output, cache_write, cache_read, reasoning, charged }
     }
 }
 

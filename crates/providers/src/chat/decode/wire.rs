@@ -101,6 +101,9 @@ pub(super) struct WireUsage {
     pub(super) prompt_cache_hit_tokens: Option<u64>,
     /// Moonshot's.
     pub(super) cached_tokens: Option<u64>,
+    /// OpenRouter's charge; others have other things under this name.
+    #[serde(deserialize_with = "number")]
+    pub(super) cost: Option<f64>,
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
@@ -127,6 +130,11 @@ pub(super) struct Part<'a> {
     /// Mistral's reasoning: a list of parts again.
     #[serde(borrow, default)]
     pub(super) thinking: Option<&'a RawValue>,
+}
+
+/// A number, or nothing for anything else.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    Ok(serde_json::Value::deserialize(deserializer)?.as_f64())
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Delta<'a> {

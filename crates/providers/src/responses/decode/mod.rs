@@ -403,6 +403,7 @@ impl Answer {
             cache_write,
             cache_read,
             reasoning: output.reasoning_tokens.unwrap_or_default(),
+            charged: None,
         };
         out.push_back(ModelEvent::Usage(self.usage));
     }

@@ -228,7 +228,7 @@ impl Run {
 
     fn end(&mut self, effect: &Effect, reserve: Reserve, dice: &mut Dice) {
         let usage = if self.world.calm { all(reserve) } else { used(reserve, dice) };
-        let cost = self.settings.model.prices.map(|prices| prices.cost(&usage));
+        let cost = usage.cost(self.settings.model.prices.as_ref());
         let record = match &effect.kind {
             EffectKind::CallModel { turn, round, attempt, .. } => {
                 self.answered(*turn, *round, *attempt, usage, cost, dice)

@@ -469,7 +469,7 @@ fn show(event: &ModelEvent) -> String {
 }
 
 fn show_usage(usage: &Usage) -> String {
-    let Usage { input, output, cache_write, cache_read, reasoning } = usage;
+    let Usage { input, output, cache_write, cache_read, reasoning, .. } = usage;
     format!("in {input} out {output} write {cache_write} read {cache_read} think {reasoning}")
 }
 

@@ -47,6 +47,7 @@ fn reasoning_comes_under_three_names() {
 fn openrouter() {
     let quirks = Quirks {
         dialect: "openrouter",
+        charges_in_dollars: true,
         members_back: vec!["reasoning_details".into()],
         ..Quirks::default()
     };
@@ -67,12 +68,12 @@ fn openrouter() {
         &quirks,
         &body.concat(),
         expect![[r#"
-            usage in 100 out 20 write 300 read 600 think 5
+            usage in 100 out 20 write 300 read 600 think 5 for $0.0042
             0 thinking "Let me"
             1 text "Hi"
             0 = thinking "Let me" raw openrouter {"reasoning_details":[{"type":"reasoning.text","text":"Let me","format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]}
             1 = text "Hi"
-            finished EndTurn, in 100 out 20 write 300 read 600 think 5, id gen-1: thinking "Let me" raw openrouter {"reasoning_details":[{"type":"reasoning.text","text":"Let me","format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]}; text "Hi"
+            finished EndTurn, in 100 out 20 write 300 read 600 think 5 for $0.0042, id gen-1: thinking "Let me" raw openrouter {"reasoning_details":[{"type":"reasoning.text","text":"Let me","format":"anthropic-claude-v1","index":0,"signature":"c2ln"}]}; text "Hi"
         "#]],
     );
 }
@@ -90,6 +91,9 @@ fn usage_stands_in_several_places() {
         // more is said to be cached than was read
         r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":9,"cache_write_tokens":9}}}"#,
         r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{}}"#,
+        // a cost of another kind, or in no currency we know
+        r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"cost":{"total_cost":0.1}}}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"cost":0.1}}"#,
     ];
     let seen = usages.map(|usage| {
         let (events, error) = decode(&[stream(&[text, usage]).as_bytes()]);
@@ -102,6 +106,8 @@ fn usage_stands_in_several_places() {
         in 9 out 13 write 0 read 10 think 0
         in 26 out 103 write 0 read 6 think 94
         in 0 out 1 write 0 read 3 think 0
+        in 0 out 0 write 0 read 0 think 0
+        in 0 out 0 write 0 read 0 think 0
         in 0 out 0 write 0 read 0 think 0
     "#]]
     .assert_eq(&seen.concat());

@@ -289,8 +289,11 @@ fn show(event: &ModelEvent) -> String {
 }
 
 fn show_usage(usage: &Usage) -> String {
-    let Usage { input, output, cache_write, cache_read, reasoning, .. } = usage;
-    format!("in {input} out {output} write {cache_write} read {cache_read} think {reasoning}")
+    let Usage { input, output, cache_write, cache_read, reasoning, charged } = usage;
+    let charged = charged.map_or(String::new(), |cost| format!(" for {cost}"));
+    format!(
+        "in {input} out {output} write {cache_write} read {cache_read} think {reasoning}{charged}"
+    )
 }
 
 fn show_block(block: &Block) -> String {

@@ -331,7 +331,7 @@ fn show(body: &str) -> String {
 
 fn line(event: &ModelEvent) -> String {
     let usage = |usage: &Usage| {
-        let Usage { input, output, cache_write, cache_read, reasoning } = usage;
+        let Usage { input, output, cache_write, cache_read, reasoning, .. } = usage;
         format!("in {input} out {output} write {cache_write} read {cache_read} think {reasoning}")
     };
     match event {

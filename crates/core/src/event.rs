@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
     CallId, CompactionCause, Cost, Decision, EpochCause, HookEnd, HookEvent, Limits, Message,
-    OpenPermission, PermissionId, ProviderErrorKind, Seq, SteeringId, TurnOutcome, Usage,
+    OpenPermission, PermissionId, ProviderErrorKind, Reread, Seq, SteeringId, TurnOutcome, Usage,
 };
 
 /// The place of an agent in its session: empty for the main one, then the calls that made each
@@ -120,6 +120,9 @@ pub enum Event {
         total: Usage,
         /// Of the session.
         total_cost: Cost,
+        /// What a new epoch cost that began with this call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reread: Option<Reread>,
     },
     /// A call runs: it was permitted and is about to execute.
     CallStarted {

@@ -41,6 +41,13 @@ impl Usage {
         self.input.saturating_add(self.cache_write).saturating_add(self.cache_read)
     }
 
+    /// How much of the input was read from the cache, in whole percent; `None` without input.
+    #[must_use]
+    pub fn cache_hit_percent(&self) -> Option<u64> {
+        let (read, total) = (u128::from(self.cache_read), u128::from(self.input_total()));
+        u64::try_from((read * 100).checked_div(total)?).ok()
+    }
+
     /// Input and output together.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -58,6 +65,33 @@ impl AddAssign for Usage {
         if let Some(more) = other.charged {
             *self.charged.get_or_insert_default() += more;
         }
+    }
+}
+
+/// What a new epoch cost: input that the model had read before, and that could not be read from the
+/// cache because what stands before it changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Reread {
+    /// Tokens.
+    pub tokens: u64,
+    /// How much more they cost than the cache would have, when prices are known.
+    pub cost: Option<Cost>,
+}
+
+impl Reread {
+    /// Of a call that used this, when the one before it, in another epoch, had so much input.
+    #[must_use]
+    pub fn of(usage: &Usage, before: u64, prices: Option<Prices>) -> Option<Self> {
+        let tokens = before.min(usage.input.saturating_add(usage.cache_write));
+        // The cache's is the dearer one, so it is what would not have been paid.
+        let cache_write = tokens.min(usage.cache_write);
+        let paid = Usage { input: tokens - cache_write, cache_write, ..Usage::default() };
+        let cached = Usage { cache_read: tokens, ..Usage::default() };
+        let cost = prices.map(|prices| {
+            let prices = prices.at(usage.input_total());
+            Cost(prices.cost(&paid).0.saturating_sub(prices.cost(&cached).0))
+        });
+        (tokens > 0).then_some(Self { tokens, cost })
     }
 }
 
@@ -188,6 +222,24 @@ mod tests {
         assert_eq!(prices.cost(&usage), Cost(3_000_150_000));
         assert_eq!(Cost::from_dollars(0.25).0, 250_000_000);
         assert_eq!(Cost::from_dollars(-1.0), Cost(0));
+    }
+
+    #[test]
+    fn what_a_new_epoch_cost_is_what_the_cache_would_have_spared() {
+        let prices = Prices { input: 10, output: 20, cache_write: 12, cache_read: 1, long: None };
+        let usage =
+            Usage { input: 30, cache_write: 50, cache_read: 20, output: 9, ..Usage::default() };
+        let of = |before| Reread::of(&usage, before, Some(prices));
+        assert_eq!(of(0), None);
+        assert_eq!(of(40), Some(Reread { tokens: 40, cost: Some(Cost(40 * 12 - 40)) }));
+        let all = 50 * 12 + 30 * 10 - 80;
+        assert_eq!(of(1000), Some(Reread { tokens: 80, cost: Some(Cost(all)) }));
+        assert_eq!(Reread::of(&usage, 40, None), Some(Reread { tokens: 40, cost: None }));
+        assert_eq!(Reread::of(&Usage::default(), 40, None), None);
+        assert_eq!(
+            (usage.cache_hit_percent(), Usage::default().cache_hit_percent()),
+            (Some(20), None)
+        );
     }
 
     #[test]

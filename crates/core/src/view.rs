@@ -333,7 +333,8 @@ mod tests {
     fn tokens_and_money_are_those_of_the_session() {
         let mut view = View::default();
         let total = Usage { input: 5, ..Usage::default() };
-        let event = Event::Usage { usage: total, cost: None, total, total_cost: Cost(7) };
+        let event =
+            Event::Usage { usage: total, cost: None, total, total_cost: Cost(7), reread: None };
         view.apply(&event);
         assert_eq!((view.usage, view.cost), (total, Cost(7)));
     }

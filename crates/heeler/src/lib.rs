@@ -102,7 +102,7 @@ pub mod engine {
     /// What it is set to.
     pub use heeler_core::{
         CompactionSettings, EstimateSettings, Input, InputOrigin, LongPrices, ModelSettings,
-        PermissionReason, Prices, RuleError, Settings,
+        PermissionReason, Prices, Reread, RuleError, Settings,
     };
     /// How it counts what has not been sent yet.
     pub use heeler_turn::TokenEstimate;

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use heeler_core::{Cost, SessionId, TurnOutcome, Usage, View};
+use heeler_core::{Cost, Reread, SessionId, TurnOutcome, Usage, View};
 use heeler_turn::State;
 use serde::Serialize;
 
@@ -41,6 +41,7 @@ pub(super) struct Finish {
     pub(super) answer: String,
     pub(super) usage: Usage,
     pub(super) cost: Cost,
+    pub(super) reread: Reread,
 }
 
 /// The terminal event as it is written.
@@ -56,6 +57,12 @@ struct TerminalEvent<'a> {
     answer: &'a str,
     usage: Usage,
     cost_usd: f64,
+    /// Of the input; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_hit_percent: Option<u64>,
+    /// What new epochs cost; absent when they cost nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reread: Option<Reread>,
 }
 
 impl Finish {
@@ -75,6 +82,7 @@ impl Finish {
             // The view outlives a session that cannot be written any more.
             usage: view.usage,
             cost: view.cost,
+            reread: state.map(|state| state.reread).unwrap_or_default(),
             outcome,
         }
     }
@@ -88,6 +96,7 @@ impl Finish {
             answer: String::new(),
             usage: Usage::default(),
             cost: Cost::default(),
+            reread: Reread::default(),
         }
     }
 
@@ -111,6 +120,8 @@ impl Finish {
             answer: &self.answer,
             usage: self.usage,
             cost_usd: self.cost.dollars(),
+            cache_hit_percent: self.usage.cache_hit_percent(),
+            reread: Some(self.reread).filter(|reread| reread.tokens > 0),
         };
         serde_json::to_writer(&mut *out, &event)?;
         out.write_all(b"\n")

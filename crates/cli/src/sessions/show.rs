@@ -9,6 +9,7 @@ use heeler_turn::calibration::RATIO_ONE;
 use heeler_turn::{Calibration, State};
 
 use super::list::moment;
+use super::request;
 use crate::say::harmless;
 
 /// The most characters of one tool result.
@@ -29,12 +30,14 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     writeln!(out, "model      {}", state.settings.model.name)?;
     writeln!(
         out,
-        "used       {} tokens in ({} cached), {} out, {}",
-        state.usage.input_total(),
-        state.usage.cache_read,
+        "used       {}, {} out, {}",
+        request::input(&state.usage),
         state.usage.output,
         state.cost
     )?;
+    if state.reread.tokens > 0 {
+        writeln!(out, "cache      {}", request::told_reread("new epochs", &state.reread))?;
+    }
     if let Some(learned) = learned(&state.calibration) {
         writeln!(out, "estimate   {learned}")?;
     }

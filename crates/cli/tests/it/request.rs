@@ -90,9 +90,9 @@ fn a_summary_says_where_the_tokens_are() {
     let output = world.heeler(&["show", &id, "--request", "2"]).run().exits(0);
     // What the tools and the system prompt weigh is not the point here.
     let rules = [
-        (r"(?m)^ +\d+ +\d+ % = (tool|system).*\n", "<$1>\n"),
+        (r"(?m)^ +\d+ +\d+ % [=#] (tool|system).*\n", "<$1>\n"),
         (r" +\d+ %", "  N %"),
-        (r"\d+ (tokens;|before|bytes)", "N $1"),
+        (r"\d+ (tokens,|of them|bytes)", "N $1"),
         (r"about \$\d\.\d+ sent the first time, \$\d\.\d+", "about $$N sent the first time, $$N"),
     ];
     let summary = rules.iter().fold(world.plain(&output.stderr), |text, (pattern, name)| {
@@ -117,14 +117,42 @@ fn a_summary_says_where_the_tokens_are() {
                7  N % = assistant tool_use: Read {"file_path":"absent.txt"}
                4  N % = user tool_result: (empty directory)
               13  N % = user tool_result: absent.txt does not exist; use Glob or LS to fi…
-        about N tokens; =: the N before the last cache marker
+        about N tokens, N of them before the last cache marker (= and #)
+        #: what was read from the cache, by the model's own count
         about $N sent the first time, $N again
-        counted by the model: 130 tokens in (30 cached), 7 out, $0.0003
+        counted by the model: 130 tokens in (23 % cached: 30 read, 0 written, 100 neither), 7 out, $0.0003
     "#]]
     .assert_eq(&summary);
     let printed: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(printed, server.requests()[1].json());
     assert!(output.stdout.starts_with("{\n  \"model\": "), "{}", output.stdout);
+}
+
+#[test]
+fn what_a_new_epoch_cost_is_told() {
+    let world = World::new();
+    let talk = "[script]\nepoch = \"may change\"\nloop = true\n\
+                usage = { input = 100, output = 7, cache_read = 30, cache_write = 20 }\n\
+                [[reply]]\ntext = \"hi\"";
+    let server = MockServer::start(Script::parse(talk).unwrap());
+    world.exec_at(&server, &["one"]).run().exits(0);
+    world.exec_at(&server, &["--continue", "two"]).run().exits(0);
+    let other = ["exec", "--model", "claude-opus-5-5", "--json", "--continue", "three"];
+    let third = world.heeler(&other).at(&server).run().exits(0);
+    // Opus reads at $0.2 a million tokens what it reads anew at $4, or writes at $5.
+    let cost = 20 * (5000 - 200) + 100 * (4000 - 200);
+    let reread = serde_json::json!({ "tokens": 120, "cost": cost });
+    assert_eq!(third.terminal()["reread"], reread);
+    assert_eq!(third.terminal()["cache_hit_percent"], 20);
+    let told = third.events().into_iter().filter(|event| event["type"] == "usage");
+    assert_eq!(told.map(|event| event["reread"].clone()).collect::<Vec<_>>(), [reread]);
+    let [id] = world.ids().try_into().unwrap();
+    let anew = "120 tokens were read anew, not from the cache, for $0.0005 more";
+    let shown = world.heeler(&["show", &id]).run().exits(0).stdout;
+    assert!(shown.contains(&format!("cache      new epochs: {anew}")), "{shown}");
+    let request = |n| world.heeler(&["show", &id, "--request", n]).run().exits(0).stderr;
+    assert!(request("3").contains(&format!("a new epoch began with it: {anew}")));
+    assert!(!request("2").contains("anew"), "it had the same prefix");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn a_session_is_shown_by_the_beginning_of_its_id() {
             workspace  WORLD/work
             created    TIME UTC
             model      script:WORLD/script.toml
-            used       260 tokens in (60 cached), 14 out, $0.0000
+            used       260 tokens in (23 % cached: 60 read, 0 written, 200 neither), 14 out, $0.0000
             estimate   RATIO tokens counted for each estimated one, by 2 model calls
             status     1 turn, the last ended done
 
@@ -220,7 +220,7 @@ fn a_broken_line_is_told_and_the_rest_goes_on() {
             workspace  WORLD/work
             created    TIME UTC
             model      script:WORLD/script.toml
-            used       130 tokens in (30 cached), 7 out, $0.0000
+            used       130 tokens in (23 % cached: 30 read, 0 written, 100 neither), 7 out, $0.0000
             status     1 turn, the last ended done
             damaged    line 7: the line's checksum is wrong
 

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
-use heeler_core::Provider;
+use heeler_core::{ModelRequest, Provider, ProviderError};
 
-use crate::anthropic::{Anthropic, AnthropicSettings};
-use crate::chat::{self, Chat, ChatSettings};
+use crate::anthropic::{self, Anthropic, AnthropicSettings};
+use crate::chat::{self, Chat, ChatSettings, Quirks};
 use crate::presets::Preset;
-use crate::responses::{Responses, ResponsesSettings};
+use crate::responses::{self, Responses, ResponsesSettings};
 
 /// The value of a variable, if it is set.
 pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// A provider that is ready, or why there is none.
 pub(crate) type Made = Result<Arc<dyn Provider>, String>;
+
+/// A request's bytes, or why it cannot be sent.
+pub(crate) type Body = Result<Vec<u8>, ProviderError>;
 
 /// A provider, as people name it: what stands before the slash of a model's full name.
 #[derive(Clone, Copy)]
@@ -29,6 +32,8 @@ pub struct KnownProvider {
     pub variables: &'static [&'static str],
     /// Makes one; `name` above is handed on, for those that share a dialect.
     pub(crate) make: fn(&'static str, Lookup<'_>) -> Made,
+    /// The body it sends for a request, as long as nobody changed how it is reached.
+    pub(crate) body: fn(&'static str, &ModelRequest) -> Body,
 }
 
 /// Who there is without those that share a dialect; a dialect adds its line here.
@@ -44,6 +49,7 @@ const OWN: [KnownProvider; 3] = [
             let provider = settings.and_then(|settings| Anthropic::new(&settings));
             made(provider)
         },
+        body: |_, request| anthropic::request_body(request),
     },
     KnownProvider {
         name: "openai",
@@ -55,6 +61,7 @@ const OWN: [KnownProvider; 3] = [
             let settings = ResponsesSettings::from_variables(lookup);
             made(settings.and_then(|settings| Responses::new(&settings)))
         },
+        body: |_, request| responses::request_body(request),
     },
     KnownProvider {
         name: chat::DIALECT,
@@ -66,19 +73,30 @@ const OWN: [KnownProvider; 3] = [
             let settings = ChatSettings::from_variables(lookup);
             made(settings.and_then(|settings| Chat::new(&settings)))
         },
+        body: |_, request| chat::request_body(request, &Quirks::default()),
     },
 ];
 
 impl KnownProvider {
     /// Everybody there is, in the order they are listed.
     pub fn all() -> impl Iterator<Item = Self> {
-        OWN.into_iter().chain(Preset::all().iter().map(Preset::known))
+        // The table of the others is only read when somebody looks that far.
+        let others = std::iter::once_with(Preset::all).flatten().map(Preset::known);
+        OWN.into_iter().chain(others)
     }
 
     /// The provider of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|provider| provider.name == name)
+    }
+
+    /// The body that it sends for this request, byte for byte: to look at, or to compare.
+    ///
+    /// # Errors
+    /// When the request cannot be sent; the same that sending it would tell.
+    pub fn request_body(&self, request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
+        (self.body)(self.name, request)
     }
 
     /// The variable that holds its key, the first that is set.
@@ -116,6 +134,29 @@ mod tests {
             assert!(!provider.name.contains(['/', ':', ' ']), "{provider:?}");
             assert!(provider.keys.iter().all(|key| provider.variables.contains(key)));
             assert!(!provider.needs_key || !provider.keys.is_empty(), "{provider:?}");
+        }
+    }
+
+    #[test]
+    fn every_provider_shows_the_body_it_would_send() {
+        let message = heeler_core::Message::user("hello there");
+        let request = ModelRequest {
+            model: "some-model".into(),
+            system: "".into(),
+            tools: [].into(),
+            provider_tools: [].into(),
+            messages: [message].into_iter().collect(),
+            stable: 1,
+            output_max: 100,
+            parameters: heeler_core::Parameters::default(),
+            epoch: 1,
+        };
+        for provider in KnownProvider::all() {
+            let body = provider.request_body(&request).unwrap();
+            let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(body["model"], "some-model", "{provider:?}");
+            assert_eq!(body["input"].is_array(), provider.name == "openai", "{provider:?}");
+            assert!(body.to_string().contains("hello there"), "{provider:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::chat::{Chat, ChatSettings, Quirks};
+use crate::chat::{self, Chat, ChatSettings, Quirks};
 use crate::endpoint::{EXTRA_HEADERS, SettingsError, Vendor};
 use crate::named::{KnownProvider, made};
 
@@ -94,6 +94,10 @@ impl Preset {
             make: |name, lookup| {
                 let preset = Self::named(name).ok_or("there is no such server")?;
                 made(preset.settings(lookup).and_then(|settings| Chat::new(&settings)))
+            },
+            body: |name, request| {
+                let quirks = Self::named(name).map(|preset| preset.quirks.clone());
+                chat::request_body(request, &quirks.unwrap_or_default())
             },
         }
     }

@@ -66,7 +66,7 @@ impl State {
     }
 
     pub(super) fn on_compacted(&mut self, compacted: &Compacted, out: &mut Announcer) {
-        self.spend(&compacted.usage, compacted.cost, out);
+        self.spend(&compacted.usage, compacted.cost, None, out);
         if is_on(Bug::CalibratedBySummary) {
             let estimated = self.estimate_uncalibrated();
             self.calibration.learn(estimated, &compacted.usage);
@@ -89,7 +89,7 @@ impl State {
 
     pub(super) fn on_compaction_failed(&mut self, failed: &CompactionFailed, out: &mut Announcer) {
         if (failed.usage, failed.cost.unwrap_or_default()) != (Usage::default(), Cost(0)) {
-            self.spend(&failed.usage, failed.cost, out);
+            self.spend(&failed.usage, failed.cost, None, out);
         }
         self.give_compaction_up(&failed.error, out);
     }

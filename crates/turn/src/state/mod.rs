@@ -18,8 +18,8 @@ mod turn;
 use std::sync::Arc;
 
 use heeler_core::{
-    Cost, Entry, EpochCause, Event, Limits, Message, Mode, RawJson, Record, Role, Rule, Seq,
-    Settings, StateView, SteeringId, Timestamp, Trimmed, TurnOutcome, Usage, View,
+    Cost, Entry, EpochCause, Event, Limits, Message, Mode, RawJson, Record, Reread, Role, Rule,
+    Seq, Settings, StateView, SteeringId, Timestamp, Trimmed, TurnOutcome, Usage, View,
 };
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,10 @@ pub struct State {
     pub usage: Usage,
     /// Money of the session.
     pub cost: Cost,
+    /// What new epochs cost the session, within its tokens and money.
+    pub reread: Reread,
+    /// The epoch of the last answer, and the input it was asked with.
+    last_input: Option<(u32, u64)>,
     /// How far the estimate is off, as the model's own calls showed.
     pub calibration: Calibration,
     /// How the last turn ended.
@@ -122,6 +126,8 @@ impl State {
             left_plan: None,
             usage: Usage::default(),
             cost: Cost::default(),
+            reread: Reread::default(),
+            last_input: None,
             calibration: Calibration::default(),
             last_outcome: None,
             misfits: 0,
@@ -270,7 +276,20 @@ impl State {
     }
 
     /// Adds tokens and money to the session and the running turn, and tells watchers.
-    fn spend(&mut self, usage: &Usage, cost: Option<Cost>, out: &mut Announcer) {
+    /// Counts what a call used, and what of it a new epoch cost.
+    fn spend(
+        &mut self,
+        usage: &Usage,
+        cost: Option<Cost>,
+        reread: Option<Reread>,
+        out: &mut Announcer,
+    ) {
+        if let Some(reread) = reread {
+            self.reread.tokens = self.reread.tokens.saturating_add(reread.tokens);
+            if let Some(more) = reread.cost {
+                *self.reread.cost.get_or_insert_default() += more;
+            }
+        }
         self.usage += *usage;
         self.cost += cost.unwrap_or_default();
         if let Some(turn) = &mut self.turn {
@@ -278,7 +297,7 @@ impl State {
             turn.cost_spent += cost.unwrap_or_default();
         }
         let (total, total_cost) = (self.usage, self.cost);
-        out.say(|| Event::Usage { usage: *usage, cost, total, total_cost });
+        out.say(|| Event::Usage { usage: *usage, cost, total, total_cost, reread });
     }
 
     fn append_user(&mut self, blocks: Vec<heeler_core::Block>, out: &mut Announcer) {

@@ -1,7 +1,7 @@
 //! What model calls do to the state.
 
 use heeler_core::{
-    CallId, Cost, Event, ModelFailed, ModelReplied, ModelStarted, ProviderErrorKind, Reply,
+    CallId, Cost, Event, ModelFailed, ModelReplied, ModelStarted, ProviderErrorKind, Reply, Reread,
     StopReason, ToolOutput, ToolUse, TurnOutcome, Usage,
 };
 
@@ -44,7 +44,9 @@ impl State {
     }
 
     pub(super) fn on_model_replied(&mut self, replied: &ModelReplied, out: &mut Announcer) {
-        self.spend(&replied.reply.usage, replied.cost, out);
+        let usage = &replied.reply.usage;
+        let reread = self.reread(usage);
+        self.spend(usage, replied.cost, reread, out);
         let waits = |phase: &Phase| matches!(phase, Phase::Model { started: true, .. });
         let Some(turn) = self.turn.as_mut().filter(|turn| {
             turn.number == replied.turn
@@ -76,6 +78,13 @@ impl State {
         } else {
             self.begin_batch(&replied.reply.stop, &calls, out);
         }
+    }
+
+    /// What an answer that is the first of a later epoch read again.
+    fn reread(&mut self, usage: &Usage) -> Option<Reread> {
+        let epoch = self.epoch.as_ref()?.number;
+        let (last, before) = self.last_input.replace((epoch, usage.input_total()))?;
+        Reread::of(usage, before, self.settings.model.prices).filter(|_| last != epoch)
     }
 
     fn calibrate(&mut self, estimated: u64, usage: Usage) {
@@ -172,7 +181,7 @@ impl State {
         let is_free =
             (failed.usage, failed.cost.unwrap_or_default()) == (Usage::default(), Cost(0));
         if !is_free && !is_on(Bug::ForgottenUsage) {
-            self.spend(&failed.usage, failed.cost, out);
+            self.spend(&failed.usage, failed.cost, None, out);
         }
         let now = self.now;
         let overflows = failed.kind == ProviderErrorKind::ContextOverflow;

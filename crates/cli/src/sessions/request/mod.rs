@@ -8,11 +8,13 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use anyhow::{Context as _, Result, bail};
-use heeler::providers::anthropic;
+use heeler::providers::{KnownProvider, NamedModel};
 use heeler_core::{
-    Journal, ModelReplied, ModelStarted, Prices, Record, Seq, SessionId, SessionStore, Usage,
+    Event, Journal, ModelReplied, ModelStarted, Prices, Record, Reread, Seq, SessionId,
+    SessionStore, Usage,
 };
 use heeler_store::FileStore;
+use heeler_turn::state::Announcer;
 use heeler_turn::{CharacterEstimate, State};
 use serde_json::Value;
 
@@ -25,6 +27,8 @@ struct Past<'a> {
     started: &'a ModelStarted,
     seq: Seq,
     reply: Option<&'a ModelReplied>,
+    /// What its epoch cost, if that began with it.
+    reread: Option<Reread>,
     body: Vec<u8>,
     /// How many requests the session has made.
     n_requests: u64,
@@ -81,12 +85,24 @@ fn find(journal: &Journal, number: u64) -> Result<Past<'_>> {
         format!("the record of the prompt's beginning is missing in the journal of session {id}")
     })?;
     let reply = journal.entries[at..].iter().find_map(|entry| match &entry.record {
-        Record::ModelReplied(replied) if is_reply(replied, started) => Some(&**replied),
+        Record::ModelReplied(replied) if is_reply(replied, started) => Some((entry, &**replied)),
         _ => None,
     });
-    let body = anthropic::request_body(&request)?;
+    let reread = reply.and_then(|(entry, _)| {
+        let mut out = Announcer::collecting();
+        state.clone().apply_announcing(entry, &mut out);
+        out.into_events().into_iter().find_map(|event| match event {
+            Event::Usage { reread, .. } => reread,
+            _ => None,
+        })
+    });
+    let reply = reply.map(|(_, replied)| replied);
+    let provider = NamedModel::provider_of(&state.settings.model.name);
+    // What a scripted model is asked has no bytes; those of the first provider stand for them.
+    let known = provider.map(|(provider, _)| provider).ok().or_else(|| KnownProvider::all().next());
+    let body = known.context("there is no provider")?.request_body(&request)?;
     let (seq, n_requests) = (journal.entries[at].seq, starts.len() as u64);
-    Ok(Past { state, started, seq, reply, body, n_requests })
+    Ok(Past { state, started, seq, reply, reread, body, n_requests })
 }
 
 fn is_reply(replied: &ModelReplied, started: &ModelStarted) -> bool {
@@ -107,7 +123,10 @@ fn summary(past: &Past<'_>, number: u64, body: &Value) -> Result<String> {
     let ModelStarted { turn, round, attempt, .. } = past.started;
     let settings = &past.state.settings;
     let estimate = CharacterEstimate::new(settings.estimate.chars_per_token);
-    let parts = parts(body, &estimate);
+    let mut parts = parts(body, &estimate);
+    if let Some(replied) = past.reply {
+        mark_read(&mut parts, &replied.reply.usage);
+    }
     let mut text = String::new();
     writeln!(
         text,
@@ -124,25 +143,61 @@ fn summary(past: &Past<'_>, number: u64, body: &Value) -> Result<String> {
     writeln!(text, "\n  tokens  share")?;
     for part in &parts {
         let share = (part.tokens * 100).checked_div(total).unwrap_or_default();
-        let mark = if part.is_cached { '=' } else { ' ' };
+        let mark = match (part.was_read, part.is_cached) {
+            (true, _) => '#',
+            (false, true) => '=',
+            (false, false) => ' ',
+        };
         let row = format!("{:8}  {share:3} % {mark} {}", part.tokens, part.label);
         writeln!(text, "{}", row.trim_end())?;
     }
     let cached = parts.iter().filter(|part| part.is_cached).map(|part| part.tokens).sum();
-    writeln!(text, "about {total} tokens; =: the {cached} before the last cache marker")?;
+    writeln!(
+        text,
+        "about {total} tokens, {cached} of them before the last cache marker (= and #)"
+    )?;
+    writeln!(text, "#: what was read from the cache, by the model's own count")?;
     if let Some(prices) = &settings.model.prices {
         writeln!(text, "{}", costs(prices, total, cached))?;
     }
     if let Some(replied) = past.reply {
         let usage = replied.reply.usage;
-        let (read, cost) = (usage.cache_read, replied.cost.unwrap_or_default());
-        let (total, out) = (usage.input_total(), usage.output);
-        writeln!(
-            text,
-            "counted by the model: {total} tokens in ({read} cached), {out} out, {cost}"
-        )?;
+        let cost = replied.cost.unwrap_or_default();
+        writeln!(text, "counted by the model: {}, {} out, {cost}", input(&usage), usage.output)?;
+        if let Some(reread) = past.reread {
+            writeln!(text, "{}", told_reread("a new epoch began with it", &reread))?;
+        }
     }
     Ok(text)
+}
+
+/// Input by where it came from, and how much of it the cache had.
+pub(super) fn input(usage: &Usage) -> String {
+    let hit = usage.cache_hit_percent().unwrap_or_default();
+    format!(
+        "{} tokens in ({hit} % cached: {} read, {} written, {} neither)",
+        usage.input_total(),
+        usage.cache_read,
+        usage.cache_write,
+        usage.input
+    )
+}
+
+/// What a new epoch cost, in words.
+pub(super) fn told_reread(what: &str, reread: &Reread) -> String {
+    let cost = reread.cost.map(|cost| format!(", for {cost} more")).unwrap_or_default();
+    format!("{what}: {} tokens were read anew, not from the cache{cost}", reread.tokens)
+}
+
+/// Marks as many parts as make up the share of the input that was read from the cache.
+fn mark_read(parts: &mut [Part], usage: &Usage) {
+    let all: u64 = parts.iter().map(|part| part.tokens).sum();
+    let (read, total) = (u128::from(usage.cache_read), u128::from(usage.input_total()));
+    let mut before = 0;
+    for part in parts {
+        before += part.tokens;
+        part.was_read = read > 0 && u128::from(before) * total <= u128::from(all) * read;
+    }
 }
 
 /// What the input costs the first time, and what it does once the provider has it.

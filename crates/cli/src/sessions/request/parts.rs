@@ -16,6 +16,8 @@ pub(super) struct Part {
     pub(super) tokens: u64,
     /// Whether it stands before the last cache marker.
     pub(super) is_cached: bool,
+    /// Whether it was read from the cache.
+    pub(super) was_read: bool,
 }
 
 /// The parts of a body: tools, system prompt, messages.
@@ -29,20 +31,43 @@ pub(super) fn parts(body: &Value, estimate: &CharacterEstimate) -> Vec<Part> {
             text if text.is_empty() => what,
             text => format!("{what}: {text}"),
         };
-        parts.push(Part { label, tokens: estimate.tokens(weight), is_cached: false });
+        parts.push(Part {
+            label,
+            tokens: estimate.tokens(weight),
+            is_cached: false,
+            was_read: false,
+        });
         if has_marker(block) {
             n_cached = parts.len();
         }
     };
+    let named = |tool: &Value| match text(&tool["name"]) {
+        "" => text(&tool["function"]["name"]).to_owned(),
+        name => name.to_owned(),
+    };
     for tool in items(&body["tools"]) {
-        push(format!("tool {}", text(&tool["name"])), tool);
+        push(format!("tool {}", named(tool)), tool);
     }
+    // Anthropic's, then that of Responses; in Chat Completions it is the first message.
     for block in items(&body["system"]) {
         push("system".to_owned(), block);
     }
-    for message in items(&body["messages"]) {
-        for block in items(&message["content"]) {
-            push(format!("{} {}", text(&message["role"]), text(&block["type"])), block);
+    if body["instructions"].is_string() {
+        push("system".to_owned(), &said_by(&body["instructions"]));
+    }
+    for message in items(&body["messages"]).iter().chain(items(&body["input"])) {
+        let role = text(&message["role"]);
+        if role.is_empty() {
+            push(text(&message["type"]).to_owned(), message);
+        }
+        if message["content"].is_string() {
+            push(format!("{role} text"), &said_by(&message["content"]));
+        }
+        for block in items(&message["content"]).iter().filter(|_| !role.is_empty()) {
+            push(format!("{role} {}", text(&block["type"])), block);
+        }
+        for call in items(&message["tool_calls"]) {
+            push(format!("{role} call {}", text(&call["function"]["name"])), &call["function"]);
         }
     }
     parts.iter_mut().take(n_cached).for_each(|part| part.is_cached = true);
@@ -56,7 +81,13 @@ fn said(block: &Value, estimate: &CharacterEstimate) -> (String, u64) {
         (text, weight)
     };
     match block["type"].as_str() {
-        Some("text") => weighed(text(&block["text"]).to_owned()),
+        Some("text" | "input_text" | "output_text") => weighed(text(&block["text"]).to_owned()),
+        Some("function_call") => {
+            weighed(format!("{} {}", text(&block["name"]), text(&block["arguments"])))
+        }
+        Some("function_call_output") if block["output"].is_string() => {
+            weighed(text(&block["output"]).to_owned())
+        }
         Some("thinking") => weighed(text(&block["thinking"]).to_owned()),
         Some("tool_use") => weighed(format!("{} {}", text(&block["name"]), block["input"])),
         Some("tool_result") => match &block["content"] {
@@ -68,7 +99,7 @@ fn said(block: &Value, estimate: &CharacterEstimate) -> (String, u64) {
                     (text + &more, weight + more_weight)
                 }),
         },
-        Some("image") => {
+        Some("image" | "image_url" | "input_image") => {
             let image = Image { media_type: String::new(), data: String::new(), cache: None };
             (String::new(), weigh_blocks(estimate, &[Block::Image(image)]))
         }
@@ -78,6 +109,11 @@ fn said(block: &Value, estimate: &CharacterEstimate) -> (String, u64) {
             (text, estimate.weigh(&block.to_string()))
         }
     }
+}
+
+/// A text that stands alone, as a block.
+fn said_by(text: &Value) -> Value {
+    serde_json::json!({ "type": "text", "text": text })
 }
 
 /// Whether the provider is asked to keep what stands up to here.
@@ -149,12 +185,57 @@ mod tests {
     }
 
     #[test]
+    fn bodies_of_other_dialects_have_parts_too() {
+        check(
+            json!({
+                "tools": [{"type": "function", "function": {"name": "LS", "parameters": {}}}],
+                "messages": [
+                    {"role": "system", "content": "Be kind."},
+                    {"role": "user", "content": [{"type": "text", "text": "what is here?"}]},
+                    {"role": "assistant", "tool_calls": [
+                        {"function": {"name": "LS", "arguments": "{}"}},
+                    ]},
+                    {"role": "tool", "tool_call_id": "a", "content": "nothing"},
+                ],
+            }),
+            expect![[r#"
+                -   60 tool LS
+                -    8 system text: Be kind.
+                -   13 user text: what is here?
+                -   30 assistant call LS
+                -    7 tool text: nothing
+            "#]],
+        );
+        check(
+            json!({
+                "instructions": "Be kind.",
+                "tools": [{"type": "function", "name": "LS"}],
+                "input": [
+                    {"role": "user", "content": [{"type": "input_text", "text": "what is here?"}]},
+                    {"type": "reasoning", "encrypted_content": "x"},
+                    {"type": "function_call", "name": "LS", "arguments": "{}"},
+                    {"type": "function_call_output", "output": "nothing"},
+                ],
+            }),
+            expect![[r#"
+                -   31 tool LS
+                -    8 system: Be kind.
+                -   13 user input_text: what is here?
+                -   44 reasoning
+                -    5 function_call: LS {}
+                -    7 function_call_output: nothing
+            "#]],
+        );
+    }
+
+    #[test]
     fn any_body_has_parts_or_none() {
         check(json!([]), expect![[""]]);
         check(
             json!({"tools": {}, "system": "x", "messages": [7, {"content": [8]}]}),
             expect![[r#"
                 -    1
+                -   15
             "#]],
         );
     }

@@ -65,7 +65,7 @@ fn plain(word: &str, rest: &str) -> Event {
         "usage" => {
             let total = Usage { output: u64::from(number()), ..Usage::default() };
             let usage = Usage { output: 1, ..Usage::default() };
-            Event::Usage { usage, cost: None, total, total_cost: Cost(total.output) }
+            Event::Usage { usage, cost: None, total, total_cost: Cost(total.output), reread: None }
         }
         "turn" => Event::TurnStarted { turn: number() },
         "user" => Event::Message { message: Arc::new(Message::user(text)) },

@@ -30,7 +30,7 @@ fn describe(event: &Event) -> String {
             }
             None => format!("attempt {attempt} failed: {kind:?} {message}"),
         },
-        Event::Usage { usage, cost, total, total_cost } => {
+        Event::Usage { usage, cost, total, total_cost, .. } => {
             let cost = cost.map(|cost| format!(", {cost} of {total_cost}")).unwrap_or_default();
             let (i, o) = (usage.input, usage.output);
             format!("usage {i} + {o} of {} + {}{cost}", total.input, total.output)

@@ -71,8 +71,9 @@ pub mod conformance {
 /// Who answers model requests, and what one's own provider may build on.
 pub mod providers {
     pub use heeler_providers::{
-        Anthropic, AnthropicSettings, IDLE_TIMEOUT_DEFAULT, KnownProvider, NameError, NamedModel,
-        Responses, ResponsesSettings, Secret, SettingsError, anthropic, catalogue, responses, sse,
+        Anthropic, AnthropicSettings, Chat, ChatSettings, IDLE_TIMEOUT_DEFAULT, KnownProvider,
+        NameError, NamedModel, Responses, ResponsesSettings, Secret, SettingsError, anthropic,
+        catalogue, chat, openrouter, presets, probe, responses, sse,
     };
 }
 

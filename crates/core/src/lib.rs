@@ -57,15 +57,16 @@ pub use policy::{
     Decision, Judgement, Mode, PermissionReason, Policy, Rule, RuleEffect, RuleError, Verdict,
 };
 pub use provider::{
-    EventStream, ModelEvent, ModelRequest, Provider, ProviderError, ProviderErrorKind, Reply,
+    AcceptedAnswer, EventStream, ModelEvent, ModelRequest, Provider, ProviderError,
+    ProviderErrorKind, Reply,
 };
 pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
 pub use reach::{Denied, PROTECTED, Reach};
 pub use record::{
     CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Entry,
     EpochCause, EpochStarted, HookAnswered, Input, InputOrigin, InterruptCause, LimitKind,
-    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Record,
-    Reserve, SteeringQueued, Trimmed, TurnOutcome,
+    ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
+    PermissionDecided, Record, Reserve, SteeringQueued, Trimmed, TurnOutcome,
 };
 pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,

@@ -45,6 +45,15 @@ pub trait Provider: Send + Sync + 'static {
     /// treats that as a failed attempt.
     fn stream(&self, request: ModelRequest) -> EventStream;
 
+    /// Goes on with an answer that was told of as [`ModelEvent::Accepted`] and whose end was never
+    /// read, from its beginning; `request` is what was asked, as far as it is known. A provider that
+    /// finds nothing of it ends with an error, and the driver asks anew. One that promises nothing
+    /// of the kind asks anew itself.
+    fn resume(&self, request: ModelRequest, answer: AcceptedAnswer) -> EventStream {
+        let _ = answer;
+        self.stream(request)
+    }
+
     /// Opens the connection ahead of the first request, where that saves time.
     fn prewarm(&self) {}
 }
@@ -53,6 +62,10 @@ pub trait Provider: Send + Sync + 'static {
 impl<P: Provider + ?Sized> Provider for Arc<P> {
     fn stream(&self, request: ModelRequest) -> EventStream {
         (**self).stream(request)
+    }
+
+    fn resume(&self, request: ModelRequest, answer: AcceptedAnswer) -> EventStream {
+        (**self).resume(request, answer)
     }
 
     fn prewarm(&self) {
@@ -86,6 +99,15 @@ pub struct ModelRequest {
     pub parameters: Parameters,
     /// Within one epoch the prefix is the same bytes.
     pub epoch: u32,
+}
+
+/// An answer that a provider writes whether or not somebody listens, and tells again by its id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedAnswer {
+    /// The dialect it is told in.
+    pub dialect: String,
+    /// The provider's id of it.
+    pub id: String,
 }
 
 /// One step of an answer. Text is provisional until [`ModelEvent::Finished`].
@@ -127,6 +149,8 @@ pub enum ModelEvent {
         /// The block.
         content: Block,
     },
+    /// The provider writes the answer from here on by itself: see [`Provider::resume`].
+    Accepted(AcceptedAnswer),
     /// Tokens used so far, so that a failed attempt is accounted too.
     Usage(Usage),
     /// The answer is whole; the last event.

@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Block, CallId, Cost, Decision, Facts, HookEvent, HookVerdict, Limits, Message, PermissionId,
-    PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Reply, Rule, Seq, Settings,
-    SteeringId, Timestamp, ToolDefinition, ToolOutput, Usage,
+    AcceptedAnswer, Block, CallId, Cost, Decision, Facts, HookEvent, HookVerdict, Limits, Message,
+    PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Reply, Rule, Seq,
+    Settings, SteeringId, Timestamp, ToolDefinition, ToolOutput, Usage,
 };
 
 /// A record at its place in the journal.
@@ -46,6 +46,8 @@ pub enum Record {
     Input(Box<Input>),
     /// A model request is about to be sent.
     ModelStarted(ModelStarted),
+    /// A provider writes the answer by itself, and can be asked for it again.
+    ModelAccepted(Box<ModelAccepted>),
     /// A model answered.
     ModelReplied(Box<ModelReplied>),
     /// A model request failed.
@@ -118,6 +120,7 @@ impl Record {
             Self::HistoryGiven { .. } => "history_given",
             Self::Input(_) => "input",
             Self::ModelStarted(_) => "model_started",
+            Self::ModelAccepted(_) => "model_accepted",
             Self::ModelReplied(_) => "model_replied",
             Self::ModelFailed(_) => "model_failed",
             Self::CallPlanned(_) => "call_planned",
@@ -246,6 +249,19 @@ pub struct Reserve {
     pub input: u64,
     /// The output limit sent with the request, in tokens.
     pub output: u64,
+}
+
+/// A provider writes the answer by itself, and can be asked for it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelAccepted {
+    /// The turn.
+    pub turn: u32,
+    /// The round.
+    pub round: u32,
+    /// The attempt.
+    pub attempt: u32,
+    /// The answer.
+    pub answer: AcceptedAnswer,
 }
 
 /// A model answered.

@@ -31,6 +31,7 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("history_given"),
     first("input"),
     first("model_started"),
+    first("model_accepted"),
     first("model_replied"),
     first("model_failed"),
     first("call_planned"),

@@ -56,7 +56,7 @@ impl Draft {
                 self.usage = usage;
                 None
             }
-            ModelEvent::Finished(_) => None,
+            ModelEvent::Accepted(_) | ModelEvent::Finished(_) => None,
         }
     }
 

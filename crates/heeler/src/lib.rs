@@ -31,10 +31,10 @@
 //! A program whose agent starts commands calls [`launcher::init`] first in `main`.
 
 pub use heeler_core::{
-    AllowAll, Approver, Block, BoxFuture, CacheMarker, CancellationToken, Clock, Cost, Decision,
-    DenyAll, Entropy, EventStream, Image, ImageError, LimitKind, Limits, Message, Mode, ModelEvent,
-    ModelRequest, Opaque, OpenPermission, Parameters, Policy, Provider, ProviderError,
-    ProviderErrorKind, ProviderItem, RawJson, RawJsonError, RedactedThinking, Reply,
+    AcceptedAnswer, AllowAll, Approver, Block, BoxFuture, CacheMarker, CancellationToken, Clock,
+    Cost, Decision, DenyAll, Entropy, EventStream, Image, ImageError, LimitKind, Limits, Message,
+    Mode, ModelEvent, ModelRequest, Opaque, OpenPermission, Parameters, Policy, Provider,
+    ProviderError, ProviderErrorKind, ProviderItem, RawJson, RawJsonError, RedactedThinking, Reply,
     RequestMessage, RequestMessages, Role, Rule, RuleEffect, StopReason, Text, Thinking,
     ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition, ToolError,
     ToolOutput, ToolResult, ToolUse, Usage,
@@ -129,8 +129,8 @@ pub mod engine {
     /// The records of a journal.
     pub use heeler_core::{
         CallPlan, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted,
-        HookAnswered, InterruptCause, ModelFailed, ModelReplied, ModelStarted, Opened,
-        PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued, Trimmed,
+        HookAnswered, InterruptCause, ModelAccepted, ModelFailed, ModelReplied, ModelStarted,
+        Opened, PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued, Trimmed,
     };
 
     /// What a tool tells of a call before it runs, and what it is given.

@@ -79,10 +79,35 @@ impl<D: Dialect> Link<D> {
         Arc::new(Self { dialect, target: Arc::new(target), secrets, transport })
     }
 
+    pub(crate) fn dialect(&self) -> &D {
+        &self.dialect
+    }
+
     /// As [`heeler_core::Provider::stream`] promises.
     pub(crate) fn stream(self: &Arc<Self>, request: ModelRequest) -> EventStream {
-        let start = Step::Send { link: Arc::clone(self), request: Box::new(request) };
-        Box::pin(futures::stream::unfold(start, Step::next))
+        self.begin(None, request)
+    }
+
+    /// As [`heeler_core::Provider::resume`]: reads the answer to this request that is told at the
+    /// target.
+    pub(crate) fn fetch(self: &Arc<Self>, target: Target, request: ModelRequest) -> EventStream {
+        self.begin(Some(Arc::new(target)), request)
+    }
+
+    fn begin(self: &Arc<Self>, told_at: Option<Arc<Target>>, request: ModelRequest) -> EventStream {
+        let (link, request) = (Arc::clone(self), Box::new(request));
+        Box::pin(futures::stream::unfold(Step::Send { link, told_at, request }, Step::next))
+    }
+
+    /// Posts nothing to the target, and does not wait for what comes of it.
+    pub(crate) fn notify(self: &Arc<Self>, target: Target) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let link = Arc::clone(self);
+        runtime.spawn(async move {
+            if let Ok(answer) = link.transport.post(&Arc::new(target), Vec::new()).await {
+                answer.end().await;
+            }
+        });
     }
 
     /// As [`heeler_core::Provider::prewarm`].
@@ -92,11 +117,14 @@ impl<D: Dialect> Link<D> {
 
     async fn send(
         self: Arc<Self>,
+        told_at: Option<&Arc<Target>>,
         request: &ModelRequest,
     ) -> Result<Box<Reading<D>>, ProviderError> {
-        let chunks = self.dialect.encode(request)?;
-        let sent = self.transport.post(&self.target, chunks);
-        let answer = sent.await.map_err(|failure| self.explain(failure))?;
+        let answer = match told_at {
+            Some(target) => self.transport.get(target).await,
+            None => self.transport.post(&self.target, self.dialect.encode(request)?).await,
+        };
+        let answer = answer.map_err(|failure| self.explain(failure))?;
         let decoder = self.dialect.decoder(request);
         let ready = VecDeque::new();
         Ok(Box::new(Reading {
@@ -127,7 +155,12 @@ impl<D: Dialect> Link<D> {
 
 /// How far an answer is.
 enum Step<D: Dialect> {
-    Send { link: Arc<Link<D>>, request: Box<ModelRequest> },
+    /// The request is sent, unless its answer is told somewhere already.
+    Send {
+        link: Arc<Link<D>>,
+        told_at: Option<Arc<Target>>,
+        request: Box<ModelRequest>,
+    },
     Read(Box<Reading<D>>),
     Done,
 }
@@ -153,10 +186,12 @@ impl<D: Dialect> Step<D> {
     async fn next(self) -> Option<(Result<ModelEvent, ProviderError>, Self)> {
         let reading = match self {
             Self::Done => return None,
-            Self::Send { link, request } => match link.send(&request).await {
-                Ok(reading) => reading,
-                Err(error) => return Some((Err(error), Self::Done)),
-            },
+            Self::Send { link, told_at, request } => {
+                match link.send(told_at.as_ref(), &request).await {
+                    Ok(reading) => reading,
+                    Err(error) => return Some((Err(error), Self::Done)),
+                }
+            }
             Self::Read(reading) => reading,
         };
         Some(reading.next().await)

@@ -54,7 +54,9 @@ impl State {
     /// The model call, or what has to come before it.
     fn model_effect(&self, turn: &Turn, started: bool) -> Effect {
         let reserve = limits::reserve(self, turn);
-        if !started && let Some(effect) = self.before_model(turn, reserve.err()) {
+        // What is paid for already has to be asked about nothing.
+        let is_asked = started || self.resumes().is_some();
+        if !is_asked && let Some(effect) = self.before_model(turn, reserve.err()) {
             return effect;
         }
         Effect {

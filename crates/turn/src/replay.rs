@@ -110,6 +110,7 @@ impl Replay {
                 }
                 _ => None,
             }),
+            Record::ModelAccepted(a) => self.answered((a.turn, a.round, a.attempt)),
             Record::ModelReplied(r) => self.answered((r.turn, r.round, r.attempt)),
             Record::ModelFailed(f) => self.answered((f.turn, f.round, f.attempt)),
             Record::CallPlanned(planned) => {

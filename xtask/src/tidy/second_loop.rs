@@ -107,11 +107,12 @@ fn signs(file: &Shipped<'_>) -> Vec<(usize, Sign, String)> {
     signs
 }
 
-/// The bodies of `fn stream`, without a loop: a provider around a provider asks it once.
+/// The bodies of `fn stream` and `fn resume`, without a loop: a provider around a provider asks it
+/// once, and one that can go on with no answer asks anew.
 fn delegates(code: &str) -> Vec<Range<usize>> {
     let words_of: Vec<_> = words(code).collect();
     let bodies = words_of.windows(2).filter_map(|pair| {
-        let [(_, "fn"), (at, "stream")] = pair else { return None };
+        let [(_, "fn"), (at, "stream" | "resume")] = pair else { return None };
         let open = body(code, *at)?;
         Some(open..closing(code, open)?)
     });

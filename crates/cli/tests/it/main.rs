@@ -2,6 +2,8 @@
 //! killed.
 
 #[cfg(test)]
+mod accepted;
+#[cfg(test)]
 mod answer;
 #[cfg(test)]
 mod audit;

@@ -56,6 +56,7 @@ impl Driver {
             self.parts.tools = source();
         }
         if effects.iter().any(calls_model)
+            && self.state.resumes().is_none()
             && let Some(cause) = self.changed_prefix()
         {
             // What a request may cost and whether it fits is asked again with the new prefix.

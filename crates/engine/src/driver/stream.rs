@@ -4,8 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::{FutureExt, StreamExt};
 use heeler_core::{
-    Durability, Effect, EffectId, Event, EventStream, InterruptCause, ModelEvent, ModelFailed,
-    ModelReplied, ProviderError, ProviderErrorKind, Record, Reply, StoreError, panic_text,
+    Durability, Effect, EffectId, Event, EventStream, InterruptCause, ModelAccepted, ModelEvent,
+    ModelFailed, ModelReplied, ProviderError, ProviderErrorKind, Record, Reply, StoreError,
+    panic_text,
 };
 
 use super::eager::EagerCalls;
@@ -54,7 +55,11 @@ impl Driver {
     pub(super) fn start_stream(&mut self, id: EffectId, output_max: u64) {
         let Some(request) = self.state.request(output_max) else { return };
         let provider = self.provider();
-        let stream = catch_unwind(AssertUnwindSafe(|| provider.stream(request)));
+        let resumed = self.state.resumes().cloned();
+        let stream = catch_unwind(AssertUnwindSafe(|| match resumed {
+            Some(answer) => provider.resume(request, answer),
+            None => provider.stream(request),
+        }));
         let stream = stream.unwrap_or_else(|panic| {
             let error = broken_provider(panic_text(panic.as_ref()));
             Box::pin(futures::stream::iter([Err(error)]))
@@ -72,6 +77,16 @@ impl Driver {
                 let record = self.replied(reply);
                 self.stream = None;
                 self.write(record.into_iter().collect(), Durability::Written).await
+            }
+            Ok(ModelEvent::Accepted(answer)) => {
+                let Some(EffectId::Model(turn, round, attempt)) =
+                    self.stream.as_ref().map(|s| s.id)
+                else {
+                    return Ok(());
+                };
+                let accepted = ModelAccepted { turn, round, attempt, answer };
+                let record = Record::ModelAccepted(Box::new(accepted));
+                self.write(vec![record], Durability::Written).await
             }
             Ok(event) => {
                 let ends_call = matches!(&event, ModelEvent::BlockFinished { content, .. }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod accepted;
 mod calls;
 mod cancel;
 mod checkpoints;

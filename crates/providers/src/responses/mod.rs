@@ -6,6 +6,7 @@
 mod decode;
 mod encode;
 mod error;
+mod kept;
 mod settings;
 pub mod tools;
 
@@ -13,10 +14,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
+use heeler_core::{AcceptedAnswer, EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
 
 use self::decode::Decoder;
-use self::encode::Encoder;
+use self::encode::{Encoder, Keeping};
 pub use self::settings::{BASE_URL_DEFAULT, ResponsesSettings};
 use crate::dialect::{Decode, Dialect, Link};
 use crate::endpoint::{SettingsError, Vendor};
@@ -25,12 +26,13 @@ use crate::transport::Refusal;
 /// The name that provider items of this dialect carry.
 pub const DIALECT: &str = "openai-responses";
 
-/// The body that [`Responses`] sends for this request, byte for byte: to look at, or to compare.
+/// The body that [`Responses`] sends for this request, byte for byte: to look at, or to compare. In
+/// the background it ends otherwise.
 ///
 /// # Errors
 /// When the request cannot be sent; the same that sending it would tell.
 pub fn request_body(request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
-    Ok(Encoder::default().encode(request)?.concat())
+    Ok(Encoder::default().encode(request, Keeping::Forgets)?.concat())
 }
 
 /// What messages call it, and what they send people to.
@@ -39,7 +41,10 @@ const VENDOR: Vendor =
 
 /// Answers requests through OpenAI's Responses, or a gateway that speaks them.
 #[derive(Debug)]
-pub struct Responses(Arc<Link<Wire>>);
+pub struct Responses {
+    link: Arc<Link<Wire>>,
+    settings: Arc<ResponsesSettings>,
+}
 
 impl Responses {
     /// A provider with these settings. Nothing is opened yet.
@@ -48,33 +53,59 @@ impl Responses {
     /// When the address or a header cannot be used.
     pub fn new(settings: &ResponsesSettings) -> Result<Self, SettingsError> {
         let (target, secrets) = (settings.target()?, settings.secrets());
-        Ok(Self(Link::new(Wire::default(), target, secrets, settings.idle_timeout)))
+        let keeping = if settings.background { Keeping::Keeps } else { Keeping::Forgets };
+        let wire = Wire { encoder: Encoder::default(), keeping };
+        let link = Link::new(wire, target, secrets, settings.idle_timeout);
+        Ok(Self { link, settings: Arc::new(settings.clone()) })
     }
 }
 
 impl Provider for Responses {
     fn stream(&self, request: ModelRequest) -> EventStream {
-        self.0.stream(request)
+        let answer = self.link.stream(request);
+        match self.link.dialect().keeping {
+            Keeping::Forgets => answer,
+            Keeping::Keeps => kept::canceled_when_dropped(answer, self, None),
+        }
+    }
+
+    fn resume(&self, request: ModelRequest, answer: AcceptedAnswer) -> EventStream {
+        if answer.dialect != DIALECT {
+            return self.stream(request);
+        }
+        match self.settings.target_of(&answer.id, kept::STREAM) {
+            Some(target) => {
+                let told = kept::told_again(self.link.fetch(target, request));
+                kept::canceled_when_dropped(told, self, Some(answer))
+            }
+            None => self.stream(request),
+        }
     }
 
     fn prewarm(&self) {
-        self.0.prewarm();
+        self.link.prewarm();
     }
 }
 
 /// The wire format.
-#[derive(Debug, Default)]
-struct Wire(Encoder);
+#[derive(Debug)]
+struct Wire {
+    encoder: Encoder,
+    keeping: Keeping,
+}
 
 impl Dialect for Wire {
     type Decoder = Decoder;
 
     fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
-        self.0.encode(request)
+        self.encoder.encode(request, self.keeping)
     }
 
     fn decoder(&self, _: &ModelRequest) -> Decoder {
-        Decoder::new()
+        match self.keeping {
+            Keeping::Forgets => Decoder::new(),
+            Keeping::Keeps => Decoder::of_kept(),
+        }
     }
 
     fn refused(&self, refusal: &Refusal) -> ProviderError {
@@ -92,8 +123,7 @@ impl Decode for Decoder {
         body: &[u8],
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
-        self.feed(body, out)?;
-        self.finish(out)
+        self.document(body, out)
     }
 
     fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
@@ -104,7 +134,7 @@ impl Decode for Decoder {
         self.is_finished()
     }
 
-    fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
-        self.finish(out)
+    fn finish(&mut self, _: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        Self::finish(self)
     }
 }

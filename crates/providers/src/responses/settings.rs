@@ -14,6 +14,11 @@ use crate::endpoint::{
 /// Where requests go when nobody says otherwise.
 pub const BASE_URL_DEFAULT: &str = "https://api.openai.com/v1";
 
+/// The variable that asks for answers that outlive their readers.
+const BACKGROUND: &str = "OPENAI_BACKGROUND";
+/// What an id of an answer may consist of, besides letters and digits: it becomes part of an address.
+const ID_PUNCTUATION: [u8; 2] = [b'_', b'-'];
+
 const PATH: &str = "/responses";
 /// For an address that is only a host.
 const WHOLE_PATH: &str = "/v1/responses";
@@ -31,14 +36,23 @@ pub struct ResponsesSettings {
     pub project: Option<String>,
     /// Sent with every request, in this order; they win over our own.
     pub headers: Vec<(String, Secret)>,
+    /// Whether the provider writes each answer to its end by itself, and keeps it for a while: after
+    /// a crash it is read there, and not paid for twice. What is said is stored at the provider then.
+    pub background: bool,
     /// How long the provider may be silent, before its answer begins and between its parts.
     pub idle_timeout: Duration,
 }
 
 impl ResponsesSettings {
     /// The variables that [`ResponsesSettings::from_variables`] reads.
-    pub const VARIABLES: [&str; 5] =
-        ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", EXTRA_HEADERS];
+    pub const VARIABLES: [&str; 6] = [
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "OPENAI_ORG_ID",
+        "OPENAI_PROJECT_ID",
+        BACKGROUND,
+        EXTRA_HEADERS,
+    ];
 
     /// Settings with this API key and defaults.
     pub fn with_api_key(key: impl AsRef<str>) -> Self {
@@ -48,12 +62,13 @@ impl ResponsesSettings {
             organization: None,
             project: None,
             headers: Vec::new(),
+            background: false,
             idle_timeout: IDLE_TIMEOUT_DEFAULT,
         }
     }
 
     /// Settings from variables: `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID`,
-    /// `OPENAI_PROJECT_ID`, and `HEELER_EXTRA_HEADERS` with a `Name: value` on each line. An empty
+    /// `OPENAI_PROJECT_ID`, `OPENAI_BACKGROUND` (anything but `0` is yes), and `HEELER_EXTRA_HEADERS` with a `Name: value` on each line. An empty
     /// variable counts as absent.
     ///
     /// # Errors
@@ -68,6 +83,7 @@ impl ResponsesSettings {
             base_url: lookup("OPENAI_BASE_URL").unwrap_or_else(|| BASE_URL_DEFAULT.to_owned()),
             organization: lookup("OPENAI_ORG_ID"),
             project: lookup("OPENAI_PROJECT_ID"),
+            background: lookup(BACKGROUND).is_some_and(|value| value != "0"),
             headers: parse_headers(&lookup(EXTRA_HEADERS).unwrap_or_default())?,
             ..Self::with_api_key(key)
         };
@@ -78,6 +94,18 @@ impl ResponsesSettings {
     /// Where requests are posted, and the headers they carry.
     pub(super) fn target(&self) -> Result<Target, SettingsError> {
         self.endpoint(&self.own_headers()).target()
+    }
+
+    /// A place below that of an answer; `None` for an id that is none.
+    pub(super) fn target_of(&self, id: &str, place: &str) -> Option<Target> {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || ID_PUNCTUATION.contains(&byte);
+        if id.is_empty() || !id.bytes().all(fits) {
+            return None;
+        }
+        let headers = self.own_headers();
+        let endpoint = self.endpoint(&headers);
+        let path = format!("{}/{id}{place}", endpoint.path);
+        Endpoint { path: &path, ..endpoint }.target().ok()
     }
 
     /// What no message may show.

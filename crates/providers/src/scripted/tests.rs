@@ -59,6 +59,7 @@ fn show(event: &Result<ModelEvent, ProviderError>) -> String {
         Ok(ModelEvent::ToolUseStarted { block, name }) => format!("{block} call {name}"),
         Ok(ModelEvent::ToolInputDelta { block, text }) => format!("{block} input {text:?}"),
         Ok(ModelEvent::BlockFinished { block, content }) => format!("{block} is {content:?}"),
+        Ok(ModelEvent::Accepted(answer)) => format!("accepted {}", answer.id),
         Ok(ModelEvent::Usage(usage)) => format!("usage {}/{}", usage.input_total(), usage.output),
         Ok(ModelEvent::Finished(reply)) => {
             let usage = reply.usage;

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use futures::StreamExt;
-use heeler_core::{Message, ModelEvent, ModelRequest, Parameters, Provider, Reply};
+use heeler_core::{
+    AcceptedAnswer, EventStream, Message, ModelEvent, ModelRequest, Parameters, Provider, Reply,
+};
 use heeler_providers::responses::request_body;
 use heeler_providers::{Responses, ResponsesSettings, Secret};
 
@@ -174,6 +176,113 @@ async fn silence_is_an_error() {
     }
 }
 
+#[tokio::test]
+async fn in_the_background_an_answer_is_told_again_from_its_beginning() {
+    let cut = sse().len() - 60;
+    let parts = vec![head_of_close(), Part::Bytes(sse()[..cut].into()), Part::Close];
+    let server = Server::start(vec![parts, answer(Chunking::Whole)]).await;
+    let mut settings = background(&server);
+    settings.organization = Some("org-1".into());
+    expect![[r#"
+        accepted resp_1
+        0 "héllo"
+        0 done
+        error Format: OpenAI's answer ended without its end marker: the connection or a proxy cut it
+    "#]]
+    .assert_eq(&play(&settings, request("what?")).await);
+    let told = Responses::new(&settings).unwrap().resume(request("what?"), accepted("resp_1"));
+    expect![[r#"
+        0 "héllo"
+        0 done
+        usage 2+1 7 (2)
+        finished EndTurn Some("héllo")
+    "#]]
+    .assert_eq(&show(told).await);
+    let requests = server.requests();
+    let body = String::from_utf8(requests[0].body.clone()).unwrap();
+    assert!(body.ends_with(r#""background":true,"store":true,"stream":true}"#), "{body}");
+    expect![[r#"
+        get /v1/responses/resp_1?stream=true&include%5b%5d=reasoning.encrypted_content http/1.1
+        accept: text/event-stream
+        authorization: bearer sk-proj-secret
+        content-type: application/json
+        openai-organization: org-1
+        user-agent: heeler/0.1.0"#]]
+    .assert_eq(&head(&requests[1].head));
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_had_is_an_error_that_says_whether_to_wait() {
+    let told = async |parts: Vec<Part>| {
+        let server = Server::start(vec![parts]).await;
+        let provider = Responses::new(&background(&server)).unwrap();
+        show(provider.resume(request("what?"), accepted("resp_1"))).await
+    };
+    let gone = r#"{"error":{"message":"Response with id 'resp_1' not found.","code":null}}"#;
+    let mut seen = told(refusal("404 Not Found", gone)).await;
+    seen += &told(refusal("429 Too Many Requests\r\nretry-after: 3", "")).await;
+    seen += &told(refusal("503 Busy", "")).await;
+    let failed = r#"{"status":"failed","error":{"code":"rate_limit_exceeded","message":"slow"}}"#;
+    seen += &told(vec![head_of_close(), Part::Bytes(failed.into()), Part::Close]).await;
+    expect![[r#"
+        error Server: the answer that was begun could not be read again: OpenAI does not know this model or address (HTTP 404): Response with id 'resp_1' not found.
+        error Network: the answer that was begun could not be read again: OpenAI has had too many requests from this account (HTTP 429) 3s
+        error Network: the answer that was begun could not be read again: OpenAI failed (HTTP 503)
+        error RateLimit: OpenAI has had too many requests from this account in the middle of its answer: slow
+    "#]].assert_eq(&seen);
+}
+
+#[tokio::test]
+async fn what_no_address_can_be_made_of_is_asked_for_anew() {
+    let foreign = AcceptedAnswer { dialect: "other".into(), ..accepted("resp_1") };
+    for answer_of in [foreign, accepted(""), accepted("../files"), accepted("a?b")] {
+        let server = Server::start(vec![answer(Chunking::Whole)]).await;
+        let provider = Responses::new(&background(&server)).unwrap();
+        let seen = show(provider.resume(request("what?"), answer_of)).await;
+        assert!(seen.contains("finished"), "{seen}");
+        assert!(server.requests()[0].head.starts_with("post /v1/responses http"));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_wants_any_more_is_stopped() {
+    let begun = sse()[..sse().len() - 60].to_vec();
+    let hanging = vec![head_of_close(), Part::Bytes(begun), Part::Hang];
+    let server = Server::start(vec![hanging, vec![Part::Hang]]).await;
+    let mut settings = background(&server);
+    settings.idle_timeout = Duration::from_millis(500);
+    let mut stream = Responses::new(&settings).unwrap().stream(request("what?"));
+    while !matches!(stream.next().await, Some(Ok(ModelEvent::TextDelta { .. }))) {}
+    drop(stream);
+    server.closed_by_client().await;
+    // The one that says so is not waited for long, either.
+    server.closed_by_client().await;
+    let heads: Vec<String> = server.requests().iter().map(|request| head(&request.head)).collect();
+    assert!(heads[1].starts_with("post /v1/responses/resp_1/cancel http/1.1"), "{heads:?}");
+    assert_eq!(server.requests()[1].body, b"");
+}
+
+#[tokio::test]
+async fn what_has_ended_is_not_stopped() {
+    let server = Server::start(vec![answer(Chunking::Whole), answer(Chunking::Whole)]).await;
+    let provider = Responses::new(&background(&server)).unwrap();
+    for _ in 0..2 {
+        let mut stream = provider.stream(request("what?"));
+        while stream.next().await.is_some() {}
+        drop(stream);
+    }
+    let heads = server.requests();
+    assert!(heads.iter().all(|request| request.head.starts_with("post /v1/responses http")));
+}
+
+fn background(server: &Server) -> ResponsesSettings {
+    ResponsesSettings { background: true, ..settings(server) }
+}
+
+fn accepted(id: &str) -> AcceptedAnswer {
+    AcceptedAnswer { dialect: "openai-responses".into(), id: id.into() }
+}
+
 /// Plays one answer and shows what comes of it.
 async fn check(parts: Vec<Part>, expected: Expect) {
     let server = Server::start(vec![parts]).await;
@@ -181,7 +290,10 @@ async fn check(parts: Vec<Part>, expected: Expect) {
 }
 
 async fn play(settings: &ResponsesSettings, request: ModelRequest) -> String {
-    let mut stream = Responses::new(settings).unwrap().stream(request);
+    show(Responses::new(settings).unwrap().stream(request)).await
+}
+
+async fn show(mut stream: EventStream) -> String {
     let mut seen = String::new();
     while let Some(event) = stream.next().await {
         let _ = match event {
@@ -194,6 +306,7 @@ async fn play(settings: &ResponsesSettings, request: ModelRequest) -> String {
             Ok(ModelEvent::Finished(reply)) => {
                 writeln!(seen, "finished {:?} {:?}", reply.stop, reply.blocks[0].as_text())
             }
+            Ok(ModelEvent::Accepted(answer)) => writeln!(seen, "accepted {}", answer.id),
             Ok(other) => writeln!(seen, "{other:?}"),
             Err(error) => {
                 assert!(!format!("{error:?}").contains(KEY), "{error:?}");

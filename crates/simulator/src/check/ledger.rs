@@ -204,6 +204,8 @@ impl Ledger {
             }
             Record::SteeringTakenBack { id } => self.queue.retain(|(_, queued, _)| queued != id),
             Record::ModelStarted(started) => self.model_started(started, said)?,
+            // No model here goes on by itself.
+            Record::ModelAccepted(_) => {}
             Record::ModelReplied(replied) => self.model_replied(replied),
             Record::ModelFailed(failed) => {
                 self.spend(failed.usage, failed.cost);

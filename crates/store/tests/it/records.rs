@@ -1,15 +1,15 @@
 //! Arbitrary records of every kind.
 
 use heeler_core::{
-    Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
-    CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted, Facts,
-    HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin, InterruptCause, LimitKind,
-    Limits, Message, Mode, ModelFailed, ModelReplied, ModelStarted, Opaque, Opened,
-    PermissionAsked, PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind,
-    ProviderItem, RawJson, Record, RedactedThinking, Reply, Reserve, Resource, Role, Rule,
-    RuleEffect, Settings, StateChange, SteeringId, SteeringQueued, StopReason, Text, Thinking,
-    ThinkingSettings, Timestamp, ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse,
-    Trimmed, TurnOutcome, Usage,
+    AcceptedAnswer, Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted,
+    CompactionCause, CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted,
+    Facts, HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin, InterruptCause,
+    LimitKind, Limits, Message, Mode, ModelAccepted, ModelFailed, ModelReplied, ModelStarted,
+    Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId, PermissionReason,
+    ProviderErrorKind, ProviderItem, RawJson, Record, RedactedThinking, Reply, Reserve, Resource,
+    Role, Rule, RuleEffect, Settings, StateChange, SteeringId, SteeringQueued, StopReason, Text,
+    Thinking, ThinkingSettings, Timestamp, ToolChoice, ToolDefinition, ToolOutput, ToolResult,
+    ToolUse, Trimmed, TurnOutcome, Usage,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -212,6 +212,11 @@ fn model() -> impl Strategy<Value = Record> {
         let (up_to, reserve) = (of[0], Reserve { input: of[1], output: of[2] });
         Record::ModelStarted(ModelStarted { turn, round, attempt, epoch, up_to, reserve })
     });
+    let accepted =
+        (any::<[u32; 3]>(), text(), text()).prop_map(|([turn, round, attempt], dialect, id)| {
+            let answer = AcceptedAnswer { dialect, id };
+            Record::ModelAccepted(Box::new(ModelAccepted { turn, round, attempt, answer }))
+        });
     let stop = prop_oneof![
         select(vec![StopReason::EndTurn, StopReason::ToolUse, StopReason::Pause]),
         text().prop_map(StopReason::Other)
@@ -228,7 +233,7 @@ fn model() -> impl Strategy<Value = Record> {
             let failed = ModelFailed { turn, round, attempt, kind, message, retry_at, usage, cost };
             Record::ModelFailed(Box::new(failed))
         });
-    prop_oneof![started, replied, failed]
+    prop_oneof![started, accepted, replied, failed]
 }
 
 fn call() -> impl Strategy<Value = Record> {

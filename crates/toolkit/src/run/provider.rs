@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
 use heeler_core::{
-    EventStream, Message, ModelRequest, Provider, ProviderError, ProviderErrorKind, RequestMessages,
+    AcceptedAnswer, EventStream, Message, ModelRequest, Provider, ProviderError, ProviderErrorKind,
+    RequestMessages,
 };
 use heeler_turn::estimate::weigh_tools;
 use heeler_turn::{CharacterEstimate, History, TokenEstimate};
@@ -36,9 +37,12 @@ impl RunProvider {
     }
 
     fn send(&self, request: ModelRequest) -> EventStream {
+        self.watched(self.inner.stream(request))
+    }
+
+    fn watched(&self, answer: EventStream) -> EventStream {
         let watch = Arc::clone(&self.watch);
-        self.inner
-            .stream(request)
+        answer
             .inspect(move |step| {
                 if let Err(error) = step {
                     watch.seen().error = Some(error.clone());
@@ -108,6 +112,10 @@ impl Provider for RunProvider {
             }
         };
         sending.into_stream().flatten().boxed()
+    }
+
+    fn resume(&self, request: ModelRequest, answer: AcceptedAnswer) -> EventStream {
+        self.watched(self.inner.resume(request, answer))
     }
 
     fn prewarm(&self) {

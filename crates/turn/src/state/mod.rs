@@ -210,6 +210,7 @@ impl State {
             Record::HistoryGiven { messages } => self.on_history_given(messages, out),
             Record::Input(input) => self.on_input(input, out),
             Record::ModelStarted(started) => self.on_model_started(started, out),
+            Record::ModelAccepted(accepted) => self.on_model_accepted(accepted),
             Record::ModelReplied(replied) => self.on_model_replied(replied, out),
             Record::ModelFailed(failed) => self.on_model_failed(failed, out),
             Record::CallPlanned(planned) => self.on_call_planned(planned, out),
@@ -247,6 +248,10 @@ impl State {
         let is_same = model(settings) == model(&self.settings) || is_on(Bug::StaleEpoch);
         if self.epoch.is_some() && !is_same {
             self.epoch_due = Some(EpochCause::Model);
+            // What the former model says is no answer of this one.
+            if let Some(turn) = &mut self.turn {
+                turn.accepted = None;
+            }
         }
         let divisor_changed =
             settings.estimate.chars_per_token != self.settings.estimate.chars_per_token;

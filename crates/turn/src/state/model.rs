@@ -1,18 +1,19 @@
 //! What model calls do to the state.
 
 use heeler_core::{
-    CallId, Cost, Event, ModelFailed, ModelReplied, ModelStarted, ProviderErrorKind, Reply, Reread,
-    StopReason, ToolOutput, ToolUse, TurnOutcome, Usage,
+    AcceptedAnswer, CallId, Cost, Event, ModelAccepted, ModelFailed, ModelReplied, ModelStarted,
+    ProviderErrorKind, Reply, Reread, StopReason, ToolOutput, ToolUse, TurnOutcome, Usage,
 };
 
-use super::turn::{Call, CallStatus, Phase};
+use super::turn::{Accepted, Call, CallStatus, Phase};
 use super::{Announcer, QueuedInput, State, announce_messages};
 use crate::bugs::{Bug, is_on};
 use crate::fit::{Fit, OVERFLOWS_MAX};
 use crate::words;
 
 impl State {
-    /// A request is sent: what waited is delivered with it.
+    /// A request is sent: what waited is delivered with it. Nothing is with an attempt that goes on
+    /// with an answer: it cannot hear it any more.
     pub(super) fn on_model_started(&mut self, started: &ModelStarted, out: &mut Announcer) {
         let fits = self.turn.as_mut().filter(|turn| {
             turn.number == started.turn
@@ -31,6 +32,13 @@ impl State {
         turn.attempt = started.attempt;
         turn.phase = Phase::Model { started: true, retry_at: None };
         turn.calls.clear();
+        let attempt_started =
+            || Event::AttemptStarted { round: started.round, attempt: started.attempt };
+        if let Some(accepted) = &mut turn.accepted {
+            accepted.resumed = true;
+            out.say(attempt_started);
+            return;
+        }
         let (due, later): (Vec<QueuedInput>, Vec<QueuedInput>) =
             std::mem::take(&mut self.steering).into_iter().partition(|q| q.seq <= started.up_to);
         self.steering = later;
@@ -40,7 +48,34 @@ impl State {
         if !is_on(Bug::LostSteering) || started.attempt == 1 {
             self.deliver(due, out);
         }
-        out.say(|| Event::AttemptStarted { round: started.round, attempt: started.attempt });
+        out.say(attempt_started);
+    }
+
+    /// The provider writes the answer whether or not this process lives to read it.
+    pub(super) fn on_model_accepted(&mut self, accepted: &ModelAccepted) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| {
+            turn.number == accepted.turn
+                && turn.round == accepted.round
+                && turn.attempt == accepted.attempt
+                && matches!(turn.phase, Phase::Model { started: true, .. })
+        }) else {
+            self.misfits += 1;
+            return;
+        };
+        let resumed = turn.accepted.as_ref().is_some_and(|before| before.resumed);
+        turn.accepted = Some(Accepted { answer: accepted.answer.clone(), resumed });
+    }
+
+    /// The answer that the model call that is due or runs goes on with.
+    #[must_use]
+    pub fn resumes(&self) -> Option<&AcceptedAnswer> {
+        let turn = self.turn.as_ref()?;
+        let accepted = turn.accepted.as_ref()?;
+        let is_due = match turn.phase {
+            Phase::Model { started, .. } => !started || accepted.resumed,
+            Phase::Calls | Phase::Ending(_) => false,
+        };
+        is_due.then_some(&accepted.answer)
     }
 
     pub(super) fn on_model_replied(&mut self, replied: &ModelReplied, out: &mut Announcer) {
@@ -59,6 +94,7 @@ impl State {
         };
         turn.rounds_spent += 1;
         turn.deaths = 0;
+        turn.accepted = None;
         turn.compaction_tried = false;
         turn.overflowed = false;
         turn.overflows = 0;
@@ -195,6 +231,7 @@ impl State {
             return;
         };
         turn.attempt = failed.attempt.saturating_add(1);
+        turn.accepted.take_if(|accepted| !outlives(accepted, failed.kind));
         turn.overflowed = overflows;
         turn.overflows = turn.overflows.saturating_add(u32::from(overflows));
         let mends = overflows && self.can_mend();
@@ -224,5 +261,15 @@ impl State {
             let is_bounded = turn.overflows < OVERFLOWS_MAX || is_on(Bug::EndlessOverflow);
             is_bounded && matches!(self.fit(turn), Fit::Compact(_) | Fit::Trim(_))
         })
+    }
+}
+
+/// Whether an answer may still be had after an attempt to read it failed so: the connection broke,
+/// or was cut before anybody tried to go on. Else a request would fail for ever on one bad answer.
+fn outlives(accepted: &Accepted, failure: ProviderErrorKind) -> bool {
+    match failure {
+        ProviderErrorKind::Network => true,
+        ProviderErrorKind::Format => !accepted.resumed,
+        _ => false,
     }
 }

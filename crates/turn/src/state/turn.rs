@@ -1,10 +1,10 @@
 //! A running turn: its phase, its calls, and how it ends.
 
 use heeler_core::{
-    Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts, HookVerdict,
-    InputOrigin, InterruptCause, LimitKind, OpenPermission, PermissionId, PermissionReason,
-    RawJson, Role, Seq, Timestamp, ToolOutput, ToolResult, TurnOutcome, TurnView, input_summary,
-    output_summary,
+    AcceptedAnswer, Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts,
+    HookVerdict, InputOrigin, InterruptCause, LimitKind, OpenPermission, PermissionId,
+    PermissionReason, RawJson, Role, Seq, Timestamp, ToolOutput, ToolResult, TurnOutcome, TurnView,
+    input_summary, output_summary,
 };
 
 use serde::{Deserialize, Serialize};
@@ -50,12 +50,23 @@ pub struct Turn {
     pub overflows: u32,
     /// Processes that died in the model call that is due.
     pub deaths: u32,
+    /// What the provider writes by itself for the round.
+    pub accepted: Option<Accepted>,
     /// How the turn ends once the current batch has its results.
     pub ends_after_batch: Option<TurnOutcome>,
     /// How often a hook wanted the turn to go on though the model was done.
     pub ends_refused: u32,
     /// Records of this turn are missing, so nobody knows what else it did.
     pub has_hole: bool,
+}
+
+/// An answer that a provider writes by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accepted {
+    /// The answer.
+    pub answer: AcceptedAnswer,
+    /// The attempt that is due or runs goes on with it. It was told of in one before.
+    pub resumed: bool,
 }
 
 /// What a turn waits for.
@@ -162,6 +173,7 @@ impl Turn {
             overflowed: false,
             overflows: 0,
             deaths: 0,
+            accepted: None,
             ends_after_batch: None,
             ends_refused: 0,
             has_hole: false,

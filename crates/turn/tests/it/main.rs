@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a script or a run that is wrong")]
 
+mod accepted;
 mod calls;
 mod checker;
 mod compaction;

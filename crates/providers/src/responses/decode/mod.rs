@@ -14,12 +14,14 @@ mod wire;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use heeler_core::{Block, ModelEvent, ProviderError, ProviderErrorKind, Reply, StopReason, Usage};
+use heeler_core::{
+    AcceptedAnswer, Block, ModelEvent, ProviderError, ProviderErrorKind, Reply, StopReason, Usage,
+};
 use serde_json::value::RawValue;
 
 use self::item::{Growing, Kind};
 use self::wire::WireUsage;
-use super::error;
+use super::{DIALECT, error};
 use crate::sse::{self, Event};
 
 /// The most items an answer may have.
@@ -33,18 +35,8 @@ const CUT_OFF: &str =
 /// Decodes one answer.
 #[derive(Debug)]
 pub(super) struct Decoder {
-    form: Form,
+    parser: sse::Parser,
     answer: Answer,
-}
-
-/// How the answer is written.
-#[derive(Debug)]
-enum Form {
-    /// Nothing but white space came so far.
-    Unknown,
-    Events(sse::Parser),
-    /// Not streamed: its bytes so far.
-    Plain(Vec<u8>),
 }
 
 /// The answer as far as it has arrived.
@@ -59,6 +51,8 @@ struct Answer {
     bytes: usize,
     bytes_max: usize,
     ended: bool,
+    /// The provider goes on by itself, which is told as soon as it is known.
+    is_kept: bool,
 }
 
 #[derive(Debug)]
@@ -83,8 +77,16 @@ impl Decoder {
             bytes: 0,
             bytes_max,
             ended: false,
+            is_kept: false,
         };
-        Self { form: Form::Unknown, answer }
+        Self { parser: sse::Parser::new(), answer }
+    }
+
+    /// A decoder of an answer that the provider keeps.
+    pub(super) fn of_kept() -> Self {
+        let mut decoder = Self::new();
+        decoder.answer.is_kept = true;
+        decoder
     }
 
     /// Reads a chunk of the body and appends what it brings to `out`, but for text that grew; on an
@@ -94,35 +96,25 @@ impl Decoder {
         chunk: &[u8],
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
-        let Self { form, answer } = self;
-        if let Form::Unknown = form {
-            let Some(first) = chunk.iter().find(|byte| !byte.is_ascii_whitespace()) else {
-                return Ok(());
-            };
-            // A gateway may know no streams. No line of one begins so.
-            *form = match first {
-                b'{' => Form::Plain(Vec::new()),
-                _ => Form::Events(sse::Parser::new()),
-            };
-        }
-        match form {
-            Form::Unknown => Ok(()),
-            Form::Plain(body) => {
-                answer.count_bytes(chunk.len())?;
-                body.extend_from_slice(chunk);
-                Ok(())
+        let Self { parser, answer } = self;
+        let mut result = Ok(());
+        let parsed = parser.feed(chunk, |event: Event<'_>| {
+            if result.is_ok() && !answer.ended {
+                result = answer.apply(event, out);
             }
-            Form::Events(parser) => {
-                let mut result = Ok(());
-                let parsed = parser.feed(chunk, |event: Event<'_>| {
-                    if result.is_ok() && !answer.ended {
-                        result = answer.apply(event, out);
-                    }
-                });
-                result?;
-                if answer.ended { Ok(()) } else { parsed.map_err(|error| unreadable(&error)) }
-            }
-        }
+        });
+        result?;
+        if answer.ended { Ok(()) } else { parsed.map_err(|error| unreadable(&error)) }
+    }
+
+    /// Reads a whole answer that was not streamed.
+    pub(super) fn document(
+        &mut self,
+        body: &[u8],
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        self.answer.count_bytes(body.len())?;
+        self.answer.document(body, out)
     }
 
     /// Appends to `out` the text that grew since the last time. What has to come after it, such as
@@ -137,16 +129,12 @@ impl Decoder {
     }
 
     /// What the end of the body means: an error unless the answer is whole.
-    pub(super) fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
-        let Self { form, answer } = self;
-        if answer.ended {
+    pub(super) fn finish(&self) -> Result<(), ProviderError> {
+        if self.answer.ended {
             return Ok(());
         }
-        match form {
-            Form::Plain(body) => answer.plain(&std::mem::take(body), out),
-            Form::Events(_) if answer.bytes > 0 => Err(format_error(CUT_OFF)),
-            Form::Unknown | Form::Events(_) => Err(format_error(error::NO_ANSWER)),
-        }
+        let why = if self.answer.bytes > 0 { CUT_OFF } else { error::NO_ANSWER };
+        Err(format_error(why))
     }
 }
 
@@ -181,7 +169,7 @@ impl Answer {
             "response.function_call_arguments.delta" => self.delta(event.data, Kind::Call),
             "response.output_item.added" => self.item_added(event.data, out),
             "response.output_item.done" => self.item_done(event.data, out),
-            "response.created" => self.created(event.data),
+            "response.created" => self.created(event.data, out),
             "response.completed" | "response.incomplete" => return self.ended(event.data, out),
             "response.failed" | "response.cancelled" => return Err(self.failed(event.data, out)),
             "error" => return Err(error::from_event(event.data)),
@@ -190,9 +178,13 @@ impl Answer {
         applied.map_err(|error| unreadable(&format!("a bad `{kind}` event: {error}")))
     }
 
-    fn created(&mut self, data: &str) -> Result<(), Unreadable> {
+    fn created(&mut self, data: &str, out: &mut VecDeque<ModelEvent>) -> Result<(), Unreadable> {
         let event: wire::ResponseEvent<'_> = serde_json::from_str(data)?;
         self.provider_id = serde_json::from_str::<wire::Begun>(event.response.get())?.id;
+        if let (true, Some(id)) = (self.is_kept, &self.provider_id) {
+            let answer = AcceptedAnswer { dialect: DIALECT.into(), id: id.clone() };
+            out.push_back(ModelEvent::Accepted(answer));
+        }
         Ok(())
     }
 
@@ -284,7 +276,11 @@ impl Answer {
     }
 
     /// An answer that is not streamed.
-    fn plain(&mut self, body: &[u8], out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+    fn document(
+        &mut self,
+        body: &[u8],
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
         let body = String::from_utf8_lossy(body);
         match serde_json::from_str::<wire::Response<'_>>(&body) {
             Ok(response) if response.status.is_some() || response.output.is_some() => {

@@ -22,6 +22,16 @@ use heeler_core::{
 
 use super::DIALECT;
 
+/// What the provider does with an answer beside telling it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Keeping {
+    /// Nothing.
+    #[default]
+    Forgets,
+    /// Writes it to its end whoever reads it, and keeps it for a while.
+    Keeps,
+}
+
 /// Encodes requests, and keeps the last head: it stays the same for a whole epoch.
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
@@ -39,8 +49,12 @@ struct Head {
 
 impl Encoder {
     /// The request's body as chunks that share the messages' bytes.
-    pub(super) fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
-        let tail = tail::encode(request)?;
+    pub(super) fn encode(
+        &self,
+        request: &ModelRequest,
+        keeping: Keeping,
+    ) -> Result<Vec<Bytes>, ProviderError> {
+        let tail = tail::encode(request, keeping)?;
         let mut chunks = Chunks(vec![self.head(request)?]);
         for stretch in request.messages.stretches() {
             chunks.items(stretch.joined(DIALECT, b',', encoded));

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use heeler_core::{ModelRequest, ProviderError, ThinkingSettings, ToolChoice};
 use serde_json::{Map, Value, json};
 
-use super::refused;
+use super::{Keeping, refused};
 use crate::json::merge;
 
 /// What an extra body may not set: these stand before the tail, where the cached prefix is, or
@@ -21,7 +21,7 @@ const NOT_REASONING_STARTS: [&str; 4] = ["gpt-3", "gpt-4", "chatgpt-", "ft:gpt-"
 const NOT_REASONING_END: &str = "-chat-latest";
 
 /// Ends the list of input items and writes the rest of the body.
-pub(super) fn encode(request: &ModelRequest) -> Result<Bytes, ProviderError> {
+pub(super) fn encode(request: &ModelRequest, keeping: Keeping) -> Result<Bytes, ProviderError> {
     if !request.parameters.stop.is_empty() {
         return Err(refused(
             "OpenAI's Responses know no stop sequences; remove them, or use a model by \
@@ -29,7 +29,7 @@ pub(super) fn encode(request: &ModelRequest) -> Result<Bytes, ProviderError> {
                 .to_owned(),
         ));
     }
-    let mut fields = Value::Object(fields(request));
+    let mut fields = Value::Object(fields(request, keeping));
     if let Some(extra) = &request.parameters.extra_body {
         let Value::Object(extra) = extra.value() else {
             return Err(refused("the extra request body is not a JSON object".to_owned()));
@@ -44,7 +44,7 @@ pub(super) fn encode(request: &ModelRequest) -> Result<Bytes, ProviderError> {
     Ok(Bytes::from(format!("],{}", &fields[1..])))
 }
 
-fn fields(request: &ModelRequest) -> Map<String, Value> {
+fn fields(request: &ModelRequest, keeping: Keeping) -> Map<String, Value> {
     let parameters = &request.parameters;
     let mut fields = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
@@ -65,7 +65,8 @@ fn fields(request: &ModelRequest) -> Map<String, Value> {
     if may_reason(&request.model) {
         set("include", Some(json!(["reasoning.encrypted_content"])));
     }
-    set("store", Some(json!(false)));
+    set("background", (keeping == Keeping::Keeps).then_some(json!(true)));
+    set("store", Some(json!(keeping == Keeping::Keeps)));
     set("stream", Some(json!(true)));
     fields
 }

@@ -10,6 +10,7 @@
 //! reply PART | PART ...       the model answers: a text, `call NAME ARGUMENT`, `broken NAME`,
 //!                             `think TEXT`, `stop REASON`, `cost N`, `used N`, `read N`;
 //!                             `call NAME#ID` names the wire id, `call NAME#` leaves it empty
+//! accepted ID                 the provider writes the answer by itself, under this id
 //! lost KIND [MILLIS]          the attempt fails; it is due again after so long
 //! late KIND                   the attempt before this one fails
 //! done I TEXT, error I TEXT, handled I TEXT, long I N      call I of the batch ends
@@ -30,12 +31,12 @@ mod settings;
 
 use expect_test::Expect;
 use heeler_core::{
-    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed,
-    CompactionStarted, Cost, Decision, Effect, EffectId, EffectKind, Entry, EpochStarted,
-    HookAnswered, Input, InterruptCause, ModelFailed, ModelReplied, ModelStarted, Opened,
-    PermissionAsked, PermissionDecided, PermissionId, ProviderErrorKind, RawJson, Record, Reply,
-    Rule, RuleEffect, Seq, Settings, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp,
-    ToolOutput, ToolUse, Usage,
+    AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
+    CompactionFailed, CompactionStarted, Cost, Decision, Effect, EffectId, EffectKind, Entry,
+    EpochStarted, HookAnswered, Input, InterruptCause, ModelAccepted, ModelFailed, ModelReplied,
+    ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId, ProviderErrorKind,
+    RawJson, Record, Reply, Rule, RuleEffect, Seq, Settings, SteeringId, SteeringQueued,
+    StopReason, Thinking, Timestamp, ToolOutput, ToolUse, Usage,
 };
 use heeler_turn::State;
 use heeler_turn::state::{Announcer, CallStatus};
@@ -162,6 +163,11 @@ impl Play {
             })),
             "unsteer" => Record::SteeringTakenBack { id: SteeringId(rest.into()) },
             "reply" => self.reply(rest),
+            "accepted" => {
+                let (turn, round, attempt) = self.last;
+                let answer = AcceptedAnswer { dialect: "d".into(), id: rest.into() };
+                Record::ModelAccepted(Box::new(ModelAccepted { turn, round, attempt, answer }))
+            }
             "lost" => self.lost(first, tail, 0),
             "late" => self.lost(first, tail, 1),
             "done" => self.finished(first, ToolOutput::text(tail)),

@@ -26,7 +26,9 @@ fn effect(state: &State, effect: &Effect) -> String {
         EffectKind::CallModel { turn, round, attempt, reserve } => {
             let whole = state.settings.model.output_max == reserve.output;
             let limit = if whole { String::new() } else { format!(" max {}", reserve.output) };
-            format!("model {turn}.{round}.{attempt}{limit}")
+            let resumed = state.resumes();
+            let resumed = resumed.map_or(String::new(), |answer| format!(" resumes {}", answer.id));
+            format!("model {turn}.{round}.{attempt}{limit}{resumed}")
         }
         EffectKind::PlanCall { call, name, .. } => format!("plan {} {name}", call.index),
         EffectKind::AskPermission { id, reason, asked, name, .. } => {

@@ -1,12 +1,12 @@
 //! Records out of thin air: every kind, small numbers that may fit and large ones that never do.
 
 use heeler_core::{
-    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Cost,
-    Decision, EpochCause, EpochStarted, HookAnswered, HookEvent, Input, InterruptCause, LimitKind,
-    Limits, Message, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
-    PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind, RawJson, Record, Reply,
-    Reserve, Role, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput,
-    ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
+    AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
+    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, HookAnswered, HookEvent, Input,
+    InterruptCause, LimitKind, Limits, Message, ModelAccepted, ModelFailed, ModelReplied,
+    ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId, PermissionReason,
+    ProviderErrorKind, RawJson, Record, Reply, Reserve, Role, SteeringId, SteeringQueued,
+    StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 
 use super::{Dice, world};
@@ -19,7 +19,7 @@ pub(super) fn time(dice: &mut Dice) -> Timestamp {
 
 /// Any record.
 pub(super) fn record(dice: &mut Dice) -> Record {
-    match dice.below(24) {
+    match dice.below(25) {
         0 => Record::Opened(Opened { incarnation: large(dice), build: String::new() }),
         1 => {
             let settings = world::World::roll(dice).settings;
@@ -42,6 +42,12 @@ pub(super) fn record(dice: &mut Dice) -> Record {
             attempt: small(dice),
             reply: reply(dice),
             cost: dice.pick(&[None, Some(Cost(u64::MAX))]),
+        })),
+        24 => Record::ModelAccepted(Box::new(ModelAccepted {
+            turn: small(dice),
+            round: small(dice),
+            attempt: small(dice),
+            answer: AcceptedAnswer { dialect: "d".into(), id: "r".into() },
         })),
         11 => Record::ModelFailed(Box::new(ModelFailed {
             turn: small(dice),

@@ -1,10 +1,11 @@
 //! A driver that does all a driver may do, in any order, with every fault in between.
 
 use heeler_core::{
-    CallId, CompactionCause, CompactionStarted, Decision, Effect, EffectId, EffectKind, Entry,
-    HookAnswered, HookEvent, Input, InterruptCause, Mode, ModelFailed, ModelReplied, Opened,
-    PermissionDecided, PermissionReason, ProviderErrorKind, Record, Reserve, Settings, SteeringId,
-    SteeringQueued, StopReason, Timestamp, TurnOutcome, Usage, WakeCause,
+    AcceptedAnswer, CallId, CompactionCause, CompactionStarted, Decision, Effect, EffectId,
+    EffectKind, Entry, HookAnswered, HookEvent, Input, InterruptCause, Mode, ModelAccepted,
+    ModelFailed, ModelReplied, Opened, PermissionDecided, PermissionReason, ProviderErrorKind,
+    Record, Reserve, Settings, SteeringId, SteeringQueued, StopReason, Timestamp, TurnOutcome,
+    Usage, WakeCause,
 };
 use heeler_core::{Compacted, CompactionFailed, Cost};
 use heeler_turn::state::Announcer;
@@ -109,7 +110,19 @@ impl Run {
             10 => self.write(Record::RuleGranted(Box::new(world::rule(dice)))),
             11 => self.steer("again".into()),
             12 => self.heard(HookEvent::UserPromptSubmit, None, "deny"),
+            13 => self.accept(),
             _ => self.work(dice),
+        }
+    }
+
+    /// The provider of the call that flies writes the answer by itself from here on.
+    fn accept(&mut self) {
+        self.abort_what_is_gone();
+        let model = self.flying.iter().find(|(id, _)| matches!(id, EffectId::Model(..)));
+        if let Some((EffectId::Model(turn, round, attempt), _)) = model.copied() {
+            let answer = AcceptedAnswer { dialect: "d".into(), id: format!("{turn}.{round}") };
+            let accepted = ModelAccepted { turn, round, attempt, answer };
+            self.write(Record::ModelAccepted(Box::new(accepted)));
         }
     }
 

@@ -278,6 +278,7 @@ fn show(event: &ModelEvent) -> String {
         ModelEvent::BlockFinished { block, content } => {
             format!("{block} = {}", show_block(content))
         }
+        ModelEvent::Accepted(answer) => format!("accepted {}", answer.id),
         ModelEvent::Usage(usage) => format!("usage {}", show_usage(usage)),
         ModelEvent::Finished(reply) => {
             let blocks: Vec<String> = reply.blocks.iter().map(show_block).collect();

@@ -307,6 +307,13 @@ fn decode(chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<ProviderError>) {
 
 fn decode_within(bytes_max: usize, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option<ProviderError>) {
     let (mut decoder, mut out) = (Decoder::with_limit(bytes_max), VecDeque::new());
+    let body = chunks.concat();
+    // What is one document is read when it is there.
+    if body.trim_ascii_start().starts_with(b"{") {
+        let read = decoder.document(&body, &mut out);
+        assert_eq!(decoder.is_finished(), read.is_ok());
+        return (out.into(), read.err());
+    }
     for chunk in chunks {
         let fed = decoder.feed(chunk, &mut out);
         decoder.publish(&mut out);
@@ -314,7 +321,7 @@ fn decode_within(bytes_max: usize, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option
             return (out.into(), Some(error));
         }
     }
-    let finished = decoder.finish(&mut out);
+    let finished = decoder.finish();
     assert_eq!(decoder.is_finished(), finished.is_ok());
     (out.into(), finished.err())
 }
@@ -340,6 +347,7 @@ fn line(event: &ModelEvent) -> String {
         ModelEvent::ToolUseStarted { block, name } => format!("{block} call {name}"),
         ModelEvent::ToolInputDelta { block, text } => format!("{block} input {text}"),
         ModelEvent::BlockFinished { block, content } => format!("{block} = {}", words(content)),
+        ModelEvent::Accepted(answer) => format!("accepted {}", answer.id),
         ModelEvent::Usage(spent) => format!("usage {}", usage(spent)),
         ModelEvent::Finished(reply) => {
             let id = reply.provider_id.as_deref().unwrap_or("none");

@@ -258,6 +258,12 @@ fn parameters() {
 }
 
 #[test]
+fn what_is_kept_is_stored() {
+    let tail = tail::encode(&request(vec![]), Keeping::Keeps).unwrap();
+    expect![[r#"],"max_output_tokens":100,"include":["reasoning.encrypted_content"],"background":true,"store":true,"stream":true}"#]].assert_eq(std::str::from_utf8(&tail).unwrap());
+}
+
+#[test]
 fn how_much_is_reasoned() {
     let effort = |effort: &str| ThinkingSettings::Effort(effort.into());
     let settings = [0, 4096, 4097, 16_384, 16_385].map(ThinkingSettings::Budget);
@@ -303,7 +309,7 @@ fn what_cannot_be_sent_is_refused() {
     let refused = |change: &dyn Fn(&mut ModelRequest)| {
         let mut request = request(vec![Message::user("hi")]);
         change(&mut request);
-        let error = Encoder::default().encode(&request).unwrap_err();
+        let error = Encoder::default().encode(&request, Keeping::Forgets).unwrap_err();
         assert_eq!(error.kind, ProviderErrorKind::InvalidRequest);
         format!("{error}\n")
     };
@@ -370,13 +376,15 @@ fn a_message_is_encoded_once_and_shared() {
     let address = |chunks: &[Bytes]| {
         chunks.iter().find(|chunk| chunk.len() > 1000).map(|chunk| chunk.as_ptr())
     };
-    let first = encoder.encode(&request).unwrap();
-    let second = encoder.encode(&request).unwrap();
+    let first = encoder.encode(&request, Keeping::Forgets).unwrap();
+    let second = encoder.encode(&request, Keeping::Forgets).unwrap();
     assert!(address(&first).is_some());
     assert_eq!(address(&first), address(&second));
     assert_eq!(first[0].as_ptr(), second[0].as_ptr(), "the head is kept too");
     request.model = "other".into();
-    assert!(encoder.encode(&request).unwrap()[0].starts_with(br#"{"model":"other""#));
+    assert!(
+        encoder.encode(&request, Keeping::Forgets).unwrap()[0].starts_with(br#"{"model":"other""#)
+    );
 }
 
 fn check(request: &ModelRequest, expected: Expect) {
@@ -396,7 +404,8 @@ fn tail(request: &ModelRequest) -> String {
 }
 
 fn text(request: &ModelRequest) -> String {
-    String::from_utf8(Encoder::default().encode(request).unwrap().concat()).unwrap()
+    String::from_utf8(Encoder::default().encode(request, Keeping::Forgets).unwrap().concat())
+        .unwrap()
 }
 
 fn request(messages: Vec<Message>) -> ModelRequest {

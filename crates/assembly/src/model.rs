@@ -51,9 +51,9 @@ impl ModelChoice {
         if name.starts_with(SCRIPT) {
             return named(&name, environment);
         }
-        // One that is no text would count as absent.
-        NamedModel::variables().try_for_each(|name| environment.get(name).map(drop))?;
         if let Ok((provider, _)) = NamedModel::provider_of(&name) {
+            // One that is no text would count as absent.
+            provider.variables.iter().try_for_each(|name| environment.get(name).map(drop))?;
             keys::fill(environment, &provider)?;
         }
         named(&name, environment)
@@ -65,7 +65,7 @@ impl ModelChoice {
 /// # Errors
 /// When a variable that names it is no text.
 pub(crate) fn default_name(environment: &Environment) -> Result<String, SetupError> {
-    NamedModel::variables().try_for_each(|name| environment.get(name).map(drop))?;
+    NamedModel::NAME_VARIABLES.iter().try_for_each(|name| environment.get(name).map(drop))?;
     Ok(NamedModel::default_name(variable(environment)))
 }
 

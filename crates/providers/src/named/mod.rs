@@ -16,9 +16,6 @@ use crate::scripted::Scripted;
 
 /// What names a scripted model: the path of its script follows.
 const SCRIPT: &str = "script:";
-/// The variables that name the model, the first that is set.
-const VARIABLES: [&str; 2] = ["HEELER_MODEL", "ANTHROPIC_MODEL"];
-
 /// A model that is ready to be asked.
 #[derive(Clone)]
 pub struct NamedModel {
@@ -34,17 +31,20 @@ pub struct NamedModel {
 pub struct NameError(String);
 
 impl NamedModel {
+    /// The variables that name the model, the first that is set.
+    pub const NAME_VARIABLES: [&str; 2] = ["HEELER_MODEL", "ANTHROPIC_MODEL"];
+
     /// Every variable that decides who answers, of all providers.
     pub fn variables() -> impl Iterator<Item = &'static str> {
         let own = KnownProvider::all().flat_map(|provider| provider.variables.iter().copied());
-        VARIABLES.into_iter().chain(own).collect::<BTreeSet<_>>().into_iter()
+        Self::NAME_VARIABLES.into_iter().chain(own).collect::<BTreeSet<_>>().into_iter()
     }
 
     /// The name of the model when nobody named one: that of the variables `HEELER_MODEL` or
     /// `ANTHROPIC_MODEL`, else the default.
     pub fn default_name(variable: impl Fn(&str) -> Option<String>) -> String {
         let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
-        VARIABLES.iter().find_map(set).unwrap_or(catalogue::DEFAULT_MODEL.to_owned())
+        Self::NAME_VARIABLES.iter().find_map(set).unwrap_or(catalogue::DEFAULT_MODEL.to_owned())
     }
 
     /// The provider of a model's name, and the name the provider itself has for the model.

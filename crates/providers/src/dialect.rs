@@ -223,7 +223,7 @@ impl<D: Dialect> Reading<D> {
         let mut read = answer.next().await?;
         loop {
             let Some(bytes) = read else { return form.end(decoder, ready) };
-            form.feed(bytes, decoder, ready)?;
+            form.feed(bytes, DOCUMENT_BYTES_MAX, decoder, ready)?;
             read_bytes += bytes.len();
             if decoder.is_finished() || read_bytes >= AT_ONCE_BYTES_MAX {
                 return Ok(());
@@ -240,6 +240,7 @@ impl Form {
     fn feed(
         &mut self,
         bytes: &[u8],
+        document_bytes_max: usize,
         decoder: &mut impl Decode,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
@@ -252,8 +253,8 @@ impl Form {
             }
         }
         let Self::Document(document) = self else { return decoder.feed(bytes, out) };
-        if document.len() + bytes.len() > DOCUMENT_BYTES_MAX {
-            let message = format!("the answer is longer than {DOCUMENT_BYTES_MAX} bytes");
+        if document.len() + bytes.len() > document_bytes_max {
+            let message = format!("the answer is longer than {document_bytes_max} bytes");
             return Err(ProviderError::new(ProviderErrorKind::Format, message));
         }
         document.extend_from_slice(bytes);
@@ -269,5 +270,25 @@ impl Form {
             Self::Document(document) => decoder.document(&std::mem::take(document), out),
             Self::Unknown | Self::Stream => decoder.finish(out),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anthropic::Decoder;
+
+    #[test]
+    fn a_document_has_a_limit_and_a_stream_has_none_here() {
+        let feed = |chunks: &[&[u8]]| {
+            let (mut form, mut decoder) = (Form::Unknown, Decoder::new());
+            let mut fed =
+                chunks.iter().map(|chunk| form.feed(chunk, 8, &mut decoder, &mut VecDeque::new()));
+            fed.find_map(Result::err).map(|error| error.message)
+        };
+        assert_eq!(feed(&[b" ", b"{\"a\"", b":12}"]), None);
+        let too_long = Some("the answer is longer than 8 bytes".to_owned());
+        assert_eq!(feed(&[b" ", b"{\"a\"", b":123}"]), too_long);
+        assert_eq!(feed(&[b"event: ping\ndata: {}\n\n"]), None);
     }
 }

@@ -101,8 +101,7 @@ impl Decode for Decoder {
         body: &[u8],
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
-        self.feed(body, out)?;
-        self.finish(out)
+        self.document(body, out)
     }
 
     fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {

@@ -40,17 +40,7 @@ const CALLS: u32 = 4;
 #[derive(Debug)]
 pub(super) struct Decoder {
     parser: sse::Parser,
-    form: Form,
     answer: Answer,
-}
-
-/// What an answer turned out to be.
-#[derive(Debug)]
-enum Form {
-    Unknown,
-    Stream,
-    /// One document, kept until it is whole.
-    Document(Vec<u8>),
 }
 
 /// The answer as far as it has arrived.
@@ -102,7 +92,7 @@ impl Decoder {
             bytes_max,
             is_whole: false,
         };
-        Self { parser: sse::Parser::new(), form: Form::Unknown, answer }
+        Self { parser: sse::Parser::new(), answer }
     }
 
     /// Reads a chunk of the body and appends what it brings to `out`, but for text that grew; on an
@@ -112,21 +102,7 @@ impl Decoder {
         chunk: &[u8],
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
-        if let Form::Unknown = self.form {
-            match chunk.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                Some(b'{') => self.form = Form::Document(Vec::new()),
-                Some(_) => self.form = Form::Stream,
-                None => {}
-            }
-        }
-        if let Form::Document(document) = &mut self.form {
-            if document.len().saturating_add(chunk.len()) > self.answer.bytes_max {
-                return Err(self.answer.too_long());
-            }
-            document.extend_from_slice(chunk);
-            return Ok(());
-        }
-        let Self { parser, answer, .. } = self;
+        let Self { parser, answer } = self;
         let mut result = Ok(());
         let parsed = parser.feed(chunk, |event: Event<'_>| {
             if result.is_ok() && !answer.is_whole {
@@ -136,6 +112,22 @@ impl Decoder {
         result?;
         let is_whole = self.answer.is_whole;
         if is_whole { Ok(()) } else { parsed.map_err(|error| self.answer.unreadable(&error)) }
+    }
+
+    /// Reads an answer that is one document; what it brings is what the same answer brings streamed.
+    pub(super) fn document(
+        &mut self,
+        body: &[u8],
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ProviderError> {
+        let answer = &mut self.answer;
+        let text = std::str::from_utf8(body).map_err(|error| answer.unreadable(&error))?;
+        answer.chunk(text, out)?;
+        if answer.stop.is_none() && answer.is_empty() {
+            return Err(answer.unreadable(&"it has no choices"));
+        }
+        answer.end(out);
+        Ok(())
     }
 
     /// Appends to `out` the text that grew since the last time.
@@ -151,18 +143,8 @@ impl Decoder {
     /// What the end of the body means. A stream whose every part has come is whole without its end
     /// marker, which some servers leave out.
     pub(super) fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
-        let Self { form, answer, .. } = self;
+        let answer = &mut self.answer;
         if answer.is_whole {
-            return Ok(());
-        }
-        if let Form::Document(document) = form {
-            let document = std::mem::take(document);
-            let text = std::str::from_utf8(&document).map_err(|error| answer.unreadable(&error))?;
-            answer.chunk(text, out)?;
-            if answer.stop.is_none() && answer.is_empty() {
-                return Err(answer.unreadable(&"it has no choices"));
-            }
-            answer.end(out);
             return Ok(());
         }
         if answer.stop.is_some() && (answer.usage.is_some() || !answer.quirks.asks_for_usage) {

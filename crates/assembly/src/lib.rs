@@ -8,6 +8,7 @@ mod confine;
 mod environment;
 mod home;
 mod keys;
+mod local;
 mod model;
 mod permission;
 mod prompt;

@@ -1,10 +1,13 @@
 //! Which models can be asked here: whose keys there are, and what is known of each model.
 
+use futures::future::join_all;
 use heeler_core::Prices;
 use heeler_providers::KnownProvider;
 use heeler_providers::catalogue::{self, Ability};
+use heeler_providers::probe::{LocalModel, ProbeError};
 use heeler_settings::Loaded;
 
+use crate::local::LocalServer;
 use crate::model::default_name;
 use crate::{Environment, KeyPlace, Keys, SetupError};
 
@@ -30,8 +33,10 @@ pub struct ReachableProvider {
     pub keys: &'static [&'static str],
     /// Where its key is.
     pub key: Option<KeyPlace>,
-    /// Its models that are known, by the catalogue or the settings.
+    /// Its models that are known, by the catalogue, the settings, or the server itself.
     pub models: Vec<ReachableModel>,
+    /// Why a server on this machine tells nothing.
+    pub silent: Option<String>,
 }
 
 /// What is known of a model.
@@ -68,13 +73,39 @@ impl Reachable {
                 keys: provider.keys,
                 key: keys.place(&provider, environment)?,
                 models: names.into_iter().map(|name| model(name, loaded)).collect(),
+                silent: None,
             })
         });
         Ok(Self { default, providers: providers.collect::<Result<_, SetupError>>()? })
     }
+
+    /// Asks every server on this machine at once which models it has. It takes seconds at most.
+    pub async fn ask_servers(&mut self, environment: &Environment, loaded: &Loaded) {
+        let asked = self.providers.iter_mut().filter_map(|provider| {
+            let server = LocalServer::of(&KnownProvider::named(provider.name)?, environment)?;
+            Some(async move { provider.listen(server.models().await, loaded) })
+        });
+        join_all(asked).await;
+    }
 }
 
 impl ReachableProvider {
+    fn listen(&mut self, told: Result<Vec<LocalModel>, ProbeError>, loaded: &Loaded) {
+        let told = match told {
+            Ok(told) => told,
+            Err(error) => return self.silent = Some(error.to_string()),
+        };
+        for LocalModel { name, window, .. } in told {
+            let name = format!("{}/{name}", self.name);
+            let known = self.models.iter_mut().find(|model| model.name == name);
+            let known = match known {
+                Some(known) => known,
+                None => self.models.push_mut(model(name, loaded)),
+            };
+            known.window = known.window.or(window);
+        }
+    }
+
     /// Whether nothing is missing to ask it.
     #[must_use]
     pub fn is_ready(&self) -> bool {

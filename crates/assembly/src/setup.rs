@@ -10,6 +10,7 @@ use heeler_core::{
 };
 use heeler_engine::{Fallback, Parts, Toolset};
 use heeler_hooks::{CommandHooks, HookCommand};
+use heeler_providers::NamedModel;
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
 use heeler_settings::{HookSetting, Loaded, SettingsError};
@@ -17,6 +18,7 @@ use heeler_store::FileStore;
 use heeler_tools::{Bash, allowed_environment};
 
 use crate::confine::{Made, make, obstacle, reach};
+use crate::local::LocalServer;
 use crate::model::ModelChoice;
 use crate::{Environment, Permission, home_folder, system_prompt};
 
@@ -48,9 +50,20 @@ pub struct Assembly {
     pub loaded: Loaded,
     launcher: Launcher,
     home: PathBuf,
+    /// Whose model answers, and its name there, where nobody but its server knows its window.
+    local: Option<(LocalServer, String)>,
 }
 
 impl Assembly {
+    /// Asks the server of a model on this machine how much the model reads, unless that is known. It
+    /// takes seconds at most. One that does not run or does not tell leaves it unknown: the first
+    /// request meets it, too, and says what is wrong.
+    pub async fn measure(&mut self) {
+        if let Some((server, model)) = &self.local {
+            self.parts.settings.model.window = server.window_of(model).await;
+        }
+    }
+
     /// What stands in the way of the box that the policy counts on; `None` when nothing does, or
     /// there is to be none.
     ///
@@ -91,6 +104,10 @@ impl Setup {
     pub fn assemble(mut self, store: FileStore) -> Result<Assembly, SetupError> {
         let (policy, loaded) = self.permission.settle(&self.environment, &self.workspace)?;
         let (model, provider) = self.model.ready(&mut self.environment, &loaded)?;
+        let local = match model.window {
+            None => local_server(&model.name, &self.environment),
+            Some(_) => None,
+        };
         let named = match (&*self.fallback, &loaded.fallback) {
             ([], Some(set)) => (set.value.clone(), set.source.clone()),
             (flags, _) => (flags.to_vec(), "--fallback-model".to_owned()),
@@ -130,7 +147,7 @@ impl Setup {
         };
         parts.build = env!("CARGO_PKG_VERSION").to_owned();
         let home = home_folder(&self.environment)?;
-        Ok(Assembly { parts, store, loaded, launcher, home })
+        Ok(Assembly { parts, store, loaded, launcher, home, local })
     }
 }
 
@@ -215,6 +232,12 @@ fn fallback(
         others.push(Fallback { model, provider });
     }
     Ok(others)
+}
+
+/// The server on this machine that this model is of, if it is, and what it calls the model.
+fn local_server(name: &str, environment: &Environment) -> Option<(LocalServer, String)> {
+    let (provider, model) = NamedModel::provider_of(name).ok()?;
+    Some((LocalServer::of(&provider, environment)?, model))
 }
 
 /// Every tool there is.

@@ -18,7 +18,9 @@ const PER_MILLION: f64 = 1000.0;
 pub(crate) fn run(json: bool) -> Result<Exit> {
     let environment = Environment::of_this_process();
     let (_, loaded) = Permission::default().settle(&environment, &workspace(None)?)?;
-    let reachable = Reachable::of(&environment, &loaded)?;
+    let mut reachable = Reachable::of(&environment, &loaded)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(reachable.ask_servers(&environment, &loaded));
     let text = if json { format!("{}\n", as_json(&reachable)) } else { text(&reachable)? };
     print(&harmless(&text))?;
     Ok(Exit::Done)
@@ -34,7 +36,9 @@ fn text(reachable: &Reachable) -> Result<String> {
             None => "it needs no key".to_owned(),
         };
         writeln!(text, "{}: {key}", provider.title)?;
-        if provider.models.is_empty() {
+        if let Some(why) = &provider.silent {
+            writeln!(text, "  {why}")?;
+        } else if provider.models.is_empty() {
             writeln!(text, "  any model, as {}/NAME", provider.name)?;
         }
         for model in &provider.models {
@@ -101,6 +105,7 @@ fn as_json(reachable: &Reachable) -> Value {
             "needs_key": provider.needs_key,
             "key": provider.key.as_ref().map(words),
             "variables": provider.keys,
+            "silent": provider.silent,
             "models": provider.models.iter().map(model).collect::<Vec<_>>(),
         })
     };

@@ -113,6 +113,7 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
             }
             assembly = assemble(Permission { sandbox: Sandbox::Off, ..permission })?;
         }
+        assembly.measure().await;
         let id = existing.map(|existing| existing.id);
         run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await
     })

@@ -34,6 +34,7 @@ mod killed;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod local;
 mod login;
 #[cfg(test)]
 mod models;

@@ -78,7 +78,7 @@ fn what_a_server_has_is_listed_and_a_silent_one_says_why() {
 fn a_models_window_is_what_its_server_says() {
     let world = World::new();
     let heeler = world.heeler(&["exec", "--model", "vllm/qwen", "go"]);
-    let output = heeler.env("VLLM_BASE_URL", &server()).run().exits(0);
+    let output = heeler.env("VLLM_BASE_URL", server()).run().exits(0);
     assert_eq!(output.stdout, "Hi.\n");
     let journal = world.journal_lines().join("\n");
     assert!(journal.contains(r#""window":40960"#), "{journal}");
@@ -87,7 +87,7 @@ fn a_models_window_is_what_its_server_says() {
     let world = World::new();
     world.write("home/settings.toml", "[models.\"vllm/qwen\"]\nwindow = 20000\n");
     let heeler = world.heeler(&["exec", "--model", "vllm/qwen", "go"]);
-    heeler.env("VLLM_BASE_URL", &server()).run().exits(0);
+    heeler.env("VLLM_BASE_URL", server()).run().exits(0);
     let journal = world.journal_lines().join("\n");
     assert!(journal.contains(r#""window":20000"#), "{journal}");
 }

@@ -19,7 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::{StreamExt, stream};
-use heeler_core::{EventStream, ModelRequest, Provider, ProviderError, ProviderErrorKind};
+use heeler_core::{
+    AcceptedAnswer, EventStream, ModelRequest, Provider, ProviderError, ProviderErrorKind,
+};
 use heeler_secrets::Secrets;
 
 pub use line::{Exchange, ExchangeEnd};
@@ -159,13 +161,34 @@ impl Cassette {
 
 impl Provider for Cassette {
     fn stream(&self, request: ModelRequest) -> EventStream {
+        self.answer(request, |inner, request| inner.stream(request))
+    }
+
+    /// An answer that was gone on with is recorded, and plays, as any other.
+    fn resume(&self, request: ModelRequest, answer: AcceptedAnswer) -> EventStream {
+        self.answer(request, |inner, request| inner.resume(request, answer))
+    }
+
+    fn prewarm(&self) {
+        if let Mode::Record { inner, .. } = &self.mode {
+            inner.prewarm();
+        }
+    }
+}
+
+impl Cassette {
+    fn answer(
+        &self,
+        request: ModelRequest,
+        ask: impl FnOnce(&dyn Provider, ModelRequest) -> EventStream,
+    ) -> EventStream {
         let asked = lock(&self.asker).asked(&request, &self.secrets);
         match &self.mode {
             Mode::Record { inner, tape } => {
                 let number = lock(tape).begin();
                 let (tape, secrets) = (Arc::clone(tape), Arc::clone(&self.secrets));
                 let path = Arc::clone(&self.path);
-                let answer = inner.stream(request);
+                let answer = ask(&**inner, request);
                 Recording::new(answer, number, asked, tape, secrets, path).boxed()
             }
             Mode::Replay(played) => {
@@ -182,12 +205,6 @@ impl Provider for Cassette {
                     }
                 }
             }
-        }
-    }
-
-    fn prewarm(&self) {
-        if let Mode::Record { inner, .. } = &self.mode {
-            inner.prewarm();
         }
     }
 }

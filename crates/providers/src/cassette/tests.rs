@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    Block, Message, ModelEvent, Parameters, ProviderItem, RawJson, Reply, RequestMessages, Role,
-    StopReason, ToolDefinition, ToolResult, ToolUse, Usage,
+    AcceptedAnswer, Block, Message, ModelEvent, Parameters, ProviderItem, RawJson, Reply,
+    RequestMessages, Role, StopReason, ToolDefinition, ToolResult, ToolUse, Usage,
 };
 use proptest::prelude::*;
 
@@ -68,6 +68,10 @@ impl Provider for Echo {
         let reply = Reply { blocks: vec![content], stop, usage, provider_id: Some("id".into()) };
         steps.push(Ok(ModelEvent::Finished(reply)));
         stream::iter(steps).boxed()
+    }
+
+    fn resume(&self, _: ModelRequest, answer: AcceptedAnswer) -> EventStream {
+        self.stream(say(&answer.id))
     }
 }
 
@@ -348,6 +352,20 @@ fn an_answer_nobody_read_to_its_end_is_played_as_far_as_it_came() {
     drop(events);
     let steps = play(&Cassette::replay(&path).unwrap(), say("hi"));
     expect!["h|the answer to request 1 was recorded only to here"].assert_eq(&pieces(&steps));
+}
+
+#[test]
+fn an_answer_that_was_gone_on_with_is_recorded_as_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    let cassette = Cassette::record(&path, Echo).unwrap();
+    let answer = AcceptedAnswer { dialect: "echo".into(), id: "ab".into() };
+    let steps: Vec<Step> = block_on(cassette.resume(say("hi"), answer.clone()).collect());
+    assert_eq!(pieces(&steps), "a|b");
+    let replayed = Cassette::replay(&path).unwrap();
+    assert_eq!(play(&replayed, say("hi")), steps);
+    let replayed = Cassette::replay(&path).unwrap();
+    assert_eq!(block_on(replayed.resume(say("hi"), answer).collect::<Vec<_>>()), steps);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use heeler_core::Provider;
 
-use crate::scenario::Scenario;
+use crate::conformance::scenario::Scenario;
 
 /// One dialect: what its servers say, and who of ours understands it.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use heeler_providers::openrouter::OpenRouterSettings;
 use serde_json::json;
 
 use super::{Dialect, chat};
-use crate::scenario::Scenario;
+use crate::conformance::scenario::Scenario;
 
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "openrouter",

@@ -1,24 +1,19 @@
 //! OpenAI's Responses over real HTTP: what goes over the wire, and what becomes of answers that
 //! drip, break, fall silent or refuse.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
-#[path = "../anthropic/server.rs"]
-#[expect(dead_code, reason = "the suite of every dialect has more faults")]
-mod server;
-
 use std::fmt::Write;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use futures::StreamExt;
 use heeler_core::{
-    AcceptedAnswer, EventStream, Message, ModelEvent, ModelRequest, Parameters, Provider, Reply,
+    AcceptedAnswer, EventStream, Message, ModelEvent, ModelRequest, Provider, Reply,
 };
 use heeler_providers::responses::request_body;
 use heeler_providers::{Responses, ResponsesSettings, Secret};
 
 use crate::server::{Part, Server};
+use crate::wire::{Chunking, document, head, head_of_close, sized as refusal, stream};
 
 const KEY: &str = "sk-proj-secret";
 const WHOLE: &str = r#"{"id":"resp_1","object":"response","status":"completed","output":[{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"text":"héllo"}]}],"usage":{"input_tokens":3,"input_tokens_details":{"cached_tokens":1},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":2}}}"#;
@@ -76,8 +71,9 @@ async fn a_long_conversation_is_sent_whole_on_one_connection() {
 #[tokio::test]
 async fn streamed_or_not_in_any_chunks_it_is_one_answer() {
     let mut replies = Vec::new();
-    for chunking in [Chunking::Whole, Chunking::Drip, Chunking::Http, Chunking::NoStream] {
-        let server = Server::start(vec![answer(chunking)]).await;
+    let streams = [Chunking::Whole, Chunking::Drip, Chunking::Http].map(answer);
+    for parts in streams.into_iter().chain([document(WHOLE)]) {
+        let server = Server::start(vec![parts]).await;
         let provider = Responses::new(&settings(&server)).unwrap();
         let events: Vec<_> = provider.stream(request("what?")).collect().await;
         let Some(Ok(ModelEvent::Finished(reply))) = events.last() else { panic!("{events:?}") };
@@ -318,35 +314,6 @@ async fn show(mut stream: EventStream) -> String {
     seen
 }
 
-enum Chunking {
-    Whole,
-    Drip,
-    Http,
-    /// The whole answer at once, as a server gives it that knows no streams.
-    NoStream,
-}
-
-fn answer(chunking: Chunking) -> Vec<Part> {
-    let body = match chunking {
-        Chunking::NoStream => WHOLE.as_bytes().to_vec(),
-        _ => sse(),
-    };
-    let sized = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
-    match chunking {
-        Chunking::Whole | Chunking::NoStream => vec![Part::Bytes([sized.into(), body].concat())],
-        Chunking::Drip => vec![Part::Bytes(sized.into()), Part::Drip(body)],
-        Chunking::Http => {
-            let chunk = |chunk: &[u8]| {
-                [format!("{:x}\r\n", chunk.len()).into_bytes(), chunk.to_vec(), b"\r\n".to_vec()]
-                    .concat()
-            };
-            let chunks: Vec<u8> = body.chunks(50).flat_map(chunk).collect();
-            let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
-            vec![Part::Bytes([head, chunks, b"0\r\n\r\n".to_vec()].concat())]
-        }
-    }
-}
-
 fn sse() -> Vec<u8> {
     let item = r#"{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"text":"héllo"}]}"#;
     let events = [
@@ -363,37 +330,14 @@ fn sse() -> Vec<u8> {
     events.collect::<String>().into_bytes()
 }
 
-fn head_of_close() -> Part {
-    Part::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec())
-}
-
-fn refusal(status: &str, body: &str) -> Vec<Part> {
-    let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", body.len());
-    vec![Part::Bytes((head + body).into())]
-}
-
-/// The request line and the headers that are ours, sorted.
-fn head(head: &str) -> String {
-    let mut lines: Vec<&str> = head.lines().filter(|line| !line.is_empty()).collect();
-    lines.retain(|line| !line.starts_with("host:") && !line.starts_with("content-length:"));
-    lines[1..].sort_unstable();
-    lines.join("\n")
-}
-
 fn settings(server: &Server) -> ResponsesSettings {
     ResponsesSettings { base_url: server.url.clone(), ..ResponsesSettings::with_api_key(KEY) }
 }
 
+fn answer(chunking: Chunking) -> Vec<Part> {
+    stream(&sse(), chunking)
+}
+
 fn request(text: &str) -> ModelRequest {
-    ModelRequest {
-        model: "gpt-test".into(),
-        system: "".into(),
-        tools: [].into(),
-        provider_tools: [].into(),
-        messages: [Message::user(text)].into_iter().collect(),
-        stable: 1,
-        output_max: 1000,
-        parameters: Parameters::default(),
-        epoch: 1,
-    }
+    crate::wire::request("gpt-test", text)
 }

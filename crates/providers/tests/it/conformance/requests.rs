@@ -11,10 +11,10 @@ use heeler_providers::chat::Quirks;
 use heeler_providers::{anthropic, chat, responses};
 use serde_json::Value;
 
-use crate::answer;
-use crate::answers::{STREAM, one};
-use crate::scenario::all;
-use crate::speak::DIALECTS;
+use crate::conformance::answers::{STREAM, one};
+use crate::conformance::scenario::all;
+use crate::conformance::speak::DIALECTS;
+use crate::wire::sized as answer;
 
 /// Rounds of a long conversation.
 const ROUNDS: usize = 300;
@@ -123,7 +123,7 @@ fn elided(body: &[u8]) -> Vec<u8> {
 }
 
 fn question() -> ModelRequest {
-    crate::request()
+    crate::conformance::request()
 }
 
 fn everything() -> ModelRequest {

@@ -8,10 +8,11 @@ use expect_test::{Expect, expect};
 use heeler_core::{Provider, ProviderError};
 use heeler_providers::IDLE_TIMEOUT_DEFAULT;
 
-use crate::scenario::{Said, all, told};
+use crate::conformance::ask;
+use crate::conformance::scenario::{Said, all, told};
+use crate::conformance::speak::{DIALECTS, Dialect};
 use crate::server::{Part, Server};
-use crate::speak::{DIALECTS, Dialect};
-use crate::{answer, ask};
+use crate::wire::sized as answer;
 
 const STREAM: &str = "200 OK\r\ncontent-type: text/event-stream";
 /// How long a server may be silent here.

@@ -1,26 +1,18 @@
 //! One suite for every dialect, over real HTTP: the same answers, streamed and as one document, cut
 //! anywhere, in any pieces; the same failures; the vendors' own libraries as judges.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-#![expect(clippy::disallowed_methods, reason = "Python is started from outside")]
-
 mod answers;
 mod faults;
 mod oracle;
 mod requests;
 mod scenario;
-#[path = "../anthropic/server.rs"]
-#[expect(dead_code, reason = "others look at requests, too")]
-mod server;
 mod speak;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::StreamExt as _;
-use heeler_core::{Message, ModelEvent, ModelRequest, Parameters, Provider, ProviderError, Reply};
-
-use crate::server::Part;
+use heeler_core::{ModelEvent, ModelRequest, Provider, ProviderError, Reply};
 
 /// Asks, and gives the whole answer; what was told on the way has to agree with it.
 async fn ask(provider: &Arc<dyn Provider>) -> Result<Reply, ProviderError> {
@@ -48,23 +40,5 @@ async fn ask(provider: &Arc<dyn Provider>) -> Result<Reply, ProviderError> {
 }
 
 fn request() -> ModelRequest {
-    ModelRequest {
-        model: "m".into(),
-        system: "".into(),
-        tools: [].into(),
-        provider_tools: [].into(),
-        messages: [Message::user("go")].into_iter().collect(),
-        stable: 1,
-        output_max: 1000,
-        parameters: Parameters::default(),
-        epoch: 0,
-    }
-}
-
-/// An answer of this status line, headers and body, closed by its length.
-fn answer(status_and_headers: &str, body: impl AsRef<[u8]>) -> Vec<Part> {
-    let body = body.as_ref();
-    let length = body.len();
-    let head = format!("HTTP/1.1 {status_and_headers}\r\ncontent-length: {length}\r\n\r\n");
-    vec![Part::Bytes([head.as_bytes(), body].concat())]
+    crate::wire::request("m", "go")
 }

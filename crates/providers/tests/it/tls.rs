@@ -1,20 +1,20 @@
 //! TLS and proxies as the environment names them: each case is a process of its own, since both are
 //! read from its environment.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
 use futures::StreamExt as _;
-use heeler_core::{Message, ModelEvent, ModelRequest, Parameters, Provider as _};
+use heeler_core::{ModelEvent, Provider as _};
 use heeler_providers::{Anthropic, AnthropicSettings};
 use heeler_testkit::player::{Player, role, say};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
+
+use crate::wire::request;
 
 const URL: &str = "HEELER_TEST_URL";
 const ANSWER: &str =
@@ -53,18 +53,7 @@ async fn some_hosts_need_no_proxy() {
 async fn ask() {
     let mut settings = AnthropicSettings::with_api_key("sk-test");
     settings.base_url = std::env::var(URL).unwrap();
-    let request = ModelRequest {
-        model: "m".into(),
-        system: "".into(),
-        tools: [].into(),
-        provider_tools: [].into(),
-        messages: [Message::user("go")].into_iter().collect(),
-        stable: 1,
-        output_max: 1000,
-        parameters: Parameters::default(),
-        epoch: 0,
-    };
-    let mut stream = Anthropic::new(&settings).unwrap().stream(request);
+    let mut stream = Anthropic::new(&settings).unwrap().stream(request("m", "go"));
     while let Some(event) = stream.next().await {
         match event {
             Ok(ModelEvent::Finished(reply)) => say(reply.blocks[0].as_text().unwrap()),
@@ -125,7 +114,7 @@ impl World {
 
     /// Asks in a process with these of the variables, and checks what it says.
     async fn check(&self, variables: &[&str], expected: Expect) {
-        let mut command = role("ask");
+        let mut command = role("tls::ask");
         command.env(URL, format!("https://localhost:{}", self.port));
         for (name, value) in [
             ("SSL_CERT_FILE", self.authority.to_str().unwrap()),

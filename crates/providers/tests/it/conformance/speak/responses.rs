@@ -7,7 +7,7 @@ use heeler_providers::{Responses, ResponsesSettings};
 use serde_json::{Value, json};
 
 use super::{Dialect, pieces};
-use crate::scenario::{Said, Scenario};
+use crate::conformance::scenario::{Said, Scenario};
 
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "openai-responses",

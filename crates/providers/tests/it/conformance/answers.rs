@@ -5,10 +5,11 @@ use std::sync::Arc;
 use heeler_core::{Block, Provider, Reply};
 use heeler_providers::IDLE_TIMEOUT_DEFAULT;
 
-use crate::scenario::{Said, Scenario, all, told};
+use crate::conformance::ask;
+use crate::conformance::scenario::{Said, Scenario, all, told};
+use crate::conformance::speak::{DIALECTS, Dialect};
 use crate::server::{Part, Server};
-use crate::speak::{DIALECTS, Dialect};
-use crate::{answer, ask};
+use crate::wire::sized as answer;
 
 pub(crate) const STREAM: &str = "200 OK\r\ncontent-type: text/event-stream";
 const DOCUMENT: &str = "200 OK\r\ncontent-type: application/json";

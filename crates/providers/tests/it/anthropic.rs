@@ -1,21 +1,17 @@
 //! Anthropic over real HTTP: what goes over the wire, and what becomes of answers that drip, break,
 //! fall silent or refuse.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
-#[expect(dead_code, reason = "the suite of every dialect has more faults")]
-mod server;
-
 use std::fmt::Write;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use futures::StreamExt;
-use heeler_core::{Message, ModelEvent, ModelRequest, Parameters, Provider, ProviderErrorKind};
+use heeler_core::{Message, ModelEvent, ModelRequest, Provider, ProviderErrorKind};
 use heeler_providers::anthropic::{Key, request_body};
 use heeler_providers::{Anthropic, AnthropicSettings, Secret};
 
 use crate::server::{Part, Server};
+use crate::wire::{Chunking, head, head_of_close, sized as refusal, stream};
 
 const KEY: &str = "sk-ant-secret";
 
@@ -322,8 +318,7 @@ async fn nobody_listens() {
 
 #[tokio::test]
 async fn no_key_is_printed() {
-    let server =
-        Server::start(vec![refusal("400 Bad", &format!("{KEY} gateway-token blue"))]).await;
+    let server = Server::start(vec![refusal("400 Bad", format!("{KEY} gateway-token blue"))]).await;
     let mut settings = settings(&server);
     settings.headers = vec![
         ("x-gateway".into(), Secret::new("gateway-token")),
@@ -391,79 +386,6 @@ fn settings(server: &Server) -> AnthropicSettings {
     AnthropicSettings { base_url: server.url.clone(), ..AnthropicSettings::with_api_key(KEY) }
 }
 
-fn request(text: &str) -> ModelRequest {
-    ModelRequest {
-        model: "claude-test".into(),
-        system: "".into(),
-        tools: [].into(),
-        provider_tools: [].into(),
-        messages: [Message::user(text)].into_iter().collect(),
-        stable: 1,
-        output_max: 1000,
-        parameters: Parameters::default(),
-        epoch: 0,
-    }
-}
-
-/// A request's head without what differs between runs.
-fn head(head: &str) -> String {
-    let mut lines: Vec<&str> = head
-        .lines()
-        .filter(|line| !line.starts_with("host:") && !line.starts_with("content-length:"))
-        .filter(|line| !line.is_empty())
-        .collect();
-    lines[1..].sort_unstable();
-    lines.join("\n")
-}
-
-#[derive(Clone, Copy)]
-enum Chunking {
-    /// One write with its length.
-    Whole,
-    /// Byte by byte.
-    Drip,
-    /// In HTTP's chunks of seven bytes.
-    Http,
-}
-
-fn answer(text: &str, chunking: Chunking) -> Vec<Part> {
-    let body = sse(text);
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
-    let length = body.len();
-    match chunking {
-        Chunking::Whole => {
-            let mut bytes = format!("{head}content-length: {length}\r\n\r\n").into_bytes();
-            bytes.extend_from_slice(&body);
-            vec![Part::Bytes(bytes)]
-        }
-        Chunking::Drip => {
-            let head = format!("{head}content-length: {length}\r\n\r\n");
-            vec![Part::Bytes(head.into()), Part::Drip(body)]
-        }
-        Chunking::Http => {
-            let mut bytes = format!("{head}transfer-encoding: chunked\r\n\r\n").into_bytes();
-            for chunk in body.chunks(7) {
-                bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
-                bytes.extend_from_slice(chunk);
-                bytes.extend_from_slice(b"\r\n");
-            }
-            // The end comes apart, as it often does.
-            vec![Part::Bytes(bytes), Part::Bytes(b"0\r\n\r\n".into())]
-        }
-    }
-}
-
-fn refusal(status_and_headers: &str, body: &str) -> Vec<Part> {
-    let length = body.len();
-    let text = format!("HTTP/1.1 {status_and_headers}\r\ncontent-length: {length}\r\n\r\n{body}");
-    vec![Part::Bytes(text.into())]
-}
-
-/// The head of an answer that ends with its connection.
-fn head_of_close() -> Part {
-    Part::Bytes(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".into())
-}
-
 fn sse(text: &str) -> Vec<u8> {
     let text = serde_json::Value::from(text);
     let events = [
@@ -479,4 +401,12 @@ fn sse(text: &str) -> Vec<u8> {
         format!("event: {kind}\ndata: {event}\n\n")
     };
     events.iter().map(named).collect::<String>().into_bytes()
+}
+
+fn answer(text: &str, chunking: Chunking) -> Vec<Part> {
+    stream(&sse(text), chunking)
+}
+
+fn request(text: &str) -> ModelRequest {
+    crate::wire::request("claude-test", text)
 }

@@ -2,22 +2,24 @@
 //! their types take our requests.
 
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use heeler_core::Reply;
 use heeler_providers::IDLE_TIMEOUT_DEFAULT;
+use heeler_testkit::player::command;
 use heeler_testkit::require;
 use serde_json::{Value, json};
 
-use crate::requests::bodies;
-use crate::scenario::{all, told};
+use crate::conformance::ask;
+use crate::conformance::requests::bodies;
+use crate::conformance::scenario::{all, told};
+use crate::conformance::speak::{DIALECTS, Dialect};
 use crate::server::Server;
-use crate::speak::{DIALECTS, Dialect};
-use crate::{answer, ask};
+use crate::wire::sized as answer;
 
 /// The Python that has the libraries; `.ci/run` makes one.
 const PYTHON: &str = "HEELER_TEST_PYTHON";
-const ORACLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/oracle.py");
+const ORACLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/conformance/oracle.py");
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_vendors_libraries_read_the_same() {
@@ -78,13 +80,13 @@ async fn document(dialect: Dialect, message: &Value) -> Reply {
 fn python() -> Option<String> {
     let python = std::env::var(PYTHON).unwrap_or_else(|_| "python3".to_owned());
     let imports = ["-c", "import anthropic, openai"];
-    let tried = Command::new(&python).args(imports).stderr(Stdio::null()).status();
+    let tried = command(&python).args(imports).stderr(Stdio::null()).status();
     let is_there = tried.is_ok_and(|status| status.success());
     require("the Python packages anthropic and openai", is_there).then_some(python)
 }
 
 fn consult(python: &str, asked: &Value) -> Value {
-    let mut oracle = Command::new(python)
+    let mut oracle = command(python)
         .arg(ORACLE)
         // What a machine has set would win over what is asked here.
         .env_remove("HTTP_PROXY")

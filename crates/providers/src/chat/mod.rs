@@ -8,17 +8,16 @@ mod extras;
 mod quirks;
 mod settings;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
+use heeler_core::{EventStream, ModelRequest, Provider, ProviderError};
 
 use self::decode::Decoder;
 use self::encode::Encoder;
 pub use self::quirks::{CallIds, OutputLimit, Quirks, Reasoning, SystemRole};
 pub use self::settings::{BASE_URL_DEFAULT, ChatSettings};
-use crate::dialect::{Decode, Dialect, Link};
+use crate::dialect::{Dialect, Link};
 use crate::endpoint::{SettingsError, Vendor};
 use crate::transport::Refusal;
 
@@ -88,31 +87,5 @@ impl Dialect for Completions {
 
     fn refused(&self, refusal: &Refusal) -> ProviderError {
         error::from_refusal(&self.vendor, refusal)
-    }
-}
-
-impl Decode for Decoder {
-    fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
-        self.feed(bytes, out)
-    }
-
-    fn document(
-        &mut self,
-        body: &[u8],
-        out: &mut VecDeque<ModelEvent>,
-    ) -> Result<(), ProviderError> {
-        self.document(body, out)
-    }
-
-    fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
-        self.publish(out);
-    }
-
-    fn is_finished(&self) -> bool {
-        self.is_finished()
-    }
-
-    fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
-        self.finish(out)
     }
 }

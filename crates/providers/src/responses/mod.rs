@@ -10,16 +10,15 @@ mod kept;
 mod settings;
 pub mod tools;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use heeler_core::{AcceptedAnswer, EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
+use heeler_core::{AcceptedAnswer, EventStream, ModelRequest, Provider, ProviderError};
 
 use self::decode::Decoder;
 use self::encode::{Encoder, Keeping};
 pub use self::settings::{BASE_URL_DEFAULT, ResponsesSettings};
-use crate::dialect::{Decode, Dialect, Link};
+use crate::dialect::{Dialect, Link};
 use crate::endpoint::{SettingsError, Vendor};
 use crate::transport::Refusal;
 
@@ -110,31 +109,5 @@ impl Dialect for Wire {
 
     fn refused(&self, refusal: &Refusal) -> ProviderError {
         error::from_refusal(refusal)
-    }
-}
-
-impl Decode for Decoder {
-    fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
-        self.feed(bytes, out)
-    }
-
-    fn document(
-        &mut self,
-        body: &[u8],
-        out: &mut VecDeque<ModelEvent>,
-    ) -> Result<(), ProviderError> {
-        self.document(body, out)
-    }
-
-    fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
-        self.publish(out);
-    }
-
-    fn is_finished(&self) -> bool {
-        self.is_finished()
-    }
-
-    fn finish(&mut self, _: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
-        Self::finish(self)
     }
 }

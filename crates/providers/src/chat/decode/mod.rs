@@ -21,6 +21,7 @@ use self::wire::{Chunk, Delta, Part, WireUsage};
 use super::error;
 use super::extras::{DETAILS_MEMBER, Extras};
 use super::quirks::Quirks;
+use crate::dialect::Decode;
 use crate::endpoint::Vendor;
 use crate::sse::{self, Event};
 
@@ -94,14 +95,12 @@ impl Decoder {
         };
         Self { parser: sse::Parser::new(), answer }
     }
+}
 
+impl Decode for Decoder {
     /// Reads a chunk of the body and appends what it brings to `out`, but for text that grew; on an
     /// error, what came before it.
-    pub(super) fn feed(
-        &mut self,
-        chunk: &[u8],
-        out: &mut VecDeque<ModelEvent>,
-    ) -> Result<(), ProviderError> {
+    fn feed(&mut self, chunk: &[u8], out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
         let Self { parser, answer } = self;
         let mut result = Ok(());
         let parsed = parser.feed(chunk, |event: Event<'_>| {
@@ -115,7 +114,7 @@ impl Decoder {
     }
 
     /// Reads an answer that is one document; what it brings is what the same answer brings streamed.
-    pub(super) fn document(
+    fn document(
         &mut self,
         body: &[u8],
         out: &mut VecDeque<ModelEvent>,
@@ -131,18 +130,18 @@ impl Decoder {
     }
 
     /// Appends to `out` the text that grew since the last time.
-    pub(super) fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
+    fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
         self.answer.publish(out);
     }
 
     /// Whether the answer's end has arrived.
-    pub(super) fn is_finished(&self) -> bool {
+    fn is_finished(&self) -> bool {
         self.answer.is_whole
     }
 
     /// What the end of the body means. A stream whose every part has come is whole without its end
     /// marker, which some servers leave out.
-    pub(super) fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+    fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
         let answer = &mut self.answer;
         if answer.is_whole {
             return Ok(());

@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 use self::item::{Growing, Kind};
 use self::wire::WireUsage;
 use super::{DIALECT, error};
+use crate::dialect::Decode;
 use crate::sse::{self, Event};
 
 /// The most items an answer may have.
@@ -88,14 +89,12 @@ impl Decoder {
         decoder.answer.is_kept = true;
         decoder
     }
+}
 
+impl Decode for Decoder {
     /// Reads a chunk of the body and appends what it brings to `out`, but for text that grew; on an
     /// error, what came before it.
-    pub(super) fn feed(
-        &mut self,
-        chunk: &[u8],
-        out: &mut VecDeque<ModelEvent>,
-    ) -> Result<(), ProviderError> {
+    fn feed(&mut self, chunk: &[u8], out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
         let Self { parser, answer } = self;
         let mut result = Ok(());
         let parsed = parser.feed(chunk, |event: Event<'_>| {
@@ -108,7 +107,7 @@ impl Decoder {
     }
 
     /// Reads a whole answer that was not streamed.
-    pub(super) fn document(
+    fn document(
         &mut self,
         body: &[u8],
         out: &mut VecDeque<ModelEvent>,
@@ -119,17 +118,17 @@ impl Decoder {
 
     /// Appends to `out` the text that grew since the last time. What has to come after it, such as
     /// a block's end, brings it along.
-    pub(super) fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
+    fn publish(&mut self, out: &mut VecDeque<ModelEvent>) {
         self.answer.publish(out);
     }
 
     /// Whether the answer is whole.
-    pub(super) fn is_finished(&self) -> bool {
+    fn is_finished(&self) -> bool {
         self.answer.ended
     }
 
     /// What the end of the body means: an error unless the answer is whole.
-    pub(super) fn finish(&self) -> Result<(), ProviderError> {
+    fn finish(&mut self, _: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
         if self.answer.ended {
             return Ok(());
         }

@@ -321,7 +321,7 @@ fn decode_within(bytes_max: usize, chunks: &[&[u8]]) -> (Vec<ModelEvent>, Option
             return (out.into(), Some(error));
         }
     }
-    let finished = decoder.finish();
+    let finished = decoder.finish(&mut out);
     assert_eq!(decoder.is_finished(), finished.is_ok());
     (out.into(), finished.err())
 }

@@ -5,7 +5,9 @@
 
 mod bench;
 mod cargo;
+mod dice;
 mod dist;
+mod edit_eval;
 mod finding;
 mod instructions;
 mod rust_text;
@@ -34,6 +36,7 @@ usage: cargo xtask COMMAND
   simulate          the shipped turn machine through faults: --seeds N, --seed S, --break NAME
   storm             the shipped program, killed and resumed: --kills N, --seed S, --binary PATH
   bench             heeler beside a bare loop: --quick, --profile NAME, --only NAME
+  edit-eval         real changes as models write them, through the tools: PATH...
   dist              the program to ship, its functions in the order of use: --profile NAME
   instructions      what the hot paths execute, beside bench/instructions.toml: --update
   surface           what users of the library can name, beside docs/surface.txt: --update
@@ -59,6 +62,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["seeds", "--closed"] => Ok(seeds::run(&workspace()?, OpenRows::Refused)),
         ["simulate", rest @ ..] => simulate::run_command(rest),
         ["bench", rest @ ..] => bench::run_command(rest),
+        ["edit-eval", rest @ ..] => edit_eval::run_command(rest, root()?),
         ["dist", rest @ ..] => dist::run_command(rest),
         ["instructions", rest @ ..] => instructions::run_command(rest, root()?),
         ["surface", rest @ ..] => surface::run_command(rest, root()?),

@@ -236,7 +236,7 @@ fn session(rounds: usize) -> Result<Vec<Entry>> {
                 "exclusive": false, "terminal": false}}}}}),
             json!({"kind": "call_started", "body": {"call": call}}),
             json!({"kind": "call_finished", "body": {"call": call, "millis": 3, "output": {
-                "content": [{"text": {"text": "0".repeat(RESULT_BYTES)}}]}}}),
+                "for_llm": "0".repeat(RESULT_BYTES)}}}),
         ]);
     }
     let entry = |(at, record): (usize, Value)| {

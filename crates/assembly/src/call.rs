@@ -28,7 +28,7 @@ impl Place<'_> {
         let name = names.iter().find(|name| name.eq_ignore_ascii_case(tool));
         let tool = name.and_then(|name| Some((*name, self.tools.get(name)?)));
         let Some((name, tool)) = tool else {
-            return Err(format!("there is no such tool; there are {}, WebFetch", names.join(", ")));
+            return Err(format!("there is no such tool; there are {}", names.join(", ")));
         };
         let input = self.input(name, argument).ok_or("calls of this tool cannot be written so")?;
         let input = RawJson::parse(&input.to_string()).map_err(|error| error.to_string())?;
@@ -123,7 +123,7 @@ mod tests {
             webfetch(https://me@example.com:8080/a?b) Ok(("WebFetch", [Host("example.com")]))
             WebFetch(example.com) Err("`example.com` names no host; write domain:HOST or a URL")
             WebFetch(https://) Err("`https://` names no host; write domain:HOST or a URL")
-            Task(x) Err("there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch")
+            Task(x) Err("there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, MultiEdit, apply_patch, exec")
         "#]].assert_eq(&shown);
         let (tool, facts) = place.facts("bash", "ls; rm x").unwrap();
         assert_eq!((&*tool, facts.accesses.len()), ("Bash", 1));

@@ -16,7 +16,20 @@ use crate::setup::{bash, toolset};
 use crate::{Environment, SetupError, home_folder};
 
 /// The names of the tools, which rules speak of.
-pub(crate) const TOOLS: [&str; 7] = ["Read", "Write", "Edit", "Glob", "Grep", "LS", "Bash"];
+pub(crate) const TOOLS: [&str; 12] = [
+    "Read",
+    "Write",
+    "Edit",
+    "Glob",
+    "Grep",
+    "LS",
+    "Bash",
+    "WebFetch",
+    "ToolSearch",
+    "MultiEdit",
+    "apply_patch",
+    "exec",
+];
 
 /// Which files of settings count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

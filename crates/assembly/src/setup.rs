@@ -8,14 +8,14 @@ use heeler_core::{
     Approver, EstimateSettings, Hooks, Limits, Mode, ModelSettings, Policy, Rule, RuleEffect,
     SessionId, Settings, Tool,
 };
-use heeler_engine::{Fallback, Parts, Toolset};
+use heeler_engine::{Fallback, Parts, ToolRegistry, ToolSearch, Toolset};
 use heeler_hooks::{CommandHooks, HookCommand};
 use heeler_providers::NamedModel;
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
 use heeler_settings::{HookSetting, Loaded, SettingsError};
 use heeler_store::FileStore;
-use heeler_tools::{Bash, allowed_environment};
+use heeler_tools::{Allowed, Bash, Exec, WebFetch, allowed_environment};
 
 use crate::confine::{Made, make, obstacle, reach};
 use crate::local::LocalServer;
@@ -131,7 +131,9 @@ impl Setup {
             bash.warm(&self.workspace);
         }
         parts.fallback = others;
-        parts.tools = toolset(bash)?;
+        let tools = registry(bash);
+        parts.tools = tools.toolset();
+        parts.tool_source = Some(tools);
         parts.reach = Arc::new(reach);
         parts.approvers.extend(self.approver);
         parts.hooks = hooks(&self.environment, &loaded, &store);
@@ -240,11 +242,41 @@ fn local_server(name: &str, environment: &Environment) -> Option<(LocalServer, S
     Some((LocalServer::of(&provider, environment)?, model))
 }
 
-/// Every tool there is.
+/// The tools of a session.
+struct Tools {
+    /// The model is told of them from the beginning.
+    shown: Vec<Arc<dyn Tool>>,
+    /// It has to search for them.
+    hidden: Vec<Arc<dyn Tool>>,
+}
+
+fn tools(bash: Bash) -> Tools {
+    let (mut shown, mut hidden) = (heeler_tools::standard(), heeler_tools::further());
+    hidden.push(Arc::new(Exec::new(&bash)));
+    shown.push(Arc::new(bash));
+    shown.push(Arc::new(WebFetch::new(Allowed::default())));
+    Tools { shown, hidden }
+}
+
+/// Every tool there is, whether the model is told of it or has to search for it.
 pub(crate) fn toolset(bash: Bash) -> Result<Toolset, SetupError> {
-    let mut tools = heeler_tools::standard();
-    tools.push(Arc::new(bash) as Arc<dyn Tool>);
-    Toolset::new(tools).map_err(|error| SetupError::new(error.to_string()))
+    let Tools { shown, hidden } = tools(bash);
+    Toolset::new(shown.into_iter().chain(hidden))
+        .map_err(|error| SetupError::new(error.to_string()))
+}
+
+/// The same tools for a session, with the one that finds those it is not told of.
+fn registry(bash: Bash) -> ToolRegistry {
+    let registry = ToolRegistry::new();
+    let Tools { shown, hidden } = tools(bash);
+    for tool in shown {
+        registry.register(tool);
+    }
+    registry.register(Arc::new(ToolSearch::new(&registry)));
+    for tool in hidden {
+        registry.register_hidden(tool);
+    }
+    registry
 }
 
 fn estimate(environment: &Environment) -> Result<EstimateSettings, SetupError> {

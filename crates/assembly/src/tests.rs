@@ -86,6 +86,20 @@ fn is_named(error: &str, name: &str, value: &str) -> bool {
     error.contains(name) || (name.ends_with("_MODEL") && error.contains(value))
 }
 
+/// What a model is told of tools by default, in bytes of JSON; each first request pays for it.
+const DEFINITIONS_BYTES_MAX: usize = 9_000;
+
+#[test]
+fn the_definitions_told_from_the_beginning_are_short() {
+    let variables = [("HOME", "/home/user"), ("ANTHROPIC_API_KEY", "key")];
+    let tools = assemble(&variables, Vec::new()).unwrap().parts.tools;
+    let definitions = tools.definitions();
+    let bytes: usize =
+        definitions.iter().map(|one| serde_json::to_string(one).unwrap().len()).sum();
+    assert!(bytes <= DEFINITIONS_BYTES_MAX, "{bytes} bytes");
+    assert!(tools.names().eq(TOOLS.into_iter().take(tools.names().count())), "the first are told");
+}
+
 proptest! {
     // Each case builds a client for TLS.
     #![proptest_config(ProptestConfig::with_cases(48))]
@@ -116,7 +130,8 @@ proptest! {
         let variables = [("HOME", "/home/user"), ("ANTHROPIC_API_KEY", "key")];
         match assemble(&variables, vec![rule.clone()]) {
             Ok(assembly) => {
-                prop_assert!(assembly.parts.tools.names().eq(TOOLS));
+                let tools = assembly.parts.tool_source.map(|tools| tools.names());
+                prop_assert!(tools.is_some_and(|names| names == TOOLS));
                 let rules = &assembly.parts.settings.policy.rules;
                 let is_at_home = rule.argument.as_deref().is_some_and(|a| a.starts_with('~'));
                 prop_assert!(rules.contains(&rule) || is_at_home, "{:?}", rules);

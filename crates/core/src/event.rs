@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
-    CallId, CompactionCause, Cost, Decision, EpochCause, HookEnd, HookEvent, Limits, Message,
-    OpenPermission, PermissionId, ProviderErrorKind, Reread, Seq, SteeringId, TurnOutcome, Usage,
+    CallId, CompactionCause, Cost, Decision, EpochCause, HookEnd, HookEvent, Limits,
+    MediaReference, Message, OpenPermission, PermissionId, ProviderErrorKind, Reread, Seq,
+    SteeringId, TurnOutcome, Usage,
 };
 
 /// The place of an agent in its session: empty for the main one, then the calls that made each
@@ -157,12 +158,15 @@ pub enum Event {
         /// How long it ran.
         millis: u64,
     },
-    /// Text a tool has for the user.
+    /// What a tool has for the user.
     ToolText {
         /// The call.
         call: CallId,
-        /// The text.
+        /// The text; may be empty beside media.
         text: String,
+        /// Files it made, in the session's media store.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        media: Vec<MediaReference>,
     },
     /// Somebody must decide; answer with the request's id.
     PermissionRequested(OpenPermission),
@@ -254,6 +258,14 @@ pub enum Event {
         tokens_before: u64,
         /// Estimated tokens after it.
         tokens_after: u64,
+    },
+    /// Images and documents that the provider could not process became notes: the conversation is
+    /// these messages from here on.
+    ItemsLeftOut {
+        /// All of it.
+        messages: Vec<Arc<Message>>,
+        /// How many were left out.
+        items: u32,
     },
     /// Limits changed.
     LimitsChanged {

@@ -18,6 +18,12 @@ pub struct IdError {
     expected: &'static str,
 }
 
+impl IdError {
+    pub(crate) fn new(text: String, expected: &'static str) -> Self {
+        Self { text, expected }
+    }
+}
+
 /// Names a session: a UUID of version 7, so ids sort by their time of birth.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -44,6 +44,18 @@ impl Image {
         let media_type = kind.split(';').next().unwrap_or(kind).to_owned();
         Ok(Self { media_type, data: data.to_owned(), cache: None })
     }
+
+    /// The image's bytes; none for an address, or what is no base64.
+    #[must_use]
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        self.has_bytes().then(|| STANDARD.decode(&self.data).ok()).flatten()
+    }
+
+    /// Whether it is given by its bytes and not by an address.
+    #[must_use]
+    pub fn has_bytes(&self) -> bool {
+        !self.media_type.is_empty()
+    }
 }
 
 impl Message {
@@ -101,9 +113,11 @@ mod tests {
     fn an_image_comes_from_bytes_an_address_or_a_data_url() {
         let bytes = Image::from_bytes("image/png", &[0, 1, 2, 255]);
         assert_eq!((bytes.media_type.as_str(), bytes.data.as_str()), ("image/png", "AAEC/w=="));
+        assert_eq!(bytes.bytes().as_deref(), Some(&[0, 1, 2, 255][..]));
         assert_eq!(Image::from_url("data:image/png;base64,AAEC/w=="), Ok(bytes));
         let far = Image::from_url("https://example.com/a.png").unwrap();
         assert_eq!((far.media_type.as_str(), far.data.as_str()), ("", "https://example.com/a.png"));
+        assert_eq!((far.has_bytes(), far.bytes()), (false, None));
         for wrong in [
             "",
             "http://example.com/a.png",

@@ -8,6 +8,7 @@
 
 mod access;
 mod approver;
+mod background;
 mod clock;
 mod conversation;
 mod difference;
@@ -16,8 +17,12 @@ mod event;
 mod hook;
 mod id;
 mod image;
+mod input;
 mod json;
+mod media;
 mod message;
+mod outbound;
+mod output;
 mod panic;
 mod policy;
 mod provider;
@@ -36,6 +41,7 @@ mod view;
 
 pub use access::{Access, Concern, ConcernKind, ShellCommand, ShellLine};
 pub use approver::{AllowAll, Approver, DenyAll, ScriptedApprover};
+pub use background::{Background, Completion};
 pub use clock::{Clock, Entropy, Timestamp};
 pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
 pub use difference::Difference;
@@ -47,11 +53,15 @@ pub use hook::{
 };
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
 pub use image::ImageError;
+pub use input::{Input, InputOrigin};
 pub use json::json_depth;
+pub use media::MediaReference;
 pub use message::{
     Block, CacheMarker, Image, Message, Opaque, ProviderItem, RedactedThinking, Role, Text,
     Thinking, ToolResult, ToolUse,
 };
+pub use outbound::{Outbound, OutboundMessage};
+pub use output::{ToolFault, ToolOutput};
 pub use panic::panic_text;
 pub use policy::{
     Decision, Judgement, Mode, PermissionReason, Policy, Rule, RuleEffect, RuleError, Verdict,
@@ -64,9 +74,9 @@ pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
 pub use reach::{Denied, PROTECTED, Reach};
 pub use record::{
     CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Entry,
-    EpochCause, EpochStarted, HookAnswered, Input, InputOrigin, InterruptCause, LimitKind,
-    ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
-    PermissionDecided, Record, Reserve, SteeringQueued, Trimmed, TurnOutcome,
+    EpochCause, EpochStarted, HookAnswered, InterruptCause, LimitKind, ModelAccepted, ModelFailed,
+    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Record, Reserve,
+    SteeringQueued, Trimmed, TurnOutcome,
 };
 pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,
@@ -80,7 +90,7 @@ pub use store::{
 pub use summary::{input_summary, output_summary, truncate_chars};
 pub use tool::{
     Facts, ImageSink, Metadata, Progress, Resource, StateChange, StateView, Tool, ToolContext,
-    ToolDefinition, ToolError, ToolOutput,
+    ToolDefinition, ToolError,
 };
 pub use typed_tool::{TypedTool, tool_schema};
 pub use upgrade::{RECORD_KINDS, RecordKind, Upgrade};

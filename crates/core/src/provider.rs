@@ -194,6 +194,8 @@ pub enum ProviderErrorKind {
     Format,
     /// There is no such model.
     UnknownModel,
+    /// The provider cannot process an image or a document of the request.
+    RefusedItem,
     /// The provider refused the request as invalid.
     InvalidRequest,
 }
@@ -241,7 +243,7 @@ mod tests {
         for passing in [RateLimit, Overloaded, Network, Server, Format] {
             assert!(passing.is_transient(), "{passing:?}");
         }
-        for lasting in [Auth, Billing, ContextOverflow, UnknownModel, InvalidRequest] {
+        for lasting in [Auth, Billing, ContextOverflow, UnknownModel, RefusedItem, InvalidRequest] {
             assert!(!lasting.is_transient(), "{lasting:?}");
         }
     }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AcceptedAnswer, Block, CallId, Cost, Decision, Facts, HookEvent, HookVerdict, Limits, Message,
+    AcceptedAnswer, CallId, Cost, Decision, Facts, HookEvent, HookVerdict, Input, Limits, Message,
     PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Reply, Rule, Seq,
     Settings, SteeringId, Timestamp, ToolDefinition, ToolOutput, Usage,
 };
@@ -188,41 +188,8 @@ pub enum EpochCause {
     Model,
     /// The conversation's head became a summary.
     Compaction,
-}
-
-/// What a person, or somebody on their behalf, says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Input {
-    /// What is said.
-    pub blocks: Vec<Block>,
-    /// Where it comes from; every field absent when unknown.
-    #[serde(default)]
-    pub origin: InputOrigin,
-}
-
-impl Input {
-    /// A plain text from nowhere in particular.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self { blocks: vec![Block::text(text)], origin: InputOrigin::default() }
-    }
-}
-
-/// Where an input comes from, as the surface that took it knows.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct InputOrigin {
-    /// The kind of surface or messenger.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub channel: Option<String>,
-    /// The chat within the channel.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chat: Option<String>,
-    /// The message within the chat.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// The message it answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reply_to: Option<String>,
+    /// Images and documents of the conversation became notes.
+    RefusedItem,
 }
 
 /// A model request is about to be sent.
@@ -385,6 +352,23 @@ pub struct SteeringQueued {
     pub id: SteeringId,
     /// What is said.
     pub input: Input,
+    /// The call whose work in the background gave this; it is data, and nobody's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<CallId>,
+}
+
+impl SteeringQueued {
+    /// Words of somebody.
+    #[must_use]
+    pub fn said(id: SteeringId, input: Input) -> Self {
+        Self { id, input, background: None }
+    }
+
+    /// What the work of a call came to.
+    #[must_use]
+    pub fn of_background(call: CallId, input: Input) -> Self {
+        Self { id: SteeringId(format!("background-{call}")), input, background: Some(call) }
+    }
 }
 
 /// Who stopped a turn.
@@ -532,6 +516,7 @@ impl std::fmt::Display for LimitKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::InputOrigin;
 
     #[test]
     fn a_record_is_called_what_the_journal_calls_it() {

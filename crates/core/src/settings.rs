@@ -18,6 +18,9 @@ pub struct Settings {
     pub compaction: CompactionSettings,
     /// What may run.
     pub policy: Policy,
+    /// Whether what work in the background gives begins a turn where none runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub background_wakes: bool,
 }
 
 /// A model and how it is called.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Access, AgentPath, Block, BoxFuture, CacheMarker, CallId, CancellationToken, Clock, Image,
-    InputOrigin, ProviderItem, RawJson, Reach, SessionId,
+    Access, AgentPath, Background, BoxFuture, CacheMarker, CallId, CancellationToken, Clock, Image,
+    InputOrigin, ProviderItem, RawJson, Reach, SessionId, ToolOutput,
 };
 
 /// Something a model can call.
@@ -22,6 +22,12 @@ pub trait Tool: Send + Sync + 'static {
     /// What is true of every call.
     fn metadata(&self) -> Metadata {
         Metadata::default()
+    }
+
+    /// JSON Schema of what a successful call gives, where its text is JSON; the model is not told.
+    /// What a call gives is held to it and kept beside the text, as [`ToolOutput::structured`].
+    fn output_schema(&self) -> Option<RawJson> {
+        None
     }
 
     /// What this call touches. `input` has passed the schema. Must be quick and do no I/O; paths
@@ -116,6 +122,8 @@ pub struct ToolContext {
     pub agent: AgentPath,
     /// The call.
     pub call: CallId,
+    /// The session's round, counted over all turns from 1.
+    pub round: u64,
     /// Where the input that led here came from.
     pub origin: InputOrigin,
     /// Cancelled when the call is no longer wanted.
@@ -133,6 +141,8 @@ pub struct ToolContext {
     pub images: ImageSink,
     /// The session's typed state when the call started.
     pub state: StateView,
+    /// Where it takes the handle of work that goes on after it.
+    pub background: Background,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -202,68 +212,6 @@ pub struct StateChange {
     pub value: RawJson,
 }
 
-/// What a call gives.
-///
-/// ```
-/// use heeler_core::ToolOutput;
-///
-/// let output = ToolOutput { for_user: "3 files".into(), ..ToolOutput::text("a.rs\nb.rs\nc.rs") };
-/// assert!(!output.is_error && output.text_content().contains("b.rs"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ToolOutput {
-    /// Text and images for the model.
-    pub content: Vec<Block>,
-    /// Whether the call failed.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_error: bool,
-    /// Text for the user, besides what the model is told.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub for_user: String,
-    /// Nothing is shown to the user, whatever `for_user` says.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub silent: bool,
-    /// The tool answered the user itself: the turn may end without another model call.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub response_handled: bool,
-    /// Where the whole output is, when `content` holds only a part of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spill: Option<PathBuf>,
-    /// Changes of the session's typed state.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub state: Vec<StateChange>,
-}
-
-impl ToolOutput {
-    /// A text for the model.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self { content: vec![Block::text(text)], ..Self::default() }
-    }
-
-    /// A failure in words the model can act on.
-    pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(text) }
-    }
-
-    /// Adds a change of the session's typed state. A value that cannot be written as JSON within
-    /// the limits of [`RawJson`] is left out: state is a help, never the truth.
-    #[must_use]
-    pub fn with_state(mut self, key: impl Into<String>, value: &impl Serialize) -> Self {
-        let json = serde_json::to_string(value).ok().and_then(|text| RawJson::parse(&text).ok());
-        if let Some(value) = json {
-            self.state.push(StateChange { key: key.into(), value });
-        }
-        self
-    }
-
-    /// All text for the model, concatenated.
-    #[must_use]
-    pub fn text_content(&self) -> String {
-        self.content.iter().filter_map(Block::as_text).collect()
-    }
-}
-
 /// Why a call gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
@@ -293,15 +241,6 @@ mod tests {
         assert_eq!(view.get::<Vec<String>>("todo"), Some(vec!["x".to_owned(), "y".to_owned()]));
         assert_eq!((view.get::<u32>("n"), view.get::<String>("n")), (Some(7), None));
         assert_eq!(view.get::<u32>("m"), None);
-    }
-
-    #[test]
-    fn an_output_is_its_text_and_an_error_says_so() {
-        let mut output = ToolOutput::text("a");
-        output.content.push(Block::text("b"));
-        assert_eq!((output.text_content().as_str(), output.is_error), ("ab", false));
-        let error = ToolOutput::error("no");
-        assert_eq!((error.text_content().as_str(), error.is_error), ("no", true));
     }
 
     #[test]

@@ -62,6 +62,10 @@ pub trait TypedTool: Send + Sync + 'static {
     fn metadata(&self) -> Metadata {
         Metadata::default()
     }
+    /// See [`Tool::output_schema`]; [`tool_schema`] makes one of a type.
+    fn output_schema(&self) -> Option<RawJson> {
+        None
+    }
     /// See [`Tool::facts`].
     fn facts(&self, input: &Self::Input, workspace: &str) -> Facts;
     /// See [`Tool::call`].
@@ -79,6 +83,10 @@ impl<T: TypedTool> Tool for T {
 
     fn metadata(&self) -> Metadata {
         TypedTool::metadata(self)
+    }
+
+    fn output_schema(&self) -> Option<RawJson> {
+        TypedTool::output_schema(self)
     }
 
     fn facts(&self, input: &RawJson, workspace: &str) -> Facts {
@@ -255,6 +263,7 @@ mod tests {
             session: "s".parse().unwrap(),
             agent: AgentPath::default(),
             call: CallId { turn: 1, round: 1, index: 0 },
+            round: 1,
             origin: InputOrigin::default(),
             cancel: CancellationToken::new(),
             workspace: PathBuf::from("/space"),
@@ -263,6 +272,7 @@ mod tests {
             progress: Progress::nowhere(),
             images: ImageSink::default(),
             state: StateView::default(),
+            background: crate::Background::nowhere(),
             clock: Arc::new(NoTime),
         }
     }

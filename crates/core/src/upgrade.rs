@@ -36,7 +36,7 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("model_failed"),
     first("call_planned"),
     first("call_started"),
-    first("call_finished"),
+    RecordKind { name: "call_finished", upgrades: &[for_llm] },
     RecordKind { name: "permission_asked", upgrades: &[unchanged] },
     RecordKind { name: "permission_decided", upgrades: &[unchanged] },
     first("rule_granted"),
@@ -55,6 +55,15 @@ pub const RECORD_KINDS: &[RecordKind] = &[
 /// What was written before is written so still; something was added that nobody could read before.
 #[expect(clippy::unnecessary_wraps, reason = "an upgrade may fail")]
 fn unchanged(body: Value) -> Result<Value, String> {
+    Ok(body)
+}
+
+/// What a call has for the model was called `content`.
+fn for_llm(mut body: Value) -> Result<Value, String> {
+    let output = body.get_mut("output").and_then(Value::as_object_mut).ok_or("it has no output")?;
+    if let Some(content) = output.remove("content") {
+        output.insert("for_llm".to_owned(), content);
+    }
     Ok(body)
 }
 
@@ -116,6 +125,17 @@ mod tests {
         check(0, Err("there is no version 0"));
         check(4, Err("there is no version 4"));
         assert_eq!(KIND.upgrade(1, Value::Null), Err("no number".to_owned()));
+    }
+
+    #[test]
+    fn what_a_call_once_had_for_the_model_it_has_still() {
+        let kind = RecordKind::named(RECORD_KINDS, "call_finished").unwrap();
+        let body = |output| serde_json::json!({ "call": "1.1.0", "millis": 7, "output": output });
+        let old = serde_json::json!({ "content": [{ "text": { "text": "a" } }], "silent": true });
+        let new = serde_json::json!({ "silent": true, "for_llm": [{ "text": { "text": "a" } }] });
+        assert_eq!(kind.upgrade(1, body(old)), Ok(body(new)));
+        assert_eq!(kind.upgrade(1, body(serde_json::json!({}))), Ok(body(serde_json::json!({}))));
+        assert_eq!(kind.upgrade(1, Value::Null), Err("it has no output".to_owned()));
     }
 
     #[test]

@@ -14,19 +14,26 @@ mod clock;
 mod draft;
 mod driver;
 mod hooks;
+mod images;
 mod log;
 mod parts;
 mod pipeline;
+mod registry;
 mod replay;
 mod session;
 mod sync;
 mod toolset;
 
 pub use clock::{OsEntropy, SystemClock};
-pub use driver::Fallback;
+pub use driver::{BACKGROUND_MAX, Fallback};
 pub use heeler_turn::replay::Divergence;
+pub use heeler_turn::state::BackgroundWork;
+pub use images::ImageDoor;
 pub use log::{Cursor, Seen};
 pub use parts::Parts;
+pub use registry::{
+    SearchPatternError, TOOL_SEARCH, ToolFound, ToolMoment, ToolQuery, ToolRegistry, ToolSearch,
+};
 pub use replay::{ReplayError, ReplayModel, Replayed, replay};
 pub use session::{DecideError, OpenError, Session, SessionError, Turn};
 pub use toolset::{DuplicateTool, Toolset};

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Approver, Clock, Entropy, Hooks, Provider, Reach, SessionStore, Settings, Spill,
+    Approver, Clock, Entropy, Hooks, InputOrigin, Outbound, Provider, Reach, SessionStore,
+    Settings, Spill,
 };
 use heeler_secrets::Secrets;
 use heeler_turn::TokenEstimate;
 use heeler_turn::retry;
 
-use crate::{Fallback, OsEntropy, SystemClock, Toolset};
+use crate::{Fallback, OsEntropy, SystemClock, ToolRegistry, Toolset};
 
 /// What a session is made of; cheap to clone. `docs/guide/engine.md` shows them in use.
 #[derive(Clone)]
@@ -20,8 +21,8 @@ pub struct Parts {
     pub fallback: Vec<Fallback>,
     /// What the model can call.
     pub tools: Toolset,
-    /// Gives what the model can call before each request, in place of `tools`; must return at once.
-    pub tool_source: Option<Arc<dyn Fn() -> Toolset + Send + Sync>>,
+    /// Gives what the model can call before each request, in place of `tools`.
+    pub tool_source: Option<ToolRegistry>,
     /// How far tools reach, whoever lets a call run.
     pub reach: Arc<Reach>,
     /// Answer permission requests, when `settings.policy.interactive`: all are asked at once, and the
@@ -32,6 +33,11 @@ pub struct Parts {
     pub permission_expiry_millis: u64,
     /// Told of moments of the session, and heard about them.
     pub hooks: Option<Arc<dyn Hooks>>,
+    /// Where an input comes from that does not say so itself.
+    pub origin: InputOrigin,
+    /// Takes what calls have for the user, and answers, to where inputs come from, besides what
+    /// watchers see.
+    pub outbound: Option<Arc<dyn Outbound>>,
     /// Keeps the journal.
     pub store: Arc<dyn SessionStore>,
     /// Keeps outputs too long for the history; without one they are only cut.
@@ -77,6 +83,8 @@ impl Parts {
             approvers: Vec::new(),
             permission_expiry_millis: 0,
             hooks: None,
+            origin: InputOrigin::default(),
+            outbound: None,
             store,
             spill: None,
             clock: Arc::new(SystemClock),

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use heeler_core::{
-    Decision, Input, PermissionId, SessionHeader, SessionId, Settings, SteeringId, StoreError,
-    TurnOutcome, View,
+    CallId, Decision, Input, PermissionId, SessionHeader, SessionId, Settings, SteeringId,
+    StoreError, TurnOutcome, View,
 };
 use heeler_turn::State;
+use heeler_turn::state::BackgroundWork;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::driver::{Command, Driver};
@@ -194,6 +195,32 @@ impl Session {
     /// When the session is closed.
     pub async fn take_back(&self, id: SteeringId) -> Result<bool, SessionError> {
         self.ask(|done| Command::TakeBack { id, done }).await
+    }
+
+    /// The works of calls that go on in the background, oldest first.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn background(&self) -> Result<Vec<BackgroundWork>, SessionError> {
+        Ok(self.state().await?.background)
+    }
+
+    /// Waits until the work of a call has ended and what it came to is written; returns at once when
+    /// it does not run.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn wait_for_background(&self, call: CallId) -> Result<(), SessionError> {
+        self.ask(|done| Command::AwaitBackground { call, done }).await
+    }
+
+    /// Cancels the work of a call: it is told, and the model is told that it was cancelled. `false`
+    /// when it does not run.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn cancel_background(&self, call: CallId) -> Result<bool, SessionError> {
+        self.ask(|done| Command::CancelBackground { call, done }).await
     }
 
     /// Answers a permission request; the first answer wins. `by` is written into the journal.

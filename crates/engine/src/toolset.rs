@@ -12,18 +12,21 @@ use crate::pipeline::Shape;
 /// Tools in the order the model is told of them; cheap to clone.
 #[derive(Clone, Default)]
 pub struct Toolset {
-    entries: Arc<Vec<Entry>>,
+    entries: Arc<[Arc<Entry>]>,
     provider_tools: Arc<[ProviderItem]>,
     hash: Arc<str>,
 }
 
-struct Entry {
+/// A tool and what is known of it; sets of one registry share it.
+pub(crate) struct Entry {
     definition: ToolDefinition,
     tool: Arc<dyn Tool>,
     /// Read when the tool is first called: most tools of a session never are.
     shape: OnceLock<Option<Shape>>,
     /// Compiled when an input comes that the shape does not accept.
     validator: OnceLock<Result<Validator, String>>,
+    /// Compiled when a call ends whose tool declares what it gives.
+    output: OnceLock<Option<Result<Validator, String>>>,
 }
 
 /// Two tools have one name.
@@ -37,26 +40,29 @@ impl Toolset {
     /// # Errors
     /// When two have one name.
     pub fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, DuplicateTool> {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
         for tool in tools {
-            let definition = tool.definition();
-            if entries.iter().any(|entry| entry.definition.name == definition.name) {
-                return Err(DuplicateTool(definition.name));
+            let entry = Entry::new(tool);
+            if entries.iter().any(|other| other.name() == entry.name()) {
+                return Err(DuplicateTool(entry.definition.name));
             }
-            let (shape, validator) = (OnceLock::new(), OnceLock::new());
-            entries.push(Entry { definition, tool, shape, validator });
+            entries.push(Arc::new(entry));
         }
-        let hash = hash(&entries, &[]).into();
-        Ok(Self { entries: Arc::new(entries), provider_tools: [].into(), hash })
+        Ok(Self::of(entries.into(), [].into()))
+    }
+
+    /// Of tools whose names are known to be distinct.
+    pub(crate) fn of(entries: Arc<[Arc<Entry>]>, provider_tools: Arc<[ProviderItem]>) -> Self {
+        let hash = hash(&entries, &provider_tools).into();
+        Self { entries, provider_tools, hash }
     }
 
     /// With these tools, which the provider runs itself, behind those it has. They are told to the
     /// model as they are; no call of theirs ever comes here.
     #[must_use]
-    pub fn with_provider_tools(mut self, tools: impl IntoIterator<Item = ProviderItem>) -> Self {
-        self.provider_tools = self.provider_tools.iter().cloned().chain(tools).collect();
-        self.hash = hash(&self.entries, &self.provider_tools).into();
-        self
+    pub fn with_provider_tools(self, tools: impl IntoIterator<Item = ProviderItem>) -> Self {
+        let provider_tools = self.provider_tools.iter().cloned().chain(tools).collect();
+        Self::of(self.entries, provider_tools)
     }
 
     /// The tools that the provider runs itself, in order.
@@ -101,12 +107,39 @@ impl Toolset {
         Some(compiled.as_ref().map_err(String::as_str))
     }
 
+    /// The compiled schema of what a tool gives, where it declares one.
+    pub(crate) fn output_validator(&self, name: &str) -> Option<Result<&Validator, &str>> {
+        let entry = self.entry(name)?;
+        let compile = || entry.tool.output_schema().map(|schema| compile(&schema));
+        let compiled = entry.output.get_or_init(compile).as_ref()?;
+        Some(compiled.as_ref().map_err(String::as_str))
+    }
+
     fn entry(&self, name: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.definition.name == name)
+        Some(self.entries.iter().find(|entry| entry.name() == name)?)
     }
 }
 
-fn hash(entries: &[Entry], provider_tools: &[ProviderItem]) -> String {
+impl Entry {
+    pub(crate) fn new(tool: Arc<dyn Tool>) -> Self {
+        let (shape, validator, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { definition: tool.definition(), tool, shape, validator, output }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    pub(crate) fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    pub(crate) fn tool(&self) -> &Arc<dyn Tool> {
+        &self.tool
+    }
+}
+
+fn hash(entries: &[Arc<Entry>], provider_tools: &[ProviderItem]) -> String {
     if entries.is_empty() && provider_tools.is_empty() {
         return String::new();
     }
@@ -115,8 +148,8 @@ fn hash(entries: &[Entry], provider_tools: &[ProviderItem]) -> String {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     };
-    for Entry { definition, .. } in entries {
-        let ToolDefinition { name, description, input_schema, cache, raw } = definition;
+    for entry in entries {
+        let ToolDefinition { name, description, input_schema, cache, raw } = entry.definition();
         [name.as_str(), description, input_schema.get()].into_iter().for_each(&mut add);
         // What most tools do not have leaves the hash as it was before there was such a thing.
         if let Some(cache) = cache {

@@ -31,13 +31,14 @@
 //! A program whose agent starts commands calls [`launcher::init`] first in `main`.
 
 pub use heeler_core::{
-    AcceptedAnswer, AllowAll, Approver, Block, BoxFuture, CacheMarker, CancellationToken, Clock,
-    Cost, Decision, DenyAll, Entropy, EventStream, Image, ImageError, LimitKind, Limits, Message,
-    Mode, ModelEvent, ModelRequest, Opaque, OpenPermission, Parameters, Policy, Provider,
+    AcceptedAnswer, AllowAll, Approver, Background, Block, BoxFuture, CacheMarker,
+    CancellationToken, Clock, Completion, Cost, Decision, DenyAll, Entropy, EventStream, Image,
+    ImageError, InputOrigin, LimitKind, Limits, MediaReference, Message, Mode, ModelEvent,
+    ModelRequest, Opaque, OpenPermission, Outbound, OutboundMessage, Parameters, Policy, Provider,
     ProviderError, ProviderErrorKind, ProviderItem, RawJson, RawJsonError, RedactedThinking, Reply,
     RequestMessage, RequestMessages, Role, Rule, RuleEffect, StopReason, Text, Thinking,
     ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition, ToolError,
-    ToolOutput, ToolResult, ToolUse, Usage,
+    ToolFault, ToolOutput, ToolResult, ToolUse, Usage,
 };
 /// Records what a model is asked and what it answers, and plays it again.
 pub use heeler_providers::cassette::{Cassette, CassetteError};
@@ -87,7 +88,8 @@ pub mod testing {
 pub mod sandbox {
     pub use heeler_sandbox::{
         Bound, Child, Command, Confinement, Confines, Exit, Input, InputStream, Killed, Launcher,
-        LauncherError, Limits, Network, OutputStream, Probe, ProbeLine, Streams,
+        LauncherError, Limits, Network, OutputStream, Probe, ProbeLine, Streams, Terminal,
+        TerminalSize,
     };
 }
 
@@ -99,14 +101,20 @@ pub mod engine {
         DecideError, DuplicateTool, Fallback, OpenError, OsEntropy, Parts, Session, SessionError,
         SystemClock, Toolset, Turn,
     };
+    /// How hidden tools are found.
+    pub use heeler_engine::{
+        SearchPatternError, TOOL_SEARCH, ToolFound, ToolMoment, ToolQuery, ToolRegistry, ToolSearch,
+    };
 
     /// What it is set to.
     pub use heeler_core::{
-        CompactionSettings, EstimateSettings, Input, InputOrigin, LongPrices, ModelSettings,
-        PermissionReason, Prices, Reread, RuleError, Settings,
+        CompactionSettings, EstimateSettings, Input, LongPrices, ModelSettings, PermissionReason,
+        Prices, Reread, RuleError, Settings,
     };
     /// How it counts what has not been sent yet.
     pub use heeler_turn::TokenEstimate;
+    /// What goes on after its call.
+    pub use heeler_turn::state::BackgroundWork;
 
     /// What watchers see.
     pub use heeler_core::{

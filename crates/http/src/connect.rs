@@ -20,13 +20,18 @@ use tower_service::Service as _;
 use crate::Options;
 use crate::connection::Connection;
 use crate::error::Problem;
+use crate::guard::{self, Guard, Guarded};
 use crate::request::Proxy;
 
 /// The protocol that servers are told we speak.
 const PROTOCOL: &[u8] = b"http/1.1";
 
 pub(crate) struct Connector {
-    tcp: HttpConnector,
+    /// To servers, where the guard looks at each address.
+    tcp: HttpConnector<Guarded>,
+    /// To proxies, which whoever set the environment chose.
+    tcp_to_proxy: HttpConnector<Guarded>,
+    guard: Option<Guard>,
     tls: OnceCell<Tls>,
     proxies: Matcher,
     user_agent: Option<HeaderValue>,
@@ -41,17 +46,16 @@ struct Tls {
 
 impl Connector {
     pub(crate) fn new(options: &Options, proxies: Matcher) -> Self {
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(options.connect_timeout));
-        tcp.set_keepalive(Some(options.keepalive));
-        tcp.set_keepalive_interval(Some(options.keepalive_interval));
-        tcp.set_keepalive_retries(Some(options.keepalive_retries));
-        #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
-        tcp.set_tcp_user_timeout(Some(options.unacknowledged_max));
+        let tcp = |guard| tcp(options, guard);
         let (tls, user_agent) = (OnceCell::new(), HeaderValue::try_from(&options.user_agent).ok());
-        Self { tcp, tls, proxies, user_agent }
+        Self {
+            tcp: tcp(options.guard.clone()),
+            tcp_to_proxy: tcp(None),
+            guard: options.guard.clone(),
+            tls,
+            proxies,
+            user_agent,
+        }
     }
 
     /// Reads the system's certificates unless that is done. It takes milliseconds and many files, so
@@ -62,22 +66,26 @@ impl Connector {
 
     pub(crate) async fn connect(&self, uri: &Uri) -> Result<Connection, Problem> {
         let Some(proxy) = self.proxies.intercept(uri) else {
-            return self.straight(uri, |tls| &tls.to_server, None).await;
+            // An address needs no resolver, so nobody looks at it there.
+            guard::check_literal(self.guard.as_ref(), uri)?;
+            return self.straight(&self.tcp, uri, |tls| &tls.to_server, None).await;
         };
+        guard::check_before_proxy(self.guard.as_ref(), uri).await?;
         if is_https(uri) {
             return self.through(&proxy, uri).await;
         }
-        let authorization = proxy.basic_auth().cloned();
-        self.straight(proxy.uri(), |tls| &tls.to_proxy, Some(Proxy { authorization })).await
+        let proxied = Some(Proxy { authorization: proxy.basic_auth().cloned() });
+        self.straight(&self.tcp_to_proxy, proxy.uri(), |tls| &tls.to_proxy, proxied).await
     }
 
     async fn straight(
         &self,
+        tcp: &HttpConnector<Guarded>,
         uri: &Uri,
         choose: impl Fn(&Tls) -> &Arc<ClientConfig>,
         proxy: Option<Proxy>,
     ) -> Result<Connection, Problem> {
-        let mut tcp = self.tcp.clone();
+        let mut tcp = tcp.clone();
         if !is_https(uri) {
             let stream = tcp.call(uri.clone()).await;
             let stream = stream.map_err(|error| Problem::Connect(error.into()))?;
@@ -91,7 +99,7 @@ impl Connector {
     /// Through a proxy that sees nothing but the server's name.
     async fn through(&self, proxy: &Intercept, uri: &Uri) -> Result<Connection, Problem> {
         let tls = self.tls().await?;
-        let inner = HttpsConnector::from((self.tcp.clone(), Arc::clone(&tls.to_proxy)));
+        let inner = HttpsConnector::from((self.tcp_to_proxy.clone(), Arc::clone(&tls.to_proxy)));
         let mut tunnel = Tunnel::new(proxy.uri().clone(), inner);
         if let Some(authorization) = proxy.basic_auth() {
             tunnel = tunnel.with_auth(authorization.clone());
@@ -117,6 +125,19 @@ impl Connector {
         // A failure is not kept: it may be of a runtime that ended, or of what has been put right.
         self.tls.get_or_try_init(building).await
     }
+}
+
+fn tcp(options: &Options, guard: Option<Guard>) -> HttpConnector<Guarded> {
+    let mut tcp = HttpConnector::new_with_resolver(Guarded::new(guard));
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(options.connect_timeout));
+    tcp.set_keepalive(Some(options.keepalive));
+    tcp.set_keepalive_interval(Some(options.keepalive_interval));
+    tcp.set_keepalive_retries(Some(options.keepalive_retries));
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    tcp.set_tcp_user_timeout(Some(options.unacknowledged_max));
+    tcp
 }
 
 fn is_https(uri: &Uri) -> bool {

@@ -3,12 +3,31 @@
 use std::io;
 use std::time::Duration;
 
+use crate::guard::Refused;
 use crate::head::HEAD_BYTES_MAX;
 
 /// Why there is no answer, or none to its end. Whom it was sent to is for the caller to say.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(#[from] Problem);
+
+impl Error {
+    /// What a guard did not let through, in words, if that is why.
+    #[must_use]
+    pub fn refused(&self) -> Option<String> {
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&self.0);
+        while let Some(error) = cause {
+            // An error within one of the system's is not its source but stands for it.
+            let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            let inner = inner.and_then(|inner| inner.downcast_ref::<Refused>());
+            if let Some(refused) = inner.or_else(|| error.downcast_ref()) {
+                return Some(refused.to_string());
+            }
+            cause = error.source();
+        }
+        None
+    }
+}
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
@@ -18,6 +37,8 @@ pub(crate) enum Problem {
     Address(String),
     #[error("the connection failed: {0}")]
     Connect(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("{0}")]
+    Refused(#[from] Refused),
     #[error("connecting took longer than {} s", .0.as_secs_f32())]
     ConnectTimeout(Duration),
     #[error("the connection broke: {0}")]

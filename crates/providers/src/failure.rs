@@ -101,6 +101,7 @@ fn verdict(kind: ProviderErrorKind) -> &'static str {
         ProviderErrorKind::Network | ProviderErrorKind::Server => "failed",
         ProviderErrorKind::Format => "sent what could not be read",
         ProviderErrorKind::UnknownModel => "does not know this model or address",
+        ProviderErrorKind::RefusedItem => "cannot process an image or a document",
         ProviderErrorKind::InvalidRequest => "refused the request",
     }
 }

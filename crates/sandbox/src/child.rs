@@ -1,14 +1,18 @@
 //! A running command, as its owner sees it.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
+use rustix::io::Errno;
+use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
 use crate::launcher::{Ended, Killer};
-use crate::{Bound, Exit, Input, Killed, LauncherError, Streams};
+use crate::pipes::OurEnds;
+use crate::{Bound, Exit, Killed, LauncherError, TerminalSize};
 
 /// How much output is read at once; also what a pipe usually holds.
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
@@ -23,6 +27,7 @@ pub struct Child {
     input: Option<InputStream>,
     output: Option<OutputStream>,
     errors: Option<OutputStream>,
+    terminal: Option<Terminal>,
 }
 
 enum ExitState {
@@ -30,24 +35,27 @@ enum ExitState {
     Known(Result<Exit, LauncherError>),
 }
 
-/// The pipe a command reads from. Dropping it is the end of the command's input.
-pub struct InputStream(pipe::Sender);
+/// What a command reads from. Dropping a pipe is the end of the command's input; a terminal has no
+/// end, but keys that say so.
+pub struct InputStream(Writer);
 
-/// One pipe a command writes to.
-pub struct OutputStream(pipe::Receiver);
-
-/// A command's pipes: our ends, and its own in the order in which the launcher takes them.
-pub(crate) struct Pipes {
-    pub(crate) ours: OurEnds,
-    pub(crate) theirs: Vec<OwnedFd>,
+enum Writer {
+    Pipe(pipe::Sender),
+    Terminal(Terminal),
 }
 
-/// Our ends of a command's pipes.
-pub(crate) struct OurEnds {
-    input: Option<OwnedFd>,
-    output: OwnedFd,
-    errors: Option<OwnedFd>,
+/// One way in which a command's output comes.
+pub struct OutputStream(Reader);
+
+enum Reader {
+    Pipe(pipe::Receiver),
+    Terminal(Terminal),
 }
+
+/// Our side of a command's terminal. Clones are the same one; when the last is dropped, whoever
+/// has it as terminal is told that it is gone.
+#[derive(Clone)]
+pub struct Terminal(Arc<AsyncFd<OwnedFd>>);
 
 impl Child {
     pub(crate) fn new(
@@ -63,10 +71,21 @@ impl Child {
             input: None,
             output: None,
             errors: None,
+            terminal: None,
         };
-        child.input = ends.input.map(InputStream::new).transpose()?;
-        child.output = Some(OutputStream::new(ends.output)?);
-        child.errors = ends.errors.map(OutputStream::new).transpose()?;
+        match ends {
+            OurEnds::Pipes { input, output, errors } => {
+                child.input = input.map(InputStream::new).transpose()?;
+                child.output = Some(OutputStream::new(output)?);
+                child.errors = errors.map(OutputStream::new).transpose()?;
+            }
+            OurEnds::Terminal(ours) => {
+                let terminal = Terminal::new(ours)?;
+                child.input = Some(InputStream(Writer::Terminal(terminal.clone())));
+                child.output = Some(OutputStream(Reader::Terminal(terminal.clone())));
+                child.terminal = Some(terminal);
+            }
+        }
         Ok(child)
     }
 
@@ -93,6 +112,20 @@ impl Child {
     /// Standard error. `None` when the streams are merged, and the second time.
     pub fn take_errors(&mut self) -> Option<OutputStream> {
         self.errors.take()
+    }
+
+    /// Its terminal, if it has one.
+    #[must_use]
+    pub fn terminal(&self) -> Option<Terminal> {
+        self.terminal.clone()
+    }
+
+    /// Asks the command's process group to end: with SIGTERM, and SIGHUP where it has a terminal,
+    /// since shells on one heed only that. Whether it does is its own business.
+    pub fn ask_to_end(&self) {
+        if let Some(killer) = &self.killer {
+            killer.ask_to_end();
+        }
     }
 
     /// Waits until the command itself ends; what it left running still runs. May be asked again,
@@ -147,21 +180,38 @@ impl Drop for Child {
 
 impl InputStream {
     fn new(writer: OwnedFd) -> io::Result<Self> {
-        Ok(Self(pipe::Sender::from_owned_fd(writer)?))
+        Ok(Self(Writer::Pipe(pipe::Sender::from_owned_fd(writer)?)))
     }
 
-    /// Sends bytes. What fits into one page arrives whole or not at all.
+    /// Sends bytes. What fits into one page arrives whole or not at all, through a pipe.
     ///
     /// # Errors
     /// When nobody can read them any more.
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes).await
+        let mut left = bytes;
+        while !left.is_empty() {
+            let n_sent = self.send_some(left).await?;
+            left = left.get(n_sent..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Sends as many of these bytes as there is room for, at least one, and says how many. Dropping
+    /// the future sends nothing.
+    ///
+    /// # Errors
+    /// When nobody can read them any more.
+    pub async fn send_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Writer::Pipe(pipe) => pipe.write(bytes).await,
+            Writer::Terminal(terminal) => terminal.write(bytes).await,
+        }
     }
 }
 
 impl OutputStream {
     fn new(reader: OwnedFd) -> io::Result<Self> {
-        Ok(Self(pipe::Receiver::from_owned_fd(reader)?))
+        Ok(Self(Reader::Pipe(pipe::Receiver::from_owned_fd(reader)?)))
     }
 
     /// The next bytes, at most 64 KiB; `None` once every process that could write has closed its
@@ -171,32 +221,59 @@ impl OutputStream {
     /// When the pipe cannot be read.
     pub async fn chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::with_capacity(CHUNK_BYTES_MAX);
-        let n_read = self.0.read_buf(&mut bytes).await?;
-        Ok((n_read > 0).then_some(bytes))
+        match &mut self.0 {
+            Reader::Pipe(pipe) => pipe.read_buf(&mut bytes).await.map(drop)?,
+            Reader::Terminal(terminal) => terminal.read(&mut bytes).await?,
+        }
+        Ok((!bytes.is_empty()).then_some(bytes))
     }
 }
 
-impl Pipes {
-    pub(crate) fn new(input: Input, streams: Streams) -> io::Result<Self> {
-        let mut theirs: Vec<OwnedFd> = Vec::new();
-        let mut read = || {
-            let (reader, writer) = io::pipe()?;
-            theirs.push(writer.into());
-            Ok::<OwnedFd, io::Error>(reader.into())
-        };
-        let output = read()?;
-        let errors = match streams {
-            Streams::Merged => None,
-            Streams::Separate => Some(read()?),
-        };
-        let input = match input {
-            Input::Empty => None,
-            Input::Pipe => {
-                let (reader, writer) = io::pipe()?;
-                theirs.push(reader.into());
-                Some(writer.into())
+impl Terminal {
+    fn new(ours: OwnedFd) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&ours, true)?;
+        #[expect(unsafe_code, reason = "the library cannot know that it stays open")]
+        // SAFETY: the descriptor is owned, and nothing takes it out again before this is dropped.
+        let registered = unsafe { AsyncFd::register(ours) };
+        Ok(Self(Arc::new(registered?)))
+    }
+
+    /// Changes how large it is; what runs in front is told by SIGWINCH.
+    ///
+    /// # Errors
+    /// When the operating system refuses.
+    pub fn resize(&self, size: TerminalSize) -> io::Result<()> {
+        crate::pipes::resize(self.0.get_ref().as_fd(), size)
+    }
+
+    /// Reads what there is; nothing at its end.
+    async fn read(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        loop {
+            let mut ready = self.0.readable().await?;
+            let read = ready.try_io(|terminal| {
+                Ok(rustix::io::read(terminal.get_ref(), rustix::buffer::spare_capacity(bytes))?)
+            });
+            match read {
+                // So says Linux when nobody has the other side open any more.
+                Ok(Err(error)) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
+                    return Ok(());
+                }
+                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(read) => return read.map(drop),
+                Err(_not_yet) => {}
             }
-        };
-        Ok(Self { ours: OurEnds { input, output, errors }, theirs })
+        }
+    }
+
+    async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            let mut ready = self.0.writable().await?;
+            let write = |terminal: &AsyncFd<OwnedFd>| Ok(rustix::io::write(terminal, bytes)?);
+            match ready.try_io(write) {
+                Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(written) => return written,
+                Err(_not_yet) => {}
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::Confinement;
 
 /// One program to run. Nothing is inherited: it sees this environment and no other, has no
-/// controlling terminal, and no open files besides its input and output.
+/// controlling terminal but the one it is given, and no open files besides its input and output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The program: a path, or a name that is looked up in the `PATH` of `env`.
@@ -95,6 +95,18 @@ pub enum Streams {
     Merged,
     /// Through two pipes.
     Separate,
+    /// A terminal of this size is its input and both outputs, and it leads a session of its own on
+    /// it, so that keys give signals and shells have jobs. [`Input`] then says nothing.
+    Terminal(TerminalSize),
+}
+
+/// How large a terminal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminalSize {
+    /// Lines.
+    pub rows: u16,
+    /// Characters in each.
+    pub columns: u16,
 }
 
 /// How a command ended.

@@ -4,7 +4,7 @@
 //! every [`Command`], and when a command is killed, its [`Child`] dropped, or the program that
 //! asked gone (by `kill -9` too), it kills everything the command left behind. A command may be
 //! put in a box ([`Confinement`]), which says where it writes, what it cannot read and whom it
-//! reaches. Read in this order: `command`, `launcher`, `child`, then how it is done: `wire`,
+//! reaches. Read in this order: `command`, `launcher`, `child`, then how it is done: `pipes`, `wire`,
 //! `launcher/connection`, `launcher/serve`, `launcher/tree`; then `confinement`, and in it
 //! `cached`, `porter`, `space`, `rules`, `calls`, `guard`, `watch`.
 //!
@@ -15,10 +15,11 @@ mod command;
 mod confinement;
 mod error;
 pub mod launcher;
+mod pipes;
 mod wire;
 
-pub use child::{Child, InputStream, OutputStream};
-pub use command::{Command, Exit, Input, Killed, Streams};
+pub use child::{Child, InputStream, OutputStream, Terminal};
+pub use command::{Command, Exit, Input, Killed, Streams, TerminalSize};
 pub use confinement::{
     Bound, Confinement, Confines, Limits, Network, Probe, ProbeLine, looks_confined, seatbelt,
 };

@@ -20,7 +20,7 @@ use tokio::net::UnixStream;
 use crate::{Bound, Confinement, Exit, Input, Killed, Probe, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 /// The longest frame; an operating system takes about 2 MiB of arguments and environment, which
 /// JSON's escapes rarely double.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -36,8 +36,10 @@ pub(crate) enum Order {
     /// The first frame.
     Hello { version: u32, mark_base: u64, landlock_at_most: u32 },
     /// Start a command; its pipes come beside it: the output, one when merged, else two, and the
-    /// input if it has one.
+    /// input if it has one; or its terminal.
     Run(RunOrder),
+    /// Ask a command's process group to end.
+    End { id: u64 },
     /// Kill what is left of a command and forget it.
     Kill { id: u64 },
     /// Say what a box can be made of here.

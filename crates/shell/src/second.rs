@@ -1,5 +1,6 @@
 //! The second opinion: what tree-sitter sees in a line, to be compared with what was judged.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
@@ -81,9 +82,28 @@ fn parse(text: &str) -> Result<Tree, Trouble> {
         if reports > PROGRESS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
+    let text = within_tables(text);
     let bytes = text.as_bytes();
     let mut read = |from: usize, _| bytes.get(from..).unwrap_or_default();
     parser.parse_with_options(&mut read, None, Some(options)).ok_or(Trouble::TooLong)
+}
+
+/// The text with each character above U+00FF as letters of the same length: the grammar's scanner
+/// asks C's table of digits about whatever stands behind `{`, and reads far outside of it for these.
+/// To a shell they are parts of words like letters.
+fn within_tables(text: &str) -> Cow<'_, str> {
+    let is_outside = |char: char| u32::from(char) > 0xff;
+    if !text.contains(is_outside) {
+        return Cow::Borrowed(text);
+    }
+    let mut within = String::with_capacity(text.len());
+    for char in text.chars() {
+        match is_outside(char) {
+            true => within.extend(std::iter::repeat_n('x', char.len_utf8())),
+            false => within.push(char),
+        }
+    }
+    Cow::Owned(within)
 }
 
 /// Whether a construct counts as a level.

@@ -57,6 +57,7 @@ names! {
         CallFailed = "tool failed",
         CallHung = "tool hung",
         SummaryFailed = "summary failed",
+        Reread = "answer read again",
         SlowAppend = "append slow",
         DropTurn = "turn dropped",
         Late = "decide late",
@@ -166,8 +167,11 @@ fn tell((fault, pending, hits): (Fault, Pending, u64)) -> String {
 fn is_of(arm: Arm, fault: Fault) -> bool {
     match arm {
         Arm::Machine => (fault as usize) < Fault::SlowAppend as usize,
-        // Outcomes come once, rules come with settings, and the engine keeps time by itself.
-        Arm::Engine => !matches!(fault, Fault::Stale | Fault::Rule | Fault::WallTime),
+        // Outcomes come once, rules come with settings, and the engine keeps time by itself; the
+        // provider around it keeps nothing.
+        Arm::Engine => {
+            !matches!(fault, Fault::Stale | Fault::Rule | Fault::WallTime | Fault::Reread)
+        }
     }
 }
 
@@ -193,6 +197,7 @@ fn is_reachable(arm: Arm, fault: Fault, pending: Pending) -> bool {
         | Fault::ModelFatal
         | Fault::ModelStalled
         | Fault::ModelCrashed
+        | Fault::Reread
         | Fault::ModelSpoiled => matches!(pending, Model | Wall),
         Fault::SummaryFailed => matches!(pending, Compact | Wall),
         // What is idle has nothing to interrupt, and nothing to wait for.

@@ -148,7 +148,7 @@ fn spoil(blocks: &mut Vec<Block>, stop: StopReason, chance: &mut Chance) -> Stop
 pub(crate) fn failure(reserve: Reserve, chance: &mut Chance) -> Ending {
     use ProviderErrorKind::{
         Auth, Billing, ContextOverflow, Format, InvalidRequest, Network, Overloaded, RateLimit,
-        Server, UnknownModel,
+        RefusedItem, Server, UnknownModel,
     };
     let kinds = [
         Overloaded,
@@ -165,6 +165,7 @@ pub(crate) fn failure(reserve: Reserve, chance: &mut Chance) -> Ending {
         Auth,
         Billing,
         UnknownModel,
+        RefusedItem,
         InvalidRequest,
     ];
     let kind = chance.pick(&kinds);

@@ -41,6 +41,8 @@ pub(crate) struct Scene {
     pub(crate) call_timeout_millis: u64,
     /// Percent of answers whose stream ends before they are whole.
     pub(crate) streams_break: u32,
+    /// Percent of answers that the provider keeps for whoever asks for them again.
+    pub(crate) keeps: u32,
     /// Percent of what people say that is long.
     pub(crate) long_winded: u32,
     /// Percent of summaries that fail.
@@ -74,6 +76,7 @@ impl Scene {
             retry: retry::Policy { attempts_max: 1 + chance.below(5), ..retry::Policy::default() },
             call_timeout_millis: 660_000,
             streams_break: 0,
+            keeps: chance.pick(&[0, 0, 50, 100]),
             long_winded: 5,
             summaries_fail: 20,
             closes_left: 0,
@@ -145,6 +148,7 @@ pub(crate) fn settings(chance: &mut Chance) -> Settings {
             keep_tail: chance.pick(&[2, 4, 3, 1, 8, 0]),
         },
         policy: policy(chance),
+        background_wakes: false,
     }
 }
 

@@ -111,7 +111,7 @@ impl Agent {
     /// and tells no recorder.
     pub(crate) fn replaying(&self, provider: Arc<dyn Provider>, tools: &dyn Layer) -> Self {
         let mut template = self.template.clone();
-        template.tools = template.tools.now().wrap(&[tools]).into();
+        template.tools = template.tools.wrap(tools);
         Self { client: self.client.replaying(provider), template }
     }
 
@@ -136,6 +136,9 @@ impl Agent {
                 history: vec![Message::user(task.task)],
                 workspace: context.workspace,
                 cancel: Some(context.cancel),
+                origin: context.origin,
+                // What it says is for its caller.
+                outbound: None,
                 ..agent.template.clone()
             };
             async move {

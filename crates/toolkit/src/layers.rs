@@ -208,7 +208,13 @@ pub fn redaction(secrets: Arc<Secrets>) -> impl Layer {
                             }
                         }
                         output.for_user = redacted(&output.for_user);
-                        Ok(output)
+                        output.artifact_tags.iter_mut().for_each(|tag| *tag = redacted(tag));
+                        let clean = |json: RawJson| RawJson::parse(&redacted(json.get())).ok();
+                        output.structured = output.structured.and_then(clean);
+                        match output.error.take() {
+                            Some(error) => Ok(output.with_error(redacted(&error.to_string()))),
+                            None => Ok(output),
+                        }
                     }
                     Err(ToolError::ForModel(text)) => Err(ToolError::ForModel(redacted(&text))),
                     Err(error) => Err(ToolError::ForModel(redacted(&error.to_string()))),

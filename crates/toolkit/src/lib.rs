@@ -16,6 +16,7 @@ mod context;
 mod extract;
 mod function;
 pub mod layers;
+mod outbound;
 mod parallel;
 mod render;
 mod run;
@@ -29,14 +30,18 @@ pub use context::{ContextError, ContextManager, Fitted, Summary};
 pub use extract::{Extract, ExtractError, Extracted, extract};
 pub use function::{IntoToolOutput, IntoToolResult, Json, raw_tool, tool};
 pub use layers::Layer;
+pub use outbound::{JsonLinesOutbound, TerminalOutbound};
 pub use parallel::{Parallel, StepError, parallel};
 pub use render::{RENDERED_CHARS_DEFAULT, render_for_summary};
 pub use run::{
-    Run, RunError, RunErrorKind, RunEvent, RunResult, RunStream, ToolRegistry, ToolSource,
+    Run, RunError, RunErrorKind, RunEvent, RunResult, RunStream, ToolLoop, ToolLoopEnd, ToolSource,
+    tool_loop,
 };
 pub use schema::{InputSchema, Object, Schema, SchemaError};
 pub use toolset::{Binding, DuplicateTool, ToolFunction, ToolMetadata, Toolset};
 
+/// Tools that may change or hide while runs use them, and the tool by which a model finds hidden ones.
+pub use heeler_engine::{ToolRegistry, ToolSearch};
 /// Records what a model is asked and what it answers, and plays it again.
 pub use heeler_providers::cassette::{Cassette, CassetteError};
 /// Knows what is secret, for [`Cassette::secrets`] and [`layers::redaction`].

@@ -9,7 +9,7 @@ use heeler_core::{
 };
 pub use heeler_engine::DuplicateTool;
 
-use crate::Layer;
+use crate::{InputSchema, Layer};
 
 /// What a call runs.
 pub type ToolFunction =
@@ -36,6 +36,8 @@ pub struct Binding {
     pub function: ToolFunction,
     /// What is true of every call.
     pub metadata: ToolMetadata,
+    /// What a successful call gives, where it declares that.
+    output: Option<RawJson>,
     /// Says what one call touches; what a function without it touches is unknown to the engine.
     tool: Option<Arc<dyn Tool>>,
 }
@@ -72,7 +74,7 @@ impl Binding {
     /// A tool of a definition and a function.
     #[must_use]
     pub fn new(definition: ToolDefinition, function: ToolFunction) -> Self {
-        Self { definition, function, metadata: ToolMetadata::default(), tool: None }
+        Self { definition, function, metadata: ToolMetadata::default(), output: None, tool: None }
     }
 
     /// With what is true of every call.
@@ -88,6 +90,29 @@ impl Binding {
     #[must_use]
     pub fn declared_as(mut self, declaration: ProviderItem) -> Self {
         self.definition.raw = Some(declaration);
+        self
+    }
+
+    /// With a schema of what a successful call gives, as JSON: it is held to that, and kept as JSON
+    /// beside the text. [`Json`](crate::Json) gives it.
+    ///
+    /// ```
+    /// use heeler_toolkit::{Json, Object, Run, Schema, Toolset, raw_tool};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), heeler_toolkit::DuplicateTool> {
+    /// let size = raw_tool("size", "Tells the size", Object::new(), |_, _| async {
+    ///     Json(serde_json::json!({ "columns": 80 }))
+    /// })
+    /// .with_output_schema(Object::new().required("columns", Schema::integer("How many")));
+    /// let output = Toolset::new([size])?.execute("size", "{}", Run::default()).await;
+    /// assert_eq!(output.structured.map(|json| json.value()["columns"].clone()), Some(80.into()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_output_schema(mut self, schema: impl Into<InputSchema>) -> Self {
+        self.output = Some(schema.into().into_json());
         self
     }
 
@@ -131,7 +156,8 @@ impl From<Arc<dyn Tool>> for Binding {
             Arc::new(move |context, input| Arc::clone(&called).call(context, input));
         let timeout = (timeout_millis != 0).then(|| Duration::from_millis(timeout_millis));
         let metadata = ToolMetadata { read_only, terminal, timeout, ..ToolMetadata::default() };
-        Self { definition: tool.definition(), function, metadata, tool: Some(tool) }
+        let (definition, output) = (tool.definition(), tool.output_schema());
+        Self { definition, function, metadata, output, tool: Some(tool) }
     }
 }
 
@@ -283,6 +309,26 @@ impl Toolset {
         self.iter().map(|binding| binding.definition.name.as_str())
     }
 
+    /// What OpenAI's Chat Completions are sent of each tool, in order: its function object as JSON.
+    #[must_use]
+    pub fn openai_definitions(&self) -> Vec<String> {
+        self.iter().map(|tool| heeler_providers::chat::definition(&tool.definition)).collect()
+    }
+
+    /// What Anthropic is sent of each tool, in order, as JSON.
+    #[must_use]
+    pub fn anthropic_definitions(&self) -> Vec<String> {
+        self.iter().map(|tool| heeler_providers::anthropic::definition(&tool.definition)).collect()
+    }
+
+    /// A line for people of each tool, in order: `name - description`.
+    #[must_use]
+    pub fn summaries(&self) -> Vec<String> {
+        let line =
+            |tool: &Binding| format!("{} - {}", tool.definition.name, tool.definition.description);
+        self.iter().map(line).collect()
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -329,6 +375,10 @@ impl Tool for BoundTool {
         let ToolMetadata { read_only, terminal, timeout, .. } = self.0.metadata;
         let millis = |timeout: Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         Metadata { read_only, terminal, timeout_millis: timeout.map_or(0, millis) }
+    }
+
+    fn output_schema(&self) -> Option<RawJson> {
+        self.0.output.clone()
     }
 
     fn facts(&self, input: &RawJson, workspace: &str) -> Facts {

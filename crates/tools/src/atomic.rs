@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 
 use heeler_core::{ToolContext, ToolError};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 
 use crate::blocking::keep_going;
 use crate::place::Place;
@@ -23,20 +23,72 @@ pub(crate) fn replace(
 ) -> Result<(), ToolError> {
     let failed = |error: io::Error| ToolError::for_model(format!("cannot write {path}: {error}"));
     place.make_folder().map_err(failed)?;
-    let folder = place.folder().map_err(failed)?;
-    let mut temporary = Temporary::new_in(folder).map_err(failed)?;
-    let file = temporary.file();
-    file.write_all(bytes).map_err(failed)?;
-    if let Some(before) = before {
-        keep_owner_and_mode(file, before).map_err(failed)?;
-    }
-    file.sync_all().map_err(failed)?;
+    let prepared = Prepared::new(place, before, bytes).map_err(failed)?;
     keep_going(context)?;
-    persist(temporary, place, before).map_err(failed)?;
-    // The rename is done; a folder that cannot be synced only weakens it against power loss.
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let _ = rustix::fs::openat(folder, ".", flags, Mode::empty()).and_then(rustix::fs::fsync);
+    prepared.persist(before).map_err(failed)?;
+    sync_folder(place);
     Ok(())
+}
+
+/// A new content on the disk that has yet to get its place.
+pub(crate) struct Prepared<'a> {
+    temporary: Temporary<'a>,
+    place: &'a Place,
+}
+
+impl<'a> Prepared<'a> {
+    /// Writes `bytes` beside their place, whose folder is there, with the mode and owner of `like`.
+    pub(crate) fn new(place: &'a Place, like: Option<&Metadata>, bytes: &[u8]) -> io::Result<Self> {
+        let mut temporary = Temporary::new_in(place.folder()?)?;
+        let file = temporary.file();
+        file.write_all(bytes)?;
+        if let Some(like) = like {
+            keep_owner_and_mode(file, like)?;
+        }
+        file.sync_all()?;
+        Ok(Self { temporary, place })
+    }
+
+    /// Gives the content its place, if that is as it was before.
+    pub(crate) fn persist(self, before: Option<&Metadata>) -> io::Result<()> {
+        match before {
+            None => self.temporary.persist_new(self.place.name()).map_err(|error| {
+                if error.kind() == io::ErrorKind::AlreadyExists { changed() } else { error }
+            }),
+            Some(_) => {
+                check_unchanged(self.place, before)?;
+                self.temporary.persist(self.place.name())
+            }
+        }
+    }
+}
+
+/// Removes a file, if it is as it was before.
+pub(crate) fn remove(place: &Place, before: Option<&Metadata>) -> io::Result<()> {
+    check_unchanged(place, before)?;
+    Ok(rustix::fs::unlinkat(place.folder()?, place.name(), AtFlags::empty())?)
+}
+
+/// An error when another file is there than before, or one where none was.
+pub(crate) fn check_unchanged(place: &Place, before: Option<&Metadata>) -> io::Result<()> {
+    let now = match place.open() {
+        Ok(file) => Some(file.metadata()?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let marks = |m: &Metadata| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec());
+    if now.as_ref().map(marks) == before.map(marks) { Ok(()) } else { Err(changed()) }
+}
+
+fn changed() -> io::Error {
+    io::Error::other("it was changed by somebody else just now; Read it again")
+}
+
+/// What was renamed is done; a folder that cannot be synced only weakens it against power loss.
+pub(crate) fn sync_folder(place: &Place) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = place.folder().map(|folder| rustix::fs::openat(folder, ".", flags, Mode::empty()));
+    let _ = opened.map(|opened| opened.and_then(rustix::fs::fsync));
 }
 
 fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
@@ -48,24 +100,6 @@ fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
     }
     // After the owner: changing that clears mode bits.
     file.set_permissions(before.permissions())
-}
-
-fn persist(temporary: Temporary<'_>, place: &Place, before: Option<&Metadata>) -> io::Result<()> {
-    let changed = || io::Error::other("it was changed by somebody else just now; Read it again");
-    match before {
-        None => temporary.persist_new(place.name()).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => changed(),
-            _ => error,
-        }),
-        Some(before) => {
-            let now = place.open()?.metadata()?;
-            let marks = |m: &Metadata| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec());
-            if marks(&now) != marks(before) {
-                return Err(changed());
-            }
-            temporary.persist(place.name())
-        }
-    }
 }
 
 #[cfg(test)]

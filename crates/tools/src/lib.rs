@@ -8,17 +8,24 @@
 //! Invariant: no tool decides whether it may run. Its facts say what a call would touch; the
 //! verdict is somebody else's.
 
+mod apply_patch;
 mod bash;
 mod edit;
+mod exec;
 mod glob;
 mod grep;
 mod list;
+mod message;
+mod multi_edit;
 mod read;
+mod trained;
+mod web;
 mod write;
 
 mod atomic;
 mod blocking;
 mod guard;
+mod hunk;
 mod place;
 mod temporary;
 mod text;
@@ -31,18 +38,28 @@ use std::sync::Arc;
 
 use heeler_core::Tool;
 
+pub use apply_patch::{ApplyPatch, ApplyPatchInput, PATCH_BYTES_MAX, PATCH_FILES_MAX};
 pub use bash::{
     BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, BASH_TIMEOUT_MILLIS_DEFAULT,
     BASH_TIMEOUT_MILLIS_MAX, Bash, BashInput, PrivateTemp, allowed_environment,
 };
 pub use edit::{EDIT_MATCHES_MAX, Edit, EditInput};
+pub use exec::{
+    EXEC_DATA_BYTES_MAX, EXEC_IDLE_MILLIS_MAX, EXEC_LIFE_MILLIS_MAX, EXEC_OUTPUT_BYTES_MAX,
+    EXEC_SESSIONS_MAX, EXEC_VARIABLES_MAX, Exec, ExecAction, ExecAnswer, ExecInput,
+    ExecSessionInfo, ExecStatus,
+};
 pub use glob::{GLOB_RESULTS_MAX, Glob, GlobInput};
 pub use grep::{GREP_LINE_CHARS_MAX, GREP_LINES_DEFAULT, Grep, GrepInput, OutputMode};
 pub use list::{LIST_ENTRIES_MAX, List, ListInput};
+pub use message::{MESSAGE_CHARS_MAX, MESSAGE_MEDIA_MAX, SendMessage, SendMessageInput};
+pub use multi_edit::{MULTI_EDITS_MAX, MultiEdit, MultiEditInput, OneEditInput};
 pub use read::{
     READ_IMAGE_BYTES_MAX, READ_LINE_CHARS_MAX, READ_LINES_DEFAULT, READ_OUTPUT_BYTES_MAX,
     READ_SCAN_BYTES_MAX, Read, ReadInput,
 };
+pub use trained::{TextEditor, TextEditorCommand, TextEditorInput, TrainedBash, TrainedBashInput};
+pub use web::{Allowed, WebFetch, WebFetchInput};
 pub use write::{Write, WriteInput};
 
 /// The file tools: Read, Write, Edit, Glob, Grep, LS; always in the same order, which is part of the
@@ -57,6 +74,13 @@ pub fn standard() -> Vec<Arc<dyn Tool>> {
         Arc::new(Grep::default()),
         Arc::new(List::default()),
     ]
+}
+
+/// What a model is not told of until it searches for it: rarely needed, and each definition is paid
+/// with every first request.
+#[must_use]
+pub fn further() -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(MultiEdit::default()), Arc::new(ApplyPatch::default())]
 }
 
 #[cfg(test)]

@@ -90,6 +90,7 @@ impl Folder {
             session: "test".parse::<SessionId>().unwrap(),
             agent: AgentPath::default(),
             call: CallId { turn: 1, round: 1, index: 0 },
+            round: 1,
             origin: InputOrigin::default(),
             cancel: CancellationToken::new(),
             workspace: self.path(self.workspace),
@@ -98,14 +99,17 @@ impl Folder {
             progress: Progress::nowhere(),
             images: ImageSink::default(),
             state: self.state.lock().unwrap().clone(),
+            background: heeler_core::Background::nowhere(),
             clock: Arc::new(Standing),
         }
     }
 
-    /// Runs one call of a standard tool and keeps its changes of state.
+    /// Runs one call of a standard or optional tool and keeps its changes of state.
     pub(crate) fn play(&self, name: &str, input: &str) -> String {
         let tool = crate::standard()
             .into_iter()
+            .chain(crate::further())
+            .chain([Arc::new(crate::TextEditor::default()) as _])
             .find(|tool| tool.definition().name == name)
             .expect("a standard tool");
         self.say(self.run(tool, input))

@@ -84,6 +84,7 @@ impl Room {
             session: "test".parse().unwrap(),
             agent: AgentPath::default(),
             call: CallId { turn: 1, round: 1, index: 0 },
+            round: 1,
             origin: InputOrigin::default(),
             cancel: self.cancel.clone(),
             workspace: self.folder.path().to_owned(),
@@ -92,6 +93,7 @@ impl Room {
             progress: Progress::new(move |line| drop(sender.send(line))),
             images: ImageSink::default(),
             state: StateView::default(),
+            background: heeler_core::Background::nowhere(),
             clock: Arc::new(clock),
         };
         let input = json!({"command": command, "timeout": 5_000, "description": "a test"});

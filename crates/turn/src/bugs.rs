@@ -101,6 +101,8 @@ crate::seeded_bugs! {
     EndlessRepeats = "endless-repeats",
     /// Processes that died in a model call are not counted.
     UncountedDeath = "uncounted-death",
+    /// An answer that its provider keeps is forgotten with the process, and asked for again.
+    PaidTwice = "paid-twice",
     /// A call with side effects starts before its record is synced.
     UnsyncedSideEffect = "unsynced-side-effect",
     /// A call writes what an earlier one still reads.

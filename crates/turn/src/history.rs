@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::bugs::{Bug, is_on};
 use crate::checkpoint;
 use crate::estimate::{self, TokenEstimate};
+use crate::items;
 use crate::words;
 
 /// A conversation. Cloning it is a snapshot that later changes do not disturb.
@@ -238,6 +239,20 @@ impl History {
             self.push_whole(message);
         }
         self.unanswered = unanswered;
+    }
+
+    /// Replaces images and documents by notes from this message on, and says how many.
+    pub(crate) fn leave_items_out(&mut self, from: usize) -> u32 {
+        let mut items = 0;
+        let left = self.messages.iter().enumerate().map(|(at, message)| match at < from {
+            true => Arc::clone(message),
+            false => items::left_out_of(message, &mut items),
+        });
+        let left: Vec<Arc<Message>> = left.collect();
+        if items > 0 {
+            self.replace_all(left);
+        }
+        items
     }
 
     /// The first `cut` messages in request form, followed by a user's text.

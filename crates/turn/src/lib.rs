@@ -17,6 +17,7 @@ pub mod compact;
 pub mod estimate;
 pub mod fit;
 pub mod history;
+mod items;
 pub mod limits;
 pub mod pending;
 pub mod replay;

@@ -81,7 +81,7 @@ mod tests {
         for kind in [RateLimit, Overloaded, Network, Server, Format] {
             assert!(wait(1, kind, None, 0).is_some(), "{kind:?}");
         }
-        for kind in [Auth, Billing, ContextOverflow, UnknownModel, InvalidRequest] {
+        for kind in [Auth, Billing, ContextOverflow, UnknownModel, RefusedItem, InvalidRequest] {
             assert_eq!(wait(1, kind, Some(1), 0), None, "{kind:?}");
         }
     }

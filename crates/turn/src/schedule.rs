@@ -22,7 +22,8 @@ pub enum Slot<'a> {
 /// The positions of ready calls that may start now, in call order.
 ///
 /// A call waits for every earlier unfinished call that shares a resource with it, is exclusive, or
-/// is not planned yet. A call that waits for a permission holds up nothing else.
+/// is not planned yet, and for every later one that runs already and shares one. A call that waits
+/// for a permission holds up nothing else.
 #[must_use]
 pub fn startable(slots: &[Slot<'_>], at_once_max: usize) -> Vec<usize> {
     let mut running = slots.iter().filter(|slot| matches!(slot, Slot::Running(_))).count();
@@ -31,7 +32,8 @@ pub fn startable(slots: &[Slot<'_>], at_once_max: usize) -> Vec<usize> {
     let mut start = Vec::new();
     for (at, slot) in slots.iter().enumerate() {
         let Slot::Ready(facts) = slot else { continue };
-        let held_up = slots.iter().take(at).any(|earlier| holds_up(earlier, facts));
+        let held_up = slots.iter().take(at).any(|earlier| holds_up(earlier, facts))
+            || slots.iter().skip(at + 1).any(|later| runs_in_the_way(later, facts));
         let alone = !facts.exclusive || running == 0;
         if held_up || exclusive_runs || !alone || running >= at_once_max {
             continue;
@@ -50,6 +52,11 @@ fn holds_up(earlier: &Slot<'_>, later: &Facts) -> bool {
             facts.exclusive || later.exclusive || collide(&facts.resources, &later.resources)
         }
     }
+}
+
+/// Whether a call that began earlier, though it stands later, is in the way of this one.
+fn runs_in_the_way(later: &Slot<'_>, facts: &Facts) -> bool {
+    matches!(later, Slot::Running(running) if collide(&running.resources, &facts.resources))
 }
 
 /// Whether two calls touch one resource and at least one of them changes it.
@@ -108,6 +115,10 @@ mod tests {
         check("=-a =-a", 32, &[0, 1]);
         check("=-a =+a =-a", 32, &[0]);
         check(".+a >+a =+a", 32, &[]);
+        // One that waited may have been edited into the way of a later one that runs.
+        check("=+a >+a", 32, &[]);
+        check("=-a >+a =+b", 32, &[2]);
+        check("=-a >-a", 32, &[0]);
     }
 
     #[test]

@@ -9,7 +9,6 @@
 //! A seed draws the same choices again; when exactly they meet the processes is up to the machine.
 
 mod check;
-mod dice;
 mod disk;
 mod journal;
 mod running;
@@ -140,9 +139,9 @@ fn blow(wish: &Wish, harbor: &Harbor<'_>) -> (Totals, Vec<Broken>) {
 
 #[cfg(test)]
 mod tests {
-    use super::dice::Dice;
     use super::strike::Strike;
     use super::workload::Workload;
+    use crate::dice::Dice;
 
     #[test]
     fn a_seed_draws_the_same_choices_and_another_one_others() {

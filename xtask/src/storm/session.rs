@@ -9,13 +9,13 @@ use heeler_testkit::MockServer;
 use rustix::process::Signal;
 
 use super::check;
-use super::dice::Dice;
 use super::journal::{Found, Place};
 use super::running::{End, Ended, Running};
 use super::strike::{AfterStop, Growth, Means, Strike};
 use super::totals::Totals;
 use super::workload::{BOARD, FINAL, Workload};
 use super::world::{Commands, World};
+use crate::dice::Dice;
 
 /// A session that needs more processes than this comes to no end.
 const PROCESSES_MAX: usize = 200;

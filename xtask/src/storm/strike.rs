@@ -1,7 +1,7 @@
 //! When a process is struck, and how.
 
-use super::dice::Dice;
 use super::running::Running;
+use crate::dice::Dice;
 
 /// One strike.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use heeler_script::{After, BlockSpec, ErrorSpec, ReplySpec, Script};
 use heeler_testkit::Chunking;
 use serde_json::json;
 
-use super::dice::Dice;
+use crate::dice::Dice;
 
 /// The file that commands append to.
 pub(super) const EFFECTS: &str = "effects.txt";

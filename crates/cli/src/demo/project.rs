@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use similar::TextDiff;
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 
 /// The file with the mistake.
 pub(super) const SOURCE: &str = "src/lib.rs";
@@ -70,7 +70,13 @@ pub(super) fn source(folder: &Path) -> Result<String> {
 
 /// What changed, as a unified diff.
 pub(super) fn diff(before: &str, after: &str) -> String {
-    let diff = TextDiff::from_lines(before, after);
-    let text = diff.unified_diff().context_radius(2).header(SOURCE, SOURCE).to_string();
+    let input = InternedInput::new(before, after);
+    let mut diff = Diff::compute(Algorithm::Myers, &input);
+    diff.postprocess_lines(&input);
+    let mut few_lines = UnifiedDiffConfig::default();
+    few_lines.context_len(2);
+    let printer = BasicLineDiffPrinter(&input.interner);
+    let hunks = diff.unified_diff(&printer, few_lines, &input);
+    let text = format!("--- {SOURCE}\n+++ {SOURCE}\n{hunks}");
     text.lines().map(|line| format!("    {line}\n")).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use heeler_core::{Event, HookEnd, Role};
+use heeler_core::{Event, HookEnd, MediaReference, Role};
 use heeler_engine::{Seen, Session};
 
 use super::Printer;
@@ -57,6 +57,15 @@ impl Printer for TextPrinter {
     }
 }
 
+/// What a tool has for the user: its text, then what it made, one a line.
+fn for_user(text: &str, media: &[MediaReference]) -> String {
+    let mut lines: Vec<String> = media.iter().map(|media| format!("  + {media}")).collect();
+    if !text.is_empty() {
+        lines.insert(0, text.to_owned());
+    }
+    lines.join("\n")
+}
+
 /// One line of progress, for what a person wants to see of an event.
 pub(crate) fn progress(event: &Event) -> Option<String> {
     match event {
@@ -70,7 +79,7 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
             let has_calls = message.tool_uses().next().is_some();
             (has_calls && !text.trim().is_empty()).then(|| text.trim().to_owned())
         }
-        Event::ToolText { text, .. } => Some(text.clone()),
+        Event::ToolText { text, media, .. } => Some(for_user(text, media)),
         Event::Retry { message, wait_millis: Some(wait), .. } => {
             Some(format!("  ~ {message}; again in {:.1} s", *wait as f64 / 1000.0))
         }

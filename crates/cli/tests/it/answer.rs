@@ -42,7 +42,7 @@ fn the_answer_alone_is_on_stdout_and_progress_on_stderr() {
             I will look.
               > LS: .
               > Read: absent.txt
-              ! Read: absent.txt does not exist; did you mean notes.txt?
+              ! Read: absent.txt does not exist; use Glob or LS to find it
             heeler: 260 tokens in (60 cached), 14 out, $0.0000
         "#]],
     );
@@ -69,7 +69,7 @@ fn over_http_it_is_the_same_and_the_key_is_sent() {
             I will look.
               > LS: .
               > Read: absent.txt
-              ! Read: absent.txt does not exist; did you mean notes.txt?
+              ! Read: absent.txt does not exist; use Glob or LS to find it
             heeler: 260 tokens in (60 cached), 14 out, $0.0005
         "#]],
     );

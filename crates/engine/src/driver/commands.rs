@@ -1,9 +1,9 @@
 //! What handles ask of the session's task.
 
 use heeler_core::{
-    Block, CompactionCause, CompactionStarted, Decision, Durability, EffectId, Event, Input,
-    InputOrigin, InterruptCause, PermissionDecided, PermissionId, Record, Role, Settings,
-    SteeringId, StoreError, TurnOutcome,
+    Block, CallId, CompactionCause, CompactionStarted, Decision, Durability, EffectId, Event,
+    Input, InterruptCause, PermissionDecided, PermissionId, Record, Role, Settings, SteeringId,
+    StoreError, TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::state::Phase;
@@ -32,6 +32,14 @@ pub(crate) enum Command {
     TakeBack {
         id: SteeringId,
         done: oneshot::Sender<bool>,
+    },
+    CancelBackground {
+        call: CallId,
+        done: oneshot::Sender<bool>,
+    },
+    AwaitBackground {
+        call: CallId,
+        done: oneshot::Sender<()>,
     },
     Decide {
         id: PermissionId,
@@ -81,13 +89,21 @@ impl Driver {
                 self.steer(Steer { id, input, done }).await?;
             }
             Command::TakeBack { id, done } => {
-                let waits = self.state.steering.iter().any(|queued| queued.id == id);
+                let waits = self
+                    .state
+                    .steering
+                    .iter()
+                    .any(|queued| queued.id == id && !queued.is_background);
                 if waits {
                     let record = Record::SteeringTakenBack { id: id.clone() };
                     self.write(vec![record], Durability::Written).await?;
                 }
                 let _ = done.send(self.prompts.take_back(&id) || waits);
             }
+            Command::CancelBackground { call, done } => {
+                let _ = done.send(self.cancel_background(call).await?);
+            }
+            Command::AwaitBackground { call, done } => self.await_background(call, done),
             Command::Decide { id, decision, by, done } => {
                 let answer = self.decide(id, decision, by).await?;
                 let _ = done.send(answer);
@@ -140,7 +156,7 @@ impl Driver {
         match (input, running) {
             // What was said before the session waits for an answer; no more words are needed.
             (None, None) if self.is_given_unanswered() => {
-                let input = Input { blocks: Vec::new(), origin: InputOrigin::default() };
+                let input = Input { blocks: Vec::new(), origin: self.parts.origin.clone() };
                 self.queue.push_back(QueuedTurn { input, done });
             }
             (None, None) => {
@@ -176,11 +192,11 @@ impl Driver {
         Ok(())
     }
 
-    /// A turn whose input hooks are still hearing is none yet: it leaves no trace.
+    /// A turn whose input is still heard is none yet: it leaves no trace.
     fn cancel_heard_turn(&mut self) {
         if let Some(turn) = self.prompts.give_up() {
             self.is_settled = false;
-            let text = "cancelled before hooks had heard the input, so nothing of it was kept";
+            let text = "cancelled before the input was taken in, so nothing of it was kept";
             self.show(Event::Notice { text: text.into() });
             let _ = turn.done.send(TurnOutcome::Cancelled);
         }

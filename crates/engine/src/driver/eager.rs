@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Access, Block, CallId, CallPlan, CancellationToken, EffectId, Facts, Progress, RawJson, Reply,
-    ToolUse,
+    Access, Background, Block, CallId, CallPlan, CancellationToken, EffectId, Facts, Progress,
+    RawJson, Reply, ToolUse,
 };
 use heeler_turn::state::CallStatus;
 use tokio::sync::oneshot;
@@ -97,7 +97,9 @@ impl Driver {
         let cancel = CancellationToken::new();
         // What only looks starts nothing, so the box is no loss.
         let run = Run { name: said.name.clone(), input: input.clone(), confined: true };
-        let execution = self.execution(id, run, cancel.clone(), progress);
+        let mut execution = self.execution(id, run, cancel.clone(), progress);
+        // Maybe nobody wants it, and then nothing of it may go on.
+        execution.context.background = Background::nowhere();
         let (wanted, is_wanted) = oneshot::channel();
         let is_wanted = async move {
             // Nobody wants it: it is about to be aborted.

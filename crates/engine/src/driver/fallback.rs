@@ -151,6 +151,7 @@ fn falls_back(kind: ProviderErrorKind) -> bool {
         | ProviderErrorKind::Format => true,
         ProviderErrorKind::Auth
         | ProviderErrorKind::InvalidRequest
-        | ProviderErrorKind::ContextOverflow => false,
+        | ProviderErrorKind::ContextOverflow
+        | ProviderErrorKind::RefusedItem => false,
     }
 }

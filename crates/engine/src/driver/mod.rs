@@ -5,6 +5,7 @@
 //! effects and commands goes the same way.
 
 mod ask;
+mod background;
 mod checkpoint;
 mod commands;
 mod eager;
@@ -12,6 +13,7 @@ mod fallback;
 mod held;
 mod hooks;
 mod open;
+mod outbound;
 mod perform;
 mod prompts;
 mod question;
@@ -33,11 +35,14 @@ use heeler_turn::state::Announcer;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 
+pub use background::BACKGROUND_MAX;
+use background::Desk;
 use checkpoint::Checkpoints;
 pub(crate) use commands::Command;
 use eager::EagerCalls;
 pub use fallback::Fallback;
 use fallback::Fallbacks;
+use outbound::Messenger;
 use perform::Spawned;
 use prompts::Prompts;
 pub(crate) use question::Question;
@@ -45,6 +50,7 @@ use running::Running;
 use stream::ModelStream;
 
 use crate::bugs::{Bug, is_on};
+use crate::images::ImageDoor;
 use crate::log::EventLog;
 use crate::{Parts, Toolset};
 
@@ -67,10 +73,12 @@ pub(crate) struct Driver {
     waiting: Vec<Waiting>,
     /// Turns that wait for the end of the running one, in order.
     queue: VecDeque<QueuedTurn>,
-    /// Inputs that hooks hear.
+    /// Inputs that hooks hear, or whose images are looked at.
     prompts: Prompts,
     /// The tools the running calls were offered and judged as; new ones come with a request.
     tools: Toolset,
+    /// What the images of inputs and results pass.
+    images: ImageDoor,
     /// When watchers were last told something.
     seen_at: Timestamp,
     /// Sounds once nothing may have been seen for a heartbeat; kept, since what is seen is much more
@@ -85,6 +93,10 @@ pub(crate) struct Driver {
     /// What opening found; told once the session goes on, when whoever opened it watches.
     notice: Option<String>,
     checkpoints: Checkpoints,
+    /// Takes messages to the user.
+    messenger: Option<Messenger>,
+    /// Work that goes on after its calls.
+    desk: Desk,
     /// Which models failed lately.
     fallbacks: Fallbacks,
     /// Everything pending was started; a delta changes nothing about that.
@@ -111,6 +123,7 @@ enum Woken {
     Command(Option<Box<Command>>),
     Task(Joined),
     Heard(prompts::Answer),
+    Background(background::Ended),
     Stream(stream::Step),
     TurnDropped,
     Alarm,
@@ -136,6 +149,9 @@ impl Driver {
         // A call on its last step must not overlap with whoever owns the session next.
         self.tasks.shutdown().await;
         self.checkpoints.finish().await;
+        if let Some(messenger) = self.messenger.take() {
+            messenger.finish(&self.parts.clock).await;
+        }
         let (log, closing) = (self.log(), self.closing.take());
         // Gives the lease back, before anybody is told of the end.
         drop(self);
@@ -165,6 +181,10 @@ impl Driver {
                 }
                 Woken::Heard(answer) => {
                     self.take_heard(answer).await?;
+                    true
+                }
+                Woken::Background(ended) => {
+                    self.take_background(ended).await?;
                     true
                 }
                 Woken::TurnDropped => {
@@ -200,6 +220,7 @@ impl Driver {
             Some(joined) = self.tasks.join_next_with_id() => Woken::Task(joined),
             Some(()) = alarm => Woken::Alarm,
             Some(answer) = prompts::next(&mut self.prompts) => Woken::Heard(answer),
+            Some(ended) = self.desk.next() => Woken::Background(ended),
             Some(step) = stream::next(&mut self.stream) => Woken::Stream(step),
         }
     }
@@ -212,6 +233,7 @@ impl Driver {
             self.show(Event::Notice { text });
         }
         while self.is_active && !self.is_settled {
+            self.take_all_background().await?;
             self.hear_next().await?;
             self.begin_queued_turn().await?;
             self.begin_wanted_compaction().await?;
@@ -241,6 +263,7 @@ impl Driver {
     /// Stops what runs, for good. What an earlier process left and nobody resumed stays as it is;
     /// what waits for the end of the turn is left to the next process.
     async fn stop(&mut self) -> Result<(), StoreError> {
+        self.take_all_background().await?;
         if self.is_active {
             self.interrupt(InterruptCause::Cancelled).await?;
             let mut ending = self.state.pending();
@@ -250,6 +273,7 @@ impl Driver {
             self.start(ending).await?;
         }
         self.is_active = false;
+        self.desk.close();
         self.queue.extend(self.prompts.give_up());
         self.abort_what_is_gone(&[]);
         Ok(())
@@ -290,8 +314,11 @@ impl Driver {
         let mut ended = Vec::new();
         for entry in &*entries {
             let mut out = Announcer::collecting();
+            let with = self.correspondence();
             self.state.apply_announcing(entry, &mut out);
-            for event in out.into_events() {
+            let events = out.into_events();
+            self.correspond(with, &events);
+            for event in events {
                 if let Event::TurnFinished { turn, outcome, .. } = &event {
                     ended.push((*turn, outcome.clone()));
                 }

@@ -13,10 +13,12 @@ use tokio::task::JoinSet;
 use super::checkpoint::Checkpoints;
 use super::eager::EagerCalls;
 use super::fallback::Fallbacks;
+use super::outbound::Messenger;
 use super::prompts::Prompts;
 use super::running::Running;
 use super::{Command, Driver};
 use crate::Parts;
+use crate::images::ImageDoor;
 use crate::log::EventLog;
 
 impl Driver {
@@ -49,6 +51,7 @@ impl Driver {
             waiting: Vec::new(),
             queue: std::collections::VecDeque::new(),
             prompts: Prompts::default(),
+            images: ImageDoor::default(),
             tools: parts.tools.clone(),
             seen_at: parts.clock.now(),
             alarm: None,
@@ -57,10 +60,14 @@ impl Driver {
             is_active: false,
             notice: (!journal.damage.is_empty()).then(|| damage_notice(&journal)),
             checkpoints,
+            messenger: None,
+            desk: super::background::Desk::new(),
             fallbacks: Fallbacks::default(),
             is_settled: false,
             parts,
         });
+        driver.messenger =
+            driver.parts.outbound.clone().map(|outbound| Messenger::new(outbound, driver.log()));
         let settings = std::mem::take(&mut driver.parts.settings);
         driver.parts.settings = driver.state.settings_to_go_on_with(settings);
         let build = driver.parts.build.clone();

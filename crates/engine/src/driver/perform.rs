@@ -53,7 +53,11 @@ impl Driver {
         };
         let calls_model = |effect: &Effect| matches!(effect.kind, EffectKind::CallModel { .. });
         if let Some(source) = self.parts.tool_source.as_ref().filter(|_| effects.iter().any(asks)) {
-            self.parts.tools = source();
+            self.parts.tools = source.toolset_at(&crate::ToolMoment {
+                session: self.lease.id.clone(),
+                state: self.state.values(),
+                round: self.state.round(),
+            });
         }
         if effects.iter().any(calls_model)
             && self.state.resumes().is_none()
@@ -187,6 +191,7 @@ impl Driver {
             session: self.lease.id.clone(),
             agent: AgentPath::default(),
             call,
+            round: self.state.round(),
             origin: origin.unwrap_or_default(),
             cancel,
             workspace: self.workspace.clone().into(),
@@ -195,17 +200,19 @@ impl Driver {
             progress: pipeline::redacting(progress, &self.parts.secrets),
             images: ImageSink::default(),
             state: self.state.values(),
+            background: self.desk.offer(call),
             clock: Arc::clone(&self.parts.clock),
         };
         let hooks = self.asker().filter(|_| self.is_hooked(&name));
         Box::new(Execution {
-            tool: self.tools.get(&name).cloned(),
+            tools: self.tools.clone(),
             name,
             context,
             input,
             chars_max: self.parts.result_chars_max,
             timeout_millis: self.parts.call_timeout_millis,
             spill: self.parts.spill.clone(),
+            images: self.images.clone(),
             hooks,
             secrets: Arc::clone(&self.parts.secrets),
         })
@@ -256,7 +263,10 @@ pub(super) async fn finish_call(
     execution: Box<Execution>,
     wanted: impl Future<Output = ()>,
 ) -> Outcome {
-    let Executed { output, millis, heard } = pipeline::execute(execution, wanted).await;
+    let background = execution.context.background.clone();
+    let Executed { mut output, millis, heard } = pipeline::execute(execution, wanted).await;
+    // Nothing is pending of which nobody can tell the end.
+    output.is_background &= background.is_taken();
     let record = Record::CallFinished { call, output: Box::new(output), millis };
     Outcome { effect: EffectId::Run(call), records: heard.into_iter().chain([record]).collect() }
 }

@@ -1,18 +1,21 @@
-//! Inputs on their way: where hooks want to hear them, they do, before anything of them is written.
+//! Inputs on their way: where hooks want to hear them, they do, before anything of them is written,
+//! and images are made ones that providers take.
 //!
 //! Who is told a secret by mistake can so keep it out of journal and conversation. One input is
-//! heard at a time, so they stay in order. Without such hooks an input goes its way at once.
+//! heard at a time, so they stay in order. Without such hooks and images an input goes its way at
+//! once.
 
 use std::collections::VecDeque;
 
 use heeler_core::{
-    Block, BoxFuture, Durability, HookEvent, HookMoment, HookOutcome, HookVerdict, Input, Record,
-    SteeringId, SteeringQueued, StoreError,
+    Block, BoxFuture, Durability, Event, HookEvent, HookMoment, HookOutcome, HookVerdict, Input,
+    Record, SteeringId, SteeringQueued, StoreError,
 };
 use tokio::sync::oneshot;
 
 use super::{Driver, QueuedTurn, Waiting};
 use crate::hooks::{Asker, answered};
+use crate::images::{ImageDoor, has_images};
 
 /// What hooks are hearing, and what waits to be heard.
 #[derive(Default)]
@@ -47,6 +50,12 @@ pub(super) struct Heard {
     records: Vec<Record>,
     context: Vec<String>,
     is_blocked: bool,
+    /// Hooks of a session's beginning were asked, if there are any.
+    was_asked: bool,
+    /// The input's blocks once its images are ones that providers take.
+    admitted: Option<Vec<Block>>,
+    /// What became of images that are none.
+    notes: Vec<String>,
 }
 
 /// How a hearing ended; nothing when nobody wants the input any more.
@@ -102,9 +111,16 @@ impl Driver {
         HookMoment::SessionStart { resumed: self.state.turns > 0 }
     }
 
+    /// Who is to hear this input before it goes its way; `None` inside when only its images are
+    /// looked at.
+    fn hearers(&self, input: &Input) -> Option<Option<Asker>> {
+        let asker = self.asker().filter(|_| self.listens());
+        (asker.is_some() || has_images(&input.blocks)).then_some(asker)
+    }
+
     /// Says something to the running turn, or lets hooks hear it first.
     pub(super) async fn steer(&mut self, steer: Steer) -> Result<(), StoreError> {
-        if self.listens() || self.prompts.is_hearing() {
+        if self.prompts.is_hearing() || self.hearers(&steer.input).is_some() {
             self.prompts.steering.push_back(steer);
             return Ok(());
         }
@@ -115,9 +131,9 @@ impl Driver {
     pub(super) async fn hear_next(&mut self) -> Result<(), StoreError> {
         while !self.prompts.is_hearing() {
             let Some(steer) = self.prompts.steering.pop_front() else { break };
-            match self.asker().filter(|_| self.listens()) {
+            match self.hearers(&steer.input) {
                 Some(asker) => self.hear(asker, Said::Steer(steer)),
-                // The hooks went while it waited.
+                // The hooks went while it waited, or it waited for another to be heard.
                 None => self.queue_steering(steer, Heard::default()).await?,
             }
         }
@@ -126,7 +142,7 @@ impl Driver {
 
     /// Begins the turn, or lets hooks hear its input first.
     pub(super) async fn begin_turn(&mut self, turn: QueuedTurn) -> Result<(), StoreError> {
-        match self.asker().filter(|_| self.listens()) {
+        match self.hearers(&turn.input) {
             Some(asker) => {
                 self.hear(asker, Said::Turn(turn));
                 Ok(())
@@ -135,7 +151,7 @@ impl Driver {
         }
     }
 
-    fn hear(&mut self, asker: Asker, said: Said) {
+    fn hear(&mut self, asker: Option<Asker>, said: Said) {
         let input = match &said {
             Said::Turn(turn) => &turn.input,
             Said::Steer(steer) => &steer.input,
@@ -143,19 +159,14 @@ impl Driver {
         let texts: Vec<&str> = input.blocks.iter().filter_map(Block::as_text).collect();
         let prompt = HookMoment::UserPromptSubmit { prompt: texts.join("\n") };
         let beginning = (!self.prompts.has_begun).then(|| self.beginning());
+        let blocks = has_images(&input.blocks).then(|| input.blocks.clone());
+        let door = self.images.clone();
         let answer = Box::pin(async move {
             let mut heard = Heard::default();
-            if let Some(beginning) = beginning {
-                // There is nothing yet that it could keep from happening.
-                let HookOutcome { context, verdict, .. } = asker.ask(beginning).await;
-                let verdict = match verdict {
-                    broken @ HookVerdict::Broken { .. } => broken,
-                    _ => HookVerdict::Continue,
-                };
-                let outcome = HookOutcome { verdict, context, ..HookOutcome::default() };
-                heard.take(HookEvent::SessionStart, outcome);
+            if let Some(asker) = asker {
+                heard.ask(&asker, beginning, prompt).await;
             }
-            heard.take(HookEvent::UserPromptSubmit, asker.ask(prompt).await);
+            heard.admit(&door, blocks).await;
             heard
         });
         self.prompts.hearing = Some(Hearing { said, answer });
@@ -166,32 +177,82 @@ impl Driver {
         self.is_settled = false;
         let Some(Hearing { said, .. }) = self.prompts.hearing.take() else { return Ok(()) };
         let Some(heard) = answer else { return Ok(()) };
-        self.prompts.has_begun = true;
+        self.prompts.has_begun |= heard.was_asked;
         match said {
             Said::Turn(turn) => self.begin_heard_turn(turn, heard).await,
             Said::Steer(steer) => self.queue_steering(steer, heard).await,
         }
     }
 
-    async fn begin_heard_turn(&mut self, turn: QueuedTurn, heard: Heard) -> Result<(), StoreError> {
+    async fn begin_heard_turn(
+        &mut self,
+        turn: QueuedTurn,
+        mut heard: Heard,
+    ) -> Result<(), StoreError> {
         let QueuedTurn { input, done } = turn;
+        let input = self.addressed(input);
         self.prefer_model().await?;
         self.waiting.push(Waiting { turn: self.state.turns + 1, done });
+        let notes = std::mem::take(&mut heard.notes);
         let records = heard.and(input, |input| Record::Input(Box::new(input)));
-        self.write(records, Durability::Written).await
+        self.write(records, Durability::Written).await?;
+        self.tell_of_images(notes);
+        Ok(())
     }
 
-    async fn queue_steering(&mut self, steer: Steer, heard: Heard) -> Result<(), StoreError> {
+    async fn queue_steering(&mut self, steer: Steer, mut heard: Heard) -> Result<(), StoreError> {
         let Steer { id, input, done } = steer;
+        let input = self.addressed(input);
+        let notes = std::mem::take(&mut heard.notes);
         let records = heard
-            .and(input, |input| Record::SteeringQueued(Box::new(SteeringQueued { id, input })));
+            .and(input, |input| Record::SteeringQueued(Box::new(SteeringQueued::said(id, input))));
         self.write(records, Durability::Written).await?;
+        self.tell_of_images(notes);
         let _ = done.send(());
         Ok(())
+    }
+
+    fn tell_of_images(&mut self, notes: Vec<String>) {
+        for text in notes {
+            self.show(Event::Notice { text });
+        }
+    }
+}
+
+impl Driver {
+    /// An input that says where it comes from as far as anybody knows.
+    fn addressed(&self, mut input: Input) -> Input {
+        input.origin = input.origin.known();
+        if input.origin.is_unknown() {
+            input.origin = self.parts.origin.clone().known();
+        }
+        input
     }
 }
 
 impl Heard {
+    async fn ask(&mut self, asker: &Asker, beginning: Option<HookMoment>, prompt: HookMoment) {
+        self.was_asked = true;
+        if let Some(beginning) = beginning {
+            // There is nothing yet that it could keep from happening.
+            let HookOutcome { context, verdict, .. } = asker.ask(beginning).await;
+            let verdict = match verdict {
+                broken @ HookVerdict::Broken { .. } => broken,
+                _ => HookVerdict::Continue,
+            };
+            let outcome = HookOutcome { verdict, context, ..HookOutcome::default() };
+            self.take(HookEvent::SessionStart, outcome);
+        }
+        self.take(HookEvent::UserPromptSubmit, asker.ask(prompt).await);
+    }
+
+    /// Lets the images in, of what hooks let through.
+    async fn admit(&mut self, door: &ImageDoor, blocks: Option<Vec<Block>>) {
+        let Some(mut blocks) = blocks.filter(|_| !self.is_blocked) else { return };
+        self.notes = door.admit_input(&mut blocks).await;
+        self.admitted = Some(blocks);
+    }
+
     fn take(&mut self, event: HookEvent, outcome: HookOutcome) {
         let answered = answered(event, &outcome);
         self.records.extend(answered.map(|answered| Record::HookAnswered(Box::new(answered))));
@@ -202,8 +263,9 @@ impl Heard {
 
     /// What is written: what hooks said, and, unless they block it, the input with their words.
     fn and(self, mut input: Input, record: impl FnOnce(Input) -> Record) -> Vec<Record> {
-        let Self { mut records, context, is_blocked } = self;
+        let Self { mut records, context, is_blocked, admitted, .. } = self;
         if !is_blocked {
+            input.blocks = admitted.unwrap_or(input.blocks);
             input.blocks.extend(context.into_iter().map(Block::text));
             records.push(record(input));
         }

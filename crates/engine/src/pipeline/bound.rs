@@ -2,17 +2,19 @@
 
 use heeler_core::{Block, CallId, SessionId, Spill, ToolOutput, truncate_chars};
 
-/// The most images of one result.
-const IMAGES_MAX: usize = 20;
-/// The most bytes of all images of one result, as base64.
-const IMAGE_BYTES_MAX: usize = 24 * 1024 * 1024;
 /// The most changes of the session's state in one result.
 const STATE_CHANGES_MAX: usize = 256;
 /// The most bytes of one value of the session's state.
 const STATE_VALUE_BYTES_MAX: usize = 256 * 1024;
+/// The most media references, and the most artifact tags, of one result.
+const FILES_MAX: usize = 64;
+/// The most bytes of one artifact tag.
+const TAG_BYTES_MAX: usize = 4096;
+/// The most bytes of a result as JSON, which nobody can read in part.
+const STRUCTURED_BYTES_MAX: usize = 1024 * 1024;
 
 /// Cuts the output's text to `chars_max`, head and tail, and spills the whole of it. What is shown
-/// to the user, images and state have limits of their own, so that a record always fits a journal.
+/// to the user, and state have limits of their own, so that a record always fits a journal.
 pub(super) fn bound(
     output: &mut ToolOutput,
     chars_max: usize,
@@ -20,11 +22,13 @@ pub(super) fn bound(
     session: &SessionId,
     call: CallId,
 ) {
-    output.content.retain(|block| matches!(block, Block::Text(_) | Block::Image(_)));
-    bound_images(output);
     output.for_user = truncate_chars(&output.for_user, chars_max).into_owned();
     output.state.retain(|change| change.value.get().len() <= STATE_VALUE_BYTES_MAX);
     output.state.truncate(STATE_CHANGES_MAX);
+    output.media.truncate(FILES_MAX);
+    output.artifact_tags.retain(|tag| tag.len() <= TAG_BYTES_MAX);
+    output.artifact_tags.truncate(FILES_MAX);
+    output.structured.take_if(|json| json.get().len() > STRUCTURED_BYTES_MAX);
     let chars: usize = output.content.iter().filter_map(Block::as_text).map(char_count).sum();
     if chars <= chars_max {
         return;
@@ -41,24 +45,6 @@ pub(super) fn bound(
     output.content.retain(|block| block.as_text().is_none());
     output.content.insert(0, Block::text(text));
     output.spill = path;
-}
-
-fn bound_images(output: &mut ToolOutput) {
-    let (mut images, mut bytes, mut left_out) = (0, 0, 0);
-    output.content.retain(|block| {
-        let Block::Image(image) = block else { return true };
-        let fits = images < IMAGES_MAX && bytes + image.data.len() <= IMAGE_BYTES_MAX;
-        if fits {
-            images += 1;
-            bytes += image.data.len();
-        } else {
-            left_out += 1;
-        }
-        fits
-    });
-    if left_out > 0 {
-        output.content.push(Block::text(format!("[{left_out} more images left out]")));
-    }
 }
 
 /// Three quarters of `chars_max` from the beginning, the rest from the end.
@@ -97,31 +83,10 @@ mod tests {
     fn what_is_not_text_has_limits_too() {
         let session = "s".parse().unwrap();
         let call = CallId { turn: 1, round: 1, index: 0 };
-        let image = |bytes: usize| {
-            Block::Image(heeler_core::Image {
-                media_type: "image/png".into(),
-                data: "A".repeat(bytes),
-                cache: None,
-            })
-        };
-        let mut output = ToolOutput {
-            content: vec![image(10), image(25_165_814), image(1)],
-            for_user: "x".repeat(40),
-            ..ToolOutput::default()
-        }
-        .with_state("largest", &"x".repeat(262_142))
-        .with_state("too large", &"x".repeat(262_143));
+        let mut output = ToolOutput { for_user: "x".repeat(40), ..ToolOutput::default() }
+            .with_state("largest", &"x".repeat(262_142))
+            .with_state("too large", &"x".repeat(262_143));
         bound(&mut output, 30, None, &session, call);
-        assert_eq!(output.text_content(), "[1 more images left out]");
-        let bytes: Vec<usize> = output
-            .content
-            .iter()
-            .filter_map(|block| match block {
-                Block::Image(image) => Some(image.data.len()),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(bytes, [10, 25_165_814]);
         assert_eq!(output.for_user, "x".repeat(29) + "…");
         let kept: Vec<&str> = output.state.iter().map(|change| change.key.as_str()).collect();
         assert_eq!(kept, ["largest"]);
@@ -131,5 +96,26 @@ mod tests {
         }
         bound(&mut output, 30, None, &session, call);
         assert_eq!(output.state.len(), 256);
+    }
+
+    #[test]
+    fn references_tags_and_json_have_limits_too() {
+        let session = "s".parse().unwrap();
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        let json = |bytes: usize| {
+            let text = format!("\"{}\"", "x".repeat(bytes - 2));
+            Some(heeler_core::RawJson::parse(&text).unwrap())
+        };
+        let mut output = ToolOutput::media("", vec!["media://a".parse().unwrap(); 65])
+            .with_artifact("x".repeat(4_089))
+            .with_artifact("x".repeat(4_090));
+        output.structured = json(1_048_576);
+        bound(&mut output, 30, None, &session, call);
+        assert_eq!((output.media.len(), output.artifact_tags.len()), (64, 1));
+        assert_eq!(output.structured, json(1_048_576));
+        output.structured = json(1_048_577);
+        (0..64).for_each(|n| output.artifact_tags.push(format!("[file:{n}]")));
+        bound(&mut output, 30, None, &session, call);
+        assert_eq!((output.artifact_tags.len(), output.structured), (64, None));
     }
 }

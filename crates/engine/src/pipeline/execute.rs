@@ -5,21 +5,24 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use heeler_core::{
-    Block, BoxFuture, CancellationToken, Clock, HookedCall, RawJson, Record, Spill, Tool,
-    ToolContext, ToolError, ToolOutput, panic_text,
+    Block, BoxFuture, CallId, CancellationToken, Clock, HookedCall, RawJson, Record, SessionId,
+    Spill, Tool, ToolContext, ToolError, ToolOutput, panic_text,
 };
 use heeler_secrets::Secrets;
 
-use super::{bound, redact};
+use super::{bound, redact, structured};
+use crate::Toolset;
 use crate::bugs::{Bug, is_on};
 use crate::hooks::Asker;
+use crate::images::{ImageDoor, RESULT_IMAGES_MAX};
 
 /// How long a tool may take to return what it has once it was cancelled.
 pub(crate) const CANCEL_GRACE_MILLIS: u64 = 250;
 
 /// One call, ready to run.
 pub(crate) struct Execution {
-    pub(crate) tool: Option<Arc<dyn Tool>>,
+    /// Where its tool and that one's schemas are.
+    pub(crate) tools: Toolset,
     pub(crate) name: String,
     pub(crate) context: ToolContext,
     pub(crate) input: RawJson,
@@ -28,6 +31,8 @@ pub(crate) struct Execution {
     pub(crate) spill: Option<Arc<dyn Spill>>,
     /// What is taken out of its output.
     pub(crate) secrets: Arc<Secrets>,
+    /// What its images pass.
+    pub(crate) images: ImageDoor,
     /// Who is told of it once it ran.
     pub(crate) hooks: Option<Asker>,
 }
@@ -47,20 +52,27 @@ pub(crate) async fn execute(
     execution: Box<Execution>,
     wanted: impl Future<Output = ()>,
 ) -> Executed {
-    let Execution { tool, name, context, input, chars_max, timeout_millis, spill, hooks, secrets } =
-        *execution;
+    let Execution { tools, name, context, input, timeout_millis, .. } = *execution;
+    let Execution { chars_max, spill, hooks, secrets, images: door, .. } = *execution;
     let hooked = HookedCall { id: context.call, tool: name.clone(), input: input.clone() };
     let (session, call) = (context.session.clone(), context.call);
     let images = context.images.clone();
     let clock = Arc::clone(&context.clock);
     let started = clock.now();
-    let mut output = match tool {
+    tracing::debug!(%session, %call, tool = name, "a call begins");
+    let mut output = match tools.get(&name).cloned() {
         Some(tool) => run(&name, Begun::of(&tool, context, input, timeout_millis)).await,
         None => ToolOutput::error(format!("the tool {name} is gone; it was not run")),
     };
     let millis = clock.now().since(started);
+    structured::check(&tools, &name, &mut output);
     if !output.is_error {
         output.content.extend(images.take().into_iter().map(Block::Image));
+    }
+    trace_end(&session, call, &name, &output, millis);
+    if let (Some(error), _) = output.take_unwritten() {
+        let error = secrets.redact(&error.to_string()).into_owned();
+        tracing::warn!(tool = name, error, "a tool failed underneath");
     }
     wanted.await;
     // Before anybody is told, and before it is cut, or half a secret would not be known as one.
@@ -69,8 +81,23 @@ pub(crate) async fn execute(
         Some(hooks) => hooks.ask_after(hooked, &mut output).await,
         None => None,
     };
+    output.content.retain(|block| matches!(block, Block::Text(_) | Block::Image(_)));
+    door.admit(&mut output.content, RESULT_IMAGES_MAX).await;
     bound::bound(&mut output, chars_max, spill.as_deref(), &session, call);
     Executed { output, millis, heard }
+}
+
+/// Tells the trace how a call went; what it gave is no matter of traces.
+fn trace_end(session: &SessionId, call: CallId, tool: &str, output: &ToolOutput, millis: u64) {
+    match output {
+        ToolOutput { is_error: true, .. } => {
+            tracing::warn!(%session, %call, tool, millis, "a call failed");
+        }
+        ToolOutput { is_background: true, .. } => {
+            tracing::debug!(%session, %call, tool, millis, "a call goes on in the background");
+        }
+        _ => tracing::debug!(%session, %call, tool, millis, "a call ended"),
+    }
 }
 
 /// A call that was handed to its tool, with no room for what it was given.
@@ -154,8 +181,7 @@ fn to_output(name: &str, finished: Finished) -> ToolOutput {
         Ok(Ok(output)) => output,
         Ok(Err(ToolError::ForModel(text))) => ToolOutput::error(text),
         Ok(Err(ToolError::Internal(error))) => {
-            tracing::warn!(tool = name, %error, "a tool failed");
-            ToolOutput::error(format!("the tool {name} failed: {error}"))
+            ToolOutput::error(format!("the tool {name} failed: {error}")).with_error(error)
         }
         Err(panic) => {
             let text = panic_text(panic.as_ref());

@@ -6,11 +6,13 @@ mod bound;
 mod execute;
 mod redact;
 mod shape;
+mod structured;
 mod validate;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use heeler_core::{CallPlan, RawJson, panic_text};
+use heeler_core::{CallId, CallPlan, RawJson, SessionId, Spill, ToolOutput, panic_text};
+use heeler_secrets::Secrets;
 
 pub(crate) use execute::{CANCEL_GRACE_MILLIS, Executed, Execution, execute};
 pub(crate) use redact::redacting;
@@ -43,6 +45,19 @@ pub(crate) fn plan(tools: &Toolset, workspace: &str, name: &str, input: &RawJson
             error: format!("the tool {name} crashed: {}", panic_text(panic.as_ref())),
         },
     }
+}
+
+/// Makes a result that came after its call what every result is: without secrets, and bounded.
+pub(crate) fn bound_late(
+    output: &mut ToolOutput,
+    secrets: &Secrets,
+    chars_max: usize,
+    spill: Option<&dyn Spill>,
+    session: &SessionId,
+    call: CallId,
+) {
+    redact::redact(output, secrets);
+    bound::bound(output, chars_max, spill, session, call);
 }
 
 fn unknown_tool(tools: &Toolset, name: &str) -> String {

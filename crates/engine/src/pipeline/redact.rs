@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use heeler_core::{Block, Progress, ToolOutput};
+use heeler_core::{Block, Progress, RawJson, ToolOutput};
 use heeler_secrets::Secrets;
 
 /// Takes secrets out of all text of an output.
@@ -13,8 +13,16 @@ pub(super) fn redact(output: &mut ToolOutput, secrets: &Secrets) {
             *block = Block::text(clean);
         }
     }
-    if let Cow::Owned(clean) = secrets.redact(&output.for_user) {
-        output.for_user = clean;
+    for text in std::iter::once(&mut output.for_user).chain(&mut output.artifact_tags) {
+        if let Cow::Owned(clean) = secrets.redact(text) {
+            *text = clean;
+        }
+    }
+    if let Some(Cow::Owned(clean)) =
+        output.structured.as_ref().map(|json| secrets.redact(json.get()))
+    {
+        // What is no JSON any more is in the text as well, and left out here.
+        output.structured = RawJson::parse(&clean).ok();
     }
 }
 
@@ -34,10 +42,14 @@ mod tests {
         let mut output = ToolOutput {
             content: vec![Block::text("a h0rse-battery-Staple b"), Block::text("plain")],
             for_user: "h0rse-battery-Staple".into(),
-            ..ToolOutput::default()
+            structured: Some(RawJson::parse(r#"{"a": "h0rse-battery-Staple"}"#).unwrap()),
+            ..ToolOutput::default().with_artifact("/tmp/h0rse-battery-Staple")
         };
         redact(&mut output, &secrets);
         assert_eq!(output.text_content(), "a [redacted: DB_PASSWORD] bplain");
         assert_eq!(output.for_user, "[redacted: DB_PASSWORD]");
+        assert_eq!(output.artifact_tags, ["[file:/tmp/[redacted: DB_PASSWORD]]"]);
+        let structured = output.structured.unwrap();
+        assert_eq!(structured.get(), r#"{"a": "[redacted: DB_PASSWORD]"}"#);
     }
 }

@@ -108,7 +108,10 @@ fn a_call_is_given_everything_and_keeps_nothing() {
             channel: Some("chat".into()),
             chat: Some("room 5".into()),
             message: Some("77".into()),
-            reply_to: None,
+            agent: Some("helper".into()),
+            session_key: Some("chat:room 5".into()),
+            scope: Some([("account".to_owned(), "me".to_owned())].into()),
+            ..InputOrigin::default()
         };
         stage.session.turn(Input { origin: origin.clone(), ..Input::text("hi") }).await;
         let contexts = std::mem::take(&mut *seen.lock().unwrap());

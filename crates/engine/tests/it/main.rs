@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod accepted;
+mod background;
 mod calls;
 mod cancel;
 mod checkpoints;
@@ -18,8 +19,10 @@ mod eager;
 mod edited;
 mod fallback;
 mod hooks;
+mod images;
 mod lease;
 mod limits;
+mod outbound;
 mod outputs;
 mod parallel;
 mod permission;
@@ -29,5 +32,7 @@ mod providers;
 mod replay;
 mod slow_readers;
 mod steering;
+mod tool_search;
+mod traces;
 mod turns;
 mod watching;

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use heeler_core::{Block, Image, Spill, ToolContext, ToolOutput};
+use heeler_core::{Block, Spill, ToolContext, ToolOutput};
+
+use heeler_testkit::picture::pixel;
 
 use crate::common::{Case, check, field, one_call, tool};
 
@@ -64,15 +66,15 @@ impl Spill for Kept {
 fn images_reach_the_model_up_to_a_number() {
     let gallery = tool("gallery", |_, input| async move {
         let count = field(&input, "count").parse().unwrap();
-        let image = Image { media_type: "image/png".into(), data: "AAAA".into(), cache: None };
-        Ok(ToolOutput { content: vec![Block::Image(image); count], ..ToolOutput::default() })
+        Ok(ToolOutput { content: vec![Block::Image(pixel()); count], ..ToolOutput::default() })
     });
     check(
         Case::new(
             r#"
             [[reply]]
-            blocks = [{ call = "gallery", input = { count = 1 } },
-                      { call = "gallery", input = { count = 22 } }]
+            blocks = [{ call = "gallery", input = { count = 1 } }]
+            [[reply]]
+            blocks = [{ call = "gallery", input = { count = 22 } }]
             [[reply]]
             text = "done"
             "#,
@@ -81,9 +83,9 @@ fn images_reach_the_model_up_to_a_number() {
         .tools([gallery]),
         expect![[r#"
             started 1.1.0 [0] gallery {"count":1}
-            started 1.1.1 [1] gallery {"count":22}
             finished 1.1.0 [0] gallery 0 ms:
-            finished 1.1.1 [1] gallery 0 ms: [2 more images left out]
+            started 1.2.0 [0] gallery {"count":22}
+            finished 1.2.0 [0] gallery 0 ms: [2 more images left out]
             end of turn 1: Done "done"
             result ok: [image/png]
             result ok: [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [image/png] [2 more images left out]

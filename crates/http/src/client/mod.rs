@@ -11,6 +11,7 @@ use tokio::sync::RwLock;
 use crate::connect::Connector;
 use crate::connection::{Connection, Exchange};
 use crate::error::Problem;
+use crate::guard::Guard;
 use crate::pieces::Pieces;
 use crate::pool::Pool;
 use crate::{Answer, Error, Target};
@@ -30,6 +31,8 @@ pub struct Options {
     pub keepalive_retries: u32,
     /// How long what was sent may stay unacknowledged, where the system can tell.
     pub unacknowledged_max: Duration,
+    /// Which addresses may be connected to; all when nothing is said.
+    pub guard: Option<Guard>,
 }
 
 impl Default for Options {
@@ -41,6 +44,7 @@ impl Default for Options {
             keepalive_interval: Duration::from_secs(15),
             keepalive_retries: 3,
             unacknowledged_max: Duration::from_secs(30),
+            guard: None,
         }
     }
 }

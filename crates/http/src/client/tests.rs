@@ -286,3 +286,51 @@ fn a_thousand_that_prepare_at_once_take_one_thread() {
     }
     assert_eq!(threads.load(Ordering::SeqCst), 1);
 }
+
+/// What a client says that may connect to nothing but `allowed`.
+async fn guarded(address: &str, proxies: Matcher, allowed: &str) -> String {
+    let allowed = allowed.to_owned();
+    let guard = Guard::new(move |host, address| format!("{host} {address}") == allowed);
+    let client =
+        Client::with_proxies(Options { guard: Some(guard), ..Options::default() }, proxies);
+    match client.get(&target(address)).await {
+        Ok(answer) => answer.head().status().to_string(),
+        Err(error) => match error.refused() {
+            Some(refused) => refused,
+            None => format!("not refused: {error}"),
+        },
+    }
+}
+
+#[tokio::test]
+async fn a_guard_sees_every_address_that_is_connected_to() {
+    let none = || Matcher::builder().build();
+    let said = |address: &'static str| guarded(address, none(), "");
+    assert_eq!(
+        said("http://127.0.0.1:1/").await,
+        "`127.0.0.1` is 127.0.0.1, which may not be connected to"
+    );
+    assert_eq!(said("https://[::1]:1/").await, "`::1` is ::1, which may not be connected to");
+    // Names, and what only the system's resolver takes for an address.
+    for host in ["localhost", "2130706433", "0x7f000001", "0177.0.0.1", "127.1"] {
+        let told = guarded(&format!("http://{host}:1/"), none(), "").await;
+        assert!(told.starts_with(&format!("`{host}` is ")), "{told}");
+    }
+    let (address, told) = server(&[ANSWER]).await;
+    assert_eq!(guarded(&format!("http://{address}/"), none(), "127.0.0.1 127.0.0.1").await, "200");
+    told.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_proxy_may_be_anywhere_and_what_it_is_asked_for_may_not() {
+    let (address, told) = server(&[ANSWER]).await;
+    let proxies = || Matcher::builder().all(format!("http://{address}")).build();
+    let refused = "`127.0.0.1` is 127.0.0.1, which may not be connected to";
+    assert_eq!(guarded("http://127.0.0.1:9/", proxies(), "").await, refused);
+    assert_eq!(guarded("https://127.0.0.1:9/", proxies(), "").await, refused);
+    let told_of = guarded("http://localhost:9/", proxies(), "").await;
+    assert!(told_of.starts_with("`localhost` is "), "{told_of}");
+    // Nobody here knows the name: the proxy may.
+    assert_eq!(guarded("http://name.invalid/", proxies(), "").await, "200");
+    told.await.unwrap();
+}

@@ -66,6 +66,9 @@ fn specific(error: &ErrorDetail) -> Option<ProviderErrorKind> {
         "invalid_request_error" if is_context_overflow(&error.message) => {
             ProviderErrorKind::ContextOverflow
         }
+        "invalid_request_error" if is_about_an_item(&error.message) => {
+            ProviderErrorKind::RefusedItem
+        }
         _ => return None,
     })
 }
@@ -76,6 +79,25 @@ fn is_context_overflow(message: &str) -> bool {
     message.starts_with("prompt is too long")
         || message.starts_with("input length and `max_tokens` exceed context limit")
 }
+
+/// Whether an invalid request was one with an image or a document that cannot be processed: the
+/// path of its source, or what is said without one. There is no type for that either.
+fn is_about_an_item(message: &str) -> bool {
+    let path = message.split_whitespace().next().unwrap_or_default();
+    let is_source = path.starts_with("messages.")
+        && (path.contains(".image.source") || path.contains(".document.source"));
+    is_source || ITEM_REFUSED.iter().any(|words| message.starts_with(words))
+}
+
+/// How Anthropic says, without a path, that it cannot process an item.
+const ITEM_REFUSED: [&str; 6] = [
+    "Could not process image",
+    "Could not process PDF",
+    "The PDF specified",
+    "Unable to download the file",
+    "The file format is invalid or unsupported",
+    "The image was specified using",
+];
 
 #[cfg(test)]
 mod tests {
@@ -151,6 +173,33 @@ mod tests {
         );
         let long = refused(500, &"x".repeat(10_000));
         assert!(long.message.chars().count() < DETAIL_CHARS_MAX + 100);
+    }
+
+    #[test]
+    fn an_item_that_cannot_be_processed_is_told_from_other_refusals() {
+        let kind = |message: &str| {
+            let error = serde_json::json!({"type": "invalid_request_error", "message": message});
+            refused(400, &serde_json::json!({"type": "error", "error": error}).to_string()).kind
+        };
+        for message in [
+            "Could not process image",
+            "messages.7.content.2.image.source.base64.data: At least one of the image dimensions \
+             exceed max allowed size: 8000 pixels",
+            "messages.8.content.0.tool_result.content.0.image.source.base64: image exceeds 5 MB \
+             maximum: 17699328 bytes > 5242880 bytes",
+            "messages.0.content.1.document.source.base64.data: The PDF specified was not valid.",
+            "The PDF specified is password protected.",
+            "Unable to download the file. Please verify the URL and try again.",
+        ] {
+            assert_eq!(kind(message), ProviderErrorKind::RefusedItem, "{message}");
+        }
+        for message in [
+            "messages.0.content.1.text: image.source must be said elsewhere",
+            "messages: at least one message is required",
+            "tools.0.image.source: Extra inputs are not permitted",
+        ] {
+            assert_eq!(kind(message), ProviderErrorKind::InvalidRequest, "{message}");
+        }
     }
 
     #[test]

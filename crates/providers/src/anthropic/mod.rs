@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError};
+use heeler_core::{EventStream, ModelEvent, ModelRequest, Provider, ProviderError, ToolDefinition};
 
 // Whoever counts what they execute needs them, and nobody else: `Anthropic` is both.
 #[doc(hidden)]
@@ -24,6 +24,27 @@ use crate::transport::Refusal;
 
 /// The name that provider items of this dialect carry.
 pub const DIALECT: &str = "anthropic";
+
+/// What a request tells the model of a tool, byte for byte: name, description and `input_schema`, or
+/// what the tool is declared as in this dialect.
+///
+/// ```
+/// use heeler_core::{RawJson, ToolDefinition};
+///
+/// let clock = ToolDefinition::new("clock", "Tells the time", RawJson::parse(r#"{"type":"object"}"#)?);
+/// assert_eq!(
+///     heeler_providers::anthropic::definition(&clock),
+///     r#"{"name":"clock","description":"Tells the time","input_schema":{"type":"object"}}"#
+/// );
+/// # Ok::<(), heeler_core::RawJsonError>(())
+/// ```
+#[must_use]
+pub fn definition(tool: &ToolDefinition) -> String {
+    match &tool.raw {
+        Some(raw) if raw.provider == DIALECT => raw.json.get().to_owned(),
+        _ => String::from_utf8_lossy(&encode::definition(tool)).into_owned(),
+    }
+}
 
 /// The body that [`Anthropic`] sends for this request, byte for byte: to look at, or to compare.
 ///

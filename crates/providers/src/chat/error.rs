@@ -115,6 +115,9 @@ const TOO_LONG: [(&str, &str); 8] = [
     ("tokens + `max_new_tokens` must be <=", "Together and text-generation-inference"),
 ];
 
+/// How OpenRouter says, as of a model it does not know, that none of a model's providers sees.
+const NO_IMAGES: &str = "No endpoints found that support image input";
+
 /// Says what an answer other than 200 means.
 pub(super) fn from_refusal(vendor: &Vendor, refusal: &Refusal) -> ProviderError {
     explain(vendor, At::refusal(refusal, ID_HEADER), &refusal.body)
@@ -207,6 +210,9 @@ impl Told {
         if let Some(kind) = self.named() {
             return kind;
         }
+        if self.message.starts_with(NO_IMAGES) {
+            return ProviderErrorKind::RefusedItem;
+        }
         let kind = match (status, self.kind.as_str()) {
             (Some(status), _) => of_status(status),
             (None, "invalid_request_error") => ProviderErrorKind::InvalidRequest,
@@ -221,7 +227,8 @@ impl Told {
         [&self.code, &self.reason, &self.kind].into_iter().find_map(|name| {
             let name = name.to_ascii_lowercase();
             let found = NAMED.iter().find(|(_, names)| names.contains(&name.as_str()));
-            found.map(|(kind, _)| *kind)
+            let of_image = name.contains("image").then_some(ProviderErrorKind::RefusedItem);
+            found.map(|(kind, _)| *kind).or(of_image)
         })
     }
 }
@@ -354,6 +361,23 @@ mod tests {
         ] {
             assert_eq!(kind(status, body), ProviderErrorKind::ContextOverflow, "{body}");
         }
+    }
+
+    #[test]
+    fn an_image_that_cannot_be_processed_is_told_from_other_refusals() {
+        for (status, body) in [
+            (400, r#"{"error":{"code":"invalid_image_format","type":"invalid_request_error"}}"#),
+            (400, r#"{"error":{"code":"image_parse_error","param":null}}"#),
+            (
+                404,
+                r#"{"error":{"message":"No endpoints found that support image input","code":404}}"#,
+            ),
+        ] {
+            assert_eq!(kind(status, body), ProviderErrorKind::RefusedItem, "{body}");
+        }
+        let other =
+            r#"{"error":{"message":"image_url: no such field","type":"invalid_request_error"}}"#;
+        assert_eq!(kind(400, other), ProviderErrorKind::InvalidRequest);
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod settings;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use heeler_core::{EventStream, ModelRequest, Provider, ProviderError};
+use heeler_core::{EventStream, ModelRequest, Provider, ProviderError, ToolDefinition};
 
 use self::decode::Decoder;
 use self::encode::Encoder;
@@ -23,6 +23,33 @@ use crate::transport::Refusal;
 
 /// The name that OpenAI's own items carry in this dialect.
 pub const DIALECT: &str = "openai-chat";
+
+/// What a request to OpenAI tells the model of a tool, byte for byte: its function object, or what the
+/// tool is declared as in this dialect.
+///
+/// ```
+/// use heeler_core::{RawJson, ToolDefinition};
+///
+/// let clock = ToolDefinition::new("clock", "Tells the time", RawJson::parse(r#"{"type":"object"}"#)?);
+/// assert_eq!(
+///     heeler_providers::chat::definition(&clock),
+///     concat!(
+///         r#"{"type":"function","function":{"name":"clock","description":"Tells the time","#,
+///         r#""parameters":{"type":"object"}}}"#
+///     )
+/// );
+/// # Ok::<(), heeler_core::RawJsonError>(())
+/// ```
+#[must_use]
+pub fn definition(tool: &ToolDefinition) -> String {
+    match &tool.raw {
+        Some(raw) if raw.provider == DIALECT => raw.json.get().to_owned(),
+        _ => {
+            let json = encode::definition(tool, &Quirks::default());
+            String::from_utf8_lossy(&json).into_owned()
+        }
+    }
+}
 
 /// The body that [`Chat`] sends for this request, byte for byte: to look at, or to compare.
 ///

@@ -109,12 +109,13 @@ fn specific(error: &Detail) -> Option<ProviderErrorKind> {
             | "slow_down"
             | "service_unavailable_error" => ProviderErrorKind::Overloaded,
             "server_error" | "internal_error" | "vector_store_timeout" => ProviderErrorKind::Server,
-            "invalid_prompt"
-            | "bio_policy"
-            | "cyber_policy"
-            | "data_residency_mismatch"
-            | "failed_to_download_image" => ProviderErrorKind::InvalidRequest,
-            image if image.contains("image") => ProviderErrorKind::InvalidRequest,
+            "invalid_prompt" | "bio_policy" | "cyber_policy" | "data_residency_mismatch" => {
+                ProviderErrorKind::InvalidRequest
+            }
+            // A tool of theirs, and no image of the request.
+            tool if tool.starts_with("image_generation") => ProviderErrorKind::InvalidRequest,
+            // Fourteen documented codes, and whatever comes to them.
+            image if image.contains("image") => ProviderErrorKind::RefusedItem,
             _ => return None,
         })
     };
@@ -157,6 +158,8 @@ mod tests {
             (503, "", "service_unavailable_error"),
             (403, "unsupported_country_region_territory", "request_forbidden"),
             (400, "invalid_image_url", "invalid_request_error"),
+            (400, "failed_to_download_image", "invalid_request_error"),
+            (400, "image_generation_user_error", "image_generation_user_error"),
             (418, "new_code", "new_error"),
             (500, "", "new_error"),
         ];
@@ -178,7 +181,9 @@ mod tests {
             500 server_error server_error: Server, server_error
             503  service_unavailable_error: Overloaded, service_unavailable_error
             403 unsupported_country_region_territory request_forbidden: Auth, unsupported_country_region_territory
-            400 invalid_image_url invalid_request_error: InvalidRequest, invalid_image_url
+            400 invalid_image_url invalid_request_error: RefusedItem, invalid_image_url
+            400 failed_to_download_image invalid_request_error: RefusedItem, failed_to_download_image
+            400 image_generation_user_error image_generation_user_error: InvalidRequest, image_generation_user_error
             418 new_code new_error: InvalidRequest, new_code
             500  new_error: Server, new_error
         "#]].assert_eq(&seen);

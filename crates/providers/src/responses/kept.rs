@@ -11,7 +11,9 @@ use heeler_core::{AcceptedAnswer, EventStream, ModelEvent, ProviderError, Provid
 use super::{Responses, ResponsesSettings, Wire};
 use crate::dialect::Link;
 
-/// Where an answer is told from its first event on, reasoning included.
+/// Where an answer is told from its first event on, reasoning included. Not from the last one seen
+/// (`starting_after`): who asks again has nothing of it, since what is not whole is never kept, and
+/// being told costs no tokens.
 pub(super) const STREAM: &str = "?stream=true&include%5B%5D=reasoning.encrypted_content";
 const CANCEL: &str = "/cancel";
 

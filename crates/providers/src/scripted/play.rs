@@ -242,6 +242,7 @@ fn failure_kind(spec: &ErrorSpec) -> ProviderErrorKind {
         ("billing_error" | "billing", _) => Kind::Billing,
         ("overloaded_error" | "overloaded", _) => Kind::Overloaded,
         ("context_overflow" | "request_too_large", _) => Kind::ContextOverflow,
+        ("refused_item", _) => Kind::RefusedItem,
         ("network", _) => Kind::Network,
         ("api_error" | "server", _) => Kind::Server,
         ("format", _) => Kind::Format,

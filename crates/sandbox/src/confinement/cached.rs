@@ -135,8 +135,8 @@ impl Prepared {
 
     /// Starts a command in the box.
     pub(crate) fn start(&self, start: Start) -> Result<Pid, Failure> {
-        let Start { program, args, env, cwd, input, output, errors, mark } = &start;
-        let errand = Errand { program, args, env, cwd, mark: *mark };
+        let Start { program, args, env, cwd, input, output, errors, has_terminal, mark } = &start;
+        let errand = Errand { program, args, env, cwd, mark: *mark, has_terminal: *has_terminal };
         let descriptors = [self.rules.as_fd(), input.as_fd(), output.as_fd(), errors.as_fd()];
         self.walls.porter.start(&errand, descriptors).map_err(|error| match error {
             NotStarted::Refused(Step::Folder, _) if !cwd.is_dir() => Failure::Folder,

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{ARGUMENT, serve, tree};
-use crate::child::Pipes;
+use crate::pipes::Pipes;
 use crate::wire::{self, Channel, Failure, Order, Report, RunOrder};
 use crate::{Bound, Child, Command, Confinement, Exit, Killed, LauncherError, Probe};
 
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
 }
 
 /// Tells the launcher to kill what is left of one command. Its queue is bounded by the number of
-/// commands, each of which is killed at most twice.
+/// commands, each of which is killed at most twice, and by how often their owner asks them to end.
 #[derive(Clone)]
 pub(crate) struct Killer {
     requests: mpsc::UnboundedSender<Request>,
@@ -49,6 +49,7 @@ pub(crate) enum Lost {
 
 enum Request {
     Run { id: u64, frame: Vec<u8>, descriptors: Vec<OwnedFd>, route: Route },
+    End { id: u64 },
     Kill { id: u64, killed: Option<oneshot::Sender<Ended<Killed>>> },
     Probe { probed: oneshot::Sender<Probe> },
 }
@@ -177,6 +178,12 @@ impl Killer {
         receiver
     }
 
+    /// Has the command asked to end.
+    pub(crate) fn ask_to_end(&self) {
+        // Without a launcher there is nobody left who could.
+        let _ = self.requests.send(Request::End { id: self.id });
+    }
+
     /// Has the command killed and does not ask what came of it.
     pub(crate) fn kill_unheard(&self) {
         let _ = self.requests.send(Request::Kill { id: self.id, killed: None });
@@ -248,6 +255,11 @@ impl Driver {
                 if let Some(frame) = wire::frame(&Order::Probe) {
                     self.channel.queue(frame, Vec::new());
                     self.probes.push_back(probed);
+                }
+            }
+            Request::End { id } => {
+                if let Some(frame) = wire::frame(&Order::End { id }) {
+                    self.channel.queue(frame, Vec::new());
                 }
             }
             Request::Kill { id, killed } => {

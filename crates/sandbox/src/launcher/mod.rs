@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Mutex;
 
-use crate::child::Pipes;
+use crate::pipes::Pipes;
 use crate::{Child, Command, LauncherError, Probe};
 use connection::{Connection, Lost};
 

@@ -123,6 +123,7 @@ struct Server {
 struct Running {
     pid: Pid,
     mark: u64,
+    has_terminal: bool,
     exit: Option<Exit>,
     watch: Option<Watch>,
     bound: Option<Bound>,
@@ -144,6 +145,7 @@ impl Server {
                     Err(failure) => self.report(&Report::Failed { id, failure }),
                 }
             }
+            Order::End { id } => self.ask_to_end(id),
             Order::Kill { id } => self.kill(id),
             Order::Probe => {
                 let try_all = || confinement::probe(self.means.landlock_at_most);
@@ -166,9 +168,11 @@ impl Server {
         let output = self.channel.take_descriptor().ok_or_else(missing)?;
         let errors = match order.streams {
             Streams::Separate => self.channel.take_descriptor().ok_or_else(missing)?,
-            Streams::Merged => output.try_clone().map_err(refused)?,
+            Streams::Merged | Streams::Terminal(_) => output.try_clone().map_err(refused)?,
         };
+        let has_terminal = matches!(order.streams, Streams::Terminal(_));
         let input = match order.input {
+            _ if has_terminal => output.try_clone().map_err(refused)?,
             Input::Empty => std::fs::File::open("/dev/null").map_err(refused)?.into(),
             Input::Pipe => self.channel.take_descriptor().ok_or_else(missing)?,
         };
@@ -184,6 +188,7 @@ impl Server {
             input,
             output,
             errors,
+            has_terminal,
             mark,
         };
         let (pid, watch) = match &order.confinement {
@@ -198,7 +203,8 @@ impl Server {
         if !self.has_watched() {
             self.next_look = tokio::time::Instant::now() + LOOK_EVERY;
         }
-        self.running.insert(id, Running { pid, mark, exit: None, watch, bound: None });
+        self.running
+            .insert(id, Running { pid, mark, has_terminal, exit: None, watch, bound: None });
         Ok(pid)
     }
 
@@ -310,6 +316,16 @@ impl Server {
 
     fn reap_released(&mut self) {
         self.released.retain(|pid| matches!(reap(*pid), Ok(None)));
+    }
+
+    /// Asks a command's group to end, if the command is known still: then its number is its own.
+    fn ask_to_end(&self, id: u64) {
+        let Some(running) = self.running.get(&id) else { return };
+        let asked = [Some(Signal::TERM), running.has_terminal.then_some(Signal::HUP)];
+        for signal in asked.into_iter().flatten() {
+            // An error means that nobody is in it.
+            let _ = rustix::process::kill_process_group(running.pid, signal);
+        }
     }
 
     /// Kills what is left of a command, reports, and forgets it.

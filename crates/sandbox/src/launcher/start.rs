@@ -21,6 +21,8 @@ pub(crate) struct Start {
     pub(crate) input: OwnedFd,
     pub(crate) output: OwnedFd,
     pub(crate) errors: OwnedFd,
+    /// Whether these three are a terminal, which becomes its own.
+    pub(crate) has_terminal: bool,
     /// What tells its processes from those of others.
     pub(crate) mark: u64,
 }
@@ -28,10 +30,19 @@ pub(crate) struct Start {
 impl Start {
     /// Starts it outside of any box, in a group of its own.
     pub(crate) fn spawn(self) -> Result<Pid, Failure> {
-        let Self { program, args, env, cwd, input, output, errors, mark } = self;
+        let Self { program, args, env, cwd, input, output, errors, has_terminal, mark } = self;
         #[expect(clippy::disallowed_methods, reason = "this is the launcher")]
         let mut command = Command::new(program);
-        command.args(args).env_clear().envs(env).current_dir(&cwd).process_group(0);
+        command.args(args).env_clear().envs(env).current_dir(&cwd);
+        if has_terminal {
+            #[expect(unsafe_code, reason = "the library has no word for it")]
+            // SAFETY: the launcher has one thread, and only system calls are made.
+            unsafe {
+                command.pre_exec(lead_session);
+            }
+        } else {
+            command.process_group(0);
+        }
         command.stdin(input).stdout(output).stderr(errors);
         match tree::with_mark(mark, || command.spawn()) {
             Ok(child) => Ok(Pid::from_child(&child)),
@@ -40,4 +51,10 @@ impl Start {
             Err(error) => Err(Failure::Refused(error.to_string())),
         }
     }
+}
+
+/// Makes the calling process the leader of a session, and of a group, on its standard input.
+fn lead_session() -> io::Result<()> {
+    rustix::process::setsid()?;
+    Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
 }

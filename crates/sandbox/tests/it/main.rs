@@ -10,6 +10,7 @@ mod porter;
 mod probe;
 #[path = "../processes/mod.rs"]
 mod processes;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         cases.extend_from_slice(everyday::CASES);
         cases.extend_from_slice(porter::CASES);
         cases.extend_from_slice(probe::CASES);
+        cases.extend_from_slice(terminal::CASES);
         cases.extend(escapes::cases());
     }
     harness::run(&cases)

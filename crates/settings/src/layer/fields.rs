@@ -4,7 +4,7 @@ use crate::SettingsError;
 use crate::document::{Entry, Node, Value};
 
 /// The least likeness, from 0 to 1, of a name that is suggested.
-const LIKENESS_MIN: f32 = 0.6;
+const LIKENESS_MIN: f64 = 0.6;
 
 /// What to do with keys that nobody asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,10 +90,9 @@ impl<'a> Fields<'a> {
 
 /// Says that a name is not known, and which one may have been meant.
 pub(crate) fn unknown_name(what: &str, kind: &str, name: &str, known: &[&str]) -> String {
-    let likeness = |known: &str| {
-        similar::TextDiff::from_chars(name.to_lowercase().as_str(), known.to_lowercase().as_str())
-            .ratio()
-    };
+    let name = name.to_lowercase();
+    let likeness =
+        |known: &str| strsim::normalized_damerau_levenshtein(&name, &known.to_lowercase());
     let nearest = known
         .iter()
         .map(|known| (likeness(known), known))

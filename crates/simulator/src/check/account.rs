@@ -1,7 +1,8 @@
 //! The checker's account of one turn: what it spent, and how it may go on and end.
 
 use heeler_core::{
-    InterruptCause, LimitKind, Limits, ModelStarted, Prices, StopReason, TurnOutcome,
+    AcceptedAnswer, InterruptCause, LimitKind, Limits, ModelStarted, Prices, ProviderErrorKind,
+    StopReason, TurnOutcome,
 };
 
 use super::batch::Batch;
@@ -40,6 +41,8 @@ pub(super) struct TurnAccount {
     pub(super) compaction_tried: bool,
     /// Automatic compactions in a row that gave nothing.
     pub(super) compaction_failures: u32,
+    /// The answer that the provider keeps, and whether it was asked for again.
+    pub(super) accepted: Option<(AcceptedAnswer, bool)>,
     /// How often the request was found too long since the last answer.
     pub(super) overflows: u32,
 }
@@ -65,6 +68,10 @@ impl TurnAccount {
         ensure(self.overflows < OVERFLOWS_MAX, Invariant::OverflowsAreBounded, || {
             format!("the request was found too long {} times and is sent again", self.overflows)
         })?;
+        if self.accepted.is_some() {
+            // It was paid for, whatever the limits are by now.
+            return Ok(());
+        }
         ensure(limits.rounds == 0 || self.rounds < limits.rounds, Invariant::RoundLimit, || {
             format!("{} rounds were spent already", self.rounds)
         })?;
@@ -99,6 +106,18 @@ impl TurnAccount {
         self.is_asking = true;
         self.attempt_failed = false;
         self.batch = None;
+        if let Some((_, read_again)) = &mut self.accepted {
+            *read_again = true;
+        }
+    }
+
+    /// An attempt failed so: the answer may still be there when only the way to it broke.
+    pub(super) fn failed(&mut self, kind: ProviderErrorKind) {
+        self.accepted.take_if(|(_, read_again)| match kind {
+            ProviderErrorKind::Network => false,
+            ProviderErrorKind::Format => *read_again,
+            _ => true,
+        });
     }
 
     /// What is written as the end is what happened.

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CallId, CompactionCause, CompactionStarted, Cost, Entry, Event, Facts, Input, Message,
-    ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind, Record, Role, Rule, Seq, Settings,
-    SteeringId, StopReason, TurnOutcome, Usage,
+    AcceptedAnswer, Block, CallId, CompactionCause, CompactionStarted, Cost, Entry, Event, Facts,
+    Input, Message, ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind, Record, Role,
+    Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
@@ -54,6 +54,11 @@ impl Ledger {
 
     pub(super) fn is_interrupted(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some())
+    }
+
+    /// The answer that is paid for and not had.
+    pub(super) fn accepted(&self) -> Option<&AcceptedAnswer> {
+        Some(&self.turn.as_ref()?.accepted.as_ref()?.0)
     }
 
     pub(super) fn model_runs(&self) -> bool {
@@ -204,14 +209,20 @@ impl Ledger {
             }
             Record::SteeringTakenBack { id } => self.queue.retain(|(_, queued, _)| queued != id),
             Record::ModelStarted(started) => self.model_started(started, said)?,
-            // No model here goes on by itself.
-            Record::ModelAccepted(_) => {}
+            Record::ModelAccepted(accepted) => {
+                let asking = self.asking(accepted.turn, accepted.round, accepted.attempt);
+                if let Some(turn) = asking {
+                    let read_again = turn.accepted.as_ref().is_some_and(|(_, again)| *again);
+                    turn.accepted = Some((accepted.answer.clone(), read_again));
+                }
+            }
             Record::ModelReplied(replied) => self.model_replied(replied),
             Record::ModelFailed(failed) => {
                 self.spend(failed.usage, failed.cost);
                 if let Some(turn) = self.asking(failed.turn, failed.round, failed.attempt) {
                     turn.is_asking = false;
                     turn.attempt_failed = true;
+                    turn.failed(failed.kind);
                     let overflows = failed.kind == ProviderErrorKind::ContextOverflow;
                     turn.overflows += u32::from(overflows);
                 }
@@ -254,6 +265,12 @@ impl Ledger {
             || settings.model.prices != self.settings.model.prices;
         if settings.estimate.chars_per_token != self.settings.estimate.chars_per_token {
             self.context.forget();
+        }
+        let model = |s: &Settings| (s.model.name.clone(), s.model.parameters.clone());
+        if model(settings) != model(&self.settings)
+            && let Some(turn) = &mut self.turn
+        {
+            turn.accepted = None;
         }
         self.settings = settings.clone();
         self.policy_moved(limits_moved);
@@ -308,12 +325,17 @@ impl Ledger {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.number == started.turn) else {
             return Ok(());
         };
+        let goes_on = turn.accepted.is_some();
         let compacts = self.compaction.is_some();
-        ensure(!compacts, Invariant::CompactionComesFirst, || {
+        ensure(!compacts || goes_on, Invariant::CompactionComesFirst, || {
             "the model is asked while a compaction stands".into()
         })?;
         turn.may_ask(started, &limits, prices)?;
         turn.ask(started);
+        if goes_on {
+            // What is written already hears nothing more.
+            return Ok(());
+        }
         let (due, later) = std::mem::take(&mut self.queue)
             .into_iter()
             .partition(|(seq, ..)| *seq <= started.up_to);
@@ -332,6 +354,7 @@ impl Ledger {
         }
         let Some(turn) = self.asking(replied.turn, replied.round, replied.attempt) else { return };
         turn.is_asking = false;
+        turn.accepted = None;
         turn.deaths = 0;
         turn.rounds += 1;
         turn.compaction_tried = false;

@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use heeler_core::{
-    CallId, Effect, EffectKind, Entry, Event, Facts, ModelRequest, RawJson, Reserve, Seq,
-    Timestamp, View,
+    AcceptedAnswer, CallId, Effect, EffectKind, Entry, Event, Facts, ModelRequest, RawJson,
+    Reserve, Seq, Timestamp, View,
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
@@ -41,6 +41,7 @@ pub enum Invariant {
     OnlyAllowedRuns,
     InvalidNeverRuns,
     SideEffectOnce,
+    PaidOnce,
     ResultsInCallOrder,
     ResultIsOutput,
     CollidingNeverOverlap,
@@ -245,6 +246,9 @@ impl Checker {
         ensure(self.ledger.model_runs(), Invariant::WrittenFirst, || {
             "a request is sent that the journal does not know".into()
         })?;
+        ensure(self.ledger.accepted().is_none(), Invariant::PaidOnce, || {
+            format!("asked again for what is kept as {:?}", self.ledger.accepted())
+        })?;
         request::valid(request, self.ledger.last_stop_was_pause())?;
         request::is_history(request, self.ledger.log())?;
         ensure(request.output_max == reserve.output, Invariant::TokenLimit, || {
@@ -260,6 +264,14 @@ impl Checker {
             format!("{estimate} tokens are sent and {limit} fit")
         })?;
         self.send(request)
+    }
+
+    /// An answer that the provider keeps is read, which costs nothing.
+    pub(crate) fn reads_again(&self, answer: &AcceptedAnswer) -> Checked {
+        let is_known = self.ledger.model_runs() && self.ledger.accepted() == Some(answer);
+        ensure(is_known, Invariant::PaidOnce, || {
+            format!("{answer:?} is read, and the journal says {:?}", self.ledger.accepted())
+        })
     }
 
     /// A summary is asked for.

@@ -84,6 +84,8 @@ struct World<'a> {
     checkpoint: Checkpoint,
     scene: Scene,
     memory: Memory,
+    /// Answers that the provider has written, by its ids of them; no process takes them along.
+    kept: Vec<Reply>,
     now: u64,
     state: State,
     flights: BTreeMap<EffectId, Flight>,
@@ -119,6 +121,7 @@ impl<'a> World<'a> {
             store: Store::default(),
             checkpoint: Checkpoint::default(),
             memory: Memory::default(),
+            kept: Vec::new(),
             now: 1_000_000,
             state: State::new(),
             flights: BTreeMap::new(),

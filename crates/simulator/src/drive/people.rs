@@ -153,7 +153,7 @@ impl World<'_> {
             _ => vec![Block::text(format!("{} please", id.0))],
         };
         let input = Input { blocks, origin: heeler_core::InputOrigin::default() };
-        let queued = Record::SteeringQueued(Box::new(SteeringQueued { id, input }));
+        let queued = Record::SteeringQueued(Box::new(SteeringQueued::said(id, input)));
         let twice = act == Fault::SteerTwice;
         if twice { vec![queued.clone(), queued] } else { vec![queued] }
     }

@@ -1,9 +1,9 @@
 //! Starting effects: their first records in one append, then what they do.
 
 use heeler_core::{
-    CallPlanned, CompactionCause, CompactionStarted, Durability, Effect, EffectId, EffectKind,
-    EpochCause, EpochStarted, Event, ModelStarted, PermissionAsked, Record, Reserve, Usage,
-    WakeCause,
+    AcceptedAnswer, CallPlanned, CompactionCause, CompactionStarted, Durability, Effect, EffectId,
+    EffectKind, EpochCause, EpochStarted, Event, ModelAccepted, ModelStarted, PermissionAsked,
+    ProviderErrorKind, Record, Reply, Reserve, Usage, WakeCause,
 };
 use heeler_turn::limits;
 use heeler_turn::state::Phase;
@@ -18,6 +18,7 @@ impl World<'_> {
         // What is reserved counts the prefix in force, so a new one comes first, by itself.
         let asks = |effect: &Effect| matches!(effect.kind, EffectKind::CallModel { .. });
         if effects.iter().any(asks)
+            && self.state.resumes().is_none()
             && let Some(cause) = self.changed_prefix()
         {
             let epoch = self.epoch(cause);
@@ -79,12 +80,27 @@ impl World<'_> {
         let Effect { id, kind } = effect;
         let (lands_at, cargo) = match kind {
             EffectKind::CallModel { reserve, .. } => {
+                if let Some(answer) = self.state.resumes().cloned() {
+                    self.checker.reads_again(&answer)?;
+                    self.count(Fault::Reread);
+                    let ending = self.kept_answer(&answer.id);
+                    self.show_some_text(&ending)?;
+                    let lands_at = Some(self.now + self.chance.pick(&[5, 50, 20_000]));
+                    self.flights.insert(id, Flight { lands_at, cargo: Cargo::Model(ending) });
+                    return Ok(());
+                }
                 let request = self.state.request(reserve.output);
                 self.checker.requested(request.as_ref(), reserve)?;
                 let reserve = Reserve { input: self.state.estimate_uncalibrated(), ..reserve };
                 let (ending, millis) =
                     model::answer(self.scene.temper, &mut self.memory, reserve, self.chance);
                 self.show_some_text(&ending)?;
+                if let model::Ending::Reply(reply) = &ending
+                    && self.chance.percent(self.scene.keeps)
+                {
+                    let reply = reply.clone();
+                    return self.accept(id, reply, millis);
+                }
                 (Some(self.now + millis), Cargo::Model(ending))
             }
             EffectKind::Compact { cut, .. } => {
@@ -124,6 +140,29 @@ impl World<'_> {
         };
         self.flights.insert(id, Flight { lands_at, cargo });
         Ok(())
+    }
+
+    /// The provider says that it keeps the answer, whatever becomes of the connection.
+    fn accept(&mut self, id: EffectId, reply: Reply, millis: u64) -> Result<(), Stop> {
+        let EffectId::Model(turn, round, attempt) = id else { return Ok(()) };
+        let answer = AcceptedAnswer { dialect: "d".into(), id: self.kept.len().to_string() };
+        self.kept.push(reply);
+        let ending = self.kept_answer(&answer.id);
+        let lands_at = Some(self.now + millis);
+        self.flights.insert(id, Flight { lands_at, cargo: Cargo::Model(ending) });
+        let accepted = ModelAccepted { turn, round, attempt, answer };
+        self.write(vec![Record::ModelAccepted(Box::new(accepted))], Durability::Written)
+    }
+
+    /// What comes of reading a kept answer: the connection may break, and it may be gone.
+    fn kept_answer(&mut self, id: &str) -> model::Ending {
+        use ProviderErrorKind::{Format, Network, Server};
+        let kept = id.parse().ok().and_then(|at: usize| self.kept.get(at));
+        let Some(reply) = kept.filter(|_| !self.chance.percent(30)) else {
+            let kind = self.chance.pick(&[Network, Format, Server]);
+            return model::Ending::Error { kind, usage: Usage::default(), is_cut: kind == Format };
+        };
+        model::Ending::Reply(reply.clone())
     }
 
     /// Deltas are shown as they come; they are no records.

@@ -211,10 +211,10 @@ mod tests {
     fn what_could_not_be_read_back_is_not_written() {
         let encode_blocks = |blocks| {
             let input = Input { blocks, origin: Default::default() };
-            let record = Record::SteeringQueued(Box::new(SteeringQueued {
-                id: SteeringId("s".to_owned()),
+            let record = Record::SteeringQueued(Box::new(SteeringQueued::said(
+                SteeringId("s".to_owned()),
                 input,
-            }));
+            )));
             let entry = Entry { seq: 1, at: Timestamp(0), record };
             encode(&mut Vec::new(), &entry, Sum::UNKNOWN).map(|_| ())
         };

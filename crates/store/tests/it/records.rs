@@ -11,7 +11,7 @@ use heeler_core::{
     Thinking, ThinkingSettings, Timestamp, ToolChoice, ToolDefinition, ToolOutput, ToolResult,
     ToolUse, Trimmed, TurnOutcome, Usage,
 };
-use proptest::collection::vec;
+use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::sample::select;
@@ -120,10 +120,13 @@ fn block() -> impl Strategy<Value = Block> {
 
 fn input() -> impl Strategy<Value = Input> {
     let part = || option::of(text());
-    (vec(block(), 0..3), part(), part(), part(), part()).prop_map(
-        |(blocks, channel, chat, message, reply_to)| Input {
-            blocks,
-            origin: InputOrigin { channel, chat, message, reply_to },
+    let scope = option::of(btree_map(text(), text(), 0..3));
+    let place = (part(), part(), part(), part());
+    (vec(block(), 0..3), place, (part(), part(), scope)).prop_map(
+        |(blocks, (channel, chat, message, reply_to), (agent, session_key, scope))| {
+            let origin =
+                InputOrigin { channel, chat, message, reply_to, agent, session_key, scope };
+            Input { blocks, origin }
         },
     )
 }
@@ -254,12 +257,31 @@ fn call() -> impl Strategy<Value = Record> {
             .prop_map(|(facts, input, notes, hook)| CallPlan::Ready { facts, input, notes, hook }),
     ];
     let state = (text(), raw()).prop_map(|(key, value)| StateChange { key, value });
-    let output =
-        (vec(block(), 0..3), any::<[bool; 3]>(), text(), option::of(text()), vec(state, 0..2))
-            .prop_map(|(content, [is_error, silent, response_handled], for_user, spill, state)| {
+    let content = prop_oneof![vec(block(), 0..3), text().prop_map(|text| vec![Block::text(text)]),];
+    let media = "media://[a-z0-9]{1,4}".prop_map(|text| text.parse().unwrap());
+    let files = (vec(media, 0..2), vec(text(), 0..2), option::of(raw()));
+    let output = (content, any::<[bool; 4]>(), text(), option::of(text()), vec(state, 0..2), files)
+        .prop_map(
+            |(content, flags, for_user, spill, state, (media, artifact_tags, structured))| {
+                let [is_error, silent, is_background, response_handled] = flags;
                 let spill = spill.map(Into::into);
-                ToolOutput { content, is_error, for_user, silent, response_handled, spill, state }
-            });
+                ToolOutput {
+                    content,
+                    is_error,
+                    for_user,
+                    silent,
+                    is_background,
+                    media,
+                    artifact_tags,
+                    response_handled,
+                    structured,
+                    spill,
+                    state,
+                    error: None,
+                    messages: Vec::new(),
+                }
+            },
+        );
     prop_oneof![
         (call_id(), 0..2u32, plan).prop_map(|(call, answered_before, plan)| {
             Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
@@ -330,8 +352,9 @@ fn history_given() -> impl Strategy<Value = Record> {
 fn steering() -> impl Strategy<Value = Record> {
     let id = || text().prop_map(SteeringId);
     prop_oneof![
-        (id(), input())
-            .prop_map(|(id, input)| Record::SteeringQueued(Box::new(SteeringQueued { id, input }))),
+        (id(), input()).prop_map(|(id, input)| Record::SteeringQueued(Box::new(
+            SteeringQueued::said(id, input)
+        ))),
         id().prop_map(|id| Record::SteeringTakenBack { id }),
     ]
 }

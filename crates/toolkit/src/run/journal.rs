@@ -8,8 +8,10 @@ use std::time::Duration;
 use heeler_core::{
     Appended, BoxFuture, Durability, Entry, Journal, Lease, Message, ProviderError, Record,
     SessionHeader, SessionId, SessionStore, SessionSummary, StopReason, StoreError, StoreErrorKind,
-    Usage,
+    ToolOutput, Usage,
 };
+
+use heeler_engine::ImageDoor;
 
 use super::recording::Recording;
 use crate::client::{OnRetry, RetryNotice};
@@ -29,6 +31,8 @@ pub(crate) struct Watch {
     seen: Mutex<Seen>,
     on_retry: Option<OnRetry>,
     recording: Option<Mutex<Recording>>,
+    /// Whether what a call gives is kept.
+    keeps_output: bool,
 }
 
 #[derive(Default, Clone)]
@@ -45,11 +49,19 @@ pub(super) struct Seen {
     pub(super) is_over_budget: bool,
     /// What summaries cost that the context manager's own summariser made.
     pub(super) summaries: Usage,
+    /// What the last call gave, where that is kept.
+    pub(super) output: Option<Box<ToolOutput>>,
 }
 
 impl Watch {
     pub(super) fn new(on_retry: Option<OnRetry>, recording: Option<Recording>) -> Self {
-        Self { seen: Mutex::default(), on_retry, recording: recording.map(Mutex::new) }
+        let recording = recording.map(Mutex::new);
+        Self { on_retry, recording, ..Self::default() }
+    }
+
+    /// One that keeps what the last call gave.
+    pub(super) fn keeping_output() -> Self {
+        Self { keeps_output: true, ..Self::default() }
     }
 
     /// Tells the recorder, if there is one.
@@ -99,6 +111,9 @@ impl Watch {
                 // Whoever only listens never stops a run.
                 let _ = catch_unwind(AssertUnwindSafe(|| on_retry(&notice)));
             }
+            Record::CallFinished { output, .. } if self.keeps_output => {
+                self.seen().output = Some(output.clone());
+            }
             _ => {}
         }
     }
@@ -120,12 +135,15 @@ impl SessionStore for RunJournal {
     }
 
     fn read(&self, _: SessionId) -> BoxFuture<Result<Journal, StoreError>> {
-        let messages =
+        let mut messages =
             std::mem::take(&mut *self.history.lock().unwrap_or_else(PoisonError::into_inner));
-        let record = Record::HistoryGiven { messages };
-        let entries = vec![Entry { seq: 1, at: self.header.created, record }];
         let header = self.header.clone();
-        ready(Ok(Journal { header, entries, damage: Vec::new(), torn_bytes: 0 }))
+        Box::pin(async move {
+            ImageDoor::default().admit_messages(&mut messages).await;
+            let record = Record::HistoryGiven { messages };
+            let entries = vec![Entry { seq: 1, at: header.created, record }];
+            Ok(Journal { header, entries, damage: Vec::new(), torn_bytes: 0 })
+        })
     }
 
     fn append(

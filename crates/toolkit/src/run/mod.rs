@@ -1,23 +1,28 @@
 //! A run: from a history to the model's final answer, calls included.
 
+mod execute;
 mod journal;
 mod outcome;
 mod provider;
 mod recording;
 mod stream;
+mod tool_loop;
 mod tools;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use heeler_core::{Approver, CancellationToken, Limits, Message, Policy};
+use heeler_core::{Approver, CancellationToken, InputOrigin, Limits, Message, Outbound, Policy};
+
+use heeler_engine::Parts;
 
 use crate::agent::AgentHooks;
 use crate::context::ContextManager;
 
 pub use outcome::{RunError, RunErrorKind, RunResult};
 pub use stream::{RunEvent, RunStream};
-pub use tools::{ToolRegistry, ToolSource};
+pub use tool_loop::{ToolLoop, ToolLoopEnd, tool_loop};
+pub use tools::ToolSource;
 
 /// What a run is given: plain data, which [`crate::Client::run`] takes.
 ///
@@ -49,6 +54,10 @@ pub struct Run {
     pub policy: Option<Policy>,
     /// Who is asked where the policy asks.
     pub approvers: Vec<Arc<dyn Approver>>,
+    /// Where the input comes from; handed to every call.
+    pub origin: InputOrigin,
+    /// Takes what calls have for the user, and the answer, there.
+    pub outbound: Option<Arc<dyn Outbound>>,
     /// Stops the run when it is cancelled; what was done until then is in the error's result.
     pub cancel: Option<CancellationToken>,
 }
@@ -73,7 +82,7 @@ impl Run {
         self
     }
 
-    /// With tools: a [`crate::Toolset`], or a [`ToolRegistry`] that may change while it runs.
+    /// With tools: a [`crate::Toolset`], or a [`crate::ToolRegistry`] that may change while it runs.
     #[must_use]
     pub fn tools(mut self, tools: impl Into<ToolSource>) -> Self {
         self.tools = tools.into();
@@ -108,6 +117,20 @@ impl Run {
         self
     }
 
+    /// From where the input comes, as every call is told.
+    #[must_use]
+    pub fn origin(mut self, origin: InputOrigin) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// With somebody who takes what calls have for the user, and the answer, to them.
+    #[must_use]
+    pub fn outbound(mut self, outbound: Arc<dyn Outbound>) -> Self {
+        self.outbound = Some(outbound);
+        self
+    }
+
     /// With a policy, which is enforced.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
@@ -127,5 +150,27 @@ impl Run {
     pub fn cancelled_by(mut self, cancel: CancellationToken) -> Self {
         self.cancel = Some(cancel);
         self
+    }
+
+    /// Gives the parts of a session what they have from the run.
+    fn fill(&self, parts: &mut Parts) {
+        self.tools.fill(parts);
+        parts.system.clone_from(&self.system);
+        parts.settings.limits = self.limits;
+        parts.origin.clone_from(&self.origin);
+        parts.outbound.clone_from(&self.outbound);
+        parts.approvers.clone_from(&self.approvers);
+        if let Some(policy) = &self.policy {
+            parts.settings.policy = policy.clone();
+        }
+        parts.settings.policy.interactive |= !parts.approvers.is_empty();
+    }
+
+    /// The folder tools work in, as a session has it.
+    fn workspace_text(&self) -> String {
+        match self.workspace.to_str() {
+            Some(path) if !path.is_empty() => path.to_owned(),
+            _ => "/".to_owned(),
+        }
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use heeler_core::{
-    Block, CallId, CancellationToken, Clock, Envelope, Event, Message, ProviderError, Role,
-    SessionHeader, SessionId, ToolResult, TurnOutcome,
+    Block, CallId, CancellationToken, Clock, Envelope, Event, MediaReference, Message,
+    ProviderError, Role, SessionHeader, SessionId, ToolResult, TurnOutcome,
 };
 use heeler_engine::{Cursor, Parts, Seen, Session, Turn};
 use heeler_sessions::TurnId;
@@ -82,12 +82,14 @@ pub enum RunEvent {
         /// How long it ran.
         duration: Duration,
     },
-    /// Text a tool has for the user.
+    /// What a tool has for the user.
     ToolText {
         /// The call.
         call: CallId,
-        /// The text.
+        /// The text; may be empty beside media.
         text: String,
+        /// Files it made.
+        media: Vec<MediaReference>,
     },
     /// All results of a batch of calls, whole and in call order, before the next request is made.
     ToolResults(Vec<ToolResult>),
@@ -205,23 +207,13 @@ impl Going {
         let header = SessionHeader {
             id: SessionId::mint(created, client.entropy().as_ref()),
             created,
-            workspace: match run.workspace.to_str() {
-                Some(path) if !path.is_empty() => path.to_owned(),
-                _ => "/".to_owned(),
-            },
+            workspace: run.workspace_text(),
         };
         let id = header.id.clone();
         let journal = RunJournal::new(header, history, Arc::clone(&watch));
         let mut parts = Parts::new(Arc::new(provider), Arc::new(journal));
         client.fill(&mut parts);
-        run.tools.fill(&mut parts);
-        parts.system.clone_from(&run.system);
-        parts.settings.limits = run.limits;
-        parts.approvers.clone_from(&run.approvers);
-        if let Some(policy) = &run.policy {
-            parts.settings.policy = policy.clone();
-        }
-        parts.settings.policy.interactive |= !parts.approvers.is_empty();
+        run.fill(&mut parts);
         let failed = |kind| RunError { kind, iteration: 0, result: Box::default() };
         let session = Session::open(parts, id).await;
         let session = session.map_err(|error| failed(RunErrorKind::Failed(error.to_string())))?;
@@ -280,6 +272,10 @@ impl Going {
             None => Ok(result),
             Some(kind) => Err(RunError { kind, iteration, result: Box::new(result) }),
         };
+        if self.run.outbound.is_some() {
+            // Once the run is over, what it had for people is theirs.
+            self.session.clone().close().await;
+        }
         let now = self.clock.now();
         self.watch.record(|recording| match &result {
             Ok(result) => recording.end(Ok(result.usage), now),
@@ -307,7 +303,10 @@ impl Going {
 }
 
 /// Cancels the turn once the token is.
-async fn stop(session: &Session, token: Option<CancellationToken>) -> Option<JoinSet<()>> {
+pub(super) async fn stop(
+    session: &Session,
+    token: Option<CancellationToken>,
+) -> Option<JoinSet<()>> {
     let token = token?;
     if token.is_cancelled() {
         // At once: a short run would be over before a task begins.
@@ -350,7 +349,7 @@ fn told(seen: Seen) -> Option<RunEvent> {
         Event::CallFinished { call, is_error, millis, .. } => {
             RunEvent::CallFinished { call, is_error, duration: Duration::from_millis(millis) }
         }
-        Event::ToolText { call, text } => RunEvent::ToolText { call, text },
+        Event::ToolText { call, text, media } => RunEvent::ToolText { call, text, media },
         _ => return None,
     })
 }

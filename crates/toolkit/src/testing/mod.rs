@@ -95,6 +95,7 @@ impl TestCall {
             session: SessionId::mint(heeler_core::Timestamp(0), &Zero),
             agent: AgentPath::default(),
             call: CallId { turn: 1, round: 1, index: 0 },
+            round: 1,
             origin: InputOrigin::default(),
             cancel: CancellationToken::new(),
             workspace: PathBuf::from("/"),
@@ -105,6 +106,7 @@ impl TestCall {
             }),
             images: ImageSink::default(),
             state: StateView::default(),
+            background: heeler_core::Background::nowhere(),
             clock: Arc::new(SystemClock),
         };
         Self { context, input: input.into(), progress }

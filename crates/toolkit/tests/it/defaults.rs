@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use heeler_core::{
-    CancellationToken, Clock, Entropy, EventStream, Image, Message, ModelRequest, Provider,
+    CancellationToken, Clock, Entropy, EventStream, Message, ModelRequest, Provider,
 };
 use heeler_providers::anthropic::request_body;
 use heeler_providers::scripted::Scripted;
 use heeler_script::{BlockSpec, ReplySpec, Script};
 use heeler_sessions::MemoryRecorder;
 use heeler_testkit::VirtualClock;
+use heeler_testkit::picture::pixel;
 use heeler_toolkit::testing::TestCall;
 use heeler_toolkit::{
     AskEvent, Client, Extract, ExtractError, Object, Run, RunErrorKind, RunEvent, Schema, extract,
@@ -137,12 +138,12 @@ async fn an_image_alone_is_a_message() {
         hears.lock().unwrap().push(body);
     });
     let client = Client::new(Watched { model, told }, MODEL).unwrap();
-    let image = Message::user_with_images("", [Image::from_bytes("image/png", &[1])]);
+    let image = Message::user_with_images("", [pixel()]);
     let answer = client.ask("", [image]).await.unwrap();
     assert_eq!(answer.message.text(), "a cat");
     let body: serde_json::Value = serde_json::from_str(&bodies.lock().unwrap()[0]).unwrap();
     let content = body["messages"][0]["content"].as_array().unwrap();
-    let source = json!({"type": "base64", "media_type": "image/png", "data": "AQ=="});
+    let source = json!({"type": "base64", "media_type": "image/png", "data": pixel().data});
     assert_eq!((content.len(), &content[0]["source"]), (1, &source));
 }
 

@@ -71,7 +71,7 @@ fn line(event: RunEvent) -> String {
         RunEvent::CallFinished { call, is_error, .. } => {
             format!("call {call} {}", if is_error { "failed" } else { "ended" })
         }
-        RunEvent::ToolText { call, text } => format!("for the user {call} {text}"),
+        RunEvent::ToolText { call, text, .. } => format!("for the user {call} {text}"),
         RunEvent::ToolResults(results) => {
             let blocks = results.into_iter().map(Block::ToolResult).collect();
             format!("results {}", shown(&Message { role: Role::User, blocks }))

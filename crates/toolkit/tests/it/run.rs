@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
 use heeler_core::{
-    Block, CancellationToken, Image, Limits, Message, Role, ToolContext, ToolOutput, ToolResult,
+    Block, CancellationToken, Limits, Message, Role, ToolContext, ToolOutput, ToolResult,
 };
 use heeler_script::{BlockSpec, ErrorSpec, ReplySpec};
-use heeler_toolkit::{ClientError, Object, Run, RunErrorKind, ToolRegistry, Toolset, raw_tool};
+use heeler_testkit::picture::pixel;
+use heeler_toolkit::{ClientError, Object, Run, RunErrorKind, ToolRegistry, raw_tool};
 use serde_json::json;
 
 use crate::door::{MODEL, check, client, clients, echo, fail, told, tools};
@@ -374,40 +375,43 @@ async fn a_terminal_tool_ends_the_run_when_it_worked() {
 
 #[tokio::test]
 async fn images_progress_and_words_for_the_user_come_from_the_call() {
-    let image = || Image { media_type: "image/png".into(), data: "AAAA".into(), cache: None };
     let draws =
         raw_tool("draw", "Draws", Object::new(), move |context: ToolContext, input| async move {
             context.progress.send("drawing");
-            context.images.attach(image());
+            context.images.attach(pixel());
             match input.value()["fails"].as_bool() {
                 Some(true) => Err("no paper"),
                 _ => Ok(ToolOutput { for_user: "look".into(), ..ToolOutput::text("drawn") }),
             }
         });
-    let calls =
-        [BlockSpec::call("draw", json!({})), BlockSpec::call("draw", json!({"fails": true}))];
+    // One after the other: an image takes a thread, and as long as that takes.
+    let call = |input| ReplySpec::blocks([BlockSpec::call("draw", input)]);
     check(
-        [ReplySpec::blocks(calls), ReplySpec::text("done")],
+        [call(json!({})), call(json!({"fails": true})), ReplySpec::text("done")],
         Run::say("go").tools(tools([draws])),
         expect![[r#"
             input {}
-            input {"fails":true}
-            answer draw({}) as call_1_0 | draw({"fails":true}) as call_1_1
+            answer draw({}) as call_1_0
             call 1.1.0 draw {}
-            call 1.1.1 draw {"fails":true}
             progress 1.1.0 drawing
-            progress 1.1.1 drawing
             call 1.1.0 ended
             for the user 1.1.0 look
-            call 1.1.1 failed
-            results [call_1_0: drawn +1 images] | [call_1_1 failed: no paper]
+            results [call_1_0: drawn +1 images]
+            input {"fails":true}
+            answer draw({"fails":true}) as call_2_0
+            call 1.2.0 draw {"fails":true}
+            progress 1.2.0 drawing
+            call 1.2.0 failed
+            results [call_2_0 failed: no paper]
             text done
             answer done
             done
-              2 rounds, EndTurn, some tokens
+              3 rounds, EndTurn, some tokens
               User: go
-              Assistant: draw({}) as call_1_0 | draw({"fails":true}) as call_1_1
-              User: [call_1_0: drawn +1 images] | [call_1_1 failed: no paper]
+              Assistant: draw({}) as call_1_0
+              User: [call_1_0: drawn +1 images]
+              Assistant: draw({"fails":true}) as call_2_0
+              User: [call_2_0 failed: no paper]
               Assistant: done
         "#]],
     )
@@ -476,13 +480,13 @@ async fn a_dropped_run_stops_what_it_started() {
 
 #[tokio::test]
 async fn changed_tools_are_offered_with_the_next_request() {
-    let registry = ToolRegistry::new(Toolset::default());
+    let registry = ToolRegistry::new();
     let (grows, more) = (registry.clone(), echo());
     let grow = raw_tool("grow", "Adds a tool", Object::new(), move |_, _| {
-        grows.set(grows.tools().bind(more.clone()).unwrap());
+        grows.register(more.clone().into());
         async { "there is more now" }
     });
-    registry.set(tools([grow]));
+    registry.register(grow.into());
     let (client, model) = clients([
         ReplySpec::call("grow", json!({})),
         ReplySpec::call("echo", json!({"text": "new"})),

@@ -12,7 +12,7 @@ const PROGRESS_CHARS_MAX: usize = 200;
 const PROGRESS_BYTES_MAX: usize = 4 * PROGRESS_CHARS_MAX;
 
 /// What is kept of an output.
-pub(super) struct Capture {
+pub(crate) struct Capture {
     head: Vec<u8>,
     /// Grows to twice its share before the older half goes, so that bytes move rarely.
     tail: Vec<u8>,
@@ -24,7 +24,7 @@ pub(super) struct Capture {
 
 impl Capture {
     /// Keeps at most `bytes_max`, half from the beginning and half from the end.
-    pub(super) fn new(bytes_max: usize, progress: Progress) -> Self {
+    pub(crate) fn new(bytes_max: usize, progress: Progress) -> Self {
         Self {
             head: Vec::new(),
             tail: Vec::new(),
@@ -36,7 +36,7 @@ impl Capture {
     }
 
     /// Takes what one read gave.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.tell(bytes);
         self.n_bytes += bytes.len();
         let room = self.half_bytes_max - self.head.len();
@@ -48,23 +48,50 @@ impl Capture {
         }
     }
 
+    /// Whether nothing came since the last time it was taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.n_bytes == 0
+    }
+
+    /// The text that came since the last time, as it is; of a character that has not come whole,
+    /// what there is stays for the next time.
+    pub(crate) fn take(&mut self) -> String {
+        let end = if self.tail.is_empty() { &mut self.head } else { &mut self.tail };
+        let begun = end.split_off(whole_characters_before(end).len());
+        self.n_bytes -= begun.len();
+        let text = self.take_rest();
+        self.head = begun;
+        self.n_bytes = self.head.len();
+        text
+    }
+
+    /// The same once nothing more can come.
+    pub(crate) fn take_rest(&mut self) -> String {
+        let next = Self::new(2 * self.half_bytes_max, self.progress.clone());
+        std::mem::replace(self, next).into_raw_text()
+    }
+
     /// The text, with a marker where something was left out, without the line ends at its end.
-    pub(super) fn into_text(mut self) -> String {
+    pub(crate) fn into_text(self) -> String {
+        let mut text = self.into_raw_text();
+        text.truncate(text.trim_end_matches(['\n', '\r']).len());
+        text
+    }
+
+    fn into_raw_text(mut self) -> String {
         let n_kept_max = 2 * self.half_bytes_max;
-        let mut text = if self.n_bytes <= n_kept_max {
+        if self.n_bytes <= n_kept_max {
             self.head.append(&mut self.tail);
             String::from_utf8_lossy(&self.head).into_owned()
         } else {
-            let tail = &self.tail[self.tail.len() - self.half_bytes_max..];
-            let n_left_out = self.n_bytes - n_kept_max;
+            let tail = &self.tail[self.tail.len().saturating_sub(self.half_bytes_max)..];
+            let n_left_out = self.n_bytes - self.head.len() - tail.len();
             format!(
                 "{}\n[... {n_left_out} bytes left out ...]\n{}",
                 String::from_utf8_lossy(whole_characters_before(&self.head)),
                 String::from_utf8_lossy(whole_characters_after(tail)),
             )
-        };
-        text.truncate(text.trim_end_matches(['\n', '\r']).len());
-        text
+        }
     }
 
     /// Shows the last line to who watches. By count, since a clock would have to be handed in
@@ -140,6 +167,20 @@ mod tests {
             &["a\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}".as_bytes()],
             "a\u{e9}\n[... 5 bytes left out ...]\n\u{e9}",
         );
+    }
+
+    #[test]
+    fn what_is_taken_is_new_and_whole() {
+        let mut capture = Capture::new(10, Progress::nowhere());
+        capture.push(b"one\n\xc3");
+        assert_eq!((capture.take().as_str(), capture.is_empty()), ("one\n", false));
+        capture.push(b"\xa9");
+        assert_eq!(capture.take(), "\u{e9}");
+        assert_eq!((capture.take().as_str(), capture.is_empty()), ("", true));
+        capture.push(b"1234567890abcde");
+        capture.push(b"\xc3");
+        assert_eq!(capture.take(), "12345\n[... 6 bytes left out ...]\nbcde");
+        assert_eq!(capture.take_rest(), "\u{fffd}");
     }
 
     #[test]

@@ -10,18 +10,28 @@ const ASKS_TO_LEAVE: &str = "it asks to run outside of the sandbox";
 
 /// What the input's line may do in this place.
 pub(super) fn access(input: &BashInput, place: &Place<'_>) -> Access {
-    let line = heeler_shell::read(&input.command, place);
-    let mut concerns: Vec<Concern> = line.concerns.into_iter().map(concern).collect();
+    let mut line = read(&input.command, place);
     if input.outside_sandbox == Some(true) {
-        concerns.push(Concern { kind: ConcernKind::Leaves, why: ASKS_TO_LEAVE.to_owned() });
+        line.concerns.push(asks_to_leave());
     }
-    Access::Shell(Box::new(ShellLine {
-        line: input.command.clone(),
+    Access::Shell(Box::new(line))
+}
+
+/// What a line may do in this place, in the words of facts.
+pub(crate) fn read(text: &str, place: &Place<'_>) -> ShellLine {
+    let line = heeler_shell::read(text, place);
+    ShellLine {
+        line: text.to_owned(),
         commands: line.commands.into_iter().map(command).collect(),
         writes: line.writes,
-        concerns,
+        concerns: line.concerns.into_iter().map(concern).collect(),
         is_read_only: line.is_read_only,
-    }))
+    }
+}
+
+/// What is said of a call that asks to run outside of the box.
+pub(crate) fn asks_to_leave() -> Concern {
+    Concern { kind: ConcernKind::Leaves, why: ASKS_TO_LEAVE.to_owned() }
 }
 
 fn command(command: heeler_shell::Command) -> ShellCommand {

@@ -2,27 +2,28 @@
 
 mod boxed;
 mod capture;
+mod commands;
 mod environment;
 mod line;
 mod spare;
 mod temp;
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::path::Path;
+use std::sync::Arc;
 
 use heeler_core::{
     BoxFuture, Clock, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
 };
 use heeler_sandbox::{
-    Child, Command, Confinement, Confines, Exit, Killed, Launcher, LauncherError, OutputStream,
+    Child, Confinement, Confines, Exit, Killed, Launcher, LauncherError, OutputStream,
 };
-use heeler_shell::Place;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use capture::Capture;
+pub(crate) use capture::Capture;
+pub(crate) use commands::Commands;
 pub use environment::allowed_environment;
+pub(crate) use line::{asks_to_leave, read as read_line};
 use spare::Spare;
 pub use temp::PrivateTemp;
 
@@ -43,14 +44,9 @@ const STOP_MILLIS_MAX: u64 = 10_000;
 
 /// The tool.
 pub struct Bash {
-    launcher: Launcher,
-    environment: Vec<(String, String)>,
-    shell: OnceLock<PathBuf>,
+    commands: Arc<Commands>,
     spare: Spare,
     description: String,
-    /// The walls of the box, when there is one, and the folder of its temporary files.
-    confines: Option<Arc<Confines>>,
-    _temp: Option<PrivateTemp>,
 }
 
 /// What the model gives.
@@ -73,12 +69,8 @@ impl Bash {
     #[must_use]
     pub fn new(launcher: Launcher, environment: Vec<(String, String)>) -> Self {
         Self {
-            launcher,
-            environment,
-            shell: OnceLock::new(),
+            commands: Arc::new(Commands::new(launcher, environment)),
             spare: Spare::default(),
-            confines: None,
-            _temp: None,
             description: format!(
                 "Runs a command line in the workspace with bash (sh where there is none) and \
                  gives its standard output and error as they came, then the exit code unless it \
@@ -95,12 +87,13 @@ impl Bash {
     /// of every command, and lives as long as the tool.
     #[must_use]
     pub fn confined_by(mut self, confines: Arc<Confines>, temp: PrivateTemp) -> Self {
-        let path = confines.temp.to_string_lossy().into_owned();
-        self.environment.retain(|(name, _)| name != "TMPDIR");
-        self.environment.push(("TMPDIR".to_owned(), path));
-        self.confines = Some(confines);
-        self._temp = Some(temp);
+        self.commands = Arc::new(self.commands.confined_by(confines, temp));
         self
+    }
+
+    /// How its commands start, for a tool that starts them in the same way.
+    pub(crate) fn commands(&self) -> Arc<Commands> {
+        Arc::clone(&self.commands)
     }
 
     /// Starts what the first call in this folder needs, so that it need not wait then. A failure is
@@ -111,27 +104,12 @@ impl Bash {
 
     /// The same for a first call that has to stay in the box.
     pub fn warm_in_box(&self, workspace: &Path) {
-        self.warm_as(workspace, self.confinement(workspace).unwrap_or_default());
+        self.warm_as(workspace, self.commands.confinement(workspace).unwrap_or_default());
     }
 
     fn warm_as(&self, workspace: &Path, confinement: Confinement) {
-        let mut command = Command::new(self.shell(), workspace).env(self.environment.clone());
-        command.confinement = confinement;
-        self.spare.start(&self.launcher, command);
-    }
-
-    /// The box around a workspace.
-    fn confinement(&self, workspace: &Path) -> Option<Confinement> {
-        let confines = self.confines.as_ref()?;
-        Some(Confinement::Box(boxed::around(confines, workspace)))
-    }
-
-    /// How this call is confined; an error where it has to be and cannot.
-    fn confinement_of(&self, context: &ToolContext) -> Result<Confinement, ToolError> {
-        if !context.confined {
-            return Ok(Confinement::None);
-        }
-        self.confinement(&context.workspace).ok_or_else(|| ToolError::for_model(boxed::NO_BOX))
+        let command = self.commands.shell(workspace, confinement);
+        self.spare.start(&self.commands.launcher, command);
     }
 
     async fn run(
@@ -183,21 +161,8 @@ impl Bash {
         if let Some(child) = self.spare.run(workspace, line, &confinement).await {
             return Ok(child);
         }
-        let mut command = Command::new(self.shell(), workspace)
-            // The dashes keep a command line that begins with one from being an option.
-            .args(["-c", "--", line])
-            .env(self.environment.clone());
-        command.confinement = confinement;
-        self.launcher.run(&command).await
-    }
-
-    fn variable(&self, name: &str) -> Option<&str> {
-        let found = self.environment.iter().find(|(other, _)| other == name);
-        found.map(|(_, value)| value.as_str())
-    }
-
-    fn shell(&self) -> &Path {
-        self.shell.get_or_init(|| find_shell(&self.environment))
+        let command = self.commands.line(workspace, line, confinement);
+        self.commands.launcher.run(&command).await
     }
 }
 
@@ -219,10 +184,9 @@ impl TypedTool for Bash {
     }
 
     fn facts(&self, input: &Self::Input, workspace: &str) -> Facts {
-        let temp = self.confines.as_ref().map(|confines| confines.temp.to_string_lossy());
-        let place = Place { workspace, home: self.variable("HOME"), temp: temp.as_deref() };
+        let access = self.commands.read(workspace, |place| line::access(input, place));
         // No resource: commands of one reply run side by side.
-        Facts { accesses: vec![line::access(input, &place)], ..Facts::default() }
+        Facts { accesses: vec![access], ..Facts::default() }
     }
 
     fn call(
@@ -232,7 +196,7 @@ impl TypedTool for Bash {
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let workspace = context.workspace.clone();
-            let confinement = self.confinement_of(&context)?;
+            let confinement = self.commands.confinement_of(&context)?;
             let output = self.run(context, input, confinement.clone()).await?;
             // Whoever calls once calls again, and mostly alike.
             self.warm_as(&workspace, confinement);
@@ -253,21 +217,6 @@ enum End {
 fn timeout_millis(asked: Option<u64>) -> u64 {
     let asked = asked.filter(|millis| *millis > 0).unwrap_or(BASH_TIMEOUT_MILLIS_DEFAULT);
     asked.min(BASH_TIMEOUT_MILLIS_MAX)
-}
-
-/// The first `bash`, else the first `sh`, of the commands' own PATH.
-fn find_shell(environment: &[(String, String)]) -> PathBuf {
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
-    let folders: Vec<PathBuf> = std::env::split_paths(path.unwrap_or("/usr/bin:/bin")).collect();
-    let candidates = ["bash", "sh"].into_iter().flat_map(|name| {
-        // A relative folder would be another one in each workspace.
-        folders.iter().filter(|folder| folder.is_absolute()).map(move |folder| folder.join(name))
-    });
-    candidates.into_iter().find(|file| is_program(file)).unwrap_or_else(|| "/bin/sh".into())
-}
-
-fn is_program(file: &Path) -> bool {
-    file.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 /// Reads until the shell ended and the output too; a background process that keeps the output
@@ -455,29 +404,5 @@ mod tests {
             [the launcher died while the command ran; whether it finished its work is unknown]
             error: true"#]],
         );
-    }
-
-    #[test]
-    fn bash_is_taken_before_sh_and_only_from_absolute_folders() {
-        let folder = tempfile::tempdir().unwrap();
-        let program = |name: &str, mode: u32| {
-            let file = folder.path().join(name);
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(&file, "").unwrap();
-            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-            file
-        };
-        let path = std::env::join_paths([
-            "relative".into(),
-            folder.path().join("a"),
-            folder.path().join("b"),
-        ]);
-        let environment = vec![("PATH".to_owned(), path.unwrap().into_string().unwrap())];
-        assert_eq!(find_shell(&environment), Path::new("/bin/sh"));
-        let sh = program("a/sh", 0o755);
-        program("a/bash", 0o644);
-        assert_eq!(find_shell(&environment), sh);
-        let bash = program("b/bash", 0o755);
-        assert_eq!(find_shell(&environment), bash);
     }
 }

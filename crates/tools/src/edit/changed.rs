@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use similar::{ChangeTag, TextDiff};
+use imara_diff::{Algorithm, Diff, InternedInput};
 
-use super::matches::Replacement;
+use crate::hunk::Replacement;
 use crate::text::{count_lines, cut};
 
 /// Unchanged lines around a place.
@@ -19,7 +19,7 @@ const LINE_CHARS_MAX: usize = 300;
 const COMPARED_LINES_MAX: usize = 2_000;
 
 /// The changed lines: removed ones with their old number and `-`, the others with their new one.
-pub(super) fn snippet(content: &[u8], replacements: &[Replacement]) -> String {
+pub(crate) fn snippet(content: &[u8], replacements: &[Replacement]) -> String {
     let mut text = String::new();
     let mut lines = Numbers::default();
     let mut rest = replacements;
@@ -102,26 +102,51 @@ impl<'a> Hunk<'a> {
 
 fn diff(old: &[u8], new: &[u8], numbers: &Numbers, text: &mut String) {
     let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
-    let diff = TextDiff::from_lines(old.as_ref(), new.as_ref());
-    let mut n_left = HUNK_LINES_MAX;
-    let mut n_hidden = 0;
-    for change in diff.iter_all_changes() {
-        if n_left == 0 {
-            n_hidden += 1;
-            continue;
+    let input = InternedInput::new(old.as_ref(), new.as_ref());
+    let mut diff = Diff::compute(Algorithm::Myers, &input);
+    diff.postprocess_lines(&input);
+    let mut shown = Shown { text, n_left: HUNK_LINES_MAX, n_hidden: 0 };
+    let unchanged = |shown: &mut Shown<'_>, range: Range<u32>| {
+        for at in range {
+            shown.line(' ', numbers.new + at as usize, input.interner[input.after[at as usize]]);
         }
-        n_left -= 1;
-        let (sign, number) = match change.tag() {
-            ChangeTag::Delete => ('-', change.old_index().map(|index| numbers.old + index)),
-            ChangeTag::Insert => ('+', change.new_index().map(|index| numbers.new + index)),
-            ChangeTag::Equal => (' ', change.new_index().map(|index| numbers.new + index)),
-        };
-        let line = change.value().trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
-        let line = cut(line, LINE_CHARS_MAX);
-        text.push_str(&format!("{:>6} {sign}{line}\n", number.unwrap_or(0) + 1));
+    };
+    let mut done = 0;
+    for hunk in diff.hunks() {
+        unchanged(&mut shown, done..hunk.after.start);
+        for at in hunk.before.map(|at| at as usize) {
+            shown.line('-', numbers.old + at, input.interner[input.before[at]]);
+        }
+        done = hunk.after.end;
+        for at in hunk.after.map(|at| at as usize) {
+            shown.line('+', numbers.new + at, input.interner[input.after[at]]);
+        }
     }
-    if n_hidden > 0 {
+    unchanged(&mut shown, done..input.after.len() as u32);
+    if shown.n_hidden > 0 {
+        let n_hidden = shown.n_hidden;
         text.push_str(&format!("(and {n_hidden} more lines here)\n"));
+    }
+}
+
+/// What is shown of one place.
+struct Shown<'a> {
+    text: &'a mut String,
+    n_left: usize,
+    n_hidden: usize,
+}
+
+impl Shown<'_> {
+    /// Shows a line by its index, if it is still one of the first.
+    fn line(&mut self, sign: char, index: usize, line: &str) {
+        if self.n_left == 0 {
+            self.n_hidden += 1;
+            return;
+        }
+        self.n_left -= 1;
+        let line = line.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
+        let line = cut(line, LINE_CHARS_MAX);
+        self.text.push_str(&format!("{:>6} {sign}{line}\n", index + 1));
     }
 }
 

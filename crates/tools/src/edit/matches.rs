@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
+use crate::hunk::Replacement;
+
 /// How many matches one call may have.
 pub const EDIT_MATCHES_MAX: usize = 100_000;
 
@@ -19,13 +21,6 @@ pub(super) struct Found {
     pub(super) ranges: Vec<Range<usize>>,
     /// The text was compared byte for byte, so its replacement is written so too.
     verbatim: bool,
-}
-
-/// One piece of the file and what takes its place.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Replacement {
-    pub(super) range: Range<usize>,
-    pub(super) new: Vec<u8>,
 }
 
 /// Finds `old`, at most one place more than [`EDIT_MATCHES_MAX`]. Places that overlap count only
@@ -64,14 +59,14 @@ pub(super) fn replacements(content: &[u8], found: &Found, new: &str) -> Vec<Repl
 }
 
 /// How large the content will be.
-pub(super) fn size_after(content: &[u8], replacements: &[Replacement]) -> usize {
+pub(crate) fn size_after(content: &[u8], replacements: &[Replacement]) -> usize {
     replacements
         .iter()
         .fold(content.len(), |size, one| (size - one.range.len()).saturating_add(one.new.len()))
 }
 
 /// The content after the replacements, which are in order and do not overlap.
-pub(super) fn apply(content: &[u8], replacements: &[Replacement]) -> Vec<u8> {
+pub(crate) fn apply(content: &[u8], replacements: &[Replacement]) -> Vec<u8> {
     let mut after = Vec::with_capacity(size_after(content, replacements));
     let mut done = 0;
     for one in replacements {

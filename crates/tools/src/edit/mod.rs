@@ -3,6 +3,7 @@
 mod changed;
 mod matches;
 mod nearest;
+mod one;
 #[cfg(test)]
 mod tests;
 
@@ -17,12 +18,12 @@ use crate::blocking::blocking;
 use crate::guard::{self, Loaded};
 use crate::place::{self, Place};
 use crate::text::{count_lines, count_of};
-use matches::{Found, find, replacements};
 
+pub(crate) use changed::snippet;
 pub use matches::EDIT_MATCHES_MAX;
-
-/// How many line numbers of an ambiguous match are named.
-const NAMED_LINES_MAX: usize = 10;
+pub(crate) use matches::{apply, size_after};
+pub(crate) use nearest::{hint, shown};
+pub(crate) use one::{Change, One, change};
 
 /// The tool.
 #[derive(Default)]
@@ -84,7 +85,7 @@ fn edit(context: &ToolContext, input: &EditInput) -> Result<ToolOutput, ToolErro
             "{path} exists, and an empty old_string only creates new files; name the text to \
              replace, or use Write to replace the whole file"
         ))),
-        Some(before) => change(context, input, &mut place, &before),
+        Some(before) => change_file(context, input, &mut place, &before),
     }
 }
 
@@ -102,7 +103,7 @@ fn create(
     Ok(guard::seen(output, place, &guard::hash(content)))
 }
 
-fn change(
+fn change_file(
     context: &ToolContext,
     input: &EditInput,
     place: &mut Place,
@@ -111,13 +112,14 @@ fn change(
     let path = &input.file_path;
     guard::check_seen(context, place, path, &before.bytes)?;
     guard::check_unredacted(path, &[&input.old_string, &input.new_string], Some(before))?;
-    let replace_all = input.replace_all.unwrap_or(false);
-    let found = find(&before.bytes, &input.old_string, replace_all);
-    check_found(path, input, &before.bytes, &found, replace_all)?;
-
-    let replacements = replacements(&before.bytes, &found, &input.new_string);
-    check_size(matches::size_after(&before.bytes, &replacements))?;
-    let after = matches::apply(&before.bytes, &replacements);
+    let one = One {
+        old: &input.old_string,
+        new: &input.new_string,
+        replace_all: input.replace_all.unwrap_or(false),
+    };
+    let Change { replacements, note } = change(path, &before.bytes, &one)?;
+    check_size(size_after(&before.bytes, &replacements))?;
+    let after = apply(&before.bytes, &replacements);
     if after == before.bytes {
         return Err(ToolError::for_model(format!(
             "the change would leave {path} as it is: Edit keeps the file's own line ends, and \
@@ -126,45 +128,18 @@ fn change(
     }
     atomic::replace(context, place, path, Some(&before.metadata), &after)?;
     let times = match replacements.len() {
-        1 => String::new(),
-        n => format!(" in {n} places"),
+        _ if one.replace_all && replacements.len() > 1 => {
+            format!(" in {} places", replacements.len())
+        }
+        _ => String::new(),
     };
-    let snippet = changed::snippet(&before.bytes, &replacements);
-    let output = ToolOutput::text(format!("Edited {path}{times}:\n{snippet}"));
+    let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
+    let snippet = snippet(&before.bytes, &replacements);
+    let output = ToolOutput::text(format!("Edited {path}{times}{note}:\n{snippet}"));
     Ok(guard::seen(output, place, &guard::hash(&after)))
 }
 
-fn check_found(
-    path: &str,
-    input: &EditInput,
-    content: &[u8],
-    found: &Found,
-    replace_all: bool,
-) -> Result<(), ToolError> {
-    let n_matches = found.ranges.len();
-    if n_matches == 0 {
-        let hint = nearest::hint(content, &input.old_string);
-        return Err(ToolError::for_model(format!("old_string was not found in {path}; {hint}")));
-    }
-    if EDIT_MATCHES_MAX < n_matches {
-        return Err(ToolError::for_model(format!(
-            "old_string occurs more than {EDIT_MATCHES_MAX} times in {path}; use a longer one"
-        )));
-    }
-    if n_matches > 1 && !replace_all {
-        let lines = matches::line_numbers(content, &found.ranges, NAMED_LINES_MAX);
-        let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
-        let more = if NAMED_LINES_MAX < n_matches { ", ..." } else { "" };
-        return Err(ToolError::for_model(format!(
-            "old_string occurs {n_matches} times in {path} (at lines {}{more}); add text around \
-             it until it is unique, or set replace_all",
-            lines.join(", ")
-        )));
-    }
-    Ok(())
-}
-
-fn check_size(n_bytes: usize) -> Result<(), ToolError> {
+pub(crate) fn check_size(n_bytes: usize) -> Result<(), ToolError> {
     if guard::FILE_BYTES_MAX < n_bytes as u64 {
         return Err(ToolError::for_model(format!(
             "the file would have {n_bytes} bytes; at most {} are possible",

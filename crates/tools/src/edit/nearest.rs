@@ -4,7 +4,10 @@
 
 use std::collections::HashMap;
 
-use similar::TextDiff;
+use imara_diff::{Algorithm, Diff, InternedInput};
+
+use super::matches::find;
+use super::one::without_line_numbers;
 
 /// Bytes of the file that are looked at.
 const CONTENT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -26,9 +29,9 @@ const SAME_LINES_MAX: usize = 50;
 const RATIO_MIN: f32 = 0.5;
 
 /// One sentence, and the nearest text with its line numbers when there is one.
-pub(super) fn hint(content: &[u8], old: &str) -> String {
+pub(crate) fn hint(content: &[u8], old: &str) -> String {
     if let Some(bare) = without_line_numbers(old)
-        && !super::find(content, &bare, false).ranges.is_empty()
+        && !find(content, &bare, false).ranges.is_empty()
     {
         return "it seems to contain the line numbers that Read shows; leave them out".to_owned();
     }
@@ -44,15 +47,26 @@ pub(super) fn hint(content: &[u8], old: &str) -> String {
     } else {
         "the nearest text is"
     };
-    let mut hint = format!("{why}:\n");
-    for (index, line) in shown.iter().take(SHOWN_LINES_MAX).enumerate() {
+    format!("{why}:\n{}", numbered(shown, nearest.start))
+}
+
+/// These lines of the content with their numbers, bounded.
+pub(crate) fn shown(content: &[u8], range: std::ops::Range<usize>) -> String {
+    let content = String::from_utf8_lossy(content);
+    let lines: Vec<&str> = content.lines().skip(range.start).take(range.len()).collect();
+    numbered(&lines, range.start)
+}
+
+fn numbered(lines: &[&str], start: usize) -> String {
+    let mut text = String::new();
+    for (index, line) in lines.iter().take(SHOWN_LINES_MAX).enumerate() {
         let line = crate::text::cut(line, SHOWN_CHARS_MAX);
-        hint.push_str(&format!("{:>6}\t{line}\n", nearest.start + index + 1));
+        text.push_str(&format!("{:>6}\t{line}\n", start + index + 1));
     }
-    if SHOWN_LINES_MAX < shown.len() {
-        hint.push_str(&format!("(and {} more lines)\n", shown.len() - SHOWN_LINES_MAX));
+    if SHOWN_LINES_MAX < lines.len() {
+        text.push_str(&format!("(and {} more lines)\n", lines.len() - SHOWN_LINES_MAX));
     }
-    hint
+    text
 }
 
 /// The lines most like `old`, when any are enough alike.
@@ -63,7 +77,7 @@ fn nearest(lines: &[&str], old: &[&str]) -> Option<std::ops::Range<usize>> {
         // Only as many lines as can matter: a window may be as long as the file.
         let place = lines[window(start)].iter().take(COMPARED_BYTES_MAX);
         let text = place.copied().collect::<Vec<_>>().join("\n");
-        TextDiff::from_chars(wanted.as_str(), clip(&text)).ratio()
+        likeness(&wanted, clip(&text))
     };
     let mut best: Option<(f32, usize)> = None;
     for start in candidates(lines, old) {
@@ -73,6 +87,18 @@ fn nearest(lines: &[&str], old: &[&str]) -> Option<std::ops::Range<usize>> {
         }
     }
     best.map(|(_, start)| window(start))
+}
+
+/// The share of characters that two texts have in common, in order, from 0 to 1.
+fn likeness(one: &str, other: &str) -> f32 {
+    let mut input = InternedInput::default();
+    input.update_before(one.chars());
+    input.update_after(other.chars());
+    let n_chars = input.before.len() + input.after.len();
+    let n_kept =
+        input.before.len() - Diff::compute(Algorithm::Myers, &input).count_removals() as usize;
+    // A few thousand each, which the type holds exactly.
+    2.0 * n_kept as f32 / n_chars.max(1) as f32
 }
 
 /// Where the closest pieces may start: places where many lines are the same but for white space
@@ -167,15 +193,6 @@ fn words_of<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
 
 fn clip(text: &str) -> &str {
     &text[..text.floor_char_boundary(COMPARED_BYTES_MAX)]
-}
-
-/// The text without the numbers that `Read` puts before each line, when every line has one.
-fn without_line_numbers(text: &str) -> Option<String> {
-    let bare = text.lines().map(|line| {
-        let (number, rest) = line.split_once('\t')?;
-        number.trim_start().parse::<u64>().ok().map(|_| rest)
-    });
-    Some(bare.collect::<Option<Vec<_>>>()?.join("\n"))
 }
 
 #[cfg(test)]

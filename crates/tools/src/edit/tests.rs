@@ -147,13 +147,18 @@ fn what_cannot_be_done_says_why() {
             > Edit {"file_path":"folder","old_string":"x","new_string":"y"}
             error: folder is a folder; use LS to list it
             > Edit {"file_path":"a.rs","old_string":"  run();\n  }","new_string":"y"}
-            error: old_string was not found in a.rs; the nearest text differs only in white space:
+            error: old_string is not in a.rs as it is, only nearly, and the indentation differs from the file's in a way that leaves open how deep the new lines belong. The lines are:
                  2	    run();
                  3	}
             > Edit {"file_path":"a.rs","old_string":"     2\t    run();","new_string":"y"}
-            error: old_string was not found in a.rs; it seems to contain the line numbers that Read shows; leave them out
+            Edited a.rs (line numbers were left out):
+                 1  fn main() {
+                 2 -    run();
+                 2 +y
+                 3  }
             > Edit {"file_path":"a.rs","old_string":"main() {\r\n","new_string":"main() {\n"}
             error: the change would leave a.rs as it is: Edit keeps the file's own line ends, and nothing else differs
+            == a.rs "fn main() {\ny\n}\n"
         "#]],
     );
 }

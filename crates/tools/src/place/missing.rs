@@ -13,7 +13,7 @@ use super::{Place, shown};
 const RESEMBLING_ENTRIES_MAX: usize = 2_000;
 
 /// How much alike two names must be, from 0 to 1: one swapped pair in three letters still is.
-const RESEMBLANCE_MIN: f32 = 0.6;
+const RESEMBLANCE_MIN: f64 = 0.6;
 
 /// How many resembling names are suggested.
 const SUGGESTIONS_MAX: usize = 3;
@@ -62,7 +62,7 @@ fn resemblance(wanted: &str, name: &str) -> Option<u32> {
     if stem(wanted) == stem(name) {
         return Some(900);
     }
-    let ratio = similar::TextDiff::from_chars(wanted, name).ratio();
+    let ratio = strsim::normalized_damerau_levenshtein(wanted, name);
     // Both are short file names, so the cast keeps every digit that matters.
     (ratio >= RESEMBLANCE_MIN).then_some((ratio * 800.0) as u32)
 }

@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use heeler_core::{
     Block, BoxFuture, Facts, Image, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
 };
+use heeler_images::Format;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,8 +29,8 @@ pub const READ_LINE_CHARS_MAX: usize = 2_000;
 pub const READ_OUTPUT_BYTES_MAX: usize = 100_000;
 /// Bytes that are looked through for the wanted lines.
 pub const READ_SCAN_BYTES_MAX: u64 = 512 * 1024 * 1024;
-/// Bytes of the largest image; its base64 text is a third longer, which providers bound at 5 MB.
-pub const READ_IMAGE_BYTES_MAX: u64 = 3_932_160;
+/// Bytes of the largest image; it is made smaller where providers take less.
+pub const READ_IMAGE_BYTES_MAX: u64 = heeler_images::INPUT_BYTES_MAX as u64;
 
 /// Bytes at the start of a file that tell what it is.
 const HEAD_BYTES: usize = 8_192;
@@ -113,7 +114,7 @@ impl Read {
         let mut head = Vec::with_capacity(HEAD_BYTES);
         file.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
 
-        if let Some(media_type) = image_type(&head) {
+        if let Some(media_type) = Format::of(&head).map(Format::media_type) {
             let whole = head.as_slice().chain(file);
             return read_image(path, &place, whole, media_type, size);
         }
@@ -200,17 +201,6 @@ fn read_image(
     let note = Block::text(format!("({path}: {media_type}, {} bytes)", bytes.len()));
     let output = ToolOutput { content: vec![image, note], ..ToolOutput::default() };
     Ok(guard::seen(output, place, &guard::hash(&bytes)))
-}
-
-/// The media type of an image that models can see, from its first bytes: a file's name may lie.
-fn image_type(head: &[u8]) -> Option<&'static str> {
-    match head {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
 }
 
 /// Why a file that starts like this is not text; `None` when it is.

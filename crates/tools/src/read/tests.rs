@@ -103,7 +103,7 @@ fn what_cannot_be_read_says_why() {
     .map(|path| folder.play("Read", &format!(r#"{{"file_path":"{path}"}}"#)) + "\n")
     .collect();
     expect![[r#"
-        error: src/parsr.rs does not exist; did you mean src/parser.rs, src/Printer.rs?
+        error: src/parsr.rs does not exist; did you mean src/parser.rs?
         error: src/printer.rs does not exist; did you mean src/Printer.rs, src/parser.rs?
         error: src/parser.py does not exist; did you mean src/parser.rs?
         error: src/zzz does not exist; use Glob or LS to find it
@@ -239,7 +239,7 @@ fn images_are_shown_and_bounded() {
         (c.webp: image/webp, 12 bytes)
         [image/jpeg /9j/4A==]
         (d.jpg: image/jpeg, 4 bytes)
-        error: big.png is an image of 3932161 bytes; at most 3932160 can be shown, so make a smaller copy first
+        error: big.png is an image of 20971521 bytes; at most 20971520 can be shown, so make a smaller copy first
     "#]].assert_eq(&answers.concat());
 }
 

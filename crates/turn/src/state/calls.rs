@@ -199,8 +199,10 @@ impl State {
             CallStatus::Done(_) => false,
             _ => has_hole,
         };
-        if self.call_in(id, ran).is_none() {
-            return;
+        let Some(call) = self.call_in(id, ran) else { return };
+        if output.is_background && !output.is_error {
+            let tool = call.name.clone();
+            self.begin_background(id, tool);
         }
         for change in &output.state {
             if self.is_overwritten(id, &change.key) && !is_on(Bug::OrderOfOutcomes) {

@@ -16,6 +16,7 @@ impl State {
     pub(super) fn on_opened(&mut self, opened: &Opened, out: &mut Announcer) {
         self.incarnation = opened.incarnation.max(self.incarnation.saturating_add(1));
         self.compaction_died(out);
+        self.background_died(out);
         let Some(turn) = &mut self.turn else { return };
         match &turn.phase {
             Phase::Ending(_) => {}
@@ -23,6 +24,7 @@ impl State {
             Phase::Model { started: true, .. } => {
                 turn.deaths += u32::from(!is_on(Bug::UncountedDeath));
                 turn.attempt = turn.attempt.saturating_add(1);
+                turn.accepted.take_if(|_| is_on(Bug::PaidTwice));
                 turn.phase = if turn.deaths >= DEATHS_MAX {
                     let message = words::died_repeatedly("asking the model");
                     Phase::Ending(TurnOutcome::Failed { message })

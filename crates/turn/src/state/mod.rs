@@ -4,6 +4,7 @@
 //! some state with a valid history. A record that does not fit is ignored and counted.
 
 mod announce;
+mod background;
 mod calls;
 mod compaction;
 mod crash;
@@ -13,6 +14,7 @@ mod model;
 mod permission;
 mod plan;
 mod queue;
+mod told;
 mod turn;
 
 use std::sync::Arc;
@@ -25,10 +27,12 @@ use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize};
 
 pub use announce::Announcer;
+pub use background::BackgroundWork;
 pub use compaction::Compaction;
 pub use epoch::Epoch;
 pub use permission::objection;
 pub use queue::QueuedInput;
+pub use told::Told;
 pub use turn::{Call, CallStatus, Phase, Repeats, Turn};
 
 use crate::bugs::{Bug, is_on};
@@ -62,8 +66,12 @@ pub struct State {
     pub turn: Option<Turn>,
     /// Turns begun so far.
     pub turns: u32,
+    /// Answers of the model so far, over all turns.
+    rounds: u64,
     /// Inputs that wait for the next safe point, in order.
     pub steering: Vec<QueuedInput>,
+    /// Work of calls that goes on after them, oldest first.
+    pub background: Vec<BackgroundWork>,
     /// The compaction that is due or runs.
     pub compaction: Option<Compaction>,
     /// Compactions begun so far.
@@ -119,7 +127,9 @@ impl State {
             history: History::new(Arc::clone(&estimate)),
             turn: None,
             turns: 0,
+            rounds: 0,
             steering: Vec::new(),
+            background: Vec::new(),
             compaction: None,
             compactions: 0,
             grants: Vec::new(),
@@ -228,7 +238,8 @@ impl State {
             Record::SteeringQueued(queued) => self.on_steering_queued(queued, out),
             Record::SteeringTakenBack { id } => {
                 let before = self.steering.len();
-                self.steering.retain(|q| q.id != *id || is_on(Bug::UnheardTakeBack));
+                self.steering
+                    .retain(|q| q.id != *id || q.is_background || is_on(Bug::UnheardTakeBack));
                 if self.steering.len() < before {
                     out.say(|| Event::SteeringTakenBack { id: id.clone() });
                 }
@@ -413,6 +424,14 @@ impl State {
     #[must_use]
     pub fn needs_compaction(&self) -> bool {
         self.estimate_due() > self.context_limit()
+    }
+
+    /// The number of the round that runs, over all turns, from 1: that of the answer that is awaited,
+    /// or else of the one whose calls run.
+    #[must_use]
+    pub fn round(&self) -> u64 {
+        let awaits = |turn: &Turn| matches!(turn.phase, Phase::Model { .. });
+        self.rounds + u64::from(self.turn.as_ref().is_some_and(awaits))
     }
 
     /// The session's typed state.

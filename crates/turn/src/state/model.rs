@@ -1,15 +1,16 @@
 //! What model calls do to the state.
 
 use heeler_core::{
-    AcceptedAnswer, CallId, Cost, Event, ModelAccepted, ModelFailed, ModelReplied, ModelStarted,
-    ProviderErrorKind, Reply, Reread, StopReason, ToolOutput, ToolUse, TurnOutcome, Usage,
+    AcceptedAnswer, CallId, Cost, EpochCause, Event, ModelAccepted, ModelFailed, ModelReplied,
+    ModelStarted, ProviderErrorKind, Reply, Reread, StopReason, ToolOutput, ToolUse, TurnOutcome,
+    Usage,
 };
 
 use super::turn::{Accepted, Call, CallStatus, Phase};
 use super::{Announcer, QueuedInput, State, announce_messages};
 use crate::bugs::{Bug, is_on};
 use crate::fit::{Fit, OVERFLOWS_MAX};
-use crate::words;
+use crate::{items, words};
 
 impl State {
     /// A request is sent: what waited is delivered with it. Nothing is with an attempt that goes on
@@ -93,6 +94,7 @@ impl State {
             return;
         };
         turn.rounds_spent += 1;
+        self.rounds += 1;
         turn.deaths = 0;
         turn.accepted = None;
         turn.compaction_tried = false;
@@ -234,7 +236,9 @@ impl State {
         turn.accepted.take_if(|accepted| !outlives(accepted, failed.kind));
         turn.overflowed = overflows;
         turn.overflows = turn.overflows.saturating_add(u32::from(overflows));
-        let mends = overflows && self.can_mend();
+        let refuses = failed.kind == ProviderErrorKind::RefusedItem;
+        let left_out = if refuses { items::leave_out(&mut self.history) } else { 0 };
+        let mends = left_out > 0 || overflows && self.can_mend();
         let Some(turn) = &mut self.turn else { return };
         turn.phase = match failed.retry_at {
             Some(at) => Phase::Model { started: false, retry_at: Some(at) },
@@ -253,6 +257,12 @@ impl State {
                 None => mends.then_some(0),
             },
         });
+        if left_out > 0 {
+            self.epoch_due = Some(EpochCause::RefusedItem);
+            let messages = || self.history.messages().iter().cloned().collect();
+            out.say(|| Event::ItemsLeftOut { messages: messages(), items: left_out });
+            out.say(|| Event::Notice { text: words::items_left_out(left_out) });
+        }
     }
 
     /// Whether something can be done about a request that the provider found too long.

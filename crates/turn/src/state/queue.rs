@@ -18,6 +18,8 @@ pub struct QueuedInput {
     pub id: SteeringId,
     /// What is said.
     pub input: Input,
+    /// It is what work in the background came to: data, and nobody's words.
+    pub is_background: bool,
 }
 
 impl State {
@@ -38,7 +40,7 @@ impl State {
             while self.steering_seen.contains(&id) {
                 id.0.push('+');
             }
-            self.on_steering_queued(&SteeringQueued { id, input: input.clone() }, out);
+            self.on_steering_queued(&SteeringQueued::said(id, input.clone()), out);
             return;
         }
         self.begin_turn(input.origin.clone(), out);
@@ -53,8 +55,12 @@ impl State {
     }
 
     /// What waits becomes the input of a new turn. It is delivered at once: a turn that ends
-    /// before its first request would otherwise leave it waiting, and open itself for ever.
+    /// before its first request would otherwise leave it waiting, and open itself for ever. What
+    /// work in the background came to goes with it, and waits alone unless it shall wake somebody.
     pub(super) fn begin_turn_from_queue(&mut self, out: &mut Announcer) {
+        if !self.steering.iter().any(|queued| self.begins_turn(queued)) {
+            return;
+        }
         let Some(origin) = self.steering.first().map(|queued| queued.input.origin.clone()) else {
             return;
         };
@@ -68,6 +74,9 @@ impl State {
     pub(super) fn deliver(&mut self, queued: Vec<QueuedInput>, out: &mut Announcer) {
         for queued in queued {
             out.say(|| Event::SteeringDelivered { id: queued.id });
+            if let Some(turn) = self.turn.as_mut().filter(|_| !queued.input.origin.is_unknown()) {
+                turn.origin = queued.input.origin;
+            }
             self.append_user(queued.input.blocks, out);
         }
     }
@@ -88,15 +97,27 @@ impl State {
         if self.steering_seen.contains(&queued.id) {
             return;
         }
+        // What was told as lost or cancelled does not come after all.
+        if let Some(call) = queued.background
+            && !self.end_background(call)
+        {
+            self.misfits += 1;
+            return;
+        }
+        self.join_queue(queued, out);
+        if self.turn.is_none() {
+            self.begin_turn_from_queue(out);
+        }
+    }
+
+    pub(super) fn join_queue(&mut self, queued: &SteeringQueued, out: &mut Announcer) {
         self.steering_seen.insert_mut(queued.id.clone());
         out.say(|| Event::SteeringQueued { id: queued.id.clone() });
         self.steering.push(QueuedInput {
             seq: self.seq,
             id: queued.id.clone(),
             input: queued.input.clone(),
+            is_background: queued.background.is_some(),
         });
-        if self.turn.is_none() {
-            self.begin_turn_from_queue(out);
-        }
     }
 }

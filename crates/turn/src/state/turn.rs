@@ -9,7 +9,7 @@ use heeler_core::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Announcer, State, announce_messages};
+use super::{Announcer, State, Told, announce_messages};
 use crate::bugs::{Bug, is_on};
 use crate::{verdict, words};
 
@@ -18,8 +18,10 @@ use crate::{verdict, words};
 pub struct Turn {
     /// Counts the turns of the session, from 1.
     pub number: u32,
-    /// Where the input came from.
+    /// Where the input came from, the latest that the model was told of and that says so.
     pub origin: InputOrigin,
+    /// What calls had for the user.
+    pub told: Told,
     /// The current round, from 1.
     pub round: u32,
     /// The attempt of the round's model call that is due or runs, from 1.
@@ -158,6 +160,7 @@ impl Turn {
         Self {
             number,
             origin,
+            told: Told::default(),
             round: 1,
             attempt: 1,
             phase: Phase::Model { started: false, retry_at: None },
@@ -227,10 +230,14 @@ impl Turn {
             summary: output_summary(&output.text_content()),
             millis,
         });
-        if !output.silent && !output.for_user.is_empty() {
-            out.say(|| Event::ToolText { call: id, text: output.for_user.clone() });
+        if let Some((text, media)) = output.content_for_user() {
+            self.told.add(text, media);
+            let media = media.to_vec();
+            out.say(|| Event::ToolText { call: id, text: text.to_owned(), media });
         }
-        call.status = CallStatus::Done(output);
+        if let Some(call) = self.call_mut(id) {
+            call.status = CallStatus::Done(output);
+        }
     }
 
     /// Answers every call that has not started, but for this one, as cancelled.
@@ -335,9 +342,8 @@ impl Call {
 
     fn result(&self) -> Option<ToolResult> {
         let CallStatus::Done(output) = &self.status else { return None };
-        let mut content = output.content.clone();
-        content.extend(self.notes.iter().map(Block::text));
-        content.retain(|block| !block.is_empty());
+        let mut content = output.content_for_model();
+        content.extend(self.notes.iter().map(Block::text).filter(|note| !note.is_empty()));
         Some(ToolResult {
             tool_use_id: self.wire_id.clone(),
             content,

@@ -261,7 +261,7 @@ fn what_a_tool_says_to_the_user_is_told_unless_it_is_silent() {
         let mut out = Announcer::collecting();
         state.apply_announcing(&Entry { seq: state.seq + 1, at: state.now, record }, &mut out);
         let told = out.into_events().into_iter().find_map(|event| match event {
-            Event::ToolText { call: of, text } if of == call => Some(text),
+            Event::ToolText { call: of, text, .. } if of == call => Some(text),
             _ => None,
         });
         assert_eq!(told.as_deref(), expected);

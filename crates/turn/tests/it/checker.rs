@@ -69,6 +69,9 @@ fn joined(history: &History) -> Vec<Message> {
     joined
 }
 
+/// What an image weighs.
+const IMAGE_TOKENS: u64 = 1600;
+
 /// The estimated tokens of the next request, counted anew.
 pub(crate) fn recount(state: &State) -> u64 {
     let of_messages: u64 = state
@@ -90,7 +93,9 @@ pub(crate) fn recount(state: &State) -> u64 {
         n @ 1..=32 => u64::from(n),
         _ => 4,
     };
-    (of_prefix + of_messages) / divisor
+    let blocks = state.history.messages().iter().flat_map(|message| &message.blocks);
+    let images = blocks.filter(|block| matches!(block, Block::Image(_))).count() as u64;
+    (of_prefix + of_messages) / divisor + images * IMAGE_TOKENS
 }
 
 fn characters_of_block(block: &Block) -> u64 {
@@ -99,6 +104,7 @@ fn characters_of_block(block: &Block) -> u64 {
         Block::Thinking(thinking) => characters(&thinking.text),
         Block::ToolUse(call) => characters(&call.name) + characters(call.input.get()),
         Block::ToolResult(result) => result.content.iter().map(characters_of_block).sum(),
+        Block::Image(_) => 0,
         other => panic!("the tests make no {other:?}"),
     }
 }

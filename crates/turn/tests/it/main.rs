@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a script or a run that is wrong")]
 
 mod accepted;
+mod background;
 mod calls;
 mod checker;
 mod compaction;
@@ -18,6 +19,7 @@ mod given;
 mod history;
 mod hooks;
 mod interrupt;
+mod items;
 mod limits;
 mod misfits;
 mod permission;

@@ -330,9 +330,9 @@ fn a_batch_that_answered_the_user_itself_ends_the_turn() {
             ---
             user: send them
             model: <w1 note {"text":"a"}> + <w2 note {"text":"b"}>
-            user: <w1 = sent> + <w2 = looked>
+            user: <w1 = sent + \n[The user has this answer already; do not give it again.]> + <w2 = looked>
             model: <w3 note {"text":"c"}>
-            user: <w3 = sent>
+            user: <w3 = sent + \n[The user has this answer already; do not give it again.]>
             user: and now?
             model: Done.
         "#]],

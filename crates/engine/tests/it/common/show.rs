@@ -43,7 +43,10 @@ fn describe(event: &Event) -> String {
             let how = if *is_error { "failed" } else { "finished" };
             format!("{how} {call} [{index}] {name} {millis} ms: {summary}")
         }
-        Event::ToolText { call, text } => format!("for the user {call}: {text}"),
+        Event::ToolText { call, text, media } => {
+            let media: String = media.iter().map(|media| format!(" {media}")).collect();
+            format!("for the user {call}: {text}{media}")
+        }
         Event::PermissionRequested(open) => {
             let (id, tool, input) = (open.id, &open.tool, open.input.get());
             format!("asked {id} {tool} {input} ({}) {:?}", open.summary, open.reason)
@@ -69,6 +72,7 @@ fn describe(event: &Event) -> String {
             format!("compacted {cut} messages to {tokens_after} tokens")
         }
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
+        Event::ItemsLeftOut { items, .. } => format!("{items} items left out"),
         Event::Trimmed { messages, tokens_before, tokens_after } => {
             format!("trimmed to {} messages, {tokens_before} to {tokens_after}", messages.len())
         }

@@ -87,7 +87,7 @@ fn name(tool: &ProviderItem) -> String {
     name.unwrap_or("without a name").to_owned()
 }
 
-fn definition(out: &mut Vec<u8>, tool: &ToolDefinition, marker: Option<CacheMarker>) {
+pub(super) fn definition(out: &mut Vec<u8>, tool: &ToolDefinition, marker: Option<CacheMarker>) {
     out.extend_from_slice(br#"{"name":"#);
     string(out, &tool.name);
     out.extend_from_slice(br#","description":"#);

@@ -50,6 +50,13 @@ struct HeadMarkers {
     tools: Option<CacheMarker>,
 }
 
+/// What a request says of one tool.
+pub(super) fn definition(tool: &ToolDefinition) -> Vec<u8> {
+    let mut out = Vec::new();
+    head::definition(&mut out, tool, tool.cache);
+    out
+}
+
 impl Encoder {
     /// The request's body as chunks that share the messages' bytes.
     ///

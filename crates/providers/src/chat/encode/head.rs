@@ -71,7 +71,7 @@ fn tools(out: &mut Vec<u8>, request: &ModelRequest, quirks: &Quirks) -> Result<(
     Ok(())
 }
 
-fn definition(out: &mut Vec<u8>, tool: &ToolDefinition, quirks: &Quirks) {
+pub(super) fn definition(out: &mut Vec<u8>, tool: &ToolDefinition, quirks: &Quirks) {
     out.extend_from_slice(br#"{"type":"function","function":{"name":"#);
     string(out, &tool.name);
     out.extend_from_slice(br#","description":"#);

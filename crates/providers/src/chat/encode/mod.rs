@@ -38,6 +38,13 @@ struct Head {
     bytes: Bytes,
 }
 
+/// What a request says of one tool.
+pub(super) fn definition(tool: &ToolDefinition, quirks: &Quirks) -> Vec<u8> {
+    let mut out = Vec::new();
+    head::definition(&mut out, tool, quirks);
+    out
+}
+
 impl Encoder {
     /// The request's body as chunks that share the messages' bytes.
     pub(super) fn encode(

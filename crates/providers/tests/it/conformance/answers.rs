@@ -12,7 +12,7 @@ use crate::server::{Part, Server};
 use crate::wire::sized as answer;
 
 pub(crate) const STREAM: &str = "200 OK\r\ncontent-type: text/event-stream";
-const DOCUMENT: &str = "200 OK\r\ncontent-type: application/json";
+pub(crate) const DOCUMENT: &str = "200 OK\r\ncontent-type: application/json";
 
 #[tokio::test]
 async fn streamed_and_whole_answers_are_the_same() {

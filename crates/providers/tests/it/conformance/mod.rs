@@ -7,6 +7,7 @@ mod oracle;
 mod requests;
 mod scenario;
 mod speak;
+mod stops;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -68,6 +68,19 @@ fn a_request_begins_with_the_bytes_of_the_one_before() {
     .assert_eq(&seen);
 }
 
+/// In a user's message and in a call's result, by their bytes and by their address.
+#[test]
+fn images_reach_every_provider() {
+    for (dialect, body) in in_each(&everything()) {
+        let body = String::from_utf8(body).unwrap();
+        // "png" as base64, and where the other is.
+        for image in ["cG5n", "https://a.test/b.png"] {
+            assert_eq!(body.matches(image).count(), 2, "{dialect}: {image}: {body}");
+        }
+        assert_eq!(body.matches("image/png").count(), 2, "{dialect}: {body}");
+    }
+}
+
 /// What only its own provider understands goes back to it, byte for byte, and to nobody else.
 #[tokio::test]
 async fn a_conversation_goes_from_one_provider_to_the_other_and_back() {
@@ -137,7 +150,11 @@ fn everything() -> ModelRequest {
     let mut say = |message: Message| messages.push(Arc::new(RequestMessage::new(message)));
     say(Message {
         role: Role::User,
-        blocks: vec![text("What is in these?"), Block::Image(image.clone()), Block::Image(linked)],
+        blocks: vec![
+            text("What is in these?"),
+            Block::Image(image.clone()),
+            Block::Image(linked.clone()),
+        ],
     });
     say(Message {
         role: Role::Assistant,
@@ -151,7 +168,7 @@ fn everything() -> ModelRequest {
         role: Role::User,
         blocks: vec![
             Block::ToolResult(ToolResult::error("call_1", "There is no such file.")),
-            Block::ToolResult(ToolResult::text("call_2", "").with_images([image])),
+            Block::ToolResult(ToolResult::text("call_2", "").with_images([image, linked])),
             text("And now?"),
         ],
     });

@@ -8,12 +8,16 @@ pub(crate) struct Scenario {
     /// Reasoning, then text, then calls: the order that every format can carry.
     pub(crate) said: Vec<Said>,
     pub(crate) stop: StopReason,
+    /// The vendor's own word for why it stopped; the usual one for `stop` when there is none here.
+    pub(crate) word: Option<&'static str>,
     pub(crate) usage: Usage,
 }
 
 pub(crate) enum Said {
     Thinking(&'static str),
     Text(&'static str),
+    /// Text in which the model says that it will not.
+    Refusal(&'static str),
     /// The input is the text on the wire.
     Call {
         id: &'static str,
@@ -26,7 +30,7 @@ pub(crate) enum Said {
 pub(crate) fn all() -> Vec<Scenario> {
     let call = |id, name, input| Said::Call { id, name, input };
     let usage = Usage { input: 60, output: 30, cache_read: 40, ..Usage::default() };
-    let plain = |name, said, stop| Scenario { name, said, stop, usage };
+    let plain = |name, said, stop| Scenario { name, said, stop, word: None, usage };
     vec![
         plain(
             "text",
@@ -76,7 +80,7 @@ impl Scenario {
     pub(crate) fn expected(&self) -> String {
         let said = self.said.iter().map(|said| match said {
             Said::Thinking(text) => format!("thinking {text:?}"),
-            Said::Text(text) => format!("text {text:?}"),
+            Said::Text(text) | Said::Refusal(text) => format!("text {text:?}"),
             Said::Call { id, name, input } => call(id, name, input),
         });
         lines(said.collect(), &self.stop, self.usage)

@@ -205,6 +205,7 @@ struct Start<'a> {
     args: Vec<*const c_char>,
     env: Vec<*const c_char>,
     mark: u64,
+    has_terminal: bool,
     descriptors: &'a [OwnedFd; DESCRIPTORS],
     refused: Cell<Option<(Step, i32)>>,
 }
@@ -230,6 +231,7 @@ impl<'a> Start<'a> {
             args,
             env,
             mark: head.mark,
+            has_terminal: head.has_terminal,
             descriptors: descriptors.try_into().ok()?,
             refused: Cell::new(None),
         })
@@ -260,7 +262,12 @@ impl<'a> Start<'a> {
             rustix::stdio::dup2_stdin(input)?;
             rustix::stdio::dup2_stdout(output)?;
             rustix::stdio::dup2_stderr(errors)?;
-            rustix::process::setpgid(None, None)?;
+            if self.has_terminal {
+                rustix::process::setsid()?;
+                rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+            } else {
+                rustix::process::setpgid(None, None)?;
+            }
             let before = rustix::process::getrlimit(Resource::Rttime);
             let marked = Rlimit { current: Some(self.mark), maximum: before.maximum };
             let _ = rustix::process::setrlimit(Resource::Rttime, marked);

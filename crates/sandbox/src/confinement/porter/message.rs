@@ -14,9 +14,9 @@ use rustix::process::Pid;
 pub(super) const DESCRIPTORS: usize = 4;
 /// The length of an answer.
 pub(super) const ANSWER_BYTES: usize = 8;
-/// The length of an errand's head: how long its texts are, a mark, and how many programs and
-/// arguments there are; the folder stands before them, the environment behind.
-pub(super) const HEAD_BYTES: usize = 20;
+/// The length of an errand's head: how long its texts are, a mark, how many programs and
+/// arguments there are, and whether it has a terminal; the folder stands before them, the environment behind.
+pub(super) const HEAD_BYTES: usize = 24;
 /// Where programs are looked for when the environment does not say.
 const PATH: &str = "/bin:/usr/bin";
 
@@ -28,6 +28,8 @@ pub(crate) struct Errand<'a> {
     pub(crate) cwd: &'a Path,
     /// What tells its processes from those of others.
     pub(crate) mark: u64,
+    /// Whether its input and outputs are a terminal, which becomes its own.
+    pub(crate) has_terminal: bool,
 }
 
 /// The head of an errand as it is read.
@@ -36,6 +38,7 @@ pub(super) struct Head {
     pub(super) mark: u64,
     pub(super) n_programs: usize,
     pub(super) n_args: usize,
+    pub(super) has_terminal: bool,
 }
 
 /// The step that was refused.
@@ -80,7 +83,8 @@ impl Errand<'_> {
         bytes[..4].copy_from_slice(&texts.to_ne_bytes());
         bytes[4..12].copy_from_slice(&self.mark.to_ne_bytes());
         bytes[12..16].copy_from_slice(&n_programs.to_ne_bytes());
-        bytes[16..HEAD_BYTES].copy_from_slice(&n_args.to_ne_bytes());
+        bytes[16..20].copy_from_slice(&n_args.to_ne_bytes());
+        bytes[20..HEAD_BYTES].copy_from_slice(&u32::from(self.has_terminal).to_ne_bytes());
         Ok(bytes)
     }
 
@@ -100,13 +104,15 @@ impl Head {
     pub(super) fn of(bytes: &[u8; HEAD_BYTES]) -> Option<Self> {
         let (texts_bytes, rest) = bytes.split_first_chunk::<4>()?;
         let (mark, rest) = rest.split_first_chunk::<8>()?;
-        let (n_programs, n_args) = rest.split_first_chunk::<4>()?;
+        let (n_programs, rest) = rest.split_first_chunk::<4>()?;
+        let (n_args, has_terminal) = rest.split_first_chunk::<4>()?;
         let count = |bytes: &[u8; 4]| u32::from_ne_bytes(*bytes) as usize;
         Some(Self {
             texts_bytes: count(texts_bytes),
             mark: u64::from_ne_bytes(*mark),
             n_programs: count(n_programs),
-            n_args: count(n_args.first_chunk()?),
+            n_args: count(n_args),
+            has_terminal: count(has_terminal.first_chunk()?) != 0,
         })
     }
 }
@@ -154,11 +160,18 @@ mod tests {
         let env: Vec<(String, String)> =
             env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let cwd = Path::new("/space");
-        let errand =
-            Errand { program: OsStr::new(program), args: &args, env: &env, cwd, mark: 1 << 40 };
+        let errand = Errand {
+            program: OsStr::new(program),
+            args: &args,
+            env: &env,
+            cwd,
+            mark: 1 << 40,
+            has_terminal: true,
+        };
         let said = errand.to_bytes().map(|bytes| {
             let head = Head::of(bytes.first_chunk().unwrap()).unwrap();
             assert_eq!((head.texts_bytes, head.mark), (bytes.len() - HEAD_BYTES, 1 << 40));
+            assert!(head.has_terminal);
             let texts = String::from_utf8_lossy(&bytes[HEAD_BYTES..]).replace('\0', "|");
             format!("{} programs, {} arguments: {texts}", head.n_programs, head.n_args)
         });

@@ -6,6 +6,7 @@
 //! ```text
 //! set KEY=VALUE...            settings, see `settings`
 //! user TEXT, large N          an input; one of so many characters
+//! picture TEXT                an input with an image after it
 //! steer ID TEXT, unsteer ID   queues an input, takes it back
 //! reply PART | PART ...       the model answers: a text, `call NAME ARGUMENT`, `broken NAME`,
 //!                             `think TEXT`, `stop REASON`, `cost N`, `used N`, `read N`;
@@ -33,10 +34,10 @@ use expect_test::Expect;
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
     CompactionFailed, CompactionStarted, Cost, Decision, Effect, EffectId, EffectKind, Entry,
-    EpochStarted, HookAnswered, Input, InterruptCause, ModelAccepted, ModelFailed, ModelReplied,
-    ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId, ProviderErrorKind,
-    RawJson, Record, Reply, Rule, RuleEffect, Seq, Settings, SteeringId, SteeringQueued,
-    StopReason, Thinking, Timestamp, ToolOutput, ToolUse, Usage,
+    EpochStarted, HookAnswered, Image, Input, InputOrigin, InterruptCause, ModelAccepted,
+    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
+    PermissionId, ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect, Seq, Settings,
+    SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolUse, Usage,
 };
 use heeler_turn::State;
 use heeler_turn::state::{Announcer, CallStatus};
@@ -154,13 +155,18 @@ impl Play {
                 Record::SettingsChanged(Box::new(self.settings.clone()))
             }
             "user" => Record::Input(Box::new(Input::text(rest))),
+            "picture" => {
+                let image = Block::Image(Image::from_bytes("image/png", b""));
+                let blocks = vec![Block::text(rest), image];
+                Record::Input(Box::new(Input { blocks, origin: InputOrigin::default() }))
+            }
             "large" => {
                 Record::Input(Box::new(Input::text("y".repeat(rest.parse().expect("a length")))))
             }
-            "steer" => Record::SteeringQueued(Box::new(SteeringQueued {
-                id: SteeringId(first.into()),
-                input: Input::text(tail),
-            })),
+            "steer" => Record::SteeringQueued(Box::new(SteeringQueued::said(
+                SteeringId(first.into()),
+                Input::text(tail),
+            ))),
             "unsteer" => Record::SteeringTakenBack { id: SteeringId(rest.into()) },
             "reply" => self.reply(rest),
             "accepted" => {
@@ -173,6 +179,15 @@ impl Play {
             "done" => self.finished(first, ToolOutput::text(tail)),
             "error" => self.finished(first, ToolOutput::error(tail)),
             "long" => self.finished(first, ToolOutput::text("x".repeat(tail.parse().unwrap()))),
+            "begun" => self.finished(first, ToolOutput::background(tail)),
+            "landed" => Record::SteeringQueued(Box::new(SteeringQueued::of_background(
+                first.parse().expect("a call"),
+                Input::text(tail),
+            ))),
+            "wakes" => {
+                self.settings.background_wakes = true;
+                Record::SettingsChanged(Box::new(self.settings.clone()))
+            }
             "handled" => {
                 let output = ToolOutput { response_handled: true, ..ToolOutput::text(tail) };
                 self.finished(first, output)

@@ -70,6 +70,7 @@ pub(super) fn event(event: &Event) -> Option<String> {
         Event::SteeringDelivered { id } => format!("delivered {}", id.0),
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
         Event::Compacted { cut, .. } => format!("compacted {cut}"),
+        Event::ItemsLeftOut { items, .. } => format!("items left out: {items}"),
         Event::Trimmed { messages, tokens_before, tokens_after } => {
             format!("trimmed to {}: {tokens_before} -> {tokens_after}", messages.len())
         }
@@ -109,6 +110,7 @@ fn block(block: &Block) -> String {
             let error = if result.is_error { "!" } else { "" };
             format!("<{}{error} = {}>", result.tool_use_id, content.join(" + "))
         }
+        Block::Image(_) => "an image".to_owned(),
         other => format!("{other:?}"),
     }
 }

@@ -2,8 +2,8 @@
 
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
-    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, HookAnswered, HookEvent, Input,
-    InterruptCause, LimitKind, Limits, Message, ModelAccepted, ModelFailed, ModelReplied,
+    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, HookAnswered, HookEvent, Image,
+    Input, InterruptCause, LimitKind, Limits, Message, ModelAccepted, ModelFailed, ModelReplied,
     ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId, PermissionReason,
     ProviderErrorKind, RawJson, Record, Reply, Reserve, Role, SteeringId, SteeringQueued,
     StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
@@ -53,7 +53,11 @@ pub(super) fn record(dice: &mut Dice) -> Record {
             turn: small(dice),
             round: small(dice),
             attempt: small(dice),
-            kind: dice.pick(&[ProviderErrorKind::Overloaded, ProviderErrorKind::ContextOverflow]),
+            kind: dice.pick(&[
+                ProviderErrorKind::Overloaded,
+                ProviderErrorKind::ContextOverflow,
+                ProviderErrorKind::RefusedItem,
+            ]),
             message: String::new(),
             retry_at: dice.pick(&[None, Some(Timestamp(5000)), Some(Timestamp(u64::MAX))]),
             usage: usage(dice),
@@ -73,7 +77,11 @@ pub(super) fn record(dice: &mut Dice) -> Record {
         14 | 15 => Record::CallStarted { call: call(dice) },
         16 => Record::CallFinished {
             call: call(dice),
-            output: Box::new(ToolOutput { content: blocks(dice), ..ToolOutput::default() }),
+            output: Box::new(ToolOutput {
+                content: blocks(dice),
+                is_background: dice.below(4) == 0,
+                ..ToolOutput::default()
+            }),
             millis: large(dice),
         },
         17 => Record::PermissionAsked(Box::new(PermissionAsked {
@@ -99,7 +107,11 @@ fn rarer(dice: &mut Dice) -> Record {
         10 => Record::HookAnswered(Box::new(hook_answered(dice))),
         0 => Record::RuleGranted(Box::new(world::rule(dice))),
         1 => Record::SteeringTakenBack { id },
-        2 => Record::SteeringQueued(Box::new(SteeringQueued { id, input: input(dice) })),
+        2 => Record::SteeringQueued(Box::new(SteeringQueued {
+            id,
+            input: input(dice),
+            background: dice.pick(&[None, Some(CallId { turn: 1, round: 1, index: 0 })]),
+        })),
         3 => Record::Interrupted {
             cause: dice.pick(&[InterruptCause::Cancelled, InterruptCause::WallTime]),
         },
@@ -204,7 +216,10 @@ fn block(dice: &mut Dice) -> Block {
             is_error: false,
             cache: None,
         }),
-        3 => Block::text(""),
+        3 => match dice.below(2) {
+            0 => Block::text(""),
+            _ => Block::Image(Image::from_bytes("image/png", b"")),
+        },
         4 => Block::Thinking(Thinking {
             text: "Hm.".into(),
             signature: dice.pick(&["", "signed"]).into(),

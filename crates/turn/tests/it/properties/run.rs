@@ -7,7 +7,7 @@ use heeler_core::{
     Record, Reserve, Settings, SteeringId, SteeringQueued, StopReason, Timestamp, TurnOutcome,
     Usage, WakeCause,
 };
-use heeler_core::{Compacted, CompactionFailed, Cost};
+use heeler_core::{Block, Compacted, CompactionFailed, Cost, Image};
 use heeler_turn::state::Announcer;
 use heeler_turn::{State, limits};
 
@@ -145,7 +145,11 @@ impl Run {
     pub(super) fn input(&mut self) {
         self.said += 1;
         let text = format!("[said {}]", self.said);
-        self.write(Record::Input(Box::new(Input::text(text))));
+        let mut input = Input::text(text);
+        if self.said.is_multiple_of(3) {
+            input.blocks.push(Block::Image(Image::from_bytes("image/png", b"")));
+        }
+        self.write(Record::Input(Box::new(input)));
     }
 
     fn heard(&mut self, event: HookEvent, call: Option<CallId>, wish: &str) {
@@ -157,7 +161,7 @@ impl Run {
         self.said += 1;
         let id = if id.is_empty() { format!("s{}", self.said) } else { id };
         let input = Input::text(format!("[said {}]", self.said));
-        self.write(Record::SteeringQueued(Box::new(SteeringQueued { id: SteeringId(id), input })));
+        self.write(Record::SteeringQueued(Box::new(SteeringQueued::said(SteeringId(id), input))));
     }
 
     fn take_back(&mut self, dice: &mut Dice) {
@@ -310,6 +314,7 @@ impl Run {
             let kind = dice.pick(&[
                 ProviderErrorKind::Overloaded,
                 ProviderErrorKind::ContextOverflow,
+                ProviderErrorKind::RefusedItem,
                 ProviderErrorKind::Auth,
             ]);
             let retry_at = kind.is_transient().then_some(Timestamp(self.now + 1000));

@@ -24,6 +24,16 @@ pub(crate) const DIALECT: Dialect = Dialect {
     refusal: |code, message| {
         json!({"type": "error", "error": {"type": code, "message": message}}).to_string()
     },
+    stops: &[
+        "end_turn",
+        "tool_use",
+        "max_tokens",
+        "model_context_window_exceeded",
+        "stop_sequence",
+        "pause_turn",
+        "refusal",
+        "weather",
+    ],
     unknown: "event: weather\ndata: {\"type\":\"weather\",\"sky\":[1]}\n\n",
 };
 
@@ -65,7 +75,7 @@ fn message(scenario: &Scenario, blocks: &[Value]) -> Value {
 fn block(said: &Said) -> Value {
     match said {
         Said::Thinking(text) => json!({"type": "thinking", "thinking": text, "signature": "c2ln"}),
-        Said::Text(text) => json!({"type": "text", "text": text}),
+        Said::Text(text) | Said::Refusal(text) => json!({"type": "text", "text": text}),
         Said::Call { id, name, input } => {
             let input: Value = serde_json::from_str(input).unwrap();
             json!({"type": "tool_use", "id": id, "name": name, "input": input})
@@ -81,7 +91,7 @@ fn block_in_parts(said: &Said) -> (Value, Vec<Value>) {
             deltas.push(json!({"type": "signature_delta", "signature": "c2ln"}));
             (json!({"type": "thinking", "thinking": "", "signature": ""}), deltas)
         }
-        Said::Text(text) => {
+        Said::Text(text) | Said::Refusal(text) => {
             let delta = |piece| json!({"type": "text_delta", "text": piece});
             (json!({"type": "text", "text": ""}), pieces(text).into_iter().map(delta).collect())
         }
@@ -97,6 +107,7 @@ fn block_in_parts(said: &Said) -> (Value, Vec<Value>) {
 
 fn stop(scenario: &Scenario) -> &'static str {
     match scenario.stop {
+        _ if let Some(word) = scenario.word => word,
         StopReason::EndTurn => "end_turn",
         StopReason::ToolUse => "tool_use",
         StopReason::MaxTokens => "max_tokens",

@@ -24,6 +24,19 @@ pub(crate) const DIALECT: Dialect = Dialect {
         json!({"error": {"message": message, "type": "error", "param": null, "code": code}})
             .to_string()
     },
+    stops: &[
+        "stop",
+        "tool_calls",
+        "function_call",
+        "length",
+        "content_filter",
+        // A refusal ends as any text does; these are of gateways.
+        "model_length",
+        "stop_sequence",
+        "refusal",
+        "sensitive",
+        "weather",
+    ],
     unknown: "data: {\"id\":\"chatcmpl-1\",\"object\":\"weather\",\"choices\":[],\"sky\":[1]}\n\n",
 };
 
@@ -40,6 +53,11 @@ fn stream(scenario: &Scenario) -> String {
             Said::Text(text) => {
                 for piece in pieces(text) {
                     out += &chunk(json!({"content": piece}), Value::Null);
+                }
+            }
+            Said::Refusal(text) => {
+                for piece in pieces(text) {
+                    out += &chunk(json!({"refusal": piece}), Value::Null);
                 }
             }
             Said::Call { id, name, input } => {
@@ -68,6 +86,7 @@ fn document(scenario: &Scenario) -> String {
         match said {
             Said::Thinking(text) => message["reasoning_content"] = json!(text),
             Said::Text(text) => message["content"] = json!(text),
+            Said::Refusal(text) => message["refusal"] = json!(text),
             Said::Call { id, name, input } => calls.push(json!({
                 "id": id, "type": "function", "function": {"name": name, "arguments": input},
             })),
@@ -96,7 +115,8 @@ fn head(object: &str, choices: Value, usage: Value) -> Value {
 
 fn stop(scenario: &Scenario) -> &'static str {
     match scenario.stop {
-        StopReason::EndTurn => "stop",
+        _ if let Some(word) = scenario.word => word,
+        StopReason::EndTurn | StopReason::Refusal => "stop",
         StopReason::ToolUse => "tool_calls",
         StopReason::MaxTokens => "length",
         _ => panic!("no scenario stops so"),

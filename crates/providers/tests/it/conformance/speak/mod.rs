@@ -25,6 +25,8 @@ pub(crate) struct Dialect {
     pub(crate) overloaded: &'static str,
     /// How a refused request's body tells of this type or code, and message.
     pub(crate) refusal: fn(code: &str, message: &str) -> String,
+    /// The vendor's words for why a model stopped, as documented, and one it does not have yet.
+    pub(crate) stops: &'static [&'static str],
     /// An event and a block that no version knows yet.
     pub(crate) unknown: &'static str,
 }

@@ -26,6 +26,7 @@ pub(crate) const DIALECT: Dialect = Dialect {
                  \"message\":\"Overloaded\"},\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\"},\
                  \"finish_reason\":\"error\"}]}\n\n",
     refusal: |_, message| json!({"error": {"message": message, "code": 500}}).to_string(),
+    stops: chat::DIALECT.stops,
     unknown: chat::DIALECT.unknown,
 };
 

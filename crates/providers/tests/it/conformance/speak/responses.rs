@@ -25,6 +25,7 @@ pub(crate) const DIALECT: Dialect = Dialect {
         json!({"error": {"message": message, "type": "error", "param": null, "code": code}})
             .to_string()
     },
+    stops: &["completed", "max_output_tokens", "content_filter", "weather"],
     unknown: "event: response.weather\ndata: {\"type\":\"response.weather\",\"sky\":[1],\
               \"sequence_number\":9}\n\n",
 };
@@ -38,9 +39,9 @@ fn stream(scenario: &Scenario) -> String {
         events.extend(item_events(index, said));
     }
     let whole = whole(scenario);
-    let kind = match scenario.stop {
-        StopReason::MaxTokens => "response.incomplete",
-        _ => "response.completed",
+    let kind = match incomplete(scenario) {
+        Some(_) => "response.incomplete",
+        None => "response.completed",
     };
     events.push(json!({"type": kind, "response": whole}));
     let numbered = events.into_iter().enumerate().map(|(number, mut event)| {
@@ -65,13 +66,16 @@ fn whole(scenario: &Scenario) -> Value {
         "output_tokens_details": {"reasoning_tokens": usage.reasoning},
         "total_tokens": usage.total(),
     });
-    match scenario.stop {
-        StopReason::MaxTokens => {
-            let why = json!({"reason": "max_output_tokens"});
-            response("incomplete", json!(items), why, usage)
-        }
-        _ => response("completed", json!(items), Value::Null, usage),
+    match incomplete(scenario) {
+        Some(reason) => response("incomplete", json!(items), json!({"reason": reason}), usage),
+        None => response("completed", json!(items), Value::Null, usage),
     }
+}
+
+/// Why an answer is not whole.
+fn incomplete(scenario: &Scenario) -> Option<&'static str> {
+    let usual = (scenario.stop == StopReason::MaxTokens).then_some("max_output_tokens");
+    scenario.word.or(usual).filter(|word| *word != "completed")
 }
 
 fn response(status: &str, output: Value, incomplete: Value, usage: Value) -> Value {
@@ -97,6 +101,13 @@ fn item(index: usize, said: &Said, is_whole: bool) -> Value {
         }
         Said::Text(words) => {
             let part = json!({"type": "output_text", "text": words, "annotations": []});
+            json!({
+                "id": format!("msg_{index}"), "type": "message", "role": "assistant",
+                "status": status, "content": if is_whole { json!([part]) } else { json!([]) },
+            })
+        }
+        Said::Refusal(words) => {
+            let part = json!({"type": "refusal", "refusal": words});
             json!({
                 "id": format!("msg_{index}"), "type": "message", "role": "assistant",
                 "status": status, "content": if is_whole { json!([part]) } else { json!([]) },
@@ -157,6 +168,19 @@ fn item_events(index: usize, said: &Said) -> Vec<Value> {
             }
             let ended = with(at("response.output_text.done", place), "logprobs", json!([]));
             events.push(with(ended, "text", json!(text)));
+            events.push(with(at("response.content_part.done", place), "part", part(text)));
+        }
+        Said::Refusal(text) => {
+            let part = |text: &str| json!({"type": "refusal", "refusal": text});
+            let place = "content_index";
+            let begun = at("response.content_part.added", place);
+            events.push(with(begun, "part", part("")));
+            for piece in pieces(text) {
+                let delta = at("response.refusal.delta", place);
+                events.push(with(delta, "delta", json!(piece)));
+            }
+            let ended = at("response.refusal.done", place);
+            events.push(with(ended, "refusal", json!(text)));
             events.push(with(at("response.content_part.done", place), "part", part(text)));
         }
         Said::Call { name, input, .. } => {

@@ -4,8 +4,8 @@
 //! are put right and noted; everything else goes back to the model with the path and the reason.
 
 use heeler_core::{RawJson, truncate_chars};
-use jsonschema::Validator;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use crate::Toolset;
@@ -48,17 +48,22 @@ fn decide(tools: &Toolset, name: &str, input: &mut Value) -> Result<Vec<String>,
         None => return Err(format!("there is no tool called `{name}`")),
     };
     let notes = coerce(validator, input);
-    let problems: Vec<String> = validator.iter_errors(input).take(PROBLEMS_MAX).map(tell).collect();
+    let problems = problems(validator, input);
     if problems.is_empty() {
         return Ok(notes);
     }
     Err(format!(
-        "invalid input for {name}: {}. Nothing was run; call it again with a corrected input",
-        problems.join("; ")
+        "invalid input for {name}: {problems}. Nothing was run; call it again with a corrected input"
     ))
 }
 
-fn tell(error: jsonschema::ValidationError<'_>) -> String {
+/// What is wrong with a value, each problem with its path; empty when it fits.
+pub(super) fn problems(validator: &Validator, value: &Value) -> String {
+    let told: Vec<String> = validator.iter_errors(value).take(PROBLEMS_MAX).map(tell).collect();
+    told.join("; ")
+}
+
+fn tell(error: ValidationError<'_>) -> String {
     let path = error.instance_path().to_string();
     let place = if path.is_empty() { "the input".to_owned() } else { format!("`{path}`") };
     truncate_chars(&format!("{place}: {error}"), PROBLEM_CHARS_MAX).into_owned()
@@ -68,18 +73,28 @@ fn tell(error: jsonschema::ValidationError<'_>) -> String {
 fn coerce(validator: &Validator, input: &mut Value) -> Vec<String> {
     let mut notes = Vec::new();
     while notes.len() < COERCIONS_MAX {
-        let found = validator.iter_errors(input).find_map(|error| {
-            let ValidationErrorKind::Type { kind } = error.kind() else { return None };
-            let path = error.instance_path().to_string();
-            let (value, as_what) = reread(error.instance(), kind)?;
-            Some((path, value, as_what))
-        });
+        let found = validator.iter_errors(input).find_map(|error| reread_at(&error));
         let Some((path, value, as_what)) = found else { break };
         let Some(place) = input.pointer_mut(&path) else { break };
         *place = value;
         notes.push(format!("Note: `{path}` was read as {as_what}."));
     }
     notes
+}
+
+/// Where a value of another type was meant, and which. Of several ways to be valid, the first counts
+/// by which one is.
+fn reread_at(error: &ValidationError<'_>) -> Option<(String, Value, &'static str)> {
+    match error.kind() {
+        ValidationErrorKind::Type { kind } => {
+            let (value, as_what) = reread(error.instance(), kind)?;
+            Some((error.instance_path().to_string(), value, as_what))
+        }
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            context.iter().flatten().find_map(reread_at)
+        }
+        _ => None,
+    }
 }
 
 /// The value the model evidently meant.
@@ -108,3 +123,6 @@ fn reread(value: &Value, wanted: &TypeKind) -> Option<(Value, &'static str)> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! What leaves a session for the people it talks with, and the promise of whoever takes it there.
+
+use serde::Serialize;
+
+use crate::{AgentPath, BoxFuture, CallId, InputOrigin, MediaReference, SessionId};
+
+/// One message for the people a session talks with: what a tool has for them, or a turn's answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutboundMessage {
+    /// The session.
+    pub session: SessionId,
+    /// Whose it is.
+    #[serde(skip_serializing_if = "AgentPath::is_main")]
+    pub agent: AgentPath,
+    /// The turn.
+    pub turn: u32,
+    /// The call that has it; `None` for the turn's answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    /// Where the input of the turn came from, and so where this goes.
+    pub to: InputOrigin,
+    /// The text; may be empty beside media.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Files, in the session's media store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<MediaReference>,
+}
+
+/// Takes messages to people.
+///
+/// A session calls `send` once for each message, one after the other, after the record that holds it
+/// is written; never again for the same record, whatever dies, so each arrives at most once. A failure
+/// becomes a notice for watchers; nobody tries again, unless the implementation does. A panic is a
+/// failure.
+pub trait Outbound: Send + Sync {
+    /// Takes one message there; done when it is handed over.
+    fn send(
+        &self,
+        message: OutboundMessage,
+    ) -> BoxFuture<Result<(), Box<dyn std::error::Error + Send + Sync>>>;
+}

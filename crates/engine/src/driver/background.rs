@@ -1,0 +1,182 @@
+//! Work that goes on after its call: who may begin some, what it came to, who waits for it.
+//!
+//! A result comes from any task at any time, maybe before the record of its call is written. So it is
+//! kept until the call's work stands in the state, and written as an input then; what the state does
+//! not list any more, since it was cancelled, is dropped.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use heeler_core::{
+    Background, Block, CallId, CancellationToken, Completion, Durability, Input, Record,
+    SteeringQueued, StoreError, ToolOutput,
+};
+use heeler_turn::state::{BackgroundWork, CallStatus};
+use heeler_turn::words;
+use tokio::sync::{mpsc, oneshot};
+
+use super::Driver;
+use crate::pipeline;
+
+/// The most works of one session that go on at once.
+pub const BACKGROUND_MAX: usize = 64;
+
+/// What the work of a call came to.
+pub(super) struct Ended {
+    call: CallId,
+    output: ToolOutput,
+}
+
+/// Hands out handles and takes what they give.
+pub(super) struct Desk {
+    shared: Arc<Shared>,
+    ended: mpsc::UnboundedReceiver<Ended>,
+    /// Results whose call is not written yet.
+    early: Vec<Ended>,
+    waiting: Vec<(CallId, oneshot::Sender<()>)>,
+}
+
+struct Shared {
+    /// Bounded by the number of handles, each of which sends once.
+    ended: mpsc::UnboundedSender<Ended>,
+    /// Cancelled when the session ends; every handle's token is its child.
+    end: CancellationToken,
+    running: Mutex<HashMap<CallId, CancellationToken>>,
+}
+
+impl Desk {
+    pub(super) fn new() -> Self {
+        let (sender, ended) = mpsc::unbounded_channel();
+        let running = Mutex::default();
+        let shared = Arc::new(Shared { ended: sender, end: CancellationToken::new(), running });
+        Self { shared, ended, early: Vec::new(), waiting: Vec::new() }
+    }
+
+    /// What a call is offered.
+    pub(super) fn offer(&self, call: CallId) -> Background {
+        if self.shared.running().len() >= BACKGROUND_MAX {
+            return Background::nowhere();
+        }
+        let shared = Arc::clone(&self.shared);
+        Background::new(move || {
+            let cancel = shared.end.child_token();
+            shared.running().insert(call, cancel.clone());
+            let sender = shared.ended.clone();
+            // After the end of the session there is nobody to tell; its journal says it ran.
+            Completion::new(cancel, move |output| drop(sender.send(Ended { call, output })))
+        })
+    }
+
+    /// The next result.
+    pub(super) async fn next(&mut self) -> Option<Ended> {
+        self.ended.recv().await
+    }
+
+    /// Tells all handles that the session ends.
+    pub(super) fn close(&self) {
+        self.shared.end.cancel();
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Shared {
+    fn running(&self) -> MutexGuard<'_, HashMap<CallId, CancellationToken>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Driver {
+    /// Takes a result, which is written once its call is.
+    pub(super) async fn take_background(&mut self, ended: Ended) -> Result<(), StoreError> {
+        self.desk.shared.running().remove(&ended.call);
+        self.desk.early.push(ended);
+        self.write_background().await
+    }
+
+    /// Takes all that has come until now, and what waited for the record of its call.
+    pub(super) async fn take_all_background(&mut self) -> Result<(), StoreError> {
+        while let Ok(ended) = self.desk.ended.try_recv() {
+            self.take_background(ended).await?;
+        }
+        self.write_background().await
+    }
+
+    /// Writes the results whose calls are written.
+    async fn write_background(&mut self) -> Result<(), StoreError> {
+        if self.desk.early.is_empty() {
+            return Ok(());
+        }
+        for ended in std::mem::take(&mut self.desk.early) {
+            if let Some(work) = self.work(ended.call) {
+                let record = self.result(work, ended.output);
+                self.write(vec![record], Durability::Written).await?;
+                self.tell_of_background();
+            } else if self.is_unfinished(ended.call) {
+                self.desk.early.push(ended);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends work that nobody wants any more: it is told, and what it came to is that. `false` when
+    /// it does not run.
+    pub(super) async fn cancel_background(&mut self, call: CallId) -> Result<bool, StoreError> {
+        let token = self.desk.shared.running().remove(&call);
+        if let Some(token) = token {
+            token.cancel();
+        }
+        let Some(work) = self.work(call) else { return Ok(false) };
+        let record = self.result(work, ToolOutput::error(words::BACKGROUND_CANCELLED));
+        self.write(vec![record], Durability::Written).await?;
+        self.tell_of_background();
+        Ok(true)
+    }
+
+    /// Answers once the work of a call has ended; at once when it does not run.
+    pub(super) fn await_background(&mut self, call: CallId, done: oneshot::Sender<()>) {
+        self.desk.waiting.push((call, done));
+        self.tell_of_background();
+    }
+
+    fn tell_of_background(&mut self) {
+        let state = &self.state;
+        let runs = |call: CallId| state.background.iter().any(|work| work.call == call);
+        for (call, done) in std::mem::take(&mut self.desk.waiting) {
+            if runs(call) {
+                self.desk.waiting.push((call, done));
+            } else {
+                // Whoever no longer waits does not want to know.
+                let _ = done.send(());
+            }
+        }
+    }
+
+    fn work(&self, call: CallId) -> Option<BackgroundWork> {
+        self.state.background.iter().find(|work| work.call == call).cloned()
+    }
+
+    /// Whether the call may still answer that its work goes on.
+    fn is_unfinished(&self, call: CallId) -> bool {
+        let mut calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+        calls.any(|other| other.id == call && !matches!(other.status, CallStatus::Done(_)))
+    }
+
+    /// What work came to, as an input: bounded and without secrets, as every result.
+    fn result(&self, work: BackgroundWork, mut output: ToolOutput) -> Record {
+        let parts = &self.parts;
+        let spill = parts.spill.as_deref();
+        let (secrets, chars_max) = (&parts.secrets, parts.result_chars_max);
+        pipeline::bound_late(&mut output, secrets, chars_max, spill, &self.lease.id, work.call);
+        let head = words::background_finished(&work.tool, work.call, output.is_error);
+        // Images pass a door that waits; a text says as much of work that is over.
+        let said = output.content_for_model().into_iter().filter(|block| block.as_text().is_some());
+        let blocks = std::iter::once(Block::text(head)).chain(said).collect();
+        let input = Input { blocks, origin: work.origin };
+        Record::SteeringQueued(Box::new(SteeringQueued::of_background(work.call, input)))
+    }
+}

@@ -1,0 +1,309 @@
+//! Every keyword of JSON Schema 2020-12, and what is put right.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use heeler_core::{BoxFuture, Facts, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput};
+
+use super::*;
+
+/// A tool of this schema.
+struct Of(&'static str);
+
+impl Tool for Of {
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition::new("it", "", RawJson::parse(self.0).unwrap())
+    }
+
+    fn facts(&self, _: &RawJson, _: &str) -> Facts {
+        Facts::default()
+    }
+
+    fn call(
+        self: Arc<Self>,
+        _: ToolContext,
+        _: RawJson,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// What becomes of an input: itself, what it was changed to with notes, or why it is refused.
+fn said(schema: &'static str, input: &str) -> String {
+    let tools = Toolset::new([Arc::new(Of(schema)) as Arc<dyn Tool>]).unwrap();
+    match validate(&tools, "it", &RawJson::parse(input).unwrap()) {
+        Ok(Validated { input: None, .. }) => "valid".to_owned(),
+        Ok(Validated { input: Some(input), notes }) => format!("{} {notes:?}", input.get()),
+        Err(why) => why
+            .trim_start_matches("invalid input for it: ")
+            .trim_end_matches(". Nothing was run; call it again with a corrected input")
+            .to_owned(),
+    }
+}
+
+/// A keyword, an input that fits, and what is said of one that does not.
+#[expect(clippy::needless_pass_by_value, reason = "cases read as values")]
+fn check(cases: &[(&'static str, &str, &str)], expected: Expect) {
+    let mut text = String::new();
+    for (schema, good, bad) in cases {
+        assert_eq!(said(schema, good), "valid", "{schema} {good}");
+        writeln!(text, "{}", said(schema, bad)).unwrap();
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn every_keyword_about_one_value_counts() {
+    check(
+        &[
+            (
+                r#"{"properties":{"a":{"type":["integer","null"]}}}"#,
+                r#"{"a":null}"#,
+                r#"{"a":"x"}"#,
+            ),
+            (r#"{"properties":{"a":{"enum":[1,"b",null]}}}"#, r#"{"a":"b"}"#, r#"{"a":"c"}"#),
+            (r#"{"properties":{"a":{"const":{"b":1}}}}"#, r#"{"a":{"b":1.0}}"#, r#"{"a":{}}"#),
+            (r#"{"properties":{"a":{"multipleOf":0.5}}}"#, r#"{"a":1.5}"#, r#"{"a":1.3}"#),
+            (r#"{"properties":{"a":{"maximum":2}}}"#, r#"{"a":2}"#, r#"{"a":2.1}"#),
+            (r#"{"properties":{"a":{"exclusiveMaximum":2}}}"#, r#"{"a":1.9}"#, r#"{"a":2}"#),
+            (r#"{"properties":{"a":{"minimum":2}}}"#, r#"{"a":2}"#, r#"{"a":1}"#),
+            (r#"{"properties":{"a":{"exclusiveMinimum":2}}}"#, r#"{"a":2.1}"#, r#"{"a":2}"#),
+            (r#"{"properties":{"a":{"maxLength":2}}}"#, r#"{"a":"éé"}"#, r#"{"a":"abc"}"#),
+            (r#"{"properties":{"a":{"minLength":2}}}"#, r#"{"a":"ab"}"#, r#"{"a":"é"}"#),
+            (r#"{"properties":{"a":{"pattern":"^\\p{L}+$"}}}"#, r#"{"a":"é"}"#, r#"{"a":"1"}"#),
+            // A format is a remark in this draft.
+            (r#"{"properties":{"a":{"format":"email"}}}"#, r#"{"a":"x"}"#, r"[]"),
+        ],
+        expect![[r#"
+            `/a`: "x" is not of types "null", "integer"
+            `/a`: "c" is not one of 1, "b" or null
+            `/a`: {"b":1} was expected
+            `/a`: 1.3 is not a multiple of 0.5
+            `/a`: 2.1 is greater than the maximum of 2
+            `/a`: 2 is greater than or equal to the maximum of 2
+            `/a`: 1 is less than the minimum of 2
+            `/a`: 2 is less than or equal to the minimum of 2
+            `/a`: "abc" is longer than 2 characters
+            `/a`: "é" is shorter than 2 characters
+            `/a`: "1" does not match "^\p{L}+$"
+            valid
+        "#]],
+    );
+}
+
+#[test]
+fn every_keyword_about_lists_counts() {
+    check(
+        &[
+            (
+                r#"{"properties":{"a":{"items":{"type":"integer"}}}}"#,
+                r#"{"a":[1]}"#,
+                r#"{"a":[1,[]]}"#,
+            ),
+            (
+                r#"{"properties":{"a":{"prefixItems":[true,{"const":1}]}}}"#,
+                r#"{"a":[0,1,2]}"#,
+                r#"{"a":[0,0]}"#,
+            ),
+            (
+                r#"{"properties":{"a":{"prefixItems":[true],"items":false}}}"#,
+                r#"{"a":[0]}"#,
+                r#"{"a":[0,1]}"#,
+            ),
+            (r#"{"properties":{"a":{"contains":{"const":1}}}}"#, r#"{"a":[0,1]}"#, r#"{"a":[0]}"#),
+            (
+                r#"{"properties":{"a":{"contains":{"const":1},"minContains":2}}}"#,
+                r#"{"a":[1,1]}"#,
+                r#"{"a":[1]}"#,
+            ),
+            (
+                r#"{"properties":{"a":{"contains":{"const":1},"maxContains":1}}}"#,
+                r#"{"a":[1]}"#,
+                r#"{"a":[1,1]}"#,
+            ),
+            (r#"{"properties":{"a":{"maxItems":1}}}"#, r#"{"a":[1]}"#, r#"{"a":[1,2]}"#),
+            (r#"{"properties":{"a":{"minItems":1}}}"#, r#"{"a":[1]}"#, r#"{"a":[]}"#),
+            (
+                r#"{"properties":{"a":{"uniqueItems":true}}}"#,
+                r#"{"a":[1,"1"]}"#,
+                r#"{"a":[1,1.0]}"#,
+            ),
+            (
+                r#"{"properties":{"a":{"anyOf":[{"prefixItems":[true]}],"unevaluatedItems":false}}}"#,
+                r#"{"a":[1]}"#,
+                r#"{"a":[1,2]}"#,
+            ),
+        ],
+        expect![[r#"
+            `/a/1`: [] is not of type "integer"
+            `/a/1`: 1 was expected
+            `/a/1`: False schema does not allow 1
+            `/a`: None of [0] are valid under the given schema
+            `/a`: None of [1] are valid under the given schema
+            `/a`: None of [1,1] are valid under the given schema
+            `/a`: [1,2] has more than 1 item
+            `/a`: [] has less than 1 item
+            `/a`: [1,1.0] has non-unique elements
+            `/a`: Unevaluated items are not allowed ('2' was unexpected)
+        "#]],
+    );
+}
+
+#[test]
+fn every_keyword_about_objects_counts() {
+    check(
+        &[
+            (r#"{"maxProperties":1}"#, r#"{"a":1}"#, r#"{"a":1,"b":2}"#),
+            (r#"{"minProperties":1}"#, r#"{"a":1}"#, r"{}"),
+            (r#"{"required":["a"]}"#, r#"{"a":null}"#, r"{}"),
+            (r#"{"dependentRequired":{"a":["b"]}}"#, r#"{"b":1}"#, r#"{"a":1}"#),
+            (r#"{"dependentSchemas":{"a":{"required":["b"]}}}"#, r#"{"a":1,"b":1}"#, r#"{"a":1}"#),
+            (r#"{"properties":{"a":false}}"#, r#"{"b":1}"#, r#"{"a":1}"#),
+            (
+                r#"{"patternProperties":{"^x-":{"type":"integer"}}}"#,
+                r#"{"x-a":1,"y":[]}"#,
+                r#"{"x-a":[]}"#,
+            ),
+            (r#"{"propertyNames":{"maxLength":1}}"#, r#"{"a":1}"#, r#"{"ab":1}"#),
+            // Unknown properties are as the schema says: welcome, of a kind, or refused.
+            (r#"{"properties":{"a":true}}"#, r#"{"b":1}"#, r"7"),
+            (r#"{"additionalProperties":{"type":"integer"}}"#, r#"{"b":1}"#, r#"{"b":[]}"#),
+            (
+                r#"{"properties":{"a":true},"additionalProperties":false}"#,
+                r#"{"a":1}"#,
+                r#"{"b":1}"#,
+            ),
+            (
+                r#"{"allOf":[{"properties":{"a":true}}],"unevaluatedProperties":false}"#,
+                r#"{"a":1}"#,
+                r#"{"a":1,"b":1}"#,
+            ),
+        ],
+        // An input that is no object is the type's business, which these schemas leave open.
+        expect![[r#"
+            the input: {"a":1,"b":2} has more than 1 property
+            the input: {} has less than 1 property
+            the input: "a" is a required property
+            the input: "b" is a required property
+            the input: "b" is a required property
+            `/a`: False schema does not allow 1
+            `/x-a`: [] is not of type "integer"
+            the input: "ab" is longer than 1 character
+            valid
+            `/b`: [] is not of type "integer"
+            the input: Additional properties are not allowed ('b' was unexpected)
+            the input: Unevaluated properties are not allowed ('b' was unexpected)
+        "#]],
+    );
+}
+
+#[test]
+fn schemas_of_schemas_and_references_count() {
+    check(
+        &[
+            (
+                r#"{"allOf":[{"required":["a"]},{"required":["b"]}]}"#,
+                r#"{"a":1,"b":1}"#,
+                r#"{"a":1}"#,
+            ),
+            (r#"{"anyOf":[{"required":["a"]},{"required":["b"]}]}"#, r#"{"a":1,"b":1}"#, r"{}"),
+            (
+                r#"{"oneOf":[{"required":["a"]},{"required":["b"]}]}"#,
+                r#"{"a":1}"#,
+                r#"{"a":1,"b":1}"#,
+            ),
+            (r#"{"not":{"required":["a"]}}"#, r"{}", r#"{"a":1}"#),
+            (
+                r#"{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}"#,
+                r#"{"c":1}"#,
+                r#"{"a":1}"#,
+            ),
+            (
+                r##"{"properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"integer"}}}"##,
+                r#"{"a":1}"#,
+                r#"{"a":[]}"#,
+            ),
+            (
+                r##"{"properties":{"a":{"$ref":"#b"}},"$defs":{"b":{"$anchor":"b","const":1}}}"##,
+                r#"{"a":1}"#,
+                r#"{"a":2}"#,
+            ),
+            (
+                r##"{"$dynamicAnchor":"t","properties":{"a":{"$dynamicRef":"#t"}},"required":["b"]}"##,
+                r#"{"a":{"b":1},"b":1}"#,
+                r#"{"a":{},"b":1}"#,
+            ),
+        ],
+        expect![[r#"
+            the input: "b" is a required property
+            the input: {} is not valid under any of the schemas listed in the 'anyOf' keyword
+            the input: {"a":1,"b":1} is valid under more than one of the schemas listed in the 'oneOf' keyword
+            the input: {"required":["a"]} is not allowed for {"a":1}
+            the input: "b" is a required property
+            `/a`: [] is not of type "integer"
+            `/a`: 1 was expected
+            `/a`: "b" is a required property
+        "#]],
+    );
+}
+
+#[test]
+fn what_was_evidently_meant_is_accepted_and_said() {
+    let mut text = String::new();
+    for (schema, input) in [
+        (r#"{"properties":{"a":{"type":"boolean"}}}"#, r#"{"a":"true"}"#),
+        (r#"{"properties":{"a":{"type":"integer"}}}"#, r#"{"a":" 3 "}"#),
+        (r#"{"properties":{"a":{"type":"integer"}}}"#, r#"{"a":"3.5"}"#),
+        (r#"{"properties":{"a":{"type":"number"}}}"#, r#"{"a":"3.5"}"#),
+        (r#"{"properties":{"a":{"type":"string"}}}"#, r#"{"a":7}"#),
+        (r#"{"properties":{"a":{"type":"string"}}}"#, r#"{"a":true}"#),
+        (
+            r#"{"properties":{"a":{"items":{"type":"integer"},"type":"array"}}}"#,
+            r#"{"a":"[\"1\"]"}"#,
+        ),
+        (r#"{"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]}}}"#, r#"{"a":"3"}"#),
+        (
+            r#"{"properties":{"a":{"oneOf":[{"type":"boolean"},{"type":"array"}]}}}"#,
+            r#"{"a":"[]"}"#,
+        ),
+        // It is valid as it is.
+        (
+            r#"{"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string"}]}}}"#,
+            r#"{"a":"3"}"#,
+        ),
+        (r#"{"properties":{"a":{"type":"integer","minimum":5}}}"#, r#"{"a":"3"}"#),
+        (r#"{"type":"object"}"#, "null"),
+        (r#"{"type":"object"}"#, r#""{}""#),
+    ] {
+        writeln!(text, "{}", said(schema, input)).unwrap();
+    }
+    expect![[r#"
+        {"a":true} ["Note: `/a` was read as a boolean."]
+        {"a":3} ["Note: `/a` was read as an integer."]
+        `/a`: "3.5" is not of type "integer"
+        {"a":3.5} ["Note: `/a` was read as a number."]
+        {"a":"7"} ["Note: `/a` was read as a string."]
+        `/a`: true is not of type "string"
+        {"a":[1]} ["Note: `/a` was read as an array.", "Note: `/a/0` was read as an integer."]
+        {"a":3} ["Note: `/a` was read as an integer."]
+        {"a":[]} ["Note: `/a` was read as an array."]
+        valid
+        `/a`: 3 is less than the minimum of 5
+        {} []
+        {} ["Note: `` was read as an object."]
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn limits_hold() {
+    let schema = r#"{"items":{"type":"integer"}}"#;
+    let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
+    assert!(said(schema, &list("\"1\"", COERCIONS_MAX)).starts_with("[1,"));
+    assert!(said(schema, &list("\"1\"", COERCIONS_MAX + 1)).contains("is not of type"));
+    assert_eq!(said(schema, &list("{}", PROBLEMS_MAX + 1)).matches(';').count(), PROBLEMS_MAX - 1);
+    let long = format!("[{:?}]", "x".repeat(PROBLEM_CHARS_MAX));
+    assert_eq!(said(schema, &long).chars().count(), PROBLEM_CHARS_MAX);
+    assert!(said(r#"{"type":"nonsense"}"#, "{}").contains("the tool it has a broken schema"));
+}

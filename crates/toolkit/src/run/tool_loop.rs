@@ -1,0 +1,105 @@
+//! The loop as one function: a provider, a model, tools and messages in; a text and rounds out.
+
+use std::sync::Arc;
+
+use heeler_core::{InputOrigin, LimitKind, Limits, Message, Parameters, Provider};
+
+use super::{Run, RunError, RunErrorKind, ToolSource};
+use crate::Client;
+
+/// What a [`tool_loop`] is made of.
+#[derive(Clone)]
+pub struct ToolLoop {
+    /// Answers.
+    pub provider: Arc<dyn Provider>,
+    /// The model's name, as `provider/model`.
+    pub model: String,
+    /// The system prompt; empty for none.
+    pub system: String,
+    /// What the model can call, if anything.
+    pub tools: Option<ToolSource>,
+    /// The most model calls; 0 for no limit.
+    pub rounds: u32,
+    /// The most tokens of one answer; 0 for what the model gives.
+    pub output_max: u64,
+    /// Temperature and the like.
+    pub parameters: Parameters,
+}
+
+/// How a [`tool_loop`] ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolLoopEnd {
+    /// The model's final text; empty when it came to none.
+    pub text: String,
+    /// How many answers the model gave.
+    pub rounds: u32,
+    /// The model wanted to go on, and was not asked again.
+    pub reached_limit: bool,
+}
+
+impl ToolLoop {
+    /// A loop without tools and of at most so many rounds as [`Limits::default`] says.
+    pub fn new(provider: impl Provider, model: impl Into<String>) -> Self {
+        Self {
+            provider: Arc::new(provider),
+            model: model.into(),
+            system: String::new(),
+            tools: None,
+            rounds: Limits::default().rounds,
+            output_max: 0,
+            parameters: Parameters::default(),
+        }
+    }
+}
+
+/// Asks the model, runs what it calls, and asks again, until it calls nothing or may not be asked any
+/// more. It is a [`Run`] of a [`Client`], for programs that want no more than this.
+///
+/// ```
+/// use heeler_core::{InputOrigin, Message};
+/// use heeler_script::{ReplySpec, Script};
+/// use heeler_providers::scripted::Scripted;
+/// use heeler_toolkit::{ToolLoop, tool_loop};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let clock = std::sync::Arc::new(heeler_engine::SystemClock);
+/// # let provider = Scripted::from_script(Script::of([ReplySpec::text("Hello.")]), clock);
+/// let config = ToolLoop::new(provider, "script/test");
+/// let end = tool_loop(config, [Message::user("Hi!")], InputOrigin::chat("matrix", "a")).await?;
+/// assert_eq!((end.text.as_str(), end.rounds), ("Hello.", 1));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Whatever a run fails with, but for the limit of rounds: that is an end like another.
+pub async fn tool_loop(
+    config: ToolLoop,
+    messages: impl IntoIterator<Item = Message>,
+    origin: InputOrigin,
+) -> Result<ToolLoopEnd, RunError> {
+    let ToolLoop { provider, model, system, tools, rounds, output_max, parameters } = config;
+    let failed = |error: crate::ClientError| {
+        let kind = RunErrorKind::Failed(error.to_string());
+        RunError { kind, iteration: 0, result: Box::default() }
+    };
+    let client = Client::shared(provider, model).map_err(failed)?;
+    let client = client.output_max(output_max).parameters(parameters);
+    let run = Run::new(messages).system(system).rounds(rounds).origin(origin);
+    let run = match tools {
+        Some(tools) => run.tools(tools),
+        None => run,
+    };
+    match client.run(run).await {
+        Ok(result) => {
+            let (text, rounds) = (result.final_text(), result.rounds);
+            Ok(ToolLoopEnd { text, rounds, reached_limit: false })
+        }
+        Err(RunError { kind: RunErrorKind::Limit(LimitKind::Rounds), result, .. }) => {
+            let rounds = result.rounds;
+            Ok(ToolLoopEnd { rounds, reached_limit: true, ..ToolLoopEnd::default() })
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,593 @@
+//! What `apply_patch` promises, played on real files.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::testing::{Folder, check};
+
+const CODE: &str = "fn one() {\n    call(1);\n}\n\nfn two() {\n    call(2);\n}\n";
+
+/// A call with this patch between its first and its last line.
+fn patch(body: &str) -> String {
+    format!("apply_patch {}", json!({"input": format!("*** Begin Patch\n{body}*** End Patch\n")}))
+}
+
+fn read(path: &str) -> String {
+    format!("Read {}", json!({"file_path": path, "limit": 1}))
+}
+
+/// What the patch says and leaves of `a.rs`.
+fn on_a_file(content: &str, body: &str, expect: Expect) {
+    let folder = Folder::new(&[("a.rs", content)]);
+    folder.play("Read", r#"{"file_path":"a.rs"}"#);
+    let call = patch(&format!("*** Update File: a.rs\n{body}"));
+    let said = folder.play("apply_patch", call.split_once(' ').unwrap().1);
+    let after = fs::read_to_string(folder.path("a.rs")).unwrap();
+    let after = after.replace('\r', "<CR>").replace('\u{feff}', "<BOM>");
+    let after = if said.starts_with("error") { String::new() } else { format!("\n{after}") };
+    expect.assert_eq(&format!("{said}{after}"));
+}
+
+#[test]
+fn files_are_added_changed_moved_and_deleted() {
+    check(
+        &[("a.rs", CODE), ("b.rs", "x\n"), ("old/c.rs", "one\ntwo\n")],
+        &[
+            &read("a.rs"),
+            &read("b.rs"),
+            &read("old/c.rs"),
+            &patch(
+                "*** Add File: new/d.rs\n+first\n+\n+last\n*** Update File: a.rs\n@@ fn two() {\n\
+                 -    call(2);\n+    call(3);\n*** Delete File: b.rs\n\
+                 *** Update File: old/c.rs\n*** Move to: new/c.rs\n@@\n one\n-two\n+2\n",
+            ),
+            &patch("*** Update File: new/c.rs\n@@\n-2\n+two\n"),
+            r#"LS {"path":"."}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"a.rs","limit":1}
+                 1	fn one() {
+            (6 more of 7 lines; continue with offset 2)
+            > Read {"file_path":"b.rs","limit":1}
+                 1	x
+            > Read {"file_path":"old/c.rs","limit":1}
+                 1	one
+            (1 more of 2 lines; continue with offset 2)
+            > apply_patch {"input":"*** Begin Patch\n*** Add File: new/d.rs\n+first\n+\n+last\n*** Update File: a.rs\n@@ fn two() {\n-    call(2);\n+    call(3);\n*** Delete File: b.rs\n*** Update File: old/c.rs\n*** Move to: new/c.rs\n@@\n one\n-two\n+2\n*** End Patch\n"}
+            Added new/d.rs
+            Updated a.rs
+            Deleted b.rs
+            Added new/c.rs
+            Deleted old/c.rs
+            > apply_patch {"input":"*** Begin Patch\n*** Update File: new/c.rs\n@@\n-2\n+two\n*** End Patch\n"}
+            Updated new/c.rs
+            > LS {"path":"."}
+            . (3 entries)
+                 53B  a.rs
+                 dir  new/
+                 dir  old/
+            == a.rs "fn one() {\n    call(1);\n}\n\nfn two() {\n    call(3);\n}\n"
+            == new/c.rs "one\ntwo\n"
+            == new/d.rs "first\n\nlast\n"
+        "#]],
+    );
+}
+
+#[test]
+fn all_or_nothing() {
+    check(
+        &[("a.rs", CODE), ("b.rs", "x\n"), ("unread", "x\n")],
+        &[
+            &read("a.rs"),
+            &read("b.rs"),
+            &patch("*** Add File: new\n+x\n*** Update File: a.rs\n-call(9)\n+call(3)\n"),
+            &patch("*** Add File: new\n+x\n*** Delete File: unread\n"),
+            &patch("*** Add File: b.rs\n+x\n"),
+            &patch("*** Delete File: b.rs\n*** Update File: gone.rs\n-x\n+y\n"),
+            &patch("*** Delete File: b.rs\n*** Update File: b.rs\n-x\n+y\n"),
+            &patch("*** Update File: b.rs\n*** Move to: a.rs\n-x\n+y\n"),
+            &patch("*** Update File: b.rs\n*** Move to: ./b.rs\n-x\n+y\n"),
+            &patch("*** Update File: b.rs\n-x\n+x\n"),
+            &patch("*** Add File: c\n+k=[redacted: secret]\n"),
+        ],
+        expect![[r#"
+            > Read {"file_path":"a.rs","limit":1}
+                 1	fn one() {
+            (6 more of 7 lines; continue with offset 2)
+            > Read {"file_path":"b.rs","limit":1}
+                 1	x
+            > apply_patch {"input":"*** Begin Patch\n*** Add File: new\n+x\n*** Update File: a.rs\n-call(9)\n+call(3)\n*** End Patch\n"}
+            error: the change at line 5 of the patch was not found in a.rs; the nearest text is:
+                 2	    call(1);
+            Nothing was changed.
+            > apply_patch {"input":"*** Begin Patch\n*** Add File: new\n+x\n*** Delete File: unread\n*** End Patch\n"}
+            error: unread has not been read in this session; Read it, then try again
+            Nothing was changed.
+            > apply_patch {"input":"*** Begin Patch\n*** Add File: b.rs\n+x\n*** End Patch\n"}
+            error: b.rs exists; update it, or delete it first with a patch of its own
+            Nothing was changed.
+            > apply_patch {"input":"*** Begin Patch\n*** Delete File: b.rs\n*** Update File: gone.rs\n-x\n+y\n*** End Patch\n"}
+            error: gone.rs does not exist; use Glob or LS to find it
+            Nothing was changed.
+            > apply_patch {"input":"*** Begin Patch\n*** Delete File: b.rs\n*** Update File: b.rs\n-x\n+y\n*** End Patch\n"}
+            error: the patch names b.rs twice; only several updates of one file are possible
+            Nothing was changed.
+            > apply_patch {"input":"*** Begin Patch\n*** Update File: b.rs\n*** Move to: a.rs\n-x\n+y\n*** End Patch\n"}
+            error: a.rs exists; update it, or delete it first with a patch of its own
+            Nothing was changed.
+            > apply_patch {"input":"*** Begin Patch\n*** Update File: b.rs\n*** Move to: ./b.rs\n-x\n+y\n*** End Patch\n"}
+            error: b.rs is to be moved to itself
+            Nothing was changed.
+            > apply_patch {"input":"*** Begin Patch\n*** Update File: b.rs\n-x\n+x\n*** End Patch\n"}
+            error: the patch would leave every file as it is
+            > apply_patch {"input":"*** Begin Patch\n*** Add File: c\n+k=[redacted: secret]\n*** End Patch\n"}
+            error: the text holds `[redacted: ...]`, which stands for a secret that you were not shown, so it would not be written to c as it is; change the parts around it with Edit, or leave the place to the user
+            Nothing was changed.
+        "#]],
+    );
+}
+
+#[test]
+fn several_updates_of_one_file_follow_each_other() {
+    on_a_file(
+        CODE,
+        "-    call(1);\n+    call(8);\n*** Update File: a.rs\n-    call(8);\n+    call(9);\n",
+        expect![[r#"
+            Updated a.rs
+            fn one() {
+                call(9);
+            }
+
+            fn two() {
+                call(2);
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn the_order_and_the_headers_tell_places_apart() {
+    let twice = "mod a {\n    fn f() {\n        x();\n    }\n}\nmod b {\n    fn f() {\n        x();\n    }\n}\n";
+    let change = "     fn f() {\n-        x();\n+        y();\n";
+    on_a_file(
+        twice,
+        change,
+        expect![[r#"
+        error: the change at line 3 of the patch fits a.rs in several places (at lines 2, 7); give more lines around it, or `@@` and a line above it that tells them apart
+        Nothing was changed."#]],
+    );
+    on_a_file(
+        twice,
+        &format!("@@ mod b\n{change}"),
+        expect![[r#"
+        Updated a.rs
+        mod a {
+            fn f() {
+                x();
+            }
+        }
+        mod b {
+            fn f() {
+                y();
+            }
+        }
+    "#]],
+    );
+    on_a_file(
+        twice,
+        &format!("@@ mod b {{\n@@ fn f() {{\n{change}"),
+        expect![[r#"
+        Updated a.rs
+        mod a {
+            fn f() {
+                x();
+            }
+        }
+        mod b {
+            fn f() {
+                y();
+            }
+        }
+    "#]],
+    );
+    on_a_file(
+        twice,
+        &format!("@@ -2,3 +2,3 @@ mod a {{\n{change}"),
+        expect![[r#"
+        Updated a.rs
+        mod a {
+            fn f() {
+                y();
+            }
+        }
+        mod b {
+            fn f() {
+                x();
+            }
+        }
+    "#]],
+    );
+    on_a_file(
+        twice,
+        &format!("@@ -7,3 +7,3 @@\n{change}"),
+        expect![[r#"
+        error: the change at line 3 of the patch fits a.rs in several places (at lines 2, 7); give more lines around it, or `@@` and a line above it that tells them apart
+        Nothing was changed."#]],
+    );
+    on_a_file(
+        twice,
+        &format!("@@ mod c\n{change}"),
+        expect![[r#"
+        error: the change at line 3 of the patch fits a.rs in several places (at lines 2, 7); give more lines around it, or `@@` and a line above it that tells them apart
+        Nothing was changed."#]],
+    );
+    on_a_file(
+        twice,
+        &format!("@@\n-mod b {{\n+mod c {{\n{change}"),
+        expect![[r#"
+        Updated a.rs
+        mod a {
+            fn f() {
+                x();
+            }
+        }
+        mod c {
+            fn f() {
+                y();
+            }
+        }
+    "#]],
+    );
+    on_a_file(
+        twice,
+        &format!("@@\n{change}@@\n{change}"),
+        expect![[r#"
+            Updated a.rs
+            mod a {
+                fn f() {
+                    y();
+                }
+            }
+            mod b {
+                fn f() {
+                    y();
+                }
+            }
+        "#]],
+    );
+    on_a_file(
+        twice,
+        "         x();\n     }\n-}\n+}}\n*** End of File\n",
+        expect![[r#"
+        Updated a.rs
+        mod a {
+            fn f() {
+                x();
+            }
+        }
+        mod b {
+            fn f() {
+                x();
+            }
+        }}
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_nearly_there_is_found_and_kept_as_it_is() {
+    on_a_file(
+        CODE,
+        "@@\n fn two() {  \n-call(2);\n+call(3);\n+call(4);\n }\n",
+        expect![[r#"
+            error: the change at line 3 of the patch is not in a.rs as it is, only nearly, and the indentation differs from the file's in a way that leaves open how deep the new lines belong. The lines are:
+                 5	fn two() {
+                 6	    call(2);
+                 7	}
+            Nothing was changed."#]],
+    );
+    on_a_file(
+        CODE,
+        "@@\n fn one() {\n-\tcall(1);\n+\tcall(3);\n+\tif x {\n+\t\tcall(4);\n+\t}\n",
+        expect![[r#"
+            Updated a.rs (the indentation differed and was adapted to the file)
+            fn one() {
+                call(3);
+                if x {
+                    call(4);
+                }
+            }
+
+            fn two() {
+                call(2);
+            }
+        "#]],
+    );
+    on_a_file(
+        "a = \"1\"\nb = '2'\n",
+        "-a = \u{201c}1\u{201d}\n+a = \u{201c}one\u{201d}\n b = \u{2018}2\u{2019}\n",
+        expect![[r#"
+            Updated a.rs (white space or quotes differed; the file's were kept)
+            a = "one"
+            b = '2'
+        "#]],
+    );
+    on_a_file(
+        CODE,
+        "     call(1);\n }\n fn two() {\n-    call(2);\n+    call(3);\n",
+        expect![[r#"
+            Updated a.rs (context lines differed; the file's were kept)
+            fn one() {
+                call(1);
+            }
+
+            fn two() {
+                call(3);
+            }
+        "#]],
+    );
+    on_a_file(
+        CODE,
+        " fn one() {\n     call(1);\n }\n+fn three() {}\n fn two() {\n     call(2);\n",
+        expect![[r#"
+            error: the change at line 3 of the patch is not in a.rs as it is, only nearly, and the lines there differ from the ones given right beside the change, so it is open where exactly it belongs. The lines are:
+                 1	fn one() {
+                 2	    call(1);
+                 3	}
+                 4	
+                 5	fn two() {
+                 6	    call(2);
+            Nothing was changed."#]],
+    );
+    on_a_file(
+        "let first = 1;\nlet second = 2;\nlet third = compute(3);\n",
+        " let first = 1;\n let second = 22;\n-let third = compute(3);\n+let third = 3;\n",
+        expect![[r#"
+            Updated a.rs (context lines differed; the file's were kept)
+            let first = 1;
+            let second = 2;
+            let third = 3;
+        "#]],
+    );
+    on_a_file(
+        "let first = 1;\nlet second = 2;\nlet third = compute(3);\n",
+        " let first = 1;\n let second = 2;\n-let third = compute(4);\n+let third = 3;\n",
+        expect![[r#"
+            error: the change at line 3 of the patch is not in a.rs as it is, only nearly, and a line that is to be removed or replaced is not there as given. The lines are:
+                 1	let first = 1;
+                 2	let second = 2;
+                 3	let third = compute(3);
+            Nothing was changed."#]],
+    );
+}
+
+#[test]
+fn ends_of_files() {
+    on_a_file(
+        "a\nb",
+        "@@\n a\n-b\n+c\n",
+        expect![[r#"
+        Updated a.rs
+        a
+        c"#]],
+    );
+    on_a_file(
+        "a\nb",
+        "@@\n b\n+c\n",
+        expect![[r#"
+        Updated a.rs
+        a
+        b
+        c"#]],
+    );
+    on_a_file(
+        "a\nb",
+        "@@\n a\n-b\n",
+        expect![[r#"
+        Updated a.rs
+        a"#]],
+    );
+    on_a_file(
+        "a\n",
+        "@@\n+b\n*** End of File\n",
+        expect![[r#"
+        Updated a.rs
+        a
+        b
+    "#]],
+    );
+    on_a_file(
+        "a\n",
+        "@@\n+b\n",
+        expect![[r#"
+        error: the change at line 3 of the patch gives no line that is in a.rs, so it is open where it belongs; give lines around it, or `*** End of File` to append
+        Nothing was changed."#]],
+    );
+    on_a_file(
+        "",
+        "@@\n+b\n",
+        expect![[r#"
+        Updated a.rs
+        b
+    "#]],
+    );
+    on_a_file(
+        "a\r\nb\r\n",
+        "@@\n a\n+c\n",
+        expect![[r#"
+            Updated a.rs
+            a<CR>
+            c<CR>
+            b<CR>
+        "#]],
+    );
+    on_a_file(
+        "\u{feff}a\nb\n",
+        "@@\n+c\n a\n",
+        expect![[r#"
+            Updated a.rs
+            <BOM>c
+            a
+            b
+        "#]],
+    );
+}
+
+#[test]
+fn what_models_wrap_a_patch_in_is_taken_off() {
+    let body = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
+    for (before, after) in [
+        ("", ""),
+        ("\n", "\n\n"),
+        ("```\n", "\n```\n"),
+        ("```diff\n", "\n```"),
+        ("<<EOF\n", "\nEOF\n"),
+        ("apply_patch <<'EOF'\n", "\nEOF\n"),
+        ("  ", "  "),
+    ] {
+        assert!(parse::parse(&format!("{before}{body}{after}")).is_ok(), "{before:?}");
+        let with_carriage_returns = format!("{before}{body}{after}").replace('\n', "\r\n");
+        assert_eq!(parse::parse(&with_carriage_returns), parse::parse(body), "{before:?}");
+    }
+}
+
+#[test]
+fn a_patch_that_cannot_be_read_is_refused() {
+    let refused = |text: &str| parse::parse(text).unwrap_err();
+    let said = [
+        "",
+        "*** Begin Patch\n*** Add File: a\n+x\n",
+        "rm -rf x\n*** Begin Patch\n*** Delete File: a\n*** End Patch",
+        "*** Begin Patch\n*** Delete File: a\n*** End Patch\nand more text",
+        "*** Begin Patch\n*** End Patch",
+        "*** Begin Patch\n*** Delete File:\n*** End Patch",
+        "*** Begin Patch\n*** Rename File: a\n*** End Patch",
+        "*** Begin Patch\n*** Add File: a\nx\n*** End Patch",
+        "*** Begin Patch\n*** Update File: a\n*** End Patch",
+        "*** Begin Patch\n*** Update File: a\n@@\n x\n*** End Patch",
+        "*** Begin Patch\n*** Update File: a\n@@\nx\n*** End Patch",
+        "*** Begin Patch\n*** Update File: a\n*** Move to:\n*** End Patch",
+        "*** Begin Patch\n*** Update File: a\n+x\n*** End of File\n+y\n*** End Patch",
+    ]
+    .map(refused)
+    .join("\n");
+    expect![[r#"
+        the patch must begin with a line `*** Begin Patch`
+        the patch has no line `*** End Patch`; it may have been cut short
+        there is other text before the line `*** Begin Patch`
+        there is other text after the line `*** End Patch`
+        the patch names no file
+        line 2 of the patch names no file
+        line 2 of the patch should be `*** Add File: PATH`, `*** Update File: PATH`, `*** Delete File: PATH` or `*** End Patch`, but it is: *** Rename File: a
+        line 3 of the patch should begin with `+`, as of a file to add, but it is: x
+        an update of a file changes nothing in it
+        the change at line 3 of the patch neither adds nor removes a line
+        line 4 of the patch should begin with a space, `-`, `+` or `@@`, but it is: x
+        line 3 of the patch names no file
+        line 5 of the patch follows `*** End of File`"#]].assert_eq(&said);
+    let many = "*** Delete File: a\n".repeat(PATCH_FILES_MAX + 1);
+    let said = refused(&format!("*** Begin Patch\n{many}*** End Patch"));
+    assert_eq!(said, "the patch names more than 200 files; split it");
+    let folder = Folder::new(&[]);
+    let long = json!({"input": "x".repeat(PATCH_BYTES_MAX + 1)}).to_string();
+    let said = folder.play("apply_patch", &long);
+    assert_eq!(said, "error: the patch has 4194305 bytes; at most 4194304 are possible");
+}
+
+#[test]
+fn the_facts_name_every_path() {
+    let body = "*** Add File: a\n+x\n*** Delete File: ../b\n*** Update File: /etc/c\n\
+                *** Move to: d\n-x\n+y\n*** Update File: a\n-x\n+y\n";
+    let input = ApplyPatchInput { input: format!("*** Begin Patch\n{body}*** End Patch") };
+    let facts = ApplyPatch {}.facts(&input, "/space");
+    let expected = ["/space/a", "/b", "/etc/c", "/space/d"];
+    let accesses = expected.map(|path| heeler_core::Access::Write(path.to_owned()));
+    assert_eq!(facts.accesses, accesses);
+    let keys: Vec<_> = facts.resources.iter().map(|one| (one.key.as_str(), one.write)).collect();
+    let expected = expected.map(|path| (format!("file:{path}"), true));
+    assert_eq!(keys, expected.each_ref().map(|(key, write)| (key.as_str(), *write)));
+    assert!(!facts.replay_safe);
+}
+
+#[test]
+fn a_moved_file_keeps_its_mode_and_links_are_not_followed() {
+    let folder = Folder::new(&[("a", "x\n"), ("link", "->a")]);
+    fs::set_permissions(folder.path("a"), fs::Permissions::from_mode(0o751)).unwrap();
+    folder.play("Read", r#"{"file_path":"a"}"#);
+    let play = |body: &str| {
+        let call = patch(body);
+        folder.play("apply_patch", call.split_once(' ').unwrap().1)
+    };
+    let said = play("*** Delete File: link\n");
+    assert!(said.starts_with("error: link is a symbolic link to a; use Bash"), "{said}");
+    assert_eq!(play("*** Update File: a\n*** Move to: b\n"), "Added b\nDeleted a");
+    assert_eq!(fs::metadata(folder.path("b")).unwrap().permissions().mode() & 0o777, 0o751);
+    assert_eq!(folder.listing(), ["b", "link"]);
+}
+
+#[test]
+fn what_fails_in_the_middle_is_taken_back() {
+    let folder = Folder::new(&[("a", "x\n"), ("b", "x\n"), ("c", "x\n")]);
+    let context = folder.context();
+    let parts = |path, after: Option<&str>| {
+        let place = place::Place::to_write(&context, NAME, path).unwrap();
+        let before = guard::load(&place, path).unwrap();
+        let after = after.map(|text| text.as_bytes().to_vec());
+        Target { path: path.to_owned(), place, before, after, like: None, notes: Vec::new() }
+    };
+    let mut targets = vec![
+        parts("a", Some("y\n")),
+        parts("new", Some("y\n")),
+        parts("b", None),
+        parts("c", None),
+    ];
+    // Its removal fails where all else is done: it is a folder by then.
+    let before = targets[3].before.as_mut().unwrap();
+    fs::remove_file(folder.path("c")).unwrap();
+    fs::create_dir(folder.path("c")).unwrap();
+    before.metadata = fs::metadata(folder.path("c")).unwrap();
+    let error = carry_out(&context, &mut targets).unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot write c: ") && error.ends_with("nothing was changed"),
+        "{error}"
+    );
+    assert_eq!(folder.listing(), ["a", "b", "c"]);
+    for path in ["a", "b"] {
+        assert_eq!(fs::read_to_string(folder.path(path)).unwrap(), "x\n");
+    }
+}
+
+#[test]
+fn somebody_elses_change_wins() {
+    let folder = Folder::new(&[("a", "x\n"), ("b", "x\n")]);
+    for path in ["a", "b"] {
+        folder.play("Read", &format!(r#"{{"file_path":"{path}"}}"#));
+    }
+    fs::write(folder.path("b"), "theirs\n").unwrap();
+    let call = patch("*** Update File: a\n-x\n+y\n*** Update File: b\n-x\n+y\n");
+    let said = folder.play("apply_patch", call.split_once(' ').unwrap().1);
+    assert_eq!(
+        said,
+        "error: b has changed since you last read or wrote it; Read it, then try again\nNothing was changed."
+    );
+    assert_eq!(fs::read_to_string(folder.path("a")).unwrap(), "x\n");
+}
+
+proptest! {
+    /// Whatever the text, nothing panics, and what is read says no more paths than it has lines.
+    #[test]
+    fn any_text_is_read_or_refused(text in "([*@+ -]{0,4}(Begin Patch|Add File: a|Update File: b|End Patch|x)?\n){0,12}") {
+        let lines = text.lines().count();
+        if let Ok(parts) = parse::parse(&text) {
+            prop_assert!(parse::paths(&parts).len() <= lines);
+        }
+        if let Ok(parts) = parse::parse(&format!("*** Begin Patch\n{text}*** End Patch")) {
+            prop_assert!(parse::paths(&parts).len() <= lines);
+        }
+    }
+}

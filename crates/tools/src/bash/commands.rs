@@ -1,0 +1,120 @@
+//! How commands start: through which launcher, in which box, and what they see.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use heeler_core::{ToolContext, ToolError};
+use heeler_sandbox::{Command, Confinement, Confines, Launcher};
+use heeler_shell::Place;
+
+use super::{PrivateTemp, boxed};
+
+/// What all tools have in common that start commands.
+pub(crate) struct Commands {
+    pub(crate) launcher: Launcher,
+    environment: Vec<(String, String)>,
+    shell: OnceLock<PathBuf>,
+    /// The walls of the box, when there is one, and the folder of its temporary files.
+    confines: Option<Arc<Confines>>,
+    _temp: Option<PrivateTemp>,
+}
+
+impl Commands {
+    pub(super) fn new(launcher: Launcher, environment: Vec<(String, String)>) -> Self {
+        Self { launcher, environment, shell: OnceLock::new(), confines: None, _temp: None }
+    }
+
+    /// The same in a box.
+    pub(super) fn confined_by(&self, confines: Arc<Confines>, temp: PrivateTemp) -> Self {
+        let path = confines.temp.to_string_lossy().into_owned();
+        let mut environment = self.environment.clone();
+        environment.retain(|(name, _)| name != "TMPDIR");
+        environment.push(("TMPDIR".to_owned(), path));
+        Self {
+            launcher: self.launcher.clone(),
+            environment,
+            shell: OnceLock::new(),
+            confines: Some(confines),
+            _temp: Some(temp),
+        }
+    }
+
+    /// The box around a workspace.
+    pub(super) fn confinement(&self, workspace: &Path) -> Option<Confinement> {
+        let confines = self.confines.as_ref()?;
+        Some(Confinement::Box(boxed::around(confines, workspace)))
+    }
+
+    /// How this call is confined; an error where it has to be and cannot.
+    pub(crate) fn confinement_of(&self, context: &ToolContext) -> Result<Confinement, ToolError> {
+        if !context.confined {
+            return Ok(Confinement::None);
+        }
+        self.confinement(&context.workspace).ok_or_else(|| ToolError::for_model(boxed::NO_BOX))
+    }
+
+    /// The shell without arguments.
+    pub(super) fn shell(&self, folder: &Path, confinement: Confinement) -> Command {
+        let shell = self.shell.get_or_init(|| find_shell(&self.environment));
+        Command::new(shell, folder).env(self.environment.clone()).confinement(confinement)
+    }
+
+    /// The shell with a command line.
+    pub(crate) fn line(&self, folder: &Path, line: &str, confinement: Confinement) -> Command {
+        // The dashes keep a command line that begins with one from being an option.
+        self.shell(folder, confinement).args(["-c", "--", line])
+    }
+
+    /// Reads a command line as one that starts in this workspace.
+    pub(crate) fn read<T>(&self, workspace: &str, read: impl FnOnce(&Place<'_>) -> T) -> T {
+        let temp = self.confines.as_ref().map(|confines| confines.temp.to_string_lossy());
+        let home = self.environment.iter().find(|(name, _)| name == "HOME");
+        let home = home.map(|(_, value)| value.as_str());
+        read(&Place { workspace, home, temp: temp.as_deref() })
+    }
+}
+
+/// The first `bash`, else the first `sh`, of the commands' own PATH.
+fn find_shell(environment: &[(String, String)]) -> PathBuf {
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
+    let folders: Vec<PathBuf> = std::env::split_paths(path.unwrap_or("/usr/bin:/bin")).collect();
+    let candidates = ["bash", "sh"].into_iter().flat_map(|name| {
+        // A relative folder would be another one in each workspace.
+        folders.iter().filter(|folder| folder.is_absolute()).map(move |folder| folder.join(name))
+    });
+    candidates.into_iter().find(|file| is_program(file)).unwrap_or_else(|| "/bin/sh".into())
+}
+
+fn is_program(file: &Path) -> bool {
+    file.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bash_is_taken_before_sh_and_only_from_absolute_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = |name: &str, mode: u32| {
+            let file = folder.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, "").unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            file
+        };
+        let path = std::env::join_paths([
+            "relative".into(),
+            folder.path().join("a"),
+            folder.path().join("b"),
+        ]);
+        let environment = vec![("PATH".to_owned(), path.unwrap().into_string().unwrap())];
+        assert_eq!(find_shell(&environment), Path::new("/bin/sh"));
+        let sh = program("a/sh", 0o755);
+        program("a/bash", 0o644);
+        assert_eq!(find_shell(&environment), sh);
+        let bash = program("b/bash", 0o755);
+        assert_eq!(find_shell(&environment), bash);
+    }
+}

@@ -1,0 +1,320 @@
+//! The place of a hunk whose context is not quite what the file has: a blank line is missing, or a
+//! line has changed since the model saw it.
+//!
+//! Lines that are removed must be there. The other lines may differ a little, as long as no other
+//! place comes near, and as long as nothing differs right beside what is to be changed: there it
+//! would be open on which side of the difference the change belongs.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::alike::{key, split_indent};
+use super::{File, Fit, Line, Refusal, Stage};
+
+/// Old lines of a hunk that are aligned; a larger hunk has to be there as it is.
+const OLD_LINES_MAX: usize = 400;
+/// Lines of the file that a place may have more or less than the hunk.
+const SLACK_LINES: usize = 4;
+/// Places that are compared closely.
+const PLACES_MAX: usize = 60;
+/// Lines of the file with the same text that are counted as places.
+const SAME_LINES_MAX: usize = 200;
+/// Bytes of two lines that are compared for likeness.
+const COMPARED_BYTES_MAX: usize = 400;
+/// How much alike two lines must be, from 0 to 1, to be the same line before and after a change.
+const RATIO_MIN: f64 = 0.5;
+/// Letters and digits that must be found as they are for a place to count.
+const FOUND_SIGNS_MIN: usize = 8;
+
+/// What a difference costs: a blank line more or less, a line that has changed, a line more or less.
+const BLANK: usize = 2;
+const CHANGED: usize = 5;
+const OTHER: usize = 6;
+/// What it costs, beside other places, that a line is as deep as it is not written.
+const DEPTH: usize = 1;
+/// What a place may cost, and how much more every other place must cost.
+const COST_MAX: usize = 6;
+const DISTANCE_MIN: usize = 5;
+
+const BESIDE: &str = "the lines there differ from the ones given right beside the change, so it is \
+                      open where exactly it belongs";
+const NOT_THERE: &str = "a line that is to be removed or replaced is not there as given";
+
+/// The one place where the hunk fits but for a little.
+pub(super) fn fit(file: &File<'_>, hunk: &[Line<'_>]) -> Result<Fit, Refusal> {
+    let old: Vec<&str> = hunk.iter().filter_map(|line| line.old()).collect();
+    if OLD_LINES_MAX < old.len() {
+        return Err(Refusal::NotFound);
+    }
+    let mut places: Vec<Alignment> = Vec::new();
+    for start in candidates(file, &old) {
+        let Some(place) = align(file, &old, start) else { continue };
+        match places.iter_mut().find(|other| other.overlaps(&place)) {
+            Some(other) if place.cost < other.cost => *other = place,
+            Some(_) => {}
+            None => places.push(place),
+        }
+    }
+    places.sort_by_key(|place| (place.cost, place.lines().start));
+    let Some(best) = places.first().filter(|best| best.cost - best.depths <= COST_MAX) else {
+        return Err(Refusal::NotFound);
+    };
+    let rivals = places.iter().take_while(|place| place.cost < best.cost + DISTANCE_MIN);
+    let starts: Vec<usize> = rivals.map(|place| place.lines().start + 1).collect();
+    if starts.len() > 1 {
+        return Err(Refusal::Ambiguous(starts));
+    }
+    let lines = best.lines();
+    let unclear = |why| Refusal::Unclear(lines.start + 1..lines.end + 1, why);
+    if !removes_what_is_there(hunk, &best.old) {
+        return Err(unclear(NOT_THERE));
+    }
+    if differs_beside(file, hunk, &best.old) {
+        return Err(unclear(BESIDE));
+    }
+    let old = best.old.iter().map(|pair| pair.map(|(index, _)| index)).collect();
+    Ok(Fit { old, lines, stage: Stage::Context })
+}
+
+/// The old lines of a hunk beside lines of the file.
+struct Alignment {
+    /// For each old line the file's line, and how it is alike.
+    old: Vec<Option<(usize, Likeness)>>,
+    cost: usize,
+    /// The part of the cost that is for other depths.
+    depths: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Likeness {
+    Same,
+    Changed,
+}
+
+impl Alignment {
+    fn lines(&self) -> Range<usize> {
+        let mut indices = self.old.iter().flatten().map(|(index, _)| *index);
+        let first = indices.next().unwrap_or(0);
+        first..indices.next_back().unwrap_or(first) + 1
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        let (one, other) = (self.lines(), other.lines());
+        one.start < other.end && other.start < one.end
+    }
+}
+
+/// Where the hunk may start: where lines that it has are, as far before them as in the hunk.
+fn candidates(file: &File<'_>, old: &[&str]) -> Vec<usize> {
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+    let is_wanted: std::collections::HashSet<String> =
+        old.iter().map(|line| key(line, Stage::Context).into_owned()).collect();
+    for index in 0..file.n_lines() {
+        let Some(text) = file.text(index) else { continue };
+        let text = key(text, Stage::Context);
+        if !text.is_empty() && is_wanted.contains(text.as_ref()) {
+            places.entry(text.into_owned()).or_default().push(index);
+        }
+    }
+    let mut votes: HashMap<usize, usize> = HashMap::new();
+    for (offset, line) in old.iter().enumerate() {
+        let Some(indices) = places.get(key(line, Stage::Context).as_ref()) else { continue };
+        let n_signs = signs(line);
+        for index in indices.iter().take(SAME_LINES_MAX) {
+            *votes.entry((index + SLACK_LINES).saturating_sub(offset)).or_default() += n_signs + 1;
+        }
+    }
+    let mut starts: Vec<(usize, usize)> =
+        votes.into_iter().map(|(start, votes)| (votes, start)).collect();
+    starts.sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+    starts.truncate(PLACES_MAX);
+    starts.into_iter().map(|(_, start)| start.saturating_sub(2 * SLACK_LINES)).collect()
+}
+
+/// The cheapest alignment within a window of the file that starts at `start`.
+fn align(file: &File<'_>, old: &[&str], start: usize) -> Option<Alignment> {
+    let end = (start + old.len() + 3 * SLACK_LINES).min(file.n_lines());
+    let lines: Vec<Option<&str>> = (start..end).map(|index| file.text(index)).collect();
+    let likeness = Likenesses::new(old, &lines);
+    let width = lines.len() + 1;
+    // costs[i * width + j]: the first i old lines beside lines that end with the first j.
+    let mut costs = vec![0usize; (old.len() + 1) * width];
+    for i in 1..=old.len() {
+        for j in 0..width {
+            let mut cost = costs[(i - 1) * width + j] + missing(old[i - 1]);
+            if let Some(j) = j.checked_sub(1) {
+                if let Some(change) = likeness.cost(i - 1, j) {
+                    cost = cost.min(costs[(i - 1) * width + j] + change);
+                }
+                // A line before the first, or behind the last, costs nothing.
+                let skipped = if i == old.len() { 0 } else { missing(lines[j].unwrap_or("?")) };
+                cost = cost.min(costs[i * width + j] + skipped);
+            }
+            costs[i * width + j] = cost;
+        }
+    }
+    let cost = costs[old.len() * width + lines.len()];
+    let old_lines = trace(&costs, width, old, &lines, &likeness, start);
+    let is_deeper = |(line, pair): (&&str, &Option<(usize, Likeness)>)| {
+        let there = pair.and_then(|(index, _)| file.text(index));
+        there.is_some_and(|there| differ_in_depth(line, there))
+    };
+    let depths = DEPTH * old.iter().zip(&old_lines).filter(|pair| is_deeper(*pair)).count();
+    if COST_MAX + DISTANCE_MIN < cost - depths {
+        return None;
+    }
+    let found: usize = old_lines
+        .iter()
+        .zip(old)
+        .filter(|(pair, _)| matches!(pair, Some((_, Likeness::Same))))
+        .map(|(_, line)| signs(line))
+        .sum();
+    (FOUND_SIGNS_MIN <= found).then_some(Alignment { old: old_lines, cost, depths })
+}
+
+/// The way back through the costs. A pair is preferred to a gap.
+fn trace(
+    costs: &[usize],
+    width: usize,
+    old: &[&str],
+    lines: &[Option<&str>],
+    likeness: &Likenesses,
+    start: usize,
+) -> Vec<Option<(usize, Likeness)>> {
+    let mut pairs = vec![None; old.len()];
+    let (mut i, mut j) = (old.len(), lines.len());
+    while i > 0 {
+        let cost = costs[i * width + j];
+        if let Some(before) = j.checked_sub(1) {
+            let skipped = if i == old.len() { 0 } else { missing(lines[before].unwrap_or("?")) };
+            let change = likeness.cost(i - 1, before);
+            if change.is_some_and(|change| cost == costs[(i - 1) * width + before] + change) {
+                let is_same = change.is_some_and(|change| change < CHANGED);
+                let how = if is_same { Likeness::Same } else { Likeness::Changed };
+                pairs[i - 1] = Some((start + before, how));
+                (i, j) = (i - 1, before);
+                continue;
+            }
+            if cost == costs[i * width + before] + skipped {
+                j = before;
+                continue;
+            }
+        }
+        i -= 1;
+    }
+    pairs
+}
+
+/// What it costs that a line is on one side only.
+fn missing(line: &str) -> usize {
+    if line.trim().is_empty() { BLANK } else { OTHER }
+}
+
+/// How much each old line is like each line of a window.
+struct Likenesses {
+    width: usize,
+    costs: Vec<Option<usize>>,
+}
+
+impl Likenesses {
+    fn new(old: &[&str], lines: &[Option<&str>]) -> Self {
+        let keys: Vec<_> =
+            lines.iter().map(|line| line.map(|line| key(line, Stage::Context))).collect();
+        let wanted: Vec<_> = old.iter().map(|line| key(line, Stage::Context)).collect();
+        // A line that is there, or was given, as it is has not changed into another.
+        let is_new: Vec<bool> = keys
+            .iter()
+            .map(|line| {
+                let there = keys.iter().filter(|other| *other == line).count();
+                let given = wanted.iter().filter(|wanted| line.as_ref() == Some(wanted)).count();
+                line.is_some() && given < there
+            })
+            .collect();
+        let mut costs = Vec::with_capacity(old.len() * lines.len());
+        for (index, wanted) in wanted.iter().enumerate() {
+            let there = keys.iter().flatten().filter(|there| *there == wanted).count();
+            let is_gone =
+                there < old.iter().filter(|line| key(line, Stage::Context) == *wanted).count();
+            costs.extend(keys.iter().enumerate().map(|(at, there)| {
+                let there = there.as_ref()?;
+                // Only lines that could stand beside each other are compared closely.
+                let is_near = at.abs_diff(index + SLACK_LINES) <= 2 * SLACK_LINES;
+                let is_deeper = lines[at].is_some_and(|line| differ_in_depth(old[index], line));
+                let depth = if is_deeper { DEPTH } else { 0 };
+                match wanted == there {
+                    true => Some(depth),
+                    false if is_near && is_gone && is_new[at] && is_alike(wanted, there) => {
+                        Some(CHANGED + depth)
+                    }
+                    false => None,
+                }
+            }));
+        }
+        Self { width: lines.len(), costs }
+    }
+
+    fn cost(&self, old: usize, line: usize) -> Option<usize> {
+        self.costs[old * self.width + line]
+    }
+}
+
+fn differ_in_depth(one: &str, other: &str) -> bool {
+    let is_blank = one.trim().is_empty() || other.trim().is_empty();
+    !is_blank && split_indent(one).0 != split_indent(other).0
+}
+
+fn is_alike(one: &str, other: &str) -> bool {
+    let (short, long) = (one.len().min(other.len()), one.len().max(other.len()));
+    if short == 0 || long > 3 * short {
+        return false;
+    }
+    let cut = |text: &'_ str| text[..text.floor_char_boundary(COMPARED_BYTES_MAX)].to_owned();
+    strsim::normalized_levenshtein(&cut(one), &cut(other)) >= RATIO_MIN
+}
+
+fn signs(line: &str) -> usize {
+    line.chars().filter(|sign| sign.is_alphanumeric()).count()
+}
+
+fn removes_what_is_there(hunk: &[Line<'_>], old: &[Option<(usize, Likeness)>]) -> bool {
+    let lines = hunk.iter().filter(|line| line.old().is_some());
+    lines.zip(old).all(|(line, pair)| match line {
+        Line::Remove(_) => matches!(pair, Some((_, Likeness::Same))),
+        _ => true,
+    })
+}
+
+/// Whether a line is missing on either side next to an added line or between two removed ones,
+/// with nothing but blank lines between.
+fn differs_beside(file: &File<'_>, hunk: &[Line<'_>], old: &[Option<(usize, Likeness)>]) -> bool {
+    let mut old = old.iter();
+    let mut last: Option<usize> = None;
+    // Since the last line that holds its place: something differed, something was changed there.
+    let (mut differs, mut changes) = (false, false);
+    let mut last_removed = false;
+    for line in hunk {
+        let removes = matches!(line, Line::Remove(_));
+        let pair = match line {
+            Line::Add(_) => {
+                changes = true;
+                continue;
+            }
+            _ => old.next().copied().flatten(),
+        };
+        let Some((index, _)) = pair else {
+            differs = true;
+            continue;
+        };
+        differs |= last.is_some_and(|last| last + 1 != index);
+        last = Some(index);
+        if file.text(index).is_none_or(|text| text.trim().is_empty()) {
+            changes |= removes;
+        } else {
+            if differs && (changes || (removes && last_removed)) {
+                return true;
+            }
+            (differs, changes, last_removed) = (false, false, removes);
+        }
+    }
+    differs && changes
+}

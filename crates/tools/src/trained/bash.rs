@@ -1,0 +1,87 @@
+//! `bash`: the trained shape of the tool that runs commands.
+
+use std::sync::Arc;
+
+use heeler_core::{
+    BoxFuture, Facts, Metadata, RawJson, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
+    TypedTool,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::declared;
+use crate::{Bash, BashInput};
+
+const NAME: &str = "bash";
+const KIND: &str = "bash_20250124";
+
+const WORDS: &str = "Runs a command in bash. Each starts anew in the workspace, so chain what \
+    belongs together with &&.";
+
+const RESTARTED: &str = "Each command starts anew in the workspace with a fresh environment, so there \
+    is nothing to restart.";
+
+/// The tool.
+pub struct TrainedBash {
+    bash: Arc<Bash>,
+    schema: RawJson,
+}
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrainedBashInput {
+    /// Command to run.
+    pub command: Option<String>,
+    /// Start over; without effect.
+    pub restart: Option<bool>,
+}
+
+impl TrainedBash {
+    /// The shape over this tool.
+    #[must_use]
+    pub fn new(bash: Bash) -> Self {
+        let schema = schemars::schema_for!(TrainedBashInput);
+        Self { bash: Arc::new(bash), schema: RawJson::from_value(&schema.to_value()) }
+    }
+
+    /// What the tool beneath is given; `None` for a restart alone.
+    fn command(input: &RawJson) -> Result<Option<BashInput>, serde_json::Error> {
+        let input: TrainedBashInput = serde_json::from_str(input.get())?;
+        let input = input.command.map(|command| serde_json::json!({"command": command}));
+        input.map(serde_json::from_value).transpose()
+    }
+}
+
+impl Tool for TrainedBash {
+    fn definition(&self) -> ToolDefinition {
+        declared(NAME, KIND, WORDS, self.schema.clone())
+    }
+
+    fn metadata(&self) -> Metadata {
+        TypedTool::metadata(&*self.bash)
+    }
+
+    fn facts(&self, input: &RawJson, workspace: &str) -> Facts {
+        match Self::command(input) {
+            Ok(Some(command)) => TypedTool::facts(&*self.bash, &command, workspace),
+            // It runs nothing.
+            Ok(None) | Err(_) => Facts::default(),
+        }
+    }
+
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        match Self::command(&input) {
+            Ok(Some(command)) => TypedTool::call(Arc::clone(&self.bash), context, command),
+            Ok(None) => Box::pin(std::future::ready(Ok(ToolOutput::text(RESTARTED)))),
+            Err(error) => {
+                let text = format!("invalid input for {NAME}: {error}");
+                Box::pin(std::future::ready(Err(ToolError::ForModel(text))))
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Against a server that answers with bytes, and addresses that must not be reached.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
+use expect_test::{Expect, expect};
+use heeler_core::Block;
+
+use super::*;
+use crate::testing::Folder;
+
+/// Answers one connection after the other with the next text, in which `HOST` is the address.
+fn server(answers: &[&[u8]]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    let named = host.clone();
+    let answers: Vec<Vec<u8>> = answers.iter().map(|answer| answer.to_vec()).collect();
+    std::thread::spawn(move || {
+        for answer in answers {
+            let Ok((mut stream, _)) = listener.accept() else { return };
+            let mut asked = [0; 4096];
+            let _ = stream.read(&mut asked);
+            let answer = match String::from_utf8(answer) {
+                Ok(text) => text.replace("HOST", &named).into_bytes(),
+                Err(bytes) => bytes.into_bytes(),
+            };
+            let _ = stream.write_all(&answer);
+        }
+    });
+    host
+}
+
+fn answer(head: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {head}\r\nconnection: close\r\n\r\n{body}").into_bytes()
+}
+
+async fn fetched(tool: WebFetch, url: &str, start_index: usize, raw: bool) -> ToolOutput {
+    let folder = Folder::new(&[]);
+    let input = WebFetchInput { url: url.to_owned(), start_index, raw };
+    let called = TypedTool::call(Arc::new(tool), folder.context(), input).await;
+    called.unwrap_or_else(|error| ToolOutput::error(error.to_string()))
+}
+
+/// What is said of an address at a server that may be reached; its port is shown as `PORT`.
+async fn check(answers: &[&[u8]], path: &str, expected: Expect) {
+    let host = server(answers);
+    let tool = WebFetch::new(Allowed::hosts(["127.0.0.1"]));
+    let output = fetched(tool, &format!("http://{host}{path}"), 0, false).await;
+    let said = output.text_content().replace(&host, "HOST");
+    expected.assert_eq(&format!("{}{said}", if output.is_error { "error: " } else { "" }));
+}
+
+const HTML: &str = "<title>Hello</title><body><h1>Hello</h1><p>This is <b>it</b>.</p>";
+
+#[tokio::test]
+async fn a_page_is_markdown_and_a_text_is_itself() {
+    let html = answer("200 OK\r\ncontent-type: text/html; charset=utf-8", HTML);
+    check(
+        &[&html],
+        "/a?b=c#d",
+        expect![[r#"
+        http://HOST/a?b=c (200, text/html, 65 bytes)
+        # Hello
+
+        This is **it**."#]],
+    )
+    .await;
+    let json = answer("200 OK\r\ncontent-type: application/json", "{\"a\": [1, 2]}");
+    check(
+        &[&json],
+        "/",
+        expect![[r#"
+        http://HOST/ (200, application/json, 13 bytes)
+        {"a": [1, 2]}"#]],
+    )
+    .await;
+    check(
+        &[&answer("204 No Content", "")],
+        "/",
+        expect![[r#"
+        http://HOST/ (204, of no kind, 0 bytes)
+        (no text)"#]],
+    )
+    .await;
+    let host = server(&[&html]);
+    let tool = WebFetch::new(Allowed::hosts(["127.0.0.1"]));
+    let raw = fetched(tool, &format!("http://{host}/"), 0, true).await;
+    assert!(raw.text_content().ends_with(HTML));
+}
+
+#[tokio::test]
+async fn what_cannot_be_shown_says_so() {
+    let missing = answer("404 Not Found\r\ncontent-type: text/html", "<p>No such page");
+    check(
+        &[&missing],
+        "/",
+        expect![[r#"
+        error: http://HOST/ (404, text/html, 15 bytes)
+        No such page"#]],
+    )
+    .await;
+    check(
+        &[&answer("200 OK\r\ncontent-type: application/zip", "PK\0\0")],
+        "/",
+        expect!["error: http://HOST/ is no text but application/zip; nothing to show"],
+    )
+    .await;
+    check(&[b"nonsense\r\n\r\n"], "/", expect!["error: http://HOST/ cannot be fetched: the answer's head cannot be read: invalid HTTP version"]).await;
+    let long = answer("200 OK\r\ncontent-type: text/plain", &"a".repeat(BODY_BYTES_MAX + 1));
+    let host = server(&[&long, &long]);
+    let url = format!("http://{host}/");
+    let tool = || WebFetch::new(Allowed::hosts(["127.0.0.1"]));
+    let output = fetched(tool(), &url, 0, false).await.text_content();
+    assert!(output.contains("[cut at 5242880 bytes]"), "{}", &output[..100]);
+    let past = fetched(tool(), &url, BODY_BYTES_MAX, false).await;
+    assert_eq!(past.text_content(), "start_index is past the 5242880 characters");
+}
+
+#[tokio::test]
+async fn a_long_text_comes_in_parts_without_a_gap() {
+    let text: String = (0..PART_CHARS + 10).map(|n| if n % 2 == 0 { 'é' } else { 'x' }).collect();
+    let answer = answer("200 OK\r\ncontent-type: text/plain", &text);
+    let host = server(&[&answer, &answer]);
+    let url = format!("http://{host}/");
+    let tool = || WebFetch::new(Allowed::hosts(["127.0.0.1"]));
+    let first = fetched(tool(), &url, 0, false).await.text_content();
+    let second = fetched(tool(), &url, PART_CHARS, false).await.text_content();
+    assert!(first.contains("[characters 0 to 20000 of 20010; go on with start_index 20000]\n"));
+    assert!(second.contains("[characters 20000 to 20010, the last]\n"));
+    let body = |said: &str| said.rsplit_once('\n').unwrap().1.to_owned();
+    assert_eq!(body(&first) + &body(&second), text);
+}
+
+#[tokio::test]
+async fn an_image_is_looked_at() {
+    let host = server(&[b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n\r\n\x89PNG\xff"]);
+    let tool = WebFetch::new(Allowed::hosts(["127.0.0.1"]));
+    let output = fetched(tool, &format!("http://{host}/a.png"), 0, false).await;
+    let is_png =
+        |block: &Block| matches!(block, Block::Image(image) if image.media_type == "image/png");
+    assert!(output.content.iter().any(is_png), "{output:?}");
+}
+
+#[tokio::test]
+async fn one_host_may_lead_on_and_another_has_to_be_asked_for() {
+    let moved = |to: &str| answer(&format!("302 Found\r\nlocation: {to}"), "");
+    let there = answer("200 OK\r\ncontent-type: text/plain", "here");
+    check(
+        &[&moved("/b"), &moved("http://HOST/c"), &there],
+        "/a",
+        expect![[r#"
+        http://HOST/c (200, text/plain, 4 bytes)
+        here"#]],
+    )
+    .await;
+    check(&[&moved("http://localhost:1/b")], "/a", expect!["error: http://HOST/a leads to another host: http://localhost:1/b. Fetch that address if you need it."]).await;
+    check(
+        &[&moved("ftp://HOST/b")],
+        "/a",
+        expect!["error: http://HOST/a leads to `ftp://HOST/b`: only http and https are fetched"],
+    )
+    .await;
+    check(
+        &[&moved("http://a:b@HOST/b")],
+        "/a",
+        expect!["error: http://HOST/a leads to `http://a:b@HOST/b`: it holds a name or password"],
+    )
+    .await;
+    let around = moved("/a");
+    check(
+        &[&*around; REDIRECTS_MAX + 1],
+        "/a",
+        expect!["error: http://HOST/a leads on more than 5 times"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_but_the_public_internet_is_reached() {
+    // Whoever connects would be answered.
+    let host = server(&[]);
+    let port = host.rsplit_once(':').unwrap().1;
+    for name in [
+        "127.0.0.1",
+        "localhost",
+        "2130706433",
+        "0x7f.1",
+        "0177.0.0.1",
+        "127.1",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "0.0.0.0",
+        "0",
+        "127.0.0.1.",
+        "LOCALHOST",
+    ] {
+        let url = format!("http://{name}:{port}/");
+        let said = fetched(WebFetch::new(Allowed::default()), &url, 0, false).await;
+        assert!(said.is_error, "{name}");
+        let said = said.text_content();
+        assert!(said.contains("only the public internet may be fetched from"), "{name}: {said}");
+    }
+    for (url, expected) in [
+        ("http://169.254.169.254/latest/meta-data/", "which may not be connected to"),
+        ("http://[fd00:ec2::254]/", "which may not be connected to"),
+        ("file:///etc/passwd", "only http and https are fetched"),
+        ("gopher://example.com/", "only http and https are fetched"),
+        ("http://user:secret@example.com/", "it holds a name or password"),
+        ("not an address", "relative URL without a base"),
+        (&format!("http://a/{}", "a".repeat(ADDRESS_BYTES_MAX)), "at most 8000 bytes"),
+    ] {
+        let said = fetched(WebFetch::new(Allowed::default()), url, 0, false).await.text_content();
+        assert!(said.contains(expected), "{url}: {said}");
+    }
+}
+
+#[test]
+fn a_rule_is_asked_about_the_host() {
+    let tool = WebFetch::new(Allowed::default());
+    let accesses = |url: &str| {
+        let input = WebFetchInput { url: url.to_owned(), start_index: 0, raw: false };
+        TypedTool::facts(&tool, &input, "/space").accesses
+    };
+    assert_eq!(accesses("https://Example.com:8080/x"), [Access::Host("example.com".into())]);
+    assert_eq!(accesses("http://0x7f.1/"), [Access::Host("127.0.0.1".into())]);
+    assert_eq!(accesses("nonsense"), [Access::Opaque("nonsense".into())]);
+}

@@ -1,0 +1,231 @@
+//! What a page says, as text for a model: Markdown of what matters, without menus and scripts.
+
+use dom_smoothie::{Config, ParsePolicy, Readability, TextMode};
+use encoding_rs::{Encoding, UTF_8};
+
+use super::outline;
+
+/// Bytes of a page that are read; what comes behind is left out, and said to be.
+const PAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Bytes from the start in which a page may say its own encoding, as the HTML standard has it.
+const ENCODING_BYTES: usize = 1024;
+/// An article shorter than this share of the page's whole text, in percent, is no article but a
+/// part that looked like one.
+const ARTICLE_PERCENT_MIN: usize = 10;
+
+/// A page's title and text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    pub(super) title: String,
+    pub(super) text: String,
+}
+
+/// Bytes as text, in the encoding that the content type, a byte order mark or the page itself says.
+pub(super) fn decoded(bytes: &[u8], content_type: &str) -> String {
+    let charset = content_type.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"'))
+    });
+    let named = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
+    let encoding = named.or_else(|| named_within(bytes)).unwrap_or(UTF_8);
+    encoding.decode(bytes).0.into_owned()
+}
+
+/// The encoding that a page names in its first bytes.
+fn named_within(bytes: &[u8]) -> Option<&'static Encoding> {
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(ENCODING_BYTES)]);
+    let start = start.to_ascii_lowercase();
+    let value = &start[start.find("charset=")? + "charset=".len()..];
+    let value = value.trim_start_matches(['"', '\'']);
+    let end = value.find(|char: char| !char.is_ascii_alphanumeric() && !"-_".contains(char));
+    Encoding::for_label(&value.as_bytes()[..end.unwrap_or(value.len())])
+}
+
+/// What an HTML page says.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(super) fn of_html(html: &str, address: &str) -> Result<Page, String> {
+    let (html, is_cut) = match html.len() <= PAGE_BYTES_MAX {
+        true => (html, false),
+        false => (&html[..html.floor_char_boundary(PAGE_BYTES_MAX)], true),
+    };
+    let html = outline::without_scripts(html);
+    outline::check(&html)?;
+    let config = Config { text_mode: TextMode::Markdown, ..Config::default() };
+    let mut reader = Readability::new(html.as_str(), Some(address), Some(config.clone()))
+        .or_else(|_| Readability::new(html.as_str(), None, Some(config)))
+        .map_err(|error| error.to_string())?;
+    let title = reader.get_article_title().to_string();
+    for useless in ["noscript", "template", "svg", "iframe"] {
+        reader.doc.select(useless).remove();
+    }
+    let whole = reader.doc.md(Some(&["head"])).to_string();
+    let article = reader.parse_with_policy(ParsePolicy::Strict).ok();
+    let article = article.map(|article| article.text_content.to_string());
+    let is_enough = |article: &String| article.len() * 100 >= whole.len() * ARTICLE_PERCENT_MIN;
+    let mut text = tidied(&article.filter(is_enough).unwrap_or(whole));
+    if is_cut {
+        text.push_str(&format!("\n\n[the page is longer than {PAGE_BYTES_MAX} bytes; cut here]"));
+    }
+    Ok(Page { title: title.split_whitespace().collect::<Vec<_>>().join(" "), text })
+}
+
+/// Without lines of nothing but space, more than one empty line in a row, or space at lines' ends.
+fn tidied(text: &str) -> String {
+    let mut tidy = String::with_capacity(text.len());
+    let mut n_empty = 1;
+    for line in text.lines().map(str::trim_end) {
+        n_empty = if line.trim().is_empty() { n_empty + 1 } else { 0 };
+        if n_empty < 2 {
+            tidy.push_str(line);
+            tidy.push('\n');
+        }
+    }
+    tidy.truncate(tidy.trim_end().len());
+    tidy
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(html: &str, expected: Expect) {
+        let said = match of_html(html, "https://example.com/a/b") {
+            Ok(Page { title, text }) => format!("{title}\n---\n{text}"),
+            Err(why) => format!("error: {why}"),
+        };
+        expected.assert_eq(&said);
+    }
+
+    #[test]
+    fn an_article_is_told_without_what_stands_around_it() {
+        let paragraph = "<p>The engine keeps a journal, and a journal keeps every record that the \
+                         engine wrote, in order, so that nothing is lost when a process dies.</p>";
+        let html = format!(
+            "<html><head><title>On journals | Example</title><script>let x = 1;</script></head>\
+             <body><nav><a href='/'>Home</a> <a href='/login'>Log in</a></nav>\
+             <article><h1>On journals</h1>{paragraph}{paragraph}\
+             <pre><code>heeler exec --continue\n  next line</code></pre>\
+             <ul><li>one <b>bold</b></li><li>two <a href='../c'>link</a></li></ul>\
+             <table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>{paragraph}\
+             </article><footer>Copyright, cookies</footer></body></html>"
+        );
+        check(
+            &html,
+            expect![[r#"
+            On journals | Example
+            ---
+            The engine keeps a journal, and a journal keeps every record that the engine wrote, in order, so that nothing is lost when a process dies.
+
+            The engine keeps a journal, and a journal keeps every record that the engine wrote, in order, so that nothing is lost when a process dies.
+
+            ```
+            heeler exec --continue
+              next line
+            ```
+
+            - one **bold**
+            - two [link](https://example.com/c)
+
+            | a | b |
+            | - | - |
+            | 1 | 2 |
+
+            The engine keeps a journal, and a journal keeps every record that the engine wrote, in order, so that nothing is lost when a process dies."#]],
+        );
+    }
+
+    #[test]
+    fn a_page_that_is_no_article_is_told_whole() {
+        check(
+            "<title>Status</title><body><h2>All <i>good</i></h2><p>up &amp; running</p>\
+             <script>alert(1)</script><style>p{}</style>",
+            expect![[r#"
+                Status
+                ---
+                ## All *good*
+
+                up & running"#]],
+        );
+        check(
+            "",
+            expect![[r#"
+
+            ---
+        "#]],
+        );
+        let (code, inner) = ("if (a <b) {}".repeat(500), "<i>".repeat(500));
+        check(
+            &format!("a<SCRIPT x>{code}</Script >b<!-- {inner} -->c"),
+            expect![[r#"
+
+            ---
+            abc"#]],
+        );
+        check(
+            "seen<script>unseen",
+            expect![[r#"
+
+            ---
+            seen"#]],
+        );
+        check(
+            "seen<!-- unseen",
+            expect![[r#"
+
+            ---
+            seen"#]],
+        );
+        check(
+            "just text",
+            expect![[r#"
+
+            ---
+            just text"#]],
+        );
+    }
+
+    #[test]
+    fn what_is_too_large_or_too_deep_is_said() {
+        check(&"<div>".repeat(100_000), expect!["error: the page's elements nest deeper than 400"]);
+        check(
+            &format!("<p {}>", "a=b ".repeat(100_000)),
+            expect!["error: an element has more than 1000 attributes"],
+        );
+        check(&"<p>a".repeat(100_000), expect!["error: the page has more than 50000 elements"]);
+        let long = format!("<body><p>{}</p>", "word ".repeat(PAGE_BYTES_MAX / 5 + 1));
+        let page = of_html(&long, "https://example.com/").unwrap();
+        assert!(page.text.ends_with("[the page is longer than 2097152 bytes; cut here]"));
+    }
+
+    #[test]
+    fn encodings_are_found_where_they_are_said() {
+        let latin = b"caf\xe9";
+        assert_eq!(decoded(latin, "text/html; charset=ISO-8859-1"), "caf\u{e9}");
+        assert_eq!(decoded(latin, "text/html; charset=\"latin1\"; x=y"), "caf\u{e9}");
+        let within = b"<meta charset='windows-1252'>caf\xe9";
+        assert!(decoded(within, "text/html").ends_with("caf\u{e9}"));
+        assert_eq!(decoded("caf\u{e9}".as_bytes(), "text/html"), "caf\u{e9}");
+        assert_eq!(decoded(b"\xff\xfea\0b\0", "text/plain"), "ab");
+        assert_eq!(decoded(b"a\xffb", "text/html; charset=nonsense"), "a\u{fffd}b");
+    }
+
+    proptest! {
+        #[test]
+        fn any_page_is_read_or_said_why_not(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![
+                    "<p>", "</p>", "<table>", "<td>", "<li>", "<ul>", "<a href='x'>", "</a>", "<!--",
+                    "-->", "<pre>", "text ", "&amp", "<script>", "</script>", "<br>", "<h1>", "\0",
+                ]),
+                0..60,
+            )
+        ) {
+            let _ = of_html(&parts.concat(), "https://example.com/");
+        }
+    }
+}

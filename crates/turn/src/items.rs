@@ -1,0 +1,51 @@
+//! Images and documents that a provider cannot process: notes in their place.
+//!
+//! A request with one would be refused for ever. Part of the fold, so its words never change; the
+//! tests hold them.
+
+use std::sync::Arc;
+
+use heeler_core::{Block, Message, Role, Text, ToolResult};
+
+use crate::history::History;
+
+/// Stands where an image was.
+const IMAGE: &str = "[image left out: the provider could not process it]";
+/// Stands where a document was.
+const DOCUMENT: &str = "[document left out: the provider could not process it]";
+
+/// Leaves out what was refused. Providers seldom say which of several it was; what they have
+/// answered to before they could process, so it is what was said since, or, where there is nothing
+/// in that, any of all: an address may stop to answer. Says how many.
+pub(crate) fn leave_out(history: &mut History) -> u32 {
+    let messages = history.messages();
+    let answered = messages.iter().rposition(|message| message.role == Role::Assistant);
+    match history.leave_items_out(answered.map_or(0, |at| at + 1)) {
+        0 => history.leave_items_out(0),
+        items => items,
+    }
+}
+
+/// The message with notes in the place of its items, which are counted.
+pub(crate) fn left_out_of(message: &Arc<Message>, items: &mut u32) -> Arc<Message> {
+    let before = *items;
+    let blocks = message.blocks.iter().map(|block| note_for(block, items)).collect();
+    if *items == before {
+        return Arc::clone(message);
+    }
+    Arc::new(Message { role: message.role, blocks })
+}
+
+fn note_for(block: &Block, items: &mut u32) -> Block {
+    let (words, cache) = match block {
+        Block::Image(image) => (IMAGE, image.cache),
+        Block::Document(_) => (DOCUMENT, None),
+        Block::ToolResult(result) => {
+            let content = result.content.iter().map(|part| note_for(part, items)).collect();
+            return Block::ToolResult(ToolResult { content, ..result.clone() });
+        }
+        other => return other.clone(),
+    };
+    *items = items.saturating_add(1);
+    Text { text: words.to_owned(), cache, raw: None }.into()
+}

@@ -1,7 +1,7 @@
 //! Nouns and promises of heeler.
 //!
 //! The nouns are plain data: messages, records, events, effects. The promises are the traits a
-//! driver is given: [`Provider`], [`Tool`], [`SessionStore`], [`Approver`], [`Hooks`],
+//! driver is given: [`Provider`], [`Tool`], [`SessionStore`], [`MediaStore`], [`Approver`], [`Hooks`],
 //! [`Clock`], [`Entropy`]. Read in this order: `message`, `record`, `effect`, `event`, then the promises.
 //!
 //! Invariant: nothing here does I/O, reads a clock or needs a runtime.
@@ -20,6 +20,7 @@ mod image;
 mod input;
 mod json;
 mod media;
+mod media_store;
 mod message;
 mod outbound;
 mod output;
@@ -56,6 +57,7 @@ pub use image::ImageError;
 pub use input::{Input, InputOrigin};
 pub use json::json_depth;
 pub use media::MediaReference;
+pub use media_store::{Media, MediaItem, MediaLimits, MediaScope, MediaStore, NewMedia};
 pub use message::{
     Block, CacheMarker, Image, Message, Opaque, ProviderItem, RedactedThinking, Role, Text,
     Thinking, ToolResult, ToolUse,

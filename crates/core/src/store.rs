@@ -228,6 +228,8 @@ pub enum StoreErrorKind {
     Exists,
     /// Somebody else owns the session.
     Busy,
+    /// A limit is reached.
+    Full,
     /// Other records stand where these should go: somebody else wrote.
     Conflict,
     /// The journal was written by a newer version; it can be read, not continued.
@@ -288,8 +290,8 @@ mod tests {
 
     #[test]
     fn an_error_says_what_it_is_and_keeps_its_cause() {
-        use StoreErrorKind::{Busy, Conflict, Damaged, Exists, Io, Newer, NotFound};
-        for kind in [NotFound, Exists, Busy, Conflict, Newer, Damaged, Io] {
+        use StoreErrorKind::{Busy, Conflict, Damaged, Exists, Full, Io, Newer, NotFound};
+        for kind in [NotFound, Exists, Busy, Full, Conflict, Newer, Damaged, Io] {
             let error = StoreError::new(kind, "session s");
             assert_eq!((error.kind(), error.to_string().as_str()), (kind, "session s"));
             assert_eq!((error.is_not_found(), error.is_busy()), (kind == NotFound, kind == Busy));

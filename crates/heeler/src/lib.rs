@@ -33,9 +33,10 @@
 pub use heeler_core::{
     AcceptedAnswer, AllowAll, Approver, Background, Block, BoxFuture, CacheMarker,
     CancellationToken, Clock, Completion, Cost, Decision, DenyAll, Entropy, EventStream, Image,
-    ImageError, InputOrigin, LimitKind, Limits, MediaReference, Message, Mode, ModelEvent,
-    ModelRequest, Opaque, OpenPermission, Outbound, OutboundMessage, Parameters, Policy, Provider,
-    ProviderError, ProviderErrorKind, ProviderItem, RawJson, RawJsonError, RedactedThinking, Reply,
+    ImageError, InputOrigin, LimitKind, Limits, Media, MediaItem, MediaLimits, MediaReference,
+    MediaScope, MediaStore, Message, Mode, ModelEvent, ModelRequest, NewMedia, Opaque,
+    OpenPermission, Outbound, OutboundMessage, Parameters, Policy, Provider, ProviderError,
+    ProviderErrorKind, ProviderItem, RawJson, RawJsonError, RedactedThinking, Reply,
     RequestMessage, RequestMessages, Role, Rule, RuleEffect, StopReason, Text, Thinking,
     ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition, ToolError,
     ToolFault, ToolOutput, ToolResult, ToolUse, Usage,

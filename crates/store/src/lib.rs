@@ -2,7 +2,7 @@
 //!
 //! [`FileStore`] is the default: one append-only file a session. [`MemoryStore`] makes the same
 //! promises for tests and the library. [`FailingStore`] wraps either and refuses appends when told
-//! to. Read in this order: `journal` (bytes), `file` (folders, locks, the promise), the others.
+//! to. Media are kept by [`FileStore`] too, beside their session, and by [`MemoryMedia`]. Read in this order: `journal` (bytes), `file` (folders, locks, the promise), the others.
 //! `docs/design/001-journal-format.md` describes the format.
 //!
 //! Invariant: a store knows nothing of what records mean, but for the title of a list.
@@ -10,11 +10,13 @@
 mod failing;
 mod file;
 mod journal;
+mod media;
 mod memory;
 
 pub use failing::FailingStore;
 pub use file::{CHECKPOINT_BYTES_MAX, FileStore, SPILL_BYTES_MAX, read_journal};
 pub use journal::{DAMAGE_MAX, HEADER_BYTES_MAX, LINE_BYTES_MAX, RECORD_DEPTH_MAX};
+pub use media::MemoryMedia;
 pub use memory::MemoryStore;
 
 use heeler_core::BoxFuture;

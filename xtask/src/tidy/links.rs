@@ -101,7 +101,8 @@ fn place(tree: &Tree, from: &str, span: &str) -> Option<String> {
         None => (path, None),
     };
     let top = path.split_once('/').map(|(top, _)| top);
-    let ours = top.is_some_and(|top| !top.is_empty() && tree.has(top));
+    // Git's own are no part of what it keeps: in a second work tree they stand elsewhere.
+    let ours = top.is_some_and(|top| !top.is_empty() && top != ".git" && tree.has(top));
     let file = SOURCES.into_iter().any(|end| path.ends_with(end));
     let pointed_into = file && line.is_some();
     if !ours && !pointed_into {

@@ -93,7 +93,7 @@ fn read_beginning(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read_file(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+pub(super) fn read_file(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     let file = open_file(path, OpenOptions::new().read(true))?;
     let length = file.metadata()?.len();
     if length > bytes_max as u64 {
@@ -104,7 +104,7 @@ fn read_file(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn remove_file(path: &Path) -> io::Result<()> {
+pub(super) fn remove_file(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

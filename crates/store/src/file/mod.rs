@@ -1,5 +1,5 @@
-//! Sessions as files: `ROOT/sessions/<id>.jsonl`, beside it `<id>.spill/` for long outputs and
-//! `<id>.checkpoint-0` and `-1`, which can be made again.
+//! Sessions as files: `ROOT/sessions/<id>.jsonl`, beside it `<id>.spill/` for long outputs,
+//! `<id>.media/` for media and `<id>.checkpoint-0` and `-1`, which can be made again.
 //!
 //! The operating system's lock on the journal itself is the lease: it ends with the process that
 //! holds it, however that ends. Reading takes no lock.
@@ -7,6 +7,7 @@
 mod checkpoint;
 mod errors;
 mod list;
+mod media;
 mod owned;
 mod place;
 mod spill;
@@ -17,8 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use heeler_core::{
-    Appended, BoxFuture, CheckpointDraft, Durability, Entry, Journal, Latest, Lease, Resumed,
-    SessionHeader, SessionId, SessionStore, SessionSummary, StoreError, StoreErrorKind,
+    Appended, BoxFuture, CheckpointDraft, Durability, Entry, Journal, Latest, Lease, MediaLimits,
+    Resumed, SessionHeader, SessionId, SessionStore, SessionSummary, StoreError, StoreErrorKind,
 };
 
 use crate::journal::{Collected, End, Writer, latest};
@@ -52,6 +53,7 @@ pub use spill::SPILL_BYTES_MAX;
 #[derive(Debug, Clone)]
 pub struct FileStore {
     place: Arc<Place>,
+    media_limits: MediaLimits,
 }
 
 impl FileStore {
@@ -60,7 +62,16 @@ impl FileStore {
     /// # Errors
     /// When the folder cannot be made; the message says what to set instead.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        Ok(Self { place: Arc::new(Place::open(root.into())?) })
+        Ok(Self {
+            place: Arc::new(Place::open(root.into())?),
+            media_limits: MediaLimits::default(),
+        })
+    }
+
+    /// With limits of its own for media.
+    #[must_use]
+    pub fn with_media_limits(self, media_limits: MediaLimits) -> Self {
+        Self { media_limits, ..self }
     }
 
     /// The journal's file of a session, whether there is one or not.

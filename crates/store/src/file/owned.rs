@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use heeler_core::{SessionHeader, SessionId, StoreError};
 
 use super::place::{Place, remove_folder};
-use super::{checkpoint, errors};
+use super::{checkpoint, errors, media};
 use crate::journal::{HEADER_BYTES_MAX, Medium, encode_header};
 
 /// How often a file that is removed and made again between opening and locking is tried.
@@ -55,12 +55,21 @@ impl OwnedFile {
     /// Removes the journal and all that belongs to it. The journal goes last, so that a delete that
     /// is cut short can be done again.
     pub(super) fn delete(self, place: &Place, id: &SessionId) -> Result<(), StoreError> {
-        let spill = place.spill_folder(id);
-        remove_folder(&spill).map_err(|error| errors::refused("remove", &spill, error))?;
+        // Held until the journal is gone, or media could be put for a session that is no more.
+        let media_lock = match place.media_lock().exists() {
+            true => Some(media::lock(place)?),
+            false => None,
+        };
+        for folder in [place.spill_folder(id), place.media_folder(id)] {
+            remove_folder(&folder).map_err(|error| errors::refused("remove", &folder, error))?;
+        }
         let path = place.journal(id);
         checkpoint::remove(place, id)
             .map_err(|error| errors::refused("remove the checkpoints of", &path, error))?;
-        fs::remove_file(&path).map_err(|error| errors::refused("remove", &path, error))
+        let removed =
+            fs::remove_file(&path).map_err(|error| errors::refused("remove", &path, error));
+        drop(media_lock);
+        removed
     }
 
     /// Whether the file has a whole first line, or is more than one that was cut short.

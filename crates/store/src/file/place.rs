@@ -11,6 +11,8 @@ use super::errors;
 
 /// What a journal's name ends in.
 const JOURNAL_SUFFIX: &str = ".jsonl";
+/// What the name of a folder of media ends in.
+const MEDIA_SUFFIX: &str = ".media";
 /// For the owner only.
 const FOLDER_MODE: u32 = 0o700;
 /// For the owner only.
@@ -61,6 +63,29 @@ impl Place {
     /// The file of a call's long output.
     pub(super) fn spill(&self, id: &SessionId, call: CallId) -> PathBuf {
         self.spill_folder(id).join(format!("{call}.txt"))
+    }
+
+    /// The folder of a session's media.
+    pub(super) fn media_folder(&self, id: &SessionId) -> PathBuf {
+        self.sessions.join(format!("{id}{MEDIA_SUFFIX}"))
+    }
+
+    /// The file whose lock is that of all media.
+    pub(super) fn media_lock(&self) -> PathBuf {
+        self.root.join("media.lock")
+    }
+
+    /// All sessions with a folder of media, in an order of their own.
+    pub(super) fn sessions_with_media(&self) -> Result<Vec<SessionId>, StoreError> {
+        let refused = |error| errors::refused("list", &self.sessions, error);
+        let mut ids = Vec::new();
+        for entry in fs::read_dir(&self.sessions).map_err(refused)? {
+            let name = entry.map_err(refused)?.file_name();
+            let id = name.to_str().and_then(|name| name.strip_suffix(MEDIA_SUFFIX)?.parse().ok());
+            ids.extend(id);
+        }
+        ids.sort();
+        Ok(ids)
     }
 
     /// Opens a session's journal to read it.

@@ -13,6 +13,8 @@ mod files;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod media;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod records;

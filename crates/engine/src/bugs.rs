@@ -36,6 +36,12 @@ heeler_turn::seeded_bugs! {
     WidenedConcurrency = "widened-concurrency",
     /// Tools go on after the session was closed.
     LeakedTask = "leaked-task",
+    /// What work in the background gives before its call is written is forgotten.
+    LostWork = "lost-work",
+    /// Work in the background that is cancelled goes on, since nobody tells it.
+    DeafWork = "deaf-work",
+    /// Work in the background is not told that its session ends.
+    UntoldEnd = "untold-end",
     /// A session is closed before its journal is synced.
     UnsyncedClose = "unsynced-close",
 }

@@ -58,6 +58,9 @@ names! {
         CallHung = "tool hung",
         SummaryFailed = "summary failed",
         Reread = "answer read again",
+        WorkEnds = "background result",
+        WorkCancelled = "background cancelled",
+        WorkLost = "background lost",
         SlowAppend = "append slow",
         DropTurn = "turn dropped",
         Late = "decide late",
@@ -68,6 +71,8 @@ names! {
         SlowReader = "slow watcher",
         LostReader = "watcher dropped",
         Closed = "closed in the middle",
+        WorkAwaited = "background awaited",
+        WorkClosed = "background at close",
     }
 }
 

@@ -86,6 +86,9 @@ pub(crate) fn answer(
 
 fn call(temper: Temper, memory: &mut Memory, chance: &mut Chance) -> ToolUse {
     let repeated = memory.last.clone().filter(|_| chance.percent(temper.insists));
+    // What is read is often written next.
+    let written = memory.last.as_ref().filter(|(name, _)| name == "read" && chance.percent(25));
+    let repeated = repeated.or(written.map(|(_, input)| ("write".to_owned(), input.clone())));
     let (name, input) = repeated.unwrap_or_else(|| {
         // The last two are no tools, and rare.
         let known = if chance.percent(6) { 0 } else { 2 };

@@ -148,7 +148,7 @@ pub(crate) fn settings(chance: &mut Chance) -> Settings {
             keep_tail: chance.pick(&[2, 4, 3, 1, 8, 0]),
         },
         policy: policy(chance),
-        background_wakes: false,
+        background_wakes: chance.percent(40),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The tools of a simulated session: what each call touches and how it ends.
 
-use heeler_core::{Access, Block, CallPlan, Facts, RawJson, Resource, ToolDefinition, ToolOutput};
+use heeler_core::{
+    Access, Block, CallId, CallPlan, Facts, RawJson, Resource, ToolDefinition, ToolOutput,
+};
 
 use crate::chance::Chance;
 
@@ -8,8 +10,13 @@ use crate::chance::Chance;
 pub(crate) const WORKSPACE: &str = "/w";
 
 /// Names a model may write; the last two are no tools.
-pub(crate) const NAMES: [&str; 11] =
-    ["read", "write", "bash", "fetch", "note", "solo", "finish", "tell", "opaque", "nothing", ""];
+pub(crate) const NAMES: [&str; 12] = [
+    "read", "write", "bash", "fetch", "note", "solo", "finish", "tell", "opaque", LATER, "nothing",
+    "",
+];
+
+/// The tool whose work goes on after its call.
+pub(crate) const LATER: &str = "later";
 
 /// The folder that some policies close.
 pub(crate) const SECRET: &str = "/w/secret";
@@ -53,7 +60,7 @@ pub(crate) fn facts(name: &str, input: &RawJson) -> Option<Facts> {
             ..Facts::default()
         },
         "finish" => Facts { terminal: true, replay_safe: true, ..Facts::default() },
-        "tell" => Facts::default(),
+        "tell" | LATER => Facts::default(),
         "opaque" => Facts { accesses: vec![Access::Opaque("x".into())], ..Facts::default() },
         _ => return None,
     };
@@ -89,6 +96,7 @@ pub(crate) fn end(name: &str, call: &str, errs: u32, chance: &mut Chance) -> (To
     let mut output = ToolOutput::text(format!("{call}: done"));
     match name {
         "note" => output = output.with_state(chance.pick(&["a", "b"]), &call),
+        LATER => output.is_background = true,
         "tell" => {
             output.response_handled = true;
             output.for_user = format!("{call} says hello");
@@ -97,6 +105,16 @@ pub(crate) fn end(name: &str, call: &str, errs: u32, chance: &mut Chance) -> (To
         _ => {}
     }
     (output, millis)
+}
+
+/// What work in the background will come to, and after how many milliseconds; `None` for never.
+pub(crate) fn work(call: CallId, chance: &mut Chance) -> (Option<u64>, ToolOutput) {
+    let millis = chance.pick(&[Some(5), Some(0), Some(300), Some(700), Some(20_000), None]);
+    let output = match chance.below(4) {
+        3 => ToolOutput::error(format!("{call}: it broke later")),
+        _ => ToolOutput::text(format!("{call}: worked")),
+    };
+    (millis, output)
 }
 
 /// When a call that hangs is cancelled.

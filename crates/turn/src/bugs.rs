@@ -137,6 +137,12 @@ crate::seeded_bugs! {
     OversizedRequest = "oversized-request",
     /// A request that the provider finds too long is cut back and sent for ever.
     EndlessOverflow = "endless-overflow",
+    /// Nobody is told of work in the background that its process took along.
+    SilentLoss = "silent-loss",
+    /// Work in the background that has ended is held to go on.
+    UnendedWork = "unended-work",
+    /// What work in the background came to wakes the model, asked to or not.
+    RestlessWork = "restless-work",
     /// What was said last is cut away with the rest.
     UnheardInput = "unheard-input",
 }

@@ -16,6 +16,7 @@ use heeler_turn::words;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Driver;
+use crate::bugs::{Bug, is_on};
 use crate::pipeline;
 
 /// The most works of one session that go on at once.
@@ -74,6 +75,9 @@ impl Desk {
 
     /// Tells all handles that the session ends.
     pub(super) fn close(&self) {
+        if is_on(Bug::UntoldEnd) {
+            return;
+        }
         self.shared.end.cancel();
     }
 }
@@ -103,7 +107,21 @@ impl Driver {
         while let Ok(ended) = self.desk.ended.try_recv() {
             self.take_background(ended).await?;
         }
-        self.write_background().await
+        self.write_background().await?;
+        self.tell_unwanted();
+        Ok(())
+    }
+
+    /// Tells the handles of calls that did not say in the end that their work goes on: they failed,
+    /// were stopped, or answered otherwise, and nobody would hear of it.
+    fn tell_unwanted(&self) {
+        self.desk.shared.running().retain(|call, token| {
+            let is_wanted = self.work(*call).is_some() || self.is_unfinished(*call);
+            if !is_wanted {
+                token.cancel();
+            }
+            is_wanted
+        });
     }
 
     /// Writes the results whose calls are written.
@@ -116,7 +134,7 @@ impl Driver {
                 let record = self.result(work, ended.output);
                 self.write(vec![record], Durability::Written).await?;
                 self.tell_of_background();
-            } else if self.is_unfinished(ended.call) {
+            } else if self.is_unfinished(ended.call) && !is_on(Bug::LostWork) {
                 self.desk.early.push(ended);
             }
         }
@@ -127,7 +145,9 @@ impl Driver {
     /// it does not run.
     pub(super) async fn cancel_background(&mut self, call: CallId) -> Result<bool, StoreError> {
         let token = self.desk.shared.running().remove(&call);
-        if let Some(token) = token {
+        if let Some(token) = token
+            && !is_on(Bug::DeafWork)
+        {
             token.cancel();
         }
         let Some(work) = self.work(call) else { return Ok(false) };

@@ -271,6 +271,8 @@ impl Driver {
             self.abort_what_is_gone(&ending);
             ending.retain(|effect| matches!(effect.kind, EffectKind::FinishTurn { .. }));
             self.start(ending).await?;
+            // What was over before its call was.
+            self.take_all_background().await?;
         }
         self.is_active = false;
         self.desk.close();

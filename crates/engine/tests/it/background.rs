@@ -31,12 +31,16 @@ fn work(taken: &Taken) -> TestTool {
     let taken = Arc::clone(taken);
     tool("work", move |context, input| {
         let how = field(&input, "how");
-        match (how.as_str(), context.background.take()) {
-            ("never", _) | (_, None) => {}
+        let handle = if how == "never" { None } else { context.background.take() };
+        match (how.as_str(), handle) {
+            (_, None) => {}
             ("at once", Some(completion)) => completion.finish(ToolOutput::text("over already")),
             (_, Some(completion)) => taken.lock().unwrap().push(completion),
         }
-        std::future::ready(Ok(ToolOutput::background("it goes on")))
+        std::future::ready(Ok(match how.as_str() {
+            "fails" => ToolOutput::error("it goes on, and nobody knows"),
+            _ => ToolOutput::background("it goes on"),
+        }))
     })
 }
 
@@ -167,6 +171,18 @@ fn who_is_cancelled_is_told_and_comes_not_after_all() {
             assistant: heard
         "#]],
         );
+        stage.close().await;
+    });
+}
+
+#[test]
+fn who_fails_after_all_is_told_that_nobody_would_hear_of_it() {
+    virtually(async {
+        let taken = Taken::default();
+        let stage = begun(&SCRIPT.replace("later", "fails"), &taken, true).await;
+        assert!(taken.lock().unwrap()[0].cancelled().is_cancelled());
+        assert!(stage.session.background().await.unwrap().is_empty());
+        end(&taken, ToolOutput::text("built"));
         stage.close().await;
     });
 }

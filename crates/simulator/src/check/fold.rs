@@ -39,7 +39,7 @@ pub(crate) fn views_agree(fold: &View, state: &View, whole: bool) -> Checked {
 
 /// Two states are the same in all that is public.
 pub(crate) fn same(a: &State, b: &State, invariant: Invariant) -> Checked {
-    let fields: [(&str, bool); 18] = [
+    let fields: [(&str, bool); 19] = [
         ("seq", a.seq == b.seq),
         ("now", a.now == b.now),
         ("incarnation", a.incarnation == b.incarnation),
@@ -51,6 +51,7 @@ pub(crate) fn same(a: &State, b: &State, invariant: Invariant) -> Checked {
         ("turn", format!("{:?}", a.turn) == format!("{:?}", b.turn)),
         ("turns", a.turns == b.turns),
         ("steering", a.steering == b.steering),
+        ("background", a.background == b.background),
         ("compaction", a.compaction == b.compaction && a.compactions == b.compactions),
         ("grants", a.grants == b.grants),
         ("usage", a.usage == b.usage && a.cost == b.cost),

@@ -6,14 +6,24 @@ use std::sync::Arc;
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CompactionCause, CompactionStarted, Cost, Entry, Event, Facts,
     Input, Message, ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind, Record, Role,
-    Rule, Seq, Settings, SteeringId, StopReason, TurnOutcome, Usage,
+    Rule, Seq, Settings, SteeringId, SteeringQueued, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
 use super::account::TurnAccount;
 use super::batch::Batch;
 use super::context::{self, Context};
+use super::works::Works;
 use super::{Checked, Invariant, ensure, permission, request};
+
+/// What is said and not heard yet.
+#[derive(Debug)]
+struct Waiting {
+    seq: Seq,
+    id: SteeringId,
+    text: String,
+    is_background: bool,
+}
 
 /// What the journal says so far.
 #[derive(Default)]
@@ -23,7 +33,8 @@ pub(super) struct Ledger {
     log: Vec<Arc<Message>>,
     pub(super) turn: Option<TurnAccount>,
     turns: u32,
-    queue: Vec<(Seq, SteeringId, String)>,
+    queue: Vec<Waiting>,
+    works: Works,
     steering_seen: HashSet<SteeringId>,
     compaction: Option<CompactionStarted>,
     compactions: u32,
@@ -129,10 +140,11 @@ impl Ledger {
         ensure(learned == self.context.learned(), Invariant::CalibrationIsLearned, || {
             format!("{learned:?} is not {:?}", self.context.learned())
         })?;
-        let waits = state.steering.iter().map(|q| &q.id).eq(self.queue.iter().map(|(_, id, _)| id));
+        let waits = state.steering.iter().map(|q| &q.id).eq(self.queue.iter().map(|said| &said.id));
         ensure(waits, Invariant::SaidOnceInOrder, || {
             format!("{} wait, expected {:?}", state.steering.len(), self.queue)
         })?;
+        self.works.agree(state)?;
         let turn = state.turn.as_ref().map(|turn| turn.number);
         let expected = self.turn.as_ref().map(|turn| turn.number);
         ensure(turn == expected, Invariant::OneTerminalEvent, || {
@@ -180,7 +192,7 @@ impl Ledger {
                 ensure(opened.incarnation == self.incarnation, Invariant::FoldFromScratch, || {
                     format!("incarnation {} follows another", opened.incarnation)
                 })?;
-                self.die();
+                self.die(entry.seq);
             }
             Record::SettingsChanged(settings) => self.settings_changed(settings),
             Record::LimitsChanged(limits) => {
@@ -199,15 +211,10 @@ impl Ledger {
                 })?;
             }
             Record::Input(input) => self.input(entry.seq, input, said),
-            Record::SteeringQueued(queued) => {
-                if self.steering_seen.insert(queued.id.clone()) {
-                    self.queue.push((entry.seq, queued.id.clone(), text(&queued.input)));
-                }
-                if self.turn.is_none() {
-                    self.begin_from_queue(said);
-                }
+            Record::SteeringQueued(queued) => self.queued(entry.seq, queued, said),
+            Record::SteeringTakenBack { id } => {
+                self.queue.retain(|said| said.id != *id || said.is_background);
             }
-            Record::SteeringTakenBack { id } => self.queue.retain(|(_, queued, _)| queued != id),
             Record::ModelStarted(started) => self.model_started(started, said)?,
             Record::ModelAccepted(accepted) => {
                 let asking = self.asking(accepted.turn, accepted.round, accepted.attempt);
@@ -255,6 +262,11 @@ impl Ledger {
     fn call_record(&mut self, entry: &Entry) -> Checked {
         let Self { settings, grants, turn: Some(turn), .. } = self else { return Ok(()) };
         let Some(batch) = &mut turn.batch else { return Ok(()) };
+        if let Record::CallFinished { call, output, .. } = &entry.record
+            && batch.running_since(*call).is_some()
+        {
+            self.works.begin(*call, output);
+        }
         let stops = batch.take(entry, settings, grants, turn.limits_moved, &turn.repeats)?;
         turn.is_stopped_by_denial |= stops;
         Ok(())
@@ -285,7 +297,11 @@ impl Ledger {
         }
     }
 
-    fn die(&mut self) {
+    fn die(&mut self, seq: Seq) {
+        for (id, text) in self.works.die() {
+            self.steering_seen.insert(id.clone());
+            self.queue.push(Waiting { seq, id, text, is_background: true });
+        }
         let Some(turn) = &mut self.turn else { return };
         if turn.is_asking {
             turn.is_asking = false;
@@ -300,11 +316,26 @@ impl Ledger {
         if self.turn.is_some() {
             let id = SteeringId(format!("input-{seq}"));
             self.steering_seen.insert(id.clone());
-            self.queue.push((seq, id, text(input)));
+            self.queue.push(Waiting { seq, id, text: text(input), is_background: false });
             return;
         }
         self.begin();
         said.push(text(input));
+    }
+
+    /// Something waits, once: words, or what work that was going on came to.
+    fn queued(&mut self, seq: Seq, queued: &SteeringQueued, said: &mut Vec<String>) {
+        if self.steering_seen.contains(&queued.id)
+            || queued.background.is_some_and(|call| !self.works.end(call))
+        {
+            return;
+        }
+        self.steering_seen.insert(queued.id.clone());
+        let (id, text) = (queued.id.clone(), text(&queued.input));
+        self.queue.push(Waiting { seq, id, text, is_background: queued.background.is_some() });
+        if self.turn.is_none() {
+            self.begin_from_queue(said);
+        }
     }
 
     fn begin(&mut self) {
@@ -313,11 +344,12 @@ impl Ledger {
     }
 
     fn begin_from_queue(&mut self, said: &mut Vec<String>) {
-        if self.queue.is_empty() {
+        let wakes = |said: &Waiting| !said.is_background || self.settings.background_wakes;
+        if !self.queue.iter().any(wakes) {
             return;
         }
         self.begin();
-        said.extend(self.queue.drain(..).map(|(_, _, text)| text));
+        said.extend(self.queue.drain(..).map(|said| said.text));
     }
 
     fn model_started(&mut self, started: &ModelStarted, said: &mut Vec<String>) -> Checked {
@@ -336,12 +368,10 @@ impl Ledger {
             // What is written already hears nothing more.
             return Ok(());
         }
-        let (due, later) = std::mem::take(&mut self.queue)
-            .into_iter()
-            .partition(|(seq, ..)| *seq <= started.up_to);
+        let (due, later): (Vec<Waiting>, _) =
+            std::mem::take(&mut self.queue).into_iter().partition(|said| said.seq <= started.up_to);
         self.queue = later;
-        let due: Vec<(Seq, SteeringId, String)> = due;
-        said.extend(due.into_iter().map(|(_, _, text)| text));
+        said.extend(due.into_iter().map(|said| said.text));
         Ok(())
     }
 
@@ -471,7 +501,7 @@ impl Ledger {
 
     /// Characters of what waits to be delivered.
     fn waiting_chars(&self) -> u64 {
-        self.queue.iter().map(|(_, _, text)| text.chars().count() as u64).sum()
+        self.queue.iter().map(|said| said.text.chars().count() as u64).sum()
     }
 
     fn batch(&mut self) -> Option<&mut Batch> {

@@ -2,7 +2,8 @@
 //!
 //! It keeps a ledger of its own from the records and events, and calls nothing of the machine that
 //! it checks. Read in this order: `ledger` (what must be true after each record), `account`
-//! (one turn), `context` (how much it is), `batch` (the calls of one answer), `permission` (what may run), `request`, `fold`.
+//! (one turn), `context` (how much it is), `batch` (the calls of one answer),
+//! `works` (what goes on after its call), `permission` (what may run), `request`, `fold`.
 
 mod account;
 mod batch;
@@ -11,6 +12,7 @@ mod fold;
 mod ledger;
 mod permission;
 mod request;
+mod works;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -85,6 +87,8 @@ pub enum Invariant {
     NothingLeaks,
     CallTimeLimit,
     CancelIsPrompt,
+    WorkEndsOnce,
+    WorkIsTold,
 }
 
 /// An invariant that does not hold.

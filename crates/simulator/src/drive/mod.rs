@@ -8,17 +8,19 @@ mod checkpoint;
 mod land;
 mod people;
 mod start;
+mod works;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use heeler_core::{
-    Durability, Effect, EffectId, EffectKind, Entry, Event, Input, Opened, Record, Reply, Settings,
-    SteeringId, Timestamp, ToolOutput, WakeCause,
+    CallId, Durability, Effect, EffectId, EffectKind, Entry, Event, Input, Opened, Record, Reply,
+    Settings, SteeringId, Timestamp, ToolOutput, WakeCause,
 };
 use heeler_turn::State;
 use heeler_turn::state::Announcer;
 
 use checkpoint::Checkpoint;
+use works::Work;
 
 use crate::chance::Chance;
 use crate::check::{Checker, Invariant, Violation};
@@ -89,6 +91,8 @@ struct World<'a> {
     now: u64,
     state: State,
     flights: BTreeMap<EffectId, Flight>,
+    /// Work that goes on after its call, in this process.
+    works: BTreeMap<CallId, Work>,
     /// The settings this process was given.
     settings: Settings,
     system_version: u32,
@@ -125,6 +129,7 @@ impl<'a> World<'a> {
             now: 1_000_000,
             state: State::new(),
             flights: BTreeMap::new(),
+            works: BTreeMap::new(),
             settings: scene.settings.clone(),
             system_version: 0,
             tools_version: 0,
@@ -184,6 +189,7 @@ impl<'a> World<'a> {
     fn die(&mut self, loses_power: bool) {
         self.counts.crashes += 1;
         self.flights.clear();
+        self.works.clear();
         self.queue.clear();
         self.compaction_wanted = false;
         self.checker.process_died(&self.state, self.store.entries());
@@ -267,12 +273,22 @@ impl<'a> World<'a> {
     /// Nothing is to be started: time passes until something happens.
     fn wait(&mut self) -> Result<bool, Stop> {
         let next = self.next_flight();
+        let work = self.next_work();
         if self.has_act(1) {
-            let until = next.map_or(1000, |(at, _)| at.saturating_sub(self.now).min(1000));
+            let first = next.map(|(at, _)| at).into_iter().chain(work.map(|(at, _)| at)).min();
+            let until = first.map_or(1000, |at| at.saturating_sub(self.now).min(1000));
             self.now += u64::from(self.chance.below(u32::try_from(until).unwrap_or(1000) + 1));
             if self.act()? {
                 return Ok(true);
             }
+        }
+        if let Some((at, call)) = work
+            && next.is_none_or(|(flight, _)| at <= flight)
+            && self.waits_for_works()
+        {
+            self.now = self.now.max(at);
+            self.end_work(call)?;
+            return Ok(true);
         }
         if let Some((at, id)) = next {
             self.now = self.now.max(at);
@@ -310,6 +326,9 @@ impl<'a> World<'a> {
         self.scene.crashes_left = self.scene.crashes_left.saturating_sub(1);
         let loses_power = self.chance.percent(self.scene.power);
         self.matrix.hit(if loses_power { Fault::PowerLost } else { Fault::Killed }, pending);
+        if !self.works.is_empty() {
+            self.matrix.hit(Fault::WorkLost, pending);
+        }
         Stop::Dies { loses_power }
     }
 
@@ -349,6 +368,7 @@ impl<'a> World<'a> {
         if self.chance.percent(5) {
             self.checker.watch_late(&self.state);
         }
+        self.follow_works();
         self.keep_checkpoint()?;
         Ok(())
     }

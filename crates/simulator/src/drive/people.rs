@@ -10,7 +10,7 @@ use crate::matrix::Fault;
 use crate::{people, scene};
 
 /// What people do besides saying the next thing, the calmest first.
-const ACTS: [Fault; 15] = [
+const ACTS: [Fault; 16] = [
     Fault::Steer,
     Fault::Interrupt,
     Fault::SteerTwice,
@@ -26,6 +26,7 @@ const ACTS: [Fault; 15] = [
     Fault::Compact,
     Fault::TakeBack,
     Fault::Stale,
+    Fault::WorkCancelled,
 ];
 
 /// How people answer a request.
@@ -86,6 +87,10 @@ impl World<'_> {
                     }
                 }
             }
+            Fault::WorkCancelled => match self.cancelled_work() {
+                Some(records) => records,
+                None => return Ok(false),
+            },
             Fault::Stale => return self.repeat_an_outcome().map(|()| true),
             _ => self.change(act),
         };
@@ -255,15 +260,14 @@ impl World<'_> {
             .iter()
             .rev()
             .map(|entry| &entry.record)
-            .filter(|record| {
-                matches!(
-                    record,
-                    Record::CallFinished { .. }
-                        | Record::CallPlanned(_)
-                        | Record::CallStarted { .. }
-                        | Record::PermissionDecided(_)
-                        | Record::TurnFinished { .. }
-                )
+            .filter(|record| match record {
+                Record::SteeringQueued(queued) => queued.background.is_some(),
+                Record::CallFinished { .. }
+                | Record::CallPlanned(_)
+                | Record::CallStarted { .. }
+                | Record::PermissionDecided(_)
+                | Record::TurnFinished { .. } => true,
+                _ => false,
             })
             .take(3)
             .cloned()

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use heeler_core::{Decision, Input, PermissionId, SessionId, Timestamp, TurnOutcome};
+use heeler_core::{CallId, Decision, Input, PermissionId, SessionId, Timestamp, TurnOutcome};
 use heeler_engine::{Parts, Session, SessionError};
 use tokio::task::JoinSet;
 
@@ -22,7 +22,7 @@ const LOOK_MILLIS_MAX: u64 = 400_000;
 const FOR_EVER: Duration = Duration::from_secs(10_000_000);
 
 /// What people do besides saying the next thing, the calmest first.
-const ACTS: [Fault; 20] = [
+const ACTS: [Fault; 22] = [
     Fault::Steer,
     Fault::Interrupt,
     Fault::SteerTwice,
@@ -43,6 +43,8 @@ const ACTS: [Fault; 20] = [
     Fault::Late,
     Fault::TakeBack,
     Fault::Compact,
+    Fault::WorkCancelled,
+    Fault::WorkAwaited,
 ];
 
 /// How people answer a request.
@@ -179,6 +181,12 @@ impl Crowd {
                 let sees = self.ask(|inner| inner.chance.below(20));
                 self.watch(0, Some(sees));
             }
+            Some(act @ (Fault::WorkCancelled | Fault::WorkAwaited)) => {
+                if let Some(call) = self.ask(|inner| inner.some_work(act)) {
+                    self.hit(act);
+                    self.ask_about_work(act, call);
+                }
+            }
             Some(Fault::Late) => {
                 if let Some(id) = self.ask(Inner::some_request) {
                     self.hit(Fault::Late);
@@ -259,6 +267,17 @@ impl Crowd {
         let name = id.clone();
         let wish = |session: Session| async move { session.take_back(id).await };
         self.wish(wish, move |judge, worked| judge.took_back(&name, worked));
+    }
+
+    /// Somebody does not want work any more, or waits for its end.
+    fn ask_about_work(&mut self, act: Fault, call: CallId) {
+        if act == Fault::WorkAwaited {
+            let wish = |session: Session| async move { session.wait_for_background(call).await };
+            return self.wish(wish, move |judge, ()| judge.work_is_over(call));
+        }
+        self.ask(|inner| inner.judge.works.cancel(call));
+        let wish = |session: Session| async move { session.cancel_background(call).await };
+        self.wish(wish, move |judge, worked| judge.work_is_cancelled(call, worked));
     }
 
     fn cancel(&mut self) {
@@ -375,7 +394,13 @@ impl Crowd {
                 Err(SessionError) => outside.judge(|judge| judge.is_closed()),
             }
         }
-        outside.with(|inner| inner.judge.is_closing = true);
+        outside.with(|inner| {
+            inner.judge.is_closing = true;
+            inner.judge.works.close();
+            if !inner.judge.state.background.is_empty() {
+                inner.hit(Fault::WorkClosed);
+            }
+        });
         let closes = !is_done || outside.with(|inner| inner.chance.percent(60)) == Some(true);
         if closes {
             outside.with(|inner| {

@@ -18,6 +18,7 @@ use heeler_turn::state::Announcer;
 
 use super::answers::Known;
 use super::reader::Reader;
+use super::works::Works;
 use crate::check::{Checked, Checker, Invariant, collide, ensure, same_state};
 use crate::tools;
 
@@ -56,6 +57,7 @@ pub(super) struct Judge {
     rooms: BTreeMap<CallId, u32>,
     /// What tools gave in this process; `None` when they were stopped or crashed.
     returned: BTreeMap<CallId, Option<ToolOutput>>,
+    pub(super) works: Works,
     decided: BTreeSet<String>,
     streams_open: u32,
     call_timeout_millis: u64,
@@ -86,6 +88,7 @@ impl Judge {
             runs: 0,
             rooms: BTreeMap::new(),
             returned: BTreeMap::new(),
+            works: Works::default(),
             decided: BTreeSet::new(),
             streams_open: 0,
             call_timeout_millis,
@@ -140,6 +143,7 @@ impl Judge {
         self.answer = None;
         self.running.clear();
         self.returned.clear();
+        self.works = Works::default();
         self.streams_open = 0;
     }
 
@@ -193,6 +197,11 @@ impl Judge {
             }
             Record::CallFinished { call, output, .. } => return self.is_output(*call, output),
             Record::PermissionDecided(_) => return self.note_decision(entry),
+            Record::SteeringQueued(queued) => {
+                if let Some(call) = queued.background {
+                    return self.works.is_result(call, &queued.input);
+                }
+            }
             _ => {}
         }
         Ok(())
@@ -324,6 +333,7 @@ impl Judge {
         ensure(left == (0, 0, false), Invariant::NothingLeaks, || {
             format!("closed, and there are still: (calls, streams, lease) {left:?}")
         })?;
+        self.works.closed(&self.state, self.is_broken)?;
         let seq = self.state.seq;
         let is_synced = synced.is_none_or(|synced| synced == seq);
         ensure(self.is_broken || is_synced, Invariant::SyncedFirst, || {

@@ -3,7 +3,8 @@
 //! Each process is a runtime of one thread whose time is virtual; its death is that the runtime is
 //! dropped, at any await of what is outside. Read in this order: `outside` (what there is),
 //! `store`, `provider`, `tool` (what the engine is handed), `crowd` and `whims` (what people
-//! do), `judge`, `reader`, `answers` (what must hold).
+//! do), `judge`, `reader`, `answers`,
+//! `works` (what must hold).
 //!
 //! Invariant: nothing here calls into the engine but what everybody can call.
 
@@ -16,6 +17,7 @@ mod reader;
 mod store;
 mod tool;
 mod whims;
+mod works;
 
 use tokio::runtime::Builder;
 

@@ -179,6 +179,9 @@ impl Inner {
         self.scene.crashes_left = self.scene.crashes_left.saturating_sub(1);
         let loses_power = self.chance.percent(self.scene.power);
         self.hit(if loses_power { Fault::PowerLost } else { Fault::Killed });
+        if !self.judge.state.background.is_empty() {
+            self.hit(Fault::WorkLost);
+        }
         self.end.get_or_insert(End::Died { loses_power });
     }
 

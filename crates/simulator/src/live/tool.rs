@@ -10,6 +10,7 @@ use heeler_core::{
 use heeler_engine::{DuplicateTool, Toolset};
 
 use super::outside::{Inner, Outside};
+use super::works;
 use crate::matrix::Fault;
 use crate::{people, tools};
 
@@ -62,6 +63,11 @@ impl Tool for Simulated {
             if course.crashes {
                 outside.pass(course.millis % 400).await;
                 std::panic::resume_unwind(Box::new("the tool's own defect"));
+            }
+            if course.output.is_background
+                && let Some(completion) = context.background.take()
+            {
+                works::begin(&outside, call, completion);
             }
             outside.moment().await;
             let sleep = tokio::time::sleep(Duration::from_millis(course.millis));

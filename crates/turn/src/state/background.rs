@@ -7,6 +7,7 @@ use heeler_core::{Block, CallId, Input, InputOrigin, SteeringQueued};
 use serde::{Deserialize, Serialize};
 
 use super::{Announcer, QueuedInput, State};
+use crate::bugs::{Bug, is_on};
 use crate::words;
 
 /// Work whose result comes later.
@@ -21,15 +22,20 @@ pub struct BackgroundWork {
 }
 
 impl State {
-    /// A call has answered and its work goes on.
+    /// A call has answered and its work goes on. Works stand in the order of their calls, in which
+    /// order these ended: outcomes of one batch may come in any.
     pub(super) fn begin_background(&mut self, call: CallId, tool: String) {
         let origin = self.turn.as_ref().map(|turn| turn.origin.clone()).unwrap_or_default();
-        self.background.push(BackgroundWork { call, tool, origin });
+        let at = self.background.partition_point(|work| work.call < call);
+        self.background.insert(at, BackgroundWork { call, tool, origin });
     }
 
     /// Takes work from the list of what runs; `false` when it is not in there.
     pub(super) fn end_background(&mut self, call: CallId) -> bool {
         let before = self.background.len();
+        if is_on(Bug::UnendedWork) {
+            return self.background.iter().any(|work| work.call == call);
+        }
         self.background.retain(|work| work.call != call);
         self.background.len() < before
     }
@@ -37,6 +43,9 @@ impl State {
     /// Nothing of an older process runs any more: what it had begun is told as lost.
     pub(super) fn background_died(&mut self, out: &mut Announcer) {
         for work in std::mem::take(&mut self.background) {
+            if is_on(Bug::SilentLoss) {
+                continue;
+            }
             let input = Input {
                 blocks: vec![Block::text(words::background_lost(&work.tool, work.call))],
                 origin: work.origin,
@@ -47,6 +56,6 @@ impl State {
 
     /// Whether an input of the queue begins a turn where none runs.
     pub(super) fn begins_turn(&self, queued: &QueuedInput) -> bool {
-        !queued.is_background || self.settings.background_wakes
+        !queued.is_background || self.settings.background_wakes || is_on(Bug::RestlessWork)
     }
 }

@@ -46,8 +46,8 @@ pub use bash::{
 pub use edit::{EDIT_MATCHES_MAX, Edit, EditInput};
 pub use exec::{
     EXEC_DATA_BYTES_MAX, EXEC_IDLE_MILLIS_MAX, EXEC_LIFE_MILLIS_MAX, EXEC_OUTPUT_BYTES_MAX,
-    EXEC_SESSIONS_MAX, EXEC_VARIABLES_MAX, Exec, ExecAction, ExecAnswer, ExecInput,
-    ExecSessionInfo, ExecStatus,
+    EXEC_SESSIONS_MAX, EXEC_TAIL_BYTES_MAX, EXEC_VARIABLES_MAX, Exec, ExecAction, ExecAnswer,
+    ExecInput, ExecSessionInfo, ExecStatus,
 };
 pub use glob::{GLOB_RESULTS_MAX, Glob, GlobInput};
 pub use grep::{GREP_LINE_CHARS_MAX, GREP_LINES_DEFAULT, Grep, GrepInput, OutputMode};

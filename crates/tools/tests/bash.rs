@@ -252,7 +252,7 @@ async fn a_timeout_gives_what_there_was() {
     time.send(6_000).unwrap();
     expect![[r#"
         ! started
-        [timed out after 5000 ms: the command and everything it started were stopped; timeout may be up to 600000 ms]"#]]
+        [timed out after 5000 ms: the command and everything it started were stopped; timeout may be up to 600000 ms; what runs longer goes on in the background with exec, where there is one]"#]]
     .assert_eq(&say(call.await.unwrap()));
 }
 
@@ -294,7 +294,7 @@ async fn a_background_process_does_not_hold_up_the_end() {
         "sleep 1000 & echo done",
         expect![[r#"
         done
-        [background processes were stopped when the command ended]"#]],
+        [background processes were stopped when the command ended; with exec, where there is one, they go on]"#]],
     )
     .await;
     check(
@@ -313,7 +313,7 @@ async fn a_detached_process_is_stopped_and_told() {
             "setsid sleep 1000 >/dev/null 2>&1 & echo done",
             expect![[r#"
             done
-            [background processes were stopped when the command ended]"#]],
+            [background processes were stopped when the command ended; with exec, where there is one, they go on]"#]],
         )
         .await;
     }

@@ -72,7 +72,7 @@ fn it_holds_what_nobody_allowed() {
             [sandbox: the box lets it write only in the workspace and TMPDIR. If the command needs that, call again with outside_sandbox true: the user is asked]
             exit code: 1
             left one behind
-            [background processes were stopped when the command ended]
+            [background processes were stopped when the command ended; with exec, where there is one, they go on]
         "#]],
     );
     assert_eq!(std::fs::read_to_string(world.path("outside.txt")).unwrap(), "outside");

@@ -48,6 +48,15 @@ impl Capture {
         }
     }
 
+    /// The last of what came since the last time, which stays where it is, and how many bytes stand
+    /// before it.
+    pub(crate) fn last(&self, bytes_max: usize) -> (String, usize) {
+        let is_whole = self.n_bytes == self.head.len() + self.tail.len();
+        let kept = if is_whole { [&*self.head, &*self.tail].concat() } else { self.tail.clone() };
+        let last = whole_characters_after(&kept[kept.len().saturating_sub(bytes_max)..]);
+        (String::from_utf8_lossy(last).into_owned(), self.n_bytes - last.len())
+    }
+
     /// Whether nothing came since the last time it was taken.
     pub(crate) fn is_empty(&self) -> bool {
         self.n_bytes == 0
@@ -156,6 +165,22 @@ mod tests {
         check(4, &[b"ab", &[b'x'; 100], b"yz"], "ab\n[... 100 bytes left out ...]\nyz");
         let many = [b"x".as_slice(); 1000];
         check(4, &many, "xx\n[... 996 bytes left out ...]\nxx");
+    }
+
+    #[test]
+    fn the_last_of_it_is_told_and_stays() {
+        let check = |chunks: &[&[u8]], expected: (&str, usize)| {
+            let mut capture = Capture::new(10, Progress::nowhere());
+            chunks.iter().for_each(|chunk| capture.push(chunk));
+            let (text, n_before) = capture.last(4);
+            assert_eq!((text.as_str(), n_before), expected);
+            assert_eq!(capture.n_bytes, chunks.iter().map(|chunk| chunk.len()).sum::<usize>());
+        };
+        check(&[], ("", 0));
+        check(&[b"abc"], ("abc", 0));
+        check(&[b"12345", b"6"], ("3456", 2));
+        check(&[&[b'x'; 100], b"yz"], ("xxyz", 98));
+        check(&["a\u{e9}\u{e9}b".as_bytes()], ("\u{e9}b", 3));
     }
 
     #[test]

@@ -274,12 +274,16 @@ fn report(output: String, end: &End, killed: Killed, notes: Vec<String>) -> Tool
     }
     match end {
         End::Exited(_) if killed.n_killed > 0 => {
-            lines.push("[background processes were stopped when the command ended]".into());
+            lines.push(
+                "[background processes were stopped when the command ended; with exec, where there is one, they go on]"
+                    .into(),
+            );
         }
         End::Exited(_) => {}
         End::TimedOut { millis } => lines.push(format!(
             "[timed out after {millis} ms: the command and everything it started were stopped; \
-             timeout may be up to {BASH_TIMEOUT_MILLIS_MAX} ms]"
+             timeout may be up to {BASH_TIMEOUT_MILLIS_MAX} ms; what runs longer goes on in the \
+             background with exec, where there is one]"
         )),
         End::Cancelled => {
             lines.push("[cancelled: the command and everything it started were stopped]".into());
@@ -373,7 +377,7 @@ mod tests {
             some,
             expect![[r#"
             a
-            [background processes were stopped when the command ended]
+            [background processes were stopped when the command ended; with exec, where there is one, they go on]
             [1 processes could not be stopped]
             exit code: 139 (signal 11)
             error: true"#]],
@@ -384,7 +388,7 @@ mod tests {
             none,
             expect![[r#"
             a
-            [timed out after 5 ms: the command and everything it started were stopped; timeout may be up to 600000 ms]
+            [timed out after 5 ms: the command and everything it started were stopped; timeout may be up to 600000 ms; what runs longer goes on in the background with exec, where there is one]
             error: true"#]],
         );
         check(

@@ -1,13 +1,15 @@
 //! `exec`: programs that run on while the model does something else, and that it talks to.
 //!
 //! Read in this order: `answer` (what every action gives), this file, `session` (one program, and
-//! the task that follows it), `sessions`, then `judge` (why what is written to a program is no way
+//! the task that follows it), `sessions`, `background` (whose
+//! end is told later), then `judge` (why what is written to a program is no way
 //! around the rules), `screen` and `keys` (a terminal, from its other side).
 //!
 //! Programs start as those of `Bash` do, with the same launcher, environment and box, and end with
 //! heeler, whatever ends that.
 
 mod answer;
+mod background;
 mod judge;
 mod keys;
 mod screen;
@@ -27,6 +29,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use answer::{ExecAnswer, ExecSessionInfo, ExecStatus};
+pub use background::EXEC_TAIL_BYTES_MAX;
 use judge::Script;
 use session::{Beginning, Owner, Session};
 pub use session::{EXEC_IDLE_MILLIS_MAX, EXEC_LIFE_MILLIS_MAX, EXEC_OUTPUT_BYTES_MAX};
@@ -113,9 +116,9 @@ impl Exec {
             commands: bash.commands(),
             sessions: Sessions::default(),
             description: format!(
-                "Runs programs that you talk to or that go on in the background. run starts one \
-                 (without background it waits for the end, at most {BASH_TIMEOUT_MILLIS_DEFAULT} ms \
-                 or timeout); write and send-keys give it input and answer with what it says; read \
+                "Runs programs that you talk to or that go on in the background. run starts one: \
+                 with background you are told of its end when it comes, without it waits for the \
+                 end, at most {BASH_TIMEOUT_MILLIS_DEFAULT} ms or timeout; write and send-keys give it input and answer with what it says; read \
                  gives output not yet read, of much its beginning and end; poll tells how it is; \
                  list; kill. A session ends after {} minutes without use. For a command that just \
                  ends use Bash.",
@@ -201,6 +204,9 @@ impl Exec {
         let session = Arc::new(Session::start(beginning, child, &context));
         if is_background {
             self.sessions.insert(Arc::clone(&session), context.clock.now());
+            if let Some(completion) = context.background.take() {
+                background::tell_end(&session, completion);
+            }
             until_quiet(&session, &context, WAIT_MILLIS_DEFAULT).await;
             return Ok(session.answer());
         }
@@ -319,14 +325,17 @@ impl TypedTool for Exec {
         Box::pin(async move {
             let is_followed = input.action == ExecAction::Run && input.background != Some(true);
             let session_id = input.session_id.clone();
+            let background = context.background.clone();
             let answer = self.act(context, input).await.unwrap_or_else(|error| ExecAnswer {
                 session_id,
                 error: Some(error),
                 ..ExecAnswer::default()
             });
             let is_failed = is_followed && answer.exit_code != Some(0);
+            let goes_on = answer.status == Some(ExecStatus::Running) && background.is_taken();
             let mut output = answer.into_output();
             output.is_error |= is_failed;
+            output.is_background = goes_on && !output.is_error;
             Ok(output)
         })
     }

@@ -40,25 +40,25 @@ pub(super) struct Session {
     pub(super) is_confined: bool,
     pub(super) input: tokio::sync::Mutex<Option<InputStream>>,
     terminal: Option<Terminal>,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     /// Sends that it is to be killed.
     kill: watch::Sender<bool>,
 }
 
 /// What calls and the task share.
-struct Shared {
+pub(super) struct Shared {
     state: Mutex<State>,
     /// Counts what happened: output, the end, a use.
-    changes: watch::Sender<u64>,
+    pub(super) changes: watch::Sender<u64>,
 }
 
 /// How a session stands.
 pub(super) struct State {
-    capture: Capture,
+    pub(super) capture: Capture,
     screen: Option<Screen>,
     pub(super) status: ExecStatus,
-    exit_code: Option<i32>,
-    error: Option<String>,
+    pub(super) exit_code: Option<i32>,
+    pub(super) error: Option<String>,
     pub(super) used: Timestamp,
     pub(super) script: Script,
     /// What was judged: how much had been written before, and what was to be written.
@@ -193,7 +193,7 @@ impl Session {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,6 +1,7 @@
 //! `exec` with real programs, through the launcher that this executable becomes.
 #![expect(clippy::unwrap_used, reason = "a test without libtest's attribute is still a test")]
 
+mod background;
 #[path = "../../../sandbox/tests/harness/mod.rs"]
 mod harness;
 mod limits;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     }
     let mut cases: Vec<harness::Case> = Vec::new();
     cases.extend_from_slice(programs::CASES);
+    cases.extend_from_slice(background::CASES);
     cases.extend_from_slice(rules::CASES);
     cases.extend_from_slice(limits::CASES);
     harness::run(&cases)

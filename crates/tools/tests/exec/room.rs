@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heeler_core::{
-    AgentPath, BoxFuture, CallId, CancellationToken, Clock, Facts, ImageSink, InputOrigin,
-    Progress, RawJson, StateView, Timestamp, Tool, ToolContext, ToolOutput,
+    AgentPath, Background, BoxFuture, CallId, CancellationToken, Clock, Facts, ImageSink,
+    InputOrigin, Progress, RawJson, StateView, Timestamp, Tool, ToolContext, ToolOutput,
 };
 use heeler_sandbox::Launcher;
 use heeler_testkit::require;
@@ -23,6 +23,7 @@ pub(crate) struct Room {
     pub(crate) session: String,
     pub(crate) agent: AgentPath,
     pub(crate) cancel: CancellationToken,
+    pub(crate) background: Background,
 }
 
 impl Room {
@@ -39,6 +40,7 @@ impl Room {
             session: "test".to_owned(),
             agent: AgentPath::default(),
             cancel: CancellationToken::new(),
+            background: Background::nowhere(),
         }
     }
 
@@ -56,7 +58,7 @@ impl Room {
             progress: Progress::nowhere(),
             images: ImageSink::default(),
             state: StateView::default(),
-            background: heeler_core::Background::nowhere(),
+            background: self.background.clone(),
             clock: Arc::clone(&self.clock),
         }
     }

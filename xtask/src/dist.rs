@@ -27,7 +27,9 @@ const STRIPPED: &str = "strip=symbols";
 const FUNCTIONS_MIN: usize = 500;
 /// Of so many percent of the functions in an order at least the program must know the names.
 const KNOWN_PERCENT_MIN: usize = 90;
-/// Where the linker is known to take an order.
+/// Functions of the same instructions become one: Rust promises no function an address of its own.
+const FOLDED: &str = "link-arg=-Wl,--icf=all";
+/// Where the linker is known to take an order, and to fold.
 const IS_ORDERED: bool = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
 /// A turn with the calls that most sessions are made of. Under valgrind the launcher cannot execute
 /// itself, so the command fails; all but its own end is seen.
@@ -108,6 +110,9 @@ fn known_of<'n>(program: &[u8], names: impl IntoIterator<Item = &'n str>) -> Vec
 fn link(profile: &str, options: &[&str]) -> Result<PathBuf> {
     let mut cargo = cargo();
     cargo.args(["rustc", "--profile", profile, "-p", "heeler-cli", "--bin", "heeler", "--"]);
+    if IS_ORDERED {
+        cargo.args(["-C", FOLDED]);
+    }
     ensure!(cargo.args(options).status()?.success(), "the program does not build");
     Ok(folder(profile)?.join("heeler"))
 }

@@ -1,6 +1,23 @@
-//! What is asked of JSON before anybody parses it.
+//! What is asked of JSON before anybody parses it, and reading it from bytes.
 
 use memchr::memchr2;
+use serde::Deserialize;
+use serde::de::Error as _;
+
+/// Reads JSON from bytes by way of text. Each type brings a reader of its own for each kind of input,
+/// and these are a good part of the program: text is the one they all share.
+///
+/// # Errors
+/// When the bytes are no UTF-8, no JSON, or something else than was asked for.
+pub fn from_json_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, serde_json::Error> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        Err(error) => {
+            let at = error.valid_up_to();
+            Err(serde_json::Error::custom(format_args!("byte {at} is no UTF-8")))
+        }
+    }
+}
 
 /// The deepest nesting of brackets outside strings; an upper bound for what is no JSON.
 #[must_use]
@@ -40,6 +57,14 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+
+    #[test]
+    fn bytes_are_read_as_text() {
+        let read = |bytes| from_json_bytes::<Value>(bytes).map_err(|error| error.to_string());
+        assert_eq!(read(br#"["\u00e9"]"#), Ok(Value::from(vec!["é"])));
+        assert_eq!(read(b"[\"\xff\"]"), Err("byte 2 is no UTF-8".to_owned()));
+        assert_eq!(read(b"[1"), Err("EOF while parsing a list at line 1 column 2".to_owned()));
+    }
 
     #[test]
     fn only_what_stands_outside_strings_nests() {

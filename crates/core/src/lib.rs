@@ -55,7 +55,7 @@ pub use hook::{
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
 pub use image::ImageError;
 pub use input::{Input, InputOrigin};
-pub use json::json_depth;
+pub use json::{from_json_bytes, json_depth};
 pub use media::MediaReference;
 pub use media_store::{Media, MediaItem, MediaLimits, MediaScope, MediaStore, NewMedia};
 pub use message::{

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use heeler_core::{Message, RawJson};
+use heeler_core::{Message, RawJson, from_json_bytes};
 use serde::{Deserialize, Serialize};
 
 use crate::{RecordedEvent, Session, SessionError, SessionVersion, check_id};
@@ -75,7 +75,7 @@ pub(crate) fn decode(
     place: impl Display,
     next: impl Display,
 ) -> Result<Session, SessionError> {
-    match serde_json::from_slice::<Session>(json) {
+    match from_json_bytes::<Session>(json) {
         Ok(session) if session.id == id => Ok(session),
         Ok(session) => Err(elsewhere(&session.id, place)),
         Err(error) => Err(SessionError::corrupt(place, &error, next).with_source(error)),
@@ -89,7 +89,7 @@ pub(crate) fn decode_version(
     place: impl Display,
     next: impl Display,
 ) -> Result<SessionVersion, SessionError> {
-    match serde_json::from_slice::<Head>(json) {
+    match from_json_bytes::<Head>(json) {
         Ok(head) if head.id == id => Ok(head.version),
         Ok(head) => Err(elsewhere(&head.id, place)),
         Err(error) => Err(SessionError::corrupt(place, &error, next).with_source(error)),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::io::Write;
 
-use heeler_core::Settings;
+use heeler_core::{Settings, from_json_bytes};
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -59,7 +59,7 @@ impl State {
     /// # Errors
     /// When the bytes are something else.
     pub fn from_checkpoint(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        let mut state: Self = serde_json::from_slice(bytes)?;
+        let mut state: Self = from_json_bytes(bytes)?;
         state.restore();
         Ok(state)
     }
@@ -74,7 +74,7 @@ pub fn settings(bytes: &[u8]) -> Result<Settings, serde_json::Error> {
     struct Part {
         settings: Settings,
     }
-    Ok(serde_json::from_slice::<Part>(bytes)?.settings)
+    Ok(from_json_bytes::<Part>(bytes)?.settings)
 }
 
 /// Writes a set in an order of its own, not in that of its hashes.

@@ -31,15 +31,15 @@ pub(super) struct Ended {
 /// Hands out handles and takes what they give.
 pub(super) struct Desk {
     shared: Arc<Shared>,
-    ended: mpsc::UnboundedReceiver<Ended>,
+    ended: mpsc::UnboundedReceiver<Box<Ended>>,
     /// Results whose call is not written yet.
     early: Vec<Ended>,
     waiting: Vec<(CallId, oneshot::Sender<()>)>,
 }
 
 struct Shared {
-    /// Bounded by the number of handles, each of which sends once.
-    ended: mpsc::UnboundedSender<Ended>,
+    /// Bounded by the number of handles, each of which sends once. Boxed: a channel keeps room for 32.
+    ended: mpsc::UnboundedSender<Box<Ended>>,
     /// Cancelled when the session ends; every handle's token is its child.
     end: CancellationToken,
     running: Mutex<HashMap<CallId, CancellationToken>>,
@@ -64,12 +64,14 @@ impl Desk {
             shared.running().insert(call, cancel.clone());
             let sender = shared.ended.clone();
             // After the end of the session there is nobody to tell; its journal says it ran.
-            Completion::new(cancel, move |output| drop(sender.send(Ended { call, output })))
+            Completion::new(cancel, move |output| {
+                drop(sender.send(Box::new(Ended { call, output })))
+            })
         })
     }
 
     /// The next result.
-    pub(super) async fn next(&mut self) -> Option<Ended> {
+    pub(super) async fn next(&mut self) -> Option<Box<Ended>> {
         self.ended.recv().await
     }
 
@@ -96,9 +98,9 @@ impl Shared {
 
 impl Driver {
     /// Takes a result, which is written once its call is.
-    pub(super) async fn take_background(&mut self, ended: Ended) -> Result<(), StoreError> {
+    pub(super) async fn take_background(&mut self, ended: Box<Ended>) -> Result<(), StoreError> {
         self.desk.shared.running().remove(&ended.call);
-        self.desk.early.push(ended);
+        self.desk.early.push(*ended);
         self.write_background().await
     }
 

@@ -123,7 +123,7 @@ enum Woken {
     Command(Option<Box<Command>>),
     Task(Joined),
     Heard(prompts::Answer),
-    Background(background::Ended),
+    Background(Box<background::Ended>),
     Stream(stream::Step),
     TurnDropped,
     Alarm,

@@ -1,6 +1,6 @@
 //! What a failure means: by HTTP status, and by the type the provider names.
 
-use heeler_core::{ProviderError, ProviderErrorKind};
+use heeler_core::{ProviderError, ProviderErrorKind, from_json_bytes};
 use serde::Deserialize;
 
 use super::VENDOR;
@@ -27,7 +27,7 @@ pub(super) fn from_refusal(refusal: &Refusal) -> ProviderError {
 }
 
 fn explain(at: At<'_>, body: &[u8]) -> ProviderError {
-    let read: ErrorBody = serde_json::from_slice(body).unwrap_or_default();
+    let read: ErrorBody = from_json_bytes(body).unwrap_or_default();
     let ErrorBody { error } = read;
     let kind = specific(&error).unwrap_or(match at {
         At::Refusal { status, .. } => of_status(status),

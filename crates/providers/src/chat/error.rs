@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use heeler_core::{ProviderError, ProviderErrorKind};
+use heeler_core::{ProviderError, ProviderErrorKind, from_json_bytes};
 use serde_json::Value;
 
 use crate::endpoint::Vendor;
@@ -168,7 +168,7 @@ struct Told {
 
 impl Told {
     fn read(body: &[u8]) -> Self {
-        let value: Value = serde_json::from_slice(body).unwrap_or_default();
+        let value: Value = from_json_bytes(body).unwrap_or_default();
         let value = value.get(0).unwrap_or(&value);
         match &value["error"] {
             Value::Null => Self::of(value),

@@ -1,5 +1,6 @@
 //! What servers answer about their models, each in its own shape.
 
+use heeler_core::from_json_bytes;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -32,7 +33,7 @@ pub(super) fn lmstudio(models: &[u8]) -> Option<Vec<LocalModel>> {
 
 /// llama.cpp's: the properties are those of the one model it serves.
 pub(super) fn llamacpp(models: &[u8], properties: &[u8]) -> Option<Vec<LocalModel>> {
-    let properties: Value = serde_json::from_slice(properties).unwrap_or_default();
+    let properties: Value = from_json_bytes(properties).unwrap_or_default();
     let window = &properties["default_generation_settings"]["n_ctx"];
     let window = window.as_u64().filter(|window| *window > 0);
     let mut models = list(models, |model| LocalModel {
@@ -49,7 +50,7 @@ pub(super) fn llamacpp(models: &[u8], properties: &[u8]) -> Option<Vec<LocalMode
 
 /// Ollama's list of what is on the disk.
 pub(super) fn ollama_tags(tags: &[u8]) -> Option<Vec<LocalModel>> {
-    let tags: Tags = serde_json::from_slice(tags).ok()?;
+    let tags: Tags = from_json_bytes(tags).ok()?;
     let model =
         |tag: Tag| LocalModel { name: tag.name, window: None, window_max: None, is_loaded: false };
     Some(tags.models.into_iter().take(MODELS_MAX).map(model).collect())
@@ -57,7 +58,7 @@ pub(super) fn ollama_tags(tags: &[u8]) -> Option<Vec<LocalModel>> {
 
 /// What is in memory has the window it was loaded with.
 pub(super) fn ollama_running(running: &[u8], models: &mut [LocalModel]) {
-    let running: Tags = serde_json::from_slice(running).unwrap_or_default();
+    let running: Tags = from_json_bytes(running).unwrap_or_default();
     for tag in running.models {
         if let Some(model) = models.iter_mut().find(|model| model.name == tag.name) {
             model.is_loaded = true;
@@ -69,7 +70,7 @@ pub(super) fn ollama_running(running: &[u8], models: &mut [LocalModel]) {
 /// What is not in memory is loaded with what its file says, if that says anything: how much it could
 /// read is not how much it will.
 pub(super) fn ollama_shown(shown: &[u8], model: &mut LocalModel) {
-    let shown: Shown = serde_json::from_slice(shown).unwrap_or_default();
+    let shown: Shown = from_json_bytes(shown).unwrap_or_default();
     let mut lengths = shown.model_info.iter().filter(|(key, _)| key.ends_with(".context_length"));
     model.window_max = lengths.find_map(|(_, length)| length.as_u64());
     let mut parameters = shown.parameters.lines().filter_map(|line| line.split_once(' '));
@@ -117,7 +118,7 @@ struct Shown {
 }
 
 fn list(models: &[u8], model: impl Fn(Listed) -> LocalModel) -> Option<Vec<LocalModel>> {
-    let list: List = serde_json::from_slice(models).ok()?;
+    let list: List = from_json_bytes(models).ok()?;
     Some(list.data.into_iter().take(MODELS_MAX).map(model).collect())
 }
 

@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use heeler_core::Seq;
+use heeler_core::{Seq, from_json_bytes};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -86,7 +86,7 @@ impl<W: Write> Write for Summed<W> {
 pub(crate) fn seq_of_checkpoint(bytes: &[u8]) -> Option<Seq> {
     let line = bytes.split(|byte| *byte == b'\n').next()?;
     unseal(line)?;
-    Some(serde_json::from_slice::<Line>(line).ok()?.seq)
+    Some(from_json_bytes::<Line>(line).ok()?.seq)
 }
 
 /// Where a checkpoint belongs, and of its bytes only the state; or what is amiss.
@@ -100,8 +100,7 @@ pub(crate) fn decode_checkpoint(
         return Err("it is torn or was changed");
     }
     let line_end = all.iter().position(|byte| *byte == b'\n').ok_or("it has no first line")?;
-    let line: Line =
-        serde_json::from_slice(&all[..line_end]).map_err(|_| "it is of another layout")?;
+    let line: Line = from_json_bytes(&all[..line_end]).map_err(|_| "it is of another layout")?;
     if line.checkpoint != LAYOUT || line.format != format {
         return Err("it is of another version");
     }

@@ -1,6 +1,6 @@
 //! The first line: the format's name and version, and what is fixed of the session.
 
-use heeler_core::SessionHeader;
+use heeler_core::{SessionHeader, from_json_bytes};
 use serde::{Deserialize, Serialize};
 
 use super::line::{Sum, seal, unseal};
@@ -53,7 +53,7 @@ pub(crate) fn encode_header(header: &SessionHeader) -> Option<(Vec<u8>, Sum)> {
 pub(crate) fn decode_header(line: &[u8]) -> Result<(SessionHeader, Sum), HeaderError> {
     let damaged = |what: &str| HeaderError::Damaged(what.to_owned());
     // The version first: a newer layout may keep its checksum elsewhere.
-    if let Ok(Format { format, version }) = serde_json::from_slice(line)
+    if let Ok(Format { format, version }) = from_json_bytes(line)
         && format == FORMAT
         && version > FORMAT_VERSION
     {
@@ -61,7 +61,7 @@ pub(crate) fn decode_header(line: &[u8]) -> Result<(SessionHeader, Sum), HeaderE
     }
     let (_, sum) = unseal(line).ok_or_else(|| damaged("its checksum is wrong"))?;
     let line: HeaderLine =
-        serde_json::from_slice(line).map_err(|error| HeaderError::Damaged(error.to_string()))?;
+        from_json_bytes(line).map_err(|error| HeaderError::Damaged(error.to_string()))?;
     if line.format != FORMAT || line.version != FORMAT_VERSION {
         return Err(damaged("it is of another format"));
     }

@@ -1,6 +1,6 @@
 //! What a list shows of a journal, from the beginning of its file.
 
-use heeler_core::{Input, Record, SessionHeader, truncate_chars};
+use heeler_core::{Input, Record, SessionHeader, from_json_bytes, truncate_chars};
 
 use super::header::{HeaderError, decode_header};
 use super::line::{RecordLine, unseal};
@@ -67,7 +67,7 @@ fn text_of_cut_line(line: &[u8]) -> Option<String> {
     // The cut may stand inside a character or an escape; one of the last places does not.
     (0..=12).filter_map(|n| json.get(..json.len().checked_sub(n)?)).find_map(|json| {
         let quoted = [b"\"", json, b"\""].concat();
-        serde_json::from_slice::<String>(&quoted).ok()
+        from_json_bytes::<String>(&quoted).ok()
     })
 }
 

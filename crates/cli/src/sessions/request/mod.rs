@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use heeler::providers::{KnownProvider, NamedModel};
 use heeler_core::{
     Event, Journal, ModelReplied, ModelStarted, Prices, Record, Reread, Seq, SessionId,
-    SessionStore, Usage,
+    SessionStore, Usage, from_json_bytes,
 };
 use heeler_store::FileStore;
 use heeler_turn::state::Announcer;
@@ -58,7 +58,7 @@ pub(super) async fn print(
     let journal = store.read(id).await?;
     let past = find(&journal, number)?;
     tell_damage(&journal, past.seq);
-    let body: Value = serde_json::from_slice(&past.body).context("the body is not JSON")?;
+    let body: Value = from_json_bytes(&past.body).context("the body is not JSON")?;
     say(summary(&past, number, &body)?.trim_end());
     writeln!(out, "{}", harmless(&serde_json::to_string_pretty(&body)?))?;
     Ok(out.flush()?)

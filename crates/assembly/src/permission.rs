@@ -16,7 +16,7 @@ use crate::setup::{bash, toolset};
 use crate::{Environment, SetupError, home_folder};
 
 /// The names of the tools, which rules speak of.
-pub(crate) const TOOLS: [&str; 12] = [
+pub(crate) const TOOLS: [&str; 16] = [
     "Read",
     "Write",
     "Edit",
@@ -29,6 +29,10 @@ pub(crate) const TOOLS: [&str; 12] = [
     "MultiEdit",
     "apply_patch",
     "exec",
+    "git_status",
+    "git_diff",
+    "git_log",
+    "git_commit",
 ];
 
 /// Which files of settings count.

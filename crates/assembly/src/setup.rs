@@ -253,6 +253,7 @@ struct Tools {
 fn tools(bash: Bash) -> Tools {
     let (mut shown, mut hidden) = (heeler_tools::standard(), heeler_tools::further());
     hidden.push(Arc::new(Exec::new(&bash)));
+    hidden.extend(heeler_tools::git(&bash));
     shown.push(Arc::new(bash));
     shown.push(Arc::new(WebFetch::new(Allowed::default())));
     Tools { shown, hidden }

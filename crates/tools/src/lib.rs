@@ -12,6 +12,7 @@ mod apply_patch;
 mod bash;
 mod edit;
 mod exec;
+mod git;
 mod glob;
 mod grep;
 mod list;
@@ -49,6 +50,7 @@ pub use exec::{
     EXEC_SESSIONS_MAX, EXEC_TAIL_BYTES_MAX, EXEC_VARIABLES_MAX, Exec, ExecAction, ExecAnswer,
     ExecInput, ExecSessionInfo, ExecStatus,
 };
+pub use git::git;
 pub use glob::{GLOB_RESULTS_MAX, Glob, GlobInput};
 pub use grep::{GREP_LINE_CHARS_MAX, GREP_LINES_DEFAULT, Grep, GrepInput, OutputMode};
 pub use list::{LIST_ENTRIES_MAX, List, ListInput};

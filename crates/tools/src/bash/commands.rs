@@ -1,5 +1,6 @@
 //! How commands start: through which launcher, in which box, and what they see.
 
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -56,8 +57,33 @@ impl Commands {
 
     /// The shell without arguments.
     pub(super) fn shell(&self, folder: &Path, confinement: Confinement) -> Command {
-        let shell = self.shell.get_or_init(|| find_shell(&self.environment));
-        Command::new(shell, folder).env(self.environment.clone()).confinement(confinement)
+        let shell = self
+            .shell
+            .get_or_init(|| self.program(&["bash", "sh"]).unwrap_or_else(|| "/bin/sh".into()));
+        self.command(shell, folder, confinement)
+    }
+
+    /// Any program without arguments.
+    pub(crate) fn command(
+        &self,
+        program: &Path,
+        folder: &Path,
+        confinement: Confinement,
+    ) -> Command {
+        Command::new(program, folder).env(self.environment.clone()).confinement(confinement)
+    }
+
+    /// Where the first of these programs is that commands find in their PATH.
+    pub(crate) fn program(&self, names: &[&str]) -> Option<PathBuf> {
+        find_program(&self.environment, names)
+    }
+
+    /// A folder for one call's own files, which its commands may write; gone when it is dropped.
+    pub(crate) fn temporary_folder(&self) -> io::Result<tempfile::TempDir> {
+        match &self.confines {
+            Some(confines) => tempfile::tempdir_in(&confines.temp),
+            None => tempfile::tempdir(),
+        }
     }
 
     /// The shell with a command line.
@@ -75,15 +101,15 @@ impl Commands {
     }
 }
 
-/// The first `bash`, else the first `sh`, of the commands' own PATH.
-fn find_shell(environment: &[(String, String)]) -> PathBuf {
+/// The first program of the first of these names in the commands' own PATH.
+fn find_program(environment: &[(String, String)], names: &[&str]) -> Option<PathBuf> {
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
     let folders: Vec<PathBuf> = std::env::split_paths(path.unwrap_or("/usr/bin:/bin")).collect();
-    let candidates = ["bash", "sh"].into_iter().flat_map(|name| {
+    let mut candidates = names.iter().flat_map(|name| {
         // A relative folder would be another one in each workspace.
         folders.iter().filter(|folder| folder.is_absolute()).map(move |folder| folder.join(name))
     });
-    candidates.into_iter().find(|file| is_program(file)).unwrap_or_else(|| "/bin/sh".into())
+    candidates.find(|file| is_program(file))
 }
 
 fn is_program(file: &Path) -> bool {
@@ -110,11 +136,12 @@ mod tests {
             folder.path().join("b"),
         ]);
         let environment = vec![("PATH".to_owned(), path.unwrap().into_string().unwrap())];
-        assert_eq!(find_shell(&environment), Path::new("/bin/sh"));
+        let find_shell = || find_program(&environment, &["bash", "sh"]);
+        assert_eq!(find_shell(), None);
         let sh = program("a/sh", 0o755);
         program("a/bash", 0o644);
-        assert_eq!(find_shell(&environment), sh);
+        assert_eq!(find_shell(), Some(sh));
         let bash = program("b/bash", 0o755);
-        assert_eq!(find_shell(&environment), bash);
+        assert_eq!(find_shell(), Some(bash));
     }
 }

@@ -29,6 +29,11 @@ pub(crate) fn read(text: &str, place: &Place<'_>) -> ShellLine {
     }
 }
 
+/// A word that a shell takes as it is.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// What is said of a call that asks to run outside of the box.
 pub(crate) fn asks_to_leave() -> Concern {
     Concern { kind: ConcernKind::Leaves, why: ASKS_TO_LEAVE.to_owned() }

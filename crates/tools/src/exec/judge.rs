@@ -11,7 +11,7 @@
 use heeler_core::{Concern, ConcernKind, ShellCommand, ShellLine};
 use heeler_shell::Place;
 
-use crate::bash::read_line;
+use crate::bash::{quoted, read_line};
 
 /// How much of what was written to a shell is judged again with each call.
 pub(super) const SCRIPT_BYTES_MAX: usize = 32 * 1024;
@@ -104,7 +104,6 @@ pub(super) fn start(setup: &str, command: &str, has_input: bool, place: &Place<'
 
 /// What sets the folder and the variables of a command.
 pub(super) fn setup(folder: Option<&str>, variables: &[(String, String)]) -> String {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
     let folder = folder.map(|folder| format!("cd {}\n", quoted(folder)));
     let exports =
         variables.iter().map(|(name, value)| format!("export {name}={}\n", quoted(value)));

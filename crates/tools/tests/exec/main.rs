@@ -1,7 +1,8 @@
-//! `exec` with real programs, through the launcher that this executable becomes.
+//! `exec` and the git tools with real programs, through the launcher that this executable becomes.
 #![expect(clippy::unwrap_used, reason = "a test without libtest's attribute is still a test")]
 
 mod background;
+mod git;
 #[path = "../../../sandbox/tests/harness/mod.rs"]
 mod harness;
 mod limits;
@@ -23,5 +24,8 @@ fn main() -> ExitCode {
     cases.extend_from_slice(background::CASES);
     cases.extend_from_slice(rules::CASES);
     cases.extend_from_slice(limits::CASES);
+    for git in [git::shown::CASES, git::committed::CASES, git::hostile::CASES] {
+        cases.extend_from_slice(git);
+    }
     harness::run(&cases)
 }

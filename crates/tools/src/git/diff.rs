@@ -1,0 +1,158 @@
+//! `git_diff`: what differs, and the review that a commit needs.
+
+use std::sync::Arc;
+
+use heeler_core::{BoxFuture, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::candidate::{Candidate, Objects};
+use super::page::page;
+use super::repository::Repository;
+use super::run::{Ask, Git, OUTPUT_BYTES_MAX, Ran};
+use super::{check_paths, check_revision, looks, review};
+
+/// New files that are named where no path was given.
+const NEW_FILES_MAX: usize = 100;
+/// How differences are shown, whatever the settings say.
+const OPTIONS: [&str; 7] = [
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--ignore-submodules=dirty",
+    "--submodule=short",
+    "-M",
+    "--patch",
+];
+
+/// The tool.
+pub(super) struct GitDiff {
+    git: Arc<Git>,
+}
+
+/// What the model gives.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GitDiffInput {
+    /// Files and folders; default all.
+    #[serde(default)]
+    paths: Vec<String>,
+    /// What is staged instead.
+    #[serde(default)]
+    staged: bool,
+    /// The commit or range to compare with, such as `main` or `v1..v2`; default the last commit.
+    base: Option<String>,
+    /// First line to show, from 1.
+    offset: Option<u64>,
+}
+
+impl GitDiff {
+    pub(super) fn new(git: &Arc<Git>) -> Self {
+        Self { git: Arc::clone(git) }
+    }
+
+    async fn diff(
+        &self,
+        context: &ToolContext,
+        input: &GitDiffInput,
+    ) -> Result<ToolOutput, ToolError> {
+        check_paths(&input.paths)?;
+        input.base.as_deref().map_or(Ok(()), check_revision)?;
+        let repository = Repository::open(&self.git, context).await?;
+        if !input.staged && input.base.is_none() && !input.paths.is_empty() {
+            return self.review(&repository, input).await;
+        }
+        let has_base = input.staged || input.base.is_some() || repository.head().await?.is_some();
+        let mut args = vec!["diff"];
+        args.extend(OPTIONS);
+        if input.staged || !has_base {
+            args.push("--cached");
+        }
+        args.push("--end-of-options");
+        match &input.base {
+            Some(base) => args.push(base),
+            None if input.staged || !has_base => {}
+            None => args.push("HEAD"),
+        }
+        let ask = Ask { args, paths: &input.paths, ..Ask::default() };
+        let ran = repository.run(ask).await?.or_refused("show what differs")?;
+        let mut text = page(&ran.text(), input.offset);
+        if text.is_empty() {
+            text = "nothing differs\n".to_owned();
+        }
+        if ran.is_cut {
+            text += &format!("(there is more than {OUTPUT_BYTES_MAX} bytes; name paths)\n");
+        }
+        if !input.staged && input.base.is_none() {
+            text += &new_files(&repository).await?;
+        }
+        Ok(ToolOutput::text(text))
+    }
+
+    /// What a commit of these paths would be.
+    async fn review(
+        &self,
+        repository: &Repository<'_>,
+        input: &GitDiffInput,
+    ) -> Result<ToolOutput, ToolError> {
+        let candidate = Candidate::of(repository, &input.paths, Objects::Aside).await?;
+        if candidate.changes.is_empty() {
+            return Ok(ToolOutput::text("nothing differs\n"));
+        }
+        let diff = candidate.diff(repository).await?;
+        let output = ToolOutput::text(review::shown(&candidate, &diff, input.offset));
+        Ok(review::noted(output, repository.context, &candidate))
+    }
+}
+
+impl TypedTool for GitDiff {
+    type Input = GitDiffInput;
+
+    fn name(&self) -> &str {
+        "git_diff"
+    }
+
+    fn description(&self) -> &str {
+        "Shows what differs between the last commit and the files, staged or not. With paths it \
+         shows what git_commit of these would commit, new files included, and is the review which \
+         that needs."
+    }
+
+    fn metadata(&self) -> Metadata {
+        Metadata { read_only: true, ..Metadata::default() }
+    }
+
+    fn facts(&self, input: &GitDiffInput, workspace: &str) -> Facts {
+        let mut words = vec!["diff", "--no-ext-diff", "--no-textconv"];
+        words.extend(input.staged.then_some("--cached"));
+        words.push(input.base.as_deref().unwrap_or("HEAD"));
+        looks(&self.git.commands, &words, &input.paths, workspace)
+    }
+
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: GitDiffInput,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        Box::pin(async move { self.diff(&context, &input).await })
+    }
+}
+
+/// The names of files that git does not know yet: no comparison shows them.
+async fn new_files(repository: &Repository<'_>) -> Result<String, ToolError> {
+    let args = vec!["ls-files", "-z", "--others", "--exclude-standard"];
+    let ran: Ran = repository.run(Ask { args, ..Ask::default() }).await?;
+    let names = ran.or_refused("list new files")?.text();
+    let names: Vec<&str> = names.split('\0').filter(|name| !name.is_empty()).collect();
+    if names.is_empty() {
+        return Ok(String::new());
+    }
+    let mut text = "new files, shown when they are named:\n".to_owned();
+    for name in names.iter().take(NEW_FILES_MAX) {
+        text += &format!("{}\n", name.replace('\n', "\\n"));
+    }
+    if names.len() > NEW_FILES_MAX {
+        text += &format!("(and {} more)\n", names.len() - NEW_FILES_MAX);
+    }
+    Ok(text)
+}

@@ -1,0 +1,65 @@
+//! A part of a long text, whole lines, and how to see the rest.
+
+use crate::text::{count_of, cut};
+
+/// Bytes of one page.
+pub(super) const PAGE_BYTES_MAX: usize = 48 * 1024;
+/// Characters of one line.
+pub(super) const LINE_CHARS_MAX: usize = 1_000;
+
+/// The lines from `offset` on, from 1, as many as fit.
+pub(super) fn page(text: &str, offset: Option<u64>) -> String {
+    let first = usize::try_from(offset.unwrap_or(1).max(1) - 1).unwrap_or(usize::MAX);
+    let n_lines = text.lines().count();
+    let mut shown = String::new();
+    let mut n_shown = 0;
+    for line in text.lines().skip(first) {
+        let line = cut(line, LINE_CHARS_MAX);
+        if n_shown > 0 && shown.len() + line.len() > PAGE_BYTES_MAX {
+            break;
+        }
+        shown += &line;
+        shown.push('\n');
+        n_shown += 1;
+    }
+    if n_shown == 0 && first > 0 {
+        return format!(
+            "(it has {}, none from {} on)\n",
+            count_of(n_lines, "line", "lines"),
+            first + 1
+        );
+    }
+    let end = first + n_shown;
+    if end < n_lines {
+        shown += &format!(
+            "(lines {} to {end} of {n_lines}; git_diff of the same with offset {} shows more)\n",
+            first + 1,
+            end + 1
+        );
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_on_the_next_page() {
+        assert_eq!(page("a\nb", None), "a\nb\n");
+        assert_eq!(page("a\nb", Some(0)), "a\nb\n");
+        assert_eq!(page("a\nb", Some(2)), "b\n");
+        assert_eq!(page("a\nb", Some(3)), "(it has 2 lines, none from 3 on)\n");
+        assert_eq!(page("", None), "");
+        let line = "x".repeat(LINE_CHARS_MAX);
+        let text = [line.as_str(); 60].join("\n");
+        let first = page(&text, None);
+        assert!(first.len() < PAGE_BYTES_MAX + 100, "{}", first.len());
+        assert!(
+            first.ends_with(
+                "(lines 1 to 49 of 60; git_diff of the same with offset 50 shows more)\n"
+            )
+        );
+        assert_eq!(page(&text, Some(50)).lines().count(), 11);
+    }
+}

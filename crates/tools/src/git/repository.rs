@@ -1,0 +1,126 @@
+//! Where a repository is, what of its settings has to be switched off, and what it is in the middle
+//! of.
+
+use std::path::{Path, PathBuf};
+
+use heeler_core::{ToolContext, ToolError};
+
+use super::run::{Ask, Git, Ran};
+use crate::place;
+
+/// Filters of one repository's settings; more is no honest repository.
+const FILTERS_MAX: usize = 64;
+/// What of a filter's settings runs a program, and what insists on it.
+const FILTER_SETTINGS: [&str; 4] = ["clean=", "smudge=", "process=", "required=false"];
+/// What git leaves in its folder while work is in the middle, and how it is called. A rebase picks,
+/// so it comes first.
+const OPERATIONS: [(&str, &str); 5] = [
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+];
+
+/// The repository that a call works in.
+pub(super) struct Repository<'a> {
+    pub(super) git: &'a Git,
+    pub(super) context: &'a ToolContext,
+    /// Its work tree, by its real path.
+    pub(super) top: PathBuf,
+    /// Where its objects are.
+    pub(super) objects: PathBuf,
+    /// The index of its work tree.
+    pub(super) index: PathBuf,
+    /// What is in the middle.
+    pub(super) operation: Option<&'static str>,
+    /// The names of filters that its own settings define.
+    pub(super) filters: Vec<String>,
+    /// What switches these off.
+    settings: Vec<String>,
+}
+
+impl<'a> Repository<'a> {
+    /// Finds the repository that the workspace is in.
+    pub(super) async fn open(git: &'a Git, context: &'a ToolContext) -> Result<Self, ToolError> {
+        let mut args = vec!["rev-parse", "--show-toplevel", "--git-path", "objects"];
+        args.extend(["--git-path", "index"]);
+        args.extend(OPERATIONS.iter().flat_map(|(name, _)| ["--git-path", name]));
+        let found = git.run(context, Ask { args, ..Ask::default() }).await?;
+        let found = found.or_refused("find a repository here")?.text();
+        let paths: Vec<PathBuf> =
+            found.lines().map(|path| place::absolute(&context.workspace, path)).collect();
+        let [top, objects, index, marks @ ..] = paths.as_slice() else {
+            return Err(ToolError::for_model("git did not tell where the repository is"));
+        };
+        if marks.len() != OPERATIONS.len() {
+            return Err(ToolError::for_model(
+                "the path of the repository holds a line end; work on it with Bash",
+            ));
+        }
+        check_tree(top)?;
+        let in_middle =
+            marks.iter().zip(OPERATIONS).find(|(mark, _)| mark.symlink_metadata().is_ok());
+        let operation = in_middle.map(|(_, (_, called))| called);
+        let filters = own_filters(git, context).await?;
+        let switched = |name: &String| FILTER_SETTINGS.map(|it| format!("filter.{name}.{it}"));
+        let settings = filters.iter().flat_map(switched).collect();
+        let (top, objects, index) = (top.clone(), objects.clone(), index.clone());
+        Ok(Self { git, context, top, objects, index, operation, filters, settings })
+    }
+
+    /// Runs git without the repository's own filters.
+    pub(super) async fn run(&self, ask: Ask<'_>) -> Result<Ran, ToolError> {
+        let settings = [&self.settings, ask.settings].concat();
+        self.git.run(self.context, Ask { settings: &settings, ..ask }).await
+    }
+
+    /// The commit that is checked out; `None` before the first.
+    pub(super) async fn head(&self) -> Result<Option<String>, ToolError> {
+        let args = vec!["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        let found = self.run(Ask { args, ..Ask::default() }).await?;
+        Ok(found.is_success().then(|| found.text()))
+    }
+}
+
+/// Refuses a work tree that the repository's settings put elsewhere: then the files that are shown
+/// are not those of the folder that the repository was found in.
+fn check_tree(top: &Path) -> Result<(), ToolError> {
+    if top.join(".git").symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    Err(ToolError::for_model(format!(
+        "the settings of this repository name {} as its work tree, which is not where it was \
+         found; ask the user about core.worktree, or work on it with Bash",
+        top.display()
+    )))
+}
+
+/// The filters that the repository's own settings define; those of the user are the user's.
+async fn own_filters(git: &Git, context: &ToolContext) -> Result<Vec<String>, ToolError> {
+    let args = vec!["config", "--null", "--show-scope", "--get-regexp", r"^filter\."];
+    let found = git.run(context, Ask { args, ..Ask::default() }).await?;
+    if !found.is_success() && !found.errors.trim().is_empty() {
+        return Err(ToolError::for_model(found.refusal("read the settings")));
+    }
+    let found = found.text();
+    let mut parts = found.split('\0');
+    let mut names: Vec<String> = Vec::new();
+    while let (Some(scope), Some(setting)) = (parts.next(), parts.next()) {
+        if matches!(scope, "system" | "global") {
+            continue;
+        }
+        let key = setting.split('\n').next().unwrap_or_default();
+        let name = key.get("filter.".len()..).and_then(|rest| rest.rsplit_once('.'));
+        names.extend(name.map(|(name, _)| name.to_owned()));
+    }
+    names.sort();
+    names.dedup();
+    if names.len() > FILTERS_MAX || names.iter().any(|name| name.contains('=')) {
+        return Err(ToolError::for_model(format!(
+            "the settings of this repository define filters that cannot be switched off: more than \
+             {FILTERS_MAX}, or one with `=` in its name; ask the user to look at them"
+        )));
+    }
+    Ok(names)
+}

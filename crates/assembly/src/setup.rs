@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use heeler_core::{
-    Approver, EstimateSettings, Hooks, Limits, Mode, ModelSettings, Policy, Rule, RuleEffect,
-    SessionId, Settings, Tool,
+    Approver, EstimateSettings, Hooks, Limits, Mode, ModelSettings, Person, Policy, Rule,
+    RuleEffect, SessionId, Settings, Tool,
 };
 use heeler_engine::{Fallback, Parts, ToolRegistry, ToolSearch, Toolset};
 use heeler_hooks::{CommandHooks, HookCommand};
@@ -38,6 +38,8 @@ pub struct Setup {
     pub limits: Limits,
     /// Who answers permission requests.
     pub approver: Option<Arc<dyn Approver>>,
+    /// Whom tools can ask.
+    pub person: Option<Arc<dyn Person>>,
 }
 
 /// A ready agent.
@@ -139,6 +141,8 @@ impl Setup {
         parts.hooks = hooks(&self.environment, &loaded, &store);
         parts.secrets = Arc::new(Secrets::of_variables(self.environment.iter()));
         parts.spill = Some(Arc::new(store.clone()));
+        parts.media = Some(Arc::new(store.clone()));
+        parts.person = self.person;
         parts.system = system_prompt(&self.workspace);
         parts.settings = Settings {
             model,

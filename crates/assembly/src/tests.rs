@@ -74,6 +74,7 @@ fn assemble(variables: &[(&str, &str)], rules: Vec<Rule>) -> Result<Assembly, St
         permission: Permission { rules, ..Permission::default() },
         limits: Limits::default(),
         approver: None,
+        person: None,
     };
     setup.assemble(FileStore::open(folder.path()).unwrap()).map_err(|error| error.to_string())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
-    CallId, CompactionCause, Cost, Decision, EpochCause, HookEnd, HookEvent, Limits,
+    CallId, CompactionCause, Cost, Decision, EpochCause, HookEnd, HookEvent, Limits, MediaItem,
     MediaReference, Message, OpenPermission, PermissionId, ProviderErrorKind, Reread, Seq,
     SteeringId, TurnOutcome, Usage,
 };
@@ -167,6 +167,9 @@ pub enum Event {
         /// Files it made, in the session's media store.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         media: Vec<MediaReference>,
+        /// What is known of `media`: enough to open them.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        items: Vec<MediaItem>,
     },
     /// Somebody must decide; answer with the request's id.
     PermissionRequested(OpenPermission),

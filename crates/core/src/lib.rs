@@ -25,6 +25,7 @@ mod message;
 mod outbound;
 mod output;
 mod panic;
+mod person;
 mod policy;
 mod provider;
 mod raw;
@@ -65,6 +66,7 @@ pub use message::{
 pub use outbound::{Outbound, OutboundMessage};
 pub use output::{ToolFault, ToolOutput};
 pub use panic::panic_text;
+pub use person::{Person, Question};
 pub use policy::{
     Decision, Judgement, Mode, PermissionReason, Policy, Rule, RuleEffect, RuleError, Verdict,
 };

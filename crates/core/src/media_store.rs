@@ -50,6 +50,13 @@ pub trait MediaStore: Send + Sync + 'static {
     /// Removes what was put before this time, of every session; gives its number.
     fn remove_older(&self, than: Timestamp) -> BoxFuture<Result<usize, StoreError>>;
 
+    /// The folder with the files of a session's items, absolute, where there is one: the model may read
+    /// it.
+    fn folder(&self, session: &SessionId) -> Option<PathBuf> {
+        let _ = session;
+        None
+    }
+
     /// What it takes.
     fn limits(&self) -> MediaLimits;
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{AgentPath, BoxFuture, CallId, InputOrigin, MediaReference, SessionId};
+use crate::{AgentPath, BoxFuture, CallId, InputOrigin, MediaItem, MediaReference, SessionId};
 
 /// One message for the people a session talks with: what a tool has for them, or a turn's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,6 +25,9 @@ pub struct OutboundMessage {
     /// Files, in the session's media store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<MediaReference>,
+    /// What is known of `media`: enough to open them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<MediaItem>,
 }
 
 /// Takes messages to people.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Block, MediaReference, Message, RawJson, StateChange};
+use crate::{Block, MediaItem, MediaReference, Message, RawJson, StateChange};
 
 /// Ends what the model reads of a call that answered the user itself.
 const HANDLED_NOTE: &str = "[The user has this answer already; do not give it again.]";
@@ -15,7 +15,7 @@ const HANDLED_NOTE: &str = "[The user has this answer already; do not give it ag
 const ARTIFACTS_NOTE: &str = "[Made here; the user has not been given them:]";
 
 /// What a call gives. As JSON it has the names `for_llm`, `for_user`, `silent`, `is_error`, `async`,
-/// `media`, `artifact_tags`, `response_handled`, `structured`, `spill` and `state`; what is empty or
+/// `media`, `media_items`, `artifact_tags`, `response_handled`, `structured`, `spill` and `state`; what is empty or
 /// false is left out, but for `for_llm`: a string, or blocks where it is more than plain text.
 ///
 /// ```
@@ -49,6 +49,10 @@ pub struct ToolOutput {
     /// What it made for the user.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<MediaReference>,
+    /// What is known of `media`: enough to open them. Found by whoever runs the call, where there is a
+    /// store; what a tool says here counts for nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media_items: Vec<MediaItem>,
     /// Local files it made that the model may use and the user was not given, as `[file:/path]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifact_tags: Vec<String>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Access, AgentPath, Background, BoxFuture, CacheMarker, CallId, CancellationToken, Clock, Image,
-    InputOrigin, ProviderItem, RawJson, Reach, SessionId, ToolOutput,
+    InputOrigin, Media, Person, ProviderItem, RawJson, Reach, SessionId, ToolOutput,
 };
 
 /// Something a model can call.
@@ -143,6 +143,10 @@ pub struct ToolContext {
     pub state: StateView,
     /// Where it takes the handle of work that goes on after it.
     pub background: Background,
+    /// Where it keeps what it makes beside text; `None` where nothing is kept.
+    pub media: Option<Media>,
+    /// Whom it can ask; `None` where nobody is.
+    pub person: Option<Arc<dyn Person>>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }

@@ -273,6 +273,8 @@ mod tests {
             images: ImageSink::default(),
             state: StateView::default(),
             background: crate::Background::nowhere(),
+            media: None,
+            person: None,
             clock: Arc::new(NoTime),
         }
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Approver, Clock, Entropy, Hooks, InputOrigin, Outbound, Provider, Reach, SessionStore,
-    Settings, Spill,
+    Approver, Clock, Entropy, Hooks, InputOrigin, MediaStore, Outbound, Person, Provider, Reach,
+    SessionStore, Settings, Spill,
 };
 use heeler_secrets::Secrets;
 use heeler_turn::TokenEstimate;
@@ -42,6 +42,10 @@ pub struct Parts {
     pub store: Arc<dyn SessionStore>,
     /// Keeps outputs too long for the history; without one they are only cut.
     pub spill: Option<Arc<dyn Spill>>,
+    /// Keeps what tools make beside text, and what of their texts no model can read.
+    pub media: Option<Arc<dyn MediaStore>>,
+    /// Whom tools can ask; `None` where nobody is.
+    pub person: Option<Arc<dyn Person>>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// For ids and jitter.
@@ -87,6 +91,8 @@ impl Parts {
             outbound: None,
             store,
             spill: None,
+            media: None,
+            person: None,
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy::default()),
             system: String::new(),

@@ -160,6 +160,14 @@ impl MemoryMedia {
         Self { limits, kept: Arc::default() }
     }
 
+    /// An item of any scope: whoever holds the store owns all of it.
+    #[must_use]
+    pub fn open(&self, reference: &MediaReference) -> Option<(MediaItem, Bytes)> {
+        let kept = self.kept();
+        let (_, item, bytes) = kept.iter().find(|((_, of), _)| of == reference)?.1;
+        Some((item.clone(), bytes.clone()))
+    }
+
     fn kept(&self) -> MutexGuard<'_, Kept> {
         // Every change is made in one step, so a panic leaves nothing half done.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)

@@ -139,6 +139,7 @@ impl Agent {
                 origin: context.origin,
                 // What it says is for its caller.
                 outbound: None,
+                person: agent.template.person.clone().or(context.person),
                 ..agent.template.clone()
             };
             async move {

@@ -100,6 +100,8 @@ impl Folder {
             images: ImageSink::default(),
             state: self.state.lock().unwrap().clone(),
             background: heeler_core::Background::nowhere(),
+            media: None,
+            person: None,
             clock: Arc::new(Standing),
         }
     }

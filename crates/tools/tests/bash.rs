@@ -94,6 +94,8 @@ impl Room {
             images: ImageSink::default(),
             state: StateView::default(),
             background: heeler_core::Background::nowhere(),
+            media: None,
+            person: None,
             clock: Arc::new(clock),
         };
         let input = json!({"command": command, "timeout": 5_000, "description": "a test"});

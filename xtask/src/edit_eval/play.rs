@@ -93,6 +93,8 @@ impl Player {
             call: CallId { turn: 1, round: 1, index: 0 },
             round: 1,
             background: heeler_core::Background::nowhere(),
+            media: None,
+            person: None,
             origin: InputOrigin::default(),
             cancel: CancellationToken::new(),
             workspace: self.folder.path().to_owned(),

@@ -77,6 +77,7 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
         permission: Permission { rules, files: SettingsFiles::None, ..Permission::default() },
         limits: Limits { rounds: 20, wall_millis: 300_000, ..Limits::default() },
         approver: None,
+        person: None,
     };
     let store = open_store(&setup.environment)?;
     Ok(setup.assemble(store)?)

@@ -160,6 +160,7 @@ fn setup(
         permission,
         limits: allowed::limits(arguments),
         approver: None,
+        person: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use heeler_core::{Event, HookEnd, MediaReference, Role};
+use heeler_core::{Event, HookEnd, MediaItem, MediaReference, Role};
 use heeler_engine::{Seen, Session};
 
 use super::Printer;
@@ -58,8 +58,13 @@ impl Printer for TextPrinter {
 }
 
 /// What a tool has for the user: its text, then what it made, one a line.
-fn for_user(text: &str, media: &[MediaReference]) -> String {
-    let mut lines: Vec<String> = media.iter().map(|media| format!("  + {media}")).collect();
+fn for_user(text: &str, media: &[MediaReference], items: &[MediaItem]) -> String {
+    let line = |media: &MediaReference| {
+        let path = items.iter().find(|item| item.reference == *media)?.path.as_ref()?;
+        Some(format!("  + {}", path.display()))
+    };
+    let mut lines: Vec<String> =
+        media.iter().map(|media| line(media).unwrap_or_else(|| format!("  + {media}"))).collect();
     if !text.is_empty() {
         lines.insert(0, text.to_owned());
     }
@@ -79,7 +84,7 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
             let has_calls = message.tool_uses().next().is_some();
             (has_calls && !text.trim().is_empty()).then(|| text.trim().to_owned())
         }
-        Event::ToolText { text, media, .. } => Some(for_user(text, media)),
+        Event::ToolText { text, media, items, .. } => Some(for_user(text, media, items)),
         Event::Retry { message, wait_millis: Some(wait), .. } => {
             Some(format!("  ~ {message}; again in {:.1} s", *wait as f64 / 1000.0))
         }

@@ -7,9 +7,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures::FutureExt;
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
 use heeler_core::{
-    Background, Block, CallId, CancellationToken, Completion, Durability, Input, Record,
-    SteeringQueued, StoreError, ToolOutput,
+    Background, Block, BoxFuture, CallId, CancellationToken, Completion, Durability, Input,
+    InputOrigin, Media, Record, SteeringQueued, StoreError, ToolOutput,
 };
 use heeler_turn::state::{BackgroundWork, CallStatus};
 use heeler_turn::words;
@@ -26,12 +29,16 @@ pub const BACKGROUND_MAX: usize = 64;
 pub(super) struct Ended {
     call: CallId,
     output: ToolOutput,
+    /// Its images are let in, and what no model can read is put aside.
+    is_admitted: bool,
 }
 
 /// Hands out handles and takes what they give.
 pub(super) struct Desk {
     shared: Arc<Shared>,
     ended: mpsc::UnboundedReceiver<Box<Ended>>,
+    /// Results that are being admitted, no more than there are handles.
+    admitting: FuturesUnordered<BoxFuture<Box<Ended>>>,
     /// Results whose call is not written yet.
     early: Vec<Ended>,
     waiting: Vec<(CallId, oneshot::Sender<()>)>,
@@ -50,7 +57,8 @@ impl Desk {
         let (sender, ended) = mpsc::unbounded_channel();
         let running = Mutex::default();
         let shared = Arc::new(Shared { ended: sender, end: CancellationToken::new(), running });
-        Self { shared, ended, early: Vec::new(), waiting: Vec::new() }
+        let admitting = FuturesUnordered::new();
+        Self { shared, ended, admitting, early: Vec::new(), waiting: Vec::new() }
     }
 
     /// What a call is offered.
@@ -65,14 +73,18 @@ impl Desk {
             let sender = shared.ended.clone();
             // After the end of the session there is nobody to tell; its journal says it ran.
             Completion::new(cancel, move |output| {
-                drop(sender.send(Box::new(Ended { call, output })))
+                drop(sender.send(Box::new(Ended { call, output, is_admitted: false })));
             })
         })
     }
 
     /// The next result.
     pub(super) async fn next(&mut self) -> Option<Box<Ended>> {
-        self.ended.recv().await
+        tokio::select! {
+            biased;
+            Some(admitted) = self.admitting.next() => Some(admitted),
+            ended = self.ended.recv() => ended,
+        }
     }
 
     /// Tells all handles that the session ends.
@@ -97,9 +109,14 @@ impl Shared {
 }
 
 impl Driver {
-    /// Takes a result, which is written once its call is.
+    /// Takes a result, which is written once it is admitted and its call is written.
     pub(super) async fn take_background(&mut self, ended: Box<Ended>) -> Result<(), StoreError> {
         self.desk.shared.running().remove(&ended.call);
+        let media = self.media(&self.origin_of(ended.call));
+        if !ended.is_admitted && pipeline::takes_time(&ended.output, media.as_ref()) {
+            self.desk.admitting.push(self.admitted(ended, media));
+            return Ok(());
+        }
         self.desk.early.push(*ended);
         self.write_background().await
     }
@@ -107,6 +124,9 @@ impl Driver {
     /// Takes all that has come until now, and what waited for the record of its call.
     pub(super) async fn take_all_background(&mut self) -> Result<(), StoreError> {
         while let Ok(ended) = self.desk.ended.try_recv() {
+            self.take_background(ended).await?;
+        }
+        while let Some(Some(ended)) = self.desk.admitting.next().now_or_never() {
             self.take_background(ended).await?;
         }
         self.write_background().await?;
@@ -124,6 +144,36 @@ impl Driver {
             }
             is_wanted
         });
+    }
+
+    /// The same, and waits for what is being admitted: there is no later.
+    pub(super) async fn take_last_background(&mut self) -> Result<(), StoreError> {
+        self.take_all_background().await?;
+        while let Some(ended) = self.desk.admitting.next().await {
+            self.take_background(ended).await?;
+        }
+        Ok(())
+    }
+
+    /// Admits a result beside the loop.
+    fn admitted(&self, ended: Box<Ended>, media: Option<Media>) -> BoxFuture<Box<Ended>> {
+        let Ended { call, mut output, .. } = *ended;
+        let (secrets, door) = (Arc::clone(&self.parts.secrets), self.images.clone());
+        let admitting = tokio::spawn(async move {
+            pipeline::admit_late(&mut output, &secrets, &door, media.as_ref()).await;
+            output
+        });
+        Box::pin(async move {
+            let lost = |_| ToolOutput::error("its result could not be looked at");
+            let output = admitting.await.unwrap_or_else(lost);
+            Box::new(Ended { call, output, is_admitted: true })
+        })
+    }
+
+    /// Where the input came from that led to a call.
+    fn origin_of(&self, call: CallId) -> InputOrigin {
+        let of_turn = || self.state.turn.as_ref().map(|turn| turn.origin.clone());
+        self.work(call).map(|work| work.origin).or_else(of_turn).unwrap_or_default()
     }
 
     /// Writes the results whose calls are written.
@@ -195,9 +245,7 @@ impl Driver {
         let (secrets, chars_max) = (&parts.secrets, parts.result_chars_max);
         pipeline::bound_late(&mut output, secrets, chars_max, spill, &self.lease.id, work.call);
         let head = words::background_finished(&work.tool, work.call, output.is_error);
-        // Images pass a door that waits; a text says as much of work that is over.
-        let said = output.content_for_model().into_iter().filter(|block| block.as_text().is_some());
-        let blocks = std::iter::once(Block::text(head)).chain(said).collect();
+        let blocks = std::iter::once(Block::text(head)).chain(output.content_for_model()).collect();
         let input = Input { blocks, origin: work.origin };
         Record::SteeringQueued(Box::new(SteeringQueued::of_background(work.call, input)))
     }

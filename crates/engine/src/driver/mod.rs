@@ -263,7 +263,7 @@ impl Driver {
     /// Stops what runs, for good. What an earlier process left and nobody resumed stays as it is;
     /// what waits for the end of the turn is left to the next process.
     async fn stop(&mut self) -> Result<(), StoreError> {
-        self.take_all_background().await?;
+        self.take_last_background().await?;
         if self.is_active {
             self.interrupt(InterruptCause::Cancelled).await?;
             let mut ending = self.state.pending();

@@ -106,8 +106,9 @@ async fn fold(
 
 /// Lets the model read what of its own outputs was too long for the history.
 pub(super) fn add_own_rules(parts: &mut Parts, id: &SessionId) {
-    if let Some(spill) = &parts.spill {
-        let folder = spill.folder(id);
+    let spilled = parts.spill.as_ref().map(|spill| spill.folder(id));
+    let media = parts.media.as_ref().and_then(|media| media.folder(id));
+    for folder in spilled.into_iter().chain(media) {
         let policy = &mut parts.settings.policy;
         policy.rules.extend(may_read(&folder));
         if let Some(name) = folder.to_str()

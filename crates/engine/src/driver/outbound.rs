@@ -87,9 +87,11 @@ impl Driver {
     pub(super) fn correspond(&self, with: Option<Correspondence>, events: &[Event]) {
         let (Some(with), Some(messenger)) = (with, &self.messenger) else { return };
         for event in events {
-            let (call, text, media) = match event {
-                Event::ToolText { call, text, media } => (Some(*call), text, media.clone()),
-                Event::TurnFinished { answer, .. } => (None, answer, Vec::new()),
+            let (call, text, media, items) = match event {
+                Event::ToolText { call, text, media, items } => {
+                    (Some(*call), text, media.clone(), items.clone())
+                }
+                Event::TurnFinished { answer, .. } => (None, answer, Vec::new(), Vec::new()),
                 _ => continue,
             };
             let says_nothing = text.trim().is_empty() && media.is_empty();
@@ -104,6 +106,7 @@ impl Driver {
                 to: with.to.clone(),
                 text: text.clone(),
                 media,
+                items,
             };
             if messenger.messages.try_send(message).is_err() {
                 let text = format!("{WAITING_MAX} messages wait to be sent, so one was left out");

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use heeler_core::{
     AgentPath, CallId, CallPlanned, CancellationToken, CompactionFailed, CompactionStarted,
-    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, ImageSink, InterruptCause,
-    ModelStarted, Outcome, PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp,
-    ToolContext, ToolOutput, WakeCause,
+    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, ImageSink, InputOrigin,
+    InterruptCause, Media, MediaScope, ModelStarted, Outcome, PermissionAsked, Progress, RawJson,
+    Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause,
 };
 use sha2::{Digest, Sha256};
 use tokio::task::{AbortHandle, Id};
@@ -187,12 +187,14 @@ impl Driver {
     ) -> Box<Execution> {
         let Run { name, input, confined } = run;
         let origin = self.state.turn.as_ref().map(|turn| turn.origin.clone());
+        let origin = origin.unwrap_or_default();
+        let media = self.media(&origin);
         let context = ToolContext {
             session: self.lease.id.clone(),
             agent: AgentPath::default(),
             call,
             round: self.state.round(),
-            origin: origin.unwrap_or_default(),
+            origin,
             cancel,
             workspace: self.workspace.clone().into(),
             confined,
@@ -201,6 +203,8 @@ impl Driver {
             images: ImageSink::default(),
             state: self.state.values(),
             background: self.desk.offer(call),
+            media,
+            person: self.parts.person.clone(),
             clock: Arc::clone(&self.parts.clock),
         };
         let hooks = self.asker().filter(|_| self.is_hooked(&name));
@@ -216,6 +220,13 @@ impl Driver {
             hooks,
             secrets: Arc::clone(&self.parts.secrets),
         })
+    }
+
+    /// The media of what comes from here.
+    pub(super) fn media(&self, origin: &InputOrigin) -> Option<Media> {
+        let store = Arc::clone(self.parts.media.as_ref()?);
+        let scope = MediaScope::of(self.lease.id.clone(), origin);
+        Some(Media::new(store, scope, Arc::clone(&self.parts.clock)))
     }
 
     fn wake(&mut self, id: EffectId, at: Timestamp, cause: WakeCause) {

@@ -26,6 +26,7 @@ pub(super) fn bound(
     output.state.retain(|change| change.value.get().len() <= STATE_VALUE_BYTES_MAX);
     output.state.truncate(STATE_CHANGES_MAX);
     output.media.truncate(FILES_MAX);
+    output.media_items.truncate(FILES_MAX);
     output.artifact_tags.retain(|tag| tag.len() <= TAG_BYTES_MAX);
     output.artifact_tags.truncate(FILES_MAX);
     output.structured.take_if(|json| json.get().len() > STRUCTURED_BYTES_MAX);

@@ -10,11 +10,11 @@ use heeler_core::{
 };
 use heeler_secrets::Secrets;
 
-use super::{bound, redact, structured};
+use super::{admit, bound, redact, structured};
 use crate::Toolset;
 use crate::bugs::{Bug, is_on};
 use crate::hooks::Asker;
-use crate::images::{ImageDoor, RESULT_IMAGES_MAX};
+use crate::images::ImageDoor;
 
 /// How long a tool may take to return what it has once it was cancelled.
 pub(crate) const CANCEL_GRACE_MILLIS: u64 = 250;
@@ -56,7 +56,7 @@ pub(crate) async fn execute(
     let Execution { chars_max, spill, hooks, secrets, images: door, .. } = *execution;
     let hooked = HookedCall { id: context.call, tool: name.clone(), input: input.clone() };
     let (session, call) = (context.session.clone(), context.call);
-    let images = context.images.clone();
+    let (images, media) = (context.images.clone(), context.media.clone());
     let clock = Arc::clone(&context.clock);
     let started = clock.now();
     tracing::debug!(%session, %call, tool = name, "a call begins");
@@ -81,8 +81,7 @@ pub(crate) async fn execute(
         Some(hooks) => hooks.ask_after(hooked, &mut output).await,
         None => None,
     };
-    output.content.retain(|block| matches!(block, Block::Text(_) | Block::Image(_)));
-    door.admit(&mut output.content, RESULT_IMAGES_MAX).await;
+    admit(&mut output, &door, media.as_ref()).await;
     bound::bound(&mut output, chars_max, spill.as_deref(), &session, call);
     Executed { output, millis, heard }
 }

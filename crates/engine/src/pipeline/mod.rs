@@ -4,6 +4,8 @@
 
 mod bound;
 mod execute;
+mod heavy;
+mod media;
 mod redact;
 mod shape;
 mod structured;
@@ -11,7 +13,9 @@ mod validate;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use heeler_core::{CallId, CallPlan, RawJson, SessionId, Spill, ToolOutput, panic_text};
+use heeler_core::{
+    Block, CallId, CallPlan, Media, RawJson, SessionId, Spill, ToolOutput, panic_text,
+};
 use heeler_secrets::Secrets;
 
 pub(crate) use execute::{CANCEL_GRACE_MILLIS, Executed, Execution, execute};
@@ -19,6 +23,7 @@ pub(crate) use redact::redacting;
 pub(crate) use shape::Shape;
 
 use crate::Toolset;
+use crate::images::{ImageDoor, RESULT_IMAGES_MAX};
 use validate::{Validated, validate};
 
 /// The most tool names listed to a model that asked for an unknown one.
@@ -44,6 +49,34 @@ pub(crate) fn plan(tools: &Toolset, workspace: &str, name: &str, input: &RawJson
         Err(panic) => CallPlan::Invalid {
             error: format!("the tool {name} crashed: {}", panic_text(panic.as_ref())),
         },
+    }
+}
+
+/// Whether a result that came after its call has to pass what takes time.
+pub(crate) fn takes_time(output: &ToolOutput, media: Option<&Media>) -> bool {
+    let has_more = |block: &Block| block.as_text().is_none();
+    output.content.iter().any(has_more) || media.is_some() && media::concerns(output)
+}
+
+/// Lets the images of such a result in, and puts aside what no model can read of it.
+pub(crate) async fn admit_late(
+    output: &mut ToolOutput,
+    secrets: &Secrets,
+    door: &ImageDoor,
+    media: Option<&Media>,
+) {
+    redact::redact(output, secrets);
+    admit(output, door, media).await;
+}
+
+/// Lets images in, puts aside what no model can read, and leaves out what is neither text nor image.
+async fn admit(output: &mut ToolOutput, door: &ImageDoor, media: Option<&Media>) {
+    output.content.retain(|block| matches!(block, Block::Text(_) | Block::Image(_)));
+    door.admit(&mut output.content, RESULT_IMAGES_MAX).await;
+    // What a tool says it knows is not known.
+    output.media_items.clear();
+    if let Some(media) = media {
+        media::put_aside(output, media).await;
     }
 }
 

@@ -22,6 +22,7 @@ mod hooks;
 mod images;
 mod lease;
 mod limits;
+mod media;
 mod outbound;
 mod outputs;
 mod parallel;

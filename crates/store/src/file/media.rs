@@ -354,6 +354,10 @@ impl MediaStore for FileStore {
         })
     }
 
+    fn folder(&self, session: &SessionId) -> Option<PathBuf> {
+        Some(self.place.media_folder(session))
+    }
+
     fn limits(&self) -> MediaLimits {
         self.media_limits
     }

@@ -141,6 +141,14 @@ fn what_belongs_to_another_scope_is_not_there() {
 }
 
 #[test]
+fn whoever_owns_the_store_in_memory_sees_all_of_it() {
+    let store = MemoryMedia::default();
+    let reference = put(&store, room("a", "1"), "one", 5);
+    assert_eq!(store.open(&reference).unwrap().1, "one");
+    assert!(store.open(&"media://b".parse().unwrap()).is_none());
+}
+
+#[test]
 fn every_limit_is_kept_and_names_itself() {
     on_each_store(|store| {
         let refuses = |scope, bytes: &str, at| {

@@ -264,7 +264,16 @@ fn call() -> impl Strategy<Value = Record> {
         .prop_map(
             |(content, flags, for_user, spill, state, (media, artifact_tags, structured))| {
                 let [is_error, silent, is_background, response_handled] = flags;
-                let spill = spill.map(Into::into);
+                let spill: Option<std::path::PathBuf> = spill.map(Into::into);
+                let known = |reference: &heeler_core::MediaReference| heeler_core::MediaItem {
+                    reference: reference.clone(),
+                    media_type: "a/b".into(),
+                    name: for_user.clone(),
+                    bytes: 7,
+                    created: heeler_core::Timestamp(8),
+                    path: spill.clone(),
+                };
+                let media_items = media.iter().map(known).collect();
                 ToolOutput {
                     content,
                     is_error,
@@ -272,6 +281,7 @@ fn call() -> impl Strategy<Value = Record> {
                     silent,
                     is_background,
                     media,
+                    media_items,
                     artifact_tags,
                     response_handled,
                     structured,

@@ -12,7 +12,9 @@ mod tools;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use heeler_core::{Approver, CancellationToken, InputOrigin, Limits, Message, Outbound, Policy};
+use heeler_core::{
+    Approver, CancellationToken, InputOrigin, Limits, MediaStore, Message, Outbound, Person, Policy,
+};
 
 use heeler_engine::Parts;
 
@@ -56,6 +58,10 @@ pub struct Run {
     pub approvers: Vec<Arc<dyn Approver>>,
     /// Where the input comes from; handed to every call.
     pub origin: InputOrigin,
+    /// Keeps what tools make beside text, and what of their texts no model can read.
+    pub media: Option<Arc<dyn MediaStore>>,
+    /// Whom tools can ask.
+    pub person: Option<Arc<dyn Person>>,
     /// Takes what calls have for the user, and the answer, there.
     pub outbound: Option<Arc<dyn Outbound>>,
     /// Stops the run when it is cancelled; what was done until then is in the error's result.
@@ -131,6 +137,21 @@ impl Run {
         self
     }
 
+    /// With a store of what tools make beside text, such as
+    /// [`MemoryMedia`](heeler_store::MemoryMedia). Every run is a session of its own there.
+    #[must_use]
+    pub fn media(mut self, media: Arc<dyn MediaStore>) -> Self {
+        self.media = Some(media);
+        self
+    }
+
+    /// With somebody whom tools can ask.
+    #[must_use]
+    pub fn person(mut self, person: Arc<dyn Person>) -> Self {
+        self.person = Some(person);
+        self
+    }
+
     /// With a policy, which is enforced.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
@@ -159,6 +180,8 @@ impl Run {
         parts.settings.limits = self.limits;
         parts.origin.clone_from(&self.origin);
         parts.outbound.clone_from(&self.outbound);
+        parts.media.clone_from(&self.media);
+        parts.person.clone_from(&self.person);
         parts.approvers.clone_from(&self.approvers);
         if let Some(policy) = &self.policy {
             parts.settings.policy = policy.clone();

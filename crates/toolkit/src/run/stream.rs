@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use heeler_core::{
-    Block, CallId, CancellationToken, Clock, Envelope, Event, MediaReference, Message,
+    Block, CallId, CancellationToken, Clock, Envelope, Event, MediaItem, MediaReference, Message,
     ProviderError, Role, SessionHeader, SessionId, ToolResult, TurnOutcome,
 };
 use heeler_engine::{Cursor, Parts, Seen, Session, Turn};
@@ -90,6 +90,8 @@ pub enum RunEvent {
         text: String,
         /// Files it made.
         media: Vec<MediaReference>,
+        /// What is known of `media`: enough to open them.
+        items: Vec<MediaItem>,
     },
     /// All results of a batch of calls, whole and in call order, before the next request is made.
     ToolResults(Vec<ToolResult>),
@@ -349,7 +351,9 @@ fn told(seen: Seen) -> Option<RunEvent> {
         Event::CallFinished { call, is_error, millis, .. } => {
             RunEvent::CallFinished { call, is_error, duration: Duration::from_millis(millis) }
         }
-        Event::ToolText { call, text, media } => RunEvent::ToolText { call, text, media },
+        Event::ToolText { call, text, media, items } => {
+            RunEvent::ToolText { call, text, media, items }
+        }
         _ => return None,
     })
 }

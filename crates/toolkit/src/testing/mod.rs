@@ -107,6 +107,8 @@ impl TestCall {
             images: ImageSink::default(),
             state: StateView::default(),
             background: heeler_core::Background::nowhere(),
+            media: None,
+            person: None,
             clock: Arc::new(SystemClock),
         };
         Self { context, input: input.into(), progress }

@@ -59,6 +59,8 @@ impl Room {
             images: ImageSink::default(),
             state: StateView::default(),
             background: self.background.clone(),
+            media: None,
+            person: None,
             clock: Arc::clone(&self.clock),
         }
     }

@@ -232,8 +232,9 @@ impl Turn {
         });
         if let Some((text, media)) = output.content_for_user() {
             self.told.add(text, media);
-            let media = media.to_vec();
-            out.say(|| Event::ToolText { call: id, text: text.to_owned(), media });
+            let (text, media) = (text.to_owned(), media.to_vec());
+            let items = output.media_items.clone();
+            out.say(|| Event::ToolText { call: id, text, media, items });
         }
         if let Some(call) = self.call_mut(id) {
             call.status = CallStatus::Done(output);

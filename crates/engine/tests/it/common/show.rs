@@ -43,9 +43,10 @@ fn describe(event: &Event) -> String {
             let how = if *is_error { "failed" } else { "finished" };
             format!("{how} {call} [{index}] {name} {millis} ms: {summary}")
         }
-        Event::ToolText { call, text, media } => {
+        Event::ToolText { call, text, media, items } => {
             let media: String = media.iter().map(|media| format!(" {media}")).collect();
-            format!("for the user {call}: {text}{media}")
+            let known = items.iter().map(|item| format!(" {} {}", item.media_type, item.bytes));
+            format!("for the user {call}: {text}{media}{}", known.collect::<String>())
         }
         Event::PermissionRequested(open) => {
             let (id, tool, input) = (open.id, &open.tool, open.input.get());

@@ -1,0 +1,114 @@
+//! Puts what no model can read aside, and says what is known of what is for the user.
+
+use heeler_core::{Block, Media, MediaItem, StoreErrorKind, ToolOutput};
+use heeler_images::Format;
+
+use super::heavy::{Heavy, URL_CHARS_MIN, heavy};
+
+/// The most items that are put aside of one text.
+const TEXT_MEDIA_MAX: usize = 64;
+
+/// Whether there may be something to put aside.
+pub(super) fn concerns(output: &ToolOutput) -> bool {
+    let texts = output.content.iter().filter_map(Block::as_text);
+    texts.chain([output.for_user.as_str()]).any(|text| text.len() >= URL_CHARS_MIN)
+}
+
+/// Puts data URLs and long base64 of its texts into the store, a note in the place of each, and finds
+/// what its references name. What the store does not take stays where it is.
+pub(super) async fn put_aside(output: &mut ToolOutput, media: &Media) {
+    for block in &mut output.content {
+        let lightened = match block.as_text() {
+            Some(text) => lightened(text, media).await,
+            None => None,
+        };
+        if let Some((text, _)) = lightened {
+            *block = Block::text(text);
+        }
+    }
+    if let Some((text, items)) = lightened(&output.for_user, media).await {
+        output.for_user = text;
+        let references = items.into_iter().map(|item| item.reference);
+        let new: Vec<_> = references.filter(|one| !output.media.contains(one)).collect();
+        output.media.extend(new);
+    }
+    find_items(output, media).await;
+}
+
+/// The text with notes, and what was put aside; `None` when it stays as it is.
+async fn lightened(text: &str, media: &Media) -> Option<(String, Vec<MediaItem>)> {
+    if text.len() < URL_CHARS_MIN {
+        return None;
+    }
+    let (mut light, mut items, mut at) = (String::new(), Vec::new(), 0);
+    for Heavy { range, media_type, bytes } in heavy(text, TEXT_MEDIA_MAX) {
+        let media_type = media_type.unwrap_or_else(|| type_of(&bytes).to_owned());
+        match media.put(media_type, "", bytes).await {
+            Ok(item) => {
+                light.push_str(&text[at..range.start]);
+                light.push_str(&note(&item));
+                at = range.end;
+                items.push(item);
+            }
+            Err(error) => tracing::warn!(%error, "base64 of a result could not be put aside"),
+        }
+    }
+    if items.is_empty() {
+        return None;
+    }
+    light.push_str(&text[at..]);
+    Some((light, items))
+}
+
+/// What stands in the place of an item. It stays JSON where it stands in a string of JSON.
+fn note(item: &MediaItem) -> String {
+    let is_plain = |path: &&str| !path.contains(['"', '\\', '\n', '\r', ']']);
+    let path = item.path.as_deref().and_then(|path| path.to_str()).filter(is_plain);
+    let place = path.map(|path| format!(" in {path}")).unwrap_or_default();
+    let kind = item.media_type.replace(['"', '\\'], "");
+    format!("[{} {kind} {}{place}]", item.reference, size(item.bytes))
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10),
+    }
+}
+
+/// What bytes are by their beginning.
+fn type_of(bytes: &[u8]) -> &'static str {
+    if let Some(format) = Format::of(bytes) {
+        return format.media_type();
+    }
+    match bytes {
+        [b'%', b'P', b'D', b'F', b'-', ..] => "application/pdf",
+        [b'P', b'K', 3, 4, ..] => "application/zip",
+        [0x1f, 0x8b, ..] => "application/gzip",
+        [b'I', b'D', b'3', ..] => "audio/mpeg",
+        [b'O', b'g', b'g', b'S', ..] => "audio/ogg",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => "audio/wav",
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => "video/mp4",
+        _ if std::str::from_utf8(bytes).is_ok() => "text/plain",
+        _ => "application/octet-stream",
+    }
+}
+
+/// Finds what the references name. One that names nothing here is left out, and the model told: the
+/// user would be given nothing.
+async fn find_items(output: &mut ToolOutput, media: &Media) {
+    output.media_items.clear();
+    for reference in std::mem::take(&mut output.media) {
+        match media.find(reference.clone()).await {
+            Ok(item) => output.media_items.push(item),
+            Err(error) if error.kind() == StoreErrorKind::NotFound => {
+                let text = format!("\n[{reference} is not kept here; the user was not given it]");
+                output.content.push(Block::text(text));
+                continue;
+            }
+            Err(error) => tracing::warn!(%error, %reference, "an item cannot be told of"),
+        }
+        output.media.push(reference);
+    }
+}

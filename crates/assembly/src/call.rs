@@ -4,6 +4,9 @@ use heeler_core::{Access, Facts, RawJson};
 use heeler_engine::Toolset;
 use serde_json::{Value, json};
 
+/// The tools whose argument is a host.
+const OF_THE_WEB: [&str; 2] = ["WebFetch", "WebSearch"];
+
 /// Where calls are made.
 pub(crate) struct Place<'a> {
     pub(crate) tools: &'a Toolset,
@@ -18,11 +21,11 @@ impl Place<'_> {
     /// # Errors
     /// When no tool takes an argument that is written like this; the text says why.
     pub(crate) fn facts(&self, tool: &str, argument: &str) -> Result<(String, Facts), String> {
-        if tool.eq_ignore_ascii_case("WebFetch") {
+        if let Some(name) = OF_THE_WEB.into_iter().find(|name| name.eq_ignore_ascii_case(tool)) {
             let host = host(argument)
                 .ok_or_else(|| format!("`{argument}` names no host; write domain:HOST or a URL"))?;
             let accesses = vec![Access::Host(host.to_owned())];
-            return Ok(("WebFetch".to_owned(), Facts { accesses, ..Facts::default() }));
+            return Ok((name.to_owned(), Facts { accesses, ..Facts::default() }));
         }
         let names: Vec<&str> = self.tools.names().collect();
         let name = names.iter().find(|name| name.eq_ignore_ascii_case(tool));
@@ -123,7 +126,7 @@ mod tests {
             webfetch(https://me@example.com:8080/a?b) Ok(("WebFetch", [Host("example.com")]))
             WebFetch(example.com) Err("`example.com` names no host; write domain:HOST or a URL")
             WebFetch(https://) Err("`https://` names no host; write domain:HOST or a URL")
-            Task(x) Err("there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, MultiEdit, apply_patch, exec")
+            Task(x) Err("there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, MultiEdit, apply_patch, exec, git_status, git_diff, git_log, git_commit")
         "#]].assert_eq(&shown);
         let (tool, facts) = place.facts("bash", "ls; rm x").unwrap();
         assert_eq!((&*tool, facts.accesses.len()), ("Bash", 1));

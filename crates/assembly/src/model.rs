@@ -54,7 +54,7 @@ impl ModelChoice {
         if let Ok((provider, _)) = NamedModel::provider_of(&name) {
             // One that is no text would count as absent.
             provider.variables.iter().try_for_each(|name| environment.get(name).map(drop))?;
-            keys::fill(environment, &provider)?;
+            keys::fill(environment, &keys::KeyOwner::from(&provider))?;
         }
         named(&name, environment)
     }

@@ -15,8 +15,9 @@ use crate::confine::{Sandbox, is_wanted, secrets};
 use crate::setup::{bash, toolset};
 use crate::{Environment, SetupError, home_folder};
 
-/// The names of the tools, which rules speak of.
-pub(crate) const TOOLS: [&str; 16] = [
+/// The names of the tools, which rules speak of; `WebSearch` is there when somebody is set who
+/// searches.
+pub(crate) const TOOLS: [&str; 17] = [
     "Read",
     "Write",
     "Edit",
@@ -33,6 +34,7 @@ pub(crate) const TOOLS: [&str; 16] = [
     "git_diff",
     "git_log",
     "git_commit",
+    "WebSearch",
 ];
 
 /// Which files of settings count.

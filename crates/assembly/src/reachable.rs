@@ -9,7 +9,7 @@ use heeler_settings::Loaded;
 
 use crate::local::LocalServer;
 use crate::model::default_name;
-use crate::{Environment, KeyPlace, Keys, SetupError};
+use crate::{Environment, KeyOwner, KeyPlace, Keys, SetupError};
 
 /// Everybody who could be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Reachable {
                 title: provider.title,
                 needs_key: provider.needs_key,
                 keys: provider.keys,
-                key: keys.place(&provider, environment)?,
+                key: keys.place(&KeyOwner::from(&provider), environment)?,
                 models: names.into_iter().map(|name| model(name, loaded)).collect(),
                 silent: None,
             })

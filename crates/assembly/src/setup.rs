@@ -15,12 +15,12 @@ use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
 use heeler_settings::{HookSetting, Loaded, SettingsError};
 use heeler_store::FileStore;
-use heeler_tools::{Allowed, Bash, Exec, WebFetch, allowed_environment};
+use heeler_tools::{Allowed, Bash, Exec, SearchBackend, WebFetch, WebSearch, allowed_environment};
 
 use crate::confine::{Made, make, obstacle, reach};
 use crate::local::LocalServer;
 use crate::model::ModelChoice;
-use crate::{Environment, Permission, home_folder, system_prompt};
+use crate::{Environment, Permission, home_folder, search, system_prompt};
 
 /// What a surface wants of an agent.
 pub struct Setup {
@@ -118,6 +118,10 @@ impl Setup {
         if self.limits.cost != 0 {
             others.iter().map(|other| &other.model).chain([&model]).try_for_each(has_prices)?;
         }
+        let web = Web {
+            allowed: Allowed::hosts(loaded.web_hosts.iter().map(|host| &*host.value)),
+            search: search::backend(&mut self.environment, &loaded)?,
+        };
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
         let launcher = Launcher::new();
         let mut bash = bash(launcher.clone(), &self.environment, &loaded);
@@ -133,7 +137,7 @@ impl Setup {
             bash.warm(&self.workspace);
         }
         parts.fallback = others;
-        let tools = registry(bash);
+        let tools = registry(bash, web);
         parts.tools = tools.toolset();
         parts.tool_source = Some(tools);
         parts.reach = Arc::new(reach);
@@ -254,26 +258,38 @@ struct Tools {
     hidden: Vec<Arc<dyn Tool>>,
 }
 
-fn tools(bash: Bash) -> Tools {
+/// How the web is reached.
+#[derive(Default)]
+struct Web {
+    allowed: Allowed,
+    /// Who searches it, if anybody does.
+    search: Option<Arc<dyn SearchBackend>>,
+}
+
+fn tools(bash: Bash, web: Web) -> Tools {
     let (mut shown, mut hidden) = (heeler_tools::standard(), heeler_tools::further());
     hidden.push(Arc::new(Exec::new(&bash)));
     hidden.extend(heeler_tools::git(&bash));
     shown.push(Arc::new(bash));
-    shown.push(Arc::new(WebFetch::new(Allowed::default())));
+    shown.push(Arc::new(WebFetch::new(web.allowed)));
+    if let Some(backend) = web.search {
+        hidden.push(Arc::new(WebSearch::new(backend)));
+    }
     Tools { shown, hidden }
 }
 
-/// Every tool there is, whether the model is told of it or has to search for it.
+/// Every tool that needs no more than this machine and the web, whether the model is told of it or
+/// has to search for it.
 pub(crate) fn toolset(bash: Bash) -> Result<Toolset, SetupError> {
-    let Tools { shown, hidden } = tools(bash);
+    let Tools { shown, hidden } = tools(bash, Web::default());
     Toolset::new(shown.into_iter().chain(hidden))
         .map_err(|error| SetupError::new(error.to_string()))
 }
 
 /// The same tools for a session, with the one that finds those it is not told of.
-fn registry(bash: Bash) -> ToolRegistry {
+fn registry(bash: Bash, web: Web) -> ToolRegistry {
     let registry = ToolRegistry::new();
-    let Tools { shown, hidden } = tools(bash);
+    let Tools { shown, hidden } = tools(bash, web);
     for tool in shown {
         registry.register(tool);
     }

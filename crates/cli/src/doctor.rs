@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use heeler_assembly::{Environment, Keys, KnownProvider, home_folder, probe, settings_files};
+use heeler_assembly::{
+    Environment, KeyOwner, Keys, KnownProvider, home_folder, probe, settings_files,
+};
 use heeler_sandbox::{Probe, ProbeLine};
 use serde::Serialize;
 
@@ -96,7 +98,9 @@ fn home(environment: &Environment) -> ProbeLine {
 
 fn key(environment: &Environment) -> ProbeLine {
     let found = Keys::of(environment).and_then(|keys| {
-        let place = |provider| keys.place(&provider, environment).transpose();
+        let place = |provider: KnownProvider| {
+            keys.place(&KeyOwner::from(&provider), environment).transpose()
+        };
         KnownProvider::all().find_map(place).transpose()
     });
     let found = match found {

@@ -46,10 +46,20 @@ impl std::fmt::Debug for Guard {
 
 /// A guard did not let a connection through.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{host}` is {address}, which may not be connected to")]
+#[error("`{host}`{} may not be connected to", self.meaning())]
 pub(crate) struct Refused {
     host: String,
     address: IpAddr,
+}
+
+impl Refused {
+    /// What the host means, unless it says so itself.
+    fn meaning(&self) -> String {
+        match self.host.parse::<IpAddr>() {
+            Ok(address) if self.address == address => String::new(),
+            _ => format!(" is {}, which", self.address),
+        }
+    }
 }
 
 /// Looks at the host of an address that names an IP address itself.

@@ -26,7 +26,7 @@ pub use examples::check_examples;
 pub use files::Files;
 pub use layer::{
     Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer,
-    ModelSetting, Note, RULES_MAX, Setting, rule_on_folder,
+    ModelSetting, Note, RULES_MAX, SearchSetting, Setting, WEB_HOSTS_MAX, rule_on_folder,
 };
 pub use loaded::{Loaded, UntrustedFile, load, merge};
 pub use locked::change_file;

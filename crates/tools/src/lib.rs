@@ -61,7 +61,11 @@ pub use read::{
     READ_SCAN_BYTES_MAX, Read, ReadInput,
 };
 pub use trained::{TextEditor, TextEditorCommand, TextEditorInput, TrainedBash, TrainedBashInput};
-pub use web::{Allowed, WebFetch, WebFetchInput};
+pub use web::{
+    Allowed, Brave, SEARCH_RESULTS_MAX, SearchBackend, SearchHit, SearchPage, SearchRequest,
+    Searxng, Tavily, WebFetch, WebFetchInput, WebSearch, WebSearchInput, WebSearchOutput,
+    WebSearchResult,
+};
 pub use write::{Write, WriteInput};
 
 /// The file tools: Read, Write, Edit, Glob, Grep, LS; always in the same order, which is part of the

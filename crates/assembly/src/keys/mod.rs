@@ -3,17 +3,20 @@
 //! A variable that is set wins, and then nothing is read here. The file says for each provider
 //! where its key is, so a keyring is only asked for what it holds.
 //!
-//! Invariant: no key leaves but into the environment that a provider is made of, whose values are
+//! Invariant: no key leaves but into the environment that its owner is made of, whose values are
 //! known as secrets from then on.
 
 mod file;
+mod owner;
 mod ring;
 
 use std::path::PathBuf;
 
-use heeler_providers::{KnownProvider, Secret};
+use heeler_providers::Secret;
 
 use self::file::{KeyFile, Row};
+pub use self::owner::KeyOwner;
+pub(crate) use self::owner::{BRAVE, TAVILY};
 use crate::{Environment, SetupError, home_folder};
 
 /// The shortest text that is taken for a key, in bytes.
@@ -27,7 +30,7 @@ pub struct Keys {
     file: KeyFile,
 }
 
-/// Where a provider's key is.
+/// Where a key is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyPlace {
     /// In this variable, which wins.
@@ -65,36 +68,36 @@ impl Keys {
         check_shape(key)
     }
 
-    /// Where a provider's key is, if there is one.
+    /// Where somebody's key is, if there is one.
     ///
     /// # Errors
     /// When the file cannot be used, as when others can read it.
     pub fn place(
         &self,
-        provider: &KnownProvider,
+        owner: &KeyOwner,
         environment: &Environment,
     ) -> Result<Option<KeyPlace>, SetupError> {
-        if let Some(variable) = set_variable(provider, environment) {
+        if let Some(variable) = set_variable(owner, environment) {
             return Ok(Some(KeyPlace::Variable(variable)));
         }
-        Ok(self.file.row(owner(provider))?.map(|row| match row {
+        Ok(self.file.row(owner.row())?.map(|row| match row {
             Row::Keyring => KeyPlace::Keyring,
             Row::Key(_) => KeyPlace::File(self.file.path().to_owned()),
         }))
     }
 
-    /// Keeps a provider's key instead of the one it had; gives where.
+    /// Keeps a key instead of the one its owner had; gives where.
     ///
     /// # Errors
     /// When the text can be no key, or the file cannot be used.
     pub fn keep(
         &self,
-        provider: &KnownProvider,
+        owner: &KeyOwner,
         key: &Secret,
         keep: KeepKey,
     ) -> Result<KeyPlace, SetupError> {
         check_shape(key)?;
-        let name = owner(provider);
+        let name = owner.row();
         let in_ring = keep == KeepKey::Anywhere && ring::keep(name, key).is_ok();
         if in_ring {
             self.file.change(name, Some(Row::Keyring))?;
@@ -109,59 +112,50 @@ impl Keys {
         Ok(KeyPlace::File(self.file.path().to_owned()))
     }
 
-    /// Forgets a provider's key; whether there was one.
+    /// Forgets a key; whether there was one.
     ///
     /// # Errors
     /// When the file cannot be used, or the keyring that holds the key does not answer.
-    pub fn forget(&self, provider: &KnownProvider) -> Result<bool, SetupError> {
-        let name = owner(provider);
+    pub fn forget(&self, owner: &KeyOwner) -> Result<bool, SetupError> {
+        let name = owner.row();
         let Some(row) = self.file.row(name)? else { return Ok(false) };
         if matches!(row, Row::Keyring) {
-            ring::forget(name).map_err(|why| unanswered(provider, &why))?;
+            ring::forget(name).map_err(|why| unanswered(owner, &why))?;
         }
         self.file.change(name, None)?;
         Ok(true)
     }
 
-    fn get(&self, provider: &KnownProvider) -> Result<Option<Secret>, SetupError> {
-        let name = owner(provider);
+    fn get(&self, owner: &KeyOwner) -> Result<Option<Secret>, SetupError> {
+        let name = owner.row();
         match self.file.row(name)? {
             None => Ok(None),
             Some(Row::Key(key)) => Ok(Some(key)),
             Some(Row::Keyring) => {
-                let key = ring::get(name).map_err(|why| unanswered(provider, &why))?;
-                key.map(Some).ok_or_else(|| unanswered(provider, "it has no such key any more"))
+                let key = ring::get(name).map_err(|why| unanswered(owner, &why))?;
+                key.map(Some).ok_or_else(|| unanswered(owner, "it has no such key any more"))
             }
         }
     }
 }
 
-/// Gives the environment the key that is kept for this provider, unless a variable has one.
-pub(crate) fn fill(
-    environment: &mut Environment,
-    provider: &KnownProvider,
-) -> Result<(), SetupError> {
-    let Some(variable) = provider.keys.first() else { return Ok(()) };
-    if set_variable(provider, environment).is_some() {
+/// Gives the environment the key that is kept for this owner, unless a variable has one.
+pub(crate) fn fill(environment: &mut Environment, owner: &KeyOwner) -> Result<(), SetupError> {
+    let Some(variable) = owner.variables.first() else { return Ok(()) };
+    if set_variable(owner, environment).is_some() {
         return Ok(());
     }
-    if let Some(key) = Keys::of(environment)?.get(provider)? {
+    if let Some(key) = Keys::of(environment)?.get(owner)? {
         environment.set(variable, key.expose());
     }
     Ok(())
 }
 
-/// Providers that share a variable share a key: it is the first one's.
-fn owner(provider: &KnownProvider) -> &'static str {
-    let same = |other: &KnownProvider| other.keys.first() == provider.keys.first();
-    match provider.keys {
-        [] => provider.name,
-        _ => KnownProvider::all().find(same).map_or(provider.name, |first| first.name),
-    }
-}
-
-fn set_variable(provider: &KnownProvider, environment: &Environment) -> Option<&'static str> {
-    provider.key_variable(|name| environment.get(name).ok().flatten().map(str::to_owned))
+fn set_variable(owner: &KeyOwner, environment: &Environment) -> Option<&'static str> {
+    let is_set = |name: &&&str| {
+        environment.get(name).ok().flatten().is_some_and(|value| !value.trim().is_empty())
+    };
+    owner.variables.iter().find(is_set).copied()
 }
 
 fn check_shape(key: &Secret) -> Result<(), SetupError> {
@@ -181,13 +175,13 @@ fn check_shape(key: &Secret) -> Result<(), SetupError> {
     Err(SetupError::new(why))
 }
 
-fn unanswered(provider: &KnownProvider, why: &str) -> SetupError {
+fn unanswered(owner: &KeyOwner, why: &str) -> SetupError {
     SetupError::new(format!(
         "the keyring that holds the key for {} cannot be used: {why}; unlock it, or set {}, or keep \
          the key in a file: `heeler login {} --file`",
-        provider.title,
-        provider.keys.first().unwrap_or(&""),
-        provider.name
+        owner.title,
+        owner.variables.first().unwrap_or(&""),
+        owner.name
     ))
 }
 
@@ -233,8 +227,8 @@ mod tests {
         }
     }
 
-    fn anthropic() -> KnownProvider {
-        KnownProvider::named("anthropic").unwrap()
+    fn anthropic() -> KeyOwner {
+        KeyOwner::named("anthropic").unwrap()
     }
 
     #[test]

@@ -1,28 +1,30 @@
-//! Asking a provider whether it takes a key.
+//! Asking whoever a key is for whether it takes it.
 
 use anyhow::{Context as _, Result, bail};
 use heeler::providers::catalogue;
+use heeler::tools::SearchRequest;
 use heeler::{Client, Message};
-use heeler_assembly::{Environment, KnownProvider, ModelChoice, Secret};
+use heeler_assembly::{Environment, KeyOwner, ModelChoice, Secret, search_with_key};
 use heeler_core::ProviderErrorKind;
 use heeler_settings::Loaded;
 
 /// The tokens of the answer: enough for models that cannot answer in fewer.
 const OUTPUT_TOKENS: u64 = 16;
+/// How long a search may take.
+const SEARCH_PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Sends the smallest request there is with this key.
 ///
 /// # Errors
 /// When the provider does not take the key, or cannot be asked.
-pub(super) fn check(
-    provider: &KnownProvider,
-    key: &Secret,
-    environment: &Environment,
-) -> Result<()> {
-    let begin = format!("{}/", provider.name);
+pub(super) fn check(owner: &KeyOwner, key: &Secret, environment: &Environment) -> Result<()> {
+    if let Some(backend) = search_with_key(owner, key) {
+        return search(backend.map_err(anyhow::Error::msg)?.as_ref());
+    }
+    let begin = format!("{}/", owner.name);
     let model = catalogue::names().into_iter().find(|name| name.starts_with(&begin));
-    let (Some(model), Some(variable)) = (model, provider.keys.first()) else {
-        bail!("no model of {} is known to ask; leave out --check", provider.title);
+    let (Some(model), Some(variable)) = (model, owner.variables.first()) else {
+        bail!("no model of {} is known to ask; leave out --check", owner.title);
     };
     let mut environment = environment.clone().with(variable, key.expose());
     let choice = ModelChoice::Named(Some(model));
@@ -33,10 +35,29 @@ pub(super) fn check(
     match answer {
         Ok(_) => Ok(()),
         Err(error) if error.is_provider(ProviderErrorKind::Auth) => {
-            Err(error).with_context(|| format!("{} does not take the key", provider.title))
+            Err(error).with_context(|| format!("{} does not take the key", owner.title))
         }
         Err(error) => Err(error).with_context(|| {
-            format!("whether {} takes the key is not known; leave out --check", provider.title)
+            format!("whether {} takes the key is not known; leave out --check", owner.title)
         }),
+    }
+}
+
+/// Searches once, for one result.
+fn search(backend: &dyn heeler::tools::SearchBackend) -> Result<()> {
+    let request = SearchRequest {
+        query: "heeler".to_owned(),
+        count: 1,
+        page: 1,
+        allowed_domains: Vec::new(),
+        blocked_domains: Vec::new(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let found = runtime
+        .block_on(async { tokio::time::timeout(SEARCH_PATIENCE, backend.search(request)).await });
+    match found {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => bail!("{error}"),
+        Err(_) => bail!("{} does not answer; leave out --check", backend.title()),
     }
 }

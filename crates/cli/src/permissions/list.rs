@@ -90,6 +90,14 @@ fn lines(mode: Mode, loaded: &Loaded) -> Result<Vec<Line>> {
         let value = format!("else {}", set.value.join(", "));
         lines.push(Line { what: "model", value, source: set.source.clone() });
     }
+    if let Some(set) = &loaded.search {
+        let value = format!("search by {}", set.value.name());
+        lines.push(Line { what: "web", value, source: set.source.clone() });
+    }
+    for host in &loaded.web_hosts {
+        let value = format!("fetch from {}", host.value);
+        lines.push(Line { what: "web", value, source: host.source.clone() });
+    }
     Ok(lines)
 }
 

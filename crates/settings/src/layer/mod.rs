@@ -8,12 +8,14 @@ mod rule;
 mod sandbox;
 #[cfg(test)]
 mod tests;
+mod web;
 
 pub use hooks::HOOK_TIMEOUT_SECONDS_MAX;
 pub use models::{FALLBACKS_MAX, ModelSetting};
 pub use permissions::RULES_MAX;
 pub(crate) use rule::idle;
 pub use rule::rule_on_folder;
+pub use web::{SearchSetting, WEB_HOSTS_MAX};
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -115,6 +117,13 @@ pub struct Layer {
     pub models: Vec<(String, Setting<ModelSetting>)>,
     /// Who answers, in this order, when the model that was chosen cannot.
     pub fallback: Option<Setting<Vec<String>>>,
+    /// Who searches the web; never of a repository.
+    pub search: Option<Setting<SearchSetting>>,
+    /// Where the one is that needs an address; never of a repository.
+    pub search_address: Option<Setting<String>>,
+    /// Hosts that may be fetched from although they are not of the public internet; never of a
+    /// repository.
+    pub web_hosts: Vec<Setting<String>>,
     /// What a person should know of it.
     pub notes: Vec<Note>,
 }
@@ -139,6 +148,9 @@ impl Layer {
             network: None,
             models: Vec::new(),
             fallback: None,
+            search: None,
+            search_address: None,
+            web_hosts: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -266,6 +278,16 @@ impl Reading<'_> {
             && let Some(models) = fields.take("models")?
         {
             self.models(models)?;
+        }
+        if !self.is_foreign()
+            && let Some(search) = fields.table("web_search")?
+        {
+            self.web_search(search)?;
+        }
+        if !self.is_foreign()
+            && let Some(fetch) = fields.table("web_fetch")?
+        {
+            self.web_fetch(fetch)?;
         }
         fields.finish(self.unknown())
     }

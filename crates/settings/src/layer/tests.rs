@@ -63,6 +63,12 @@ fn show(layer: &Layer) -> String {
     if let Some(Setting { value, source }) = &layer.network {
         writeln!(shown, "{source}: network {value}").unwrap();
     }
+    if let Some(Setting { value, source }) = &layer.search {
+        writeln!(shown, "{source}: search by {}", value.name()).unwrap();
+    }
+    for Setting { value, source } in layer.search_address.iter().chain(&layer.web_hosts) {
+        writeln!(shown, "{source}: reaches {value}").unwrap();
+    }
     for (name, Setting { value, source }) in &layer.models {
         let ModelSetting { window, output_max, prices } = value;
         writeln!(shown, "{source}: {name} {window:?} {output_max:?} {prices:?}").unwrap();
@@ -94,6 +100,92 @@ fn check_refused(place: Place, texts: &[&str], expected: Expect) {
         }
     }
     expected.assert_eq(&shown);
+}
+
+const WEB: &str = r#"
+[web_search]
+backend = "searxng"
+address = "http://localhost:8888"
+[web_fetch]
+allowed_hosts = ["Wiki.LAN", "127.0.0.1", "[0:0::1]", "build_host"]
+"#;
+
+#[test]
+fn who_searches_and_what_is_near_is_the_users_own_say() {
+    check(
+        Place::User,
+        WEB,
+        expect![[r#"
+        FILE:3: search by searxng
+        FILE:4: reaches http://localhost:8888
+        FILE:6: reaches wiki.lan
+        FILE:6: reaches 127.0.0.1
+        FILE:6: reaches ::1
+        FILE:6: reaches build_host
+    "#]],
+    );
+    check(
+        Place::Given,
+        WEB,
+        expect![[r#"
+        FILE:3: search by searxng
+        FILE:4: reaches http://localhost:8888
+        FILE:6: reaches wiki.lan
+        FILE:6: reaches 127.0.0.1
+        FILE:6: reaches ::1
+        FILE:6: reaches build_host
+    "#]],
+    );
+    let told = expect![[r#"
+        FILE:2: note: `web_search` only counts in your own settings.toml, whatever is trusted: it says where requests go
+        FILE:5: note: `web_fetch` only counts in your own settings.toml, whatever is trusted: it says where requests go
+    "#]];
+    for place in [Place::Project, Place::Local] {
+        let trusted = Source { trusted: Aspect::ALL.into(), ..source(place, WEB) };
+        let layer = Layer::read(&trusted, &context()).unwrap();
+        told.assert_eq(&show(&layer));
+        assert!(layer.asks_for().is_empty());
+    }
+    // Another program's file knows neither.
+    check(
+        Place::UserClaude,
+        r#"{"web_search": 1, "web_fetch": {"allowed_hosts": 2}}"#,
+        expect![""],
+    );
+    let many = format!("[web_fetch]\nallowed_hosts = [{}]", "'a',".repeat(WEB_HOSTS_MAX + 1));
+    check_refused(
+        Place::User,
+        &[
+            "web_search = 'brave'",
+            "[web_search]\nbackend = 'duckduckgo'",
+            "[web_search]\nbackend = 'Tavily'",
+            "[web_search]\naddress = 8888",
+            "[web_search]\nkey = 'abc'",
+            "[web_fetch]\nallowed_hosts = 'a'",
+            "[web_fetch]\nallowed_hosts = ['http://a/']",
+            "[web_fetch]\nallowed_hosts = ['a:80']",
+            "[web_fetch]\nallowed_hosts = ['*.a']",
+            "[web_fetch]\nallowed_hosts = ['10.0.0.0/8']",
+            "[web_fetch]\nallowed_hosts = ['0x7f.1']",
+            "[web_fetch]\nallowed_hosts = ['']",
+            &many,
+        ],
+        expect![[r#"
+            FILE:1: `web_search` has to be a table, and is a text
+            FILE:2: `duckduckgo` is no search backend; there are searxng, brave, tavily
+            FILE:2: `Tavily` is no search backend; did you mean `tavily`?
+            FILE:2: `web_search.address` has to be a text, and is a number
+            FILE:2: `web_search.key` is no setting; there are backend, address
+            FILE:2: `web_fetch.allowed_hosts` has to be a list, and is a text
+            FILE:2: `web_fetch.allowed_hosts`: `http://a/` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
+            FILE:2: `web_fetch.allowed_hosts`: `a:80` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
+            FILE:2: `web_fetch.allowed_hosts`: `*.a` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
+            FILE:2: `web_fetch.allowed_hosts`: `10.0.0.0/8` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
+            FILE:2: `web_fetch.allowed_hosts`: `0x7f.1` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
+            FILE:2: `web_fetch.allowed_hosts`: `` is no host; write a name or an IP address alone, such as `wiki.lan` or `127.0.0.1`
+            FILE:1: `web_fetch.allowed_hosts` has more than 64 hosts
+        "#]],
+    );
 }
 
 #[test]

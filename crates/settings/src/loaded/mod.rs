@@ -10,7 +10,8 @@ use heeler_core::{Mode, Rule, RuleEffect};
 
 use crate::error::SettingsError;
 use crate::layer::{
-    Confinement, Example, HookSetting, Layer, ModelSetting, Note, Setting, rule_on_folder,
+    Confinement, Example, HookSetting, Layer, ModelSetting, Note, SearchSetting, Setting,
+    rule_on_folder,
 };
 use crate::source::{Aspect, Context, Source};
 
@@ -43,6 +44,12 @@ pub struct Loaded {
     pub models: BTreeMap<String, Setting<ModelSetting>>,
     /// Who answers, in this order, when the model that was chosen cannot.
     pub fallback: Option<Setting<Vec<String>>>,
+    /// Who searches the web; `None` for nobody.
+    pub search: Option<Setting<SearchSetting>>,
+    /// Where the one is that needs an address.
+    pub search_address: Option<Setting<String>>,
+    /// Hosts that may be fetched from although they are not of the public internet.
+    pub web_hosts: Vec<Setting<String>>,
     /// What a person should know.
     pub notes: Vec<Note>,
     /// Files of the repository that ask for more than they were trusted with.
@@ -150,6 +157,13 @@ impl Loaded {
         if trusts(Aspect::Models) {
             self.models.extend(layer.models.iter().cloned());
             replace(&mut self.fallback, &layer.fallback);
+        }
+        // Reading leaves these out of a repository's layer; one that was made otherwise is held to
+        // the same.
+        if !layer.place.is_repository() {
+            replace(&mut self.search, &layer.search);
+            replace(&mut self.search_address, &layer.search_address);
+            self.web_hosts.extend(layer.web_hosts);
         }
         self.notes.extend(layer.notes);
     }

@@ -61,6 +61,10 @@ fn layer(place: Place, says: &[Aspect], trusted: &[Aspect]) -> Layer {
             }
         }
     }
+    // What no trust lets a repository say, said by everybody.
+    layer.search = Some(setting(SearchSetting::Searxng, place));
+    layer.search_address = Some(setting("http://localhost".into(), place));
+    layer.web_hosts.push(setting("localhost".into(), place));
     layer
 }
 
@@ -102,6 +106,18 @@ proptest! {
         (layers, shuffled) in layers().prop_flat_map(|l| (Just(l.clone()), Just(l).prop_shuffle())),
     ) {
         prop_assert_eq!(merge(layers).unwrap(), merge(shuffled).unwrap());
+    }
+
+    #[test]
+    fn where_requests_go_is_never_a_repositorys_say(layers in layers()) {
+        let own = layers.iter().map(|layer| layer.place).filter(|place| !place.is_repository());
+        let own: Vec<String> = own.map(|place| format!("{place:?}:1")).collect();
+        let loaded = merge(layers).unwrap();
+        let hosts: Vec<_> = loaded.web_hosts.into_iter().map(|host| host.source).collect();
+        prop_assert_eq!(&hosts, &own);
+        let last = own.last().cloned();
+        prop_assert_eq!(loaded.search.map(|set| set.source), last.clone());
+        prop_assert_eq!(loaded.search_address.map(|set| set.source), last);
     }
 
     #[test]

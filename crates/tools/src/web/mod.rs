@@ -4,8 +4,15 @@ mod address;
 mod fetch;
 mod outline;
 mod page;
+mod search;
+#[cfg(test)]
+mod testing;
 
 pub use fetch::{WebFetch, WebFetchInput};
+pub use search::{
+    Brave, SEARCH_RESULTS_MAX, SearchBackend, SearchHit, SearchPage, SearchRequest, Searxng,
+    Tavily, WebSearch, WebSearchInput, WebSearchOutput, WebSearchResult,
+};
 
 use std::net::IpAddr;
 

@@ -1,38 +1,11 @@
 //! Against a server that answers with bytes, and addresses that must not be reached.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
-
 use expect_test::{Expect, expect};
 use heeler_core::Block;
 
 use super::*;
 use crate::testing::Folder;
-
-/// Answers one connection after the other with the next text, in which `HOST` is the address.
-fn server(answers: &[&[u8]]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let host = listener.local_addr().unwrap().to_string();
-    let named = host.clone();
-    let answers: Vec<Vec<u8>> = answers.iter().map(|answer| answer.to_vec()).collect();
-    std::thread::spawn(move || {
-        for answer in answers {
-            let Ok((mut stream, _)) = listener.accept() else { return };
-            let mut asked = [0; 4096];
-            let _ = stream.read(&mut asked);
-            let answer = match String::from_utf8(answer) {
-                Ok(text) => text.replace("HOST", &named).into_bytes(),
-                Err(bytes) => bytes.into_bytes(),
-            };
-            let _ = stream.write_all(&answer);
-        }
-    });
-    host
-}
-
-fn answer(head: &str, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {head}\r\nconnection: close\r\n\r\n{body}").into_bytes()
-}
+use crate::web::testing::{answer, server};
 
 async fn fetched(tool: WebFetch, url: &str, start_index: usize, raw: bool) -> ToolOutput {
     let folder = Folder::new(&[]);
@@ -43,7 +16,7 @@ async fn fetched(tool: WebFetch, url: &str, start_index: usize, raw: bool) -> To
 
 /// What is said of an address at a server that may be reached; its port is shown as `PORT`.
 async fn check(answers: &[&[u8]], path: &str, expected: Expect) {
-    let host = server(answers);
+    let host = server(answers).host;
     let tool = WebFetch::new(Allowed::hosts(["127.0.0.1"]));
     let output = fetched(tool, &format!("http://{host}{path}"), 0, false).await;
     let said = output.text_content().replace(&host, "HOST");
@@ -82,7 +55,7 @@ async fn a_page_is_markdown_and_a_text_is_itself() {
         (no text)"#]],
     )
     .await;
-    let host = server(&[&html]);
+    let host = server(&[&html]).host;
     let tool = WebFetch::new(Allowed::hosts(["127.0.0.1"]));
     let raw = fetched(tool, &format!("http://{host}/"), 0, true).await;
     assert!(raw.text_content().ends_with(HTML));
@@ -107,7 +80,7 @@ async fn what_cannot_be_shown_says_so() {
     .await;
     check(&[b"nonsense\r\n\r\n"], "/", expect!["error: http://HOST/ cannot be fetched: the answer's head cannot be read: invalid HTTP version"]).await;
     let long = answer("200 OK\r\ncontent-type: text/plain", &"a".repeat(BODY_BYTES_MAX + 1));
-    let host = server(&[&long, &long]);
+    let host = server(&[&long, &long]).host;
     let url = format!("http://{host}/");
     let tool = || WebFetch::new(Allowed::hosts(["127.0.0.1"]));
     let output = fetched(tool(), &url, 0, false).await.text_content();
@@ -120,7 +93,7 @@ async fn what_cannot_be_shown_says_so() {
 async fn a_long_text_comes_in_parts_without_a_gap() {
     let text: String = (0..PART_CHARS + 10).map(|n| if n % 2 == 0 { 'é' } else { 'x' }).collect();
     let answer = answer("200 OK\r\ncontent-type: text/plain", &text);
-    let host = server(&[&answer, &answer]);
+    let host = server(&[&answer, &answer]).host;
     let url = format!("http://{host}/");
     let tool = || WebFetch::new(Allowed::hosts(["127.0.0.1"]));
     let first = fetched(tool(), &url, 0, false).await.text_content();
@@ -133,7 +106,7 @@ async fn a_long_text_comes_in_parts_without_a_gap() {
 
 #[tokio::test]
 async fn an_image_is_looked_at() {
-    let host = server(&[b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n\r\n\x89PNG\xff"]);
+    let host = server(&[b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n\r\n\x89PNG\xff"]).host;
     let tool = WebFetch::new(Allowed::hosts(["127.0.0.1"]));
     let output = fetched(tool, &format!("http://{host}/a.png"), 0, false).await;
     let is_png =
@@ -178,7 +151,7 @@ async fn one_host_may_lead_on_and_another_has_to_be_asked_for() {
 #[tokio::test]
 async fn nothing_but_the_public_internet_is_reached() {
     // Whoever connects would be answered.
-    let host = server(&[]);
+    let host = server(&[]).host;
     let port = host.rsplit_once(':').unwrap().1;
     for name in [
         "127.0.0.1",
@@ -202,8 +175,8 @@ async fn nothing_but_the_public_internet_is_reached() {
         assert!(said.contains("only the public internet may be fetched from"), "{name}: {said}");
     }
     for (url, expected) in [
-        ("http://169.254.169.254/latest/meta-data/", "which may not be connected to"),
-        ("http://[fd00:ec2::254]/", "which may not be connected to"),
+        ("http://169.254.169.254/latest/meta-data/", "`169.254.169.254` may not be connected to"),
+        ("http://[fd00:ec2::254]/", "`fd00:ec2::254` may not be connected to"),
         ("file:///etc/passwd", "only http and https are fetched"),
         ("gopher://example.com/", "only http and https are fetched"),
         ("http://user:secret@example.com/", "it holds a name or password"),

@@ -306,10 +306,7 @@ async fn guarded(address: &str, proxies: Matcher, allowed: &str) -> String {
 async fn a_guard_sees_every_address_that_is_connected_to() {
     let none = || Matcher::builder().build();
     let said = |address: &'static str| guarded(address, none(), "");
-    assert_eq!(
-        said("http://127.0.0.1:1/").await,
-        "`127.0.0.1` may not be connected to"
-    );
+    assert_eq!(said("http://127.0.0.1:1/").await, "`127.0.0.1` may not be connected to");
     assert_eq!(said("https://[::1]:1/").await, "`::1` may not be connected to");
     // Names, and what only the system's resolver takes for an address.
     for host in ["localhost", "2130706433", "0x7f000001", "0177.0.0.1", "127.1"] {

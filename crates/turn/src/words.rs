@@ -59,9 +59,18 @@ pub fn background_finished(tool: &str, call: CallId, is_error: bool) -> String {
 #[must_use]
 pub fn background_lost(tool: &str, call: CallId) -> String {
     format!(
-        "[The background work of {tool} (call {call}) was lost: the program ended before it was \
-         done. Whatever it ran has ended; check what it changed before doing it again.]"
+        "[The background work of {tool} (call {call}) {LOST}. Whatever it ran has ended; check what \
+         it changed before doing it again.]"
     )
+}
+
+/// What became of work whose program ended.
+const LOST: &str = "was lost: the program ended before it was done";
+
+/// Whether these are the words about work that was lost.
+#[must_use]
+pub(crate) fn tells_of_loss(text: &str) -> bool {
+    text.starts_with("[The background work of ") && text.contains(LOST)
 }
 
 /// Work in the background that somebody cancelled.

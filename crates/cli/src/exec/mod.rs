@@ -185,6 +185,9 @@ async fn run_session(
     if !is_confined {
         say(NOT_CONFINED);
     }
+    if let Ok(state) = session.state().await {
+        state.lost_works().for_each(|told| say(told.trim_matches(['[', ']'])));
+    }
     printer.begin(&session, &model)?;
     let (_, cursor) = session.subscribe();
     let turns = run_turns(&session, arguments.continues(), prompt, cursor, &mut signals, printer);
@@ -200,11 +203,27 @@ async fn run_session(
             return Err(error);
         }
     };
+    end_background(&session).await;
     let state = session.state().await.ok();
     let id = session.id().clone();
     let (view, _) = session.subscribe();
     session.close().await;
     Ok(Finish::of(id, outcome, state.as_ref(), &view))
+}
+
+/// Ends what calls left in the background: nobody is there who would hear of it. The model is told so
+/// when the session goes on.
+async fn end_background(session: &Session) {
+    let Ok(works) = session.background().await else { return };
+    let mut ended = Vec::new();
+    for work in works {
+        if session.cancel_background(work.call).await.unwrap_or_default() {
+            ended.push(format!("{} (call {})", work.tool, work.call));
+        }
+    }
+    if !ended.is_empty() {
+        say(format!("heeler: ended with this run: background work of {}", ended.join(", ")));
+    }
 }
 
 async fn run_turns(

@@ -45,6 +45,17 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
         writeln!(out, "mode       {mode}, since plan mode was left")?;
     }
     writeln!(out, "status     {}", status(&state))?;
+    for work in &state.background {
+        writeln!(
+            out,
+            "background {} (call {}) goes on while its heeler runs",
+            work.tool, work.call
+        )?;
+    }
+    let waiting = state.steering.iter().filter(|queued| queued.is_background).count();
+    if waiting > 0 {
+        writeln!(out, "background {waiting} to be told with the next words")?;
+    }
     for damage in &journal.damage {
         writeln!(out, "damaged    line {}: {}", damage.line, damage.what)?;
     }

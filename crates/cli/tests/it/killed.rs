@@ -208,3 +208,69 @@ fn a_kill_in_the_middle_of_a_stop_does_not_swallow_the_next_prompt() {
     assert_eq!((&left["turn"], &left["outcome"]), (&1.into(), &"cancelled".into()));
     assert_eq!(server.violations(), [""; 0]);
 }
+
+/// Starts a program with `exec` that goes on, and then something that takes long.
+const IN_THE_BACKGROUND: &str = r#"
+    [script]
+    epoch = "may change"
+    [[reply]]
+    blocks = [{ call = "ToolSearch", input = { query = "exec" } }]
+    [[reply]]
+    blocks = [{ call = "exec", input = { action = "run", background = true, command = "echo on > began; exec sleep 1000" } }]
+"#;
+
+#[test]
+fn what_went_on_in_the_background_is_lost_with_a_kill_and_told() {
+    let world = World::new();
+    let script = format!(
+        "{IN_THE_BACKGROUND}
+        [[reply]]
+        text = \"it runs\"
+        stall = {{ events = 3 }}
+        [[reply]]
+        expect = {{ last_user_contains = \"was lost: the program ended\" }}
+        text = \"it was lost\""
+    );
+    let server = MockServer::start(Script::parse(&script).unwrap());
+    let mut began = Fifo::new(&world.path("work/began"));
+    let arguments = ["--json", "--allow", "Bash", "--allow", "exec", "serve"];
+    let mut running = world.exec_at(&server, &arguments).start();
+    began.wait();
+    running.wait_for("text_delta");
+    running.kill();
+    wait_until_gone(&world);
+    let output = world.exec_at(&server, &["--continue", "--json"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "it was lost");
+    let told = "The background work of exec (call 1.2.0) was lost: the program ended";
+    assert!(output.stderr.contains(told), "{}", output.stderr);
+    assert_eq!(server.violations(), [""; 0]);
+}
+
+#[test]
+fn what_goes_on_in_the_background_ends_with_the_run_and_is_told() {
+    let world = World::new();
+    let script = format!(
+        "{IN_THE_BACKGROUND}
+        [[reply]]
+        text = \"it runs\"
+        [[reply]]
+        expect = {{ last_user_contains = \"Cancelled before it was done\" }}
+        text = \"it was ended\""
+    );
+    let server = MockServer::start(Script::parse(&script).unwrap());
+    let arguments = ["--json", "--allow", "Bash", "--allow", "exec", "serve"];
+    let output = world.exec_at(&server, &arguments).run().exits(0);
+    let told = "heeler: ended with this run: background work of exec (call 1.2.0)";
+    assert!(output.stderr.contains(told), "{}", output.stderr);
+    wait_until_gone(&world);
+    let shown =
+        world.heeler(&["show", output.terminal()["session"].as_str().unwrap()]).run().exits(0);
+    assert!(
+        shown.stdout.contains("background 1 to be told with the next words"),
+        "{}",
+        shown.stdout
+    );
+    let output = world.exec_at(&server, &["--continue", "--json", "go on"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "it was ended");
+    assert_eq!(server.violations(), [""; 0]);
+}

@@ -1,5 +1,6 @@
 //! A run: from a history to the model's final answer, calls included.
 
+mod background;
 mod execute;
 mod journal;
 mod outcome;
@@ -11,6 +12,7 @@ mod tools;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use heeler_core::{
     Approver, CancellationToken, InputOrigin, Limits, MediaStore, Message, Outbound, Person, Policy,
@@ -21,6 +23,7 @@ use heeler_engine::Parts;
 use crate::agent::AgentHooks;
 use crate::context::ContextManager;
 
+pub use background::BACKGROUND_WAIT_DEFAULT;
 pub use outcome::{RunError, RunErrorKind, RunResult};
 pub use stream::{RunEvent, RunStream};
 pub use tool_loop::{ToolLoop, ToolLoopEnd, tool_loop};
@@ -64,6 +67,10 @@ pub struct Run {
     pub person: Option<Arc<dyn Person>>,
     /// Takes what calls have for the user, and the answer, there.
     pub outbound: Option<Arc<dyn Outbound>>,
+    /// How long the run waits for work that calls left in the background; what that came to, the model
+    /// answers as a further turn. What is not over then is cancelled, and the model told so. Without
+    /// it, the run ends with the model's answer, and such work is told that it does.
+    pub background_wait: Option<Duration>,
     /// Stops the run when it is cancelled; what was done until then is in the error's result.
     pub cancel: Option<CancellationToken>,
 }
@@ -152,6 +159,13 @@ impl Run {
         self
     }
 
+    /// With work in the background waited for, all in all so long.
+    #[must_use]
+    pub fn background_wait(mut self, limit: Duration) -> Self {
+        self.background_wait = Some(limit);
+        self
+    }
+
     /// With a policy, which is enforced.
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
@@ -178,6 +192,7 @@ impl Run {
         self.tools.fill(parts);
         parts.system.clone_from(&self.system);
         parts.settings.limits = self.limits;
+        parts.settings.background_wakes = self.background_wait.is_some();
         parts.origin.clone_from(&self.origin);
         parts.outbound.clone_from(&self.outbound);
         parts.media.clone_from(&self.media);

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use heeler_core::{
-    Block, CallId, CancellationToken, Clock, Envelope, Event, MediaItem, MediaReference, Message,
-    ProviderError, Role, SessionHeader, SessionId, ToolResult, TurnOutcome,
+    Block, BoxFuture, CallId, CancellationToken, Clock, Envelope, Event, MediaItem, MediaReference,
+    Message, ProviderError, Role, SessionHeader, SessionId, ToolResult, TurnOutcome,
 };
-use heeler_engine::{Cursor, Parts, Seen, Session, Turn};
+use heeler_engine::{Cursor, Parts, Seen, Session};
 use heeler_sessions::TurnId;
 use tokio::task::JoinSet;
 
+use super::background::Wait;
 use super::journal::{RunJournal, Watch};
 use super::provider::RunProvider;
 use super::recording::Recording;
@@ -184,7 +185,7 @@ async fn next(stage: Stage) -> Option<(RunEvent, Stage)> {
 /// A run that goes on.
 struct Going {
     session: Session,
-    turn: Turn,
+    turn: BoxFuture<TurnOutcome>,
     cursor: Cursor,
     watch: Arc<Watch>,
     clock: Arc<dyn Clock>,
@@ -231,8 +232,23 @@ impl Going {
         });
         let turn = session.resume();
         let given = view.messages.len();
-        let stop = stop(&session, run.cancel.take()).await;
         let (clock, due) = (Arc::clone(client.clock()), VecDeque::new());
+        let turn: BoxFuture<TurnOutcome> = match run.background_wait {
+            None => Box::pin(turn),
+            Some(limit) => {
+                let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                let wait = Wait {
+                    session: session.clone(),
+                    clock: Arc::clone(&clock),
+                    watch: Arc::clone(&watch),
+                    rounds_max: run.limits.rounds,
+                    until: clock.now().plus(millis),
+                    cancel: run.cancel.clone().unwrap_or_default(),
+                };
+                Box::pin(wait.outlast(turn))
+            }
+        };
+        let stop = stop(&session, run.cancel.take()).await;
         Ok(Self { session, turn, cursor, watch, clock, run, given, due, _stop: stop })
     }
 

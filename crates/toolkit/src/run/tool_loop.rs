@@ -1,9 +1,11 @@
 //! The loop as one function: a provider, a model, tools and messages in; a text and rounds out.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use heeler_core::{InputOrigin, LimitKind, Limits, Message, Parameters, Provider};
 
+use super::background::BACKGROUND_WAIT_DEFAULT;
 use super::{Run, RunError, RunErrorKind, ToolSource};
 use crate::Client;
 
@@ -24,6 +26,8 @@ pub struct ToolLoop {
     pub output_max: u64,
     /// Temperature and the like.
     pub parameters: Parameters,
+    /// How long work that calls left in the background is waited for, all in all.
+    pub background_wait: Duration,
 }
 
 /// How a [`tool_loop`] ended.
@@ -48,12 +52,13 @@ impl ToolLoop {
             rounds: Limits::default().rounds,
             output_max: 0,
             parameters: Parameters::default(),
+            background_wait: BACKGROUND_WAIT_DEFAULT,
         }
     }
 }
 
 /// Asks the model, runs what it calls, and asks again, until it calls nothing or may not be asked any
-/// more. It is a [`Run`] of a [`Client`], for programs that want no more than this.
+/// more. Work that calls left in the background is waited for, and its results are answered. It is a [`Run`] of a [`Client`], for programs that want no more than this.
 ///
 /// ```
 /// use heeler_core::{InputOrigin, Message};
@@ -79,14 +84,27 @@ pub async fn tool_loop(
     messages: impl IntoIterator<Item = Message>,
     origin: InputOrigin,
 ) -> Result<ToolLoopEnd, RunError> {
-    let ToolLoop { provider, model, system, tools, rounds, output_max, parameters } = config;
+    let ToolLoop {
+        provider,
+        model,
+        system,
+        tools,
+        rounds,
+        output_max,
+        parameters,
+        background_wait,
+    } = config;
     let failed = |error: crate::ClientError| {
         let kind = RunErrorKind::Failed(error.to_string());
         RunError { kind, iteration: 0, result: Box::default() }
     };
     let client = Client::shared(provider, model).map_err(failed)?;
     let client = client.output_max(output_max).parameters(parameters);
-    let run = Run::new(messages).system(system).rounds(rounds).origin(origin);
+    let run = Run::new(messages)
+        .system(system)
+        .rounds(rounds)
+        .origin(origin)
+        .background_wait(background_wait);
     let run = match tools {
         Some(tools) => run.tools(tools),
         None => run,

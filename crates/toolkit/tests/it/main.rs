@@ -4,6 +4,7 @@
 
 mod agent;
 mod ask;
+mod background;
 mod cancel;
 mod cassette;
 mod context;

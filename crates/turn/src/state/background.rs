@@ -22,6 +22,13 @@ pub struct BackgroundWork {
 }
 
 impl State {
+    /// What the model is to be told of work that was lost with its process, and has not heard yet.
+    pub fn lost_works(&self) -> impl Iterator<Item = &str> {
+        let background = self.steering.iter().filter(|queued| queued.is_background);
+        let texts = background.filter_map(|queued| queued.input.blocks.first()?.as_text());
+        texts.filter(|text| words::tells_of_loss(text))
+    }
+
     /// A call has answered and its work goes on. Works stand in the order of their calls, in which
     /// order these ended: outcomes of one batch may come in any.
     pub(super) fn begin_background(&mut self, call: CallId, tool: String) {

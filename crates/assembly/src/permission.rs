@@ -17,7 +17,7 @@ use crate::{Environment, SetupError, home_folder};
 
 /// The names of the tools, which rules speak of; `WebSearch` is there when somebody is set who
 /// searches.
-pub(crate) const TOOLS: [&str; 17] = [
+pub(crate) const TOOLS: [&str; 18] = [
     "Read",
     "Write",
     "Edit",
@@ -29,6 +29,7 @@ pub(crate) const TOOLS: [&str; 17] = [
     "ToolSearch",
     "MultiEdit",
     "apply_patch",
+    "file_info",
     "exec",
     "git_status",
     "git_diff",

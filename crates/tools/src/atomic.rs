@@ -1,15 +1,29 @@
 //! Replaces a file in one step: readers see the old content or the new, never a part.
+//!
+//! Between the look whether a file is as it was and its replacement, others who replace files the
+//! same way are kept out by a lock on the folder, in this process and in every other. So of two
+//! changes that were made of one content the second is refused, and none is lost. The system drops
+//! the lock of who dies.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
+use std::time::Duration;
 
 use heeler_core::{ToolContext, ToolError};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::blocking::keep_going;
 use crate::place::Place;
 use crate::temporary::Temporary;
+
+/// How often a folder that somebody else has locked is tried; whoever replaces a file has it for
+/// three calls of the system.
+const LOCK_TRIES_MAX: usize = 1_000;
+/// How long is waited between two tries.
+const LOCK_WAIT: Duration = Duration::from_millis(1);
 
 /// Makes `bytes` the content of a file. `before` is what was there when the new content was
 /// computed: its mode and owner are kept, and if something else is there by now nothing happens.
@@ -56,6 +70,7 @@ impl<'a> Prepared<'a> {
                 if error.kind() == io::ErrorKind::AlreadyExists { changed() } else { error }
             }),
             Some(_) => {
+                let _alone = lock(self.place)?;
                 check_unchanged(self.place, before)?;
                 self.temporary.persist(self.place.name())
             }
@@ -65,6 +80,7 @@ impl<'a> Prepared<'a> {
 
 /// Removes a file, if it is as it was before.
 pub(crate) fn remove(place: &Place, before: Option<&Metadata>) -> io::Result<()> {
+    let _alone = lock(place)?;
     check_unchanged(place, before)?;
     Ok(rustix::fs::unlinkat(place.folder()?, place.name(), AtFlags::empty())?)
 }
@@ -80,15 +96,34 @@ pub(crate) fn check_unchanged(place: &Place, before: Option<&Metadata>) -> io::R
     if now.as_ref().map(marks) == before.map(marks) { Ok(()) } else { Err(changed()) }
 }
 
+/// Locks the folder of a place until what this gives is dropped. Folders that cannot be opened, and
+/// file systems without locks, go without: there is only the look then.
+fn lock(place: &Place) -> io::Result<Option<OwnedFd>> {
+    let Ok(folder) = open_folder(place) else { return Ok(None) };
+    for _ in 0..LOCK_TRIES_MAX {
+        match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(Some(folder)),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::park_timeout(LOCK_WAIT),
+            Err(_) => return Ok(None),
+        }
+    }
+    Err(io::Error::other(
+        "another program holds a lock on its folder; find out which, or try again later",
+    ))
+}
+
+fn open_folder(place: &Place) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(place.folder()?, ".", flags, Mode::empty())?)
+}
+
 fn changed() -> io::Error {
     io::Error::other("it was changed by somebody else just now; Read it again")
 }
 
 /// What was renamed is done; a folder that cannot be synced only weakens it against power loss.
 pub(crate) fn sync_folder(place: &Place) {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = place.folder().map(|folder| rustix::fs::openat(folder, ".", flags, Mode::empty()));
-    let _ = opened.map(|opened| opened.and_then(rustix::fs::fsync));
+    let _ = open_folder(place).map(rustix::fs::fsync);
 }
 
 fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
@@ -128,6 +163,21 @@ mod tests {
         assert_eq!(replace_in(&folder, Some(&before)), refused);
         assert_eq!(replace_in(&folder, None), refused);
         assert_eq!(folder.listing(), ["a.txt"]);
+    }
+
+    #[test]
+    fn who_holds_the_folder_for_long_is_told_of() {
+        let folder = Folder::new(&[("a.txt", "old")]);
+        let before = fs::metadata(folder.path("a.txt")).unwrap();
+        let held = File::open(folder.path(".")).unwrap();
+        rustix::fs::flock(&held, FlockOperation::LockExclusive).unwrap();
+        assert_eq!(
+            replace_in(&folder, Some(&before)),
+            "cannot write a.txt: another program holds a lock on its folder; find out which, or \
+             try again later"
+        );
+        drop(held);
+        assert_eq!(replace_in(&folder, Some(&before)), "new");
     }
 
     #[test]

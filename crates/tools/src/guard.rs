@@ -3,7 +3,7 @@
 //! The session's state holds one hash per file that was read or written. A write is refused when
 //! there is none, or when the file's content no longer has it.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 
 use heeler_core::{ToolContext, ToolError, ToolOutput};
@@ -20,6 +20,8 @@ pub(crate) struct Loaded {
     pub(crate) bytes: Vec<u8>,
     /// Mode, owner, size and time.
     pub(crate) metadata: Metadata,
+    /// Held open: as long as it is, no other file gets its number, by which it is known again.
+    _file: File,
 }
 
 /// The whole content of a file for a tool that will replace it; `None` when nothing is there.
@@ -31,7 +33,7 @@ pub(crate) fn load(place: &Place, path: &str) -> Result<Option<Loaded>, ToolErro
     let file = place.open_file(path)?;
     let metadata = file.metadata().map_err(failed)?;
     let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    (&file).take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(ToolError::for_model(format!(
             "{path} has {} bytes; files of more than {FILE_BYTES_MAX} bytes cannot be changed \
@@ -39,7 +41,7 @@ pub(crate) fn load(place: &Place, path: &str) -> Result<Option<Loaded>, ToolErro
             metadata.len()
         )));
     }
-    Ok(Some(Loaded { bytes, metadata }))
+    Ok(Some(Loaded { bytes, metadata, _file: file }))
 }
 
 /// Refuses when this session has not seen the content that is there now.

@@ -12,6 +12,7 @@ mod apply_patch;
 mod bash;
 mod edit;
 mod exec;
+mod file_info;
 mod git;
 mod glob;
 mod grep;
@@ -50,6 +51,7 @@ pub use exec::{
     EXEC_SESSIONS_MAX, EXEC_TAIL_BYTES_MAX, EXEC_VARIABLES_MAX, Exec, ExecAction, ExecAnswer,
     ExecInput, ExecSessionInfo, ExecStatus,
 };
+pub use file_info::{FILE_INFO_SCAN_BYTES_MAX, FileInfo, FileInfoInput};
 pub use git::git;
 pub use glob::{GLOB_RESULTS_MAX, Glob, GlobInput};
 pub use grep::{GREP_LINE_CHARS_MAX, GREP_LINES_DEFAULT, Grep, GrepInput, OutputMode};
@@ -86,7 +88,11 @@ pub fn standard() -> Vec<Arc<dyn Tool>> {
 /// with every first request.
 #[must_use]
 pub fn further() -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(MultiEdit::default()), Arc::new(ApplyPatch::default())]
+    vec![
+        Arc::new(MultiEdit::default()),
+        Arc::new(ApplyPatch::default()),
+        Arc::new(FileInfo::default()),
+    ]
 }
 
 #[cfg(test)]

@@ -150,6 +150,11 @@ impl Place {
         Ok(())
     }
 
+    /// What it is by now, without opening it.
+    pub(crate) fn stat(&self) -> io::Result<Stat> {
+        Ok(stat(self.folder()?, &self.name)?)
+    }
+
     /// Opens the file or folder. What it is by then has to be looked at.
     pub(crate) fn open(&self) -> io::Result<File> {
         open(self.folder()?, &self.name)

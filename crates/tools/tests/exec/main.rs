@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test without libtest's attribute is still a test")]
 
 mod background;
+mod edits;
 mod git;
 #[path = "../../../sandbox/tests/harness/mod.rs"]
 mod harness;
@@ -19,11 +20,15 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|argument| argument == limits::HEELER_MODE) {
         limits::be_heeler();
     }
+    if std::env::args().nth(1).is_some_and(|argument| argument == edits::EDITOR_MODE) {
+        edits::be_editor();
+    }
     let mut cases: Vec<harness::Case> = Vec::new();
     cases.extend_from_slice(programs::CASES);
     cases.extend_from_slice(background::CASES);
     cases.extend_from_slice(rules::CASES);
     cases.extend_from_slice(limits::CASES);
+    cases.extend_from_slice(edits::CASES);
     for git in [git::shown::CASES, git::committed::CASES, git::hostile::CASES] {
         cases.extend_from_slice(git);
     }

@@ -17,7 +17,7 @@ use crate::{Environment, SetupError, home_folder};
 
 /// The names of the tools, which rules speak of; `WebSearch` is there when somebody is set who
 /// searches.
-pub(crate) const TOOLS: [&str; 18] = [
+pub(crate) const TOOLS: [&str; 21] = [
     "Read",
     "Write",
     "Edit",
@@ -26,10 +26,13 @@ pub(crate) const TOOLS: [&str; 18] = [
     "LS",
     "Bash",
     "WebFetch",
+    "TodoWrite",
+    "TodoRead",
     "ToolSearch",
     "MultiEdit",
     "apply_patch",
     "file_info",
+    "ask_user",
     "exec",
     "git_status",
     "git_diff",

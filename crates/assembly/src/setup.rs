@@ -15,7 +15,10 @@ use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
 use heeler_settings::{HookSetting, Loaded, SettingsError};
 use heeler_store::FileStore;
-use heeler_tools::{Allowed, Bash, Exec, SearchBackend, WebFetch, WebSearch, allowed_environment};
+use heeler_tools::{
+    Allowed, Bash, Exec, SearchBackend, TodoRead, TodoWrite, WebFetch, WebSearch,
+    allowed_environment,
+};
 
 use crate::confine::{Made, make, obstacle, reach};
 use crate::local::LocalServer;
@@ -272,6 +275,8 @@ fn tools(bash: Bash, web: Web) -> Tools {
     hidden.extend(heeler_tools::git(&bash));
     shown.push(Arc::new(bash));
     shown.push(Arc::new(WebFetch::new(web.allowed)));
+    shown.push(Arc::new(TodoWrite));
+    shown.push(Arc::new(TodoRead));
     if let Some(backend) = web.search {
         hidden.push(Arc::new(WebSearch::new(backend)));
     }

@@ -16,6 +16,7 @@ mod folder;
 mod login;
 mod models;
 mod permissions;
+mod person;
 mod say;
 mod sessions;
 

@@ -9,6 +9,7 @@
 //! verdict is somebody else's.
 
 mod apply_patch;
+mod ask_user;
 mod bash;
 mod edit;
 mod exec;
@@ -20,6 +21,7 @@ mod list;
 mod message;
 mod multi_edit;
 mod read;
+mod todo;
 mod trained;
 mod web;
 mod write;
@@ -41,6 +43,9 @@ use std::sync::Arc;
 use heeler_core::Tool;
 
 pub use apply_patch::{ApplyPatch, ApplyPatchInput, PATCH_BYTES_MAX, PATCH_FILES_MAX};
+pub use ask_user::{
+    ANSWER_CHARS_MAX, AskUser, AskUserInput, CHOICE_CHARS_MAX, CHOICES_MAX, QUESTION_CHARS_MAX,
+};
 pub use bash::{
     BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, BASH_TIMEOUT_MILLIS_DEFAULT,
     BASH_TIMEOUT_MILLIS_MAX, Bash, BashInput, PrivateTemp, allowed_environment,
@@ -61,6 +66,9 @@ pub use multi_edit::{MULTI_EDITS_MAX, MultiEdit, MultiEditInput, OneEditInput};
 pub use read::{
     READ_IMAGE_BYTES_MAX, READ_LINE_CHARS_MAX, READ_LINES_DEFAULT, READ_OUTPUT_BYTES_MAX,
     READ_SCAN_BYTES_MAX, Read, ReadInput,
+};
+pub use todo::{
+    TODO_CHARS_MAX, TODO_ITEMS_MAX, TodoRead, TodoReadInput, TodoWrite, TodoWriteInput,
 };
 pub use trained::{TextEditor, TextEditorCommand, TextEditorInput, TrainedBash, TrainedBashInput};
 pub use web::{
@@ -92,6 +100,7 @@ pub fn further() -> Vec<Arc<dyn Tool>> {
         Arc::new(MultiEdit::default()),
         Arc::new(ApplyPatch::default()),
         Arc::new(FileInfo::default()),
+        Arc::new(AskUser),
     ]
 }
 

@@ -23,6 +23,7 @@ use crate::arguments::ExecArguments;
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::permissions;
+use crate::person::TerminalPerson;
 use crate::say::{ask, say, told};
 use choose::Existing;
 use finish::Finish;
@@ -160,7 +161,7 @@ fn setup(
         permission,
         limits: allowed::limits(arguments),
         approver: None,
-        person: None,
+        person: TerminalPerson::present(),
     }
 }
 

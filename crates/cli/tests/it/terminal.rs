@@ -129,3 +129,24 @@ fn trust_is_granted_by_yes_and_by_nothing_else() {
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("Type yes to do so:") && shown.contains("\ntrusted: "), "{shown}");
 }
+
+#[test]
+fn a_question_of_the_model_is_answered_at_the_terminal() {
+    let world = World::new();
+    let model = world.script(
+        r#"
+        [[reply]]
+        blocks = [{ call = "ToolSearch", input = { query = "ask_user" } }]
+        [[reply]]
+        blocks = [{ call = "ask_user", input = { question = "Which port?", choices = ["80", "8080"] } }]
+        [[reply]]
+        expect = { tool_result_contains = "The user chose: 8080" }
+        text = "port 8080"
+    "#,
+    );
+    let mut command = program(env!("CARGO_BIN_EXE_heeler"));
+    command.args(["exec", "--no-sandbox", "--model", &model, "go"]);
+    world.settle(&mut command);
+    let (code, shown) = on_terminal_after(command, "another answer, in one line:", "2\n");
+    assert!(code == 0 && shown.contains("  2) 8080") && shown.ends_with("port 8080\n"), "{shown}");
+}

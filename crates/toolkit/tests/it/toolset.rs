@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use heeler_core::{Image, RawJson, ToolContext};
+use heeler_core::{Image, Mode, Policy, RawJson, ToolContext};
 use heeler_toolkit::testing::TestCall;
 use heeler_toolkit::{Binding, Json, Object, Run, ToolFunction, Toolset, raw_tool, tool};
 
@@ -119,6 +119,40 @@ async fn a_test_sees_all_that_a_call_says() {
     let called = TestCall::new("{}").in_folder("/space").of(&says).await;
     assert_eq!((called.text().as_str(), called.for_user()), ("/space", "hi"));
     assert_eq!((called.progress.len(), called.images.len(), called.is_error()), (2, 1, false));
+}
+
+#[tokio::test]
+async fn file_tools_stay_in_their_folder_and_some_only_look() {
+    let outer = tempfile::tempdir().unwrap();
+    let inner = outer.path().canonicalize().unwrap().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    std::fs::write(inner.join("a.txt"), "in").unwrap();
+    std::fs::write(outer.path().join("b.txt"), "out").unwrap();
+    let all = Toolset::new(heeler_tools::standard().into_iter().map(Binding::from)).unwrap();
+    let only_look = all.clone().filter(|binding| binding.metadata.read_only);
+    assert_eq!(only_look.names().collect::<Vec<_>>(), ["Read", "Glob", "Grep", "LS"]);
+    let policy = Policy {
+        mode: Mode::AcceptEdits,
+        workspace: inner.to_str().unwrap().to_owned(),
+        ..Policy::default()
+    };
+    let mut said = String::new();
+    for (tools, name, input) in [
+        (&all, "Read", r#"{"file_path": "a.txt"}"#),
+        (&all, "Read", r#"{"file_path": "../b.txt"}"#),
+        (&all, "Write", r#"{"file_path": "c.txt", "content": "new"}"#),
+        (&all, "Write", r#"{"file_path": "../c.txt", "content": "new"}"#),
+        (&only_look, "Read", r#"{"file_path": "a.txt"}"#),
+        (&only_look, "Write", r#"{"file_path": "d.txt", "content": "new"}"#),
+    ] {
+        let run = Run::default().workspace(&inner).policy(policy.clone());
+        let output = tools.execute(name, input, run).await;
+        let text = output.text_content().replace(outer.path().to_str().unwrap(), "/outer");
+        said.push_str(&format!("{name} {} {text}\n", output.is_error));
+    }
+    expect![[""]].assert_eq(&said);
+    assert!(inner.join("c.txt").exists() && !inner.join("d.txt").exists());
+    assert!(!outer.path().join("c.txt").exists());
 }
 
 #[tokio::test]

@@ -111,6 +111,8 @@ fn a_summary_says_where_the_tokens_are() {
         <tool>
         <tool>
         <tool>
+        <tool>
+        <tool>
         <system>
                3  N % = user text: what is here?
                0  N % = assistant thinking: hm

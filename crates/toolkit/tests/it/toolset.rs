@@ -150,7 +150,17 @@ async fn file_tools_stay_in_their_folder_and_some_only_look() {
         let text = output.text_content().replace(outer.path().to_str().unwrap(), "/outer");
         said.push_str(&format!("{name} {} {text}\n", output.is_error));
     }
-    expect![[""]].assert_eq(&said);
+    expect![[r#"
+        Read false      1	in
+
+        Read true Not allowed: it reads /outer/b.txt, and nobody can be asked.
+        Write false Created c.txt (1 line)
+        Write true Not allowed: it writes /outer/c.txt, and nobody can be asked.
+        Read false      1	in
+
+        Write true there is no tool called `Write`; the tools are Read, Glob, Grep, LS
+    "#]]
+    .assert_eq(&said);
     assert!(inner.join("c.txt").exists() && !inner.join("d.txt").exists());
     assert!(!outer.path().join("c.txt").exists());
 }

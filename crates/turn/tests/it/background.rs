@@ -2,27 +2,21 @@
 
 use expect_test::expect;
 
-use crate::door::check;
+use crate::door::{check, check_after};
+
+/// A call whose work goes on.
+const BEGUN: &str = "user go\nreply call bash build\nbegun 0 building";
 
 #[test]
 fn a_result_joins_the_running_turn_before_the_next_request() {
-    check(
-        "user go
-         reply call bash build
-         begun 0 building
-         reply call read a
+    check_after(
+        BEGUN,
+        "reply call read a
          landed 1.1.0 built
          landed 1.1.0 built once more
          done 0 A
          reply Good.",
         expect![[r#"
-            user go
-                epoch 1 first
-              > model 1.1.1
-            reply call bash build
-              > run 0 bash [mode bypass]
-            begun 0 building
-              > model 1.2.1
             reply call read a
               > run 0 read [mode bypass]
             landed 1.1.0 built
@@ -50,23 +44,14 @@ fn a_result_joins_the_running_turn_before_the_next_request() {
 
 #[test]
 fn a_result_wakes_nobody_and_comes_with_the_next_words() {
-    check(
-        "user go
-         reply call bash build
-         begun 0 building
-         reply Later.
+    check_after(
+        BEGUN,
+        "reply Later.
          landed 1.1.0 built
          unsteer background-1.1.0
          user and now?
          reply Good.",
         expect![[r#"
-            user go
-                epoch 1 first
-              > model 1.1.1
-            reply call bash build
-              > run 0 bash [mode bypass]
-            begun 0 building
-              > model 1.2.1
             reply Later.
                 turn 1 ended done: Later.
               > idle
@@ -136,20 +121,11 @@ fn a_result_begins_a_turn_where_it_shall() {
 
 #[test]
 fn what_comes_during_the_last_answer_waits_as_well() {
-    check(
-        "user go
-         reply call bash build
-         begun 0 building
-         landed 1.1.0 built
+    check_after(
+        BEGUN,
+        "landed 1.1.0 built
          interrupt",
         expect![[r#"
-            user go
-                epoch 1 first
-              > model 1.1.1
-            reply call bash build
-              > run 0 bash [mode bypass]
-            begun 0 building
-              > model 1.2.1
             landed 1.1.0 built
                 queued background-1.1.0
               > model 1.2.1
@@ -166,24 +142,15 @@ fn what_comes_during_the_last_answer_waits_as_well() {
 
 #[test]
 fn what_a_process_leaves_is_lost_and_does_not_come_after_all() {
-    check(
-        "user go
-         reply call bash build
-         begun 0 building
-         reply Later.
+    check_after(
+        BEGUN,
+        "reply Later.
          crash
          landed 1.1.0 built
          crash
          user and now?
          reply Oh.",
         expect![[r#"
-            user go
-                epoch 1 first
-              > model 1.1.1
-            reply call bash build
-              > run 0 bash [mode bypass]
-            begun 0 building
-              > model 1.2.1
             reply Later.
                 turn 1 ended done: Later.
               > idle

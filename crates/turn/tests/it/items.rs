@@ -7,27 +7,23 @@ use heeler_core::{
 };
 use heeler_turn::State;
 
-use crate::door::check;
+use crate::door::{check, check_after};
+
+/// An image that the provider took.
+const SEEN: &str = "picture look\nreply A cat.";
 
 const IMAGE: &str = "[image left out: the provider could not process it]";
 
 #[test]
 fn what_was_said_since_the_last_answer_is_left_out_and_the_request_sent_again() {
-    check(
-        "picture look
-         reply A cat.
-         picture and this?
+    check_after(
+        SEEN,
+        "picture and this?
          lost refused_item
          reply I cannot see it.
          user and the first?
          reply A cat.",
         expect![[r#"
-            picture look
-                epoch 1 first
-              > model 1.1.1
-            reply A cat.
-                turn 1 ended done: A cat.
-              > idle
             picture and this?
               > model 2.1.1
             lost refused_item
@@ -57,19 +53,12 @@ fn what_was_said_since_the_last_answer_is_left_out_and_the_request_sent_again() 
 
 #[test]
 fn where_nothing_new_can_be_it_all_are_left_out() {
-    check(
-        "picture look
-         reply A cat.
-         user and now?
+    check_after(
+        SEEN,
+        "user and now?
          lost refused_item
          reply What do you mean?",
         expect![[r#"
-            picture look
-                epoch 1 first
-              > model 1.1.1
-            reply A cat.
-                turn 1 ended done: A cat.
-              > idle
             user and now?
               > model 2.1.1
             lost refused_item
@@ -92,22 +81,15 @@ fn where_nothing_new_can_be_it_all_are_left_out() {
 
 #[test]
 fn a_provider_that_takes_none_is_asked_three_times_at_most() {
-    check(
-        "picture look
-         reply A cat.
-         picture and this?
+    check_after(
+        SEEN,
+        "picture and this?
          lost refused_item
          lost refused_item
          lost refused_item
          user hello?
          reply Hello.",
         expect![[r#"
-            picture look
-                epoch 1 first
-              > model 1.1.1
-            reply A cat.
-                turn 1 ended done: A cat.
-              > idle
             picture and this?
               > model 2.1.1
             lost refused_item

@@ -53,6 +53,15 @@ pub(crate) fn check(script: &str, expected: Expect) {
     expected.assert_eq(&Play::of(script).transcript());
 }
 
+/// As [`check`], but shows of the beginning, which other scenarios have too, only where it led.
+#[track_caller]
+pub(crate) fn check_after(beginning: &str, script: &str, expected: Expect) {
+    let mut play = Play::of(beginning);
+    let shown_before = play.shown().len();
+    script.lines().map(str::trim).for_each(|line| play.line(line));
+    expected.assert_eq(&play.transcript()[shown_before..]);
+}
+
 /// A session driven by a script.
 pub(crate) struct Play {
     /// The session.

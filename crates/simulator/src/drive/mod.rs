@@ -228,6 +228,9 @@ impl<'a> World<'a> {
         if !new.is_empty() && comes && self.act()? {
             return Ok(true);
         }
+        if !new.is_empty() && self.ends_some_work()? {
+            return Ok(true);
+        }
         let waits = !self.flights.is_empty()
             && !new.iter().any(keeps_time)
             && self.chance.percent(self.scene.postpones);
@@ -319,7 +322,8 @@ impl<'a> World<'a> {
     }
 
     fn has_crash(&mut self) -> bool {
-        self.scene.crashes_left > 0 && self.chance.percent(self.scene.crashes)
+        let times = if self.works.is_empty() { 1 } else { 2 };
+        self.scene.crashes_left > 0 && self.chance.percent(times * self.scene.crashes)
     }
 
     fn crash(&mut self, pending: &[Effect]) -> Stop {

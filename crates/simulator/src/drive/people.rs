@@ -57,7 +57,10 @@ impl World<'_> {
             self.matrix.hit(act, &pending);
             return self.decide(act, id).map(|()| true);
         }
-        let act = self.chance.pick(&ACTS);
+        let act = match !self.works.is_empty() && self.chance.percent(20) {
+            true => Fault::WorkCancelled,
+            false => self.chance.pick(&ACTS),
+        };
         let records = match act {
             Fault::Interrupt => {
                 if self.state.turn.is_none() && self.state.compaction.is_none() {

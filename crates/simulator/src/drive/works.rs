@@ -40,6 +40,17 @@ impl World<'_> {
         self.state.turn.is_some() || self.chance.percent(60)
     }
 
+    /// Work may end at any moment, also between a record and the effects it brings.
+    pub(super) fn ends_some_work(&mut self) -> Result<bool, Stop> {
+        if self.works.is_empty() || !self.chance.percent(6) {
+            return Ok(false);
+        }
+        let calls: Vec<CallId> = self.works.keys().copied().collect();
+        let call = self.chance.pick(&calls);
+        self.end_work(call)?;
+        Ok(true)
+    }
+
     /// Work ends by itself.
     pub(super) fn end_work(&mut self, call: CallId) -> Result<(), Stop> {
         let Some(Work { output, .. }) = self.works.remove(&call) else { return Ok(()) };

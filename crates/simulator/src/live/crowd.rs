@@ -159,7 +159,13 @@ impl Crowd {
         {
             return self.answer(id);
         }
-        let act = self.outside.with(|inner| inner.chance.pick(&ACTS));
+        let act = self.outside.with(|inner| {
+            let has_works = !inner.judge.state.background.is_empty();
+            match has_works && inner.chance.percent(30) {
+                true => inner.chance.pick(&[Fault::WorkCancelled, Fault::WorkAwaited]),
+                false => inner.chance.pick(&ACTS),
+            }
+        });
         match act {
             Some(act @ (Fault::Steer | Fault::SteerTwice)) => self.steer(act),
             Some(Fault::Interrupt) => self.cancel(),

@@ -171,7 +171,8 @@ impl Inner {
         if self.scene.crashes_left == 0 || self.scene.crashes == 0 {
             return false;
         }
-        let times = if self.is_rare_moment() { 3 } else { 1 };
+        let is_rare = self.is_rare_moment() || !self.judge.state.background.is_empty();
+        let times = if is_rare { 3 } else { 1 };
         self.chance.percent(times * self.scene.crashes)
     }
 

@@ -8,7 +8,9 @@ use crate::scene;
 
 impl Inner {
     pub(super) fn closes_early(&mut self) -> bool {
-        let closes = self.scene.closes_left > 0 && self.chance.percent(8);
+        // What goes on in the background then is told.
+        let wish = if self.judge.state.background.is_empty() { 8 } else { 25 };
+        let closes = self.scene.closes_left > 0 && self.chance.percent(wish);
         self.scene.closes_left -= u32::from(closes);
         closes
     }

@@ -29,7 +29,8 @@ fn main() -> ExitCode {
     cases.extend_from_slice(rules::CASES);
     cases.extend_from_slice(limits::CASES);
     cases.extend_from_slice(edits::CASES);
-    for git in [git::shown::CASES, git::committed::CASES, git::hostile::CASES] {
+    let git = [git::shown::CASES, git::committed::CASES, git::hostile::CASES, git::boxed::CASES];
+    for git in git {
         cases.extend_from_slice(git);
     }
     harness::run(&cases)

@@ -1,6 +1,7 @@
 //! The git tools in real repositories: what they show and commit, and what no repository makes them
 //! run.
 
+pub(crate) mod boxed;
 pub(crate) mod committed;
 pub(crate) mod hostile;
 pub(crate) mod shown;
@@ -34,6 +35,7 @@ struct Repository {
     environment: Vec<(String, String)>,
     state: StateView,
     round: u64,
+    is_confined: bool,
 }
 
 /// Plays steps in a new repository: `$ ` before a shell's line, else a tool's name and its input.
@@ -57,7 +59,8 @@ impl Repository {
         let own = VARIABLES.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let environment: Vec<_> = own.into_iter().chain([("HOME".to_owned(), home)]).collect();
         let tools = heeler_tools::git(&Bash::new(Launcher::new(), environment.clone()));
-        let this = Self { room, tools, environment, state: StateView::default(), round: 0 };
+        let (state, round, is_confined) = (StateView::default(), 0, false);
+        let this = Self { room, tools, environment, state, round, is_confined };
         this.shell("git init -q -b main work");
         this
     }
@@ -85,6 +88,7 @@ impl Repository {
             workspace: self.work(),
             state: self.state.clone(),
             round: self.round,
+            confined: self.is_confined,
             ..self.room.context()
         }
     }

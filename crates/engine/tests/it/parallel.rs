@@ -8,8 +8,8 @@ use heeler_core::{Event, Input, ToolContext, ToolError, ToolOutput, TurnOutcome}
 use tokio::sync::{Barrier, Notify};
 
 use crate::common::{
-    Case, Stage, TestTool, check, echo, failing, field, hanging, settled, stage, stage_with, tool,
-    virtually,
+    Case, Stage, TestTool, check, echo, failing, field, hanging, settled, shown, stage, stage_with,
+    tool, virtually,
 };
 
 /// A reply of `count` calls of `name`, each told its number, and a last word.
@@ -236,4 +236,51 @@ fn a_call_without_a_limit_may_take_for_ever() {
         stage.watcher.until(|event| matches!(event, Event::TurnFinished { .. })).await;
         stage.close().await;
     });
+}
+
+/// Edits of one reply are all made of what was read before it; `$F` stands for the file.
+#[test]
+fn edits_of_one_file_in_one_response_land_in_order_and_the_loser_is_told_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().canonicalize().unwrap().join("a");
+    let name = file.display().to_string();
+    std::fs::write(&file, "one\ntwo\n").unwrap();
+    let edit = |old: &str, new: &str| {
+        format!(
+            r#"{{ call = "Edit", input = {{ file_path = "{name}", old_string = "{old}", new_string = "{new}" }} }}"#
+        )
+    };
+    let script = format!(
+        r#"
+        [[reply]]
+        blocks = [{{ call = "Read", input = {{ file_path = "{name}" }} }}]
+        [[reply]]
+        blocks = [{}, {}, {}]
+        [[reply]]
+        text = "done"
+        "#,
+        edit("one", "1"),
+        edit("two", "2"),
+        edit("one", "I"),
+    );
+    let case = Case::new(&script).calls_only().with(|parts| {
+        parts.tools = heeler_engine::Toolset::new(heeler_tools::standard()).unwrap();
+    });
+    let shown = shown(case).replace(&name, "$F");
+    expect![[r#"
+        started 1.1.0 [0] Read: $F
+        finished 1.1.0 [0] Read 0 ms:      1	one\n     2	two\n
+        started 1.2.0 [0] Edit: $F
+        finished 1.2.0 [0] Edit 0 ms: Edited $F:\n     1 -one\n     1 +1\n     2  two\n
+        started 1.2.1 [1] Edit: $F
+        finished 1.2.1 [1] Edit 0 ms: Edited $F:\n     1  1\n     2 -two\n     2 +2\n
+        started 1.2.2 [2] Edit: $F
+        failed 1.2.2 [2] Edit 0 ms: old_string was not found in $F; nothing in the file is much like…
+        end of turn 1: Done "done"
+        result ok:      1	one\n     2	two\n
+        result ok: Edited $F:\n     1 -one\n     1 +1\n     2  two\n
+        result ok: Edited $F:\n     1  1\n     2 -two\n     2 +2\n
+        result error: old_string was not found in $F; nothing in the file is much like it, so Read the file again
+    "#]].assert_eq(&shown);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "1\n2\n");
 }

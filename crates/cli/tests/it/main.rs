@@ -37,6 +37,7 @@ mod limits;
 mod local;
 mod login;
 #[cfg(test)]
+mod media;
 mod models;
 #[cfg(test)]
 mod odd;

@@ -4,7 +4,8 @@
 //! be, decodes, and looks like it: capitals, small letters and digits, enough different ones, and no
 //! sign of paths. So hex, one word, one case and one alphabet's words stay, and so does minified code,
 //! whose signs end every run. Runs may be broken into lines of one width, as `base64` and mails do.
-//! What stands in armor (`-----BEGIN ...`) stays: a certificate says what it is.
+//! What stands in armor (`-----BEGIN ...`) stays: a certificate says what it is. So does what a tool
+//! has cut, which its mark tells.
 //!
 //! Each byte is looked at a fixed number of times, whatever the text.
 
@@ -53,6 +54,7 @@ pub(super) fn heavy(text: &str, count_max: usize) -> Vec<Heavy> {
         } else if let Some((start, media_type)) = url_head(text, at) {
             let end = padded(bytes, end);
             if end - at >= URL_CHARS_MIN
+                && !is_part(text, start, end)
                 && let Some(decoded) = decode(&bytes[at..end])
             {
                 found.push(Heavy { range: start..end, media_type, bytes: decoded });
@@ -63,6 +65,7 @@ pub(super) fn heavy(text: &str, count_max: usize) -> Vec<Heavy> {
             let (chars, end) = unbroken(bytes, at, end);
             if !is_armored
                 && chars.len() >= RUN_CHARS_MIN
+                && !is_part(text, at, end)
                 && looks_like_base64(&chars)
                 && let Some(decoded) = decode(&chars)
             {
@@ -148,6 +151,19 @@ fn line_end(bytes: &[u8], at: usize) -> Option<usize> {
         [b'\r', b'\n', ..] => Some(at + 2),
         _ => None,
     }
+}
+
+/// Whether a tool left out what stood before or after: half a picture is none.
+fn is_part(text: &str, start: usize, end: usize) -> bool {
+    const MARKS: [&str; 3] = ["[...", "...", "\u{2026}"];
+    let is_space = |c: char| matches!(c, ' ' | '\r' | '\n');
+    // The marks stand after one space or line end; a whole desert would be walked for each run.
+    let after = text[end..].strip_prefix("\r\n").unwrap_or(&text[end..]);
+    let after = after.strip_prefix(is_space).unwrap_or(after);
+    let before = text[..start].strip_suffix("\r\n").unwrap_or(&text[..start]);
+    let before = before.strip_suffix(is_space).unwrap_or(before);
+    MARKS.iter().any(|mark| after.starts_with(mark))
+        || ["...]", "...", "\u{2026}"].iter().any(|mark| before.ends_with(mark))
 }
 
 /// A line after base64 that may well be somebody's word: `done`, `Done`, `DONE`.
@@ -322,6 +338,23 @@ mod tests {
     }
 
     #[test]
+    fn what_was_cut_stays() {
+        let data = encoded(&noise(1500));
+        for (before, after) in [
+            ("", " [... 7 more bytes]"),
+            ("", "\n[... 7 bytes left out ...]\n"),
+            ("\n[... 7 bytes left out ...]\n", ""),
+            ("", "\u{2026}"),
+            ("...", ""),
+        ] {
+            for kind in ["", "data:image/png;base64,"] {
+                assert_eq!(heavy(&format!("{before}{kind}{data}{after}"), 100), []);
+            }
+        }
+        assert_eq!(heavy(&format!("[a] {data} [b]"), 100).len(), 1);
+    }
+
+    #[test]
     fn what_stands_in_armor_stays() {
         let lines = wrapped(&encoded(&noise(3000)), 64, "\n");
         let armored = format!("-----BEGIN CERTIFICATE-----\n{lines}\n-----END CERTIFICATE-----\n");
@@ -369,8 +402,8 @@ mod tests {
         #[test]
         fn base64_is_found_and_comes_out_as_it_went_in(
             count in 768_usize..4000,
-            before in "[^A-Za-z0-9+/=_-]{0,20}",
-            after in "([^A-Za-z0-9+/=_\r\n-].{0,20})?",
+            before in "[^A-Za-z0-9+/=_.\u{2026}-]{0,20}",
+            after in "([^A-Za-z0-9+/=_\\r\\n .\\[\u{2026}-].{0,20})?",
         ) {
             let bytes = noise(count);
             let text = format!("{before}{}{after}", encoded(&bytes));

@@ -17,7 +17,7 @@ use crate::{Environment, SetupError, home_folder};
 
 /// The names of the tools, which rules speak of; `WebSearch` is there when somebody is set who
 /// searches.
-pub(crate) const TOOLS: [&str; 21] = [
+pub(crate) const TOOLS: [&str; 23] = [
     "Read",
     "Write",
     "Edit",
@@ -38,6 +38,8 @@ pub(crate) const TOOLS: [&str; 21] = [
     "git_diff",
     "git_log",
     "git_commit",
+    "CurrentTime",
+    "Calculator",
     "WebSearch",
 ];
 

@@ -16,8 +16,8 @@ use heeler_secrets::Secrets;
 use heeler_settings::{HookSetting, Loaded, SettingsError};
 use heeler_store::FileStore;
 use heeler_tools::{
-    Allowed, Bash, Exec, SearchBackend, TodoRead, TodoWrite, WebFetch, WebSearch,
-    allowed_environment,
+    Allowed, Bash, Calculator, CurrentTime, Exec, SearchBackend, TodoRead, TodoWrite, WebFetch,
+    WebSearch, allowed_environment,
 };
 
 use crate::confine::{Made, make, obstacle, reach};
@@ -277,6 +277,8 @@ fn tools(bash: Bash, web: Web) -> Tools {
     shown.push(Arc::new(WebFetch::new(web.allowed)));
     shown.push(Arc::new(TodoWrite));
     shown.push(Arc::new(TodoRead));
+    hidden.push(Arc::new(CurrentTime::of_system()));
+    hidden.push(Arc::new(Calculator::default()));
     if let Some(backend) = web.search {
         hidden.push(Arc::new(WebSearch::new(backend)));
     }

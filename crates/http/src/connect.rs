@@ -20,7 +20,7 @@ use tower_service::Service as _;
 use crate::Options;
 use crate::connection::Connection;
 use crate::error::Problem;
-use crate::guard::{self, Guard, Guarded};
+use crate::guard::{self, Guard, Guarded, Resolver};
 use crate::request::Proxy;
 
 /// The protocol that servers are told we speak.
@@ -32,6 +32,7 @@ pub(crate) struct Connector {
     /// To proxies, which whoever set the environment chose.
     tcp_to_proxy: HttpConnector<Guarded>,
     guard: Option<Guard>,
+    resolver: Option<Resolver>,
     tls: OnceCell<Tls>,
     proxies: Matcher,
     user_agent: Option<HeaderValue>,
@@ -52,6 +53,7 @@ impl Connector {
             tcp: tcp(options.guard.clone()),
             tcp_to_proxy: tcp(None),
             guard: options.guard.clone(),
+            resolver: options.resolver.clone(),
             tls,
             proxies,
             user_agent,
@@ -70,7 +72,8 @@ impl Connector {
             guard::check_literal(self.guard.as_ref(), uri)?;
             return self.straight(&self.tcp, uri, |tls| &tls.to_server, None).await;
         };
-        guard::check_before_proxy(self.guard.as_ref(), uri).await?;
+        let (guard, resolver) = (self.guard.as_ref(), self.resolver.as_ref());
+        guard::check_before_proxy(guard, resolver, uri).await?;
         if is_https(uri) {
             return self.through(&proxy, uri).await;
         }
@@ -128,7 +131,7 @@ impl Connector {
 }
 
 fn tcp(options: &Options, guard: Option<Guard>) -> HttpConnector<Guarded> {
-    let mut tcp = HttpConnector::new_with_resolver(Guarded::new(guard));
+    let mut tcp = HttpConnector::new_with_resolver(Guarded::new(guard, options.resolver.clone()));
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_connect_timeout(Some(options.connect_timeout));

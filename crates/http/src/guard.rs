@@ -71,28 +71,71 @@ pub(crate) fn check_literal(guard: Option<&Guard>, uri: &Uri) -> Result<(), Prob
     }
 }
 
+/// Says what a name means, in place of the system.
+#[derive(Clone)]
+pub struct Resolver(Arc<Resolve>);
+
+type Resolve = dyn Fn(String) -> Resolving + Send + Sync;
+type Resolving = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
+
+impl Resolver {
+    /// A resolver that gives a host's addresses; it is asked once for each connection, which then
+    /// goes to one of exactly these. Addresses in their usual form need none.
+    pub fn new<F>(resolve: impl Fn(String) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = io::Result<Vec<IpAddr>>> + Send + 'static,
+    {
+        Self(Arc::new(move |name| Box::pin(resolve(name))))
+    }
+}
+
+impl std::fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Resolver")
+    }
+}
+
+/// What a name means, by whoever is set, else by the system.
+async fn resolved(resolver: Option<Resolver>, name: Name) -> io::Result<Vec<SocketAddr>> {
+    match resolver {
+        Some(Resolver(resolve)) => {
+            let found = resolve(name.to_string()).await?;
+            Ok(found.into_iter().map(|address| SocketAddr::new(address, 0)).collect())
+        }
+        None => Ok(GaiResolver::new().call(name).await?.collect()),
+    }
+}
+
 /// Looks at a host that a proxy will connect to, as far as it is known here. What cannot be resolved
 /// here, as behind proxies that alone see the outside, is theirs to refuse.
-pub(crate) async fn check_before_proxy(guard: Option<&Guard>, uri: &Uri) -> Result<(), Problem> {
+pub(crate) async fn check_before_proxy(
+    guard: Option<&Guard>,
+    resolver: Option<&Resolver>,
+    uri: &Uri,
+) -> Result<(), Problem> {
     check_literal(guard, uri)?;
     let (Some(guard), Some(host)) = (guard, uri.host()) else { return Ok(()) };
     let Ok(name) = host.parse::<Name>() else { return Ok(()) };
-    match GaiResolver::new().call(name).await {
-        Ok(found) => Ok(guard.check(host, &found.map(|address| address.ip()).collect::<Vec<_>>())?),
+    match resolved(resolver.cloned(), name).await {
+        Ok(found) => Ok(guard.check(host, &addresses(&found))?),
         Err(_) => Ok(()),
     }
 }
 
-/// The system's resolver, and a guard that looks at what it finds.
+fn addresses(found: &[SocketAddr]) -> Vec<IpAddr> {
+    found.iter().map(SocketAddr::ip).collect()
+}
+
+/// Who says what names mean, and a guard that looks at what that is.
 #[derive(Clone)]
 pub(crate) struct Guarded {
-    resolver: GaiResolver,
+    resolver: Option<Resolver>,
     guard: Option<Guard>,
 }
 
 impl Guarded {
-    pub(crate) fn new(guard: Option<Guard>) -> Self {
-        Self { resolver: GaiResolver::new(), guard }
+    pub(crate) fn new(guard: Option<Guard>, resolver: Option<Resolver>) -> Self {
+        Self { resolver, guard }
     }
 }
 
@@ -101,18 +144,17 @@ impl Service<Name> for Guarded {
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, io::Error>> + Send>>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), io::Error>> {
-        self.resolver.poll_ready(context)
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), io::Error>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
         let (guard, host) = (self.guard.clone(), name.to_string());
-        let resolving = self.resolver.call(name);
+        let resolving = resolved(self.resolver.clone(), name);
         Box::pin(async move {
-            let found: Vec<SocketAddr> = resolving.await?.collect();
+            let found = resolving.await?;
             if let Some(guard) = guard {
-                let addresses: Vec<IpAddr> = found.iter().map(SocketAddr::ip).collect();
-                guard.check(&host, &addresses).map_err(io::Error::other)?;
+                guard.check(&host, &addresses(&found)).map_err(io::Error::other)?;
             }
             Ok(found.into_iter())
         })

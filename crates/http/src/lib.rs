@@ -26,7 +26,7 @@ mod request;
 pub use answer::Answer;
 pub use client::{Client, Options};
 pub use error::Error;
-pub use guard::Guard;
+pub use guard::{Guard, Resolver};
 pub use head::Head;
 pub use http::{HeaderMap, HeaderName, HeaderValue};
 pub use request::Target;

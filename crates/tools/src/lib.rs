@@ -11,6 +11,8 @@
 mod apply_patch;
 mod ask_user;
 mod bash;
+mod calculator;
+mod current_time;
 mod edit;
 mod exec;
 mod file_info;
@@ -50,6 +52,8 @@ pub use bash::{
     BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, BASH_TIMEOUT_MILLIS_DEFAULT,
     BASH_TIMEOUT_MILLIS_MAX, Bash, BashInput, PrivateTemp, allowed_environment,
 };
+pub use calculator::{Calculator, CalculatorInput};
+pub use current_time::{CurrentTime, CurrentTimeInput, CurrentTimeOutput};
 pub use edit::{EDIT_MATCHES_MAX, Edit, EditInput};
 pub use exec::{
     EXEC_DATA_BYTES_MAX, EXEC_IDLE_MILLIS_MAX, EXEC_LIFE_MILLIS_MAX, EXEC_OUTPUT_BYTES_MAX,
@@ -164,8 +168,8 @@ mod tests {
             {"type":"object","additionalProperties":false,"properties":{"file_path":{"type":"string","description":"File to read."},"offset":{"type":"integer","minimum":0,"description":"First line, from 1."},"limit":{"type":"integer","minimum":0,"description":"Number of lines."}},"required":["file_path"]}
             Write: Writes a whole file, creating folders as needed. An existing file is replaced, and only if you have read it in this session. To change a part of a file use Edit.
             {"type":"object","additionalProperties":false,"properties":{"file_path":{"type":"string","description":"File to write."},"content":{"type":"string","description":"Its whole content."}},"required":["file_path","content"]}
-            Edit: Replaces text in a file you have read in this session. old_string must match exactly, white space included, and occur once, unless replace_all is true; leave out the line numbers that Read shows. Line ends and byte order mark are kept. An empty old_string creates a new file.
-            {"type":"object","additionalProperties":false,"properties":{"file_path":{"type":"string","description":"File to change."},"old_string":{"type":"string","description":"Exact text to replace."},"new_string":{"type":"string","description":"Text to put there."},"replace_all":{"type":"boolean","description":"Replace every occurrence."}},"required":["file_path","old_string","new_string"]}
+            Edit: Replaces text in a file you have read in this session. old_string must occur once, unless replace_all is true, and be the file's text; other indentation or quotes are forgiven where one place can be meant. Leave out the line numbers that Read shows. Line ends and byte order mark are kept. An empty old_string creates a new file.
+            {"type":"object","additionalProperties":false,"properties":{"file_path":{"type":"string","description":"File to change."},"old_string":{"type":"string","description":"Text to replace, copied from the file."},"new_string":{"type":"string","description":"Text to put there."},"replace_all":{"type":"boolean","description":"Replace every occurrence."}},"required":["file_path","old_string","new_string"]}
             Glob: Finds files whose path matches a glob, newest first, at most 200. `*` stays within one folder, `**` crosses folders. Honors .gitignore; hidden files only if the pattern names them. Paths are relative to the workspace.
             {"type":"object","additionalProperties":false,"properties":{"pattern":{"type":"string","description":"Such as `src/**/*.{ts,tsx}`."},"path":{"type":"string","description":"Folder to search; default the workspace."}},"required":["pattern"]}
             Grep: Searches file contents, line by line. Honors .gitignore; skips binary files, and hidden ones unless glob names them. Results are sorted by path, at most 250 lines unless head_limit says otherwise; lines are cut at 500 characters.

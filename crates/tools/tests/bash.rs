@@ -15,7 +15,9 @@ use heeler_core::{
     RawJson, StateView, Timestamp, Tool, ToolContext, ToolError, ToolOutput,
 };
 use heeler_sandbox::Launcher;
-use heeler_tools::{BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, Bash, allowed_environment};
+use heeler_tools::{
+    BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, Bash, TrainedBash, allowed_environment,
+};
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
@@ -39,6 +41,8 @@ fn main() -> ExitCode {
         a_missing_workspace_is_named,
         a_launcher_that_dies_is_told,
         a_launcher_that_cannot_start_says_what_to_do,
+        the_trained_shape_runs_restarts_and_keeps_nothing,
+        the_trained_shape_touches_what_bash_touches_and_ends_as_it_does,
     ]
     .to_vec();
     // Only there a test can see who waits.
@@ -79,8 +83,14 @@ impl Room {
     }
 
     fn call(&self, command: &str, clock: impl Clock) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        let input = json!({"command": command, "timeout": 5_000, "description": "a test"});
+        let tool = Arc::clone(&self.tool) as Arc<dyn Tool>;
+        Tool::call(tool, self.context(clock), RawJson::from_value(&input))
+    }
+
+    fn context(&self, clock: impl Clock) -> ToolContext {
         let sender = self.progress_sender.clone();
-        let context = ToolContext {
+        ToolContext {
             session: "test".parse().unwrap(),
             agent: AgentPath::default(),
             call: CallId { turn: 1, round: 1, index: 0 },
@@ -97,9 +107,7 @@ impl Room {
             media: None,
             person: None,
             clock: Arc::new(clock),
-        };
-        let input = json!({"command": command, "timeout": 5_000, "description": "a test"});
-        Tool::call(Arc::clone(&self.tool) as Arc<dyn Tool>, context, RawJson::from_value(&input))
+        }
     }
 
     /// Starts a shell that waits, and gives its process id.
@@ -478,4 +486,65 @@ async fn is_alive(pid: &str) -> bool {
 
 async fn wait_dead(pid: &str) {
     while is_alive(pid).await {}
+}
+
+/// The trained shape over a tool of its own.
+fn trained() -> Arc<dyn Tool> {
+    let environment = allowed_environment(std::env::vars());
+    Arc::new(TrainedBash::new(Bash::new(Launcher::new(), environment)))
+}
+
+async fn the_trained_shape_runs_restarts_and_keeps_nothing() {
+    let (room, tool) = (Room::new(), trained());
+    let mut said = String::new();
+    for input in [
+        json!({"command": "cd / && export KEPT=yes && touch \"$OLDPWD/file\" && pwd"}),
+        // Each command starts anew, where the words say so; files are what stays.
+        json!({"command": "[ \"$PWD\" != / ] && echo \"${KEPT-anew}\" && ls"}),
+        json!({"restart": true}),
+        json!({"command": "ls", "restart": true}),
+        json!({"command": "echo out; exit 3"}),
+        json!({}),
+        json!({"command": 1}),
+        json!({"command": "ls", "timeout": 1}),
+    ] {
+        let input = RawJson::from_value(&input);
+        let output = Tool::call(Arc::clone(&tool), room.context(RealClock), input).await;
+        said.push_str(&format!("{}\n", say(output).trim_end()));
+    }
+    expect![[r#"
+        /
+        anew
+        file
+        Each command starts anew in the workspace with a fresh environment, so there is nothing to restart.
+        file
+        ! out
+        exit code: 3
+        Each command starts anew in the workspace with a fresh environment, so there is nothing to restart.
+        !! invalid input for bash: invalid type: integer `1`, expected a string at line 1 column 12
+        !! invalid input for bash: unknown field `timeout`, expected `command` or `restart` at line 1 column 25
+    "#]].assert_eq(&said);
+}
+
+async fn the_trained_shape_touches_what_bash_touches_and_ends_as_it_does() {
+    let (room, tool) = (Room::new(), trained());
+    let facts = |input: serde_json::Value| tool.facts(&RawJson::from_value(&input), "/space");
+    let command = json!({"command": "git status; rm x"});
+    let bash = Tool::facts(&*room.tool, &RawJson::from_value(&command), "/space");
+    assert_eq!(facts(command), bash);
+    assert!(!bash.accesses.is_empty());
+    assert!(facts(json!({"restart": true})).accesses.is_empty());
+    assert_eq!(tool.metadata(), Tool::metadata(&*room.tool));
+    let definition = tool.definition();
+    assert_eq!(definition.raw.unwrap().json.get(), r#"{"type":"bash_20250124","name":"bash"}"#);
+    // A command that does not end is ended by the clock of its call, with what it wrote until then.
+    let (time, now) = watch::channel(0);
+    let input = RawJson::from_value(&json!({"command": "echo begun; touch begun; sleep 1000"}));
+    let call = tokio::spawn(Tool::call(Arc::clone(&tool), room.context(TestClock(now)), input));
+    while !room.folder.path().join("begun").exists() {
+        tokio::task::yield_now().await;
+    }
+    time.send(heeler_tools::BASH_TIMEOUT_MILLIS_DEFAULT).unwrap();
+    let told = say(call.await.unwrap());
+    assert!(told.contains("begun") && told.contains("timed out"), "{told}");
 }

@@ -39,3 +39,94 @@ fn structured(output: &ToolOutput) -> Result<RawJson, heeler_core::RawJsonError>
         None => RawJson::parse(output.text_content().trim()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use expect_test::{Expect, expect};
+    use heeler_core::{BoxFuture, Facts, Tool, ToolContext, ToolDefinition, ToolError};
+
+    use super::*;
+
+    /// A tool that declares this of its results.
+    struct Declares(&'static str);
+
+    impl Tool for Declares {
+        fn definition(&self) -> ToolDefinition {
+            ToolDefinition::new("it", "", RawJson::empty_object())
+        }
+
+        fn output_schema(&self) -> Option<RawJson> {
+            Some(RawJson::parse(self.0).unwrap())
+        }
+
+        fn facts(&self, _: &RawJson, _: &str) -> Facts {
+            Facts::default()
+        }
+
+        fn call(
+            self: Arc<Self>,
+            _: ToolContext,
+            _: RawJson,
+        ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    /// What becomes of a text under a schema, a line each.
+    fn check_said(cases: &[(&'static str, &str)], expected: Expect) {
+        let mut said = String::new();
+        for (schema, text) in cases {
+            let tools = Toolset::new([Arc::new(Declares(schema)) as Arc<dyn Tool>]).unwrap();
+            let mut output = ToolOutput::text(*text);
+            check(&tools, "it", &mut output);
+            let json = output.structured.as_ref().map_or("none", RawJson::get);
+            let told = output.text_content().replace('\n', " | ");
+            said.push_str(&format!("{} {json}: {told}\n", output.is_error));
+        }
+        expected.assert_eq(&said);
+    }
+
+    #[test]
+    fn a_result_fits_what_was_declared_or_says_where_it_does_not() {
+        let number = r#"{"type": "object", "properties": {"n": {"type": "integer"}}}"#;
+        check_said(
+            &[(number, r#" {"n": 1}"#), (number, r#"{"n": "1"}"#), (number, "one"), (number, "")],
+            expect![[r#"
+                false {"n": 1}:  {"n": 1}
+                true none: {"n": "1"} | The tool it ran, but its result does not fit its output schema: `/n`: "1" is not of type "integer"
+                true none: one | The tool it ran, but its result is no JSON: not valid JSON: expected value at line 1 column 1
+                true none: The tool it ran, but its result is no JSON: not valid JSON: EOF while parsing a value at line 1 column 0
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_schema_that_is_broken_is_told_as_the_tools_own_fault() {
+        check_said(
+            &[
+                (r#"{"type": "nothing"}"#, "{}"),
+                (r#"{"pattern": "("}"#, "{}"),
+                (r#"{"properties": 1}"#, "{}"),
+                (r#"{"$ref": "https://example.com/schema"}"#, "{}"),
+                (r##"{"$ref": "#/$defs/none"}"##, "{}"),
+                (r#"{"$vocabulary": {"https://example.com/of-nobody": true}}"#, "{}"),
+                (r#"{"contentMediaType": "application/json"}"#, r#""{""#),
+                ("1", "{}"),
+                ("false", "{}"),
+            ],
+            expect![[r#"
+                true none: {} | The tool it ran, but its output schema is broken: "nothing" is not valid under any of the schemas listed in the 'anyOf' keyword
+                true none: {} | The tool it ran, but its output schema is broken: "(" is not a "regex"
+                true none: {} | The tool it ran, but its output schema is broken: 1 is not of type "object"
+                true none: {} | The tool it ran, but its output schema is broken: Resource 'https://example.com/schema' is not present in a registry and retrieving it failed: `resolve-http` feature or a custom resolver is required to resolve external schemas via HTTP
+                true none: {} | The tool it ran, but its output schema is broken: Pointer '/$defs/none' does not exist
+                false {}: {}
+                false "{": "{"
+                true none: {} | The tool it ran, but its output schema is broken: 1 is not of types "boolean", "object"
+                true none: {} | The tool it ran, but its result does not fit its output schema: the input: False schema does not allow {}
+            "#]],
+        );
+    }
+}

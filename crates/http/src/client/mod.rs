@@ -11,7 +11,7 @@ use tokio::sync::RwLock;
 use crate::connect::Connector;
 use crate::connection::{Connection, Exchange};
 use crate::error::Problem;
-use crate::guard::Guard;
+use crate::guard::{Guard, Resolver};
 use crate::pieces::Pieces;
 use crate::pool::Pool;
 use crate::{Answer, Error, Target};
@@ -33,6 +33,8 @@ pub struct Options {
     pub unacknowledged_max: Duration,
     /// Which addresses may be connected to; all when nothing is said.
     pub guard: Option<Guard>,
+    /// Who says what names mean; the system when nothing is said.
+    pub resolver: Option<Resolver>,
 }
 
 impl Default for Options {
@@ -45,6 +47,7 @@ impl Default for Options {
             keepalive_retries: 3,
             unacknowledged_max: Duration::from_secs(30),
             guard: None,
+            resolver: None,
         }
     }
 }

@@ -10,12 +10,19 @@ use tokio::task::JoinHandle;
 
 use super::*;
 
+#[path = "rebinding.rs"]
+mod rebinding;
+
 const ANSWER: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
 /// Answers each read with the next text, on one connection after the other; an empty text closes
 /// it. Gives what it was told.
 async fn server(answers: &[&str]) -> (String, JoinHandle<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    server_at("127.0.0.1:0", answers).await
+}
+
+async fn server_at(place: &str, answers: &[&str]) -> (String, JoinHandle<String>) {
+    let listener = TcpListener::bind(place).await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let mut answers = answers.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>().into_iter();
     let task = tokio::spawn(async move {

@@ -35,7 +35,7 @@ pub struct Edit {}
 pub struct EditInput {
     /// File to change.
     pub file_path: String,
-    /// Exact text to replace.
+    /// Text to replace, copied from the file.
     pub old_string: String,
     /// Text to put there.
     pub new_string: String,
@@ -51,9 +51,9 @@ impl TypedTool for Edit {
     }
 
     fn description(&self) -> &str {
-        "Replaces text in a file you have read in this session. old_string must match exactly, \
-         white space included, and occur once, unless replace_all is true; leave out the line \
-         numbers that Read shows. Line ends and byte order mark are kept. An empty old_string \
+        "Replaces text in a file you have read in this session. old_string must occur once, \
+         unless replace_all is true, and be the file's text; other indentation or quotes are \
+         forgiven where one place can be meant. Leave out the line numbers that Read shows. Line ends and byte order mark are kept. An empty old_string \
          creates a new file."
     }
 

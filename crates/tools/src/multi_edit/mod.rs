@@ -40,7 +40,7 @@ pub struct MultiEditInput {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneEditInput {
-    /// Exact text to replace.
+    /// Text to replace, copied from the file.
     pub old_string: String,
     /// Text to put there.
     pub new_string: String,

@@ -16,7 +16,7 @@ pub use search::{
 
 use std::net::IpAddr;
 
-use heeler_http::{Client, Guard, Options};
+use heeler_http::{Client, Guard, Options, Resolver};
 
 /// Hosts that may be reached although they are not of the public internet, such as a server of
 /// one's own on this machine.
@@ -36,6 +36,11 @@ impl Allowed {
 
 /// A client that connects to the public internet and to what is allowed besides.
 fn guarded(allowed: Allowed) -> Client {
-    let guard = Guard::new(move |host, address| allowed.allows(host, address));
-    Client::new(Options { guard: Some(guard), ..Options::default() })
+    guarded_by(allowed, None)
+}
+
+/// The same, where somebody else than the system says what names mean.
+fn guarded_by(allowed: Allowed, resolver: Option<Resolver>) -> Client {
+    let guard = Some(Guard::new(move |host, address| allowed.allows(host, address)));
+    Client::new(Options { guard, resolver, ..Options::default() })
 }

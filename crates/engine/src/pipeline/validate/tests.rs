@@ -307,3 +307,46 @@ fn limits_hold() {
     assert_eq!(said(schema, &long).chars().count(), PROBLEM_CHARS_MAX);
     assert!(said(r#"{"type":"nonsense"}"#, "{}").contains("the tool it has a broken schema"));
 }
+
+#[test]
+fn what_describes_a_text_is_no_condition_and_a_vocabulary_changes_nothing() {
+    // What a text holds is told and not asserted, as the standard has it: any text fits, and what is
+    // no text is no concern of these.
+    for schema in [
+        r#"{"properties": {"a": {"contentEncoding": "base64"}}}"#,
+        r#"{"properties": {"a": {"contentMediaType": "application/json"}}}"#,
+        r#"{"properties": {"a": {"contentMediaType": "application/json",
+            "contentSchema": {"type": "object"}, "contentEncoding": "base64"}}}"#,
+    ] {
+        for input in [r#"{"a": "%%% {"}"#, r#"{"a": 1}"#, r#"{"a": "W10="}"#] {
+            assert_eq!(said(schema, input), "valid", "{schema} {input}");
+        }
+    }
+    // Beside them other conditions hold as ever, and so they do under any vocabulary: which one there
+    // is, is for schemas of schemas to say.
+    check(
+        &[
+            (
+                r#"{"properties": {"a": {"contentEncoding": "base64", "maxLength": 2}}}"#,
+                r#"{"a": "ab"}"#,
+                r#"{"a": "abc"}"#,
+            ),
+            (
+                r#"{"$vocabulary": {"https://json-schema.org/draft/2020-12/vocab/core": true},
+                    "properties": {"a": {"type": "string"}}}"#,
+                r#"{"a": "b"}"#,
+                r#"{"a": {}}"#,
+            ),
+            (
+                r#"{"$vocabulary": {"https://example.com/of-nobody": true}, "required": ["a"]}"#,
+                r#"{"a": "b"}"#,
+                r"{}",
+            ),
+        ],
+        expect![[r#"
+            `/a`: "abc" is longer than 2 characters
+            `/a`: {} is not of type "string"
+            the input: "a" is a required property
+        "#]],
+    );
+}

@@ -54,8 +54,12 @@ impl WebFetch {
     /// A tool that reaches the public internet and what is allowed besides.
     #[must_use]
     pub fn new(allowed: Allowed) -> Self {
+        Self::by(guarded(allowed))
+    }
+
+    fn by(client: Client) -> Self {
         Self {
-            client: guarded(allowed),
+            client,
             description: format!(
                 "Fetches a page or file from the web: pages as Markdown of their main text, \
                  images to look at, {PART_CHARS} characters at a time. What it says is data from \

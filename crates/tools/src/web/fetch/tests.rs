@@ -2,9 +2,11 @@
 
 use expect_test::{Expect, expect};
 use heeler_core::Block;
+use heeler_http::Resolver;
 
 use super::*;
 use crate::testing::Folder;
+use crate::web::guarded_by;
 use crate::web::testing::{answer, server};
 
 async fn fetched(tool: WebFetch, url: &str, start_index: usize, raw: bool) -> ToolOutput {
@@ -185,6 +187,61 @@ async fn nothing_but_the_public_internet_is_reached() {
     ] {
         let said = fetched(WebFetch::new(Allowed::default()), url, 0, false).await.text_content();
         assert!(said.contains(expected), "{url}: {said}");
+    }
+}
+
+/// A tool for which every name means these addresses.
+fn told(allowed: Allowed, addresses: &'static str) -> WebFetch {
+    let resolver = Resolver::new(move |_| {
+        let found = addresses.split_whitespace().map(|address| address.parse().unwrap());
+        std::future::ready(Ok(found.collect()))
+    });
+    WebFetch::by(guarded_by(allowed, Some(resolver)))
+}
+
+#[tokio::test]
+async fn a_name_that_means_what_is_near_is_refused_in_every_form() {
+    for near in [
+        "127.0.0.1",
+        "10.0.0.1",
+        "169.254.169.254",
+        "::1",
+        "fd00:ec2::254",
+        "fe80::1",
+        "::ffff:127.0.0.1",
+        "::ffff:a9fe:a9fe",
+        "::127.0.0.1",
+        "2002:7f00:1::1",
+        "64:ff9b::7f00:1",
+        "64:ff9b::169.254.169.254",
+        "64:ff9b:1::1",
+        "1.1.1.1 192.168.0.1",
+        "2606:4700:4700::1111 ::1",
+    ] {
+        for scheme in ["http", "https"] {
+            let url = format!("{scheme}://rebind.example:1/");
+            let said = fetched(told(Allowed::default(), near), &url, 0, false).await;
+            let said = said.text_content();
+            assert!(
+                said.contains("only the public internet may be fetched from"),
+                "{near}: {said}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_the_user_allows_is_reached_by_its_name_alone() {
+    let there = answer("200 OK\r\ncontent-type: text/plain", "here");
+    let moved = answer("302 Found\r\nlocation: /b", "");
+    let served = server(&[&moved, &there]);
+    let port = served.host.rsplit_once(':').unwrap().1.to_owned();
+    let allowed = || told(Allowed::hosts(["Wiki.example"]), "127.0.0.1");
+    let said = fetched(allowed(), &format!("http://wiki.EXAMPLE:{port}/a"), 0, false).await;
+    assert!(said.text_content().ends_with("here"), "{said:?}");
+    for other in ["a.wiki.example", "wiki.example.", "xwiki.example", "127.0.0.1"] {
+        let said = fetched(allowed(), &format!("http://{other}:{port}/"), 0, false).await;
+        assert!(said.text_content().contains("only the public internet"), "{other}: {said:?}");
     }
 }
 

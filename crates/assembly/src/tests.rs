@@ -163,3 +163,53 @@ fn a_rule_that_is_kept_counts_from_then_on() {
     let rule = Rule::parse("Bash(*x*)", RuleEffect::Allow, "a person").unwrap();
     assert!(keep_rule(&environment, Path::new("/space"), Keep::Here, &rule).is_err());
 }
+
+/// What each tool's words cost whoever is told of them: bytes of its definition as JSON.
+#[test]
+fn the_words_of_each_tool_have_these_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().to_str().unwrap();
+    let variables = [
+        ("HEELER_HOME", home),
+        ("HOME", home),
+        ("ANTHROPIC_API_KEY", "key"),
+        ("HEELER_WEB_SEARCH", "searxng"),
+        ("SEARXNG_URL", "http://localhost:8888"),
+    ];
+    let parts = assemble(&variables, Vec::new()).unwrap().parts;
+    let shown: Vec<String> = parts.tools.names().map(str::to_owned).collect();
+    let source = parts.tool_source.unwrap();
+    let mut told = String::new();
+    for name in source.names() {
+        let tool = source.get(&name).unwrap();
+        let bytes = serde_json::to_string(&tool.definition()).unwrap().len();
+        let hidden = if shown.contains(&name) { "" } else { ", hidden" };
+        told.push_str(&format!("{name} {bytes}{hidden}\n"));
+    }
+    expect_test::expect![[r#"
+        Read 681
+        Write 466
+        Edit 836
+        Glob 538
+        Grep 1434
+        LS 439
+        Bash 1023
+        WebFetch 649
+        TodoWrite 444
+        TodoRead 91
+        ToolSearch 364
+        MultiEdit 836, hidden
+        apply_patch 708, hidden
+        file_info 538, hidden
+        ask_user 486, hidden
+        exec 1963, hidden
+        git_status 353, hidden
+        git_diff 773, hidden
+        git_log 678, hidden
+        git_commit 793, hidden
+        CurrentTime 199, hidden
+        Calculator 475, hidden
+        WebSearch 868, hidden
+    "#]]
+    .assert_eq(&told);
+}

@@ -12,7 +12,7 @@ use crate::{CancellationToken, ToolOutput};
 pub struct Background(Arc<Offer>);
 
 struct Offer {
-    make: Option<Box<dyn Fn() -> Completion + Send + Sync>>,
+    make: Option<Box<dyn Fn() -> Option<Completion> + Send + Sync>>,
     is_taken: Mutex<bool>,
 }
 
@@ -24,8 +24,8 @@ pub struct Completion {
 }
 
 impl Background {
-    /// Gives out the handle that `make` makes, once.
-    pub fn new(make: impl Fn() -> Completion + Send + Sync + 'static) -> Self {
+    /// Gives out the handle that `make` makes, once; where it makes none, nothing may go on.
+    pub fn new(make: impl Fn() -> Option<Completion> + Send + Sync + 'static) -> Self {
         Self(Arc::new(Offer { make: Some(Box::new(make)), is_taken: Mutex::new(false) }))
     }
 
@@ -39,7 +39,7 @@ impl Background {
     #[must_use]
     pub fn take(&self) -> Option<Completion> {
         let mut is_taken = self.0.is_taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let completion = self.0.make.as_ref().filter(|_| !*is_taken)?();
+        let completion = self.0.make.as_ref().filter(|_| !*is_taken)?()?;
         *is_taken = true;
         Some(completion)
     }
@@ -100,7 +100,7 @@ mod tests {
         let background = Background::new(move || {
             let sink = Arc::clone(&sink);
             let finish = move |output: ToolOutput| sink.lock().unwrap().push(output.text_content());
-            Completion::new(CancellationToken::new(), finish)
+            Some(Completion::new(CancellationToken::new(), finish))
         });
         assert!(!background.is_taken());
         let completion = background.take().unwrap();

@@ -63,18 +63,21 @@ impl Desk {
 
     /// What a call is offered.
     pub(super) fn offer(&self, call: CallId) -> Background {
-        if self.shared.running().len() >= BACKGROUND_MAX {
-            return Background::nowhere();
-        }
         let shared = Arc::clone(&self.shared);
         Background::new(move || {
             let cancel = shared.end.child_token();
-            shared.running().insert(call, cancel.clone());
+            {
+                let mut running = shared.running();
+                if running.len() >= BACKGROUND_MAX {
+                    return None;
+                }
+                running.insert(call, cancel.clone());
+            }
             let sender = shared.ended.clone();
             // After the end of the session there is nobody to tell; its journal says it ran.
-            Completion::new(cancel, move |output| {
+            Some(Completion::new(cancel, move |output| {
                 drop(sender.send(Box::new(Ended { call, output, is_admitted: false })));
-            })
+            }))
         })
     }
 

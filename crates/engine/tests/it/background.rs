@@ -30,17 +30,21 @@ type Taken = Arc<Mutex<Vec<Completion>>>;
 fn work(taken: &Taken) -> TestTool {
     let taken = Arc::clone(taken);
     tool("work", move |context, input| {
-        let how = field(&input, "how");
-        let handle = if how == "never" { None } else { context.background.take() };
-        match (how.as_str(), handle) {
-            (_, None) => {}
-            ("at once", Some(completion)) => completion.finish(ToolOutput::text("over already")),
-            (_, Some(completion)) => taken.lock().unwrap().push(completion),
+        let (how, taken) = (field(&input, "how"), Arc::clone(&taken));
+        async move {
+            // Others of its batch are offered a handle before it takes its own.
+            tokio::task::yield_now().await;
+            let handle = if how == "never" { None } else { context.background.take() };
+            match (how.as_str(), handle) {
+                (_, None) => {}
+                ("at once", Some(handle)) => handle.finish(ToolOutput::text("over already")),
+                (_, Some(handle)) => taken.lock().unwrap().push(handle),
+            }
+            Ok(match how.as_str() {
+                "fails" => ToolOutput::error("it goes on, and nobody knows"),
+                _ => ToolOutput::background("it goes on"),
+            })
         }
-        std::future::ready(Ok(match how.as_str() {
-            "fails" => ToolOutput::error("it goes on, and nobody knows"),
-            _ => ToolOutput::background("it goes on"),
-        }))
     })
 }
 

@@ -36,7 +36,7 @@ fn room() -> (Room, Ear) {
     let told = unwanted.clone();
     let background = Background::new(move || {
         let sender = sender.clone();
-        Completion::new(told.clone(), move |output| drop(sender.send(output)))
+        Some(Completion::new(told.clone(), move |output| drop(sender.send(output))))
     });
     (Room { background, ..Room::new() }, Ear { heard, unwanted })
 }

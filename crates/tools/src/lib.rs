@@ -39,6 +39,8 @@ mod walk;
 
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod words;
 
 use std::sync::Arc;
 

@@ -96,6 +96,11 @@ impl Inner {
 }
 
 impl Works {
+    /// Whether any was begun.
+    pub(super) fn any(&self) -> bool {
+        !self.begun.is_empty()
+    }
+
     /// Somebody wants the work cancelled.
     pub(super) fn cancel(&mut self, call: CallId) {
         self.cancelled.insert(call);

@@ -146,7 +146,7 @@ fn what_is_no_call_is_told() {
         &["explain", "Task(x)"],
         expect![[r#"
             exit 2
-            heeler: `Task(x)`: there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit
+            heeler: `Task(x)`: there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator
         "#]],
     );
     check(

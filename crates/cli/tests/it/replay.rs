@@ -88,7 +88,7 @@ fn another_model_that_does_the_same_is_the_same() {
         0,
         expect![[r#"
             session    ID, from record 1
-            answers    3 of script:WORLD/other.toml, 1 in other words, 6146 tokens
+            answers    3 of script:WORLD/other.toml, 1 in other words, 6199 tokens
             same       20 records
         "#]],
     );
@@ -104,7 +104,7 @@ fn another_model_is_followed_to_where_it_does_something_else() {
         1,
         expect![[r#"
             session    ID, from record 1
-            answers    1 of script:WORLD/other.toml, 0 in other words, 1981 tokens
+            answers    1 of script:WORLD/other.toml, 0 in other words, 1999 tokens
             same       5 records, up to here:
 
             diverged   record 6, model_replied
@@ -118,7 +118,7 @@ fn another_model_is_followed_to_where_it_does_something_else() {
         &["--model", &model, "--json"],
         1,
         expect![[r#"
-            {"v":1,"session":"ID","from":1,"model":"script:WORLD/other.toml","records":5,"answers":1,"reworded":0,"usage":{"input":1961,"output":20,"cache_write":0,"cache_read":0,"reasoning":0},"diverged":{"seq":6,"kind":"model_replied","path":"calls[1].input.command","expected":"\"echo ran >> ran.txt\"","found":"\"echo walked >> ran.txt\""}}
+            {"v":1,"session":"ID","from":1,"model":"script:WORLD/other.toml","records":5,"answers":1,"reworded":0,"usage":{"input":1979,"output":20,"cache_write":0,"cache_read":0,"reasoning":0},"diverged":{"seq":6,"kind":"model_replied","path":"calls[1].input.command","expected":"\"echo ran >> ran.txt\"","found":"\"echo walked >> ran.txt\""}}
         "#]],
     );
 }

@@ -233,7 +233,7 @@ fn a_broken_line_is_told_and_the_rest_goes_on() {
     expect![[r#"
         heeler: session ID with script:WORLD/script.toml
         heeler: the journal of session ID is damaged in 1 place (line 7: the line's checksum is wrong); what could not be read was left out, and permissions granted earlier are asked again
-        heeler: 2101 tokens in (30 cached), 9 out, $0.0000
+        heeler: 2119 tokens in (30 cached), 9 out, $0.0000
     "#]]
     .assert_eq(&world.plain(&output.stderr));
     let output = world.exec(ANY, &["--continue", "--json", "and now?"]).run().exits(0);

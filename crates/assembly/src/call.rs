@@ -126,7 +126,7 @@ mod tests {
             webfetch(https://me@example.com:8080/a?b) Ok(("WebFetch", [Host("example.com")]))
             WebFetch(example.com) Err("`example.com` names no host; write domain:HOST or a URL")
             WebFetch(https://) Err("`https://` names no host; write domain:HOST or a URL")
-            Task(x) Err("there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator")
+            Task(x) Err("there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, batch, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator")
         "#]].assert_eq(&shown);
         let (tool, facts) = place.facts("bash", "ls; rm x").unwrap();
         assert_eq!((&*tool, facts.accesses.len()), ("Bash", 1));

@@ -17,7 +17,7 @@ use crate::{Environment, SetupError, home_folder};
 
 /// The names of the tools, which rules speak of; `WebSearch` is there when somebody is set who
 /// searches.
-pub(crate) const TOOLS: [&str; 23] = [
+pub(crate) const TOOLS: [&str; 24] = [
     "Read",
     "Write",
     "Edit",
@@ -29,6 +29,7 @@ pub(crate) const TOOLS: [&str; 23] = [
     "TodoWrite",
     "TodoRead",
     "ToolSearch",
+    "batch",
     "MultiEdit",
     "apply_patch",
     "file_info",

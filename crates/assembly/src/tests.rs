@@ -198,6 +198,7 @@ fn the_words_of_each_tool_have_these_bytes() {
         TodoWrite 444
         TodoRead 91
         ToolSearch 364
+        batch 737, hidden
         MultiEdit 836, hidden
         apply_patch 708, hidden
         file_info 538, hidden

@@ -17,6 +17,7 @@ mod event;
 mod hook;
 mod id;
 mod image;
+mod inner_call;
 mod input;
 mod json;
 mod media;
@@ -55,6 +56,7 @@ pub use hook::{
 };
 pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
 pub use image::ImageError;
+pub use inner_call::{InnerCall, InnerCalls};
 pub use input::{Input, InputOrigin};
 pub use json::{from_json_bytes, json_depth};
 pub use media::MediaReference;

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Access, AgentPath, Background, BoxFuture, CacheMarker, CallId, CancellationToken, Clock, Image,
-    InputOrigin, Media, Person, ProviderItem, RawJson, Reach, SessionId, ToolOutput,
+    InnerCall, InnerCalls, InputOrigin, Media, Person, ProviderItem, RawJson, Reach, SessionId,
+    ToolOutput,
 };
 
 /// Something a model can call.
@@ -33,6 +34,12 @@ pub trait Tool: Send + Sync + 'static {
     /// What this call touches. `input` has passed the schema. Must be quick and do no I/O; paths
     /// are given as the model wrote them, made absolute against `workspace`.
     fn facts(&self, input: &RawJson, workspace: &str) -> Facts;
+
+    /// The calls of other tools that this call plays, through [`ToolContext::inner_calls`]: none, but
+    /// for a tool that is made of calls. They only look. As quick as [`Tool::facts`].
+    fn inner_calls(&self, _input: &RawJson) -> Vec<InnerCall> {
+        Vec::new()
+    }
 
     /// Runs the call. Dropping the future, or cancelling `context.cancel`, stops everything the
     /// call started; after a cancel the tool may return what it has within a moment.
@@ -143,6 +150,8 @@ pub struct ToolContext {
     pub state: StateView,
     /// Where it takes the handle of work that goes on after it.
     pub background: Background,
+    /// What plays the calls within it; nobody, unless it named some in [`Tool::inner_calls`].
+    pub inner_calls: InnerCalls,
     /// Where it keeps what it makes beside text; `None` where nothing is kept.
     pub media: Option<Media>,
     /// Whom it can ask; `None` where nobody is.

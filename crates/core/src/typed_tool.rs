@@ -273,6 +273,7 @@ mod tests {
             images: ImageSink::default(),
             state: StateView::default(),
             background: crate::Background::nowhere(),
+            inner_calls: crate::InnerCalls::nowhere(),
             media: None,
             person: None,
             clock: Arc::new(NoTime),

@@ -33,6 +33,12 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
+    /// Whether hooks want a word in a call of this tool, before it or after.
+    pub(crate) fn hears(&self, tool: &str) -> bool {
+        let events = [HookEvent::PreToolUse, HookEvent::PostToolUse, HookEvent::PostToolUseFailure];
+        events.iter().any(|event| self.matches(*event, tool))
+    }
+
     /// Whether there is anybody to ask. Who panics here is asked, and will be found broken.
     pub(crate) fn matches(&self, event: HookEvent, subject: &str) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.hooks.matches(event, subject))).unwrap_or(true)

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use heeler_core::{
-    BoxFuture, Facts, Metadata, ProviderItem, RawJson, Tool, ToolContext, ToolDefinition,
-    ToolError, ToolOutput,
+    BoxFuture, Facts, InnerCall, Metadata, ProviderItem, RawJson, Tool, ToolContext,
+    ToolDefinition, ToolError, ToolOutput,
 };
 pub use heeler_engine::DuplicateTool;
 
@@ -390,6 +390,10 @@ impl Tool for BoundTool {
                 Facts { replay_safe, terminal, ..Facts::default() }
             }
         }
+    }
+
+    fn inner_calls(&self, input: &RawJson) -> Vec<InnerCall> {
+        self.0.tool.as_ref().map(|tool| tool.inner_calls(input)).unwrap_or_default()
     }
 
     fn call(

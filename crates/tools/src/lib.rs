@@ -11,6 +11,7 @@
 mod apply_patch;
 mod ask_user;
 mod bash;
+mod batch;
 mod calculator;
 mod current_time;
 mod edit;
@@ -54,6 +55,7 @@ pub use bash::{
     BASH_COMMAND_BYTES_MAX, BASH_OUTPUT_BYTES_MAX, BASH_TIMEOUT_MILLIS_DEFAULT,
     BASH_TIMEOUT_MILLIS_MAX, Bash, BashInput, PrivateTemp, allowed_environment,
 };
+pub use batch::{BATCH_CALLS_MAX, Batch};
 pub use calculator::{Calculator, CalculatorInput};
 pub use current_time::{CurrentTime, CurrentTimeInput, CurrentTimeOutput};
 pub use edit::{EDIT_MATCHES_MAX, Edit, EditInput};
@@ -103,6 +105,7 @@ pub fn standard() -> Vec<Arc<dyn Tool>> {
 #[must_use]
 pub fn further() -> Vec<Arc<dyn Tool>> {
     vec![
+        Arc::new(Batch),
         Arc::new(MultiEdit::default()),
         Arc::new(ApplyPatch::default()),
         Arc::new(FileInfo::default()),

@@ -100,6 +100,7 @@ impl Folder {
             images: ImageSink::default(),
             state: self.state.lock().unwrap().clone(),
             background: heeler_core::Background::nowhere(),
+            inner_calls: heeler_core::InnerCalls::nowhere(),
             media: None,
             person: None,
             clock: Arc::new(Standing),

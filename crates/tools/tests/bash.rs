@@ -104,6 +104,7 @@ impl Room {
             images: ImageSink::default(),
             state: StateView::default(),
             background: heeler_core::Background::nowhere(),
+            inner_calls: heeler_core::InnerCalls::nowhere(),
             media: None,
             person: None,
             clock: Arc::new(clock),

@@ -93,6 +93,7 @@ impl Player {
             call: CallId { turn: 1, round: 1, index: 0 },
             round: 1,
             background: heeler_core::Background::nowhere(),
+            inner_calls: heeler_core::InnerCalls::nowhere(),
             media: None,
             person: None,
             origin: InputOrigin::default(),

@@ -146,7 +146,7 @@ fn what_is_no_call_is_told() {
         &["explain", "Task(x)"],
         expect![[r#"
             exit 2
-            heeler: `Task(x)`: there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator
+            heeler: `Task(x)`: there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, batch, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator
         "#]],
     );
     check(
@@ -239,7 +239,7 @@ fn everything_that_is_set_is_listed_with_its_source() {
             sandbox   required  (~/home/settings.toml:9)
             sandbox   writable WORLD/cache  (~/home/settings.toml:10)
             sandbox   network off  (~/home/settings.toml:11)
-            note: .claude/settings.json:1: `Task(x)` names no tool; the tools are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, ToolSearch, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator, WebSearch
+            note: .claude/settings.json:1: `Task(x)` names no tool; the tools are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, ToolSearch, batch, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator, WebSearch
             not trusted: rules that allow of .claude/settings.json
         "#]],
     );
@@ -248,7 +248,7 @@ fn everything_that_is_set_is_listed_with_its_source() {
         &["list", "--json"],
         expect![[r#"
             exit 0
-            {"settings":[{"what":"deny","value":"Read(/WORLD/.ssh/**)","source":"~/.claude/settings.json:3"},{"what":"ask","value":"Bash(make:*)","source":"~/home/settings.toml:2"},{"what":"allow","value":"Bash(git push:*)","source":"~/.claude/settings.json:2"},{"what":"allow","value":"WebFetch(domain:docs.example)","source":"~/.claude/settings.json:2"},{"what":"mode","value":"accept-edits","source":"~/home/settings.toml:3"},{"what":"hook","value":"Stop *: beep","source":"~/home/settings.toml:5"},{"what":"variable","value":"SECRET","source":"~/home/settings.toml:7"},{"what":"sandbox","value":"required","source":"~/home/settings.toml:9"},{"what":"sandbox","value":"writable WORLD/cache","source":"~/home/settings.toml:10"},{"what":"sandbox","value":"network off","source":"~/home/settings.toml:11"}],"notes":[{"source":".claude/settings.json:1","text":"`Task(x)` names no tool; the tools are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, ToolSearch, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator, WebSearch"}],"untrusted":[{"file":".claude/settings.json","aspects":["rules"]}]}
+            {"settings":[{"what":"deny","value":"Read(/WORLD/.ssh/**)","source":"~/.claude/settings.json:3"},{"what":"ask","value":"Bash(make:*)","source":"~/home/settings.toml:2"},{"what":"allow","value":"Bash(git push:*)","source":"~/.claude/settings.json:2"},{"what":"allow","value":"WebFetch(domain:docs.example)","source":"~/.claude/settings.json:2"},{"what":"mode","value":"accept-edits","source":"~/home/settings.toml:3"},{"what":"hook","value":"Stop *: beep","source":"~/home/settings.toml:5"},{"what":"variable","value":"SECRET","source":"~/home/settings.toml:7"},{"what":"sandbox","value":"required","source":"~/home/settings.toml:9"},{"what":"sandbox","value":"writable WORLD/cache","source":"~/home/settings.toml:10"},{"what":"sandbox","value":"network off","source":"~/home/settings.toml:11"}],"notes":[{"source":".claude/settings.json:1","text":"`Task(x)` names no tool; the tools are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, ToolSearch, batch, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator, WebSearch"}],"untrusted":[{"file":".claude/settings.json","aspects":["rules"]}]}
         "#]],
     );
     check(

@@ -39,8 +39,7 @@ impl Driver {
 
     /// Whether hooks want a word in a call of this tool, before it or after.
     pub(super) fn is_hooked(&self, tool: &str) -> bool {
-        let events = [HookEvent::PreToolUse, HookEvent::PostToolUse, HookEvent::PostToolUseFailure];
-        self.asker().is_some_and(|asker| events.iter().any(|event| asker.matches(*event, tool)))
+        self.asker().is_some_and(|asker| asker.hears(tool))
     }
 
     /// Whether an effect that is otherwise nothing but a record waits for hooks.

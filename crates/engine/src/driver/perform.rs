@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use heeler_core::{
     AgentPath, CallId, CallPlanned, CancellationToken, CompactionFailed, CompactionStarted,
-    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, ImageSink, InputOrigin,
-    InterruptCause, Media, MediaScope, ModelStarted, Outcome, PermissionAsked, Progress, RawJson,
-    Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause,
+    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, ImageSink, InnerCalls,
+    InputOrigin, InterruptCause, Media, MediaScope, ModelStarted, Outcome, PermissionAsked,
+    Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause,
 };
 use sha2::{Digest, Sha256};
 use tokio::task::{AbortHandle, Id};
@@ -16,7 +16,7 @@ use super::ask::decided;
 use super::held::show_progress;
 use super::running::Task;
 use crate::bugs::{Bug, is_on};
-use crate::pipeline::{self, Executed, Execution};
+use crate::pipeline::{self, Executed, Execution, Inner};
 use crate::toolset::short_hex;
 
 /// What is run by a call.
@@ -203,12 +203,13 @@ impl Driver {
             images: ImageSink::default(),
             state: self.state.values(),
             background: self.desk.offer(call),
+            inner_calls: InnerCalls::nowhere(),
             media,
             person: self.parts.person.clone(),
             clock: Arc::clone(&self.parts.clock),
         };
         let hooks = self.asker().filter(|_| self.is_hooked(&name));
-        Box::new(Execution {
+        let mut execution = Box::new(Execution {
             tools: self.tools.clone(),
             name,
             context,
@@ -219,7 +220,25 @@ impl Driver {
             images: self.images.clone(),
             hooks,
             secrets: Arc::clone(&self.parts.secrets),
-        })
+        });
+        execution.context.inner_calls = self.inner_calls(&execution);
+        execution
+    }
+
+    /// What plays the calls within a call, if there are any.
+    fn inner_calls(&self, around: &Execution) -> InnerCalls {
+        let tool = around.tools.get(&around.name);
+        if tool.is_none_or(|tool| tool.inner_calls(&around.input).is_empty()) {
+            return InnerCalls::nowhere();
+        }
+        let asker = self.asker();
+        let inner = Inner {
+            policy: self.state.settings.policy.clone(),
+            grants: self.state.grants.clone(),
+            is_hooked: Box::new(move |tool| asker.as_ref().is_some_and(|asker| asker.hears(tool))),
+            around: Execution { hooks: None, spill: None, ..around.clone() },
+        };
+        inner.calls()
     }
 
     /// The media of what comes from here.

@@ -20,6 +20,7 @@ use crate::images::ImageDoor;
 pub(crate) const CANCEL_GRACE_MILLIS: u64 = 250;
 
 /// One call, ready to run.
+#[derive(Clone)]
 pub(crate) struct Execution {
     /// Where its tool and that one's schemas are.
     pub(crate) tools: Toolset,

@@ -5,6 +5,7 @@
 mod bound;
 mod execute;
 mod heavy;
+mod inner;
 mod media;
 mod redact;
 mod shape;
@@ -19,6 +20,7 @@ use heeler_core::{
 use heeler_secrets::Secrets;
 
 pub(crate) use execute::{CANCEL_GRACE_MILLIS, Executed, Execution, execute};
+pub(crate) use inner::Inner;
 pub(crate) use redact::redacting;
 pub(crate) use shape::Shape;
 
@@ -42,7 +44,7 @@ pub(crate) fn plan(tools: &Toolset, workspace: &str, name: &str, input: &RawJson
     let described = catch_unwind(AssertUnwindSafe(|| {
         let mut facts = tool.facts(used, workspace);
         facts.terminal |= tool.metadata().terminal;
-        facts
+        inner::with_inner(tools, workspace, tool.inner_calls(used), facts)
     }));
     match described {
         Ok(facts) => CallPlan::Ready { facts, input: changed, notes, hook: None },

@@ -8,7 +8,8 @@
 use std::sync::{Arc, RwLock, Weak};
 
 use heeler_core::{
-    BoxFuture, Facts, Metadata, RawJson, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
+    BoxFuture, Facts, InnerCall, Metadata, RawJson, Tool, ToolContext, ToolDefinition, ToolError,
+    ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -150,6 +151,10 @@ impl Tool for Renewed {
 
     fn facts(&self, input: &RawJson, workspace: &str) -> Facts {
         self.0.facts(input, workspace)
+    }
+
+    fn inner_calls(&self, input: &RawJson) -> Vec<InnerCall> {
+        self.0.inner_calls(input)
     }
 
     fn call(

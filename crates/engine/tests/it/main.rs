@@ -7,6 +7,7 @@
 
 mod accepted;
 mod background;
+mod batch;
 mod calls;
 mod cancel;
 mod checkpoints;

@@ -107,6 +107,7 @@ impl TestCall {
             images: ImageSink::default(),
             state: StateView::default(),
             background: heeler_core::Background::nowhere(),
+            inner_calls: heeler_core::InnerCalls::nowhere(),
             media: None,
             person: None,
             clock: Arc::new(SystemClock),

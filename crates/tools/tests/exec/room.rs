@@ -59,6 +59,7 @@ impl Room {
             images: ImageSink::default(),
             state: StateView::default(),
             background: self.background.clone(),
+            inner_calls: heeler_core::InnerCalls::nowhere(),
             media: None,
             person: None,
             clock: Arc::clone(&self.clock),

@@ -1,0 +1,53 @@
+//! Calls that a call plays: of other tools, that only look.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{BoxFuture, RawJson, ToolOutput};
+
+/// A call of another tool, within a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InnerCall {
+    /// The other tool's name.
+    pub name: String,
+    /// The input, not yet held to that tool's schema.
+    pub input: RawJson,
+}
+
+/// Plays the calls that a call names in [`Tool::inner_calls`](crate::Tool::inner_calls). Each goes the
+/// way of a model's own call, by the rules for its own tool, as far as that takes nobody else: what
+/// somebody would have to be asked about is not run and answers so. Clones are the same.
+#[derive(Clone)]
+pub struct InnerCalls(Option<Arc<Play>>);
+
+type Play = dyn Fn(InnerCall) -> BoxFuture<ToolOutput> + Send + Sync;
+
+impl InnerCalls {
+    /// Calls as `play` plays them. A call that fails is an output, too.
+    pub fn new(play: impl Fn(InnerCall) -> BoxFuture<ToolOutput> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(play)))
+    }
+
+    /// Nobody plays calls here, and each answers so.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self(None)
+    }
+
+    /// Plays one call to its end. Dropping the future stops it.
+    pub fn play(&self, call: InnerCall) -> BoxFuture<ToolOutput> {
+        match &self.0 {
+            Some(play) => play(call),
+            None => {
+                let text = format!("{} cannot be called from within a call here", call.name);
+                Box::pin(std::future::ready(ToolOutput::error(text)))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for InnerCalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InnerCalls")
+    }
+}

@@ -1,0 +1,121 @@
+//! Calls that a call plays. Each goes the way of a model's own call: looked up, checked, judged by the
+//! rules for its own tool, run and bounded. None of them has an effect, a record or a person of its
+//! own, so what changes something, what somebody has to be asked about, and what hooks want to hear of
+//! is not run: the model is told to call it by itself.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use heeler_core::{
+    Background, Block, BoxFuture, CallPlan, Facts, ImageSink, InnerCall, InnerCalls, Policy,
+    Progress, Rule, Tool, ToolOutput, Verdict,
+};
+use heeler_turn::verdict::judge;
+
+use super::{Execution, execute, plan};
+use crate::Toolset;
+
+/// What decides about calls within a call; as it was when that one began.
+pub(crate) struct Inner {
+    pub(crate) policy: Policy,
+    pub(crate) grants: Vec<Rule>,
+    /// Whether hooks want a word in calls of this tool.
+    pub(crate) is_hooked: Box<dyn Fn(&str) -> bool + Send + Sync>,
+    /// The call around, as it would run without calls within.
+    pub(crate) around: Execution,
+}
+
+impl Inner {
+    /// For the context of the call around.
+    pub(crate) fn calls(self) -> InnerCalls {
+        let inner = Arc::new(self);
+        InnerCalls::new(move |call| Arc::clone(&inner).play(call))
+    }
+
+    fn play(self: Arc<Self>, call: InnerCall) -> BoxFuture<ToolOutput> {
+        Box::pin(async move {
+            match self.ready(call) {
+                Ok((execution, notes)) => {
+                    let mut output = execute(Box::new(execution), ready(())).await.output;
+                    output
+                        .content
+                        .extend(notes.iter().map(|note| Block::text(format!("\n[{note}]"))));
+                    output
+                }
+                Err(why) => ToolOutput::error(why),
+            }
+        })
+    }
+
+    /// The call and the notes on its input, if it may run.
+    fn ready(
+        &self,
+        InnerCall { name, input }: InnerCall,
+    ) -> Result<(Execution, Vec<String>), String> {
+        let tools = &self.around.tools;
+        let workspace = self.around.context.workspace.to_string_lossy();
+        let (facts, changed, notes) = match plan(tools, &workspace, &name, &input) {
+            CallPlan::Ready { facts, input, notes, .. } => (facts, input, notes),
+            CallPlan::Invalid { error } => return Err(error),
+        };
+        let input = changed.unwrap_or(input);
+        let tool = tools.get(&name);
+        if tool.is_some_and(|tool| !tool.inner_calls(&input).is_empty()) {
+            return Err(format!("{name} within a call is not run; name the calls themselves"));
+        }
+        if !tool.is_some_and(|tool| tool.metadata().read_only) {
+            return Err(format!(
+                "{name} does more than look, so it was not run; call it by itself"
+            ));
+        }
+        let judgement = judge(&self.policy, &self.grants, &name, &facts);
+        match judgement.verdict {
+            Verdict::Allow { .. } => {}
+            Verdict::Deny { by } => return Err(format!("Not allowed: {by}.")),
+            Verdict::Ask { why } => {
+                return Err(format!(
+                    "it was not run, since the user has to be asked ({why}); call it by itself"
+                ));
+            }
+        }
+        if (self.is_hooked)(&name) {
+            return Err(format!(
+                "hooks hear calls of {name}, so it was not run; call it by itself"
+            ));
+        }
+        let mut execution = self.around.clone();
+        (execution.name, execution.input) = (name, input);
+        let context = &mut execution.context;
+        context.confined = judgement.confined;
+        // One that is stopped stops no other.
+        context.cancel = context.cancel.child_token();
+        context.progress = Progress::nowhere();
+        context.images = ImageSink::default();
+        context.background = Background::nowhere();
+        context.person = None;
+        Ok((execution, notes))
+    }
+}
+
+/// The facts of a call with what the calls within it use, so that it waits for whoever changes that.
+/// They are judged one by one when they run, so this says nothing of what they touch.
+pub(super) fn with_inner(
+    tools: &Toolset,
+    workspace: &str,
+    calls: Vec<InnerCall>,
+    facts: Facts,
+) -> Facts {
+    let mut facts = facts;
+    for call in calls {
+        let looks = |tool: &Arc<dyn Tool>| {
+            tool.metadata().read_only && tool.inner_calls(&call.input).is_empty()
+        };
+        if tools.get(&call.name).is_some_and(looks)
+            && let CallPlan::Ready { facts: used, .. } =
+                plan(tools, workspace, &call.name, &call.input)
+        {
+            facts.resources.extend(used.resources);
+        }
+    }
+    facts
+}

@@ -9,6 +9,7 @@
 #![expect(clippy::disallowed_methods, reason = "programs are built and watched from outside")]
 
 use std::collections::{BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -75,7 +76,13 @@ pub(crate) fn build(profile: &str) -> Result<PathBuf> {
         return link(profile, &[]);
     }
     let in_order = |strip: &str| {
-        let file = format!("link-arg=-Wl,--symbol-ordering-file={}", order.display());
+        // Cargo looks at the arguments and not into the file, so another order has another name.
+        let names = std::fs::read(&order)?;
+        let mut hash = DefaultHasher::new();
+        names.hash(&mut hash);
+        let copy = order.with_extension(format!("{:016x}.order", hash.finish()));
+        std::fs::write(&copy, names)?;
+        let file = format!("link-arg=-Wl,--symbol-ordering-file={}", copy.display());
         link(profile, &["-C", strip, "-C", &file, "-C", "link-arg=-Wl,--no-warn-symbol-ordering"])
     };
     // Names are in the program until it is stripped, so it is linked with them first.

@@ -160,6 +160,33 @@ pub struct ToolContext {
     pub clock: Arc<dyn Clock>,
 }
 
+impl ToolContext {
+    /// The first call of a session's main agent, where nobody watches, waits for more, is asked or
+    /// keeps anything: what a call played by itself starts from. The workspace is absolute.
+    #[must_use]
+    pub fn new(session: SessionId, workspace: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            session,
+            agent: AgentPath::default(),
+            call: CallId { turn: 1, round: 1, index: 0 },
+            round: 1,
+            origin: InputOrigin::default(),
+            cancel: CancellationToken::new(),
+            workspace: workspace.into(),
+            confined: false,
+            reach: Arc::default(),
+            progress: Progress::nowhere(),
+            images: ImageSink::default(),
+            state: StateView::default(),
+            background: Background::nowhere(),
+            inner_calls: InnerCalls::nowhere(),
+            media: None,
+            person: None,
+            clock,
+        }
+    }
+}
+
 /// Takes images that go with a call's result, after what the call itself gives. Those of a call
 /// that fails are dropped. Clones share them.
 #[derive(Debug, Clone, Default)]

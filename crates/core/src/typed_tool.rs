@@ -160,14 +160,10 @@ fn simplify(schema: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use futures::FutureExt;
 
     use super::*;
-    use crate::{
-        AgentPath, CallId, CancellationToken, Clock, ImageSink, InputOrigin, Progress, StateView,
-    };
+    use crate::Clock;
 
     /// Not for the model.
     #[derive(schemars::JsonSchema, serde::Deserialize)]
@@ -259,25 +255,7 @@ mod tests {
     }
 
     fn context() -> ToolContext {
-        ToolContext {
-            session: "s".parse().unwrap(),
-            agent: AgentPath::default(),
-            call: CallId { turn: 1, round: 1, index: 0 },
-            round: 1,
-            origin: InputOrigin::default(),
-            cancel: CancellationToken::new(),
-            workspace: PathBuf::from("/space"),
-            confined: false,
-            reach: Arc::default(),
-            progress: Progress::nowhere(),
-            images: ImageSink::default(),
-            state: StateView::default(),
-            background: crate::Background::nowhere(),
-            inner_calls: crate::InnerCalls::nowhere(),
-            media: None,
-            person: None,
-            clock: Arc::new(NoTime),
-        }
+        ToolContext::new("s".parse().unwrap(), "/space", Arc::new(NoTime))
     }
 
     /// What the tool's facts and its call say of an input.

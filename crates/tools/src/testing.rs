@@ -7,8 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use expect_test::Expect;
 use heeler_core::{
-    AgentPath, Block, BoxFuture, CallId, CancellationToken, Clock, ImageSink, InputOrigin,
-    Progress, RawJson, Reach, SessionId, StateView, Timestamp, Tool, ToolContext, ToolError,
+    Block, BoxFuture, Clock, RawJson, Reach, StateView, Timestamp, Tool, ToolContext, ToolError,
     ToolOutput,
 };
 
@@ -87,23 +86,13 @@ impl Folder {
     /// A new call's context.
     pub(crate) fn context(&self) -> ToolContext {
         ToolContext {
-            session: "test".parse::<SessionId>().unwrap(),
-            agent: AgentPath::default(),
-            call: CallId { turn: 1, round: 1, index: 0 },
-            round: 1,
-            origin: InputOrigin::default(),
-            cancel: CancellationToken::new(),
-            workspace: self.path(self.workspace),
-            confined: false,
             reach: Arc::clone(&self.reach),
-            progress: Progress::nowhere(),
-            images: ImageSink::default(),
             state: self.state.lock().unwrap().clone(),
-            background: heeler_core::Background::nowhere(),
-            inner_calls: heeler_core::InnerCalls::nowhere(),
-            media: None,
-            person: None,
-            clock: Arc::new(Standing),
+            ..ToolContext::new(
+                "test".parse().unwrap(),
+                self.path(self.workspace),
+                Arc::new(Standing),
+            )
         }
     }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    AgentPath, BoxFuture, CallId, CancellationToken, Clock, ImageSink, InputOrigin, Progress,
-    RawJson, StateView, Timestamp, Tool, ToolContext, ToolError, ToolOutput,
+    BoxFuture, CancellationToken, Clock, Progress, RawJson, Timestamp, Tool, ToolContext,
+    ToolError, ToolOutput,
 };
 use heeler_sandbox::Launcher;
 use heeler_tools::{
@@ -91,23 +91,9 @@ impl Room {
     fn context(&self, clock: impl Clock) -> ToolContext {
         let sender = self.progress_sender.clone();
         ToolContext {
-            session: "test".parse().unwrap(),
-            agent: AgentPath::default(),
-            call: CallId { turn: 1, round: 1, index: 0 },
-            round: 1,
-            origin: InputOrigin::default(),
             cancel: self.cancel.clone(),
-            workspace: self.folder.path().to_owned(),
-            confined: false,
-            reach: Arc::default(),
             progress: Progress::new(move |line| drop(sender.send(line))),
-            images: ImageSink::default(),
-            state: StateView::default(),
-            background: heeler_core::Background::nowhere(),
-            inner_calls: heeler_core::InnerCalls::nowhere(),
-            media: None,
-            person: None,
-            clock: Arc::new(clock),
+            ..ToolContext::new("test".parse().unwrap(), self.folder.path(), Arc::new(clock))
         }
     }
 

@@ -4,10 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use heeler_core::{
-    AgentPath, CallId, CancellationToken, ImageSink, InputOrigin, Progress, RawJson, SessionId,
-    StateView, Timestamp, ToolContext, ToolError, ToolOutput,
-};
+use heeler_core::{RawJson, SessionId, StateView, Timestamp, ToolContext, ToolError, ToolOutput};
 use heeler_testkit::{SeededEntropy, VirtualClock};
 use serde_json::json;
 
@@ -87,25 +84,9 @@ impl Player {
     }
 
     fn context(&self, state: &StateView) -> ToolContext {
-        ToolContext {
-            session: SessionId::mint(Timestamp(0), &SeededEntropy::new(0)),
-            agent: AgentPath::default(),
-            call: CallId { turn: 1, round: 1, index: 0 },
-            round: 1,
-            background: heeler_core::Background::nowhere(),
-            inner_calls: heeler_core::InnerCalls::nowhere(),
-            media: None,
-            person: None,
-            origin: InputOrigin::default(),
-            cancel: CancellationToken::new(),
-            workspace: self.folder.path().to_owned(),
-            confined: false,
-            reach: Arc::default(),
-            progress: Progress::nowhere(),
-            images: ImageSink::default(),
-            state: state.clone(),
-            clock: Arc::new(VirtualClock::new(0)),
-        }
+        let session = SessionId::mint(Timestamp(0), &SeededEntropy::new(0));
+        let clock = Arc::new(VirtualClock::new(0));
+        ToolContext { state: state.clone(), ..ToolContext::new(session, self.folder.path(), clock) }
     }
 }
 

@@ -5,10 +5,7 @@ mod recorded;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use heeler_core::{
-    AgentPath, CallId, CancellationToken, Image, ImageSink, InputOrigin, Progress, RawJson,
-    SessionId, StateView, ToolContext, ToolError, ToolOutput,
-};
+use heeler_core::{Image, Progress, RawJson, SessionId, ToolContext, ToolError, ToolOutput};
 use heeler_engine::SystemClock;
 use heeler_providers::models;
 use heeler_providers::scripted::Scripted;
@@ -91,26 +88,13 @@ impl TestCall {
     pub fn new(input: impl Into<String>) -> Self {
         let progress = Arc::<Mutex<Vec<String>>>::default();
         let told = Arc::clone(&progress);
+        let session = SessionId::mint(heeler_core::Timestamp(0), &Zero);
+        let progress_sink = Progress::new(move |text| {
+            told.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        });
         let context = ToolContext {
-            session: SessionId::mint(heeler_core::Timestamp(0), &Zero),
-            agent: AgentPath::default(),
-            call: CallId { turn: 1, round: 1, index: 0 },
-            round: 1,
-            origin: InputOrigin::default(),
-            cancel: CancellationToken::new(),
-            workspace: PathBuf::from("/"),
-            confined: false,
-            reach: Arc::default(),
-            progress: Progress::new(move |text| {
-                told.lock().unwrap_or_else(PoisonError::into_inner).push(text);
-            }),
-            images: ImageSink::default(),
-            state: StateView::default(),
-            background: heeler_core::Background::nowhere(),
-            inner_calls: heeler_core::InnerCalls::nowhere(),
-            media: None,
-            person: None,
-            clock: Arc::new(SystemClock),
+            progress: progress_sink,
+            ..ToolContext::new(session, "/", Arc::new(SystemClock))
         };
         Self { context, input: input.into(), progress }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heeler_core::{
-    AgentPath, Background, BoxFuture, CallId, CancellationToken, Clock, Facts, ImageSink,
-    InputOrigin, Progress, RawJson, StateView, Timestamp, Tool, ToolContext, ToolOutput,
+    AgentPath, Background, BoxFuture, CancellationToken, Clock, Facts, RawJson, Timestamp, Tool,
+    ToolContext, ToolOutput,
 };
 use heeler_sandbox::Launcher;
 use heeler_testkit::require;
@@ -45,24 +45,12 @@ impl Room {
     }
 
     pub(crate) fn context(&self) -> ToolContext {
+        let (session, clock) = (self.session.parse().unwrap(), Arc::clone(&self.clock));
         ToolContext {
-            session: self.session.parse().unwrap(),
             agent: self.agent.clone(),
-            call: CallId { turn: 1, round: 1, index: 0 },
-            round: 1,
-            origin: InputOrigin::default(),
             cancel: self.cancel.clone(),
-            workspace: self.folder.path().to_owned(),
-            confined: false,
-            reach: Arc::default(),
-            progress: Progress::nowhere(),
-            images: ImageSink::default(),
-            state: StateView::default(),
             background: self.background.clone(),
-            inner_calls: heeler_core::InnerCalls::nowhere(),
-            media: None,
-            person: None,
-            clock: Arc::clone(&self.clock),
+            ..ToolContext::new(session, self.folder.path(), clock)
         }
     }
 

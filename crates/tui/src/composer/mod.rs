@@ -1,0 +1,1 @@
+//! What somebody writes before it is sent.

@@ -1,0 +1,1 @@
+//! Text made lines of styled cells: cleaned, wrapped, Markdown, highlighted code, diffs.

@@ -1,0 +1,1 @@
+//! Which style each kind of text has.

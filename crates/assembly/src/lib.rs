@@ -27,7 +27,7 @@ pub use home::home_folder;
 pub use keys::{KEY_BYTES_MAX, KEY_BYTES_MIN, KeepKey, KeyOwner, KeyPlace, Keys};
 pub use model::ModelChoice;
 pub use permission::{Explained, Permission, SettingsFiles, keep_rule, settings_files};
-pub use prompt::system_prompt;
+pub use prompt::SystemPrompt;
 pub use reachable::{Reachable, ReachableModel, ReachableProvider};
 pub use search::search_with_key;
 pub use setup::{Assembly, Setup, SetupError, open_store};

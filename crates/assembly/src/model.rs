@@ -2,23 +2,20 @@
 
 use std::sync::Arc;
 
-use heeler_core::{ModelSettings, Provider};
+use heeler_core::{ModelSettings, Parameters, Provider, ThinkingSettings};
 use heeler_engine::SystemClock;
-use heeler_providers::{NamedModel, catalogue};
-use heeler_settings::Loaded;
+use heeler_providers::NamedModel;
+use heeler_providers::catalogue::{self, Ability};
+use heeler_settings::{Loaded, SettingsError, THINKING};
 
 use crate::{Environment, SetupError, keys};
 
 /// What the name of a scripted model begins with.
 const SCRIPT: &str = "script:";
 
-/// A request asks for at most this many tokens, whatever the model could write: a longer reply is
-/// almost always a runaway, and the rest of the window is the conversation's.
-const OUTPUT_TOKENS_MAX: u64 = 32_000;
-
 /// Which model answers.
 pub enum ModelChoice {
-    /// By name; `None` is what the variables say, else the default, as [`NamedModel::find`] does.
+    /// By name; `None` is what variables and settings say, else the default.
     Named(Option<String>),
     /// One that is at hand, such as the demo's.
     Ready(NamedModel),
@@ -35,19 +32,20 @@ impl ModelChoice {
         environment: &mut Environment,
         loaded: &Loaded,
     ) -> Result<(ModelSettings, Arc<dyn Provider>), SetupError> {
-        let NamedModel { name, provider } = self.find(environment)?;
+        let NamedModel { name, provider } = self.find(environment, loaded)?;
         Ok((settings(name, loaded), provider))
     }
 
-    fn find(self, environment: &mut Environment) -> Result<NamedModel, SetupError> {
+    fn find(
+        self,
+        environment: &mut Environment,
+        loaded: &Loaded,
+    ) -> Result<NamedModel, SetupError> {
         let name = match self {
             Self::Ready(model) => return Ok(model),
             Self::Named(name) => name,
         };
-        let name = match name {
-            Some(name) => name,
-            None => default_name(environment)?,
-        };
+        let name = name.unwrap_or_else(|| default_name(loaded));
         if name.starts_with(SCRIPT) {
             return named(&name, environment);
         }
@@ -60,13 +58,10 @@ impl ModelChoice {
     }
 }
 
-/// The model when nobody named one.
-///
-/// # Errors
-/// When a variable that names it is no text.
-pub(crate) fn default_name(environment: &Environment) -> Result<String, SetupError> {
-    NamedModel::NAME_VARIABLES.iter().try_for_each(|name| environment.get(name).map(drop))?;
-    Ok(NamedModel::default_name(variable(environment)))
+/// The model when nobody named one: that of variables or settings, which read them in this order.
+pub(crate) fn default_name(loaded: &Loaded) -> String {
+    let set = loaded.preferences().model.default;
+    set.unwrap_or_else(|| NamedModel::default_name(|_| None))
 }
 
 fn named(name: &str, environment: &Environment) -> Result<NamedModel, SetupError> {
@@ -78,17 +73,54 @@ fn variable(environment: &Environment) -> impl Fn(&str) -> Option<String> {
     |name| environment.get(name).ok().flatten().map(str::to_owned)
 }
 
+/// How much the model reasons first, if that is set.
+///
+/// # Errors
+/// When it is known to take no such setting: a request with it would be refused.
+pub(crate) fn thinking(
+    name: &str,
+    output_max: u64,
+    loaded: &Loaded,
+) -> Result<Option<ThinkingSettings>, SettingsError> {
+    let Some(thinking) = loaded.preferences().model.thinking else { return Ok(None) };
+    let refused = |why: String| {
+        let source = loaded.values.get(THINKING.path).map_or(THINKING.path, |set| &set.source);
+        let why = format!("`{}` is not sent to {name}: {why}", THINKING.path);
+        Err(SettingsError::of_file(source, why))
+    };
+    let lacks = |ability| catalogue::lookup(name).is_some_and(|known| !known.can(ability));
+    match &thinking {
+        ThinkingSettings::Effort(_) if lacks(Ability::Effort) => {
+            refused("it is not set by a name there".to_owned())
+        }
+        ThinkingSettings::Budget(_) if lacks(Ability::Budget) => {
+            refused("it is not set by a number of tokens there".to_owned())
+        }
+        ThinkingSettings::Budget(tokens) if *tokens >= output_max => {
+            refused(format!("it has to be less than the {output_max} tokens of a reply"))
+        }
+        _ => Ok(Some(thinking)),
+    }
+}
+
 /// What is known of a model, with the limits of an agent. What the settings say wins.
 fn settings(name: String, loaded: &Loaded) -> ModelSettings {
     let known = catalogue::lookup(&name);
     let set = loaded.models.get(&name).map(|setting| setting.value).unwrap_or_default();
     let output_max = set.output_max.or(known.as_ref().map(|known| known.output_max));
     let default = ModelSettings::default();
+    let preferences = loaded.preferences().model;
+    // By default less than most models could write: a longer reply is almost always a runaway, and
+    // the rest of the window is the conversation's.
+    let output_max = output_max.unwrap_or(default.output_max).min(preferences.output_max);
     ModelSettings {
         window: set.window.or(known.as_ref().map(|known| known.window)),
-        output_max: output_max.unwrap_or(default.output_max).min(OUTPUT_TOKENS_MAX),
+        output_max,
         prices: set.prices.or(known.map(|known| known.prices)),
+        parameters: Parameters {
+            thinking: thinking(&name, output_max, loaded).unwrap_or_default(),
+            ..default.parameters
+        },
         name,
-        ..default
     }
 }

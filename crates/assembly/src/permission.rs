@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use heeler_core::{Judgement, Mode, Policy, Rule, RuleEffect};
 use heeler_sandbox::Launcher;
 use heeler_settings::{
-    Context, Files, Keep, Layer, Loaded, Setting, Source, Trust, check_examples, load,
-    rule_on_folder, save_rule,
+    Context, Files, KEYS, Keep, Key, KeyValue, Layer, Loaded, Setting, Source, Trust,
+    check_examples, load, rule_on_folder, save_rule,
 };
 use heeler_turn::verdict::judge;
 
@@ -71,6 +71,8 @@ pub struct Permission {
     pub files: SettingsFiles,
     /// Whether commands are confined, where no file says so.
     pub sandbox: Sandbox,
+    /// What flags say of the keys of settings.
+    pub values: Vec<(&'static Key, Setting<KeyValue>)>,
 }
 
 impl Default for Permission {
@@ -82,6 +84,7 @@ impl Default for Permission {
             interactive: false,
             files: SettingsFiles::default(),
             sandbox: Sandbox::default(),
+            values: Vec::new(),
         }
     }
 }
@@ -99,8 +102,8 @@ impl Permission {
         let files = settings_files(environment, workspace)?;
         let context = context(&files)?;
         let sources = sources(&self.files, &files)?;
-        let flags = Layer::of_flags(self.rules, self.mode, &context)?;
-        let mut loaded = load(&sources, vec![flags], &context)?;
+        let flags = Layer::of_flags(self.rules, self.mode, &context)?.with_values(self.values);
+        let mut loaded = load(&sources, vec![variables(environment)?, flags], &context)?;
         if !loaded.examples.is_empty() {
             let tools = toolset(bash(Launcher::new(), environment, &loaded))?;
             let home = context.homes.first().map(String::as_str);
@@ -196,6 +199,14 @@ fn own_rule(files: &Files) -> Option<Rule> {
     let inner = home.strip_prefix(real(&files.workspace)).ok()?.to_str()?;
     let path = files.workspace.join(inner);
     Some(rule_on_folder(RuleEffect::Ask, "Edit", path.to_str()?, "heeler's home folder"))
+}
+
+/// What the variables say of the keys of settings.
+fn variables(environment: &Environment) -> Result<Layer, SetupError> {
+    // One that is no text would count as absent.
+    let mut names = KEYS.iter().flat_map(|key| key.variables);
+    names.try_for_each(|name| environment.get(name).map(drop))?;
+    Ok(Layer::of_variables(|name| environment.get(name).ok().flatten().map(str::to_owned))?)
 }
 
 fn context(files: &Files) -> Result<Context, SetupError> {

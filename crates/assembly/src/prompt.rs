@@ -3,11 +3,54 @@
 //! Nothing in it changes from one call to the next (no time, no counters): it is the beginning of
 //! the cached prefix.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Words for the model: who it is, how it works, where it is.
-#[must_use]
-pub fn system_prompt(workspace: &Path) -> String {
+use heeler_settings::Attribution;
+
+/// What the model is told before everything else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemPrompt {
+    workspace: PathBuf,
+    attribution: Attribution,
+}
+
+impl SystemPrompt {
+    /// For an agent that works in this folder, absolute.
+    #[must_use]
+    pub fn new(workspace: &Path, attribution: Attribution) -> Self {
+        Self { workspace: workspace.to_owned(), attribution }
+    }
+
+    /// The words: the same bytes as long as nothing changed.
+    #[must_use]
+    pub fn text(&self) -> String {
+        base(&self.workspace) + &attribution(&self.attribution)
+    }
+
+    /// Says something else of who wrote commits; whether the words are others now. They are then for
+    /// `Session::set_system`, and count from the next model call on.
+    pub fn attribute(&mut self, attribution: Attribution) -> bool {
+        let before = std::mem::replace(&mut self.attribution, attribution);
+        before != self.attribution
+    }
+}
+
+fn attribution(attribution: &Attribution) -> String {
+    const WHERE: &str = "Commit messages, and titles and texts of pull requests";
+    match attribution {
+        Attribution::AsModel => String::new(),
+        Attribution::Nothing => format!(
+            "\n{WHERE}, are the user's own: write nothing in them that names an AI, a model or an \
+             assistant as an author or a tool, no `Co-Authored-By` and no `Generated with`.\n"
+        ),
+        Attribution::Text(text) => format!(
+            "\n{WHERE}, say this of who wrote them, as their last line, and nothing else: {text}\n"
+        ),
+    }
+}
+
+/// Who the model is, how it works, where it is.
+fn base(workspace: &Path) -> String {
     let platform = std::env::consts::OS;
     let workspace = workspace.display();
     format!(
@@ -30,4 +73,23 @@ Workspace: {workspace}
 Platform: {platform}
 "
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attribution_is_said_where_it_is_set_and_replaced_live() {
+        let mut prompt = SystemPrompt::new(Path::new("/space"), Attribution::AsModel);
+        let plain = prompt.text();
+        assert!(plain.ends_with(&format!("Platform: {}\n", std::env::consts::OS)), "{plain}");
+        assert!(prompt.attribute(Attribution::Nothing));
+        assert!(prompt.text().starts_with(&plain) && prompt.text().contains("no `Co-Authored-By`"));
+        assert!(!prompt.attribute(Attribution::Nothing));
+        assert!(prompt.attribute(Attribution::Text("Reviewed-by: me".into())));
+        assert!(prompt.text().ends_with("and nothing else: Reviewed-by: me\n"));
+        assert!(prompt.attribute(Attribution::AsModel));
+        assert_eq!(prompt.text(), plain);
+    }
 }

@@ -60,7 +60,7 @@ impl Reachable {
     /// # Errors
     /// When a variable or the file of keys cannot be used.
     pub fn of(environment: &Environment, loaded: &Loaded) -> Result<Self, SetupError> {
-        let default = default_name(environment)?;
+        let default = default_name(loaded);
         let default = catalogue::full_name(&default).unwrap_or(default);
         let keys = Keys::of(environment)?;
         let known = catalogue::names();

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use heeler_core::{
-    Approver, EstimateSettings, Hooks, Limits, Mode, ModelSettings, Person, Policy, Rule,
-    RuleEffect, SessionId, Settings, Tool,
+    Approver, Hooks, Limits, Mode, ModelSettings, Person, Policy, Rule, RuleEffect, SessionId,
+    Settings, Tool,
 };
 use heeler_engine::{Fallback, Parts, ToolRegistry, ToolSearch, Toolset};
 use heeler_hooks::{CommandHooks, HookCommand};
 use heeler_providers::NamedModel;
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
-use heeler_settings::{HookSetting, Loaded, SettingsError};
+use heeler_settings::{COST, HookSetting, Loaded, Preferences, SettingsError};
 use heeler_store::FileStore;
 use heeler_tools::{
     Allowed, Bash, Calculator, CurrentTime, Exec, SearchBackend, TodoRead, TodoWrite, WebFetch,
@@ -22,8 +22,8 @@ use heeler_tools::{
 
 use crate::confine::{Made, make, obstacle, reach};
 use crate::local::LocalServer;
-use crate::model::ModelChoice;
-use crate::{Environment, Permission, home_folder, search, system_prompt};
+use crate::model::{ModelChoice, thinking};
+use crate::{Environment, Permission, SystemPrompt, home_folder, search};
 
 /// What a surface wants of an agent.
 pub struct Setup {
@@ -37,7 +37,7 @@ pub struct Setup {
     pub fallback: Vec<String>,
     /// What may run, beside what the files of settings say.
     pub permission: Permission,
-    /// When a turn ends whatever the model wants.
+    /// When a turn ends whatever the model wants, where neither flags nor settings say.
     pub limits: Limits,
     /// Who answers permission requests.
     pub approver: Option<Arc<dyn Approver>>,
@@ -53,6 +53,8 @@ pub struct Assembly {
     pub store: FileStore,
     /// What the files of settings and the flags say.
     pub loaded: Loaded,
+    /// What the model is told before everything else; its words are in `parts`.
+    pub prompt: SystemPrompt,
     launcher: Launcher,
     home: PathBuf,
     /// Whose model answers, and its name there, where nobody but its server knows its window.
@@ -107,8 +109,9 @@ impl Setup {
     /// # Errors
     /// When something set is unusable: no key, no such model, a variable that makes no sense.
     pub fn assemble(mut self, store: FileStore) -> Result<Assembly, SetupError> {
-        let (policy, loaded) = self.permission.settle(&self.environment, &self.workspace)?;
+        let (policy, mut loaded) = self.permission.settle(&self.environment, &self.workspace)?;
         let (model, provider) = self.model.ready(&mut self.environment, &loaded)?;
+        loaded.problems.extend(thinking(&model.name, model.output_max, &loaded).err());
         let local = match model.window {
             None => local_server(&model.name, &self.environment),
             Some(_) => None,
@@ -118,8 +121,11 @@ impl Setup {
             (flags, _) => (flags.to_vec(), "--fallback-model".to_owned()),
         };
         let others = fallback(named, &mut self.environment, &loaded)?;
-        if self.limits.cost != 0 {
-            others.iter().map(|other| &other.model).chain([&model]).try_for_each(has_prices)?;
+        let Preferences { context, limits, attribution, .. } = loaded.preferences();
+        let limits = limits.over(self.limits);
+        if limits.cost != 0 {
+            let models = others.iter().map(|other| &other.model).chain([&model]);
+            models.into_iter().try_for_each(|model| has_prices(model, &loaded))?;
         }
         let web = Web {
             allowed: Allowed::hosts(loaded.web_hosts.iter().map(|host| &*host.value)),
@@ -150,17 +156,19 @@ impl Setup {
         parts.spill = Some(Arc::new(store.clone()));
         parts.media = Some(Arc::new(store.clone()));
         parts.person = self.person;
-        parts.system = system_prompt(&self.workspace);
+        let prompt = SystemPrompt::new(&self.workspace, attribution);
+        parts.system = prompt.text();
         parts.settings = Settings {
             model,
-            limits: self.limits,
-            estimate: estimate(&self.environment)?,
+            limits,
+            estimate: context.estimate,
+            compaction: context.compaction,
             policy,
             ..Settings::default()
         };
         parts.build = env!("CARGO_PKG_VERSION").to_owned();
         let home = home_folder(&self.environment)?;
-        Ok(Assembly { parts, store, loaded, launcher, home, local })
+        Ok(Assembly { parts, store, loaded, prompt, launcher, home, local })
     }
 }
 
@@ -220,14 +228,16 @@ fn lets_bash_out(policy: &Policy) -> bool {
 
 /// # Errors
 /// When nobody knows what the model would cost.
-fn has_prices(model: &ModelSettings) -> Result<(), SetupError> {
+fn has_prices(model: &ModelSettings, loaded: &Loaded) -> Result<(), SetupError> {
     if model.prices.is_some() {
         return Ok(());
     }
+    let set = loaded.values.get(COST.path).map(|setting| &*setting.source);
     Err(SetupError::new(format!(
-        "the prices of {} are not known, so its cost cannot be limited; leave out --max-cost, or \
-         limit --max-tokens or --max-rounds",
-        model.name
+        "the prices of {} are not known, so its cost cannot be limited; leave out {}, or limit \
+         --max-tokens or --max-rounds",
+        model.name,
+        set.unwrap_or(COST.path)
     )))
 }
 
@@ -305,32 +315,4 @@ fn registry(bash: Bash, web: Web) -> ToolRegistry {
         registry.register_hidden(tool);
     }
     registry
-}
-
-fn estimate(environment: &Environment) -> Result<EstimateSettings, SetupError> {
-    let default = EstimateSettings::default();
-    let chars_per_token =
-        number(environment, "HEELER_CHARS_PER_TOKEN", "a whole number from 1 to 32", |n| {
-            u32::try_from(n).ok().filter(|n| (1..=32).contains(n))
-        })?;
-    let context_limit =
-        number(environment, "HEELER_CONTEXT_LIMIT", "a number of tokens above 0", |n| {
-            (n > 0).then_some(n)
-        })?;
-    Ok(EstimateSettings {
-        chars_per_token: chars_per_token.unwrap_or(default.chars_per_token),
-        context_limit: context_limit.or(default.context_limit),
-    })
-}
-
-fn number<T>(
-    environment: &Environment,
-    name: &str,
-    expected: &str,
-    accept: impl Fn(u64) -> Option<T>,
-) -> Result<Option<T>, SetupError> {
-    let Some(text) = environment.get(name)? else { return Ok(None) };
-    let value = text.trim().parse().ok().and_then(accept);
-    let error = || SetupError::new(format!("{name}={text} is not usable; set it to {expected}"));
-    value.map(Some).ok_or_else(error)
 }

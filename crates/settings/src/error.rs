@@ -19,6 +19,11 @@ impl SettingsError {
         Self { message: format!("{name}: {why}") }
     }
 
+    /// Something that is wrong with what stands in no file.
+    pub(crate) fn plain(message: String) -> Self {
+        Self { message }
+    }
+
     /// Something that is wrong at a place.
     pub(crate) fn at(name: &str, line: usize, why: impl Display) -> Self {
         Self { message: format!("{name}:{line}: {why}") }

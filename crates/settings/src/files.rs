@@ -33,7 +33,7 @@ impl Files {
             Place::LocalClaude => (&self.workspace, ".claude/settings.local.json"),
             Place::Local => (&self.workspace, ".heeler/settings.local.toml"),
             Place::Saved => (&self.heeler_home, "projects.toml"),
-            Place::Given | Place::Flags => return None,
+            Place::Given | Place::Variables | Place::Flags => return None,
         };
         Some(folder.join(name))
     }

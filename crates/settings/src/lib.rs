@@ -13,9 +13,11 @@ mod document;
 mod error;
 mod examples;
 mod files;
+mod keys;
 mod layer;
 mod loaded;
 mod locked;
+mod said;
 mod save;
 mod source;
 mod trust;
@@ -24,12 +26,20 @@ pub use document::FILE_BYTES_MAX;
 pub use error::SettingsError;
 pub use examples::check_examples;
 pub use files::Files;
+pub use keys::{
+    ATTRIBUTION, AUTO_COMPACT, Attribution, CALLS, CALLS_AT_ONCE, CHARS_PER_TOKEN, CONTEXT_LIMIT,
+    COST, ContextPreferences, KEYS, Key, KeyStyle, KeyValue, Kind, LimitPreferences, MODEL, Merge,
+    ModelPreferences, NOTES_ENABLED, NOTES_FILE_BYTES, NOTES_NAMES, NOTES_TOTAL_BYTES,
+    NotePreferences, OUTPUT_MAX, Preferences, REPEATS, ROUNDS, SECONDS, Scope, StatusField, TAIL,
+    THINKING, TOKENS, TUI_KEYS, TUI_PLAIN, TUI_STATUS, TUI_THEME, TuiPreferences,
+};
 pub use layer::{
     Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer,
     ModelSetting, Note, RULES_MAX, SearchSetting, Setting, WEB_HOSTS_MAX, rule_on_folder,
 };
 pub use loaded::{Loaded, UntrustedFile, load, merge};
 pub use locked::change_file;
+pub use said::{Counts, Said};
 pub use save::{Keep, save_rule};
 pub use source::{Aspect, Context, Place, Source};
 pub use trust::Trust;

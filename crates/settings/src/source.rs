@@ -24,6 +24,8 @@ pub enum Place {
     Saved,
     /// A file that the command line names.
     Given,
+    /// The variables heeler was started with.
+    Variables,
     /// The command line.
     Flags,
 }
@@ -58,13 +60,15 @@ pub enum Aspect {
     Environment,
     /// A wider box around commands.
     Sandbox,
-    /// What models charge and hold, and who answers instead.
+    /// Which model answers, what models charge and hold, and who answers instead.
     Models,
+    /// Limits that are higher, the context, notes, attribution, and the screen.
+    Preferences,
 }
 
 impl Aspect {
     /// All there are.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Rules,
         Self::Mode,
         Self::Folders,
@@ -72,6 +76,7 @@ impl Aspect {
         Self::Environment,
         Self::Sandbox,
         Self::Models,
+        Self::Preferences,
     ];
 
     /// The name in `trust.toml`.
@@ -85,6 +90,7 @@ impl Aspect {
             Self::Environment => "environment",
             Self::Sandbox => "sandbox",
             Self::Models => "models",
+            Self::Preferences => "preferences",
         }
     }
 
@@ -104,7 +110,8 @@ impl Aspect {
             Self::Hooks => "commands that run by themselves (hooks)",
             Self::Environment => "variables of commands",
             Self::Sandbox => "a wider sandbox",
-            Self::Models => "what models charge, and who answers instead",
+            Self::Models => "which models answer, and what they charge",
+            Self::Preferences => "limits, context, notes, attribution, or the screen",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod limits;
 mod permission;
 #[cfg(test)]
 mod tests;
@@ -119,22 +120,22 @@ pub(crate) struct ExecArguments {
     pub(crate) permission_mode: Option<String>,
     #[command(flatten)]
     pub(crate) permission: PermissionArguments,
-    /// End the turn after this many model calls; 0 for no limit
-    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true)]
+    /// End the turn after this many model calls; 0 for no limit. Without, the settings say; else it
+    /// is 50
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = Text(value_parser!(u32)))]
-    pub(crate) max_rounds: u32,
+    pub(crate) max_rounds: Option<u32>,
     /// End the turn before it uses more tokens than this, input and output; 0 for no limit
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = Text(value_parser!(u64)))]
-    pub(crate) max_tokens: u64,
+    pub(crate) max_tokens: Option<u64>,
     /// End the turn before it costs more than this; 0 for no limit
-    #[arg(long, value_name = "USD", default_value_t = 0.0, value_parser = Text(dollars))]
-    #[arg(allow_negative_numbers = true)]
-    pub(crate) max_cost: f64,
+    #[arg(long, value_name = "USD", value_parser = Text(dollars), allow_negative_numbers = true)]
+    pub(crate) max_cost: Option<f64>,
     /// End the turn after this many seconds; 0 for no limit
-    #[arg(long, value_name = "SECONDS", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     #[arg(value_parser = Text(value_parser!(u64)))]
-    pub(crate) timeout: u64,
+    pub(crate) timeout: Option<u64>,
     /// Continue this session: first what is pending, then the prompt if there is one
     #[arg(long, value_name = "ID", group = "session", value_parser = id())]
     pub(crate) resume: Option<String>,
@@ -147,9 +148,11 @@ pub(crate) struct ExecArguments {
 }
 
 impl ExecArguments {
-    /// What the flags say may run.
+    /// What the flags say.
     pub(crate) fn permission(&self) -> Result<Permission> {
-        self.permission.read("--permission-mode", self.permission_mode.as_deref())
+        let permission =
+            self.permission.read("--permission-mode", self.permission_mode.as_deref())?;
+        Ok(Permission { values: limits::values(self), ..permission })
     }
 
     /// Whether an earlier session goes on.

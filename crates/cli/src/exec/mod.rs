@@ -1,6 +1,5 @@
 //! `heeler exec`: one turn without a terminal.
 
-mod allowed;
 mod choose;
 mod finish;
 mod input;
@@ -15,7 +14,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{Environment, ModelChoice, Permission, Sandbox, Setup, open_store};
-use heeler_core::{Input, SessionId, TurnOutcome};
+use heeler_core::{Input, Limits, SessionId, TurnOutcome};
 use heeler_engine::{Cursor, Parts, Seen, Session};
 use heeler_sandbox::ProbeLine;
 
@@ -159,7 +158,7 @@ fn setup(
         model: ModelChoice::Named(model),
         fallback: arguments.fallback_model.clone(),
         permission,
-        limits: allowed::limits(arguments),
+        limits: Limits::default(),
         approver: None,
         person: TerminalPerson::present(),
     }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use heeler_core::{Mode, RuleEffect};
-use heeler_settings::{Confinement, Loaded};
+use heeler_settings::{Confinement, KEYS, Loaded};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -27,6 +27,9 @@ pub(super) fn text(here: Here) -> Result<String> {
     let mut text = String::new();
     for Line { what, value, source } in &lines {
         text += &format!("{what:<8}  {value}  ({source})\n");
+    }
+    for problem in &loaded.problems {
+        text += &format!("passed over: {problem}\n");
     }
     for note in &loaded.notes {
         text += &format!("note: {}: {}\n", note.source, note.text);
@@ -98,6 +101,11 @@ fn lines(mode: Mode, loaded: &Loaded) -> Result<Vec<Line>> {
         let value = format!("fetch from {}", host.value);
         lines.push(Line { what: "web", value, source: host.source.clone() });
     }
+    for key in KEYS {
+        let Some(set) = loaded.values.get(key.path) else { continue };
+        let value = format!("{} = {}", key.path, key.show(&set.value));
+        lines.push(Line { what: "setting", value, source: set.source.clone() });
+    }
     Ok(lines)
 }
 
@@ -109,6 +117,7 @@ fn as_json(lines: &[Line], loaded: &Loaded) -> Value {
     });
     json!({
         "settings": lines,
+        "passed_over": loaded.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "notes": notes.collect::<Vec<_>>(),
         "untrusted": untrusted.collect::<Vec<_>>(),
     })

@@ -52,9 +52,18 @@ impl Here {
     }
 }
 
-/// Says in one line what of the repository's settings does not count, and in another that there
-/// is more to be known of the files.
+/// The most mistakes in settings that are told one by one.
+const PROBLEMS_MAX: usize = 5;
+
+/// Says what was passed over, in one line what of the repository's settings does not count, and in
+/// another that there is more to be known of the files.
 pub(crate) fn warn(loaded: &Loaded) {
+    for problem in loaded.problems.iter().take(PROBLEMS_MAX) {
+        say(format_args!("heeler: passed over: {problem}"));
+    }
+    if let Some(more @ 1..) = loaded.problems.len().checked_sub(PROBLEMS_MAX) {
+        say(format_args!("heeler: passed over: {more} more; see `heeler permissions list`"));
+    }
     if !loaded.untrusted.is_empty() {
         let files: Vec<String> = loaded.untrusted.iter().map(lacks).collect();
         say(format_args!(

@@ -73,10 +73,10 @@ fn help_of_exec() {
                   --settings <FILE>         Read this file of settings too, after the usual ones
                   --no-settings             Read no files of settings: neither what they allow nor what they deny counts
                   --no-sandbox              Confine no command: none runs but what a rule or the mode allows, with your own rights
-                  --max-rounds <N>          End the turn after this many model calls; 0 for no limit [default: 50]
-                  --max-tokens <N>          End the turn before it uses more tokens than this, input and output; 0 for no limit [default: 0]
-                  --max-cost <USD>          End the turn before it costs more than this; 0 for no limit [default: 0]
-                  --timeout <SECONDS>       End the turn after this many seconds; 0 for no limit [default: 0]
+                  --max-rounds <N>          End the turn after this many model calls; 0 for no limit. Without, the settings say; else it is 50
+                  --max-tokens <N>          End the turn before it uses more tokens than this, input and output; 0 for no limit
+                  --max-cost <USD>          End the turn before it costs more than this; 0 for no limit
+                  --timeout <SECONDS>       End the turn after this many seconds; 0 for no limit
                   --resume <ID>             Continue this session: first what is pending, then the prompt if there is one
                   --continue                Continue the newest session of this folder
                   --result-json <FILE>      Write the terminal event to this file, whole or not at all

@@ -1,6 +1,8 @@
 //! What the files of settings let a turn do, and that a repository's own do not widen it.
 
 use expect_test::{Expect, expect};
+use heeler_script::Script;
+use heeler_testkit::MockServer;
 
 use crate::support::World;
 
@@ -218,4 +220,71 @@ text = "done"
     world.exec(script, &arguments).run().exits(0);
     assert!(world.path("homely.txt").exists());
     assert!(!world.path("home/settings.toml").exists());
+}
+
+/// The body of the first request of a turn beside these files, and what was told on stderr.
+fn first_request(
+    files: &[(&str, &str)],
+    variables: &[(&str, &str)],
+) -> (serde_json::Value, String) {
+    let world = World::new();
+    for (path, text) in files {
+        std::fs::create_dir_all(world.path(path).parent().unwrap()).unwrap();
+        world.write(path, text);
+    }
+    let server = MockServer::start(Script::parse("[[reply]]\ntext = \"done\"\n").unwrap());
+    let mut heeler = world.exec_at(&server, &["go"]);
+    for (name, value) in variables {
+        heeler = heeler.env(name, value);
+    }
+    let output = heeler.run().exits(0);
+    let body = server.requests().remove(0).body;
+    let told = output.stderr.lines().filter(|line| line.contains("passed over"));
+    let told = told.map(|line| world.plain(line) + "\n").collect();
+    (serde_json::from_slice(&body).unwrap(), told)
+}
+
+const OF_MODEL: &str = "attribution = false\n[model]\noutput_max = 1000\nthinking = 'high'\n";
+
+#[test]
+fn what_is_set_of_the_model_is_in_its_requests() {
+    let system = |body: &serde_json::Value| body["system"].to_string();
+    let (body, _) = first_request(&[("home/settings.toml", OF_MODEL)], &[]);
+    assert_eq!(body["max_tokens"], 1000);
+    assert_eq!(body["output_config"]["effort"], "high");
+    assert!(system(&body).contains("Co-Authored-By"));
+    // What a repository says of it counts for nothing yet; variables say more than files.
+    let files = [("work/.heeler/settings.toml", OF_MODEL)];
+    let (body, _) = first_request(&files, &[("HEELER_ATTRIBUTION", "Signed-off-by: me")]);
+    assert_ne!(body["max_tokens"], 1000);
+    assert!(body["output_config"].is_null());
+    assert!(!system(&body).contains("Co-Authored-By"));
+    assert!(system(&body).contains("Signed-off-by: me"));
+}
+
+#[test]
+fn a_mistake_where_nothing_depends_on_it_leaves_the_rest() {
+    let text = "[context]\ntial = 3\n[tui]\nkeys = 'emac'\n[model]\noutput_max = 1000\n";
+    let (body, told) = first_request(&[("home/settings.toml", text)], &[]);
+    assert_eq!(body["max_tokens"], 1000);
+    expect![[r#"
+        heeler: passed over: ~/home/settings.toml:2: `context.tial` is no setting; did you mean `tail`?
+        heeler: passed over: ~/home/settings.toml:4: `tui.keys` has to be one of emacs, vim
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_limit_of_a_file_ends_a_turn_and_a_flag_says_more() {
+    let limit = "[limits]\nrounds = 2\n";
+    let lines = |flags: &[&str], path: &str| {
+        let world = World::new();
+        std::fs::create_dir_all(world.path(path).parent().unwrap()).unwrap();
+        world.write(path, limit);
+        world.exec(SCRIPT, &[flags, &["--allow", "Edit", "go"]].concat()).run().code
+    };
+    for path in ["home/settings.toml", "work/.heeler/settings.toml"] {
+        assert_eq!(lines(&[], path), 4, "{path}");
+        assert_eq!(lines(&["--max-rounds", "3"], path), 0, "{path}");
+    }
 }

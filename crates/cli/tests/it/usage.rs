@@ -115,14 +115,14 @@ fn variables_without_sense() {
             "HEELER_CHARS_PER_TOKEN",
             "33",
             expect![[r#"
-            heeler: HEELER_CHARS_PER_TOKEN=33 is not usable; set it to a whole number from 1 to 32
+            heeler: HEELER_CHARS_PER_TOKEN=33 is not usable; set it to a number of characters from 1 to 32
         "#]],
         ),
         (
             "HEELER_CONTEXT_LIMIT",
             "many",
             expect![[r#"
-            heeler: HEELER_CONTEXT_LIMIT=many is not usable; set it to a number of tokens above 0
+            heeler: HEELER_CONTEXT_LIMIT=many is not usable; set it to a number of tokens from 1
         "#]],
         ),
         (

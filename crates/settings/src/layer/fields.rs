@@ -76,15 +76,18 @@ impl<'a> Fields<'a> {
 
     /// Refuses keys that nobody asked for, when that is wanted.
     pub(crate) fn finish(self, unknown: Unknown) -> Result<(), SettingsError> {
-        let stranger = self.entries.iter().find(|entry| !self.asked.contains(&&*entry.key));
-        match stranger.filter(|_| unknown == Unknown::Refused) {
-            None => Ok(()),
-            Some(entry) => {
-                let what = format!("`{}{}`", self.path, entry.key);
-                let why = unknown_name(&what, "setting", &entry.key, &self.asked);
-                Err(SettingsError::at(self.name, entry.line, why))
-            }
-        }
+        let stranger = self.strangers().next();
+        stranger.filter(|_| unknown == Unknown::Refused).map_or(Ok(()), Err)
+    }
+
+    /// What is wrong with each key that nobody asked for.
+    pub(crate) fn strangers(&self) -> impl Iterator<Item = SettingsError> {
+        let strangers = self.entries.iter().filter(|entry| !self.asked.contains(&&*entry.key));
+        strangers.map(|entry| {
+            let what = format!("`{}{}`", self.path, entry.key);
+            let why = unknown_name(&what, "setting", &entry.key, &self.asked);
+            SettingsError::at(self.name, entry.line, why)
+        })
     }
 }
 

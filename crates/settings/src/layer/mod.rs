@@ -1,9 +1,11 @@
 //! What one file says, each value with the place it stands at.
 
+mod asks;
 mod fields;
 mod hooks;
 mod models;
 mod permissions;
+mod preferences;
 mod rule;
 mod sandbox;
 #[cfg(test)]
@@ -20,10 +22,11 @@ pub use web::{SearchSetting, WEB_HOSTS_MAX};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use heeler_core::{HookEvent, Mode, Rule, RuleEffect};
+use heeler_core::{HookEvent, Mode, Rule};
 
 use crate::SettingsError;
 use crate::document::{self, Node, Value};
+use crate::keys::{Key, KeyValue};
 use crate::source::{Aspect, Context, Place, Source};
 use fields::{Fields, Unknown, text};
 
@@ -124,8 +127,12 @@ pub struct Layer {
     /// Hosts that may be fetched from although they are not of the public internet; never of a
     /// repository.
     pub web_hosts: Vec<Setting<String>>,
+    /// The keys that are rows of [`KEYS`](crate::KEYS).
+    pub values: Vec<(&'static Key, Setting<KeyValue>)>,
     /// What a person should know of it.
     pub notes: Vec<Note>,
+    /// What cannot be meant and could be passed over.
+    pub problems: Vec<SettingsError>,
 }
 
 impl Layer {
@@ -151,7 +158,9 @@ impl Layer {
             search: None,
             search_address: None,
             web_hosts: Vec::new(),
+            values: Vec::new(),
             notes: Vec::new(),
+            problems: Vec::new(),
         }
     }
 
@@ -191,42 +200,6 @@ impl Layer {
         }
         Ok(layer)
     }
-
-    /// What this source says that only counts once it is trusted.
-    #[must_use]
-    pub fn asks_for(&self) -> BTreeSet<Aspect> {
-        let widens =
-            |confinement: &Setting<Confinement>| confinement.value != Confinement::Required;
-        let allows = |rule: &Rule| rule.effect == RuleEffect::Allow;
-        let asked = |aspect: &Aspect| match aspect {
-            Aspect::Rules => self.rules.iter().any(allows),
-            Aspect::Mode => self.mode.is_some(),
-            Aspect::Folders => !self.folders.is_empty(),
-            Aspect::Hooks => !self.hooks.is_empty() || self.hooks_off.is_some(),
-            Aspect::Environment => !self.environment.is_empty(),
-            Aspect::Sandbox => {
-                !self.writable.is_empty()
-                    || self.confinement.as_ref().is_some_and(widens)
-                    || self.network.as_ref().is_some_and(|network| network.value)
-            }
-            Aspect::Models => !self.models.is_empty() || self.fallback.is_some(),
-        };
-        Aspect::ALL.into_iter().filter(asked).collect()
-    }
-
-    /// What it says, and was not trusted with.
-    #[must_use]
-    pub fn untrusted(&self) -> BTreeSet<Aspect> {
-        match self.place.is_repository() {
-            true => self.asks_for().difference(&self.trusted).copied().collect(),
-            false => BTreeSet::new(),
-        }
-    }
-
-    /// Whether this aspect counts.
-    pub(crate) fn is_trusted(&self, aspect: Aspect) -> bool {
-        !self.place.is_repository() || self.trusted.contains(&aspect)
-    }
 }
 
 /// The part of a file that is about this workspace, and its name.
@@ -246,8 +219,8 @@ struct Reading<'a> {
     layer: &'a mut Layer,
 }
 
-impl Reading<'_> {
-    fn whole(&mut self, mut fields: Fields<'_>) -> Result<(), SettingsError> {
+impl<'a> Reading<'a> {
+    fn whole(&mut self, mut fields: Fields<'a>) -> Result<(), SettingsError> {
         if let Some(permissions) = fields.table("permissions")? {
             self.permissions(permissions)?;
         }
@@ -288,6 +261,11 @@ impl Reading<'_> {
             && let Some(fetch) = fields.table("web_fetch")?
         {
             self.web_fetch(fetch)?;
+        }
+        if self.is_foreign() {
+            self.their_preferences(&mut fields)?;
+        } else {
+            self.preferences(&mut fields)?;
         }
         fields.finish(self.unknown())
     }

@@ -9,10 +9,12 @@ use std::path::PathBuf;
 use heeler_core::{Mode, Rule, RuleEffect};
 
 use crate::error::SettingsError;
+use crate::keys::KeyValue;
 use crate::layer::{
     Confinement, Example, HookSetting, Layer, ModelSetting, Note, SearchSetting, Setting,
     rule_on_folder,
 };
+use crate::said::{self, Said};
 use crate::source::{Aspect, Context, Source};
 
 /// What all settings say together.
@@ -50,8 +52,15 @@ pub struct Loaded {
     pub search_address: Option<Setting<String>>,
     /// Hosts that may be fetched from although they are not of the public internet.
     pub web_hosts: Vec<Setting<String>>,
+    /// The keys that are rows of [`KEYS`](crate::KEYS), by their names; see
+    /// [`preferences`](Self::preferences).
+    pub values: BTreeMap<&'static str, Setting<KeyValue>>,
     /// What a person should know.
     pub notes: Vec<Note>,
+    /// What cannot be meant and was passed over, each with its file, line and key.
+    pub problems: Vec<SettingsError>,
+    /// Every layer's word on every key, the least specific first.
+    pub said: Vec<Said>,
     /// Files of the repository that ask for more than they were trusted with.
     pub untrusted: Vec<UntrustedFile>,
 }
@@ -105,13 +114,16 @@ pub fn merge(mut layers: Vec<Layer>) -> Result<Loaded, SettingsError> {
     layers.sort_by_key(|layer| layer.place);
     let mut loaded = Loaded::default();
     let mut limits = Vec::new();
+    let mut words = Vec::new();
     for layer in layers {
         limits.push((layer.confinement.clone(), layer.network.clone()));
+        words.extend(said::words(&layer, &loaded));
         loaded.take(layer);
     }
     for (confinement, network) in limits {
         loaded.narrow(confinement, network);
     }
+    loaded.said = words.into_iter().map(|word| word.settle(&loaded)).collect();
     if loaded.hooks_off.is_some() {
         loaded.hooks.clear();
     }
@@ -163,9 +175,16 @@ impl Loaded {
         if !layer.place.is_repository() {
             replace(&mut self.search, &layer.search);
             replace(&mut self.search_address, &layer.search_address);
-            self.web_hosts.extend(layer.web_hosts);
+            self.web_hosts.extend(layer.web_hosts.iter().cloned());
+        }
+        for (key, setting) in &layer.values {
+            let holds = self.values.get(key.path).map(|setting| &setting.value);
+            if layer.counts(key, &setting.value, holds) {
+                self.values.insert(key.path, setting.clone());
+            }
         }
         self.notes.extend(layer.notes);
+        self.problems.extend(layer.problems);
     }
 
     /// What a repository's file that nobody trusts may do: make the box narrower than it is. What

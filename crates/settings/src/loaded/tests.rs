@@ -4,9 +4,11 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 use super::*;
+use crate::keys::{MODEL, ROUNDS, TUI_PLAIN};
+use crate::said::Counts;
 use crate::source::Place;
 
-const PLACES: [Place; 9] = [
+const PLACES: [Place; 10] = [
     Place::UserClaude,
     Place::User,
     Place::ProjectClaude,
@@ -15,6 +17,7 @@ const PLACES: [Place; 9] = [
     Place::Local,
     Place::Saved,
     Place::Given,
+    Place::Variables,
     Place::Flags,
 ];
 
@@ -58,6 +61,11 @@ fn layer(place: Place, says: &[Aspect], trusted: &[Aspect]) -> Layer {
             Aspect::Models => {
                 layer.models.push(("a/b".into(), setting(ModelSetting::default(), place)));
                 layer.fallback = Some(setting(vec!["a/b".into()], place));
+                layer.values.push((&MODEL, setting(KeyValue::Text("a/b".into()), place)));
+            }
+            Aspect::Preferences => {
+                layer.values.push((&TUI_PLAIN, setting(KeyValue::Switch(true), place)));
+                layer.values.push((&ROUNDS, setting(KeyValue::Number(0), place)));
             }
         }
     }
@@ -97,6 +105,13 @@ fn widened(loaded: &Loaded) -> Vec<(Aspect, &str)> {
     widened.extend(loaded.network.iter().map(|one| (Aspect::Sandbox, &*one.source)));
     widened.extend(loaded.models.values().map(|one| (Aspect::Models, &*one.source)));
     widened.extend(loaded.fallback.iter().map(|one| (Aspect::Models, &*one.source)));
+    for (key, aspect) in [
+        (&MODEL, Aspect::Models),
+        (&TUI_PLAIN, Aspect::Preferences),
+        (&ROUNDS, Aspect::Preferences),
+    ] {
+        widened.extend(loaded.values.get(key.path).map(|one| (aspect, &*one.source)));
+    }
     widened
 }
 
@@ -157,7 +172,7 @@ proptest! {
                 Aspect::Mode | Aspect::Environment => {
                     prop_assert_eq!(found.first().copied(), sources.last().map(String::as_str));
                 }
-                Aspect::Sandbox | Aspect::Models => {
+                Aspect::Sandbox | Aspect::Models | Aspect::Preferences => {
                     prop_assert_eq!(found.last().copied(), sources.last().map(String::as_str));
                 }
             }
@@ -260,4 +275,37 @@ fn sources_are_read_and_what_lacks_trust_is_shown() {
     assert_eq!(untrusted.name, ".heeler/settings.toml");
     assert_eq!(untrusted.aspects, [Aspect::Environment].into());
     assert_eq!(untrusted.content, text.as_bytes());
+}
+
+/// Layers that each set the rounds of a turn: what holds, and what becomes of each.
+fn check_rounds(layers: &[(Place, u64, &[Aspect])], expected: u64, counts: &[Counts]) {
+    let layers = layers.iter().map(|(place, rounds, trusted)| Layer {
+        values: vec![(&ROUNDS, setting(KeyValue::Number(*rounds), *place))],
+        ..layer_of(*place, trusted)
+    });
+    let loaded = merge(layers.collect()).unwrap();
+    let limits = loaded.preferences().limits.over(heeler_core::Limits::default());
+    assert_eq!(u64::from(limits.rounds), expected);
+    let said: Vec<Counts> = loaded.said.iter().map(|said| said.counts).collect();
+    assert_eq!(said, counts);
+}
+
+fn layer_of(place: Place, trusted: &[Aspect]) -> Layer {
+    Layer { trusted: trusted.iter().copied().collect(), ..Layer::empty(place) }
+}
+
+#[test]
+fn a_repository_lowers_limits_and_raises_none_until_it_is_trusted() {
+    use Counts::{Holds, NotLower, Overridden};
+    let trusted = &[Aspect::Preferences][..];
+    let lacks = NotLower(Aspect::Preferences);
+    check_rounds(&[], 50, &[]);
+    check_rounds(&[(Place::Project, 10, &[])], 10, &[Holds]);
+    check_rounds(&[(Place::Project, 51, &[])], 50, &[lacks]);
+    check_rounds(&[(Place::Project, 0, &[])], 50, &[lacks]);
+    check_rounds(&[(Place::Project, 0, trusted)], 0, &[Holds]);
+    check_rounds(&[(Place::User, 0, &[]), (Place::Project, 500, &[])], 500, &[Overridden, Holds]);
+    check_rounds(&[(Place::User, 20, &[]), (Place::Local, 30, &[])], 20, &[Holds, lacks]);
+    check_rounds(&[(Place::Project, 10, &[]), (Place::Flags, 0, &[])], 0, &[Overridden, Holds]);
+    check_rounds(&[(Place::Project, 10, &[]), (Place::Local, 20, &[])], 10, &[Holds, lacks]);
 }

@@ -1,5 +1,6 @@
 //! Whatever stands in a file: an answer, and of rules the one that was written.
 
+use heeler_core::RuleEffect;
 use proptest::prelude::*;
 
 use super::*;

@@ -1,6 +1,7 @@
 //! What each kind of file says, with its places.
 
 mod any;
+mod preferences;
 mod refused;
 
 use std::fmt::Write as _;
@@ -78,8 +79,14 @@ fn show(layer: &Layer) -> String {
     if let Some(Setting { value, source }) = &layer.fallback {
         writeln!(shown, "{source}: else {value:?}").unwrap();
     }
+    for (key, Setting { value, source }) in &layer.values {
+        writeln!(shown, "{source}: {} = {}", key.path, key.show(value)).unwrap();
+    }
     for Note { source, text } in &layer.notes {
         writeln!(shown, "{source}: note: {text}").unwrap();
+    }
+    for problem in &layer.problems {
+        writeln!(shown, "passed over: {problem}").unwrap();
     }
     shown
 }

@@ -203,7 +203,7 @@ fn the_words_of_each_tool_have_these_bytes() {
         apply_patch 708, hidden
         file_info 538, hidden
         ask_user 486, hidden
-        exec 1963, hidden
+        exec 1998, hidden
         git_status 353, hidden
         git_diff 773, hidden
         git_log 678, hidden

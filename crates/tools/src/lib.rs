@@ -40,8 +40,6 @@ mod walk;
 
 #[cfg(test)]
 mod testing;
-#[cfg(test)]
-mod words;
 
 use std::sync::Arc;
 

@@ -85,9 +85,9 @@ pub struct ExecInput {
     pub env: Option<BTreeMap<String, String>>,
     /// run: folder to start in.
     pub cwd: Option<String>,
-    /// Size of the terminal, from now on.
+    /// Rows of the terminal, from now on.
     pub rows: Option<u16>,
-    /// The same.
+    /// Its columns, from now on.
     pub columns: Option<u16>,
     /// run: ask the user to let it run outside of the sandbox.
     #[serde(rename = "outside_sandbox")]
@@ -118,7 +118,8 @@ impl Exec {
             description: format!(
                 "Runs programs that you talk to or that go on in the background. run starts one: \
                  with background you are told of its end when it comes, without it waits for the \
-                 end, at most {BASH_TIMEOUT_MILLIS_DEFAULT} ms or timeout; write and send-keys give it input and answer with what it says; read \
+                 end, at most {BASH_TIMEOUT_MILLIS_DEFAULT} ms unless timeout says otherwise; write \
+                 and send-keys give it input and answer with what it says; read \
                  gives output not yet read, of much its beginning and end; poll tells how it is; \
                  list; kill. A session ends after {} minutes without use. For a command that just \
                  ends use Bash.",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use heeler_core::{
     BoxFuture, Facts, Metadata, RawJson, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
-    TypedTool,
+    TypedTool, tool_schema,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,8 +41,7 @@ impl TrainedBash {
     /// The shape over this tool.
     #[must_use]
     pub fn new(bash: Bash) -> Self {
-        let schema = schemars::schema_for!(TrainedBashInput);
-        Self { bash: Arc::new(bash), schema: RawJson::from_value(&schema.to_value()) }
+        Self { bash: Arc::new(bash), schema: tool_schema::<TrainedBashInput>() }
     }
 
     /// What the tool beneath is given; `None` for a restart alone.

@@ -1,8 +1,12 @@
 //! What is said of the tools that look for files and what is in them.
 
-use super::{Claim, among, claim};
+use crate::claim::{Claim, among, claim};
 
-pub(super) fn globs() -> Vec<Claim> {
+pub(crate) fn claims() -> Vec<Claim> {
+    [globs(), greps(), lists()].into_iter().flatten().collect()
+}
+
+fn globs() -> Vec<Claim> {
     vec![
         among(
             250,
@@ -67,7 +71,7 @@ pub(super) fn globs() -> Vec<Claim> {
     ]
 }
 
-pub(super) fn greps() -> Vec<Claim> {
+fn greps() -> Vec<Claim> {
     let many: String = (0..400).map(|n| format!("hit {n}\n")).collect();
     let long = format!("hit{}END", "x".repeat(600));
     vec![
@@ -214,7 +218,7 @@ pub(super) fn greps() -> Vec<Claim> {
     ]
 }
 
-pub(super) fn lists() -> Vec<Claim> {
+fn lists() -> Vec<Claim> {
     const ALL: &str = "Lists one folder, hidden and ignored entries included: size (or `dir`, `link`) and name, sorted by name, at most 1000.";
     vec![
         claim(

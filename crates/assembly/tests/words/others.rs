@@ -1,8 +1,12 @@
 //! What is said of the tools that are not always told.
 
-use super::{Claim, claim};
+use crate::claim::{Claim, claim};
 
-pub(super) fn others() -> Vec<Claim> {
+pub(crate) fn claims() -> Vec<Claim> {
+    [others(), information(), patches(), steps()].into_iter().flatten().collect()
+}
+
+fn others() -> Vec<Claim> {
     const SAYS: &str = "Calculates with numbers of any size, exactly: + - * / % (sign of the dividend) ^ ! ( ), abs, floor, ceil, round, min, max, gcd, sqrt.";
     const BOTH: &str = r#"MultiEdit {"file_path": "a", "edits": [{"old_string": "two", "new_string": "2"}, {"old_string": "2", "new_string": "3"}]}"#;
     const TIME: &str = "Tells the date and time now, in UTC and in the user's time zone, with the day of the week.";
@@ -122,12 +126,12 @@ pub(super) fn others() -> Vec<Claim> {
             TIME,
             &[],
             &["CurrentTime {}"],
-            &["1970-01-01T00:00:00Z", "Thursday", "(UTC)"],
+            &["2001-09-09T01:46:4", "Sunday, 2001-09-09"],
         ),
     ]
 }
 
-pub(super) fn information() -> Vec<Claim> {
+fn information() -> Vec<Claim> {
     const SAYS: &str = "Tells what a file is without its content: kind, size, mode, time of the last change, where a link leads; and of files of at most 67108864 bytes the number of lines, their ends, the encoding, or that they are binary.";
     vec![
         claim(
@@ -163,7 +167,7 @@ pub(super) fn information() -> Vec<Claim> {
     ]
 }
 
-pub(super) fn patches() -> Vec<Claim> {
+fn patches() -> Vec<Claim> {
     const ALL: &str = "Changes files with one patch, all or none.";
     const FORM: &str = "Files to change, move or delete must have been read in this session.\n*** Begin Patch\n*** Add File: path (then lines with +)\n*** Delete File: path\n*** Update File: path (then optionally *** Move to: path)\n@@ line above, such as a function's (optional)\n kept line\n-removed line\n+added line\n*** End of File (optional: the lines end the file)\n*** End Patch\nGive about 3 kept lines around each change; a place that is not clear is refused.";
     vec![
@@ -220,7 +224,7 @@ pub(super) fn patches() -> Vec<Claim> {
     ]
 }
 
-pub(super) fn steps() -> Vec<Claim> {
+fn steps() -> Vec<Claim> {
     const LIST: &str = r#"TodoWrite {"todos": [{"content": "look", "status": "completed"}, {"content": "mend", "status": "in_progress"}]}"#;
     vec![
         claim(

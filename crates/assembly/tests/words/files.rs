@@ -1,18 +1,32 @@
 //! What is said of the tools that show and change files.
 
-use super::{Claim, claim};
+use crate::claim::{Claim, claim};
 
-pub(super) fn reads() -> Vec<Claim> {
+/// Real images of one pixel, as base64.
+const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
+const JPEG: &str = "/9j/2wBDAAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQH/wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AP//Z";
+const GIF: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+const WEBP: &str = "UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==";
+
+pub(crate) fn claims() -> Vec<Claim> {
+    [reads(), writes(), edits()].into_iter().flatten().collect()
+}
+
+fn reads() -> Vec<Claim> {
     let lines: String = (1..=2_500).map(|n| format!("line {n}\n")).collect();
     let long = format!("{}yzEND", "x".repeat(1_999));
+    const SHOWS: &str = "Reads a text file as numbered lines (number, tab, line), or shows a png, jpeg, gif or webp image.";
+    let picture = |base64: &str| {
+        let made = format!(r#"Bash {{"command": "echo {base64} | base64 -d > a"}}"#);
+        claim("Read", SHOWS, &[], &[&made, r#"Read {"file_path": "a"}"#], &["[image/", "!error"])
+    };
     vec![
-        claim(
-            "Read",
-            "Reads a text file as numbered lines (number, tab, line), or shows a png, jpeg, gif or webp image.",
-            &[("a", "one\n")],
-            &[r#"Read {"file_path": "a"}"#],
-            &["1\tone"],
-        ),
+        picture(PNG),
+        picture(JPEG),
+        picture(GIF),
+        picture(WEBP),
+        claim("Read", SHOWS, &[("a", "one\n")], &[r#"Read {"file_path": "a"}"#], &["1\tone"]),
         claim(
             "Read",
             "Gives 2000 lines unless told otherwise; use offset and limit for the rest.",
@@ -59,7 +73,7 @@ pub(super) fn reads() -> Vec<Claim> {
     ]
 }
 
-pub(super) fn writes() -> Vec<Claim> {
+fn writes() -> Vec<Claim> {
     const NEW: &str = r#"Write {"file_path": "b/c/a", "content": "whole"}"#;
     vec![
         claim(
@@ -105,7 +119,7 @@ pub(super) fn writes() -> Vec<Claim> {
     ]
 }
 
-pub(super) fn edits() -> Vec<Claim> {
+fn edits() -> Vec<Claim> {
     const READ: &str = r#"Read {"file_path": "a"}"#;
     const EDIT: &str = r#"Edit {"file_path": "a", "old_string": "two", "new_string": "2"}"#;
     const ALL: &str =

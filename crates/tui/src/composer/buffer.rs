@@ -15,6 +15,8 @@ pub const TEXT_BYTES_MAX: usize = 256 * 1024;
 pub(super) struct Buffer {
     text: String,
     cursor: usize,
+    /// Another one after every change.
+    revision: u64,
     pub(super) units: Units,
     pub(super) undo: Undo,
 }
@@ -32,6 +34,10 @@ impl Buffer {
         self.cursor
     }
 
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
+    }
+
     /// Moves the cursor there, or to the next edge of a grapheme.
     pub(super) fn move_to(&mut self, at: usize) {
         self.cursor = graphemes::snap(&self.text, at);
@@ -45,6 +51,7 @@ impl Buffer {
         if range.is_empty() && with.is_empty() {
             return Ok(());
         }
+        self.revision += 1;
         let before = self.cursor;
         let at = range.start;
         let removed = self.text[range.clone()].to_owned();
@@ -66,6 +73,7 @@ impl Buffer {
     /// Takes back the last group of changes; whether there was one.
     pub(super) fn undo(&mut self) -> bool {
         let Some(group) = self.undo.back() else { return false };
+        self.revision += 1;
         for edit in group.edits.iter().rev() {
             let range = edit.at..edit.at + edit.inserted.len();
             self.text.replace_range(range, &edit.removed);
@@ -77,6 +85,7 @@ impl Buffer {
     /// Does again what was taken back; whether there was anything.
     pub(super) fn redo(&mut self) -> bool {
         let Some(group) = self.undo.forth() else { return false };
+        self.revision += 1;
         for edit in &group.edits {
             let range = edit.at..edit.at + edit.removed.len();
             self.text.replace_range(range, &edit.inserted);
@@ -104,6 +113,7 @@ impl Buffer {
     /// Empties it for the next text: nothing can be taken back, and of the units only those stay
     /// that one of the texts mentions.
     pub(super) fn reset<'a>(&mut self, mentioned: impl Iterator<Item = &'a str>) {
+        self.revision += 1;
         self.text.clear();
         self.cursor = 0;
         self.undo = Undo::default();

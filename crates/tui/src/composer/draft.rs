@@ -7,7 +7,7 @@ use std::sync::Arc;
 const IMAGE_NAME_COLUMNS_MAX: usize = 40;
 
 /// A piece of a draft.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Part {
     /// What was typed.
     Text(String),
@@ -18,7 +18,7 @@ pub enum Part {
 }
 
 /// An image that goes along with what was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Attachment {
     /// What it is called on the screen and to the model.
     pub name: String,
@@ -27,7 +27,7 @@ pub struct Attachment {
 }
 
 /// Where an image's bytes are.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub enum ImageSource {
     /// In a file, which is read when it is sent.
     Path(PathBuf),
@@ -58,7 +58,7 @@ impl Attachment {
 }
 
 /// What somebody wrote: kept in histories, put back into a composer, sent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Draft {
     /// Its pieces, in order; no two texts stand beside each other.
     pub parts: Vec<Part>,
@@ -143,7 +143,7 @@ fn short(name: &str) -> String {
 }
 
 /// What is sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Submission {
     /// The text, pastes whole, images as their labels.
     pub text: String,

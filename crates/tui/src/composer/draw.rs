@@ -91,6 +91,25 @@ impl Canvas<'_> {
         Drawn { lines, cursor, above: top, below: rows.len() - top - height }
     }
 
+    /// Draws one line that stands in the text's place, with the cursor at its end.
+    pub(super) fn question(&self, question: &str, answer: &str) -> Drawn {
+        let room = usize::from(self.width).saturating_sub(1);
+        let question = cut(question, room);
+        let shown: String = visible(answer);
+        // The end of a long answer is what is being written.
+        let mut start = 0;
+        while question.width() + shown[start..].width() > room && start < shown.len() {
+            start = graphemes::next(&shown, start);
+        }
+        let column = question.width() + shown[start..].width();
+        let spans = vec![
+            Span::styled(question, self.styles.prompt),
+            Span::styled(shown[start..].to_owned(), self.styles.text),
+        ];
+        let cursor = (column.min(room) as u16, 0);
+        Drawn { lines: vec![Line::from(spans)], cursor, above: 0, below: 0 }
+    }
+
     fn gutter(&self) -> usize {
         if self.width < PROMPT_WIDTH_MIN { 0 } else { self.prompt.width() }
     }
@@ -136,4 +155,15 @@ impl Canvas<'_> {
         spans.insert(0, Span::styled(mark, self.styles.prompt));
         Line::from(spans)
     }
+}
+
+/// A text on one line, without anything that moves the cursor.
+pub(super) fn visible(text: &str) -> String {
+    let units = super::units::Units::default();
+    graphemes::of(text, 0, text.len())
+        .map(|(_, grapheme)| match grapheme {
+            "\n" => std::borrow::Cow::Borrowed(" "),
+            _ => cell(grapheme, &units, usize::MAX),
+        })
+        .collect()
 }

@@ -28,6 +28,8 @@ pub(super) enum Did {
     Cut,
     /// Put back what was cut, from here on: another text can take its place.
     Yanked(usize),
+    /// Wrote what was sent before: no menu opens for that.
+    Recalled,
     /// Moved up or down, aiming at this column.
     Climbed(usize),
 }

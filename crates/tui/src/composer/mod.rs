@@ -1,45 +1,79 @@
 //! What somebody writes before it is sent.
 //!
-//! Keys come in, values go out. Invariant: nothing here does I/O.
+//! Keys come in, values go out. Invariant: nothing here does I/O but `walk`, on threads of its own,
+//! and `history_file`.
 
 mod buffer;
+mod complete;
 mod draft;
 mod dragged;
 mod draw;
 mod edit;
 mod emacs;
+mod files;
 mod graphemes;
+mod history;
+mod history_file;
+mod keys;
 mod kills;
 mod layout;
+mod menu;
 #[cfg(test)]
 mod properties;
+mod recall;
+mod suggest;
+#[cfg(test)]
+mod suggest_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod undo;
 mod units;
+mod vim;
+mod walk;
 mod words;
 
 use std::cell::Cell;
 use std::path::Path;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-
 pub use buffer::TEXT_BYTES_MAX;
+pub use complete::Command;
 pub use draft::{Attachment, Draft, ImageSource, Part, Submission};
 pub use draw::{ComposerStyles, Drawn};
 pub use edit::{HELD_BYTES_MAX, PASTE_BYTES_MAX, UNFOLD_BYTES_MAX};
+pub use files::{FILES_MAX, FOUND_FILES_MAX, Paths, Ranking};
+pub use history::{HISTORY_ENTRIES_MAX, History};
+pub use history_file::{
+    HISTORY_FILE_BYTES_MAX, HISTORY_LINE_BYTES_MAX, HistoryFile, Kept, PASTE_KEPT_BYTES_MAX,
+};
+pub use menu::MENU_ROWS_MAX;
 pub use undo::{UNDO_BYTES_MAX, UNDO_GROUPS_MAX};
 pub use units::UNITS_MAX;
+pub use vim::{COUNT_MAX, REPEATED_KEYS_MAX};
+pub use walk::{FileFinder, FoundFiles};
 
 use draw::{Canvas, View};
 use edit::Editor;
-use emacs::Outcome;
+use history::{Recalled, Search};
+use menu::Menu;
+use vim::{Mode, Vim};
+
+/// Whose keys edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeyStyle {
+    /// Readline's.
+    #[default]
+    Emacs,
+    /// Vim's; its insert mode has readline's, too.
+    Vim,
+}
 
 /// What a composer is told once.
 #[derive(Debug, Clone)]
 pub struct ComposerSettings {
+    /// Whose keys edit.
+    pub keys: KeyStyle,
     /// A paste of more lines is folded.
     pub fold_lines: usize,
     /// A paste of more bytes is folded.
@@ -55,6 +89,7 @@ pub struct ComposerSettings {
 impl Default for ComposerSettings {
     fn default() -> Self {
         Self {
+            keys: KeyStyle::default(),
             fold_lines: 8,
             fold_bytes: 1_000,
             prompt: "> ".to_owned(),
@@ -84,36 +119,43 @@ pub enum Answer {
 pub struct Composer {
     settings: ComposerSettings,
     editor: Editor,
+    vim: Option<Vim>,
     /// Ctrl-X was pressed, and the next key belongs to it.
     prefix: bool,
+    history: History,
+    recalled: Option<Recalled>,
+    search: Option<Search>,
+    commands: Vec<Command>,
+    menu: Option<Menu>,
+    /// Where the word begins whose menu was closed.
+    dismissed: Option<usize>,
     view: Cell<View>,
 }
 
 impl Composer {
     /// An empty one.
     pub fn new(settings: ComposerSettings) -> Self {
-        Self { settings, editor: Editor::default(), prefix: false, view: Cell::default() }
-    }
-
-    /// A key was pressed. What an empty composer has no use for is passed on: Up, Escape, Ctrl-C,
-    /// Ctrl-D, Tab, Shift-Tab and `?`.
-    pub fn key(&mut self, key: KeyEvent) -> Answer {
-        if key.kind == KeyEventKind::Release {
-            return Answer::Ignored;
+        Self {
+            vim: (settings.keys == KeyStyle::Vim).then(Vim::new),
+            settings,
+            editor: Editor::default(),
+            prefix: false,
+            history: History::default(),
+            recalled: None,
+            search: None,
+            commands: Vec::new(),
+            menu: None,
+            dismissed: None,
+            view: Cell::default(),
         }
-        self.editor.columns = self.view.get().columns;
-        self.editor.begin();
-        let prefixed = std::mem::take(&mut self.prefix);
-        let answer = match prefixed.then(|| self.key_after_prefix(key)).flatten() {
-            Some(answer) => answer,
-            None => self.plain_key(key),
-        };
-        self.or_notice(answer)
     }
 
     /// Text came as one: from the clipboard, or a file that was dragged in.
     pub fn paste(&mut self, text: &str) -> Answer {
         self.editor.begin();
+        if let Some(answer) = self.paste_into_search(text) {
+            return answer;
+        }
         if text.len() > PASTE_BYTES_MAX {
             return Answer::Notice(format!(
                 "This paste is {} MB long, and {} are taken. Put it into a file and name it with @",
@@ -135,6 +177,7 @@ impl Composer {
             true => self.editor.insert_unit(Part::Paste(text.into())),
             false => self.editor.insert(&text),
         }
+        self.suggest(true);
         self.or_notice(Answer::Changed)
     }
 
@@ -149,6 +192,7 @@ impl Composer {
     pub fn insert(&mut self, text: &str) -> Answer {
         self.editor.begin();
         self.editor.insert(text);
+        self.suggest(true);
         self.or_notice(Answer::Changed)
     }
 
@@ -165,6 +209,8 @@ impl Composer {
             self.editor.move_to(end);
         }
         self.editor.buffer.undo.seal();
+        self.suggest(false);
+        self.settle();
     }
 
     /// Writes this in the place of everything, as one change that can be taken back. What it holds
@@ -182,17 +228,32 @@ impl Composer {
         self.editor.begin();
         let text = self.encoded(draft.into());
         self.editor.set(&text);
+        self.suggest(false);
+        self.settle();
     }
 
     /// Deletes everything, as one change that can be taken back.
     pub fn clear(&mut self) {
         self.editor.begin();
         self.editor.set("");
+        self.recalled = None;
+        self.suggest(false);
     }
 
     /// Whether nothing is written.
     pub fn is_empty(&self) -> bool {
         self.editor.text().is_empty()
+    }
+
+    /// The mode of vim's keys, as it is shown; none with other keys.
+    pub fn mode_label(&self) -> Option<&'static str> {
+        self.vim.as_ref().map(Vim::label)
+    }
+
+    /// Whether keys write: always but in vim's other modes, where the cursor stands on what it is
+    /// about, and is shown as a block.
+    pub fn is_writing(&self) -> bool {
+        self.vim.as_ref().is_none_or(|vim| vim.mode == Mode::Insert)
     }
 
     /// What is written, pastes whole, images as their labels.
@@ -210,11 +271,14 @@ impl Composer {
         let canvas = Canvas {
             prompt: &self.settings.prompt,
             placeholder: &self.settings.placeholder,
-            selection: None,
+            selection: self.vim.as_ref().and_then(|vim| vim.selection(&self.editor)),
             width,
             height_max,
             styles,
         };
+        if let Some(search) = &self.search {
+            return canvas.question("search: ", &search.query);
+        }
         let mut view = self.view.get();
         let drawn = canvas.text(&self.editor, &mut view);
         self.view.set(view);
@@ -222,7 +286,15 @@ impl Composer {
     }
 
     fn or_notice(&mut self, answer: Answer) -> Answer {
+        self.settle();
         self.editor.notice.take().map_or(answer, Answer::Notice)
+    }
+
+    /// In vim's normal mode the cursor stands on something.
+    fn settle(&mut self) {
+        if let Some(vim) = &self.vim {
+            vim.settle(&mut self.editor);
+        }
     }
 
     /// The draft as text of this composer; text that is too long to be laid out is folded.
@@ -255,69 +327,5 @@ impl Composer {
         }
         parts.extend((!rest.is_empty()).then(|| Part::Text(rest.to_owned())));
         Draft { parts }
-    }
-}
-
-/// Keys.
-impl Composer {
-    fn plain_key(&mut self, key: KeyEvent) -> Answer {
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Enter if key.modifiers.is_empty() => self.enter(),
-            KeyCode::Enter => {
-                self.editor.insert("\n");
-                Answer::Changed
-            }
-            KeyCode::Char('x') if control => {
-                self.prefix = true;
-                Answer::Changed
-            }
-            KeyCode::Char('g') if control => Answer::OpenEditor(self.text()),
-            KeyCode::Char('?') if self.is_empty() => Answer::Ignored,
-            _ => self.edit(key),
-        }
-    }
-
-    /// The key behind Ctrl-X, if it means something there.
-    fn key_after_prefix(&mut self, key: KeyEvent) -> Option<Answer> {
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Char('e') if control => Some(Answer::OpenEditor(self.text())),
-            KeyCode::Char('o') if control => {
-                self.editor.unfold();
-                Some(Answer::Changed)
-            }
-            KeyCode::Char('u') if control => {
-                self.editor.buffer.undo();
-                Some(Answer::Changed)
-            }
-            _ => None,
-        }
-    }
-
-    fn edit(&mut self, key: KeyEvent) -> Answer {
-        match emacs::key(&mut self.editor, key) {
-            Outcome::Done => Answer::Changed,
-            Outcome::Edge(_) | Outcome::Unknown => Answer::Ignored,
-        }
-    }
-
-    /// Sends, unless a backslash before the cursor asks for a line break.
-    fn enter(&mut self) -> Answer {
-        let cursor = self.editor.cursor();
-        let before = &self.editor.text()[..cursor];
-        let backslashes = before.len() - before.trim_end_matches('\\').len();
-        if backslashes % 2 == 1 {
-            self.editor.buffer.undo.seal();
-            self.editor.replace(cursor - 1..cursor, "\n");
-            self.editor.buffer.undo.seal();
-            return Answer::Changed;
-        }
-        let draft = self.draft();
-        if draft.is_blank() {
-            return Answer::Ignored;
-        }
-        self.editor.buffer.reset(self.editor.kills.texts());
-        Answer::Submit(draft.into())
     }
 }

@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::testing::{Step, play, settings, text_of};
-use super::{Answer, Composer, ComposerStyles, UNDO_GROUPS_MAX, graphemes};
+use super::{
+    Answer, Command, Composer, ComposerSettings, ComposerStyles, Draft, History, KeyStyle,
+    UNDO_GROUPS_MAX, graphemes,
+};
 
 fn any_letter() -> impl Strategy<Value = char> {
     prop_oneof![
@@ -44,6 +47,23 @@ fn any_modifiers() -> impl Strategy<Value = KeyModifiers> {
     ])
 }
 
+/// A composer with everything that can open.
+fn any_composer() -> impl Strategy<Value = Composer> {
+    proptest::bool::ANY.prop_map(|is_vim| {
+        let keys = if is_vim { KeyStyle::Vim } else { KeyStyle::Emacs };
+        let mut composer = Composer::new(ComposerSettings { keys, ..settings() });
+        let draft = |text: &str| Draft::from(text);
+        composer.set_history(History::new([
+            draft("an older one"),
+            draft("two\nlines"),
+            draft("/a"),
+        ]));
+        let command = |name: &str| Command { name: name.to_owned(), ..Command::default() };
+        composer.set_commands(vec![command("a"), command("able"), command("bad")]);
+        composer
+    })
+}
+
 fn any_step() -> impl Strategy<Value = Step> {
     let key = (any_code(), any_modifiers())
         .prop_map(|(code, modifiers)| Step::Key(KeyEvent::new(code, modifiers)));
@@ -62,7 +82,7 @@ fn assert_sound(composer: &Composer, width: u16, height: u16) -> Result<(), Test
     prop_assert!(!drawn.lines.is_empty() && drawn.lines.len() <= usize::from(height));
     prop_assert!(drawn.cursor.0 < width, "column {} of {width}", drawn.cursor.0);
     prop_assert!(usize::from(drawn.cursor.1) < drawn.lines.len());
-    for line in &drawn.lines {
+    for line in drawn.lines.iter().chain(&composer.menu(width, &ComposerStyles::default())) {
         let shown = text_of(line);
         prop_assert!(shown.width() <= usize::from(width), "{shown:?} is wider than {width}");
         prop_assert!(!shown.chars().any(char::is_control), "{shown:?}");
@@ -75,22 +95,25 @@ proptest! {
 
     #[test]
     fn any_keys_leave_a_sound_composer(
+        mut composer in any_composer(),
         steps in proptest::collection::vec(any_step(), 0..60),
         width in 1..200_u16,
         height in 1..8_u16,
     ) {
-        let mut composer = Composer::new(settings());
         for step in &steps {
             play(&mut composer, step);
+            if let Some(query) = composer.file_query().map(str::to_owned) {
+                composer.offer_files(&query, &["src/a b.rs".to_owned(), "docs/".to_owned()]);
+            }
             assert_sound(&composer, width, height)?;
         }
     }
 
     #[test]
     fn undo_goes_back_to_nothing_and_redo_to_the_end(
+        mut composer in any_composer(),
         steps in proptest::collection::vec(any_step(), 0..60),
     ) {
-        let mut composer = Composer::new(settings());
         for step in &steps {
             if let Answer::Submit(_) = play(&mut composer, step) {
                 prop_assert!(composer.editor.text().is_empty());

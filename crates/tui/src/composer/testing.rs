@@ -116,6 +116,14 @@ pub(super) fn drawn(composer: &Composer, width: u16) -> String {
         writeln!(shown, "(above {}, below {})", drawn.above, drawn.below)
             .expect("strings take all");
     }
+    for line in composer.menu(width, &ComposerStyles::default()) {
+        let text = text_of(&line);
+        assert!(text.width() <= usize::from(width), "{text:?} is wider than {width}");
+        writeln!(shown, "  = {}", text.trim_end()).expect("strings take all");
+    }
+    if let Some(label) = composer.mode_label() {
+        writeln!(shown, "-- {label}").expect("strings take all");
+    }
     shown
 }
 

@@ -23,6 +23,14 @@ pub(super) fn class(grapheme: &str) -> Class {
     }
 }
 
+/// Everything but blanks is a word, and a unit one by itself.
+pub(super) fn class_between_blanks(grapheme: &str) -> Class {
+    match class(grapheme) {
+        Class::Sign => Class::Word,
+        other => other,
+    }
+}
+
 /// Past the graphemes from `at` on that are so.
 pub(super) fn skip(text: &str, mut at: usize, is_so: impl Fn(&str) -> bool) -> usize {
     while let Some(grapheme) = graphemes::at(text, at).filter(|grapheme| is_so(grapheme)) {

@@ -97,8 +97,8 @@ pub(super) fn at_column(text: &str, units: &Units, columns: usize, row: &Row, ai
 /// What is shown for a grapheme. Nothing that moves a terminal's cursor is ever shown as it is, and
 /// nothing is shown as nothing.
 pub(super) fn cell<'a>(grapheme: &'a str, units: &Units, columns: usize) -> Cow<'a, str> {
-    if let Some(unit) = units.get(grapheme) {
-        return Cow::Owned(cut(&unit.label(), columns));
+    if let Some(label) = units.label(grapheme) {
+        return Cow::Owned(cut(label, columns));
     }
     let shown = match grapheme.chars().next() {
         Some('\t') => TAB,

@@ -29,6 +29,8 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod undo;
+#[cfg(test)]
+mod unit_tests;
 mod units;
 mod vim;
 mod walk;

@@ -34,8 +34,16 @@ pub(super) fn clean(text: &str) -> String {
 /// The units by their characters.
 #[derive(Debug, Default)]
 pub(super) struct Units {
-    /// Never text; absent when nothing mentions it any more.
-    slots: Vec<Option<Part>>,
+    /// Absent when nothing mentions it any more.
+    slots: Vec<Option<Unit>>,
+}
+
+#[derive(Debug)]
+struct Unit {
+    /// Never text.
+    part: Part,
+    /// Made once: it is drawn with every frame, and counts the lines of what may be megabytes.
+    label: String,
 }
 
 impl Units {
@@ -48,19 +56,29 @@ impl Units {
         if free == self.slots.len() {
             self.slots.push(None);
         }
-        self.slots[free] = Some(part);
+        let label = part.label();
+        self.slots[free] = Some(Unit { part, label });
         char::from_u32(FIRST + free as u32)
     }
 
     /// What the grapheme stands for, if it stands for a unit.
     pub(super) fn get(&self, grapheme: &str) -> Option<&Part> {
+        self.unit(grapheme).map(|unit| &unit.part)
+    }
+
+    /// How the unit is shown that the grapheme stands for.
+    pub(super) fn label(&self, grapheme: &str) -> Option<&str> {
+        self.unit(grapheme).map(|unit| unit.label.as_str())
+    }
+
+    fn unit(&self, grapheme: &str) -> Option<&Unit> {
         let letter = grapheme.chars().next().filter(|letter| is_marker(*letter))?;
         self.slots.get((u32::from(letter) - FIRST) as usize)?.as_ref()
     }
 
     /// Bytes of all pastes and images that are held.
     pub(super) fn bytes(&self) -> usize {
-        let bytes = |part: &Part| match part {
+        let bytes = |unit: &Unit| match &unit.part {
             Part::Text(text) => text.len(),
             Part::Paste(text) => text.len(),
             Part::Image(image) => match &image.source {

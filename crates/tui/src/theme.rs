@@ -1,1 +1,0 @@
-//! Which style each kind of text has.

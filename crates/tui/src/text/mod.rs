@@ -4,6 +4,7 @@
 //! `Line`s that hold nothing a terminal would obey, none wider than asked.
 
 mod clean;
+pub mod diff;
 mod highlight;
 mod markdown;
 #[cfg(test)]
@@ -12,7 +13,7 @@ mod width;
 mod wrap;
 
 pub use clean::{TAB_CELLS, clean};
-pub use highlight::{Classes, CodePlace, Highlight, Highlighted, Run, Uncolored};
+pub use highlight::{Classes, CodePlace, Highlight, Highlighted, Highlighter, Run, Uncolored};
 pub use markdown::{Look, StreamingMarkdown, markdown};
 pub use width::width;
 pub use wrap::{ELLIPSIS, line_width, owned, truncate, wrap};

@@ -287,7 +287,7 @@ mod tests {
         ]);
         let rows = wrap(&line, 7, 0);
         assert_eq!(rows[1].spans[0], Span::styled("text", Color::Red));
-        assert_eq!(rows[2].spans[0], Span::styled("blue", Color::Blue));
+        assert_eq!(rows[2].spans[0], Span::styled("and", Color::Blue));
     }
 
     #[test]

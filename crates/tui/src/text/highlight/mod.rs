@@ -1,8 +1,16 @@
 //! The colors of code: asked for by place, given when they are known.
 
+mod classes;
+mod known;
+mod parse;
+mod toml;
+mod worker;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
+
+pub use worker::Highlighter;
 
 use crate::theme::SyntaxClass;
 
@@ -13,6 +21,8 @@ use crate::theme::SyntaxClass;
 pub struct CodePlace {
     language: Arc<str>,
     before: u64,
+    /// The length of what came before.
+    bytes: usize,
 }
 
 impl CodePlace {
@@ -21,7 +31,7 @@ impl CodePlace {
     pub fn start(language: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         language.hash(&mut hasher);
-        Self { language: Arc::from(language), before: hasher.finish() }
+        Self { language: Arc::from(language), before: hasher.finish(), bytes: 0 }
     }
 
     /// The place behind `code`.
@@ -29,7 +39,11 @@ impl CodePlace {
     pub fn after(&self, code: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         (self.before, code).hash(&mut hasher);
-        Self { language: Arc::clone(&self.language), before: hasher.finish() }
+        Self {
+            language: Arc::clone(&self.language),
+            before: hasher.finish(),
+            bytes: self.bytes + code.len(),
+        }
     }
 
     /// What the language is called.

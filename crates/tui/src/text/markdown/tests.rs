@@ -15,7 +15,7 @@ fn check_styles(source: &str, expected: Expect) {
     expected.assert_eq(&styled(&markdown(source, 60, &Theme::dark(), &Uncolored)));
 }
 
-const REPORT: &str = include_str!("report.md");
+const REPORT: &str = include_str!("report.txt");
 
 #[test]
 fn a_report_at_40_columns() {

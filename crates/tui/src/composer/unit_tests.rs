@@ -2,8 +2,12 @@
 
 use expect_test::expect;
 
-use super::testing::{check, check_with, composer};
-use super::{Attachment, PASTE_BYTES_MAX, UNFOLD_BYTES_MAX, UNITS_MAX};
+use super::kills::KILLS_MAX;
+use super::testing::{check, check_with, composer, play, steps};
+use super::{
+    Answer, Attachment, HELD_BYTES_MAX, PASTE_BYTES_MAX, TEXT_BYTES_MAX, UNDO_BYTES_MAX,
+    UNDO_GROUPS_MAX, UNFOLD_BYTES_MAX, UNITS_MAX,
+};
 
 #[test]
 fn the_text_goes_to_an_editor_and_comes_back() {
@@ -243,4 +247,69 @@ fn a_long_name_of_an_image_is_shortened() {
         > [image: aaaaaaaaaaaaaaaaaaa..aaaaaaaaaaaaaa?.png]|
     "#]],
     );
+}
+
+#[test]
+fn text_and_what_is_held_have_a_most() {
+    // Short pastes stay text until there is too much of it, and are folded then.
+    let mut composer = composer();
+    let short = "x".repeat(1_000);
+    for _ in 0..=TEXT_BYTES_MAX / short.len() {
+        composer.paste(&short);
+    }
+    assert_eq!(composer.editor.text().len() / 1_000, TEXT_BYTES_MAX / 1_000);
+    check_with(
+        composer,
+        40,
+        "<C-k><C-u><C-y><C-y>",
+        expect![[r#"
+          xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+          xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+          xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+          xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+          xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+          xxx[pasted 1 kB]|
+        (above 7076, below 0)
+        notice The text is as long as it can be, 256 kB. Put the rest into a file and name it with @
+    "#]],
+    );
+
+    let mut composer = self::composer();
+    let long = "x".repeat(PASTE_BYTES_MAX);
+    for _ in 0..HELD_BYTES_MAX / PASTE_BYTES_MAX {
+        assert_eq!(composer.paste(&long), Answer::Changed);
+    }
+    let answer = composer.paste(&"x".repeat(2_000));
+    assert!(matches!(answer, Answer::Notice(_)), "{answer:?}");
+}
+
+#[test]
+fn so_many_changes_and_cuts_are_kept() {
+    let mut composer = composer();
+    for _ in 0..UNDO_GROUPS_MAX + 10 {
+        composer.insert("x");
+    }
+    while composer.editor.buffer.undo() {}
+    assert_eq!(composer.text().len(), 10);
+
+    let mut composer = self::composer();
+    let half = "x".repeat(TEXT_BYTES_MAX / 5);
+    for _ in 0..UNDO_BYTES_MAX / half.len() + 10 {
+        composer.set_text("");
+        composer.set_text(&half);
+    }
+    let mut groups = 0;
+    while composer.editor.buffer.undo() {
+        groups += 1;
+    }
+    assert_eq!(groups, UNDO_BYTES_MAX / half.len());
+
+    let mut composer = self::composer();
+    for number in 0..KILLS_MAX + 10 {
+        composer.insert(&number.to_string());
+        for step in steps("<C-u>") {
+            play(&mut composer, &step);
+        }
+    }
+    assert_eq!(composer.editor.kills.texts().count(), KILLS_MAX);
 }

@@ -6,20 +6,27 @@
 
 mod outside;
 mod preferences;
+mod schema;
 mod table;
+mod template;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub use preferences::{
     Attribution, ContextPreferences, KeyStyle, LimitPreferences, ModelPreferences, NotePreferences,
     Preferences, StatusField, TuiPreferences,
 };
+pub use schema::schema;
 pub use table::{
     ATTRIBUTION, AUTO_COMPACT, CALLS, CALLS_AT_ONCE, CHARS_PER_TOKEN, CONTEXT_LIMIT, COST, KEYS,
     MODEL, NOTES_ENABLED, NOTES_FILE_BYTES, NOTES_NAMES, NOTES_TOTAL_BYTES, OUTPUT_MAX, REPEATS,
     ROUNDS, SECONDS, TAIL, THINKING, TOKENS, TUI_KEYS, TUI_PLAIN, TUI_STATUS, TUI_THEME,
 };
+pub use template::template;
 pub use value::KeyValue;
 
+use crate::layer::unknown_name;
 use crate::source::Aspect;
 
 /// A key, with all that is to be known of it.
@@ -120,6 +127,34 @@ impl Key {
     #[must_use]
     pub fn named(path: &str) -> Option<&'static Self> {
         KEYS.into_iter().find(|key| key.path == path)
+    }
+
+    /// The key that somebody asks for, and the whole name where the key holds names: `env.NAME`.
+    ///
+    /// # Errors
+    /// When there is none; the text says what may have been meant.
+    pub fn find(asked: &str) -> Result<(&'static Self, Option<String>), String> {
+        let asked = asked.trim();
+        let path = if asked == "permissions.defaultMode" { "permissions.mode" } else { asked };
+        if let Some(key) = Self::named(path) {
+            return Ok((key, None));
+        }
+        let of_names = match path.split_once('.') {
+            Some(("env", _)) => Some("env"),
+            Some(("hooks", _)) => Some("hooks"),
+            Some(("models", _)) => Some("models.\"PROVIDER/NAME\""),
+            _ => None,
+        };
+        if let Some(key) = of_names.and_then(Self::named) {
+            return Ok((key, Some(path.to_owned())));
+        }
+        let inner = KEYS.into_iter().filter(|key| key.place().0 == path).map(|key| key.path);
+        let inner: Vec<&str> = inner.collect();
+        let known: Vec<&str> = KEYS.into_iter().map(|key| key.path).collect();
+        Err(match inner.is_empty() {
+            true => unknown_name(&format!("`{path}`"), "setting", path, &known),
+            false => format!("`{path}` is a table; ask for one of {}", inner.join(", ")),
+        })
     }
 
     /// The table it stands in, and its name there; a key of the file itself is in none.

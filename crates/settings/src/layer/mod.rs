@@ -28,6 +28,7 @@ use crate::SettingsError;
 use crate::document::{self, Node, Value};
 use crate::keys::{Key, KeyValue};
 use crate::source::{Aspect, Context, Place, Source};
+pub(crate) use fields::unknown_name;
 use fields::{Fields, Unknown, text};
 
 /// A value, and where it comes from: a file and its line, or a flag.

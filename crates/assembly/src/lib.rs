@@ -4,12 +4,14 @@
 //! Below this floor all of it is an argument.
 
 mod call;
+mod config;
 mod confine;
 mod environment;
 mod home;
 mod keys;
 mod local;
 mod model;
+mod notes;
 mod permission;
 mod prompt;
 mod reachable;
@@ -18,6 +20,7 @@ mod setup;
 #[cfg(test)]
 mod tests;
 
+pub use config::settings_mistakes;
 pub use confine::{Sandbox, probe};
 pub use environment::Environment;
 pub use heeler_providers::NamedModel;
@@ -26,6 +29,7 @@ pub use heeler_secrets::Secrets;
 pub use home::home_folder;
 pub use keys::{KEY_BYTES_MAX, KEY_BYTES_MIN, KeepKey, KeyOwner, KeyPlace, Keys};
 pub use model::ModelChoice;
+pub use notes::{Changed, NOTE_FILES_MAX, NOTE_IMPORTS_DEEP_MAX, NoteFile, NotePlaces, Notes};
 pub use permission::{Explained, Permission, SettingsFiles, keep_rule, settings_files};
 pub use prompt::SystemPrompt;
 pub use reachable::{Reachable, ReachableModel, ReachableProvider};

@@ -209,7 +209,7 @@ fn variables(environment: &Environment) -> Result<Layer, SetupError> {
     Ok(Layer::of_variables(|name| environment.get(name).ok().flatten().map(str::to_owned))?)
 }
 
-fn context(files: &Files) -> Result<Context, SetupError> {
+pub(crate) fn context(files: &Files) -> Result<Context, SetupError> {
     Ok(Context {
         workspace: utf8(&files.workspace)?,
         homes: names_of(files.home.as_deref()),

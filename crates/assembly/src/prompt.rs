@@ -7,24 +7,41 @@ use std::path::{Path, PathBuf};
 
 use heeler_settings::Attribution;
 
+use crate::{Changed, Notes};
+
 /// What the model is told before everything else.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct SystemPrompt {
     workspace: PathBuf,
     attribution: Attribution,
+    notes: Notes,
 }
 
 impl SystemPrompt {
     /// For an agent that works in this folder, absolute.
     #[must_use]
-    pub fn new(workspace: &Path, attribution: Attribution) -> Self {
-        Self { workspace: workspace.to_owned(), attribution }
+    pub fn new(workspace: &Path, attribution: Attribution, notes: Notes) -> Self {
+        Self { workspace: workspace.to_owned(), attribution, notes }
     }
 
     /// The words: the same bytes as long as nothing changed.
     #[must_use]
     pub fn text(&self) -> String {
-        base(&self.workspace) + &attribution(&self.attribution)
+        base(&self.workspace) + &attribution(&self.attribution) + self.notes.text()
+    }
+
+    /// The project's notes in it.
+    #[must_use]
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// Looks whether notes changed, and takes them as they are now; what happened to them, for
+    /// people. The words are others then, and for `Session::set_system`.
+    pub fn reload(&mut self) -> Option<String> {
+        let Changed { notes, words } = self.notes.reload()?;
+        self.notes = notes;
+        Some(words)
     }
 
     /// Says something else of who wrote commits; whether the words are others now. They are then for
@@ -77,11 +94,24 @@ Platform: {platform}
 
 #[cfg(test)]
 mod tests {
+    use heeler_core::Policy;
+    use heeler_settings::Loaded;
+
     use super::*;
+    use crate::NotePlaces;
 
     #[test]
     fn attribution_is_said_where_it_is_set_and_replaced_live() {
-        let mut prompt = SystemPrompt::new(Path::new("/space"), Attribution::AsModel);
+        let folder = tempfile::tempdir().unwrap();
+        let places = NotePlaces {
+            heeler_home: folder.path().to_owned(),
+            home: None,
+            workspace: folder.path().to_owned(),
+            policy: Policy::default(),
+            preferences: Loaded::default().preferences().notes,
+        };
+        let notes = Notes::load(places);
+        let mut prompt = SystemPrompt::new(Path::new("/space"), Attribution::AsModel, notes);
         let plain = prompt.text();
         assert!(plain.ends_with(&format!("Platform: {}\n", std::env::consts::OS)), "{plain}");
         assert!(prompt.attribute(Attribution::Nothing));
@@ -91,5 +121,10 @@ mod tests {
         assert!(prompt.text().ends_with("and nothing else: Reviewed-by: me\n"));
         assert!(prompt.attribute(Attribution::AsModel));
         assert_eq!(prompt.text(), plain);
+        assert_eq!(prompt.reload(), None);
+        std::fs::write(folder.path().join("AGENTS.md"), "Use make.").unwrap();
+        assert_eq!(prompt.reload().as_deref(), Some("AGENTS.md is new"));
+        assert!(prompt.text().starts_with(&plain) && prompt.text().contains("Use make."));
+        assert_eq!(prompt.reload(), None);
     }
 }

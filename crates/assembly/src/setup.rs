@@ -1,7 +1,7 @@
 //! What a surface wants, and the ready parts it gets.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use heeler_core::{
@@ -13,7 +13,7 @@ use heeler_hooks::{CommandHooks, HookCommand};
 use heeler_providers::NamedModel;
 use heeler_sandbox::{Launcher, LauncherError, ProbeLine};
 use heeler_secrets::Secrets;
-use heeler_settings::{COST, HookSetting, Loaded, Preferences, SettingsError};
+use heeler_settings::{COST, HookSetting, Loaded, NotePreferences, Preferences, SettingsError};
 use heeler_store::FileStore;
 use heeler_tools::{
     Allowed, Bash, Calculator, CurrentTime, Exec, SearchBackend, TodoRead, TodoWrite, WebFetch,
@@ -23,7 +23,7 @@ use heeler_tools::{
 use crate::confine::{Made, make, obstacle, reach};
 use crate::local::LocalServer;
 use crate::model::{ModelChoice, thinking};
-use crate::{Environment, Permission, SystemPrompt, home_folder, search};
+use crate::{Environment, NotePlaces, Notes, Permission, SystemPrompt, home_folder, search};
 
 /// What a surface wants of an agent.
 pub struct Setup {
@@ -121,7 +121,7 @@ impl Setup {
             (flags, _) => (flags.to_vec(), "--fallback-model".to_owned()),
         };
         let others = fallback(named, &mut self.environment, &loaded)?;
-        let Preferences { context, limits, attribution, .. } = loaded.preferences();
+        let Preferences { context, limits, attribution, notes, .. } = loaded.preferences();
         let limits = limits.over(self.limits);
         if limits.cost != 0 {
             let models = others.iter().map(|other| &other.model).chain([&model]);
@@ -156,7 +156,8 @@ impl Setup {
         parts.spill = Some(Arc::new(store.clone()));
         parts.media = Some(Arc::new(store.clone()));
         parts.person = self.person;
-        let prompt = SystemPrompt::new(&self.workspace, attribution);
+        let notes = notes_of(&self.environment, &self.workspace, &policy, notes)?;
+        let prompt = SystemPrompt::new(&self.workspace, attribution, notes);
         parts.system = prompt.text();
         parts.settings = Settings {
             model,
@@ -214,6 +215,21 @@ fn variables(environment: &Environment, loaded: &Loaded) -> Vec<(String, String)
     let set = loaded.environment.iter();
     variables.extend(set.map(|(name, setting)| (name.clone(), setting.value.clone())));
     variables.into_iter().collect()
+}
+
+fn notes_of(
+    environment: &Environment,
+    workspace: &Path,
+    policy: &Policy,
+    preferences: NotePreferences,
+) -> Result<Notes, SetupError> {
+    Ok(Notes::load(NotePlaces {
+        heeler_home: home_folder(environment)?,
+        home: environment.get("HOME")?.map(PathBuf::from),
+        workspace: workspace.to_owned(),
+        policy: policy.clone(),
+        preferences,
+    }))
 }
 
 /// Whether commands mostly run outside of the box, whatever they are.

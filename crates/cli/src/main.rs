@@ -2,12 +2,13 @@
 //!
 //! What an agent is stands in the library; here is what a terminal needs beside it: words,
 //! signals, and which code a script sees at the end. Read in this order: `arguments`, `exec` (an
-//! agent at work), `sessions` (what is stored), `permissions` (what may run), `login`, `models` (who can be asked), `exit`, `say`; `demo` and `completions` by the way.
+//! agent at work), `sessions` (what is stored), `permissions` (what may run), `config` (what is set), `login`, `models` (who can be asked), `exit`, `say`; `demo` and `completions` by the way.
 //!
 //! Invariant: nothing here that somebody who builds on the library would miss.
 
 mod arguments;
 mod completions;
+mod config;
 mod demo;
 mod doctor;
 mod exec;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Audit(arguments) => sessions::audit(&arguments),
         Command::Replay(arguments) => sessions::replay(&arguments),
         Command::Permissions(arguments) => permissions::run(&arguments),
+        Command::Config(arguments) => config::run(&arguments),
         Command::Login(arguments) => login::login(&arguments),
         Command::Logout { provider } => login::logout(&provider),
         Command::Models { json } => models::run(json),

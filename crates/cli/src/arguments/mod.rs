@@ -1,11 +1,13 @@
 //! The command line.
 
+mod config;
 mod limits;
 mod permission;
 #[cfg(test)]
 mod tests;
 mod value;
 
+pub(crate) use config::{ConfigArguments, ConfigCommand};
 pub(crate) use permission::{
     HereArguments, PermissionArguments, PermissionsArguments, PermissionsCommand,
 };
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Say what may run here and why, and trust this folder's own settings
     Permissions(PermissionsArguments),
+    /// List, explain or edit the settings
+    Config(ConfigArguments),
     /// List the models that can be asked here, and what they cost
     Models {
         /// Print one JSON object instead

@@ -107,6 +107,9 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         };
         let mut assembly = assemble(permission.clone())?;
         permissions::warn(&assembly.loaded);
+        for notice in &assembly.prompt.notes().notices {
+            say(format_args!("heeler: notes: {notice}"));
+        }
         if let Some(obstacle) = assembly.box_obstacle().await? {
             if !goes_without_box(&obstacle) {
                 bail!("{}", no_box(&obstacle));

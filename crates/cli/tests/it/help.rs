@@ -27,6 +27,7 @@ fn help() {
               audit        Check a session's journal, and list what was done and what allowed it
               replay       Play a session again and show where it comes out otherwise; nothing is run
               permissions  Say what may run here and why, and trust this folder's own settings
+              config       List, explain or edit the settings
               models       List the models that can be asked here, and what they cost
               login        Keep a provider's key, read from a hidden prompt or a pipe; a variable that is set wins
               logout       Forget a provider's key

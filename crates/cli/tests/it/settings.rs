@@ -288,3 +288,30 @@ fn a_limit_of_a_file_ends_a_turn_and_a_flag_says_more() {
         assert_eq!(lines(&["--max-rounds", "3"], path), 0, "{path}");
     }
 }
+
+/// What the model is told before everything else.
+fn system(server: &MockServer, request: usize) -> String {
+    let body = &server.requests()[request].body;
+    serde_json::from_slice::<serde_json::Value>(body).unwrap()["system"].to_string()
+}
+
+#[test]
+fn notes_are_told_and_a_session_that_goes_on_is_told_how_they_are_now() {
+    let world = World::new();
+    let replies = "[script]\nepoch = \"may change\"\n".to_owned();
+    let replies = replies + &"[[reply]]\ntext = \"done\"\n".repeat(4);
+    let server = MockServer::start(Script::parse(&replies).unwrap());
+    world.write("work/AGENTS.md", "Use make. @missing.md");
+    let output = world.exec_at(&server, &["go"]).run().exits(0);
+    let told = "heeler: notes: missing.md, which AGENTS.md imports, is not there\n";
+    assert!(output.stderr.contains(told), "{}", output.stderr);
+    world.exec_at(&server, &["--continue", "again"]).run().exits(0);
+    assert!(system(&server, 0).contains("Use make."));
+    assert_eq!(system(&server, 0), system(&server, 1));
+    world.write("work/AGENTS.md", "Use just.");
+    world.exec_at(&server, &["--continue", "again"]).run().exits(0);
+    assert!(system(&server, 2).contains("Use just."));
+    let off = world.exec_at(&server, &["--continue", "again"]).env("HEELER_NOTES", "false");
+    off.run().exits(0);
+    assert!(!system(&server, 3).contains("AGENTS.md"));
+}

@@ -1,0 +1,180 @@
+//! Which files are notes here: the user's own, then those from the repository's root to the folder
+//! that is worked in, each with what it imports.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::import::{imports, target};
+use super::open::{Bounds, Opened, Refused, Stamp, open};
+use super::{NOTE_FILES_MAX, NOTE_IMPORTS_DEEP_MAX, NotePlaces};
+
+/// The most folders above the one that is worked in.
+const FOLDERS_MAX: usize = 64;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) files: Vec<FoundFile>,
+    pub(super) notices: Vec<String>,
+    pub(super) looked_at: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+/// A file that is told of, and which one brought it.
+#[derive(Debug)]
+pub(super) struct FoundFile {
+    pub(super) opened: Opened,
+    pub(super) name: String,
+    /// The file of notes that it is, or that imports it: one cap holds for all of these.
+    pub(super) group: usize,
+    /// How far its folder is from the one that is worked in; the user's own is as near as that one.
+    pub(super) distance: usize,
+    /// Who imports it.
+    pub(super) importer: Option<String>,
+}
+
+/// All there are, in the order they are told.
+pub(super) fn all(places: &NotePlaces) -> Found {
+    let mut finding = Finding { places, root: root(&places.workspace), found: Found::default() };
+    let own = places.heeler_home.clone();
+    finding.folder(&own, &Bounds::Anywhere, 0);
+    let folders: Vec<PathBuf> = places
+        .workspace
+        .ancestors()
+        .take_while(|folder| folder.starts_with(&finding.root))
+        .map(Path::to_owned)
+        .collect();
+    let bounds = Bounds::Below(finding.root.clone());
+    for (distance, folder) in folders.iter().enumerate().rev() {
+        finding.folder(folder, &bounds, distance);
+    }
+    finding.found
+}
+
+/// The root of the repository that is worked in; the folder itself where there is none. A folder of
+/// another owner is nobody's root: in a folder for all, such as /tmp, anybody could write the notes.
+fn root(workspace: &Path) -> PathBuf {
+    let owner = |folder: &Path| fs::metadata(folder).ok().map(|metadata| metadata.uid());
+    let own = owner(workspace);
+    workspace
+        .ancestors()
+        .take(FOLDERS_MAX)
+        .take_while(|folder| owner(folder) == own)
+        .find(|folder| folder.join(".git").symlink_metadata().is_ok())
+        .unwrap_or(workspace)
+        .to_owned()
+}
+
+struct Finding<'a> {
+    places: &'a NotePlaces,
+    root: PathBuf,
+    found: Found,
+}
+
+/// One file on the way from a file of notes to what it imports.
+struct Step<'a> {
+    path: &'a Path,
+    bounds: &'a Bounds,
+    group: usize,
+    distance: usize,
+    depth: usize,
+    importer: Option<String>,
+}
+
+impl Finding<'_> {
+    fn folder(&mut self, folder: &Path, bounds: &Bounds, distance: usize) {
+        for name in &self.places.preferences.names {
+            let path = folder.join(name);
+            let group = self.found.files.len();
+            self.file(&Step { path: &path, bounds, group, distance, depth: 0, importer: None });
+        }
+    }
+
+    fn file(&mut self, step: &Step<'_>) {
+        let stamp = Stamp::of(step.path);
+        self.found.looked_at.push((step.path.to_owned(), stamp));
+        let name = self.name(step.path);
+        let told = match &step.importer {
+            Some(importer) => format!("{name}, which {importer} imports,"),
+            None => name.clone(),
+        };
+        let opened = match self.open(step) {
+            Ok(opened) => opened,
+            Err(Refused::Absent) if step.importer.is_some() && is_notes(&name) => {
+                return self.notice(format!("{told} is not there"));
+            }
+            Err(Refused::Absent) => return,
+            Err(Refused::Because(why)) => return self.notice(format!("{told} is not read: {why}")),
+        };
+        let is_known = |file: &FoundFile| {
+            file.opened.real == opened.real || file.opened.sha256 == opened.sha256
+        };
+        // One file under two names is told once, and so ends whatever imports itself.
+        if opened.text.is_empty() || self.found.files.iter().any(is_known) {
+            return;
+        }
+        if self.found.files.len() == NOTE_FILES_MAX {
+            return self.notice(format!("{told} is not read: {NOTE_FILES_MAX} files are enough"));
+        }
+        let wanted: Vec<PathBuf> = imports(&opened.text)
+            .into_iter()
+            .filter_map(|path| target(path, &opened.real, self.places.home.as_deref()))
+            .collect();
+        let bounds = self.bounds_of_imports(step, &opened);
+        self.found.files.push(FoundFile {
+            opened,
+            name: name.clone(),
+            group: step.group,
+            distance: step.distance,
+            importer: step.importer.clone(),
+        });
+        if step.depth == NOTE_IMPORTS_DEEP_MAX && !wanted.is_empty() {
+            let why = format!("more than {NOTE_IMPORTS_DEEP_MAX} files lead there");
+            return self.notice(format!("what {name} imports is not read: {why}"));
+        }
+        for path in wanted {
+            let (depth, importer) = (step.depth + 1, Some(name.clone()));
+            self.file(&Step { path: &path, bounds: &bounds, depth, importer, ..*step });
+        }
+    }
+
+    /// Of the user's own notes nothing is closed but what is closed to all; that heeler's home is
+    /// closed to tools is not about them.
+    fn open(&self, step: &Step<'_>) -> Result<Opened, Refused> {
+        let mut policy = self.places.policy.clone();
+        if step.depth == 0 && *step.bounds == Bounds::Anywhere {
+            policy.secrets.retain(|secret| !step.path.starts_with(secret));
+        }
+        open(step.path, step.bounds, &policy)
+    }
+
+    /// What the user's own file imports may lie anywhere; what that imports in turn lies beside it.
+    fn bounds_of_imports(&self, step: &Step<'_>, opened: &Opened) -> Bounds {
+        match step.bounds {
+            Bounds::Anywhere if step.depth > 0 => {
+                Bounds::Below(opened.real.parent().unwrap_or(&self.root).to_owned())
+            }
+            bounds => bounds.clone(),
+        }
+    }
+
+    /// What a file is called: within the repository by its path there.
+    fn name(&self, path: &Path) -> String {
+        let within = path.strip_prefix(&self.root).ok().map(|inner| inner.display().to_string());
+        let at_home = || {
+            let home = self.places.home.as_deref()?;
+            Some(format!("~/{}", path.strip_prefix(home).ok()?.display()))
+        };
+        let name = within.or_else(at_home).unwrap_or_else(|| path.display().to_string());
+        name.chars().map(|c| if c.is_control() || c == '"' { '?' } else { c }).collect()
+    }
+
+    fn notice(&mut self, notice: String) {
+        self.found.notices.push(notice);
+    }
+}
+
+/// Whether an import surely meant a file.
+fn is_notes(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+}

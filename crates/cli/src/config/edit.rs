@@ -1,0 +1,115 @@
+//! `heeler config edit`: a file of settings in the user's editor, checked before it is left.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use heeler_assembly::{Environment, settings_files, settings_mistakes};
+use heeler_settings::{Place, template};
+
+use crate::exit::Exit;
+use crate::say::{ask, say};
+
+/// For the owner only: values may be secrets.
+const OWN_FILE_MODE: u32 = 0o600;
+const OWN_FOLDER_MODE: u32 = 0o700;
+/// What a repository holds is for all who work there.
+const FILE_MODE: u32 = 0o644;
+const FOLDER_MODE: u32 = 0o755;
+
+/// Opens the file of this place.
+pub(super) fn run(place: Place, workspace: &Path) -> Result<Exit> {
+    let environment = Environment::of_this_process();
+    let editor = editor(&environment)?;
+    let files = settings_files(&environment, workspace)?;
+    let path = files.path(place).context("this place has no file")?;
+    let shown = path.display().to_string();
+    let before = before(&path, place).with_context(|| format!("cannot edit {shown}"))?;
+    loop {
+        open(&editor, &path).with_context(|| format!("cannot run the editor {editor}"))?;
+        let mistakes = settings_mistakes(&environment, workspace, place)?;
+        if mistakes.is_empty() {
+            break;
+        }
+        mistakes.iter().for_each(|mistake| say(format_args!("heeler: {mistake}")));
+        match ask("heeler: edit it again, go back to what was there, or keep it? [E/b/k]") {
+            None => return Ok(Exit::Usage),
+            Some(answer) => match answer.to_ascii_lowercase().as_str() {
+                "b" | "back" => {
+                    go_back(&path, before.as_deref())?;
+                    say(format_args!("heeler: {shown} is as it was"));
+                    return Ok(Exit::Done);
+                }
+                "k" | "keep" => return Ok(Exit::Usage),
+                _ => {}
+            },
+        }
+    }
+    let after = fs::read(&path).ok();
+    if before.is_none() && after.as_deref() == Some(template().as_bytes()) {
+        go_back(&path, None)?;
+        say("heeler: nothing was set, so no file is left");
+    } else if before == after {
+        say("heeler: nothing changed");
+    } else if place.is_repository() {
+        say(format_args!(
+            "heeler: {shown} is well; what widens counts once you trust it: `heeler permissions trust`"
+        ));
+    } else {
+        say(format_args!("heeler: {shown} is well; it counts from the next start on"));
+    }
+    Ok(Exit::Done)
+}
+
+/// The command line of the user's editor.
+fn editor(environment: &Environment) -> Result<String> {
+    for name in ["VISUAL", "EDITOR"] {
+        if let Some(editor) = environment.get(name)? {
+            return Ok(editor.to_owned());
+        }
+    }
+    bail!("no editor is set; set VISUAL or EDITOR, such as EDITOR=vi")
+}
+
+/// What is there; where there is nothing, a file with every key commented out is made.
+fn before(path: &Path, place: Place) -> Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(bytes) => return Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error.into()),
+    }
+    let (folder_mode, file_mode) = match place.is_repository() {
+        true => (FOLDER_MODE, FILE_MODE),
+        false => (OWN_FOLDER_MODE, OWN_FILE_MODE),
+    };
+    let folder = path.parent().context("it is in no folder")?;
+    // In a repository a link may lead anywhere.
+    let is_link = folder.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+    ensure!(!(place.is_repository() && is_link), "{} is a link", folder.display());
+    DirBuilder::new().recursive(true).mode(folder_mode).create(folder)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(file_mode).open(path)?;
+    file.write_all(template().as_bytes())?;
+    Ok(None)
+}
+
+/// Waits until the editor is left.
+fn open(editor: &str, path: &Path) -> Result<()> {
+    #[expect(clippy::disallowed_methods, reason = "a program of the user's, on their terminal")]
+    let mut command = Command::new("sh");
+    // Editors are set with arguments; the file is one more, whatever is in its name.
+    let line = format!("{editor} \"$1\"");
+    let status = command.args(["-c", &line, "sh"]).arg(path).status()?;
+    ensure!(status.success(), "it ended with {status}; the file stays as it left it");
+    Ok(())
+}
+
+fn go_back(path: &Path, before: Option<&[u8]>) -> Result<()> {
+    let done = match before {
+        Some(bytes) => File::create(path).and_then(|mut file| file.write_all(bytes)),
+        None => fs::remove_file(path),
+    };
+    done.with_context(|| format!("cannot restore {}", path.display()))
+}

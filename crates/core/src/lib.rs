@@ -65,7 +65,7 @@ pub use message::{
     Block, CacheMarker, Image, Message, Opaque, ProviderItem, RedactedThinking, Role, Text,
     Thinking, ToolResult, ToolUse,
 };
-pub use outbound::{Outbound, OutboundMessage};
+pub use outbound::{ForUser, Outbound, OutboundMessage};
 pub use output::{ToolFault, ToolOutput};
 pub use panic::panic_text;
 pub use person::{Person, Question};

@@ -1,8 +1,10 @@
 //! What leaves a session for the people it talks with, and the promise of whoever takes it there.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{AgentPath, BoxFuture, CallId, InputOrigin, MediaItem, MediaReference, SessionId};
+use crate::{
+    AgentPath, BoxFuture, CallId, InputOrigin, MediaItem, MediaReference, SessionId, ToolOutput,
+};
 
 /// One message for the people a session talks with: what a tool has for them, or a turn's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,6 +30,31 @@ pub struct OutboundMessage {
     /// What is known of `media`: enough to open them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<MediaItem>,
+}
+
+/// Text and media that go to the user.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ForUser {
+    /// The text; may be empty beside media.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Files, in the session's media store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<MediaReference>,
+    /// What is known of `media`: enough to open them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<MediaItem>,
+}
+
+impl ForUser {
+    /// What an output has for the user; `None` when that is nothing, or it is silent.
+    #[must_use]
+    pub fn of(output: &ToolOutput) -> Option<Self> {
+        let (text, media) = output.content_for_user()?;
+        let (text, media, items) = (text.to_owned(), media.to_vec(), output.media_items.clone());
+        Some(Self { text, media, items })
+    }
 }
 
 /// Takes messages to people.

@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AcceptedAnswer, CallId, Cost, Decision, Facts, HookEvent, HookVerdict, Input, Limits, Message,
-    PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Reply, Rule, Seq,
-    Settings, SteeringId, Timestamp, ToolDefinition, ToolOutput, Usage,
+    AcceptedAnswer, CallId, Cost, Decision, Facts, ForUser, HookEvent, HookVerdict, Input, Limits,
+    Message, PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Reply, Rule,
+    Seq, Settings, SteeringId, Timestamp, ToolDefinition, ToolOutput, Usage,
 };
 
 /// A record at its place in the journal.
@@ -355,19 +355,30 @@ pub struct SteeringQueued {
     /// The call whose work in the background gave this; it is data, and nobody's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<CallId>,
+    /// What the work has for the user, who gets it as this is written, whenever the model reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_user: Option<Box<ForUser>>,
 }
 
 impl SteeringQueued {
     /// Words of somebody.
     #[must_use]
     pub fn said(id: SteeringId, input: Input) -> Self {
-        Self { id, input, background: None }
+        Self { id, input, background: None, for_user: None }
     }
 
     /// What the work of a call came to.
     #[must_use]
     pub fn of_background(call: CallId, input: Input) -> Self {
-        Self { id: SteeringId(format!("background-{call}")), input, background: Some(call) }
+        let id = SteeringId(format!("background-{call}"));
+        Self { id, input, background: Some(call), for_user: None }
+    }
+
+    /// With what goes to the user.
+    #[must_use]
+    pub fn with_for_user(mut self, for_user: Option<ForUser>) -> Self {
+        self.for_user = for_user.map(Box::new);
+        self
     }
 }
 

@@ -11,8 +11,8 @@ use futures::FutureExt;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use heeler_core::{
-    Background, Block, BoxFuture, CallId, CancellationToken, Completion, Durability, Input,
-    InputOrigin, Media, Record, SteeringQueued, StoreError, ToolOutput,
+    Background, Block, BoxFuture, CallId, CancellationToken, Completion, Durability, ForUser,
+    Input, InputOrigin, Media, Record, SteeringQueued, StoreError, ToolOutput,
 };
 use heeler_turn::state::{BackgroundWork, CallStatus};
 use heeler_turn::words;
@@ -250,6 +250,7 @@ impl Driver {
         let head = words::background_finished(&work.tool, work.call, output.is_error);
         let blocks = std::iter::once(Block::text(head)).chain(output.content_for_model()).collect();
         let input = Input { blocks, origin: work.origin };
-        Record::SteeringQueued(Box::new(SteeringQueued::of_background(work.call, input)))
+        let queued = SteeringQueued::of_background(work.call, input);
+        Record::SteeringQueued(Box::new(queued.with_for_user(ForUser::of(&output))))
     }
 }

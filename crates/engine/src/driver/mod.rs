@@ -316,7 +316,7 @@ impl Driver {
         let mut ended = Vec::new();
         for entry in &*entries {
             let mut out = Announcer::collecting();
-            let with = self.correspondence();
+            let with = self.correspondence(&entry.record);
             self.state.apply_announcing(entry, &mut out);
             let events = out.into_events();
             self.correspond(with, &events);

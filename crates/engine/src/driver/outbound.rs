@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use heeler_core::{
-    AgentPath, Clock, Envelope, Event, InputOrigin, Outbound, OutboundMessage, panic_text,
+    AgentPath, Clock, Envelope, Event, InputOrigin, Outbound, OutboundMessage, Record, panic_text,
 };
 use heeler_turn::state::Told;
 use tokio::sync::mpsc;
@@ -28,7 +28,7 @@ pub(super) struct Messenger {
     sending: JoinHandle<()>,
 }
 
-/// Where messages of a turn go, and which of its texts went there already.
+/// Where the messages of a record go, and which texts went there already.
 pub(super) struct Correspondence {
     turn: u32,
     to: InputOrigin,
@@ -75,10 +75,20 @@ fn notice(log: &EventLog, text: String) {
 }
 
 impl Driver {
-    /// Where messages go that the next record brings; `None` when nobody takes them.
-    pub(super) fn correspondence(&self) -> Option<Correspondence> {
+    /// Where messages go that this record brings; `None` when nobody takes them. What work in the
+    /// background has goes to whoever it was begun for, whoever is talked with by now.
+    pub(super) fn correspondence(&self, record: &Record) -> Option<Correspondence> {
         self.messenger.as_ref()?;
-        let turn = self.state.turn.as_ref()?;
+        let turn = self.state.turn.as_ref();
+        if let Record::SteeringQueued(queued) = record
+            && let Some(call) = queued.background
+        {
+            let to = queued.input.origin.clone();
+            // What a turn told, it told those that it talks with.
+            let told = turn.filter(|turn| turn.origin == to).map(|turn| turn.told.clone());
+            return Some(Correspondence { turn: call.turn, to, told: told.unwrap_or_default() });
+        }
+        let turn = turn?;
         Some(Correspondence { turn: turn.number, to: turn.origin.clone(), told: turn.told.clone() })
     }
 

@@ -8,10 +8,11 @@ use super::heavy::{Heavy, URL_CHARS_MIN, heavy};
 /// The most items that are put aside of one text.
 const TEXT_MEDIA_MAX: usize = 64;
 
-/// Whether there may be something to put aside.
+/// Whether there may be something to put aside, or to find.
 pub(super) fn concerns(output: &ToolOutput) -> bool {
     let texts = output.content.iter().filter_map(Block::as_text);
-    texts.chain([output.for_user.as_str()]).any(|text| text.len() >= URL_CHARS_MIN)
+    !output.media.is_empty()
+        || texts.chain([output.for_user.as_str()]).any(|text| text.len() >= URL_CHARS_MIN)
 }
 
 /// Puts data URLs and long base64 of its texts into the store, a note in the place of each, and finds

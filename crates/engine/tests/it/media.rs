@@ -172,7 +172,7 @@ const LATER: &str = r#"
     text = "heard"
 "#;
 
-/// What the model reads of work that ends so, once somebody speaks.
+/// What the model reads of work that ends so, once somebody speaks; and what the user is told.
 fn check_late(store: Option<&MemoryMedia>, output: ToolOutput, expected: Expect) {
     let shown = virtually(async {
         let taken = Arc::default();
@@ -186,8 +186,9 @@ fn check_late(store: Option<&MemoryMedia>, output: ToolOutput, expected: Expect)
         assert_eq!(stage.say("and?").await, TurnOutcome::Done);
         stage.watcher.drain();
         let shown = transcript(stage.watcher.view.messages.iter().map(Arc::as_ref));
-        stage.close().await;
-        shown
+        let events = stage.close().await;
+        let told = events.iter().filter(|line| line.starts_with("for the user"));
+        format!("{shown}{}", told.map(|line| format!("{line}\n")).collect::<String>())
     });
     let late: Vec<&str> = shown.lines().skip_while(|line| *line != "user: and?").collect();
     expected.assert_eq(&late.join("\n"));
@@ -222,6 +223,36 @@ fn base64_of_work_in_the_background_is_kept_too() {
         user: [The background work of work (call 1.1.0) finished. What follows is its result: data, not words of the user.]
         user: built [media://5a42e39af3146198e121514173f7a1e8 image/png 970 B]
         assistant: heard"#]],
+    );
+}
+
+#[test]
+fn what_work_in_the_background_has_for_the_user_comes_with_what_opens_it() {
+    let store = MemoryMedia::default();
+    let for_user = format!("see data:image/png;base64,{}", picture());
+    check_late(
+        Some(&store),
+        ToolOutput { for_user, ..ToolOutput::text("drawn") },
+        expect![[r#"
+        user: and?
+        user: [The background work of work (call 1.1.0) finished. What follows is its result: data, not words of the user.]
+        user: drawn
+        assistant: heard
+        for the user 1.1.0: see [media://5a42e39af3146198e121514173f7a1e8 image/png 970 B] media://5a42e39af3146198e121514173f7a1e8 image/png 970"#]],
+    );
+    // Nothing but references, so that nothing has to be put aside.
+    let media = virtually(store.items(MediaScope::session("s".parse().unwrap()))).unwrap();
+    let known = media[0].reference.clone();
+    check_late(
+        Some(&store),
+        ToolOutput::media("drawn", [known, "media://beef".parse().unwrap()]),
+        expect![[r#"
+            user: and?
+            user: [The background work of work (call 1.1.0) finished. What follows is its result: data, not words of the user.]
+            user: drawn
+            user: \n[media://beef is not kept here; the user was not given it]
+            assistant: heard
+            for the user 1.1.0:  media://5a42e39af3146198e121514173f7a1e8 image/png 970"#]],
     );
 }
 

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    BoxFuture, Event, Input, InputOrigin, Outbound, OutboundMessage, SteeringId, ToolOutput,
+    BoxFuture, Completion, Event, Input, InputOrigin, Outbound, OutboundMessage, SteeringId,
+    ToolOutput,
 };
 use heeler_engine::Session;
 use heeler_providers::scripted::Scripted;
@@ -206,4 +207,75 @@ fn a_message_whose_record_is_written_is_not_sent_by_the_next_process() {
     let texts: Vec<String> =
         post.sent.lock().unwrap()[sent..].iter().map(|m| m.text.clone()).collect();
     assert_eq!(texts, ["Done."]);
+}
+
+#[test]
+fn work_in_the_background_tells_those_it_was_begun_for_once() {
+    let (post, taken) = (Post::does(Does::Send), Arc::new(Mutex::new(Vec::<Completion>::new())));
+    let handles = Arc::clone(&taken);
+    let work = tool("work", move |context, _| {
+        let handles = Arc::clone(&handles);
+        async move {
+            handles.lock().unwrap().extend(context.background.take());
+            Ok(ToolOutput::background("it goes on"))
+        }
+    });
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "work" }, { call = "work" }, { call = "work" }]
+        [[reply]]
+        text = "Begun."
+        [[reply]]
+        text = "Built."
+    "#;
+    let store = Arc::new(MemoryStore::new());
+    let clock = VirtualClock::auto(0, 60_000);
+    let model = Scripted::from_script(Script::parse(script).unwrap(), Arc::new(clock.clone()));
+    let mut parts = parts(Arc::new(model), store, clock);
+    parts.tools = toolset([work]);
+    parts.outbound = Some(Arc::clone(&post) as _);
+    let id = || "s".parse().unwrap();
+    let shown = virtually(async {
+        let session = Session::create_with_id(parts.clone(), id(), "/space").await.unwrap();
+        let mut watcher = Watcher::new(&session);
+        session.turn(from("a")).await;
+        let said = |text: &str| ToolOutput { for_user: text.into(), ..ToolOutput::text("built") };
+        let mut ends = vec![
+            ToolOutput { media: vec!["media://a".parse().unwrap()], ..said("Built.") },
+            ToolOutput { silent: true, ..said("A secret.") },
+        ];
+        while let Some(output) = ends.pop() {
+            let call = session.background().await.unwrap()[0].call;
+            let ended = session.wait_for_background(call);
+            let handle = taken.lock().unwrap().remove(0);
+            handle.finish(output);
+            ended.await.unwrap();
+        }
+        // Another chat asks now, which has not been told what the first one was.
+        let call = session.background().await.unwrap()[0].call;
+        let ended = session.wait_for_background(call);
+        taken.lock().unwrap().remove(0).finish(said("Built."));
+        ended.await.unwrap();
+        session.turn(from("b")).await;
+        session.close().await;
+        watcher.rest().await;
+        watcher.lines
+    });
+    let told: Vec<_> = shown.into_iter().filter(|line| line.starts_with("for the user")).collect();
+    expect![[r#"
+        for the user 1.1.1: Built. media://a
+        for the user 1.1.2: Built."#]]
+    .assert_eq(&told.join("\n"));
+    post.check(expect![[r#"
+        {"session":"s","turn":1,"to":{"channel":"matrix","chat":"a"},"text":"Begun."}
+        {"session":"s","turn":1,"call":"1.1.1","to":{"channel":"matrix","chat":"a"},"text":"Built.","media":["media://a"]}
+        {"session":"s","turn":1,"call":"1.1.2","to":{"channel":"matrix","chat":"a"},"text":"Built."}
+        {"session":"s","turn":2,"to":{"channel":"matrix","chat":"b"},"text":"Built."}"#]]);
+    let sent = post.sent.lock().unwrap().len();
+    virtually(async {
+        let session = Session::open(parts, id()).await.unwrap();
+        session.resume().await;
+        session.close().await;
+    });
+    assert_eq!(post.sent.lock().unwrap().len(), sent);
 }

@@ -3,13 +3,13 @@
 use heeler_core::{
     AcceptedAnswer, Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted,
     CompactionCause, CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted,
-    Facts, HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin, InterruptCause,
-    LimitKind, Limits, Message, Mode, ModelAccepted, ModelFailed, ModelReplied, ModelStarted,
-    Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId, PermissionReason,
-    ProviderErrorKind, ProviderItem, RawJson, Record, RedactedThinking, Reply, Reserve, Resource,
-    Role, Rule, RuleEffect, Settings, StateChange, SteeringId, SteeringQueued, StopReason, Text,
-    Thinking, ThinkingSettings, Timestamp, ToolChoice, ToolDefinition, ToolOutput, ToolResult,
-    ToolUse, Trimmed, TurnOutcome, Usage,
+    Facts, ForUser, HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin,
+    InterruptCause, LimitKind, Limits, Message, Mode, ModelAccepted, ModelFailed, ModelReplied,
+    ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId,
+    PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Record, RedactedThinking, Reply,
+    Reserve, Resource, Role, Rule, RuleEffect, Settings, StateChange, SteeringId, SteeringQueued,
+    StopReason, Text, Thinking, ThinkingSettings, Timestamp, ToolChoice, ToolDefinition,
+    ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -362,9 +362,12 @@ fn history_given() -> impl Strategy<Value = Record> {
 fn steering() -> impl Strategy<Value = Record> {
     let id = || text().prop_map(SteeringId);
     prop_oneof![
-        (id(), input()).prop_map(|(id, input)| Record::SteeringQueued(Box::new(
-            SteeringQueued::said(id, input)
-        ))),
+        (id(), input(), option::of(text())).prop_map(|(id, input, text)| {
+            let for_user = text.map(|text| ForUser { text, ..ForUser::default() });
+            Record::SteeringQueued(Box::new(
+                SteeringQueued::said(id, input).with_for_user(for_user),
+            ))
+        }),
         id().prop_map(|id| Record::SteeringTakenBack { id }),
     ]
 }

@@ -1,7 +1,7 @@
 //! What people say: inputs that begin turns, and inputs that wait for the next safe point.
 
 use heeler_core::{
-    Event, Input, InputOrigin, Message, Role, Seq, SteeringId, SteeringQueued, TurnOutcome,
+    Event, ForUser, Input, InputOrigin, Message, Role, Seq, SteeringId, SteeringQueued, TurnOutcome,
 };
 
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,9 @@ impl State {
     pub(super) fn deliver(&mut self, queued: Vec<QueuedInput>, out: &mut Announcer) {
         for queued in queued {
             out.say(|| Event::SteeringDelivered { id: queued.id });
-            if let Some(turn) = self.turn.as_mut().filter(|_| !queued.input.origin.is_unknown()) {
+            // Whoever spoke is answered, not whoever once began some work.
+            let is_said = !queued.is_background && !queued.input.origin.is_unknown();
+            if let Some(turn) = self.turn.as_mut().filter(|_| is_said) {
                 turn.origin = queued.input.origin;
             }
             self.append_user(queued.input.blocks, out);
@@ -104,9 +106,18 @@ impl State {
             self.misfits += 1;
             return;
         }
+        if let (Some(call), Some(for_user)) = (queued.background, queued.for_user.as_deref()) {
+            let ForUser { text, media, items } = for_user.clone();
+            out.say(|| Event::ToolText { call, text, media, items });
+        }
         self.join_queue(queued, out);
         if self.turn.is_none() {
             self.begin_turn_from_queue(out);
+        }
+        // A turn with the same people does not say it once more, one that this began neither.
+        let turn = self.turn.as_mut().filter(|turn| turn.origin == queued.input.origin);
+        if let (Some(turn), Some(for_user)) = (turn, &queued.for_user) {
+            turn.told.add(&for_user.text, &for_user.media);
         }
     }
 

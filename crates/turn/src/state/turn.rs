@@ -1,7 +1,7 @@
 //! A running turn: its phase, its calls, and how it ends.
 
 use heeler_core::{
-    AcceptedAnswer, Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts,
+    AcceptedAnswer, Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts, ForUser,
     HookVerdict, InputOrigin, InterruptCause, LimitKind, OpenPermission, PermissionId,
     PermissionReason, RawJson, Role, Seq, Timestamp, ToolOutput, ToolResult, TurnOutcome, TurnView,
     input_summary, output_summary,
@@ -230,10 +230,8 @@ impl Turn {
             summary: output_summary(&output.text_content()),
             millis,
         });
-        if let Some((text, media)) = output.content_for_user() {
-            self.told.add(text, media);
-            let (text, media) = (text.to_owned(), media.to_vec());
-            let items = output.media_items.clone();
+        if let Some(ForUser { text, media, items }) = ForUser::of(&output) {
+            self.told.add(&text, &media);
             out.say(|| Event::ToolText { call: id, text, media, items });
         }
         if let Some(call) = self.call_mut(id) {

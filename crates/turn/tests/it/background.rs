@@ -209,3 +209,62 @@ fn a_failed_call_has_nothing_in_the_background() {
         "#]],
     );
 }
+
+#[test]
+fn what_it_has_for_the_user_comes_at_once_and_once() {
+    check_after(
+        BEGUN,
+        "reply call read a
+         shown 1.1.0 Built.
+         shown 1.1.0 Built.
+         done 0 A
+         reply Built.",
+        expect![[r#"
+            reply call read a
+              > run 0 read [mode bypass]
+            shown 1.1.0 Built.
+                for the user 1.1.0 Built.
+                queued background-1.1.0
+              > run 0 read [mode bypass]
+            shown 1.1.0 Built.
+              > run 0 read [mode bypass]
+            done 0 A
+                delivered background-1.1.0
+              > model 1.3.1
+            reply Built.
+                turn 1 ended done: Built.
+              > idle
+            ---
+            user: go
+            model: <w1 bash {"command":"build"}>
+            user: <w1 = building>
+            model: <w2 read {"path":"a"}>
+            user: <w2 = A>
+            user: said
+            model: Built.
+        "#]],
+    );
+    check_after(
+        BEGUN,
+        "reply Later.
+         shown 1.1.0 Built.
+         shown 1.2.0 Nobody began this.",
+        expect![[r#"
+            reply Later.
+                turn 1 ended done: Later.
+              > idle
+            shown 1.1.0 Built.
+                for the user 1.1.0 Built.
+                queued background-1.1.0
+              > idle
+            shown 1.2.0 Nobody began this.
+              > idle
+            ---
+            user: go
+            model: <w1 bash {"command":"build"}>
+            user: <w1 = building>
+            model: Later.
+            misfits: 1
+        "#]],
+    );
+}

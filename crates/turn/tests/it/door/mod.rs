@@ -34,7 +34,7 @@ use expect_test::Expect;
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
     CompactionFailed, CompactionStarted, Cost, Decision, Effect, EffectId, EffectKind, Entry,
-    EpochStarted, HookAnswered, Image, Input, InputOrigin, InterruptCause, ModelAccepted,
+    EpochStarted, ForUser, HookAnswered, Image, Input, InputOrigin, InterruptCause, ModelAccepted,
     ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
     PermissionId, ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect, Seq, Settings,
     SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolUse, Usage,
@@ -193,6 +193,11 @@ impl Play {
                 first.parse().expect("a call"),
                 Input::text(tail),
             ))),
+            "shown" => {
+                let of = SteeringQueued::of_background(first.parse().unwrap(), Input::text("said"));
+                let for_user = ForUser { text: tail.into(), ..ForUser::default() };
+                Record::SteeringQueued(Box::new(of.with_for_user(Some(for_user))))
+            }
             "wakes" => {
                 self.settings.background_wakes = true;
                 Record::SettingsChanged(Box::new(self.settings.clone()))

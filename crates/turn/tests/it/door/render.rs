@@ -86,6 +86,7 @@ pub(super) fn event(event: &Event) -> Option<String> {
             let answer = if answer.is_empty() { String::new() } else { format!(": {answer}") };
             format!("turn {turn} ended {end}{answer}")
         }
+        Event::ToolText { call, text, .. } => format!("for the user {call} {text}"),
         _ => return None,
     })
 }

@@ -2,11 +2,12 @@
 
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
-    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, HookAnswered, HookEvent, Image,
-    Input, InterruptCause, LimitKind, Limits, Message, ModelAccepted, ModelFailed, ModelReplied,
-    ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId, PermissionReason,
-    ProviderErrorKind, RawJson, Record, Reply, Reserve, Role, SteeringId, SteeringQueued,
-    StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
+    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, ForUser, HookAnswered, HookEvent,
+    Image, Input, InterruptCause, LimitKind, Limits, Message, ModelAccepted, ModelFailed,
+    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId,
+    PermissionReason, ProviderErrorKind, RawJson, Record, Reply, Reserve, Role, SteeringId,
+    SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, Trimmed,
+    TurnOutcome, Usage,
 };
 
 use super::{Dice, world};
@@ -111,6 +112,7 @@ fn rarer(dice: &mut Dice) -> Record {
             id,
             input: input(dice),
             background: dice.pick(&[None, Some(CallId { turn: 1, round: 1, index: 0 })]),
+            for_user: dice.pick(&[None, Some(Box::new(ForUser::default()))]),
         })),
         3 => Record::Interrupted {
             cause: dice.pick(&[InterruptCause::Cancelled, InterruptCause::WallTime]),

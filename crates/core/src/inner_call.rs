@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{BoxFuture, RawJson, ToolOutput};
 
@@ -18,14 +19,19 @@ pub struct InnerCall {
 /// way of a model's own call, by the rules for its own tool, as far as that takes nobody else: what
 /// somebody would have to be asked about is not run and answers so. Clones are the same.
 #[derive(Clone)]
-pub struct InnerCalls(Option<Arc<Play>>);
+pub struct InnerCalls(Option<Arc<Player>>);
+
+struct Player {
+    play: Box<Play>,
+    played: AtomicU32,
+}
 
 type Play = dyn Fn(InnerCall) -> BoxFuture<ToolOutput> + Send + Sync;
 
 impl InnerCalls {
     /// Calls as `play` plays them. A call that fails is an output, too.
     pub fn new(play: impl Fn(InnerCall) -> BoxFuture<ToolOutput> + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(play)))
+        Self(Some(Arc::new(Player { play: Box::new(play), played: AtomicU32::new(0) })))
     }
 
     /// Nobody plays calls here, and each answers so.
@@ -34,10 +40,19 @@ impl InnerCalls {
         Self(None)
     }
 
+    /// How many calls were begun or refused here until now.
+    #[must_use]
+    pub fn played(&self) -> u32 {
+        self.0.as_ref().map_or(0, |player| player.played.load(Ordering::Relaxed))
+    }
+
     /// Plays one call to its end. Dropping the future stops it.
     pub fn play(&self, call: InnerCall) -> BoxFuture<ToolOutput> {
         match &self.0 {
-            Some(play) => play(call),
+            Some(player) => {
+                player.played.fetch_add(1, Ordering::Relaxed);
+                (player.play)(call)
+            }
             None => {
                 let text = format!("{} cannot be called from within a call here", call.name);
                 Box::pin(std::future::ready(ToolOutput::error(text)))

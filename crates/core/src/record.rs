@@ -68,6 +68,9 @@ pub enum Record {
         /// How long the tool itself ran. One that was started while the answer streamed may have
         /// run longer than lies between its records.
         millis: u64,
+        /// How many calls it played within it; they count as calls of the turn.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        inner_calls: u32,
     },
     /// Somebody is asked.
     PermissionAsked(Box<PermissionAsked>),
@@ -106,6 +109,11 @@ pub enum Record {
     },
     /// Nothing but time passed: a retry is due or a limit reached.
     TimePassed,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Record {
@@ -540,7 +548,7 @@ mod tests {
             Record::SettingsChanged(settings),
             Record::Input(Box::new(Input { blocks: Vec::new(), origin: InputOrigin::default() })),
             Record::CallStarted { call },
-            Record::CallFinished { call, output: Box::default(), millis: 0 },
+            Record::CallFinished { call, output: Box::default(), millis: 0, inner_calls: 0 },
             Record::SteeringTakenBack { id },
             Record::Interrupted { cause: InterruptCause::Cancelled },
             Record::CompactionFailed(Box::new(CompactionFailed::because("x"))),

@@ -79,13 +79,17 @@ impl Driver {
 
     /// Begins one call, if everything is in favour and no hook wants a word in it.
     fn begin_eagerly(&mut self, id: CallId, said: ToolUse) -> Option<EagerCall> {
-        let tool = self.tools.get(&said.name)?;
+        let tool = Arc::clone(self.tools.get(&said.name)?);
         if said.invalid.is_some() || !tool.metadata().read_only || self.is_hooked(&said.name) {
             return None;
         }
         let plan = self.plan(&said.name, &said.input);
         let CallPlan::Ready { facts, input, .. } = &plan else { return None };
         let (facts, input) = (facts.clone(), input.as_ref().unwrap_or(&said.input).clone());
+        // How many calls those within it would find room for is known once the answer is whole.
+        if self.state.settings.limits.calls != 0 && !tool.inner_calls(&input).is_empty() {
+            return None;
+        }
         if !only_looks(&facts) || !self.state.would_run(id.index, &said.name, &input, &facts) {
             return None;
         }

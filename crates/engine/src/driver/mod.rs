@@ -52,6 +52,7 @@ use stream::ModelStream;
 use crate::bugs::{Bug, is_on};
 use crate::images::ImageDoor;
 use crate::log::EventLog;
+use crate::pipeline::Room;
 use crate::{Parts, Toolset};
 
 /// Owns a session.
@@ -69,6 +70,8 @@ pub(crate) struct Driver {
     stream: Option<ModelStream>,
     /// Calls of the running batch that were started while it was streamed.
     eager: EagerCalls,
+    /// What the calls within the calls of a round share: the round, its turn and limit before it.
+    inner_room: Option<((u32, u32, u32), Arc<Room>)>,
     /// Who waits for the end of which turn.
     waiting: Vec<Waiting>,
     /// Turns that wait for the end of the running one, in order.

@@ -48,6 +48,7 @@ impl Driver {
             running: Running::default(),
             stream: None,
             eager: EagerCalls::default(),
+            inner_room: None,
             waiting: Vec::new(),
             queue: std::collections::VecDeque::new(),
             prompts: Prompts::default(),

@@ -16,7 +16,7 @@ use super::ask::decided;
 use super::held::show_progress;
 use super::running::Task;
 use crate::bugs::{Bug, is_on};
-use crate::pipeline::{self, Executed, Execution, Inner};
+use crate::pipeline::{self, Executed, Execution, Inner, Room};
 use crate::toolset::short_hex;
 
 /// What is run by a call.
@@ -179,7 +179,7 @@ impl Driver {
 
     /// A call with all it is given.
     pub(super) fn execution(
-        &self,
+        &mut self,
         call: CallId,
         run: Run,
         cancel: CancellationToken,
@@ -226,19 +226,34 @@ impl Driver {
     }
 
     /// What plays the calls within a call, if there are any.
-    fn inner_calls(&self, around: &Execution) -> InnerCalls {
+    fn inner_calls(&mut self, around: &Execution) -> InnerCalls {
         let tool = around.tools.get(&around.name);
         if tool.is_none_or(|tool| tool.inner_calls(&around.input).is_empty()) {
             return InnerCalls::nowhere();
         }
         let asker = self.asker();
+        let room = self.inner_room();
         let inner = Inner {
             policy: self.state.settings.policy.clone(),
             grants: self.state.grants.clone(),
             is_hooked: Box::new(move |tool| asker.as_ref().is_some_and(|asker| asker.hears(tool))),
+            room,
             around: Execution { hooks: None, spill: None, ..around.clone() },
         };
         inner.calls()
+    }
+
+    /// What the limit of calls leaves for calls within those of this round, which share it.
+    fn inner_room(&mut self) -> Option<Arc<Room>> {
+        let calls_max = self.state.settings.limits.calls;
+        let turn = self.state.turn.as_ref().filter(|_| calls_max != 0)?;
+        let of = (turn.number, turn.round, calls_max);
+        let left = calls_max.saturating_sub(turn.calls_spent);
+        let (_, room) = match self.inner_room.take() {
+            Some(room) if room.0 == of => self.inner_room.insert(room),
+            _ => self.inner_room.insert((of, Arc::new(Room::of(left)))),
+        };
+        Some(Arc::clone(room))
     }
 
     /// The media of what comes from here.
@@ -294,10 +309,12 @@ pub(super) async fn finish_call(
     wanted: impl Future<Output = ()>,
 ) -> Outcome {
     let background = execution.context.background.clone();
+    let inner = execution.context.inner_calls.clone();
     let Executed { mut output, millis, heard } = pipeline::execute(execution, wanted).await;
     // Nothing is pending of which nobody can tell the end.
     output.is_background &= background.is_taken();
-    let record = Record::CallFinished { call, output: Box::new(output), millis };
+    let inner_calls = inner.played();
+    let record = Record::CallFinished { call, output: Box::new(output), millis, inner_calls };
     Outcome { effect: EffectId::Run(call), records: heard.into_iter().chain([record]).collect() }
 }
 
@@ -318,7 +335,7 @@ pub(super) fn panicked(effect: EffectId, text: &str) -> Outcome {
     let records = match effect {
         EffectId::Run(call) => {
             let output = Box::new(ToolOutput::error(format!("the call crashed: {text}")));
-            vec![Record::CallFinished { call, output, millis: 0 }]
+            vec![Record::CallFinished { call, output, millis: 0, inner_calls: 0 }]
         }
         EffectId::Ask(request) => vec![decided(request, None, "nobody".into())],
         EffectId::Compact(_) => {

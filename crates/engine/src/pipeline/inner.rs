@@ -5,15 +5,32 @@
 
 use std::future::ready;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use heeler_core::{
     Background, Block, BoxFuture, CallPlan, Facts, ImageSink, InnerCall, InnerCalls, Policy,
     Progress, Rule, Tool, ToolOutput, Verdict,
 };
 use heeler_turn::verdict::judge;
+use heeler_turn::words;
 
 use super::{Execution, execute, plan};
 use crate::Toolset;
+
+/// How many calls within calls one round may still begin, whichever of its calls they are in.
+pub(crate) struct Room(AtomicU32);
+
+impl Room {
+    pub(crate) fn of(calls: u32) -> Self {
+        Self(AtomicU32::new(calls))
+    }
+
+    /// Whether there was room for one more.
+    fn take(&self) -> bool {
+        let one_less = |left: u32| left.checked_sub(1);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+    }
+}
 
 /// What decides about calls within a call; as it was when that one began.
 pub(crate) struct Inner {
@@ -21,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) grants: Vec<Rule>,
     /// Whether hooks want a word in calls of this tool.
     pub(crate) is_hooked: Box<dyn Fn(&str) -> bool + Send + Sync>,
+    /// What the limit of calls leaves; `None` where there is no limit.
+    pub(crate) room: Option<Arc<Room>>,
     /// The call around, as it would run without calls within.
     pub(crate) around: Execution,
 }
@@ -33,6 +52,10 @@ impl Inner {
     }
 
     fn play(self: Arc<Self>, call: InnerCall) -> BoxFuture<ToolOutput> {
+        // In the order they are named, not in that they happen to be polled in.
+        if self.room.as_ref().is_some_and(|room| !room.take()) {
+            return Box::pin(ready(ToolOutput::error(words::CALL_LIMIT)));
+        }
         Box::pin(async move {
             match self.ready(call) {
                 Ok((execution, notes)) => {

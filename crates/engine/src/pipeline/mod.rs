@@ -20,7 +20,7 @@ use heeler_core::{
 use heeler_secrets::Secrets;
 
 pub(crate) use execute::{CANCEL_GRACE_MILLIS, Executed, Execution, execute};
-pub(crate) use inner::Inner;
+pub(crate) use inner::{Inner, Room};
 pub(crate) use redact::redacting;
 pub(crate) use shape::Shape;
 

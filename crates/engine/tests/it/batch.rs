@@ -233,3 +233,63 @@ fn a_batch_waits_for_what_changes_what_it_looks_at() {
     "#]]
     .assert_eq(&shown(case));
 }
+
+/// Two batches of two calls in one reply, then a call alone, under this limit of calls; shows what the
+/// model reads and how the turn ends.
+fn check_limit(calls_max: u32, expected: Expect) {
+    let one = |text: &str| format!(r#"{{ tool = "echo", input = {{ text = "{text}" }} }}"#);
+    let batch =
+        |a, b| format!(r#"{{ call = "batch", input = {{ calls = [{}, {}] }} }}"#, one(a), one(b));
+    let script = format!(
+        "[[reply]]\nblocks = [{}, {}]\n\
+         [[reply]]\nblocks = [{{ call = \"echo\", input = {{ text = \"e\" }} }}]\n\
+         [[reply]]\ntext = \"done\"\n",
+        batch("a", "b"),
+        batch("c", "d"),
+    );
+    let case = Case::new(&script).calls_only().with(move |parts| {
+        with_batch(parts, vec![echo().read_only()]);
+        parts.settings.limits.calls = calls_max;
+    });
+    let shown = shown(case);
+    let wanted = |line: &&str| line.starts_with("result") || line.starts_with("end of turn");
+    expected.assert_eq(&shown.lines().filter(wanted).map(|l| format!("{l}\n")).collect::<String>());
+}
+
+#[test]
+fn a_batch_and_each_call_of_it_count_and_what_is_too_much_is_told() {
+    check_limit(
+        7,
+        expect![[r#"
+        end of turn 1: Done "done"
+        result ok: [1] echo {"text":"a"}\n a \n\n[2] echo {"text":"b"}\n b
+        result ok: [1] echo {"text":"c"}\n c \n\n[2] echo {"text":"d"}\n d
+        result ok: e
+    "#]],
+    );
+    check_limit(
+        6,
+        expect![[r#"
+        end of turn 1: Limit { limit: Calls } ""
+        result ok: [1] echo {"text":"a"}\n a \n\n[2] echo {"text":"b"}\n b
+        result ok: [1] echo {"text":"c"}\n c \n\n[2] echo {"text":"d"}\n d
+        result error: Not run: the turn's limit of tool calls is reached.
+    "#]],
+    );
+    check_limit(
+        5,
+        expect![[r#"
+        end of turn 1: Limit { limit: Calls } ""
+        result ok: [1] echo {"text":"a"}\n a \n\n[2] echo {"text":"b"}\n b
+        result ok: [1] echo {"text":"c"}\n c \n\n[2] echo {"text":"d"} (failed)\n Not run: the turn's limit of tool calls is reached.
+    "#]],
+    );
+    check_limit(
+        2,
+        expect![[r#"
+        end of turn 1: Limit { limit: Calls } ""
+        result error: [1] echo {"text":"a"} (failed)\n Not run: the turn's limit of tool calls is reached. \n\n[2] echo {"text":"b"} (failed)\n Not run: the turn's limit of tool calls is reached.
+        result error: [1] echo {"text":"c"} (failed)\n Not run: the turn's limit of tool calls is reached. \n\n[2] echo {"text":"d"} (failed)\n Not run: the turn's limit of tool calls is reached.
+    "#]],
+    );
+}

@@ -15,7 +15,8 @@ pub(super) fn call_record(id: EffectId, cargo: &Cargo) -> Option<Record> {
     let (EffectId::Run(call), Cargo::Call { output, millis, .. }) = (id, cargo) else {
         return None;
     };
-    Some(Record::CallFinished { call, output: Box::new(output.clone()), millis: *millis })
+    let output = Box::new(output.clone());
+    Some(Record::CallFinished { call, output, millis: *millis, inner_calls: 0 })
 }
 
 impl World<'_> {

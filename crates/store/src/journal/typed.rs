@@ -61,27 +61,44 @@ enum RecordOfKind {
     SettingsChanged(Box<Settings>),
     LimitsChanged(Limits),
     EpochStarted(Box<EpochStarted>),
-    HistoryGiven { messages: Vec<Message> },
+    HistoryGiven {
+        messages: Vec<Message>,
+    },
     Input(Box<Input>),
     ModelStarted(ModelStarted),
     ModelAccepted(Box<ModelAccepted>),
     ModelReplied(Box<ModelReplied>),
     ModelFailed(Box<ModelFailed>),
     CallPlanned(Box<CallPlanned>),
-    CallStarted { call: CallId },
-    CallFinished { call: CallId, output: Box<ToolOutput>, millis: u64 },
+    CallStarted {
+        call: CallId,
+    },
+    CallFinished {
+        call: CallId,
+        output: Box<ToolOutput>,
+        millis: u64,
+        #[serde(default)]
+        inner_calls: u32,
+    },
     PermissionAsked(Box<PermissionAsked>),
     PermissionDecided(Box<PermissionDecided>),
     RuleGranted(Box<Rule>),
     HookAnswered(Box<HookAnswered>),
     SteeringQueued(Box<SteeringQueued>),
-    SteeringTakenBack { id: SteeringId },
-    Interrupted { cause: InterruptCause },
+    SteeringTakenBack {
+        id: SteeringId,
+    },
+    Interrupted {
+        cause: InterruptCause,
+    },
     CompactionStarted(CompactionStarted),
     Compacted(Box<Compacted>),
     CompactionFailed(Box<CompactionFailed>),
     Trimmed(Trimmed),
-    TurnFinished { turn: u32, outcome: TurnOutcome },
+    TurnFinished {
+        turn: u32,
+        outcome: TurnOutcome,
+    },
     TimePassed,
 }
 

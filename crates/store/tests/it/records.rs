@@ -297,9 +297,11 @@ fn call() -> impl Strategy<Value = Record> {
             Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
         }),
         call_id().prop_map(|call| Record::CallStarted { call }),
-        (call_id(), output, any::<u64>()).prop_map(|(call, output, millis)| {
-            Record::CallFinished { call, output: Box::new(output), millis }
-        }),
+        (call_id(), output, any::<(u64, u32)>()).prop_map(
+            |(call, output, (millis, inner_calls))| {
+                Record::CallFinished { call, output: Box::new(output), millis, inner_calls }
+            }
+        ),
     ]
 }
 

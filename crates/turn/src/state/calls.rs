@@ -189,7 +189,7 @@ impl State {
         &mut self,
         id: CallId,
         output: &ToolOutput,
-        millis: u64,
+        (millis, inner_calls): (u64, u32),
         out: &mut Announcer,
     ) {
         // What finished ran, also when the record of its start is missing.
@@ -214,7 +214,20 @@ impl State {
                 self.values.insert_mut(change.key.clone(), change.value.clone());
             }
         }
+        self.spend_inner(inner_calls);
         self.finish(id, output.clone(), millis, out);
+    }
+
+    /// Counts calls within a call. Those that were too many were not run, and the turn ends as one
+    /// whose own calls are too many.
+    fn spend_inner(&mut self, inner_calls: u32) {
+        let calls_max = self.settings.limits.calls;
+        let Some(turn) = self.turn.as_mut().filter(|_| inner_calls > 0) else { return };
+        turn.calls_spent = turn.calls_spent.saturating_add(inner_calls);
+        if calls_max != 0 && turn.calls_spent > calls_max {
+            let limit = TurnOutcome::Limit { limit: LimitKind::Calls };
+            turn.ends_after_batch.get_or_insert(limit);
+        }
     }
 
     /// Whether a later call of the batch already gave the value: the values after a batch are

@@ -225,8 +225,8 @@ impl State {
             Record::ModelFailed(failed) => self.on_model_failed(failed, out),
             Record::CallPlanned(planned) => self.on_call_planned(planned, out),
             Record::CallStarted { call } => self.on_call_started(*call, out),
-            Record::CallFinished { call, output, millis } => {
-                self.on_call_finished(*call, output, *millis, out);
+            Record::CallFinished { call, output, millis, inner_calls } => {
+                self.on_call_finished(*call, output, (*millis, *inner_calls), out);
             }
             Record::PermissionAsked(asked) => self.on_permission_asked(asked, out),
             Record::PermissionDecided(decided) => self.on_permission_decided(decided, out),

@@ -235,7 +235,7 @@ fn the_values_after_a_batch_are_those_of_its_calls_in_call_order() {
         for index in order {
             let output = Box::new(output(["first", "second", "third"][index as usize]));
             let call = CallId { turn: 1, round: 1, index };
-            play.write(Record::CallFinished { call, output, millis: 0 });
+            play.write(Record::CallFinished { call, output, millis: 0, inner_calls: 0 });
         }
         assert_eq!(play.state.values().get::<String>("owner").unwrap(), "third", "{order:?}");
         assert_eq!(play.state.values().get::<String>("only").unwrap(), "first", "{order:?}");
@@ -257,7 +257,7 @@ fn what_a_tool_says_to_the_user_is_told_unless_it_is_silent() {
         let for_user = for_user.to_owned();
         let output = Box::new(ToolOutput { for_user, silent, ..ToolOutput::text("done") });
         let call = CallId { turn: 1, round: 1, index: 0 };
-        let record = Record::CallFinished { call, output, millis: 0 };
+        let record = Record::CallFinished { call, output, millis: 0, inner_calls: 0 };
         let mut out = Announcer::collecting();
         state.apply_announcing(&Entry { seq: state.seq + 1, at: state.now, record }, &mut out);
         let told = out.into_events().into_iter().find_map(|event| match event {

@@ -450,3 +450,61 @@ fn settings_tell_of_new_limits_and_not_of_old_ones() {
         assert_eq!(n, told, "{rounds}");
     }
 }
+
+#[test]
+fn calls_within_calls_count_and_too_many_of_them_end_the_turn() {
+    check(
+        "set calls=5
+         user go
+         reply call read a | call read b
+         played 1 1
+         played 0 2
+         reply Enough.",
+        expect![[r#"
+            set calls=5
+              > idle
+            user go
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | call read b
+              > run 0 read [mode bypass], run 1 read [mode bypass]
+            played 1 1
+              > run 0 read [mode bypass]
+            played 0 2
+              > model 1.2.1
+            reply Enough.
+                turn 1 ended done: Enough.
+              > idle
+            ---
+            user: go
+            model: <w1 read {"path":"a"}> + <w2 read {"path":"b"}>
+            user: <w1 = played> + <w2 = played>
+            model: Enough.
+        "#]],
+    );
+    check(
+        "set calls=5
+         user go
+         reply call read a | call read b
+         played 1 1
+         played 0 3",
+        expect![[r#"
+            set calls=5
+              > idle
+            user go
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | call read b
+              > run 0 read [mode bypass], run 1 read [mode bypass]
+            played 1 1
+              > run 0 read [mode bypass]
+            played 0 3
+                turn 1 ended at its limit of tool calls
+              > idle
+            ---
+            user: go
+            model: <w1 read {"path":"a"}> + <w2 read {"path":"b"}>
+            user: <w1 = played> + <w2 = played>
+        "#]],
+    );
+}

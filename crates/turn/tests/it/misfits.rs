@@ -47,7 +47,8 @@ fn planned(call: CallId) -> Record {
 }
 
 fn finished(call: CallId) -> Record {
-    Record::CallFinished { call, output: Box::new(ToolOutput::text("late")), millis: 1 }
+    let output = Box::new(ToolOutput::text("late"));
+    Record::CallFinished { call, output, millis: 1, inner_calls: 0 }
 }
 
 fn asked(call: CallId) -> Record {

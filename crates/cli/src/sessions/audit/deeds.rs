@@ -338,7 +338,7 @@ mod tests {
 
     fn finished(index: u32) -> Record {
         let output = Box::new(ToolOutput::text("well"));
-        Record::CallFinished { call: id(index), output, millis: 1 }
+        Record::CallFinished { call: id(index), output, millis: 1, inner_calls: 0 }
     }
 
     /// Leaves out the records that are `None`, so that the journal has a hole there.

@@ -187,6 +187,7 @@ impl Play {
             "late" => self.lost(first, tail, 1),
             "done" => self.finished(first, ToolOutput::text(tail)),
             "error" => self.finished(first, ToolOutput::error(tail)),
+            "played" => self.played(first, tail.parse().expect("a number")),
             "long" => self.finished(first, ToolOutput::text("x".repeat(tail.parse().unwrap()))),
             "begun" => self.finished(first, ToolOutput::background(tail)),
             "landed" => Record::SteeringQueued(Box::new(SteeringQueued::of_background(
@@ -314,7 +315,14 @@ impl Play {
     }
 
     fn finished(&self, index: &str, output: ToolOutput) -> Record {
-        Record::CallFinished { call: self.id(index), output: Box::new(output), millis: 0 }
+        let output = Box::new(output);
+        Record::CallFinished { call: self.id(index), output, millis: 0, inner_calls: 0 }
+    }
+
+    /// A call that played so many within it.
+    fn played(&self, index: &str, inner_calls: u32) -> Record {
+        let output = Box::new(ToolOutput::text("played"));
+        Record::CallFinished { call: self.id(index), output, millis: 0, inner_calls }
     }
 
     fn decided(&self, index: &str, decision: Decision) -> Record {

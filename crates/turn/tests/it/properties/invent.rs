@@ -84,6 +84,7 @@ pub(super) fn record(dice: &mut Dice) -> Record {
                 ..ToolOutput::default()
             }),
             millis: large(dice),
+            inner_calls: dice.pick(&[0, 0, 1, u32::MAX]),
         },
         17 => Record::PermissionAsked(Box::new(PermissionAsked {
             id: PermissionId::first(call(dice)),

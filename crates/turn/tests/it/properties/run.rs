@@ -255,7 +255,7 @@ impl Run {
                 if !self.world.calm && dice.below(12) == 11 {
                     self.heard(HookEvent::PostToolUse, Some(*call), "stop");
                 }
-                Record::CallFinished { call: *call, output, millis: 1 }
+                Record::CallFinished { call: *call, output, millis: 1, inner_calls: 0 }
             }
             EffectKind::AskPermission {
                 id, reason: PermissionReason::LeavePlan { .. }, ..

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use super::repository::Repository;
 use super::run::{Ask, OUTPUT_BYTES_MAX, Ran};
+use super::submodules::Submodules;
 use crate::guard;
 use crate::place;
 
@@ -22,7 +23,7 @@ pub(super) const CHANGES_MAX: usize = 1_000;
 /// Bytes of the largest index; one of a million files is about half of this.
 const INDEX_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// The mode of an entry that is a repository of its own.
-const REPOSITORY_MODE: &str = "160000";
+pub(super) const REPOSITORY_MODE: &str = "160000";
 
 /// Where the objects of a candidate go.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,7 +89,13 @@ impl Candidate {
                 run(vec!["write-tree"], &[], "write an empty tree").await?.text()
             }
         };
-        run(vec!["add", "--all"], paths, "take these paths").await?;
+        let submodules = Submodules::within(repository, paths, &variables).await?;
+        submodules.set_aside(repository, &variables).await?;
+        let rest = submodules.others(repository, paths);
+        if !rest.is_empty() {
+            run(vec!["add", "--all"], &rest, "take these paths").await?;
+        }
+        submodules.take(repository, &variables).await?;
         let tree = run(vec!["write-tree"], &[], "write the tree").await?.text();
         let args = ["diff-tree", "-r", "--raw", "-z", "--no-abbrev", "--no-renames"];
         let args = args.into_iter().chain([before.as_str(), tree.as_str()]).collect();

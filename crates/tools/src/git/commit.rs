@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidate::{Candidate, Objects};
 use super::checks::{self, CHECK_MILLIS_MAX, CHECKS_MAX};
-use super::repository::Repository;
+use super::repository::{Repository, own_settings};
 use super::run::{Ask, Git, Hooks, Ran};
 use super::{check_paths, command_line, judged, review};
 
@@ -24,6 +24,16 @@ const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 const COMMIT_MILLIS_MAX: u64 = 300_000;
 /// Secrets that are named in one refusal.
 const SECRETS_NAMED_MAX: usize = 10;
+
+/// Settings that name a program which signs, or finds the key.
+const SIGNERS: &str = r"^gpg\.(.*\.)?(program|defaultkeycommand)$";
+
+/// Whether the commit gets a signature, by a program that the user's own settings name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Signing {
+    Wanted,
+    None,
+}
 
 /// The tool.
 pub(super) struct GitCommit {
@@ -83,6 +93,7 @@ impl GitCommit {
                  it with Bash (`git {operation} --continue`) or leave it to the user"
             )));
         }
+        let signing = Signing::of(&repository).await?;
         let candidate = Candidate::of(&repository, &input.paths, Objects::Kept).await?;
         if candidate.changes.is_empty() {
             return Err(ToolError::for_model(
@@ -96,7 +107,7 @@ impl GitCommit {
             return Ok(to_review(context, &candidate, &diff));
         }
         let candidate = self.checked(&repository, input, candidate).await?;
-        make(&repository, input, &candidate).await
+        make(&repository, input, &candidate, signing).await
     }
 
     /// Runs the checks; they may have changed files, and then others are to be committed.
@@ -118,6 +129,26 @@ impl GitCommit {
             ));
         }
         Ok(now)
+    }
+}
+
+impl Signing {
+    /// Refuses what the settings want signed by a program of the repository's choice: a commit with
+    /// another signature, or without, is not what they ask for either.
+    async fn of(repository: &Repository<'_>) -> Result<Self, ToolError> {
+        let args = vec!["config", "--type=bool", "--default=false", "--get", "commit.gpgsign"];
+        let wanted = repository.run(Ask { args, ..Ask::default() }).await?;
+        if wanted.or_refused("tell whether commits are signed")?.text() != "true" {
+            return Ok(Self::None);
+        }
+        match own_settings(repository.git, repository.context, SIGNERS).await?.first() {
+            None => Ok(Self::Wanted),
+            Some(key) => Err(ToolError::for_model(format!(
+                "nothing was committed: commits here are to be signed, and this repository's own \
+                 settings name the program in {key}, which is not run here; commit with `git \
+                 commit` in Bash, or ask the user"
+            ))),
+        }
     }
 }
 
@@ -201,17 +232,16 @@ async fn make(
     repository: &Repository<'_>,
     input: &GitCommitInput,
     candidate: &Candidate,
+    signing: Signing,
 ) -> Result<ToolOutput, ToolError> {
     let message = message_after_hooks(repository, input, candidate).await?;
     let run = async |args: Vec<&str>, what: &str| -> Result<String, ToolError> {
         Ok(repository.run(Ask { args, ..Ask::default() }).await?.or_refused(what)?.text())
     };
-    let signing = vec!["config", "--type=bool", "--default=false", "--get", "commit.gpgsign"];
-    let is_signed = run(signing, "tell whether commits are signed").await? == "true";
     let text = format!("-m{message}");
     let mut args = vec!["commit-tree", &text];
     args.extend(candidate.base.iter().flat_map(|base| ["-p", base]));
-    args.extend(is_signed.then_some("-S"));
+    args.extend((signing == Signing::Wanted).then_some("-S"));
     args.push(&candidate.tree);
     let id = run(args, "make the commit").await?;
     // It moves from what the tree was made of, or not at all.

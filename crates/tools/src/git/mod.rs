@@ -19,6 +19,7 @@ mod repository;
 mod review;
 mod run;
 mod status;
+mod submodules;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -98,22 +98,12 @@ fn check_tree(top: &Path) -> Result<(), ToolError> {
 
 /// The filters that the repository's own settings define; those of the user are the user's.
 async fn own_filters(git: &Git, context: &ToolContext) -> Result<Vec<String>, ToolError> {
-    let args = vec!["config", "--null", "--show-scope", "--get-regexp", r"^filter\."];
-    let found = git.run(context, Ask { args, ..Ask::default() }).await?;
-    if !found.is_success() && !found.errors.trim().is_empty() {
-        return Err(ToolError::for_model(found.refusal("read the settings")));
-    }
-    let found = found.text();
-    let mut parts = found.split('\0');
-    let mut names: Vec<String> = Vec::new();
-    while let (Some(scope), Some(setting)) = (parts.next(), parts.next()) {
-        if matches!(scope, "system" | "global") {
-            continue;
-        }
-        let key = setting.split('\n').next().unwrap_or_default();
-        let name = key.get("filter.".len()..).and_then(|rest| rest.rsplit_once('.'));
-        names.extend(name.map(|(name, _)| name.to_owned()));
-    }
+    let keys = own_settings(git, context, r"^filter\.").await?;
+    let name = |key: &String| {
+        let (name, _) = key.get("filter.".len()..)?.rsplit_once('.')?;
+        Some(name.to_owned())
+    };
+    let mut names: Vec<String> = keys.iter().filter_map(name).collect();
     names.sort();
     names.dedup();
     if names.len() > FILTERS_MAX || names.iter().any(|name| name.contains('=')) {
@@ -123,4 +113,26 @@ async fn own_filters(git: &Git, context: &ToolContext) -> Result<Vec<String>, To
         )));
     }
     Ok(names)
+}
+
+/// The names of the settings like this that the repository's own files give.
+pub(super) async fn own_settings(
+    git: &Git,
+    context: &ToolContext,
+    pattern: &str,
+) -> Result<Vec<String>, ToolError> {
+    let args = vec!["config", "--null", "--show-scope", "--get-regexp", pattern];
+    let found = git.run(context, Ask { args, ..Ask::default() }).await?;
+    if !found.is_success() && !found.errors.trim().is_empty() {
+        return Err(ToolError::for_model(found.refusal("read the settings")));
+    }
+    let found = found.text();
+    let mut parts = found.split('\0');
+    let mut keys = Vec::new();
+    while let (Some(scope), Some(setting)) = (parts.next(), parts.next()) {
+        if !matches!(scope, "system" | "global") {
+            keys.push(setting.split('\n').next().unwrap_or_default().to_owned());
+        }
+    }
+    Ok(keys)
 }

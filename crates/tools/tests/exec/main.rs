@@ -29,7 +29,13 @@ fn main() -> ExitCode {
     cases.extend_from_slice(rules::CASES);
     cases.extend_from_slice(limits::CASES);
     cases.extend_from_slice(edits::CASES);
-    let git = [git::shown::CASES, git::committed::CASES, git::hostile::CASES, git::boxed::CASES];
+    let git = [
+        git::shown::CASES,
+        git::committed::CASES,
+        git::hostile::CASES,
+        git::boxed::CASES,
+        git::elsewhere::CASES,
+    ];
     for git in git {
         cases.extend_from_slice(git);
     }

@@ -3,6 +3,7 @@
 
 pub(crate) mod boxed;
 pub(crate) mod committed;
+pub(crate) mod elsewhere;
 pub(crate) mod hostile;
 pub(crate) mod shown;
 
@@ -33,6 +34,8 @@ struct Repository {
     room: Room,
     tools: Vec<Arc<dyn Tool>>,
     environment: Vec<(String, String)>,
+    /// The folder that the session works in.
+    folder: &'static str,
     state: StateView,
     round: u64,
     is_confined: bool,
@@ -60,13 +63,19 @@ impl Repository {
         let environment: Vec<_> = own.into_iter().chain([("HOME".to_owned(), home)]).collect();
         let tools = heeler_tools::git(&Bash::new(Launcher::new(), environment.clone()));
         let (state, round, is_confined) = (StateView::default(), 0, false);
-        let this = Self { room, tools, environment, state, round, is_confined };
+        let folder = "work";
+        let this = Self { room, tools, environment, folder, state, round, is_confined };
         this.shell("git init -q -b main work");
         this
     }
 
     fn work(&self) -> std::path::PathBuf {
-        self.room.folder.path().canonicalize().unwrap().join("work")
+        self.room.folder.path().canonicalize().unwrap().join(self.folder)
+    }
+
+    /// Goes on in another folder.
+    fn works_in(&mut self, folder: &'static str) {
+        self.folder = folder;
     }
 
     async fn step(&mut self, step: &str) -> String {

@@ -35,11 +35,23 @@ pub(crate) fn replace(
     before: Option<&Metadata>,
     bytes: &[u8],
 ) -> Result<(), ToolError> {
+    replace_waiting(context, place, path, before, bytes, pause)
+}
+
+/// The same, where `wait` lets time pass between two tries for the lock.
+fn replace_waiting(
+    context: &ToolContext,
+    place: &mut Place,
+    path: &str,
+    before: Option<&Metadata>,
+    bytes: &[u8],
+    wait: impl FnMut(),
+) -> Result<(), ToolError> {
     let failed = |error: io::Error| ToolError::for_model(format!("cannot write {path}: {error}"));
     place.make_folder().map_err(failed)?;
     let prepared = Prepared::new(place, before, bytes).map_err(failed)?;
     keep_going(context)?;
-    prepared.persist(before).map_err(failed)?;
+    prepared.persist_waiting(before, wait).map_err(failed)?;
     sync_folder(place);
     Ok(())
 }
@@ -65,12 +77,16 @@ impl<'a> Prepared<'a> {
 
     /// Gives the content its place, if that is as it was before.
     pub(crate) fn persist(self, before: Option<&Metadata>) -> io::Result<()> {
+        self.persist_waiting(before, pause)
+    }
+
+    fn persist_waiting(self, before: Option<&Metadata>, wait: impl FnMut()) -> io::Result<()> {
         match before {
             None => self.temporary.persist_new(self.place.name()).map_err(|error| {
                 if error.kind() == io::ErrorKind::AlreadyExists { changed() } else { error }
             }),
             Some(_) => {
-                let _alone = lock(self.place)?;
+                let _alone = lock(self.place, wait)?;
                 check_unchanged(self.place, before)?;
                 self.temporary.persist(self.place.name())
             }
@@ -80,7 +96,7 @@ impl<'a> Prepared<'a> {
 
 /// Removes a file, if it is as it was before.
 pub(crate) fn remove(place: &Place, before: Option<&Metadata>) -> io::Result<()> {
-    let _alone = lock(place)?;
+    let _alone = lock(place, pause)?;
     check_unchanged(place, before)?;
     Ok(rustix::fs::unlinkat(place.folder()?, place.name(), AtFlags::empty())?)
 }
@@ -98,18 +114,23 @@ pub(crate) fn check_unchanged(place: &Place, before: Option<&Metadata>) -> io::R
 
 /// Locks the folder of a place until what this gives is dropped. Folders that cannot be opened, and
 /// file systems without locks, go without: there is only the look then.
-fn lock(place: &Place) -> io::Result<Option<OwnedFd>> {
+fn lock(place: &Place, mut wait: impl FnMut()) -> io::Result<Option<OwnedFd>> {
     let Ok(folder) = open_folder(place) else { return Ok(None) };
     for _ in 0..LOCK_TRIES_MAX {
         match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Some(folder)),
-            Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::park_timeout(LOCK_WAIT),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => wait(),
             Err(_) => return Ok(None),
         }
     }
     Err(io::Error::other(
         "another program holds a lock on its folder; find out which, or try again later",
     ))
+}
+
+/// Lets time pass between two tries for a lock.
+fn pause() {
+    std::thread::park_timeout(LOCK_WAIT);
 }
 
 fn open_folder(place: &Place) -> io::Result<OwnedFd> {
@@ -146,9 +167,13 @@ mod tests {
     use crate::testing::Folder;
 
     fn replace_in(folder: &Folder, before: Option<&Metadata>) -> String {
+        replace_while(folder, before, || panic!("nobody holds a lock here"))
+    }
+
+    fn replace_while(folder: &Folder, before: Option<&Metadata>, wait: impl FnMut()) -> String {
         let context = folder.context();
         let mut place = Place::to_write(&context, "Write", "a.txt").unwrap();
-        match replace(&context, &mut place, "a.txt", before, b"new") {
+        match replace_waiting(&context, &mut place, "a.txt", before, b"new", wait) {
             Ok(()) => fs::read_to_string(folder.path("a.txt")).unwrap(),
             Err(error) => error.to_string(),
         }
@@ -171,13 +196,20 @@ mod tests {
         let before = fs::metadata(folder.path("a.txt")).unwrap();
         let held = File::open(folder.path(".")).unwrap();
         rustix::fs::flock(&held, FlockOperation::LockExclusive).unwrap();
-        assert_eq!(
-            replace_in(&folder, Some(&before)),
-            "cannot write a.txt: another program holds a lock on its folder; find out which, or \
-             try again later"
-        );
-        drop(held);
-        assert_eq!(replace_in(&folder, Some(&before)), "new");
+        let refused = "cannot write a.txt: another program holds a lock on its folder; find out \
+                       which, or try again later";
+        let mut waited = 0;
+        assert_eq!(replace_while(&folder, Some(&before), || waited += 1), refused);
+        assert_eq!(waited, LOCK_TRIES_MAX);
+        // Whoever lets it go while somebody waits is waited for.
+        let (mut held, mut waited) = (Some(held), 0);
+        let let_go = || {
+            waited += 1;
+            if waited == LOCK_TRIES_MAX - 1 {
+                held = None;
+            }
+        };
+        assert_eq!(replace_while(&folder, Some(&before), let_go), "new");
     }
 
     #[test]

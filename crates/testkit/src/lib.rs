@@ -2,13 +2,14 @@
 //!
 //! `mock` plays a script over the Anthropic wire and checks every request; `clock` and `entropy`
 //! are time and chance a test controls; `transcript` shows a conversation in one line a block;
-//! `picture` makes real images; `require` says what a skipped test lacks; `player` is a test program that starts itself again.
+//! `names` is a server of names; `picture` makes real images; `require` says what a skipped test lacks; `player` is a test program that starts itself again.
 //!
 //! Invariant: imports only core and script, so that every room may test with it.
 
 mod clock;
 mod entropy;
 pub mod mock;
+mod names;
 pub mod picture;
 pub mod player;
 mod require;
@@ -17,6 +18,7 @@ mod transcript;
 pub use clock::VirtualClock;
 pub use entropy::SeededEntropy;
 pub use mock::{Chunking, MockServer};
+pub use names::{NameAsker, NameServer};
 pub use player::Player;
 pub use require::require;
 pub use transcript::transcript;

@@ -21,7 +21,12 @@ impl Served {
 /// Answers one connection after the other with the next text, in which `HOST` is the address. An
 /// empty text is no answer: the connection stays open until the test is over.
 pub(super) fn server(answers: &[&[u8]]) -> Served {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    server_at(("127.0.0.1", 0), answers).unwrap()
+}
+
+/// The same at this address and port of the machine.
+pub(super) fn server_at(at: (&str, u16), answers: &[&[u8]]) -> std::io::Result<Served> {
+    let listener = TcpListener::bind(at)?;
     let host = listener.local_addr().unwrap().to_string();
     let named = host.clone();
     let answers: Vec<Vec<u8>> = answers.iter().map(|answer| answer.to_vec()).collect();
@@ -47,7 +52,7 @@ pub(super) fn server(answers: &[&[u8]]) -> Served {
             let _ = stream.read(&mut [0; 1]);
         }
     });
-    Served { host, asked }
+    Ok(Served { host, asked })
 }
 
 /// An answer without a length, which ends with its connection.

@@ -1,5 +1,8 @@
 //! `WebFetch`: one page, as Markdown, a part at a time.
 
+// Only there the machine has more than one address of its own that can be counted on.
+#[cfg(all(test, target_os = "linux"))]
+mod rebinding;
 #[cfg(test)]
 mod tests;
 

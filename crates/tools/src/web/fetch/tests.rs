@@ -9,7 +9,12 @@ use crate::testing::Folder;
 use crate::web::guarded_by;
 use crate::web::testing::{answer, server};
 
-async fn fetched(tool: WebFetch, url: &str, start_index: usize, raw: bool) -> ToolOutput {
+pub(super) async fn fetched(
+    tool: WebFetch,
+    url: &str,
+    start_index: usize,
+    raw: bool,
+) -> ToolOutput {
     let folder = Folder::new(&[]);
     let input = WebFetchInput { url: url.to_owned(), start_index, raw };
     let called = TypedTool::call(Arc::new(tool), folder.context(), input).await;

@@ -82,7 +82,7 @@ pub(crate) async fn execute(
         Some(hooks) => hooks.ask_after(hooked, &mut output).await,
         None => None,
     };
-    admit(&mut output, &door, media.as_ref()).await;
+    admit(&mut output, &door, media.as_ref(), |json| structured::fits(&tools, &name, json)).await;
     bound::bound(&mut output, chars_max, spill.as_deref(), &session, call);
     Executed { output, millis, heard }
 }

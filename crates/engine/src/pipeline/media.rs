@@ -1,6 +1,6 @@
 //! Puts what no model can read aside, and says what is known of what is for the user.
 
-use heeler_core::{Block, Media, MediaItem, StoreErrorKind, ToolOutput};
+use heeler_core::{Block, Media, MediaItem, RawJson, StoreErrorKind, ToolOutput};
 use heeler_images::Format;
 
 use super::heavy::{Heavy, URL_CHARS_MIN, heavy};
@@ -15,9 +15,14 @@ pub(super) fn concerns(output: &ToolOutput) -> bool {
         || texts.chain([output.for_user.as_str()]).any(|text| text.len() >= URL_CHARS_MIN)
 }
 
-/// Puts data URLs and long base64 of its texts into the store, a note in the place of each, and finds
-/// what its references name. What the store does not take stays where it is.
-pub(super) async fn put_aside(output: &mut ToolOutput, media: &Media) {
+/// Puts data URLs and long base64 of its texts and its JSON into the store, a note in the place of each,
+/// and finds what its references name. What the store does not take stays where it is, and so does the
+/// JSON where a note would not be what was declared of it, by what `fits` says.
+pub(super) async fn put_aside(
+    output: &mut ToolOutput,
+    media: &Media,
+    fits: impl Fn(&RawJson) -> bool,
+) {
     for block in &mut output.content {
         let lightened = match block.as_text() {
             Some(text) => lightened(text, media).await,
@@ -32,6 +37,14 @@ pub(super) async fn put_aside(output: &mut ToolOutput, media: &Media) {
         let references = items.into_iter().map(|item| item.reference);
         let new: Vec<_> = references.filter(|one| !output.media.contains(one)).collect();
         output.media.extend(new);
+    }
+    // As text, so that what stays does so byte for byte; a note is JSON where base64 was.
+    if let Some(json) = &output.structured
+        && let Some((text, _)) = lightened(json.get(), media).await
+        && let Ok(light) = RawJson::parse(&text)
+        && fits(&light)
+    {
+        output.structured = Some(light);
     }
     find_items(output, media).await;
 }

@@ -68,17 +68,23 @@ pub(crate) async fn admit_late(
     media: Option<&Media>,
 ) {
     redact::redact(output, secrets);
-    admit(output, door, media).await;
+    // Of what comes late only the texts are kept.
+    admit(output, door, media, |_| true).await;
 }
 
 /// Lets images in, puts aside what no model can read, and leaves out what is neither text nor image.
-async fn admit(output: &mut ToolOutput, door: &ImageDoor, media: Option<&Media>) {
+async fn admit(
+    output: &mut ToolOutput,
+    door: &ImageDoor,
+    media: Option<&Media>,
+    fits: impl Fn(&RawJson) -> bool,
+) {
     output.content.retain(|block| matches!(block, Block::Text(_) | Block::Image(_)));
     door.admit(&mut output.content, RESULT_IMAGES_MAX).await;
     // What a tool says it knows is not known.
     output.media_items.clear();
     if let Some(media) = media {
-        media::put_aside(output, media).await;
+        media::put_aside(output, media, fits).await;
     }
 }
 

@@ -33,6 +33,14 @@ pub(super) fn check(tools: &Toolset, name: &str, output: &mut ToolOutput) {
     output.content.push(Block::text(format!("{said}The tool {name} ran, but {why}")));
 }
 
+/// Whether this is what the tool declares of its results, if it does.
+pub(super) fn fits(tools: &Toolset, name: &str, json: &RawJson) -> bool {
+    match tools.output_validator(name) {
+        None => true,
+        Some(schema) => schema.is_ok_and(|validator| problems(validator, &json.value()).is_empty()),
+    }
+}
+
 fn structured(output: &ToolOutput) -> Result<RawJson, heeler_core::RawJsonError> {
     match &output.structured {
         Some(json) => Ok(json.clone()),

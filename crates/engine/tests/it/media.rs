@@ -277,3 +277,54 @@ fn work_that_ends_with_its_session_keeps_its_images() {
     });
     assert_eq!(last, Some(2));
 }
+
+/// What is kept of JSON with a picture in it, of a tool that declares this of what it gives.
+fn check_json(schema: Option<&str>, expected: Expect) {
+    let store = Arc::new(heeler_store::MemoryStore::new());
+    let json = format!("{{\"n\": 1.0, \"picture\":\"{}\"}}", picture());
+    virtually(async {
+        let output = ToolOutput {
+            structured: Some(heeler_core::RawJson::parse(&json).unwrap()),
+            ..ToolOutput::text("drawn")
+        };
+        let gives = tool("gives", move |_, _| std::future::ready(Ok(output.clone())));
+        let gives = match schema {
+            Some(schema) => gives.gives(schema),
+            None => gives,
+        };
+        let kept = Arc::clone(&store);
+        let stage = stage_with(ONE_CALL, [gives], |parts| {
+            parts.media = Some(Arc::new(MemoryMedia::default()));
+            parts.store = kept;
+        });
+        let stage = stage.await;
+        assert_eq!(stage.say("go").await, TurnOutcome::Done);
+        stage.close().await;
+    });
+    let read = virtually(heeler_core::SessionStore::read(&*store, "s".parse().unwrap())).unwrap();
+    let json = read.entries.iter().find_map(|entry| match &entry.record {
+        heeler_core::Record::CallFinished { output, .. } => output.structured.clone(),
+        _ => None,
+    });
+    let json = json.unwrap();
+    expected.assert_eq(&json.get().replace(&picture(), "PICTURE"));
+}
+
+#[test]
+fn base64_in_json_is_a_note_where_what_was_declared_lets_it_be_one() {
+    check_json(
+        None,
+        expect![[
+            r#"{"n": 1.0, "picture":"[media://5a42e39af3146198e121514173f7a1e8 image/png 970 B]"}"#
+        ]],
+    );
+    let text = r#"{"properties":{"picture":{"type":"string"}}}"#;
+    check_json(
+        Some(text),
+        expect![[
+            r#"{"n": 1.0, "picture":"[media://5a42e39af3146198e121514173f7a1e8 image/png 970 B]"}"#
+        ]],
+    );
+    let encoded = r#"{"properties":{"picture":{"pattern":"^[A-Za-z0-9+/=]*$"}}}"#;
+    check_json(Some(encoded), expect![[r#"{"n": 1.0, "picture":"PICTURE"}"#]]);
+}

@@ -14,6 +14,7 @@ type Given = Result<ToolOutput, ToolError>;
 pub(crate) struct TestTool {
     definition: ToolDefinition,
     metadata: Metadata,
+    output_schema: Option<RawJson>,
     facts: Facts,
     facts_panic: bool,
     facts_asked: Arc<AtomicUsize>,
@@ -35,6 +36,7 @@ where
             raw(r#"{"type":"object"}"#),
         ),
         metadata: Metadata::default(),
+        output_schema: None,
         facts: Facts::default(),
         facts_panic: false,
         facts_asked: Arc::default(),
@@ -49,6 +51,11 @@ impl TestTool {
     }
 
     /// It writes this path, so that mode `ask` asks.
+    pub(crate) fn gives(mut self, output_schema: &str) -> Self {
+        self.output_schema = Some(raw(output_schema));
+        self
+    }
+
     pub(crate) fn writes(mut self, path: &str) -> Self {
         self.facts.accesses.push(Access::Write(path.into()));
         self
@@ -123,6 +130,10 @@ impl Tool for TestTool {
 
     fn metadata(&self) -> Metadata {
         self.metadata
+    }
+
+    fn output_schema(&self) -> Option<RawJson> {
+        self.output_schema.clone()
     }
 
     fn facts(&self, _: &RawJson, _: &str) -> Facts {

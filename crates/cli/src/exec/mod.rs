@@ -1,6 +1,7 @@
 //! `heeler exec`: one turn without a terminal.
 
 mod choose;
+mod clean;
 mod finish;
 mod input;
 mod json;
@@ -25,6 +26,7 @@ use crate::permissions;
 use crate::person::TerminalPerson;
 use crate::say::{ask, say, told};
 use choose::Existing;
+use clean::Cleaning;
 use finish::Finish;
 use signals::Signals;
 use watch::until_done;
@@ -118,7 +120,10 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         }
         assembly.measure().await;
         let id = existing.map(|existing| existing.id);
-        run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await
+        let cleaning = Cleaning::begin(store.clone(), assembly.parts.clock.now());
+        let finish = run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await;
+        cleaning.finish();
+        finish
     })
 }
 

@@ -232,7 +232,7 @@ impl FileStore {
 }
 
 /// Writes a whole file in one step.
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut new = path.as_os_str().to_owned();
     new.push(NEW_SUFFIX);
     let new = PathBuf::from(new);
@@ -291,14 +291,24 @@ fn measure(place: &Place, session: &SessionId) -> Result<(Held, Held), StoreErro
 fn remove_older(place: &Place, than: Timestamp) -> Result<usize, StoreError> {
     let mut removed = 0;
     for session in place.sessions_with_media()? {
-        let folder = Folder::of(place, &session);
-        // A session that is gone needs none, however it went.
-        let is_gone = !place.journal(&session).exists();
-        removed += folder.remove_where(|_, item| is_gone || item.created < than)?;
-        if is_gone {
-            remove_folder(&folder.path)
-                .map_err(|error| errors::refused("remove", &folder.path, error))?;
-        }
+        removed += remove_of_session(place, &session, than)?;
+    }
+    Ok(removed)
+}
+
+/// Removes what is older of one session, or all of it when the session is gone, however it went. Only
+/// under the lock.
+pub(super) fn remove_of_session(
+    place: &Place,
+    session: &SessionId,
+    than: Timestamp,
+) -> Result<usize, StoreError> {
+    let folder = Folder::of(place, session);
+    let is_gone = !place.journal(session).exists();
+    let removed = folder.remove_where(|_, item| is_gone || item.created < than)?;
+    if is_gone {
+        remove_folder(&folder.path)
+            .map_err(|error| errors::refused("remove", &folder.path, error))?;
     }
     Ok(removed)
 }

@@ -5,6 +5,7 @@
 //! holds it, however that ends. Reading takes no lock.
 
 mod checkpoint;
+mod clean;
 mod errors;
 mod list;
 mod media;
@@ -28,6 +29,7 @@ use owned::OwnedFile;
 use place::Place;
 
 pub use checkpoint::CHECKPOINT_BYTES_MAX;
+pub use clean::{MEDIA_CLEANED_EVERY_MILLIS, MEDIA_CLEANED_MAX};
 pub use spill::SPILL_BYTES_MAX;
 
 /// Keeps each session in a file of its own.

@@ -75,6 +75,11 @@ impl Place {
         self.root.join("media.lock")
     }
 
+    /// The file that says when media was last cleaned up.
+    pub(super) fn media_cleaned(&self) -> PathBuf {
+        self.root.join("media.cleaned")
+    }
+
     /// All sessions with a folder of media, in an order of their own.
     pub(super) fn sessions_with_media(&self) -> Result<Vec<SessionId>, StoreError> {
         let refused = |error| errors::refused("list", &self.sessions, error);

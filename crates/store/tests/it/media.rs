@@ -9,7 +9,7 @@ use heeler_core::{
     InputOrigin, MediaItem, MediaLimits, MediaReference, MediaScope, MediaStore, NewMedia,
     SessionStore, StoreError, StoreErrorKind, Timestamp,
 };
-use heeler_store::{FileStore, MemoryMedia};
+use heeler_store::{FileStore, MEDIA_CLEANED_EVERY_MILLIS, MEDIA_CLEANED_MAX, MemoryMedia};
 
 use crate::support::{StoreNow, id, now};
 
@@ -289,4 +289,43 @@ fn two_that_put_at_once_stay_within_the_limits() {
     assert_eq!(kept.into_iter().filter(|kept| *kept).count(), 3);
     let store = FileStore::open(folder.path()).unwrap();
     assert_eq!(now(store.items(scope("a"))).unwrap().len(), 3);
+}
+
+#[test]
+fn files_are_cleaned_up_once_a_day_and_a_part_at_a_time() {
+    let day = MEDIA_CLEANED_EVERY_MILLIS;
+    let folder = tempfile::tempdir().unwrap();
+    let store = files(folder.path());
+    let old = put(&store, scope("a"), "old", 10);
+    let young = put(&store, scope("b"), "young", day);
+    let clean = |at: u64| store.clean_media(Timestamp(at)).unwrap();
+    assert_eq!(clean(day), Some(1));
+    assert_eq!(read(&store, scope("a"), &old), None);
+    assert!(read(&store, scope("b"), &young).is_some());
+    // Old by now, and yet not due.
+    let old = put(&store, scope("a"), "old", 10);
+    assert_eq!(clean(2 * day - 1), None);
+    assert!(read(&store, scope("a"), &old).is_some());
+    assert_eq!(clean(2 * day), Some(2));
+    // A clock that was wrong, and a file that says nothing.
+    assert_eq!(clean(day), Some(0));
+    fs::write(folder.path().join("media.cleaned"), "soon").unwrap();
+    assert_eq!(clean(day), Some(0));
+    assert_eq!(clean(day), None);
+}
+
+#[test]
+fn one_clean_up_leaves_to_the_next_what_is_too_much_for_a_day() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    let day = MEDIA_CLEANED_EVERY_MILLIS;
+    let at = 100 * day;
+    for session in ["a", "b", "c"] {
+        store.make(session);
+        (0..MEDIA_CLEANED_MAX / 2).for_each(|n| {
+            put(&store, scope(session), &n.to_string(), 10);
+        });
+    }
+    assert_eq!(store.clean_media(Timestamp(at)).unwrap(), Some(MEDIA_CLEANED_MAX));
+    assert_eq!(store.clean_media(Timestamp(at + day)).unwrap(), Some(MEDIA_CLEANED_MAX / 2));
 }

@@ -21,6 +21,9 @@ const WORDS: &str = "Runs a command in bash. Each starts anew in the workspace, 
 const RESTARTED: &str = "Each command starts anew in the workspace with a fresh environment, so there \
     is nothing to restart.";
 
+const NEITHER: &str = "it says neither what to run nor to restart; give `command` with a command \
+    line, or `restart` with true";
+
 /// The tool.
 pub struct TrainedBash {
     bash: Arc<Bash>,
@@ -45,10 +48,17 @@ impl TrainedBash {
     }
 
     /// What the tool beneath is given; `None` for a restart alone.
-    fn command(input: &RawJson) -> Result<Option<BashInput>, serde_json::Error> {
-        let input: TrainedBashInput = serde_json::from_str(input.get())?;
-        let input = input.command.map(|command| serde_json::json!({"command": command}));
-        input.map(serde_json::from_value).transpose()
+    fn command(input: &RawJson) -> Result<Option<BashInput>, String> {
+        let said = |error: serde_json::Error| error.to_string();
+        let input: TrainedBashInput = serde_json::from_str(input.get()).map_err(said)?;
+        match (input.command, input.restart) {
+            (Some(command), _) => {
+                let input = serde_json::json!({"command": command});
+                serde_json::from_value(input).map(Some).map_err(said)
+            }
+            (None, Some(true)) => Ok(None),
+            (None, _) => Err(NEITHER.to_owned()),
+        }
     }
 }
 

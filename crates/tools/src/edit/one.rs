@@ -66,7 +66,7 @@ fn check_found(path: &str, content: &[u8], one: &One<'_>, found: &Found) -> Resu
 }
 
 /// Whether the text, taken as lines, is not what was found: its first line is a part of one there
-/// that begins amid the indentation, or is empty where that one is not.
+/// that begins amid or behind the indentation, or is empty where that one is not.
 fn is_torn(content: &[u8], found: &Found, one: &One<'_>) -> bool {
     let [range] = &found.ranges[..] else { return false };
     let before = &content[line_start(content, range.start)..range.start];
@@ -83,7 +83,14 @@ fn is_torn(content: &[u8], found: &Found, one: &One<'_>) -> bool {
         && first.is_some_and(|line| !line.trim().is_empty())
         && one.new.lines().next() != first
         && one.new.lines().any(|line| Some(line) == first);
-    is_indented || moves || (begins(one.old, &['\n']) && begins(one.new, &['\n']))
+    // What is put behind an indentation does not begin with one: all of it was written further left.
+    let ends_line = matches!(content.get(range.end), None | Some(b'\n' | b'\r'));
+    let is_flatter = is_blank
+        && ends_line
+        && !one.old.contains('\n')
+        && !begins(one.old, &[' ', '\t'])
+        && begins(one.new, &[' ', '\t']);
+    is_indented || is_flatter || moves || (begins(one.old, &['\n']) && begins(one.new, &['\n']))
 }
 
 fn line_start(content: &[u8], at: usize) -> usize {

@@ -59,7 +59,9 @@ pub(super) fn fit(file: &File<'_>, hunk: &[Line<'_>]) -> Result<Fit, Refusal> {
     let Some(best) = places.first().filter(|best| best.cost - best.depths <= COST_MAX) else {
         return Err(Refusal::NotFound);
     };
-    let rivals = places.iter().take_while(|place| place.cost < best.cost + DISTANCE_MIN);
+    // Where this one lacks a line, one that has another in its place is as good: both took one slip.
+    let distance = if best.cost - best.depths < OTHER { DISTANCE_MIN } else { OTHER + 1 };
+    let rivals = places.iter().take_while(|place| place.cost < best.cost + distance);
     let starts: Vec<usize> = rivals.map(|place| place.lines().start + 1).collect();
     if starts.len() > 1 {
         return Err(Refusal::Ambiguous(starts));
@@ -160,7 +162,7 @@ fn align(file: &File<'_>, old: &[&str], start: usize) -> Option<Alignment> {
         there.is_some_and(|there| differ_in_depth(line, there))
     };
     let depths = DEPTH * old.iter().zip(&old_lines).filter(|pair| is_deeper(*pair)).count();
-    if COST_MAX + DISTANCE_MIN < cost - depths {
+    if COST_MAX + OTHER < cost - depths {
         return None;
     }
     let found: usize = old_lines

@@ -41,7 +41,7 @@ pub(super) fn adapt(pairs: &[(&str, &str)], added: &mut [String]) -> bool {
                 },
                 None if sign.is_ascii() && sign != '-' && from_plain => return false,
                 None if sign.is_ascii() || from_plain => sign,
-                None if !is_drifted(sign) => return false,
+                None if !is_drifted(sign) || !is_usual(sign) => return false,
                 None => plain(sign),
             };
             adapted.push(there);
@@ -54,6 +54,11 @@ pub(super) fn adapt(pairs: &[(&str, &str)], added: &mut [String]) -> bool {
 /// The signs of a line that are no white space.
 fn signs(line: &str) -> impl Iterator<Item = char> {
     line.chars().filter(|sign| !sign.is_whitespace())
+}
+
+/// What is written for a plain quote or dash. Others that look like one may be what is meant.
+fn is_usual(sign: char) -> bool {
+    matches!(sign, '\u{2018}'..='\u{201f}' | '\u{2010}'..='\u{2015}')
 }
 
 fn is_mark(sign: char) -> bool {

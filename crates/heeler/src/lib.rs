@@ -138,8 +138,9 @@ pub mod engine {
     /// The records of a journal.
     pub use heeler_core::{
         CallPlan, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted,
-        HookAnswered, InterruptCause, ModelAccepted, ModelFailed, ModelReplied, ModelStarted,
-        Opened, PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued, Trimmed,
+        ForUser, HookAnswered, InterruptCause, ModelAccepted, ModelFailed, ModelReplied,
+        ModelStarted, Opened, PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued,
+        Trimmed,
     };
 
     /// What a tool tells of a call before it runs, and what it is given.

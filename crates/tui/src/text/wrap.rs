@@ -155,7 +155,7 @@ fn rows(text: &str, first: usize, others: usize) -> Vec<Range<usize>> {
     let is_ascii = text.is_ascii();
     // Most lines fit.
     if is_ascii && text.len() <= first {
-        return vec![0..text.len()];
+        return std::iter::once(0..text.len()).collect();
     }
     let mut rows = Vec::new();
     let mut start = 0;

@@ -78,3 +78,20 @@ impl<'a> TokenSource for Words<'a> {
         u32::try_from(self.0.len() / 4).unwrap_or(u32::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_and_lines_unlike_each_other_have_no_marks() {
+        let long = "word ".repeat(LINE_BYTES_MAX / 5);
+        assert_eq!(changed(&long, &long), Some([Vec::new(), Vec::new()]));
+        assert_eq!(changed(&format!("{long}!"), &long), None);
+        assert_eq!(changed("one two", "three, four"), None);
+        assert_eq!(
+            changed("a one b", "a two b"),
+            Some([std::iter::once(2..5).collect(), std::iter::once(2..5).collect()])
+        );
+    }
+}

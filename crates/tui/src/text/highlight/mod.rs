@@ -4,6 +4,7 @@ mod classes;
 mod known;
 mod parse;
 mod toml;
+mod typescript;
 mod worker;
 
 use std::hash::{DefaultHasher, Hash, Hasher};

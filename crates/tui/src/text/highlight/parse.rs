@@ -7,19 +7,14 @@ use syntect::parsing::{ParseState, ScopeStack, ScopeStackOp, SyntaxReference, Sy
 use super::classes::ClassTable;
 use super::known::Recent;
 use super::toml::{self, TomlState};
+use super::typescript::{self, ScriptState};
 use super::{Classes, CodePlace, Run};
 
 /// Longer lines stay plain: generated code, which would hold up all that follows.
 const LINE_BYTES_MAX: usize = 2_000;
 
-/// Languages by names the grammars do not know, and what stands in for them. TypeScript reads as
-/// JavaScript with a few words left plain.
-const NAMES: [(&str, &str); 22] = [
-    ("typescript", "js"),
-    ("ts", "js"),
-    ("tsx", "js"),
-    ("mts", "js"),
-    ("cts", "js"),
+/// Languages by names the grammars do not know, and what stands in for them.
+const NAMES: [(&str, &str); 17] = [
     ("jsx", "js"),
     ("mjs", "js"),
     ("cjs", "js"),
@@ -51,6 +46,7 @@ pub(super) struct Grammars {
 enum State {
     Grammar(ParseState, ScopeStack),
     Toml(TomlState),
+    Script(ScriptState),
     /// No grammar, or none that could read what came before.
     Plain,
 }
@@ -81,8 +77,12 @@ impl Grammars {
 
     fn start(&self, language: &str) -> State {
         let name = language.to_ascii_lowercase();
-        if name == "toml" {
-            return State::Toml(TomlState::default());
+        match name.as_str() {
+            "toml" => return State::Toml(TomlState::default()),
+            "typescript" | "ts" | "tsx" | "mts" | "cts" => {
+                return State::Script(ScriptState::default());
+            }
+            _ => {}
         }
         match self.grammar(&name) {
             Some(found) => State::Grammar(ParseState::new(found), ScopeStack::new()),
@@ -101,6 +101,11 @@ impl Grammars {
             State::Plain => None,
             State::Toml(begins) => {
                 let (runs, ends) = toml::line(line.trim_end_matches('\n'), *begins);
+                *begins = ends;
+                Some(runs)
+            }
+            State::Script(begins) => {
+                let (runs, ends) = typescript::line(line.trim_end_matches('\n'), *begins);
                 *begins = ends;
                 Some(runs)
             }
@@ -195,10 +200,15 @@ mod tests {
         );
         check(
             "ts",
-            "export function main(a: string): void { return null }",
+            "export async function main(a: string): Promise<void> { return b.get(`x ${1}`) }\n\
+             /* one\ntwo */ const c = 'd\\'e' as unknown // end\n@Dec() class F { g = `h\ni` }",
             expect![[r#"
-            Keyword:export Function:main
-        "#]],
+                Keyword:export Keyword:async Keyword:function Function:main Type:string Type:Promise Keyword:void Keyword:return Function:get String:`x ${1}`
+                Comment:/* one
+                Comment:two */ Keyword:const String:'d\'e' Keyword:as Type:unknown Comment:// end
+                Function:@Dec Keyword:class Type:F String:`h
+                String:i`
+            "#]],
         );
         check(
             "go",
@@ -307,7 +317,7 @@ mod tests {
             "fn main",
             expect![[r#"
 
-        "#]],
+            "#]],
         );
     }
 

@@ -7,6 +7,8 @@
 
 mod draw;
 mod leaf;
+#[cfg(test)]
+mod limits;
 mod scan;
 mod starts;
 mod stream;

@@ -13,6 +13,7 @@ mod checkpoint;
 mod closed;
 #[cfg(test)]
 mod completions;
+mod config;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]

@@ -99,7 +99,13 @@ impl Kind {
     pub(crate) fn read_variable(self, given: &str) -> Option<KeyValue> {
         let given = given.trim();
         let as_text = self.read(&Value::Text(given.to_owned()));
-        as_text.or_else(|| self.read(&parse(given)?))
+        // A number that no file could hold is as good as the largest that one can.
+        let huge = || given.parse::<u64>().ok().map(|_| Value::Integer(i64::MAX));
+        as_text.or_else(|| {
+            self.read(
+                &parse(given).filter(|value| !matches!(value, Value::Other(_))).or_else(huge)?,
+            )
+        })
     }
 }
 

@@ -30,21 +30,29 @@ struct Report {
 
 /// Runs `heeler doctor`. Fails when something that is needed is missing.
 pub(crate) fn run(json: bool) -> Result<Exit> {
-    let environment = Environment::of_this_process();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let Probe { lines } = runtime.block_on(probe()).context("cannot start the launcher")?;
+    let report = runtime.block_on(look(&Environment::of_this_process()))?;
+    let text = if json { serde_json::to_string(&report)? + "\n" } else { harmless(&text(&report)) };
+    print(&text)?;
+    let is_well = report.lines.iter().all(|line| line.is_in_force || !line.is_needed);
+    Ok(if is_well { Exit::Done } else { Exit::Failure })
+}
+
+/// What `doctor` prints, for somebody who asks within a session.
+pub(crate) async fn told(environment: &Environment) -> Result<String> {
+    Ok(harmless(&text(&look(environment).await?)))
+}
+
+async fn look(environment: &Environment) -> Result<Report> {
+    let Probe { lines } = probe().await.context("cannot start the launcher")?;
     let sandbox = lines.iter().all(|line| line.is_in_force || !line.is_needed);
     let mut lines: Vec<ProbeLine> = lines
         .into_iter()
         .map(|line| ProbeLine { name: format!("sandbox: {}", line.name), ..line })
         .collect();
-    lines.extend([home(&environment), key(&environment), settings(&environment)]);
-    lines.extend(["bash", "git"].map(|name| program(&environment, name)));
-    let report = Report { v: DOCTOR_VERSION, version: env!("CARGO_PKG_VERSION"), sandbox, lines };
-    let text = if json { serde_json::to_string(&report)? + "\n" } else { harmless(&text(&report)) };
-    print(&text)?;
-    let is_well = report.lines.iter().all(|line| line.is_in_force || !line.is_needed);
-    Ok(if is_well { Exit::Done } else { Exit::Failure })
+    lines.extend([home(environment), key(environment), settings(environment)]);
+    lines.extend(["bash", "git"].map(|name| program(environment, name)));
+    Ok(Report { v: DOCTOR_VERSION, version: env!("CARGO_PKG_VERSION"), sandbox, lines })
 }
 
 fn text(report: &Report) -> String {

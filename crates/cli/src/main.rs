@@ -2,7 +2,9 @@
 //!
 //! What an agent is stands in the library; here is what a terminal needs beside it: words,
 //! signals, and which code a script sees at the end. Read in this order: `arguments`, `exec` (an
-//! agent at work), `sessions` (what is stored), `permissions` (what may run), `config` (what is set), `login`, `models` (who can be asked), `exit`, `say`; `demo` and `completions` by the way.
+//! agent at work), `terminal` (the same as a person meets it), `sessions` (what is stored),
+//! `permissions` (what may run), `config` (what is set), `login`, `models` (who can be asked), `exit`,
+//! `say`; `demo` and `completions` by the way.
 //!
 //! Invariant: nothing here that somebody who builds on the library would miss.
 
@@ -11,6 +13,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod editor;
 mod exec;
 mod exit;
 mod folder;
@@ -20,6 +23,7 @@ mod permissions;
 mod person;
 mod say;
 mod sessions;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -35,6 +39,7 @@ fn main() -> ExitCode {
     heeler::launcher::init();
     let command = match arguments::parse() {
         Parsed::Command(command) => command,
+        Parsed::Terminal(arguments) => return ended(terminal::run(arguments)),
         Parsed::Exit(exit) => return exit.into(),
     };
     let exit = match command {
@@ -52,6 +57,10 @@ fn main() -> ExitCode {
         Command::Doctor { json } => doctor::run(json),
         Command::Completions { shell } => completions::print(shell),
     };
+    ended(exit)
+}
+
+fn ended(exit: anyhow::Result<Exit>) -> ExitCode {
     match exit {
         Ok(exit) => exit.into(),
         Err(error) => {

@@ -1,6 +1,7 @@
 //! `heeler models`: who can be asked here, and what it costs.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anyhow::Result;
 use heeler_assembly::{Environment, Permission, Reachable, ReachableModel, ReachableProvider};
@@ -24,6 +25,14 @@ pub(crate) fn run(json: bool) -> Result<Exit> {
     let text = if json { format!("{}\n", as_json(&reachable)) } else { text(&reachable)? };
     print(&harmless(&text))?;
     Ok(Exit::Done)
+}
+
+/// What `models` prints, for somebody who asks within a session.
+pub(crate) async fn told(environment: &Environment, workspace: &Path) -> Result<String> {
+    let (_, loaded) = Permission::default().settle(environment, workspace)?;
+    let mut reachable = Reachable::of(environment, &loaded)?;
+    reachable.ask_servers(environment, &loaded).await;
+    Ok(harmless(&text(&reachable)?))
 }
 
 fn text(reachable: &Reachable) -> Result<String> {

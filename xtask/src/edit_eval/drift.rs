@@ -122,10 +122,7 @@ impl Written {
             return false;
         }
         let before: Vec<&str> = change.before.lines().collect();
-        let mut text = before.join("\n");
-        if change.before.ends_with('\n') {
-            text.push('\n');
-        }
+        let text = before.join("\n");
         self.places.iter().zip(&call.places).any(|(place, meant)| {
             let old = place.old();
             let range = meant.start..meant.start + meant.old().len();

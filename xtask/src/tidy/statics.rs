@@ -10,7 +10,7 @@ pub(super) const WHY: &str = "what a static remembers is shared by every session
 /// A file, the name of a static in it, and why it has to be one.
 type Listed = (&'static str, &'static str, &'static str);
 
-const LISTED: [Listed; 9] = [
+const LISTED: [Listed; 12] = [
     ("bench/src/bin/delta_sink.rs", "ALLOCATOR", "Rust takes an allocator as a static"),
     ("crates/cli/src/main.rs", "ALLOCATOR", "Rust takes an allocator as a static"),
     (
@@ -40,6 +40,17 @@ const LISTED: [Listed; 9] = [
         "REVERSED",
         "the wrong order on command, for the models only; a thread has its own",
     ),
+    (
+        "crates/tui/src/screen/terminal.rs",
+        "ENTERED",
+        "a process has one terminal, which a panic on any thread gives back",
+    ),
+    (
+        "crates/tui/src/screen/terminal.rs",
+        "ALTERNATE",
+        "a process has one terminal, which a panic on any thread gives back",
+    ),
+    ("crates/tui/src/screen/terminal.rs", "HOOK", "a panic hook is the process's, set once"),
 ];
 
 /// Types whose values nothing can change: numbers, texts, and lists of them.

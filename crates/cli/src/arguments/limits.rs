@@ -32,11 +32,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::arguments::{Command, read};
+    use crate::arguments::{Command, Parsed, read};
 
     fn limits(words: &[String]) -> Limits {
         let words = ["heeler", "exec"].map(str::to_owned).into_iter().chain(words.to_vec());
-        let Command::Exec(arguments) = read(words.map(Into::into)).unwrap() else {
+        let Parsed::Command(Command::Exec(arguments)) = read(words.map(Into::into)).unwrap() else {
             panic!("no exec");
         };
         let flags = Layer::of_flags(Vec::new(), None, &Context::default()).unwrap();

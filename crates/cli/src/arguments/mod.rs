@@ -20,16 +20,21 @@ use clap::{
     ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser,
 };
 
+use clap::error::ErrorKind;
 use heeler_assembly::Permission;
 
 use crate::exit::Exit;
 use value::{Text, dollars, id, text};
 
+/// From here on a word is taken for a command that was mistyped.
+const LIKENESS_MIN: f64 = 0.8;
+
 const AFTER_HELP: &str = "\
 Start here:
   heeler demo                              watch it work: no key, no network, about ten seconds
   export ANTHROPIC_API_KEY=...             then:
-  heeler exec 'explain this repository'
+  heeler                                   a session in this terminal
+  heeler exec 'explain this repository'    (or heeler -p) without one, for scripts
   heeler exec --permission-mode accept-edits --allow 'Bash(cargo test:*)' 'fix the failing test'
 
 Exit codes of exec: 0 done, 1 failure or refusal, 2 usage or configuration, 3 ended by a denial,
@@ -38,10 +43,42 @@ Exit codes of exec: 0 done, 1 failure or refusal, 2 usage or configuration, 3 en
 /// A coding agent that never loses a session and never runs what was not allowed.
 #[derive(Parser)]
 #[command(name = "heeler", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(args_conflicts_with_subcommands = true, subcommand_precedence_over_arg = true)]
 struct CommandLine {
+    #[command(flatten)]
+    terminal: TerminalArguments,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+}
+
+/// The arguments of `heeler` without a command: a session in this terminal.
+#[derive(Args)]
+#[command(group = ArgGroup::new("shown").multiple(false))]
+pub(crate) struct TerminalArguments {
+    /// What to do first; without, heeler waits for what is written
+    #[arg(value_parser = text())]
+    pub(crate) prompt: Option<String>,
+    /// Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH
+    #[arg(long, value_name = "MODEL", value_parser = text())]
+    pub(crate) model: Option<String>,
+    /// Who answers when that model cannot; may be given often
+    #[arg(long, value_name = "MODEL", value_parser = text())]
+    pub(crate) fallback_model: Vec<String>,
+    /// Work in this folder instead of the current one; a continued session stays in its own
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// What runs without asking: ask, accept-edits, plan, allow-listed or bypass. Without, the
+    /// settings say; else it is ask
+    #[arg(long, value_name = "MODE", value_parser = text())]
+    pub(crate) permission_mode: Option<String>,
+    #[command(flatten)]
+    pub(crate) permission: PermissionArguments,
+    /// Go on with this session
+    #[arg(long, value_name = "ID", group = "shown", value_parser = id())]
+    pub(crate) resume: Option<String>,
+    /// Go on with the newest session of this folder
+    #[arg(long = "continue", group = "shown")]
+    pub(crate) continue_newest: bool,
 }
 
 /// What is to be done.
@@ -277,13 +314,15 @@ pub(crate) struct ReplayArguments {
 /// A command, or nothing left to do.
 pub(crate) enum Parsed {
     Command(Command),
+    /// None: a session in the terminal.
+    Terminal(Box<TerminalArguments>),
     Exit(Exit),
 }
 
 /// Reads the command line; prints help, version and errors itself.
 pub(crate) fn parse() -> Parsed {
     match read(std::env::args_os()) {
-        Ok(command) => Parsed::Command(command),
+        Ok(parsed) => parsed,
         Err(error) => {
             // A closed stdout or stderr leaves nobody to tell.
             let _ = error.print();
@@ -292,10 +331,37 @@ pub(crate) fn parse() -> Parsed {
     }
 }
 
-/// The command of a line, or what to print instead.
-pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+/// What a line asks for, or what to print instead. `heeler -p` is `heeler exec`, as people know it
+/// from other agents.
+pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
+    let mut line: Vec<OsString> = line.into_iter().collect();
+    if let Some(first) = line.get_mut(1).filter(|first| *first == "-p" || *first == "--print") {
+        *first = "exec".into();
+    }
     let matches = CommandLine::command().try_get_matches_from(line)?;
-    Ok(CommandLine::from_arg_matches(&matches)?.command)
+    let CommandLine { terminal, command } = CommandLine::from_arg_matches(&matches)?;
+    if let (None, Some(word)) = (&command, terminal.prompt.as_deref())
+        && let Some(meant) = meant(word)
+    {
+        let message = format!(
+            "unrecognized subcommand '{word}'\n\n  tip: a similar subcommand exists: '{meant}'; a prompt \
+             of one word that is like a subcommand needs another word"
+        );
+        return Err(CommandLine::command().error(ErrorKind::InvalidSubcommand, message));
+    }
+    Ok(command.map_or(Parsed::Terminal(Box::new(terminal)), Parsed::Command))
+}
+
+/// The command that a prompt of one word was meant to be: a session is not begun by a typing error.
+fn meant(word: &str) -> Option<String> {
+    if word.contains(char::is_whitespace) {
+        return None;
+    }
+    let line = CommandLine::command();
+    let names = line.get_subcommands().map(|command| command.get_name().to_owned());
+    let like = names.map(|name| (strsim::jaro_winkler(word, &name), name));
+    let (likeness, name) = like.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (likeness > LIKENESS_MIN).then_some(name)
 }
 
 /// The whole command line, for whoever describes it.

@@ -128,12 +128,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::arguments::{Command, read};
+    use crate::arguments::{Command, Parsed, read};
 
     fn permission(words: &[String]) -> Result<Permission> {
         let words = ["heeler", "exec"].map(str::to_owned).into_iter().chain(words.to_vec());
         match read(words.map(Into::into)).unwrap() {
-            Command::Exec(arguments) => arguments.permission(),
+            Parsed::Command(Command::Exec(arguments)) => arguments.permission(),
             _ => panic!("no exec"),
         }
     }

@@ -4,12 +4,12 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use heeler_assembly::{Environment, settings_files, settings_mistakes};
 use heeler_settings::{Place, template};
 
+use crate::editor;
 use crate::exit::Exit;
 use crate::say::{ask, say};
 
@@ -23,13 +23,13 @@ const FOLDER_MODE: u32 = 0o755;
 /// Opens the file of this place.
 pub(super) fn run(place: Place, workspace: &Path) -> Result<Exit> {
     let environment = Environment::of_this_process();
-    let editor = editor(&environment)?;
+    let editor = editor::named(&environment)?;
     let files = settings_files(&environment, workspace)?;
     let path = files.path(place).context("this place has no file")?;
     let shown = path.display().to_string();
     let before = before(&path, place).with_context(|| format!("cannot edit {shown}"))?;
     loop {
-        open(&editor, &path).with_context(|| format!("cannot run the editor {editor}"))?;
+        editor::open(&editor, &path).with_context(|| format!("cannot run the editor {editor}"))?;
         let mistakes = settings_mistakes(&environment, workspace, place)?;
         if mistakes.is_empty() {
             break;
@@ -64,16 +64,6 @@ pub(super) fn run(place: Place, workspace: &Path) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The command line of the user's editor.
-fn editor(environment: &Environment) -> Result<String> {
-    for name in ["VISUAL", "EDITOR"] {
-        if let Some(editor) = environment.get(name)? {
-            return Ok(editor.to_owned());
-        }
-    }
-    bail!("no editor is set; set VISUAL or EDITOR, such as EDITOR=vi")
-}
-
 /// What is there; where there is nothing, a file with every key commented out is made.
 fn before(path: &Path, place: Place) -> Result<Option<Vec<u8>>> {
     match fs::read(path) {
@@ -93,17 +83,6 @@ fn before(path: &Path, place: Place) -> Result<Option<Vec<u8>>> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(file_mode).open(path)?;
     file.write_all(template().as_bytes())?;
     Ok(None)
-}
-
-/// Waits until the editor is left.
-fn open(editor: &str, path: &Path) -> Result<()> {
-    #[expect(clippy::disallowed_methods, reason = "a program of the user's, on their terminal")]
-    let mut command = Command::new("sh");
-    // Editors are set with arguments; the file is one more, whatever is in its name.
-    let line = format!("{editor} \"$1\"");
-    let status = command.args(["-c", &line, "sh"]).arg(path).status()?;
-    ensure!(status.success(), "it ended with {status}; the file stays as it left it");
-    Ok(())
 }
 
 fn go_back(path: &Path, before: Option<&[u8]>) -> Result<()> {

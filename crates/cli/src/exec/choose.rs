@@ -1,4 +1,4 @@
-//! Which session a continued `exec` goes on with.
+//! Which stored session goes on.
 
 use std::path::{Path, PathBuf};
 
@@ -7,21 +7,20 @@ use heeler_core::{Latest, Record, SessionId, SessionStore};
 use heeler_store::FileStore;
 use heeler_turn::checkpoint;
 
-use crate::arguments::ExecArguments;
 use crate::sessions::find;
 
 /// A session that goes on.
-pub(super) struct Existing {
-    pub(super) id: SessionId,
+pub(crate) struct Existing {
+    pub(crate) id: SessionId,
     /// The model it was last used with.
-    pub(super) model: Option<String>,
+    pub(crate) model: Option<String>,
     workspace: PathBuf,
 }
 
 impl Existing {
     /// The folder the session works in. It cannot be another one: the history speaks of this one,
     /// and so do the rules.
-    pub(super) fn workspace(&self, asked: Option<&Path>) -> Result<PathBuf> {
+    pub(crate) fn workspace(&self, asked: Option<&Path>) -> Result<PathBuf> {
         let (id, own) = (&self.id, self.workspace.display());
         if asked.is_some_and(|asked| asked != self.workspace) {
             bail!("session {id} works in {own}; leave out --cwd, or start a new session there");
@@ -33,15 +32,17 @@ impl Existing {
     }
 }
 
-/// The session to go on with; `None` for a new one.
-pub(super) async fn session(
-    arguments: &ExecArguments,
+/// The session to go on with: the one whose id begins with `resume`, or else the newest of the folder;
+/// `None` for a new one.
+pub(crate) async fn session(
+    resume: Option<&str>,
+    continue_newest: bool,
     store: &FileStore,
     workspace: &Path,
 ) -> Result<Option<Existing>> {
-    let id = match &arguments.resume {
+    let id = match resume {
         Some(id) => find(store, id).await?,
-        None if arguments.continue_newest => newest(store, workspace).await?,
+        None if continue_newest => newest(store, workspace).await?,
         None => return Ok(None),
     };
     let Latest { checkpoint, journal } = store.latest(id.clone(), Some(checkpoint::FORMAT)).await?;

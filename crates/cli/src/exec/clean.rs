@@ -8,17 +8,17 @@ use heeler_store::FileStore;
 use crate::say::say;
 
 /// A clean-up that may be due.
-pub(super) struct Cleaning(Option<JoinHandle<Result<Option<usize>, StoreError>>>);
+pub(crate) struct Cleaning(Option<JoinHandle<Result<Option<usize>, StoreError>>>);
 
 impl Cleaning {
     /// Begins it. Without a thread the next run does it.
-    pub(super) fn begin(store: FileStore, now: Timestamp) -> Self {
+    pub(crate) fn begin(store: FileStore, now: Timestamp) -> Self {
         let clean = move || store.clean_media(now);
         Self(Builder::new().name("clean".into()).spawn(clean).ok())
     }
 
     /// Waits for its end, which has long come unless a thousand items were to go.
-    pub(super) fn finish(self) {
+    pub(crate) fn finish(self) {
         if let Some(Ok(Err(error))) = self.0.map(JoinHandle::join) {
             say(format_args!("heeler: old media was not removed: {error}"));
         }

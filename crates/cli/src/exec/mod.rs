@@ -1,7 +1,7 @@
 //! `heeler exec`: one turn without a terminal.
 
-mod choose;
-mod clean;
+pub(crate) mod choose;
+pub(crate) mod clean;
 mod finish;
 mod input;
 mod json;
@@ -98,7 +98,9 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         .build()
         .context("cannot start the runtime")?;
     runtime.block_on(async {
-        let existing = choose::session(arguments, &store, &workspace).await?;
+        let resume = arguments.resume.as_deref();
+        let newest = arguments.continue_newest;
+        let existing = choose::session(resume, newest, &store, &workspace).await?;
         let asked = arguments.cwd.is_some().then_some(&*workspace);
         let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
         let workspace = own.unwrap_or(workspace);

@@ -4,7 +4,7 @@ mod explain;
 mod list;
 mod trust;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use heeler_assembly::{Environment, Permission};
@@ -31,6 +31,16 @@ pub(crate) fn run(arguments: &PermissionsArguments) -> Result<Exit> {
     };
     print(&text)?;
     Ok(exit)
+}
+
+/// What `permissions list` prints, for somebody who asks within a session.
+pub(crate) fn listed(
+    environment: &Environment,
+    workspace: &Path,
+    permission: &Permission,
+) -> Result<String> {
+    let (environment, workspace) = (environment.clone(), workspace.to_owned());
+    list::text(Here { environment, workspace, permission: permission.clone(), json: false })
 }
 
 /// Where a question is asked, and under which flags.

@@ -1,5 +1,7 @@
 //! `heeler config`: what holds and why, and a file that is edited and checked.
 
+#![expect(clippy::unwrap_used, reason = "a world that cannot be made fails the test")]
+
 use expect_test::{Expect, expect};
 
 use crate::support::World;

@@ -81,3 +81,5 @@ mod terminal;
 mod tls;
 #[cfg(test)]
 mod usage;
+#[cfg(test)]
+mod window;

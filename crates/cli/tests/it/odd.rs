@@ -50,7 +50,7 @@ fn files(folder: &Path) -> usize {
 #[test]
 fn what_is_no_text_is_named() {
     let world = World::new();
-    refused(&world, &["BYTES"], "unrecognized subcommand");
+    refused(&world, &["BYTES"], "[PROMPT]");
     refused(&world, &["exec", "BYTES"], "[PROMPT]");
     refused(&world, &["exec", "--BYTES", "x"], "unexpected argument");
     for flag in [

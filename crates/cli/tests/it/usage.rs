@@ -240,14 +240,15 @@ fn unknown_flags_and_commands() {
     check(
         &["exce"],
         expect![[r#"
-        error: unrecognized subcommand 'exce'
+            error: unrecognized subcommand 'exce'
 
-          tip: a similar subcommand exists: 'exec'
+              tip: a similar subcommand exists: 'exec'; a prompt of one word that is like a subcommand needs another word
 
-        Usage: heeler <COMMAND>
+            Usage: heeler [OPTIONS] [PROMPT]
+                   heeler <COMMAND>
 
-        For more information, try '--help'.
-    "#]],
+            For more information, try '--help'.
+        "#]],
     );
     check(
         &["exec", "--continue", "--resume", "x", "hello"],

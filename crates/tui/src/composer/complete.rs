@@ -73,6 +73,8 @@ fn head(command: &Command) -> String {
 fn ranked<'a>(query: &str, commands: &'a [Command]) -> Vec<&'a Command> {
     let begins = |command: &&Command| command.name.starts_with(query);
     let mut ranked: Vec<_> = commands.iter().filter(begins).collect();
+    // Whoever wrote a whole name means it, and not a longer one.
+    ranked.sort_by_key(|command| command.name != query);
     let pattern = Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
     let mut matcher = Matcher::new(Config::DEFAULT);
     let mut letters = Vec::new();

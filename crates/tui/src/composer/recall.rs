@@ -12,11 +12,13 @@ use super::{Answer, Composer};
 const QUERY_BYTES_MAX: usize = 1_000;
 
 impl Composer {
-    /// Sets what was written before, in this session and others.
+    /// Sets what was written before, in this session and others. A search that is open goes on in it.
     pub fn set_history(&mut self, history: History) {
         self.history = history;
         self.recalled = None;
-        self.search = None;
+        if let Some(search) = &mut self.search {
+            search.look(&self.history);
+        }
     }
 
     /// What was written before, what was sent since included.

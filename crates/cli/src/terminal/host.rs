@@ -1,0 +1,260 @@
+//! What the window asks of the program: sessions, models, rules.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context as _, Result};
+use heeler_assembly::{
+    Assembly, Environment, ModelChoice, Permission, Sandbox, Setup, SystemPrompt, home_folder,
+    keep_rule,
+};
+use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, SessionStore as _};
+use heeler_engine::Session;
+use heeler_settings::{Keep, Loaded, TuiPreferences};
+use heeler_store::FileStore;
+use heeler_tui::app::Topic;
+use heeler_tui::host::{Facts, Host, SessionRow};
+use heeler_tui::theme::Theme;
+
+use crate::exec::{choose, no_box};
+use crate::say::{ask, told};
+
+use super::{editor, look, tell};
+
+/// The most model calls of a turn: a person sees them, and stops what goes wrong.
+const ROUNDS_MAX: u32 = 200;
+
+/// What every session of this window is made with.
+pub(super) struct Program {
+    pub(super) environment: Environment,
+    pub(super) store: FileStore,
+    pub(super) workspace: PathBuf,
+    /// Whose answer is asked for on the command line.
+    pub(super) model: Option<String>,
+    pub(super) fallback: Vec<String>,
+    pub(super) permission: Permission,
+    pub(super) person: Arc<dyn Person>,
+    /// What the model of the session that is shown is told before everything else.
+    pub(super) prompt: Mutex<Option<SystemPrompt>>,
+}
+
+/// The program around a window.
+#[derive(Clone)]
+pub(super) struct TerminalHost(Arc<Program>);
+
+impl TerminalHost {
+    /// Ready, with commands confined or the person's word that they are not to be.
+    ///
+    /// # Errors
+    /// When there is no agent with these settings, or nobody wants one without confinement.
+    pub(super) async fn ready(mut program: Program) -> Result<Self> {
+        let assembly = program.assemble(program.model.clone())?;
+        if let Some(obstacle) = assembly.box_obstacle().await? {
+            let question = format!(
+                "heeler: commands cannot be confined on this machine: {}: {}\n\
+                 Go on without? Then every command is asked about, and runs with your own rights. [y/N]",
+                obstacle.name, obstacle.detail
+            );
+            let answer = ask(&question).unwrap_or_default();
+            if !matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes") {
+                anyhow::bail!("{}", no_box(&obstacle));
+            }
+            program.permission.sandbox = Sandbox::Off;
+        }
+        Ok(Self(Arc::new(program)))
+    }
+
+    /// What the files of settings say.
+    ///
+    /// # Errors
+    /// When one cannot be used.
+    pub(super) fn loaded(&self) -> Result<Loaded> {
+        let Program { permission, environment, workspace, .. } = &*self.0;
+        Ok(permission.clone().settle(environment, workspace)?.1)
+    }
+
+    /// What there is to show of this machine and folder.
+    pub(super) fn facts(&self, tui: &TuiPreferences) -> Facts {
+        let Program { workspace, permission, environment, .. } = &*self.0;
+        let settled = permission.clone().settle(environment, workspace);
+        Facts {
+            folder: workspace.display().to_string(),
+            branch: branch(workspace),
+            status: tui.status.clone(),
+            is_confined: settled.is_ok_and(|(policy, _)| policy.has_box),
+        }
+    }
+
+    /// The folder that is worked in.
+    pub(super) fn workspace(&self) -> PathBuf {
+        self.0.workspace.clone()
+    }
+
+    /// Begins a session.
+    pub(super) async fn begin(&self) -> Result<Session, String> {
+        let begin = async {
+            let assembly = self.0.ready(self.0.model.clone()).await?;
+            let workspace = self.0.workspace.to_string_lossy();
+            Ok(Session::create(assembly.parts, &workspace).await?)
+        };
+        begin.await.map_err(|error| told(&error))
+    }
+
+    /// Goes on with a session.
+    pub(super) async fn open_existing(
+        &self,
+        id: SessionId,
+        model: Option<String>,
+    ) -> Result<Session, String> {
+        let open = async {
+            let whole = id.to_string();
+            let existing =
+                choose::session(Some(&whole), false, &self.0.store, &self.0.workspace).await?;
+            let existing = existing.context("there is no such session")?;
+            let own = existing.workspace(None)?;
+            anyhow::ensure!(
+                own == self.0.workspace,
+                "session {id} works in {}; go there and `heeler --resume {id}`",
+                own.display()
+            );
+            let assembly = self.0.ready(model.or(existing.model)).await?;
+            Ok(Session::open(assembly.parts, id).await?)
+        };
+        open.await.map_err(|error| told(&error))
+    }
+
+    async fn rows(&self) -> Result<Vec<SessionRow>, String> {
+        let all = self.0.store.list(String::new(), 0).await.map_err(|error| error.to_string())?;
+        let here = self.0.workspace.to_string_lossy();
+        let mut rows: Vec<SessionRow> = all
+            .into_iter()
+            .filter(|session| session.header.workspace == here)
+            .map(|session| SessionRow {
+                id: session.header.id,
+                changed: session.updated,
+                title: session.title,
+            })
+            .collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.changed));
+        Ok(rows)
+    }
+}
+
+impl Program {
+    /// The agent of the session that is shown next.
+    async fn ready(&self, model: Option<String>) -> Result<Assembly> {
+        let mut assembly = self.assemble(model)?;
+        assembly.measure().await;
+        assembly.parts.provider.prewarm();
+        *self.prompt.lock().unwrap_or_else(PoisonError::into_inner) = Some(assembly.prompt.clone());
+        Ok(assembly)
+    }
+
+    /// Takes the project's notes as they are now; the words of the prompt and what happened, when
+    /// they changed.
+    fn reload(&self) -> Option<(String, String)> {
+        let mut prompt = self.prompt.lock().unwrap_or_else(PoisonError::into_inner);
+        let prompt = prompt.as_mut()?;
+        let changed = prompt.reload()?;
+        Some((prompt.text(), changed))
+    }
+
+    fn assemble(&self, model: Option<String>) -> Result<Assembly> {
+        let setup = Setup {
+            environment: self.environment.clone(),
+            workspace: self.workspace.clone(),
+            model: ModelChoice::Named(model),
+            fallback: self.fallback.clone(),
+            permission: self.permission.clone(),
+            limits: Limits { rounds: ROUNDS_MAX, ..Limits::default() },
+            approver: None,
+            person: Some(Arc::clone(&self.person)),
+        };
+        Ok(setup.assemble(self.store.clone())?)
+    }
+}
+
+impl Host for TerminalHost {
+    fn create(&self) -> BoxFuture<Result<Session, String>> {
+        let host = self.clone();
+        Box::pin(async move { host.begin().await })
+    }
+
+    fn open(&self, id: SessionId, model: Option<String>) -> BoxFuture<Result<Session, String>> {
+        let host = self.clone();
+        Box::pin(async move { host.open_existing(id, model).await })
+    }
+
+    fn sessions(&self) -> BoxFuture<Result<Vec<SessionRow>, String>> {
+        let host = self.clone();
+        Box::pin(async move { host.rows().await })
+    }
+
+    fn model(&self, name: String) -> BoxFuture<Result<String, String>> {
+        let host = self.clone();
+        Box::pin(async move {
+            let assembly = host.0.assemble(Some(name)).map_err(|error| told(&error))?;
+            Ok(assembly.parts.settings.model.name)
+        })
+    }
+
+    fn before_input(&self, session: Session) -> BoxFuture<Option<String>> {
+        let program = Arc::clone(&self.0);
+        Box::pin(async move {
+            let look = move || program.reload();
+            let (text, changed) = tokio::task::spawn_blocking(look).await.ok().flatten()?;
+            session.set_system(text).await.ok()?;
+            Some(changed)
+        })
+    }
+
+    fn keep_rule(&self, rule: Rule) -> BoxFuture<Result<String, String>> {
+        let host = self.clone();
+        Box::pin(async move {
+            let Program { environment, workspace, .. } = &*host.0;
+            keep_rule(environment, workspace, Keep::Here, &rule)
+                .map_err(|error| format!("the rule counts for this session alone: {error}"))?;
+            Ok(format!("kept for this folder: {rule}"))
+        })
+    }
+
+    fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>> {
+        let editor = crate::editor::named(&self.0.environment);
+        Box::pin(async move {
+            let editor = editor.map_err(|error| told(&error))?;
+            let edited = tokio::task::spawn_blocking(move || editor::edit(&editor, &text)).await;
+            let edited = edited.map_err(|_| "the editor broke off".to_owned())?;
+            edited.map_err(|error| told(&error))
+        })
+    }
+
+    fn theme(&self, name: String) -> Result<Theme, String> {
+        let home = home_folder(&self.0.environment).map_err(|error| error.to_string())?;
+        look::theme(&name, &self.0.environment, &home).map_err(|error| told(&error))
+    }
+
+    fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<String, String>> {
+        let program = Arc::clone(&self.0);
+        Box::pin(async move {
+            tell::tell(topic, &program, &session).await.map_err(|error| told(&error))
+        })
+    }
+}
+
+/// The branch that is checked out, read from the repository's own file: no program runs for it.
+fn branch(workspace: &std::path::Path) -> Option<String> {
+    let folder = workspace.ancestors().find(|folder| folder.join(".git").exists())?;
+    let git = folder.join(".git");
+    let git = if git.is_file() {
+        let link = std::fs::read_to_string(&git).ok()?;
+        folder.join(link.trim().strip_prefix("gitdir: ")?)
+    } else {
+        git
+    };
+    let head = std::fs::read_to_string(git.join("HEAD")).ok()?;
+    let head = head.trim();
+    match head.strip_prefix("ref: refs/heads/") {
+        Some(branch) => Some(branch.to_owned()),
+        None => Some(head.chars().take(8).collect()),
+    }
+}

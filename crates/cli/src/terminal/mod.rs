@@ -1,0 +1,128 @@
+//! `heeler` in a terminal: a session as a person meets it.
+
+mod editor;
+mod host;
+mod look;
+mod person;
+mod tell;
+
+use std::io::IsTerminal as _;
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context as _, Result, bail};
+use heeler_assembly::{Environment, Permission, Secrets, home_folder, open_store};
+use heeler_core::{Clock as _, Mode};
+use heeler_engine::{Session, SystemClock};
+use heeler_tui::composer::HistoryFile;
+use heeler_tui::{Window, run as run_window};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::arguments::TerminalArguments;
+use crate::exec::choose;
+use crate::exec::clean::Cleaning;
+use crate::exit::Exit;
+use crate::folder::workspace;
+use crate::permissions;
+use crate::say::say;
+use host::{Program, TerminalHost};
+use person::WindowPerson;
+
+/// The most questions of tools that wait to be shown.
+const QUESTIONS_MAX: usize = 64;
+
+/// Runs `heeler` without a command.
+pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
+    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        bail!(
+            "there is no terminal here; `heeler exec PROMPT` works without one, `heeler --help` lists \
+             the rest"
+        );
+    }
+    let folder = workspace(arguments.cwd.as_deref())?;
+    let permission = Permission {
+        mode_default: Mode::Ask,
+        interactive: true,
+        ..arguments.permission.read("--permission-mode", arguments.permission_mode.as_deref())?
+    };
+    let environment = Environment::of_this_process();
+    let store = open_store(&environment)?;
+    let home = home_folder(&environment)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    runtime.block_on(async {
+        let resume = arguments.resume.as_deref();
+        let existing = choose::session(resume, arguments.continue_newest, &store, &folder).await?;
+        let asked = arguments.cwd.is_some().then_some(&*folder);
+        let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
+        let (asks, questions) = mpsc::channel(QUESTIONS_MAX);
+        let program = Program {
+            environment: environment.clone(),
+            store: store.clone(),
+            workspace: own.unwrap_or(folder),
+            model: arguments.model.clone(),
+            fallback: arguments.fallback_model.clone(),
+            permission,
+            person: WindowPerson::shared(asks),
+            prompt: Mutex::default(),
+        };
+        let host = TerminalHost::ready(program).await?;
+        let loaded = host.loaded()?;
+        permissions::warn(&loaded);
+        let tui = loaded.preferences().tui;
+        let facts = host.facts(&tui);
+        let secrets = Secrets::of_variables(environment.iter());
+        let model = arguments.model.clone();
+        let session = match existing {
+            Some(existing) => host.open_existing(existing.id, model).await,
+            None => host.begin().await,
+        };
+        let session = session.map_err(anyhow::Error::msg)?;
+        let cleaning = Cleaning::begin(store, SystemClock.now());
+        let window = Window {
+            facts,
+            questions,
+            theme: look::theme(if tui.plain { "plain" } else { &tui.theme }, &environment, &home)?,
+            is_still: tui.plain,
+            composer: look::composer(&tui),
+            history: HistoryFile::new(home.join("history.jsonl")),
+            is_secret: Arc::new(move |text| !secrets.find(text).is_empty()),
+            folder: host.workspace(),
+            host: Arc::new(host),
+            clock: Arc::new(SystemClock),
+            shutdown: shutdown()?,
+            prompt: arguments.prompt.clone(),
+        };
+        let session = run_window(session, window).await.context("the window ended")?;
+        leave(session).await;
+        cleaning.finish();
+        Ok(Exit::Done)
+    })
+}
+
+/// Says how to go on, and closes the session: what runs is stopped, and everything is written.
+async fn leave(session: Session) {
+    let id = session.id().clone();
+    let (view, _) = session.subscribe();
+    session.close().await;
+    if !view.messages.is_empty() {
+        say(format_args!("heeler: `heeler --resume {id}` goes on with this session"));
+    }
+}
+
+/// Resolves when the process is told to end.
+fn shutdown() -> Result<heeler_core::BoxFuture<()>> {
+    let listen = |kind| signal(kind).context("cannot listen to signals");
+    let mut terminate = listen(SignalKind::terminate())?;
+    let mut hang_up = listen(SignalKind::hangup())?;
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    Ok(Box::pin(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = hang_up.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    }))
+}

@@ -1,0 +1,286 @@
+//! Turns, prompts and stops, from the first key to the last.
+
+use expect_test::expect;
+
+use super::{Glass, play, play_with};
+use crate::support::World;
+
+const LS: &str = r#"
+    [[reply]]
+    blocks = [{ call = "Bash", input = { command = "git push origin" } }]
+    [[reply]]
+    text = "All done."
+"#;
+
+#[test]
+fn f1_what_is_written_is_answered_and_stays_in_the_scrollback() {
+    let (_world, mut glass) = play(
+        r#"
+        [[reply]]
+        expect = { last_user_contains = "hello" }
+        text = "Hello **you**."
+    "#,
+    );
+    glass.types("hello\r");
+    glass.waits_for("Hello you.");
+    glass.types("\x04");
+    let (code, screen) = glass.ends();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("> hello") && screen.contains("goes on with this session"), "{screen}");
+}
+
+#[test]
+fn f2_a_prompt_on_the_command_line_is_said_at_once() {
+    let script = "[[reply]]\nexpect = { last_user_contains = \"at once\" }\ntext = \"heard\"\n";
+    let (_world, mut glass) = play_with(script, 80, 24, &["at once"]);
+    glass.waits_for("heard");
+    glass.types("\x03\x03");
+    assert_eq!(glass.ends().0, 0);
+}
+
+#[test]
+fn f3_a_call_shows_its_row_and_the_end_of_its_output() {
+    let (_world, mut glass) = play(
+        r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "seq 1 9" } }]
+        [[reply]]
+        text = "counted"
+    "#,
+    );
+    glass.types("count\r");
+    glass.waits_for("counted");
+    let screen = glass.screen();
+    let rows = screen.lines().skip_while(|row| !row.starts_with("> count"));
+    let shown: Vec<&str> = rows.take(10).collect();
+    expect![[r#"
+        > count
+
+        ✓ Bash seq 1 9
+          │ … 4 lines above (Ctrl-T)
+          │ 5
+          │ 6
+          │ 7
+          │ 8
+          │ 9
+    "#]]
+    .assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn f4_a_command_that_leaves_the_box_asks_and_y_lets_it_run_once() {
+    let (_world, mut glass) = play(LS);
+    glass.types("push\r");
+    glass.waits_for("Run this command?");
+    glass.types("y");
+    glass.waits_for("All done.");
+    assert!(glass.screen().contains("✗ Bash git push origin"), "{}", glass.screen());
+}
+
+#[test]
+fn f5_no_with_a_reason_is_told_to_the_model() {
+    let (_world, mut glass) = play(
+        r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "git push origin" } }]
+        [[reply]]
+        expect = { tool_result_contains = "not on a friday" }
+        text = "Not today, then."
+    "#,
+    );
+    glass.types("push\r");
+    glass.waits_for("Run this command?");
+    glass.types("n");
+    glass.waits_for("deny with this reason");
+    glass.types("not on a friday\r");
+    glass.waits_for("Not today, then.");
+}
+
+#[test]
+fn f6_always_is_kept_for_the_folder() {
+    let (world, mut glass) = play(LS);
+    glass.types("push\r");
+    glass.waits_for("always in this folder: Bash(git push:*)");
+    glass.types("a");
+    glass.waits_for("kept for this folder: Bash(git push:*)");
+    glass.waits_for("All done.");
+    let kept = std::fs::read_to_string(world.path("home/projects.toml")).unwrap();
+    assert!(kept.contains("Bash(git push:*)"), "{kept}");
+}
+
+#[test]
+fn f7_an_edited_command_runs_in_place_of_the_models() {
+    let (_world, mut glass) = play(
+        r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "git push origin" } }]
+        [[reply]]
+        expect = { tool_result_contains = "instead" }
+        text = "That ran."
+    "#,
+    );
+    glass.types("push\r");
+    glass.waits_for("Run this command?");
+    glass.types("e");
+    glass.waits_for("run this instead");
+    glass.types("\x15echo instead\r");
+    glass.waits_for("That ran.");
+}
+
+#[test]
+fn f8_escape_stops_the_turn_also_at_a_prompt_and_nothing_waits() {
+    for key in ["\x1b", "\x03", "d"] {
+        let (world, mut glass) = play(LS);
+        glass.types("push\r");
+        glass.waits_for("Run this command?");
+        glass.types(key);
+        glass.waits_without("Run this command?");
+        glass.waits_without("working");
+        glass.types("\x04");
+        assert_eq!(glass.ends().0, 0);
+        let journal = std::fs::read_to_string(world.journal()).unwrap();
+        assert!(journal.contains("turn_finished") && !journal.contains("All done."));
+    }
+}
+
+#[test]
+fn f9_what_is_said_meanwhile_is_delivered_at_the_next_safe_point() {
+    let (world, mut glass) = play(
+        r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "until test -e go; do sleep 0.02; done" } }]
+        [[reply]]
+        expect = { last_user_contains = "and be quick" }
+        text = "Quick it is."
+    "#,
+    );
+    glass.types("push\r");
+    glass.waits_for("working");
+    glass.types("and be slow\r");
+    glass.waits_for("waits: and be slow");
+    // Up takes it back, to be written otherwise.
+    glass.types("\x1b[A");
+    glass.waits_without("waits: and be slow");
+    glass.types("\x7f\x7f\x7f\x7fquick\r");
+    glass.waits_for("waits: and be quick");
+    world.write("work/go", "");
+    glass.waits_for("Quick it is.");
+    assert!(glass.everything().contains("> and be quick"));
+}
+
+#[test]
+fn f10_shift_tab_goes_through_the_modes() {
+    let (_world, mut glass) = play("[[reply]]\ntext = \"x\"\n");
+    for mode in ["accept-edits", "plan", "ask"] {
+        glass.types("\x1b[Z");
+        glass.waits_for(&format!("· {mode}"));
+    }
+}
+
+#[test]
+fn f11_plan_mode_is_left_by_one_answer() {
+    let (world, mut glass) = play_with(
+        r#"
+        [[reply]]
+        blocks = [{ call = "Write", input = { file_path = "a.txt", content = "planned\n" } }]
+        [[reply]]
+        text = "Written."
+    "#,
+        80,
+        24,
+        &["--permission-mode", "plan"],
+    );
+    glass.types("do it\r");
+    glass.waits_for("Leave plan mode and do this?");
+    glass.types("a");
+    glass.waits_for("Written.");
+    assert_eq!(world.worked("a.txt"), "planned\n");
+}
+
+#[test]
+fn f12_a_question_of_the_model_is_answered_by_number() {
+    let (_world, mut glass) = play(
+        r#"
+        [[reply]]
+        blocks = [{ call = "ToolSearch", input = { query = "ask_user" } }]
+        [[reply]]
+        blocks = [{ call = "ask_user", input = { question = "Which port?", choices = ["80", "8080"] } }]
+        [[reply]]
+        expect = { tool_result_contains = "8080" }
+        text = "Port 8080."
+    "#,
+    );
+    glass.types("serve\r");
+    glass.waits_for("2. 8080");
+    glass.types("2\r");
+    glass.waits_for("Port 8080.");
+}
+
+#[test]
+fn f13_what_a_model_says_is_never_obeyed_by_the_terminal() {
+    let (_world, mut glass) = play(
+        r#"
+        [[reply]]
+        text = "\u001b[2J\u001b]0;title\u0007 cleared? \u009b31m"
+    "#,
+    );
+    glass.types("clear\r");
+    glass.waits_for("cleared?");
+    let bytes = glass.bytes();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(!text.contains("\x1b]0;") && !text.contains('\x07') && !text.contains('\u{9b}'));
+    assert!(glass.screen().contains("> clear"));
+}
+
+#[test]
+fn f14_at_forty_columns_wide_characters_stand_where_they_are_written() {
+    let script = "[[reply]]\nexpect = { last_user_contains = \"漢字\" }\ntext = \"好 👩‍👩‍👧 fine\"\n";
+    let (_world, mut glass) = play_with(script, 40, 12, &[]);
+    glass.types("漢字");
+    glass.waits_for("> 漢字");
+    // Where an input method writes next.
+    assert_eq!(glass.cursor().map(|at| at.0), Some(6));
+    glass.types("\r");
+    glass.waits_for("fine");
+}
+
+#[test]
+fn f15_without_colours_and_still_nothing_is_lost() {
+    let world = World::new();
+    world.write("home/settings.toml", "[tui]\nplain = true\n");
+    let model = world.script("[[reply]]\ntext = \"A **bold** answer.\"\n");
+    let mut glass = Glass::open(&world, 80, 24, &["--model", &model]);
+    glass.waits_for("script.toml · ");
+    glass.types("say it\r");
+    glass.waits_for("A bold answer.");
+    let bytes = String::from_utf8_lossy(&glass.bytes()).into_owned();
+    let colors = regex::Regex::new(r"\x1b\[0;(\d+;)*(3[0-7]|9[0-7]|38)").unwrap();
+    assert!(!colors.is_match(&bytes), "{bytes:?}");
+}
+
+#[test]
+fn f16_files_and_commands_are_completed() {
+    let world = World::new();
+    std::fs::create_dir(world.path("work/src")).unwrap();
+    world.write("work/src/notable_thing.rs", "fn main() {}\n");
+    let model = world.script(
+        "[[reply]]\nexpect = { last_user_contains = \"src/notable_thing.rs\" }\ntext = \"Seen.\"\n",
+    );
+    let mut glass = Glass::open(&world, 80, 24, &["--model", &model]);
+    glass.waits_for("script.toml · ");
+    glass.types("/he");
+    glass.waits_for("keys and commands");
+    glass.types("\x15look at @notable");
+    glass.waits_for("src/notable_thing.rs");
+    glass.types("\t");
+    glass.waits_for("> look at @src/notable_thing.rs");
+    glass.types("\r");
+    glass.waits_for("Seen.");
+    // What was sent is found again, also by the next process.
+    glass.types("\x04");
+    assert_eq!(glass.ends().0, 0);
+    let mut glass = Glass::open(&world, 80, 24, &["--model", &model]);
+    glass.waits_for("script.toml · ");
+    glass.types("\x12notable");
+    glass.waits_for("look at @src/notable_thing.rs");
+}

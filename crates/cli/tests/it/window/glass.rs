@@ -1,0 +1,230 @@
+//! The built `heeler` in a terminal whose screen a test can read.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::process::Child;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::support::{PATIENCE, World, can_confine, program};
+
+/// Rows above the screen that are kept.
+const SCROLLBACK: usize = 10_000;
+
+/// A person at a terminal.
+pub(crate) struct Glass {
+    child: Child,
+    master: File,
+    shown: Arc<Shown>,
+}
+
+struct Shown {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    terminal: vt100::Parser,
+    /// Everything the program wrote, in its own bytes.
+    bytes: Vec<u8>,
+    /// Whether nothing more comes.
+    is_over: bool,
+}
+
+impl Glass {
+    /// Starts `heeler` with these arguments in a terminal of this size.
+    pub(crate) fn open(world: &World, columns: u16, rows: u16, arguments: &[&str]) -> Self {
+        Self::open_with(world, columns, rows, arguments, &[])
+    }
+
+    /// As `open`, with these variables.
+    pub(crate) fn open_with(
+        world: &World,
+        columns: u16,
+        rows: u16,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let mut command = program(env!("CARGO_BIN_EXE_heeler"));
+        command.args(arguments);
+        if !can_confine() {
+            command.arg("--no-sandbox");
+        }
+        world.settle(&mut command);
+        command.env("TERM", "xterm-256color").envs(variables.iter().copied());
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let path = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        tcsetwinsize(&master, size(columns, rows)).unwrap();
+        let slave = || OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        command.stdin(slave()).stdout(slave()).stderr(slave());
+        let child = command.spawn().unwrap();
+        // The ends that are kept for the child would keep the terminal open.
+        drop(command);
+        let master = File::from(master);
+        let terminal = vt100::Parser::new(cells(rows), cells(columns), SCROLLBACK);
+        let state = Mutex::new(State { terminal, bytes: Vec::new(), is_over: false });
+        let shown = Arc::new(Shown { state, changed: Condvar::new() });
+        let (reader, shows) = (master.try_clone().unwrap(), Arc::clone(&shown));
+        std::thread::spawn(move || shows.follow(reader));
+        Self { child, master, shown }
+    }
+
+    /// Presses keys, as the bytes a terminal sends for them.
+    pub(crate) fn types(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Pastes a text, as terminals mark it.
+    pub(crate) fn pastes(&mut self, text: &str) {
+        self.types(&format!("\x1b[200~{text}\x1b[201~"));
+    }
+
+    /// Gives the terminal another size.
+    pub(crate) fn resizes(&mut self, columns: u16, rows: u16) {
+        tcsetwinsize(&self.master, size(columns, rows)).unwrap();
+        let mut state = self.shown.state.lock().unwrap();
+        state.terminal.screen_mut().set_size(cells(rows), cells(columns));
+        drop(state);
+        // The terminal is not the child's controlling one, so nobody else tells it.
+        self.signals(Signal::WINCH);
+    }
+
+    pub(crate) fn signals(&self, signal: Signal) {
+        let id = i32::try_from(self.child.id()).unwrap();
+        kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
+    }
+
+    /// Waits until the screen shows this text.
+    #[track_caller]
+    pub(crate) fn waits_for(&self, text: &str) {
+        self.waits_until(|screen| screen.contains(text), text);
+    }
+
+    /// Waits until the screen does not show this text.
+    #[track_caller]
+    pub(crate) fn waits_without(&self, text: &str) {
+        self.waits_until(|screen| !screen.contains(text), text);
+    }
+
+    #[track_caller]
+    fn waits_until(&self, is_so: impl Fn(&str) -> bool, what: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut state = self.shown.state.lock().unwrap();
+        loop {
+            let screen = state.terminal.screen().contents();
+            if is_so(&screen) {
+                return;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!state.is_over && !left.is_zero(), "waited for `{what}`:\n{screen}");
+            state = self.shown.changed.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    /// The screen, a line a row, without what is empty at the end.
+    pub(crate) fn screen(&self) -> String {
+        let state = self.shown.state.lock().unwrap();
+        let rows = state.terminal.screen().contents();
+        rows.lines().map(|row| format!("{}\n", row.trim_end())).collect()
+    }
+
+    /// Where the cursor is, column and row from 0; `None` while it is hidden.
+    pub(crate) fn cursor(&self) -> Option<(u16, u16)> {
+        let state = self.shown.state.lock().unwrap();
+        let screen = state.terminal.screen();
+        let (row, column) = screen.cursor_position();
+        (!screen.hide_cursor()).then_some((column, row))
+    }
+
+    /// Everything above the screen and on it.
+    pub(crate) fn everything(&self) -> String {
+        let mut state = self.shown.state.lock().unwrap();
+        let screen = state.terminal.screen_mut();
+        let columns = screen.size().1.into();
+        screen.set_scrollback(usize::MAX);
+        let n_above = screen.scrollback();
+        let mut text = String::new();
+        for above in (1..=n_above).rev() {
+            screen.set_scrollback(above);
+            let row = screen.rows(0, columns).next().unwrap_or_default();
+            text += &format!("{}\n", row.trim_end());
+        }
+        screen.set_scrollback(0);
+        text + &screen.contents()
+    }
+
+    /// What the program wrote since it began, in its own bytes.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.shown.state.lock().unwrap().bytes.clone()
+    }
+
+    /// Waits for the end; gives the exit code.
+    pub(crate) fn ends(mut self) -> (i32, String) {
+        let status = self.child.wait().unwrap();
+        let mut state = self.shown.state.lock().unwrap();
+        while !state.is_over {
+            state = self.shown.changed.wait(state).unwrap();
+        }
+        let screen = state.terminal.screen().contents();
+        (status.code().unwrap_or(-1), screen)
+    }
+
+    /// Waits for the end; gives the exit code and everything it wrote.
+    pub(crate) fn everything_after_end(mut self) -> (i32, String) {
+        let status = self.child.wait().unwrap();
+        let mut state = self.shown.state.lock().unwrap();
+        while !state.is_over {
+            state = self.shown.changed.wait(state).unwrap();
+        }
+        let bytes = String::from_utf8_lossy(&state.bytes).into_owned();
+        (status.code().unwrap_or(-1), bytes)
+    }
+
+    /// Kills it, as nobody can refuse.
+    pub(crate) fn dies(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Glass {
+    fn drop(&mut self) {
+        // A test that failed leaves no program behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Shown {
+    /// Reads what the program writes until it has gone.
+    fn follow(&self, mut reader: File) {
+        let mut bytes = [0; 8192];
+        loop {
+            // A terminal that everybody has left ends with an error.
+            let n = reader.read(&mut bytes).unwrap_or(0);
+            let mut state = self.state.lock().unwrap();
+            state.terminal.process(&bytes[..n]);
+            state.bytes.extend(&bytes[..n]);
+            state.is_over = n == 0;
+            self.changed.notify_all();
+            if n == 0 {
+                return;
+            }
+        }
+    }
+}
+
+fn cells(n: u16) -> NonZero<u16> {
+    NonZero::new(n).unwrap()
+}
+
+fn size(columns: u16, rows: u16) -> Winsize {
+    Winsize { ws_col: columns, ws_row: rows, ws_xpixel: 0, ws_ypixel: 0 }
+}

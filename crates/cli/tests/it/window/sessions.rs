@@ -1,0 +1,171 @@
+//! Sessions, commands and the terminal itself.
+
+use super::{Glass, play, play_with};
+use crate::support::World;
+
+const TWO: &str = "[[reply]]\ntext = \"First answer.\"\n[[reply]]\ntext = \"Second answer.\"\n";
+
+#[test]
+fn s1_a_session_goes_on_in_another_process() {
+    let (world, mut glass) = play(TWO);
+    glass.types("one\r");
+    glass.waits_for("First answer.");
+    glass.types("\x04");
+    assert_eq!(glass.ends().0, 0);
+    let model = world.script("[[reply]]\ntext = \"Second answer.\"\n");
+    let mut glass = Glass::open(&world, 80, 24, &["--model", &model, "--continue"]);
+    glass.waits_for("First answer.");
+    glass.types("two\r");
+    glass.waits_for("Second answer.");
+    glass.types("\x04");
+    assert_eq!(glass.ends().0, 0);
+    assert_eq!(world.journals().len(), 1);
+}
+
+#[test]
+fn s2_clear_begins_a_new_session_and_the_list_has_both() {
+    let (world, mut glass) = play(TWO);
+    glass.types("one thing\r");
+    glass.waits_for("First answer.");
+    glass.types("/clear\r");
+    glass.waits_without("First answer.");
+    glass.types("/sessions\r");
+    glass.waits_for("Go on with which session?");
+    glass.types("one thing\r");
+    glass.waits_for("First answer.");
+    glass.types("\x04");
+    assert_eq!(glass.ends().0, 0);
+    assert_eq!(world.journals().len(), 2);
+}
+
+#[test]
+fn s3_commands_answer_on_the_screen() {
+    let (_world, mut glass) = play_with(TWO, 100, 40, &[]);
+    for (command, expected) in [
+        ("/help", "Shift-Tab: mode"),
+        ("/context", "in all, corrected"),
+        ("/cost", "0 tokens in"),
+        ("/tools", "with its first request"),
+        ("/permissions", "mode"),
+        ("/mode", "the mode is ask"),
+        ("/nonsense", "there is no command /nonsense"),
+    ] {
+        glass.types(&format!("{command}\r"));
+        glass.waits_for(expected);
+    }
+    glass.types("/quit\r");
+    assert_eq!(glass.ends().0, 0);
+}
+
+#[test]
+fn s4_the_pager_covers_the_screen_and_gives_it_back() {
+    let (_world, mut glass) = play(TWO);
+    glass.types("one\r");
+    glass.waits_for("First answer.");
+    glass.types("\x14");
+    glass.waits_for("q: back");
+    glass.types("q");
+    glass.waits_without("q: back");
+    glass.waits_for("First answer.");
+}
+
+#[test]
+fn s5_another_size_is_drawn_anew() {
+    let (_world, mut glass) = play(TWO);
+    glass.types("one\r");
+    glass.waits_for("First answer.");
+    for (columns, rows) in [(40, 12), (200, 50), (41, 10), (80, 24)] {
+        glass.resizes(columns, rows);
+        glass.types("x");
+        glass.waits_for("> x");
+        glass.types("\x7f");
+        glass.waits_without("> x");
+        glass.waits_for("First answer.");
+        let screen = glass.screen();
+        assert_eq!(screen.matches("First answer.").count(), 1, "{screen}");
+    }
+}
+
+#[test]
+fn s6_the_terminal_is_given_back_however_it_ends() {
+    for end in ["\x04", "kill"] {
+        let (_world, mut glass) = play(TWO);
+        match end {
+            "kill" => glass.signals(rustix::process::Signal::TERM),
+            keys => glass.types(keys),
+        }
+        let (code, bytes) = glass.everything_after_end();
+        assert_eq!(code, 0);
+        for sequence in ["\x1b[?2004l", "\x1b[<u", "\x1b[?25h"] {
+            assert!(bytes.contains(sequence), "{end:?}: {sequence:?}");
+        }
+    }
+}
+
+#[test]
+fn s7_killed_at_a_prompt_it_asks_again() {
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "git push origin" } }]
+        [[reply]]
+        text = "All done."
+    "#;
+    let (world, mut glass) = play(script);
+    glass.types("push\r");
+    glass.waits_for("Run this command?");
+    glass.dies();
+    let model = world.script("[[reply]]\ntext = \"All done.\"\n");
+    let mut glass = Glass::open(&world, 80, 24, &["--model", &model, "--continue"]);
+    glass.waits_for("your answer goes on with it");
+    glass.waits_for("Run this command?");
+    glass.types("n\r");
+    glass.waits_for("All done.");
+}
+
+#[test]
+fn s8_a_large_paste_is_folded_and_sent_whole() {
+    let script = r#"
+        [[reply]]
+        expect = { last_user_contains = "line 9999 of many" }
+        text = "All of it."
+    "#;
+    let world = World::new();
+    let model = world.script(script);
+    let roomy = [("HEELER_CONTEXT_LIMIT", "1000000")];
+    let mut glass = Glass::open_with(&world, 80, 24, &["--model", &model], &roomy);
+    glass.waits_for("script.toml · ");
+    let paste: String =
+        (0..30_000).map(|n| format!("line {n} of many, to be long enough\n")).collect();
+    glass.pastes(&paste);
+    glass.waits_for("pasted");
+    glass.types("\r");
+    glass.waits_for("All of it.");
+}
+
+#[test]
+fn s9_without_a_terminal_it_says_what_works() {
+    let world = World::new();
+    let output = world.heeler(&["--no-settings"]).run().exits(2);
+    assert!(output.stderr.contains("there is no terminal here; `heeler exec"), "{}", output.stderr);
+}
+
+#[test]
+fn s10_the_editor_takes_over_and_gives_back() {
+    let world = World::new();
+    let model = world.script(
+        "[[reply]]\nexpect = { last_user_contains = \"from the editor\" }\ntext = \"Read.\"\n",
+    );
+    let editor = world.write("editor.sh", "#!/bin/sh\necho ' from the editor' >> \"$1\"\n");
+    let mut glass = Glass::open_with(
+        &world,
+        80,
+        24,
+        &["--model", &model],
+        &[("EDITOR", &format!("sh {}", editor.display()))],
+    );
+    glass.waits_for("ask");
+    glass.types("words\x07");
+    glass.waits_for("from the editor");
+    glass.types("\r");
+    glass.waits_for("Read.");
+}

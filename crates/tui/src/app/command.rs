@@ -1,0 +1,145 @@
+//! Commands that begin with a slash: they are the window's own, and work while a turn runs.
+
+use heeler_core::Mode;
+
+use super::{Action, App, Topic};
+use crate::composer::{Command, Submission};
+use crate::transcript::Note;
+
+/// A command.
+#[derive(Debug, Clone, Copy)]
+pub struct SlashCommand {
+    /// Its name, without the slash.
+    pub name: &'static str,
+    /// What may follow it.
+    pub argument: &'static str,
+    /// What it does.
+    pub about: &'static str,
+}
+
+impl SlashCommand {
+    /// As the composer offers it.
+    pub(super) fn offered(&self) -> Command {
+        let (name, hint) = (self.name.to_owned(), self.argument.to_owned());
+        Command { name, hint, about: self.about.to_owned() }
+    }
+}
+
+const fn command(name: &'static str, argument: &'static str, about: &'static str) -> SlashCommand {
+    SlashCommand { name, argument, about }
+}
+
+/// Every command, as the help shows them.
+pub const COMMANDS: &[SlashCommand] = &[
+    command("help", "", "keys and commands"),
+    command("model", "[NAME]", "which models can be asked; have another one answer"),
+    command("mode", "[MODE]", "what runs without asking: ask, accept-edits, plan (Shift-Tab)"),
+    command("plan", "", "only look until a plan is agreed on"),
+    command("compact", "", "replace the beginning of the conversation by a summary"),
+    command("clear", "", "begin a new session; this one is kept"),
+    command("context", "", "what fills the context"),
+    command("cost", "", "what this session used and cost"),
+    command("permissions", "", "what may run here, and which rule says so"),
+    command("tools", "", "what the model can call"),
+    command("sessions", "", "choose among the stored sessions"),
+    command("resume", "[ID]", "go on with a stored session"),
+    command("theme", "[NAME]", "how it looks: dark, light, plain, or a file of yours"),
+    command("doctor", "", "what this machine can do, and what is missing"),
+    command("quit", "", "leave (Ctrl-D)"),
+];
+
+const KEYS: &str = "\
+Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
+Esc or Ctrl-C stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back what waits
+Shift-Tab: mode · Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-L: draw anew · Ctrl-Z: suspend";
+
+impl App {
+    /// Takes what was written: a command, or something to say.
+    pub(super) fn submitted(&mut self, submission: Submission) -> Vec<Action> {
+        self.is_unfinished = false;
+        let text = submission.text.trim();
+        let Some(line) = text.strip_prefix('/').filter(|line| is_command(line)) else {
+            return self.say(submission);
+        };
+        let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let (name, argument) = (name.to_owned(), argument.trim().to_owned());
+        self.command(&name, &argument)
+    }
+
+    fn command(&mut self, name: &str, argument: &str) -> Vec<Action> {
+        match name {
+            "help" => {
+                self.transcript.note(Note::plain(help()));
+                Vec::new()
+            }
+            "model" if argument.is_empty() => vec![Action::Tell(Topic::Models)],
+            "model" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
+            "model" => vec![Action::Model(argument.to_owned())],
+            "mode" => self.mode_command(argument),
+            "plan" => self.set_mode(Mode::Plan),
+            "compact" => vec![Action::Compact],
+            "clear" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
+            "clear" => vec![Action::Clear],
+            "context" => vec![Action::Tell(Topic::Context)],
+            "cost" => vec![Action::Tell(Topic::Cost)],
+            "permissions" => vec![Action::Tell(Topic::Permissions)],
+            "tools" => vec![Action::Tell(Topic::Tools)],
+
+            "doctor" => vec![Action::Tell(Topic::Doctor)],
+            "sessions" | "resume" if self.is_busy() => {
+                self.refuse("a turn runs; stop it first (Esc)")
+            }
+            "resume" if !argument.is_empty() => match argument.parse() {
+                Ok(id) => vec![Action::Open(id)],
+                Err(_) => self.refuse(&format!("`{argument}` is no session's id; see /sessions")),
+            },
+            "sessions" | "resume" => vec![Action::List],
+            "theme" if argument.is_empty() => {
+                self.refuse("say which: /theme dark, light, plain, or a file of themes/")
+            }
+            "theme" => vec![Action::Theme(argument.to_owned())],
+            "quit" => vec![Action::Quit],
+            _ => self.refuse(&format!("there is no command /{name}; /help lists them")),
+        }
+    }
+
+    fn mode_command(&mut self, argument: &str) -> Vec<Action> {
+        if argument.is_empty() {
+            let mode = self.settings.policy.mode;
+            self.transcript.note(Note::plain(format!("the mode is {mode}; Shift-Tab changes it")));
+            return Vec::new();
+        }
+        match argument.parse::<Mode>() {
+            Ok(Mode::Bypass) => self
+                .refuse("the mode bypass is for the command line: heeler --permission-mode bypass"),
+            Ok(mode) => self.set_mode(mode),
+            Err(error) => self.refuse(&error.to_string()),
+        }
+    }
+
+    fn refuse(&mut self, why: &str) -> Vec<Action> {
+        self.transcript.note(Note::warning(why));
+        Vec::new()
+    }
+}
+
+/// Whether a line is meant as a command: a path such as `/etc/hosts` is not.
+fn is_command(line: &str) -> bool {
+    let name = line.split(char::is_whitespace).next().unwrap_or("");
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+}
+
+fn help() -> String {
+    let usage = |command: &SlashCommand| match command.argument {
+        "" => format!("/{}", command.name),
+        argument => format!("/{} {argument}", command.name),
+    };
+    let width = COMMANDS.iter().map(|command| usage(command).len()).max().unwrap_or(0);
+    let mut lines: Vec<String> = COMMANDS
+        .iter()
+        .map(|command| format!("{:width$}  {}", usage(command), command.about))
+        .collect();
+    lines.push(String::new());
+    lines.push(KEYS.to_owned());
+    lines.join("\n")
+}

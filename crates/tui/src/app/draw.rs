@@ -1,0 +1,153 @@
+//! The window as lines: what is finished, and the live region below it.
+
+use std::sync::Arc;
+
+use heeler_core::Timestamp;
+use ratatui::text::{Line, Span};
+
+use super::App;
+use crate::composer::ComposerStyles;
+use crate::screen::{Frame, Place};
+use crate::text::{clean, line_width, truncate};
+use crate::theme::Theme;
+use crate::transcript::Look;
+
+/// The most rows of the composer.
+const COMPOSER_ROWS_MAX: u16 = 12;
+/// The most inputs that wait and are shown.
+const QUEUED_ROWS_MAX: usize = 4;
+/// The least rows of the transcript's open end that stay in sight above a prompt.
+const LIVE_ROWS_MIN: usize = 3;
+
+impl App {
+    /// What stands on the screen now. Finished lines are given once.
+    pub fn frame(&mut self, now: Timestamp) -> Frame {
+        let (theme, highlight) = (self.theme.clone(), Arc::clone(&self.highlight));
+        let width = usize::from(self.width);
+        let is_still = self.is_still;
+        let look = Look { width, theme: &theme, highlight: &*highlight, now, is_still };
+        let finished = self.transcript.drain(look);
+        let live = self.transcript.live(look);
+        let (mut below, mut cursor) = self.below(look);
+        let room = usize::from(self.height).saturating_sub(1);
+        if below.len() + LIVE_ROWS_MIN > room {
+            // Where there is little room, what is written counts more than what is read.
+            let n_cut = (below.len() + LIVE_ROWS_MIN).saturating_sub(room).min(below.len());
+            let before = cursor.map_or(below.len(), |at| usize::from(at.row)).saturating_sub(1);
+            let n_cut = n_cut.min(before);
+            below.drain(..n_cut);
+            let cut = u16::try_from(n_cut).unwrap_or(u16::MAX);
+            cursor = cursor.map(|at| Place { row: at.row.saturating_sub(cut), ..at });
+        }
+        let n_live = live.len().min(room.saturating_sub(below.len()));
+        let mut lines: Vec<Line<'static>> = live[live.len() - n_live..].to_vec();
+        let above = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+        let cursor = cursor.map(|at| Place { row: at.row.saturating_add(above), ..at });
+        lines.extend(below);
+        Frame { finished: fitted(finished, width), live: fitted(lines, width), cursor }
+    }
+
+    /// The page that covers the screen, if one does.
+    pub fn page(&mut self, now: Timestamp) -> Option<(Vec<Line<'static>>, Option<Place>)> {
+        let pager = self.pager.as_mut()?;
+        let (theme, highlight) = (&self.theme, &*self.highlight);
+        let look =
+            Look { width: usize::from(self.width), theme, highlight, now, is_still: self.is_still };
+        let all = self.transcript.all(look);
+        Some(pager.page(&all, self.height, look))
+    }
+
+    /// The last lines that went to the scrollback, as many as a screen holds.
+    #[must_use]
+    pub fn tail(&self, now: Timestamp) -> Vec<Line<'static>> {
+        let (theme, highlight) = (&self.theme, &*self.highlight);
+        let look =
+            Look { width: usize::from(self.width), theme, highlight, now, is_still: self.is_still };
+        self.transcript.tail(look, usize::from(self.height))
+    }
+
+    /// What stands below the transcript: what waits, then a prompt, a list, or the composer, then the
+    /// status.
+    fn below(&self, look: Look<'_>) -> (Vec<Line<'static>>, Option<Place>) {
+        let mut lines = vec![Line::default()];
+        if let Some(since) = self.transcript.running_since()
+            && !self.prompts.is_open()
+        {
+            lines.push(self.working(look.now.since(since), look));
+        }
+        for queued in self.queued.iter().take(QUEUED_ROWS_MAX) {
+            let text = format!("  waits: {}", clean(&one_line(&queued.shown)));
+            lines.push(truncate(&Line::styled(text, look.theme.dim), look.width));
+        }
+        let n_more = self.queued.len().saturating_sub(QUEUED_ROWS_MAX);
+        if n_more > 0 {
+            lines.push(Line::styled(format!("  and {n_more} more"), look.theme.dim));
+        }
+        let above = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+        let placed = |(column, row): (u16, u16)| Place { column, row: row.saturating_add(above) };
+        let cursor;
+        if let Some(picker) = &self.picker {
+            let (rows, at) = picker.lines(self.height, look);
+            lines.extend(rows);
+            cursor = at.map(placed);
+        } else if self.prompts.is_open() {
+            let (rows, at) = self.prompts.lines(look);
+            lines.extend(rows);
+            cursor = at.map(placed);
+        } else {
+            let styles = composer_styles(look.theme);
+            let drawn = self.composer.lines(self.width, COMPOSER_ROWS_MAX, &styles);
+            lines.extend(drawn.lines);
+            cursor = Some(placed(drawn.cursor));
+            lines.extend(self.composer.menu(self.width, &styles));
+        }
+        lines.push(match self.leaving {
+            Some(_) => Line::styled("Ctrl-C once more leaves", look.theme.warning),
+            None => self.status.line(self.settings.policy.mode, self.composer.mode_label(), look),
+        });
+        (lines, cursor)
+    }
+
+    fn working(&self, millis: u64, look: Look<'_>) -> Line<'static> {
+        let time = if look.is_still { String::new() } else { whole_seconds(millis) + " " };
+        let spans = vec![
+            Span::styled("working ", look.theme.accent),
+            Span::styled(format!("{time}· Esc stops"), look.theme.dim),
+        ];
+        truncate(&Line::from(spans), look.width)
+    }
+}
+
+/// How the composer looks in a theme.
+pub(super) fn composer_styles(theme: &Theme) -> ComposerStyles {
+    ComposerStyles {
+        text: theme.text,
+        prompt: theme.accent,
+        placeholder: theme.dim,
+        unit: theme.link,
+        selection: theme.selection,
+        menu: theme.text,
+        menu_chosen: theme.selection,
+        menu_about: theme.dim,
+    }
+}
+
+/// The lines, none wider than the window.
+fn fitted(mut lines: Vec<Line<'static>>, width: usize) -> Vec<Line<'static>> {
+    for line in lines.iter_mut().filter(|line| line_width(line) > width) {
+        *line = truncate(line, width);
+    }
+    lines
+}
+
+/// A length of time that is seen to pass.
+fn whole_seconds(millis: u64) -> String {
+    match millis {
+        0..10_000 => format!("{} s", millis / 1000),
+        _ => crate::transcript::seconds(millis),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

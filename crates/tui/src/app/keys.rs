@@ -1,0 +1,183 @@
+//! Which key is whose: the pager's, a prompt's, the picker's, the window's, the composer's.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use heeler_core::{Mode, Timestamp};
+
+use super::pager::{Pager, Turned};
+use super::picker::Chosen;
+use super::{Action, App, LEAVE_MILLIS};
+use crate::composer::Answer;
+use crate::transcript::Note;
+
+impl App {
+    pub(super) fn key(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
+        if key.kind == KeyEventKind::Release {
+            return Vec::new();
+        }
+        if let Some(pager) = &mut self.pager {
+            match pager.key(key) {
+                Turned::Stays => {}
+                Turned::Closes => self.pager = None,
+            }
+            return Vec::new();
+        }
+        if is_control(key, 'c') {
+            return self.interrupt(now);
+        }
+        self.leaving = None;
+        if let Some(actions) = self.window_key(key) {
+            return actions;
+        }
+        if let Some(picker) = &mut self.picker {
+            return match picker.key(key) {
+                Chosen::Goes => Vec::new(),
+                Chosen::Is(picked) => {
+                    self.picker = None;
+                    self.picked(picked)
+                }
+            };
+        }
+        if self.prompts.is_open() {
+            return match self.prompts.key(key) {
+                Some(actions) => self.resuming(actions),
+                None if key.code == KeyCode::Esc => self.stop(),
+                None => Vec::new(),
+            };
+        }
+        let answer = self.composer.key(key);
+        self.composed(answer, Some(key))
+    }
+
+    /// What is to be done about what a key or a paste came to.
+    fn composed(&mut self, answer: Answer, key: Option<KeyEvent>) -> Vec<Action> {
+        let mut actions = match (answer, key) {
+            (Answer::Submit(submission), _) => {
+                let remembered = Action::Remember(submission.draft.clone());
+                let mut actions = self.submitted(submission);
+                actions.push(remembered);
+                actions
+            }
+            (Answer::OpenEditor(text), _) => vec![Action::Edit(text)],
+            (Answer::Notice(text), _) => {
+                self.transcript.note(Note::warning(text));
+                Vec::new()
+            }
+            (Answer::Ignored, Some(key)) => self.left_over(key),
+            (Answer::Ignored, None) | (Answer::Changed, _) => Vec::new(),
+        };
+        let sought = self.composer.file_query().map(str::to_owned);
+        if sought != self.sought {
+            actions.extend(sought.clone().map(Action::Find));
+            self.sought = sought;
+        }
+        actions
+    }
+
+    pub(super) fn pasted(&mut self, text: &str) -> Vec<Action> {
+        if self.pager.is_none() && self.picker.is_none() && !self.prompts.pasted(text) {
+            let answer = self.composer.paste(text);
+            return self.composed(answer, None);
+        }
+        Vec::new()
+    }
+
+    /// What an editor left.
+    pub(super) fn edited(&mut self, text: String) {
+        self.composer.set_text(text.trim_end_matches('\n'));
+    }
+
+    /// Ctrl-C: stops what runs, then takes back what was written, then leaves.
+    fn interrupt(&mut self, now: Timestamp) -> Vec<Action> {
+        if self.picker.take().is_some() {
+            return Vec::new();
+        }
+        if self.is_busy() || self.prompts.is_open() {
+            return self.stop();
+        }
+        if !self.composer.is_empty() {
+            self.composer.clear();
+            return Vec::new();
+        }
+        match self.leaving.take() {
+            Some(at) if now.since(at) < LEAVE_MILLIS => vec![Action::Quit],
+            _ => {
+                self.leaving = Some(now);
+                Vec::new()
+            }
+        }
+    }
+
+    fn stop(&mut self) -> Vec<Action> {
+        self.is_unfinished = false;
+        vec![Action::Cancel]
+    }
+
+    /// A decision about a turn that an earlier process left goes on with it.
+    fn resuming(&mut self, mut actions: Vec<Action>) -> Vec<Action> {
+        let decides = actions.iter().any(|action| matches!(action, Action::Decide(..)));
+        if decides && std::mem::take(&mut self.is_unfinished) {
+            actions.insert(0, Action::Resume);
+        }
+        actions
+    }
+
+    /// Keys that mean the same wherever one is.
+    fn window_key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
+        if is_control(key, 't') {
+            self.pager = Some(Pager::default());
+            return Some(Vec::new());
+        }
+        if is_control(key, 'l') {
+            return Some(vec![Action::Redraw]);
+        }
+        if is_control(key, 'z') {
+            return Some(vec![Action::Suspend]);
+        }
+        None
+    }
+
+    /// Keys that say nothing to the composer.
+    fn left_over(&mut self, key: KeyEvent) -> Vec<Action> {
+        match key.code {
+            KeyCode::Esc if self.is_busy() || self.is_unfinished => self.stop(),
+            KeyCode::Up => match self.queued.last() {
+                Some(queued) => vec![Action::TakeBack(queued.id.clone())],
+                None => {
+                    self.composer.recall_older();
+                    Vec::new()
+                }
+            },
+            KeyCode::BackTab => self.next_mode(),
+            KeyCode::Char('d') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                if self.is_busy() {
+                    return Vec::new();
+                }
+                vec![Action::Quit]
+            }
+            KeyCode::Enter if self.is_unfinished => {
+                self.is_unfinished = false;
+                vec![Action::Resume]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The modes one goes through with Shift-Tab; bypass is none of them.
+    fn next_mode(&mut self) -> Vec<Action> {
+        let next = match self.settings.policy.mode {
+            Mode::Ask => Mode::AcceptEdits,
+            Mode::AcceptEdits => Mode::Plan,
+            _ => Mode::Ask,
+        };
+        self.set_mode(next)
+    }
+
+    pub(super) fn set_mode(&mut self, mode: Mode) -> Vec<Action> {
+        self.settings.policy.mode = mode;
+        vec![Action::Set(Box::new(self.settings.clone()))]
+    }
+}
+
+pub(super) fn is_control(key: KeyEvent, letter: char) -> bool {
+    key.code == KeyCode::Char(letter) && key.modifiers.contains(KeyModifiers::CONTROL)
+}

@@ -1,0 +1,422 @@
+//! The window's state: what happened in, what is to be done out. Nothing here waits or writes.
+
+mod command;
+mod draw;
+mod keys;
+mod pager;
+mod picker;
+mod prompt;
+mod status;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use heeler_core::{
+    Decision, Event, PermissionId, Question, SessionId, Settings, SteeringId, Timestamp, View,
+};
+use heeler_engine::Seen;
+use ratatui::text::Line;
+
+use crate::composer::{Composer, ComposerSettings, Draft, FoundFiles, History, Submission};
+use crate::host::{Facts, SessionRow};
+use crate::text::Highlight;
+use crate::theme::Theme;
+use crate::transcript::{Note, Transcript};
+pub use command::{COMMANDS, SlashCommand};
+use pager::Pager;
+use picker::{Picked, Picker};
+use prompt::Prompts;
+use status::Status;
+
+/// What happens to the window.
+#[derive(Debug)]
+pub enum Happened {
+    /// A key was pressed.
+    Key(crossterm::event::KeyEvent),
+    /// Text was pasted, or a file dropped.
+    Pasted(String),
+    /// The terminal has another size.
+    Resized(u16, u16),
+    /// The session told something.
+    Seen(Seen),
+    /// A tool asks the person.
+    Asked(u64, Box<Question>),
+    /// Nobody waits for the answer to this question any more.
+    Unasked(u64),
+    /// A decision did not count, and why.
+    Undecided(PermissionId, String),
+    /// Whether an input was taken back before it was delivered.
+    TakenBack(SteeringId, bool),
+    /// The stored sessions, for the picker.
+    Sessions(Vec<SessionRow>),
+    /// The answer to a command, or why there is none.
+    Answered(Result<String, String>),
+    /// Another session is shown from here on.
+    Opened(Box<Opened>),
+    /// An editor was closed; this is what it left, if it was saved.
+    Edited(Option<String>),
+    /// Files that may be meant.
+    Found(FoundFiles),
+    /// What was written in earlier sessions, oldest first.
+    Recalled(Vec<Draft>),
+    /// Time passed, or something is known that was not.
+    Ticked,
+}
+
+/// A session that is to be shown.
+#[derive(Debug)]
+pub struct Opened {
+    /// Its id.
+    pub id: SessionId,
+    /// What is true of it now.
+    pub view: View,
+    /// What it runs under.
+    pub settings: Settings,
+    /// Estimated tokens of its conversation.
+    pub tokens: u64,
+    /// Whether a turn is left unfinished.
+    pub is_unfinished: bool,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum Action {
+    /// Start a turn.
+    Say(Box<Submission>),
+    /// Say something to the running turn.
+    Steer(SteeringId, Box<Submission>),
+    /// Take it back.
+    TakeBack(SteeringId),
+    /// Finish the turn an earlier process left.
+    Resume,
+    /// Stop the running turn.
+    Cancel,
+    /// Answer a permission request.
+    Decide(PermissionId, Decision),
+    /// Answer a question of a tool; `None` when the person does not.
+    Answer(u64, Option<String>),
+    /// Run under other settings.
+    Set(Box<Settings>),
+    /// Summarize the conversation.
+    Compact,
+    /// Begin a new session.
+    Clear,
+    /// Go on with another session.
+    Open(SessionId),
+    /// List the stored sessions.
+    List,
+    /// Have another model answer from here on.
+    Model(String),
+    /// Look otherwise.
+    Theme(String),
+    /// Tell what only the program around knows.
+    Tell(Topic),
+    /// Open an editor on this text.
+    Edit(String),
+    /// Look for files that these letters may mean.
+    Find(String),
+    /// Keep what was sent, for later sessions.
+    Remember(Draft),
+    /// Write the screen anew.
+    Redraw,
+    /// Stop the program until the shell goes on with it.
+    Suspend,
+    /// Leave.
+    Quit,
+}
+
+/// What a person can ask the program about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// What fills the context.
+    Context,
+    /// What it cost.
+    Cost,
+    /// What may run, and why.
+    Permissions,
+    /// What the model can call.
+    Tools,
+    /// What this machine can do.
+    Doctor,
+    /// Which models can be asked.
+    Models,
+}
+
+/// The window.
+pub struct App {
+    transcript: Transcript,
+    composer: Composer,
+    prompts: Prompts,
+    status: Status,
+    settings: Settings,
+    theme: Theme,
+    highlight: Arc<dyn Highlight + Send + Sync>,
+    /// What covers the composer.
+    picker: Option<Picker>,
+    /// What covers the screen.
+    pager: Option<Pager>,
+    /// Inputs that wait for the running turn, oldest first.
+    queued: Vec<Queued>,
+    /// Counts the inputs that were queued, for their ids.
+    n_queued: u64,
+    session: SessionId,
+    /// Whether any session was shown yet.
+    is_begun: bool,
+    width: u16,
+    height: u16,
+    /// Whether nothing moves by itself.
+    is_still: bool,
+    /// Whether an earlier process left a turn that Enter goes on with.
+    is_unfinished: bool,
+    /// When Ctrl-C was pressed with nothing to stop: once more leaves.
+    leaving: Option<Timestamp>,
+    /// The letters of a file's name that were last looked for.
+    sought: Option<String>,
+}
+
+struct Queued {
+    id: SteeringId,
+    shown: String,
+    draft: Draft,
+}
+
+/// What a window begins with.
+pub struct Start {
+    /// The session it shows.
+    pub opened: Opened,
+    /// What the program around knows.
+    pub facts: Facts,
+    /// Styles.
+    pub theme: Theme,
+    /// Whether nothing moves by itself.
+    pub is_still: bool,
+    /// Colours of code.
+    pub highlight: Arc<dyn Highlight + Send + Sync>,
+    /// How the composer reads keys.
+    pub composer: ComposerSettings,
+    /// Columns and rows.
+    pub size: (u16, u16),
+}
+
+/// Within this time a second Ctrl-C leaves.
+const LEAVE_MILLIS: u64 = 2_000;
+
+impl App {
+    /// A window on a session.
+    #[must_use]
+    pub fn new(start: Start, now: Timestamp) -> Self {
+        let Start { opened, facts, theme, is_still, highlight, composer, size } = start;
+        let mut app = Self {
+            transcript: Transcript::default(),
+            composer: Composer::new(composer),
+            prompts: Prompts::default(),
+            status: Status::new(facts),
+            settings: Settings::default(),
+            theme,
+            highlight,
+            picker: None,
+            pager: None,
+            queued: Vec::new(),
+            n_queued: 0,
+            session: opened.id.clone(),
+            is_begun: false,
+            is_still,
+            width: size.0,
+            height: size.1,
+            is_unfinished: false,
+            leaving: None,
+            sought: None,
+        };
+        app.composer.set_commands(COMMANDS.iter().map(SlashCommand::offered).collect());
+        app.open(opened, now);
+        app
+    }
+
+    /// Takes in what happened; gives what is to be done, in order.
+    pub fn happen(&mut self, what: Happened, now: Timestamp) -> Vec<Action> {
+        match what {
+            Happened::Key(key) => self.key(key, now),
+            Happened::Pasted(text) => self.pasted(&text),
+            Happened::Resized(width, height) => {
+                (self.width, self.height) = (width, height);
+                vec![Action::Redraw]
+            }
+            Happened::Seen(seen) => {
+                self.see(&seen, now);
+                Vec::new()
+            }
+            Happened::Asked(id, question) => {
+                self.prompts.ask(id, question);
+                Vec::new()
+            }
+            Happened::Unasked(id) => {
+                self.prompts.unask(id);
+                Vec::new()
+            }
+            Happened::Undecided(id, why) => {
+                self.prompts.object(id, why);
+                Vec::new()
+            }
+            Happened::TakenBack(id, was_queued) => {
+                if was_queued {
+                    self.take_back(&id);
+                }
+                Vec::new()
+            }
+            Happened::Sessions(rows) => {
+                self.picker = Some(Picker::of_sessions(rows, &self.session));
+                Vec::new()
+            }
+            Happened::Answered(answer) => {
+                self.transcript.note(match answer {
+                    Ok(text) => Note::plain(text),
+                    Err(why) => Note::error(why),
+                });
+                Vec::new()
+            }
+            Happened::Opened(opened) => {
+                self.open(*opened, now);
+                vec![Action::Redraw]
+            }
+            Happened::Edited(text) => {
+                if let Some(text) = text {
+                    self.edited(text);
+                }
+                vec![Action::Redraw]
+            }
+            Happened::Found(found) => {
+                self.composer.offer_files(&found.query, &found.paths);
+                Vec::new()
+            }
+            Happened::Recalled(drafts) => {
+                // What was sent meanwhile is the newest.
+                let sent = self.composer.history().drafts().to_vec();
+                self.composer.set_history(History::new(drafts.into_iter().chain(sent)));
+                Vec::new()
+            }
+            Happened::Ticked => Vec::new(),
+        }
+    }
+
+    /// The settings as this window last set them.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Looks like this from here on.
+    pub fn set_theme(&mut self, theme: Theme) {
+        self.theme = theme;
+    }
+
+    /// Shows these settings: they are being set.
+    pub fn set(&mut self, settings: &Settings) {
+        self.status.settings(settings);
+        self.settings = settings.clone();
+    }
+
+    /// Takes a size, and gives what stands above the live region then.
+    pub fn resized(&mut self, width: u16, height: u16, now: Timestamp) -> Vec<Line<'static>> {
+        (self.width, self.height) = (width, height);
+        self.tail(now)
+    }
+
+    /// When something on the screen changes by itself next.
+    #[must_use]
+    pub fn wakes_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let runs = self.transcript.running_since().filter(|_| !self.is_still);
+        let spins = runs.map(|_| now.plus(SPIN_MILLIS));
+        let leaves = self.leaving.map(|at| at.plus(LEAVE_MILLIS));
+        [spins, leaves, self.status.wakes_at(now)].into_iter().flatten().min()
+    }
+
+    fn open(&mut self, opened: Opened, now: Timestamp) {
+        if opened.id == self.session && self.is_begun {
+            let text = format!("{} answers from here on", opened.settings.model.name);
+            self.transcript.note(Note::quiet(text));
+        } else {
+            self.transcript = Transcript::of_view(&opened.view, !opened.is_unfinished, now);
+        }
+        self.is_begun = true;
+        self.prompts = Prompts::default();
+        for open in opened.view.permissions.clone() {
+            self.prompts.request(open);
+        }
+        self.queued.clear();
+        self.picker = None;
+        self.pager = None;
+        self.status.open(&opened);
+        self.settings = opened.settings;
+        self.session = opened.id;
+        self.is_unfinished = opened.is_unfinished;
+        if self.is_unfinished {
+            let next = match self.prompts.is_open() {
+                true => "your answer goes on with it, Esc ends it",
+                false => "Enter goes on with it, Esc ends it; or say something else",
+            };
+            let text = format!("a turn was left unfinished: {next}");
+            self.transcript.note(Note::warning(text));
+        }
+    }
+
+    fn see(&mut self, seen: &Seen, now: Timestamp) {
+        self.transcript.see(seen, now);
+        self.status.see(seen, now);
+        match seen {
+            Seen::Event(envelope) => match &envelope.event {
+                Event::PermissionRequested(open) => self.prompts.request(open.clone()),
+                Event::PermissionDecided { id, .. } => self.prompts.decided(*id),
+                Event::CallFinished { call, .. } => self.prompts.ended(*call),
+                Event::SteeringDelivered { id } | Event::SteeringTakenBack { id } => {
+                    self.queued.retain(|queued| queued.id != *id);
+                }
+                Event::TurnFinished { .. } => self.prompts.turn_ended(),
+                _ => {}
+            },
+            Seen::Resync(view) => {
+                self.prompts.turn_ended();
+                for open in view.permissions.clone() {
+                    self.prompts.request(open);
+                }
+                self.queued.retain(|queued| view.steering.contains(&queued.id));
+            }
+        }
+    }
+
+    /// Whether a turn runs.
+    fn is_busy(&self) -> bool {
+        self.transcript.running_since().is_some()
+    }
+
+    /// Says what was written: to the running turn, or as a turn of its own.
+    fn say(&mut self, submission: Submission) -> Vec<Action> {
+        if !self.is_busy() {
+            return vec![Action::Say(Box::new(submission))];
+        }
+        self.n_queued += 1;
+        let id = SteeringId(format!("terminal-{}-{}", self.session, self.n_queued));
+        let (shown, draft) = (submission.shown.clone(), submission.draft.clone());
+        self.queued.push(Queued { id: id.clone(), shown, draft });
+        vec![Action::Steer(id, Box::new(submission))]
+    }
+
+    fn take_back(&mut self, id: &SteeringId) {
+        let Some(at) = self.queued.iter().position(|queued| queued.id == *id) else { return };
+        let queued = self.queued.remove(at);
+        self.composer.take_back(queued.draft);
+    }
+
+    /// What is to be done about what somebody picked.
+    fn picked(&mut self, picked: Picked) -> Vec<Action> {
+        match picked {
+            Picked::Nothing => Vec::new(),
+            Picked::Session(id) => vec![Action::Open(id)],
+        }
+    }
+}
+
+/// How often what runs turns.
+const SPIN_MILLIS: u64 = crate::transcript::SPINNER_MILLIS;

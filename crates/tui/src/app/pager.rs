@@ -1,0 +1,157 @@
+//! The whole transcript on a screen of its own, with search.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::style::Modifier;
+use ratatui::text::Line;
+
+use super::keys::is_control;
+use crate::screen::Place;
+use crate::text::{clean, truncate};
+use crate::transcript::Look;
+
+/// The most characters that are searched for.
+const QUERY_CHARS_MAX: usize = 200;
+
+/// Where one looks.
+#[derive(Default)]
+pub(super) struct Pager {
+    /// Rows between what is shown and the end.
+    above_end: usize,
+    /// What is typed after `/`.
+    typing: Option<String>,
+    query: String,
+    /// What the next page does first.
+    jump: Option<Jump>,
+    /// The rows of a page and of everything, when last shown.
+    page_rows: usize,
+    all_rows: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Jump {
+    Next,
+    Previous,
+}
+
+/// What a key did.
+pub(super) enum Turned {
+    Stays,
+    Closes,
+}
+
+impl Pager {
+    pub(super) fn key(&mut self, key: KeyEvent) -> Turned {
+        if let Some(typing) = &mut self.typing {
+            match key.code {
+                KeyCode::Enter => {
+                    self.query = self.typing.take().unwrap_or_default();
+                    self.jump = Some(Jump::Previous);
+                }
+                KeyCode::Esc => self.typing = None,
+                KeyCode::Backspace if typing.pop().is_none() => self.typing = None,
+                KeyCode::Char(c) if typing.chars().count() < QUERY_CHARS_MAX => typing.push(c),
+                _ => {}
+            }
+            return Turned::Stays;
+        }
+        let page = self.page_rows.max(2) - 1;
+        match key.code {
+            _ if is_control(key, 't') || is_control(key, 'c') => return Turned::Closes,
+            KeyCode::Esc | KeyCode::Char('q') => return Turned::Closes,
+            KeyCode::Up | KeyCode::Char('k') => self.up(1),
+            KeyCode::Down | KeyCode::Char('j') => self.down(1),
+            KeyCode::PageUp | KeyCode::Char('b') => self.up(page),
+            KeyCode::PageDown | KeyCode::Char(' ' | 'f') => self.down(page),
+            KeyCode::Home | KeyCode::Char('g') => self.up(usize::MAX),
+            KeyCode::End | KeyCode::Char('G') => self.above_end = 0,
+            KeyCode::Char('/') => self.typing = Some(String::new()),
+            KeyCode::Char('n') => self.jump = Some(Jump::Previous),
+            KeyCode::Char('N') => self.jump = Some(Jump::Next),
+            _ => {}
+        }
+        Turned::Stays
+    }
+
+    fn up(&mut self, rows: usize) {
+        let most = self.all_rows.saturating_sub(self.page_rows);
+        self.above_end = self.above_end.saturating_add(rows).min(most);
+    }
+
+    fn down(&mut self, rows: usize) {
+        self.above_end = self.above_end.saturating_sub(rows);
+    }
+
+    /// The page, of all lines, on a screen this high.
+    pub(super) fn page(
+        &mut self,
+        all: &[Line<'static>],
+        height: u16,
+        look: Look<'_>,
+    ) -> (Vec<Line<'static>>, Option<Place>) {
+        self.page_rows = usize::from(height).saturating_sub(1).max(1);
+        self.all_rows = all.len();
+        self.up(0);
+        let found = self.jump.take().map(|jump| self.find(all, jump));
+        let end = all.len() - self.above_end;
+        let first = end.saturating_sub(self.page_rows);
+        let mut page: Vec<Line<'static>> =
+            all[first..end].iter().map(|line| self.marked(line)).collect();
+        page.resize(self.page_rows, Line::default());
+        let hint = match (&self.typing, found) {
+            (Some(typing), _) => format!("/{}", clean(typing)),
+            (None, Some(false)) => format!("`{}` is not there", clean(&self.query)),
+            _ => format!(
+                "{end} of {} · q: back · ↑↓ PgUp PgDn Home End · /: search · n N: more",
+                all.len()
+            ),
+        };
+        let column = u16::try_from(crate::text::width(&hint)).unwrap_or(u16::MAX);
+        page.push(truncate(&Line::styled(hint, look.theme.status), look.width));
+        let row = height.saturating_sub(1);
+        let cursor = self.typing.as_ref().map(|_| Place { column, row });
+        (page, cursor)
+    }
+
+    /// Goes to the next line that holds the query, and tells whether there is one.
+    fn find(&mut self, all: &[Line<'static>], jump: Jump) -> bool {
+        if self.query.is_empty() {
+            return true;
+        }
+        let query = self.query.to_lowercase();
+        let holds = |line: &Line<'static>| text(line).to_lowercase().contains(&query);
+        // The line that is looked at stands at the foot of the page.
+        let at = all.len() - self.above_end;
+        let found = match jump {
+            Jump::Previous => all[..at.saturating_sub(1)].iter().rposition(holds),
+            Jump::Next => all[at..].iter().position(holds).map(|index| at + index),
+        };
+        // From the end once more, where nothing is left.
+        let found = found.or_else(|| match jump {
+            Jump::Previous => all.iter().rposition(holds),
+            Jump::Next => all.iter().position(holds),
+        });
+        if let Some(found) = found {
+            self.above_end = all.len() - found - 1;
+            self.up(0);
+        }
+        found.is_some()
+    }
+
+    /// The line, turned where it holds what is searched for.
+    fn marked(&self, line: &Line<'static>) -> Line<'static> {
+        let is_found = !self.query.is_empty()
+            && text(line).to_lowercase().contains(&self.query.to_lowercase());
+        if !is_found {
+            return line.clone();
+        }
+        let mut line = line.clone();
+        for span in &mut line.spans {
+            span.style = span.style.add_modifier(Modifier::REVERSED);
+        }
+        line
+    }
+}
+
+fn text(line: &Line<'_>) -> String {
+    line.spans.iter().map(|span| span.content.as_ref()).collect()
+}

@@ -1,0 +1,307 @@
+//! What somebody has to answer: permission requests and questions of tools, one after the other.
+
+mod shown;
+
+use std::collections::VecDeque;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use heeler_core::{
+    CallId, Decision, Mode, OpenPermission, PermissionId, PermissionReason, Question, RawJson,
+};
+use ratatui::text::{Line, Span};
+use serde_json::Value;
+
+use super::Action;
+use super::draw::composer_styles;
+use crate::composer::{Answer, Composer, ComposerSettings};
+use crate::transcript::Look;
+
+/// The most rows of a composer within a prompt.
+const WRITTEN_ROWS_MAX: u16 = 8;
+
+/// The open prompts, the oldest first; the first one is shown.
+#[derive(Default)]
+pub(super) struct Prompts {
+    open: VecDeque<Prompt>,
+}
+
+struct Prompt {
+    about: About,
+    stage: Stage,
+}
+
+enum About {
+    Permission(Box<OpenPermission>),
+    Question(u64, Box<Question>),
+}
+
+/// What the person does about it.
+enum Stage {
+    /// Presses a key.
+    Chooses,
+    /// Writes why not.
+    Denies(Box<Composer>),
+    /// Writes what is to run instead.
+    Edits(Box<Composer>),
+    /// Writes an answer.
+    Answers(Box<Composer>),
+}
+
+impl Prompts {
+    /// Adds a request, in place of an earlier one about the same.
+    pub(super) fn request(&mut self, open: OpenPermission) {
+        let about = About::Permission(Box::new(open));
+        let prompt = Prompt { about, stage: Stage::Chooses };
+        match self.open.iter_mut().find(|other| other.id() == prompt.id()) {
+            Some(other) => *other = prompt,
+            None => self.open.push_back(prompt),
+        }
+    }
+
+    pub(super) fn ask(&mut self, id: u64, question: Box<Question>) {
+        let stage = Stage::Answers(Box::new(Composer::new(ComposerSettings::default())));
+        self.open.push_back(Prompt { about: About::Question(id, question), stage });
+    }
+
+    pub(super) fn unask(&mut self, id: u64) {
+        self.open.retain(|prompt| !matches!(prompt.about, About::Question(own, _) if own == id));
+    }
+
+    /// Somebody decided: here, a hook, or another window.
+    pub(super) fn decided(&mut self, id: PermissionId) {
+        self.open.retain(|prompt| prompt.id() != Some(id));
+    }
+
+    pub(super) fn ended(&mut self, call: CallId) {
+        self.open.retain(|prompt| prompt.id().is_none_or(|id| id.call != call));
+    }
+
+    pub(super) fn turn_ended(&mut self) {
+        self.open.retain(|prompt| prompt.id().is_none());
+    }
+
+    /// A decision did not count; the request stays open and says why.
+    pub(super) fn object(&mut self, id: PermissionId, why: String) {
+        for prompt in &mut self.open {
+            if let About::Permission(open) = &mut prompt.about
+                && open.id == id
+            {
+                open.objection = Some(why.clone());
+                prompt.stage = Stage::Chooses;
+            }
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Takes a key; `None` when it is none of a prompt's.
+    pub(super) fn key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
+        let prompt = self.open.front_mut()?;
+        let actions = prompt.key(key)?;
+        // A decision takes the request away with its event; a question is answered once and for all.
+        if actions.iter().any(|action| matches!(action, Action::Answer(..))) {
+            self.open.pop_front();
+        }
+        Some(actions)
+    }
+
+    /// Takes a paste, where something is written.
+    pub(super) fn pasted(&mut self, text: &str) -> bool {
+        match self.open.front_mut().map(|prompt| &mut prompt.stage) {
+            Some(Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at)) => {
+                at.paste(text);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Its lines, and where the cursor stands within them.
+    pub(super) fn lines(&self, look: Look<'_>) -> (Vec<Line<'static>>, Option<(u16, u16)>) {
+        let Some(prompt) = self.open.front() else { return (Vec::new(), None) };
+        let mut lines = vec![prompt.title(self.open.len(), look)];
+        lines.extend(prompt.details(look));
+        match &prompt.stage {
+            Stage::Chooses => {
+                lines.extend(prompt.choices(look));
+                (lines, None)
+            }
+            Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at) => {
+                let styles = composer_styles(look.theme);
+                let width = u16::try_from(look.width).unwrap_or(u16::MAX);
+                let drawn = at.lines(width, WRITTEN_ROWS_MAX, &styles);
+                let above = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+                lines.extend(drawn.lines);
+                let hint = match prompt.stage {
+                    Stage::Denies(_) => "Enter: deny with this reason, or with none · Esc: back",
+                    Stage::Edits(_) => "Enter: run this instead · Esc: back",
+                    _ => "Enter: answer · Esc: let the model decide",
+                };
+                lines.push(Line::styled(hint, look.theme.dim));
+                let (column, row) = drawn.cursor;
+                (lines, Some((column, above.saturating_add(row))))
+            }
+        }
+    }
+}
+
+impl Prompt {
+    fn id(&self) -> Option<PermissionId> {
+        match &self.about {
+            About::Permission(open) => Some(open.id),
+            About::Question(..) => None,
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
+        let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        match &mut self.stage {
+            Stage::Chooses => match key.code {
+                KeyCode::Char(c) if is_plain => self.chosen(c.to_ascii_lowercase()),
+                _ => None,
+            },
+            Stage::Denies(at) | Stage::Edits(at) if key.code == KeyCode::Esc => {
+                // In vim's insert mode, Esc is the composer's own.
+                if matches!(at.key(key), Answer::Ignored) {
+                    self.stage = Stage::Chooses;
+                }
+                Some(Vec::new())
+            }
+            Stage::Denies(at) => match at.key(key) {
+                Answer::Submit(submission) => {
+                    let reason = Some(submission.text.trim().to_owned());
+                    Some(self.decide(Decision::Deny { reason: reason.filter(|r| !r.is_empty()) }))
+                }
+                Answer::Ignored if key.code == KeyCode::Enter => {
+                    Some(self.decide(Decision::Deny { reason: None }))
+                }
+                Answer::Ignored => None,
+                _ => Some(Vec::new()),
+            },
+            Stage::Edits(at) => match at.key(key) {
+                Answer::Submit(submission) => Some(self.edited(&submission.text)),
+                Answer::Ignored => None,
+                _ => Some(Vec::new()),
+            },
+            Stage::Answers(at) => {
+                let About::Question(id, question) = &self.about else { return None };
+                match at.key(key) {
+                    Answer::Submit(submission) => {
+                        let answer = chosen_answer(question, submission.text.trim());
+                        Some(vec![Action::Answer(*id, Some(answer))])
+                    }
+                    Answer::Ignored if key.code == KeyCode::Esc => {
+                        Some(vec![Action::Answer(*id, None)])
+                    }
+                    Answer::Ignored => None,
+                    _ => Some(Vec::new()),
+                }
+            }
+        }
+    }
+
+    fn chosen(&mut self, key: char) -> Option<Vec<Action>> {
+        let About::Permission(open) = &self.about else { return None };
+        let leaves_plan = matches!(open.reason, PermissionReason::LeavePlan { .. });
+        let offer = open.offer.clone();
+        let decision = match (key, offer) {
+            ('y', _) if leaves_plan => Decision::LeavePlan { mode: Mode::Ask },
+            ('a', _) if leaves_plan => Decision::LeavePlan { mode: Mode::AcceptEdits },
+            ('y', _) => Decision::Once,
+            ('s', Some(rule)) if !leaves_plan => Decision::Session { rule },
+            ('a', Some(rule)) if !leaves_plan => Decision::Always { rule },
+            ('d', _) => Decision::DenyAndStop { reason: None },
+            ('n', _) => {
+                self.stage = Stage::Denies(Box::new(Composer::new(ComposerSettings::default())));
+                return Some(Vec::new());
+            }
+            ('e', _) if !leaves_plan => {
+                let mut at = Composer::new(ComposerSettings::default());
+                at.set_text(&editable(&open.input));
+                self.stage = Stage::Edits(Box::new(at));
+                return Some(Vec::new());
+            }
+            _ => return Some(Vec::new()),
+        };
+        Some(self.decide(decision))
+    }
+
+    fn decide(&self, decision: Decision) -> Vec<Action> {
+        self.id().map(|id| Action::Decide(id, decision)).into_iter().collect()
+    }
+
+    /// What was written in place of the input.
+    fn edited(&mut self, text: &str) -> Vec<Action> {
+        let About::Permission(open) = &mut self.about else { return Vec::new() };
+        match with_edit(&open.input, text) {
+            Ok(input) => self.decide(Decision::Edited { input }),
+            Err(why) => {
+                open.objection = Some(why);
+                Vec::new()
+            }
+        }
+    }
+
+    fn title(&self, n_open: usize, look: Look<'_>) -> Line<'static> {
+        let title = match &self.about {
+            About::Permission(open) => shown::title(open),
+            About::Question(..) => "The model asks".to_owned(),
+        };
+        let mut spans = vec![Span::styled(format!("? {title}"), look.theme.accent)];
+        if n_open > 1 {
+            spans.push(Span::styled(format!("  (1 of {n_open})"), look.theme.dim));
+        }
+        Line::from(spans)
+    }
+
+    fn details(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        match &self.about {
+            About::Permission(open) => shown::permission(open, look),
+            About::Question(_, question) => shown::question(question, look),
+        }
+    }
+
+    fn choices(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let About::Permission(open) = &self.about else { return Vec::new() };
+        shown::choices(open, look)
+    }
+}
+
+/// What a person edits of an input: a command by itself, everything else as JSON.
+fn editable(input: &RawJson) -> String {
+    let value = input.value();
+    match command(&value) {
+        Some(command) => command.to_owned(),
+        None => serde_json::to_string_pretty(&value).unwrap_or_else(|_| input.get().to_owned()),
+    }
+}
+
+/// The command of an input that is little else.
+fn command(input: &Value) -> Option<&str> {
+    input.get("command")?.as_str()
+}
+
+/// # Errors
+/// When it is no JSON, where it has to be.
+fn with_edit(input: &RawJson, text: &str) -> Result<RawJson, String> {
+    let mut value = input.value();
+    let json = match value.get_mut("command").filter(|command| command.is_string()) {
+        Some(command) => {
+            *command = Value::String(text.to_owned());
+            value.to_string()
+        }
+        None => text.to_owned(),
+    };
+    RawJson::parse(&json).map_err(|error| format!("that is not usable as an input: {error}"))
+}
+
+/// A number chooses; anything else is the answer itself.
+fn chosen_answer(question: &Question, text: &str) -> String {
+    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    match number.and_then(|index| question.choices.get(index)) {
+        Some(choice) => choice.clone(),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,138 @@
+//! The line at the bottom: who answers, what may run, how full the context is, what it cost.
+
+use heeler_core::{Cost, Event, Mode, Settings, Timestamp};
+use heeler_engine::Seen;
+use heeler_settings::StatusField;
+use ratatui::text::{Line, Span};
+
+use super::Opened;
+use crate::host::Facts;
+use crate::text::truncate;
+use crate::transcript::Look;
+
+/// How long providers keep a prefix that nobody asks them to keep longer.
+const CACHE_MILLIS: u64 = 5 * 60 * 1000;
+/// The cells of the context's bar.
+const BAR_CELLS: u64 = 8;
+
+/// What the line is made of.
+pub(super) struct Status {
+    facts: Facts,
+    model: String,
+    window: Option<u64>,
+    /// Tokens the next request begins with, as far as known.
+    tokens: u64,
+    cost: Cost,
+    /// When the model last answered: then the provider kept the prefix.
+    answered: Option<Timestamp>,
+}
+
+impl Status {
+    pub(super) fn new(facts: Facts) -> Self {
+        Self {
+            facts,
+            model: String::new(),
+            window: None,
+            tokens: 0,
+            cost: Cost::default(),
+            answered: None,
+        }
+    }
+
+    pub(super) fn open(&mut self, opened: &Opened) {
+        self.settings(&opened.settings);
+        self.tokens = opened.tokens;
+        self.cost = opened.view.cost;
+        self.answered = None;
+    }
+
+    pub(super) fn settings(&mut self, settings: &Settings) {
+        self.model.clone_from(&settings.model.name);
+        self.window = settings.estimate.context_limit.or(settings.model.window);
+    }
+
+    pub(super) fn see(&mut self, seen: &Seen, now: Timestamp) {
+        let Seen::Event(envelope) = seen else { return };
+        match &envelope.event {
+            Event::Usage { usage, total_cost, .. } if envelope.agent.is_main() => {
+                self.tokens = usage.input_total().saturating_add(usage.output);
+                self.cost = *total_cost;
+                self.answered = Some(now);
+            }
+            Event::Compacted { tokens_after, .. } | Event::Trimmed { tokens_after, .. } => {
+                self.tokens = *tokens_after;
+                self.answered = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// When the line changes by itself.
+    pub(super) fn wakes_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let left = CACHE_MILLIS.checked_sub(now.since(self.answered?))?;
+        // At the next whole minute that is left.
+        (left > 0).then(|| now.plus(left - (left - 1) / 60_000 * 60_000))
+    }
+
+    /// The line; `keys` names vim's mode, where one is in force.
+    pub(super) fn line(
+        &self,
+        mode: Mode,
+        keys: Option<&'static str>,
+        look: Look<'_>,
+    ) -> Line<'static> {
+        let theme = look.theme;
+        let mut parts: Vec<Span<'static>> =
+            keys.map(|keys| Span::styled(keys, theme.accent)).into_iter().collect();
+        parts.extend(self.facts.status.iter().filter_map(|field| self.field(*field, mode, look)));
+        let mut spans = Vec::new();
+        for (index, part) in parts.into_iter().enumerate() {
+            if index > 0 {
+                spans.push(Span::styled(" · ", theme.dim));
+            }
+            spans.push(part);
+        }
+        truncate(&Line::from(spans), look.width)
+    }
+
+    fn field(&self, field: StatusField, mode: Mode, look: Look<'_>) -> Option<Span<'static>> {
+        let theme = look.theme;
+        let plain = |text: String| Span::styled(text, theme.status);
+        match field {
+            StatusField::Model => Some(plain(short_model(&self.model))),
+            StatusField::Mode if mode == Mode::Bypass => {
+                Some(Span::styled(mode.to_string(), theme.error))
+            }
+            StatusField::Mode => Some(Span::styled(mode.to_string(), theme.accent)),
+            StatusField::Context => self.context().map(plain),
+            StatusField::Cost => (self.cost.0 > 0).then(|| plain(self.cost.to_string())),
+            StatusField::Cache => {
+                self.cache_minutes(look.now).map(|minutes| plain(format!("cache {minutes} min")))
+            }
+            StatusField::Branch => {
+                self.facts.branch.as_ref().map(|branch| plain(format!("⎇ {branch}")))
+            }
+            StatusField::Confinement if self.facts.is_confined => None,
+            StatusField::Confinement => Some(Span::styled("not confined", theme.warning)),
+        }
+    }
+
+    fn context(&self) -> Option<String> {
+        let window = self.window.filter(|window| *window > 0)?;
+        let percent = self.tokens.saturating_mul(100) / window;
+        let filled = (self.tokens.saturating_mul(BAR_CELLS) / window).min(BAR_CELLS);
+        let cells = |n: u64, cell: &str| cell.repeat(usize::try_from(n).unwrap_or(0));
+        Some(format!("{}{} {percent}%", cells(filled, "█"), cells(BAR_CELLS - filled, "░")))
+    }
+
+    /// Minutes that the provider still keeps the prefix.
+    fn cache_minutes(&self, now: Timestamp) -> Option<u64> {
+        let left = CACHE_MILLIS.checked_sub(now.since(self.answered?))?;
+        (left > 0).then(|| left.div_ceil(60_000))
+    }
+}
+
+/// A model's name without its provider.
+fn short_model(name: &str) -> String {
+    name.rsplit_once('/').map_or(name, |(_, model)| model).to_owned()
+}

@@ -1,0 +1,249 @@
+//! A window played by keys and events, and its screen as text.
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use heeler_core::{
+    AgentPath, Block, CallId, Envelope, Event, Message, OpenPermission, PermissionId,
+    PermissionReason, RawJson, Role, Rule, RuleEffect, SessionId, Settings, Timestamp, ToolResult,
+    ToolUse, TurnOutcome, View,
+};
+use heeler_engine::Seen;
+use heeler_settings::StatusField;
+use ratatui::text::Line;
+
+use super::{Action, App, Happened, Opened, Start};
+use crate::composer::ComposerSettings;
+use crate::host::Facts;
+use crate::text::Uncolored;
+use crate::theme::Theme;
+
+/// A window and what it asked for.
+pub(super) struct Play {
+    pub(super) app: App,
+    pub(super) now: Timestamp,
+    /// What went to the scrollback.
+    pub(super) scrollback: Vec<String>,
+    /// What was asked for, in debug form, without what only redraws.
+    pub(super) actions: Vec<String>,
+}
+
+impl Play {
+    pub(super) fn new(width: u16, height: u16) -> Self {
+        let now = Timestamp(1_000_000);
+        let mut settings = Settings::default();
+        settings.model.name = "anthropic/claude-sonnet-5-5".into();
+        settings.model.window = Some(200_000);
+        let opened =
+            Opened { id: id(1), view: View::default(), settings, tokens: 0, is_unfinished: false };
+        Self::of(opened, width, height, now)
+    }
+
+    pub(super) fn of(opened: Opened, width: u16, height: u16, now: Timestamp) -> Self {
+        let facts = Facts {
+            folder: "/space/project".into(),
+            branch: Some("main".into()),
+            is_confined: true,
+            status: vec![
+                StatusField::Model,
+                StatusField::Mode,
+                StatusField::Context,
+                StatusField::Cost,
+                StatusField::Cache,
+                StatusField::Branch,
+            ],
+        };
+        let start = Start {
+            opened,
+            facts,
+            theme: Theme::dark(),
+            is_still: false,
+            highlight: Arc::new(Uncolored),
+            composer: ComposerSettings::default(),
+            size: (width, height),
+        };
+        let app = App::new(start, now);
+        Self { app, now, scrollback: Vec::new(), actions: Vec::new() }
+    }
+
+    pub(super) fn happens(&mut self, what: Happened) -> &mut Self {
+        for action in self.app.happen(what, self.now) {
+            if !matches!(action, Action::Redraw) {
+                self.actions.push(format!("{action:?}"));
+            }
+        }
+        self
+    }
+
+    /// Presses keys: characters, and names such as `<CR>`, `<Esc>`, `<C-c>`, `<S-Tab>`, `<Up>`.
+    pub(super) fn types(&mut self, keys: &str) -> &mut Self {
+        let mut rest = keys;
+        while let Some(first) = rest.chars().next() {
+            let named = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+            let key = match named.and_then(|(name, after)| Some((named_key(name)?, after))) {
+                Some((key, after)) => {
+                    rest = after;
+                    key
+                }
+                None => {
+                    rest = &rest[first.len_utf8()..];
+                    KeyEvent::new(KeyCode::Char(first), KeyModifiers::NONE)
+                }
+            };
+            self.happens(Happened::Key(key));
+        }
+        self
+    }
+
+    pub(super) fn sees(&mut self, event: Event) -> &mut Self {
+        let envelope = Envelope { seq: None, agent: AgentPath::default(), event };
+        self.happens(Happened::Seen(Seen::Event(Arc::new(envelope))))
+    }
+
+    pub(super) fn passes(&mut self, millis: u64) -> &mut Self {
+        self.now = self.now.plus(millis);
+        self.happens(Happened::Ticked)
+    }
+
+    /// The screen: what went up, a rule, and the live region with the cursor as `▏`.
+    pub(super) fn shows(&mut self) -> String {
+        if let Some((page, _)) = self.app.page(self.now) {
+            return page.iter().map(|line| format!("{}\n", text(line).trim_end())).collect();
+        }
+        let frame = self.app.frame(self.now);
+        self.scrollback.extend(frame.finished.iter().map(text));
+        let mut shown: String =
+            self.scrollback.iter().map(|line| format!("{}\n", line.trim_end())).collect();
+        shown += "────\n";
+        for (row, line) in frame.live.iter().enumerate() {
+            let mut line = text(line).trim_end().to_owned();
+            if let Some(at) = frame.cursor.filter(|at| usize::from(at.row) == row) {
+                let column = usize::from(at.column);
+                let n_cells = line.chars().count();
+                line.extend(std::iter::repeat_n(' ', column.saturating_sub(n_cells)));
+                let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
+                line.insert(at, '▏');
+            }
+            shown += &format!("{line}\n");
+        }
+        shown
+    }
+
+    /// What was asked for since the last time, one a line.
+    pub(super) fn asks(&mut self) -> String {
+        std::mem::take(&mut self.actions).iter().map(|action| format!("{action}\n")).collect()
+    }
+}
+
+pub(super) fn text(line: &Line<'_>) -> String {
+    line.spans.iter().map(|span| span.content.as_ref()).collect()
+}
+
+pub(super) fn id(n: u64) -> SessionId {
+    format!("01900000-0000-7000-8000-{n:012x}").parse().unwrap()
+}
+
+fn named_key(name: &str) -> Option<KeyEvent> {
+    let (modifiers, name) = match name.split_once('-') {
+        Some(("C", rest)) => (KeyModifiers::CONTROL, rest),
+        Some(("A", rest)) => (KeyModifiers::ALT, rest),
+        Some(("S", rest)) => (KeyModifiers::SHIFT, rest),
+        _ => (KeyModifiers::NONE, name),
+    };
+    let code = match name {
+        "CR" => KeyCode::Enter,
+        "Esc" => KeyCode::Esc,
+        "Up" => KeyCode::Up,
+        "Down" => KeyCode::Down,
+        "PageUp" => KeyCode::PageUp,
+        "Home" => KeyCode::Home,
+        "BS" => KeyCode::Backspace,
+        "Tab" if modifiers == KeyModifiers::SHIFT => KeyCode::BackTab,
+        "Tab" => KeyCode::Tab,
+        _ => KeyCode::Char(name.chars().next().filter(|_| name.chars().count() == 1)?),
+    };
+    Some(KeyEvent::new(code, modifiers))
+}
+
+pub(super) fn call_id(index: u32) -> CallId {
+    CallId { turn: 1, round: 1, index }
+}
+
+pub(super) fn said(text: &str) -> Event {
+    Event::Message { message: Arc::new(Message::user(text)) }
+}
+
+pub(super) fn begins() -> Event {
+    Event::TurnStarted { turn: 1 }
+}
+
+pub(super) fn attempt() -> Event {
+    Event::AttemptStarted { round: 1, attempt: 1 }
+}
+
+pub(super) fn writes(text: &str) -> Event {
+    Event::TextDelta { block: 0, offset: 0, text: text.into() }
+}
+
+pub(super) fn thinks(text: &str) -> Event {
+    Event::ThinkingDelta { block: 0, offset: 0, text: text.into() }
+}
+
+/// A whole reply: text, if there is any, and calls of these tools with these inputs.
+pub(super) fn replies(text: &str, calls: &[(&str, &str)]) -> Event {
+    let mut blocks = Vec::new();
+    if !text.is_empty() {
+        blocks.push(Block::text(text));
+    }
+    for (index, (name, input)) in calls.iter().enumerate() {
+        blocks.push(Block::ToolUse(ToolUse {
+            id: format!("call-{index}"),
+            name: (*name).into(),
+            input: RawJson::parse(input).unwrap(),
+            invalid: None,
+            cache: None,
+        }));
+    }
+    Event::Message { message: Arc::new(Message { role: Role::Assistant, blocks }) }
+}
+
+pub(super) fn starts(index: u32, name: &str, summary: &str) -> Event {
+    let (name, summary) = (name.into(), summary.into());
+    Event::CallStarted { call: call_id(index), index, name, summary }
+}
+
+pub(super) fn ends(index: u32, name: &str, is_error: bool, millis: u64) -> Event {
+    let (name, summary) = (name.into(), String::new());
+    Event::CallFinished { call: call_id(index), index, name, is_error, summary, millis }
+}
+
+/// The results of a batch, each with whether it failed.
+pub(super) fn results(results: &[(&str, bool)]) -> Event {
+    let result = |(index, (text, is_error)): (usize, &(&str, bool))| {
+        Block::ToolResult(ToolResult {
+            tool_use_id: format!("call-{index}"),
+            content: vec![Block::text(*text)],
+            is_error: *is_error,
+            cache: None,
+        })
+    };
+    let blocks = results.iter().enumerate().map(result).collect();
+    Event::Message { message: Arc::new(Message { role: Role::User, blocks }) }
+}
+
+pub(super) fn finishes(outcome: TurnOutcome) -> Event {
+    Event::TurnFinished { turn: 1, outcome, answer: String::new() }
+}
+
+/// Somebody is asked about a call, with a rule on offer.
+pub(super) fn asked(index: u32, tool: &str, input: &str, rule: Option<&str>) -> Event {
+    Event::PermissionRequested(OpenPermission {
+        id: PermissionId::first(call_id(index)),
+        tool: tool.into(),
+        input: RawJson::parse(input).unwrap(),
+        summary: tool.into(),
+        reason: PermissionReason::Policy("no rule speaks of it".into()),
+        offer: rule.map(|rule| Rule::parse(rule, RuleEffect::Allow, "person").unwrap()),
+        objection: None,
+    })
+}

@@ -1,0 +1,531 @@
+//! The window: keys and events in, a screen and wishes out.
+
+use expect_test::{Expect, expect};
+use heeler_core::{ProviderErrorKind, TurnOutcome};
+
+use super::testing::*;
+use super::*;
+
+fn check(play: &mut Play, screen: Expect) {
+    screen.assert_eq(&play.shows());
+}
+
+#[test]
+fn an_empty_window_waits_for_what_is_written() {
+    let mut play = Play::new(60, 20);
+    check(
+        &mut play,
+        expect![[r#"
+        ────
+
+        > ▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    check(
+        play.types("hello"),
+        expect![[r#"
+        ────
+
+        > hello▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    expect![[r#"
+        Say(Submission { text: "hello", images: [], shown: "hello", draft: Draft { parts: [Text("hello")] } })
+        Remember(Draft { parts: [Text("hello")] })
+    "#]].assert_eq(&play.types("<CR>").asks());
+    check(
+        &mut play,
+        expect![[r#"
+        ────
+
+        > ▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+}
+
+#[test]
+fn a_turn_goes_up_line_by_line_as_it_is_done() {
+    let mut play = Play::new(60, 20);
+    play.sees(begins()).sees(said("fix the test")).sees(attempt());
+    play.sees(thinks("Which test?\nThe one in a.rs")).passes(3_000);
+    check(
+        &mut play,
+        expect![[r#"
+            > fix the test
+            ────
+
+            ∴ thinking 3.0 s  The one in a.rs
+
+            working 3 s · Esc stops
+            > ▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+    play.sees(writes("I look at **the test**.\n\nThen I")).passes(1_000);
+    check(
+        &mut play,
+        expect![[r#"
+            > fix the test
+
+            ∴ thought for 3.0 s
+
+            I look at the test.
+            ────
+
+            Then I
+
+            working 4 s · Esc stops
+            > ▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+    let read = ("Read", r#"{"file_path":"a.rs"}"#);
+    let bash = ("Bash", r#"{"command":"cargo test"}"#);
+    play.sees(replies("I look at **the test**.\n\nThen I run it.", &[read, bash]));
+    play.sees(starts(0, "Read", "Read: a.rs")).sees(starts(1, "Bash", "Bash: cargo test"));
+    play.sees(ends(0, "Read", false, 3)).passes(12_000);
+    let progress = Event::CallProgress { call: call_id(1), text: "running 2 tests\n".into() };
+    check(
+        play.sees(progress),
+        expect![[r#"
+            > fix the test
+
+            ∴ thought for 3.0 s
+
+            I look at the test.
+
+            Then I run it.
+            ────
+
+            ✓ Read a.rs
+            ⠋ Bash cargo test · 12 s
+              │ running 2 tests
+
+            working 16 s · Esc stops
+            > ▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+    play.sees(ends(1, "Bash", true, 12_000));
+    play.sees(results(&[("fn a() {}", false), ("test a ... FAILED\nexit code 101", true)]));
+    play.sees(attempt()).sees(replies("It fails.", &[])).sees(finishes(TurnOutcome::Done));
+    check(
+        &mut play,
+        expect![[r#"
+            > fix the test
+
+            ∴ thought for 3.0 s
+
+            I look at the test.
+
+            Then I run it.
+
+            ✓ Read a.rs
+            ✗ Bash cargo test · 12 s
+              test a ... FAILED
+              exit code 101
+
+            It fails.
+
+            · 16 s, 2 calls
+            ────
+
+            > ▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+}
+
+#[test]
+fn changes_output_and_steps_stand_under_their_rows() {
+    let mut play = Play::new(60, 30);
+    play.sees(begins());
+    let edit = ("Edit", r#"{"file_path":"a.rs","old_string":"1","new_string":"2"}"#);
+    let bash = ("Bash", r#"{"command":"make"}"#);
+    let todo = (
+        "TodoWrite",
+        r#"{"todos":[{"content":"look","status":"completed"},{"content":"mend","status":"in_progress"},{"content":"test","status":"pending"}]}"#,
+    );
+    play.sees(replies("", &[edit, bash, todo]));
+    play.sees(results(&[
+        ("Edited a.rs:\n     1  fn a() {\n     2 -    1\n     2 +    2\n     3  }", false),
+        ("1\n2\n3\n4\n5\n6\n7\n8", false),
+        ("1 of 3 done", false),
+    ]));
+    check(
+        &mut play,
+        expect![[r#"
+            ✓ Edit a.rs
+                   1  fn a() {
+                   2 -    1
+                   2 +    2
+                   3  }
+            ✓ Bash make
+              │ … 3 lines above (Ctrl-T)
+              │ 4
+              │ 5
+              │ 6
+              │ 7
+              │ 8
+            ✓ TodoWrite
+              ☑ look
+              ▸ mend
+              ☐ test
+            ────
+
+            working 0 s · Esc stops
+            > ▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_said_meanwhile_waits_and_can_be_taken_back() {
+    let mut play = Play::new(60, 20);
+    play.sees(begins()).sees(said("go"));
+    expect![[r#"
+        Steer(SteeringId("terminal-01900000-0000-7000-8000-000000000001-1"), Submission { text: "also this", images: [], shown: "also this", draft: Draft { parts: [Text("also this")] } })
+        Remember(Draft { parts: [Text("also this")] })
+        Steer(SteeringId("terminal-01900000-0000-7000-8000-000000000001-2"), Submission { text: "and that", images: [], shown: "and that", draft: Draft { parts: [Text("and that")] } })
+        Remember(Draft { parts: [Text("and that")] })
+    "#]].assert_eq(&play.types("also this<CR>and that<CR>").asks());
+    check(
+        &mut play,
+        expect![[r#"
+            > go
+            ────
+
+            working 0 s · Esc stops
+              waits: also this
+              waits: and that
+            > ▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+    expect![[r#"
+        TakeBack(SteeringId("terminal-01900000-0000-7000-8000-000000000001-2"))
+    "#]]
+    .assert_eq(&play.types("<Up>").asks());
+    let id = play.app.queued.last().unwrap().id.clone();
+    play.happens(Happened::TakenBack(id, true));
+    check(
+        &mut play,
+        expect![[r#"
+            > go
+            ────
+
+            working 0 s · Esc stops
+              waits: also this
+            > and that▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+}
+
+#[test]
+fn a_request_is_answered_by_one_key() {
+    for (key, expected) in [
+        (
+            "y",
+            expect![[r#"
+            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Once)
+        "#]],
+        ),
+        (
+            "s",
+            expect![[r#"
+            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Session { rule: Rule { effect: Allow, tool: "Bash", argument: Some("ls:*"), source: "person" } })
+        "#]],
+        ),
+        (
+            "a",
+            expect![[r#"
+            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Always { rule: Rule { effect: Allow, tool: "Bash", argument: Some("ls:*"), source: "person" } })
+        "#]],
+        ),
+        (
+            "d",
+            expect![[r#"
+            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, DenyAndStop { reason: None })
+        "#]],
+        ),
+        (
+            "nnot now<CR>",
+            expect![[r#"
+            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Deny { reason: Some("not now") })
+        "#]],
+        ),
+        (
+            "n<CR>",
+            expect![[r#"
+            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Deny { reason: None })
+        "#]],
+        ),
+        (
+            "e<C-u>ls -la<CR>",
+            expect![[r#"
+            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Edited { input: {"command":"ls -la"} })
+        "#]],
+        ),
+        (
+            "<Esc>",
+            expect![[r#"
+            Cancel
+        "#]],
+        ),
+        (
+            "<C-c>",
+            expect![[r#"
+            Cancel
+        "#]],
+        ),
+    ] {
+        let mut play = Play::new(60, 24);
+        play.sees(begins());
+        play.sees(asked(0, "Bash", r#"{"command":"ls"}"#, Some("Bash(ls:*)")));
+        expected.assert_eq(&play.types(key).asks());
+    }
+}
+
+#[test]
+fn requests_are_counted_and_shown_one_after_the_other() {
+    let mut play = Play::new(60, 24);
+    play.sees(begins()).sees(said("go"));
+    play.sees(asked(0, "Bash", r#"{"command":"rm -rf target"}"#, None));
+    play.sees(asked(
+        1,
+        "Edit",
+        r#"{"file_path":"a.rs","old_string":"one","new_string":"two"}"#,
+        Some("Edit(a.rs)"),
+    ));
+    check(
+        &mut play,
+        expect![[r#"
+        > go
+        ────
+
+        ? Run this command?  (1 of 2)
+          $ rm -rf target
+          no rule speaks of it
+          y  once
+          n  no, with a reason
+          e  edit it first
+          d  no, and stop the turn
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    let (id, by) = (PermissionId::first(call_id(0)), "another window".into());
+    let decided = Event::PermissionDecided { id, decision: Decision::Once, by };
+    check(
+        play.sees(decided),
+        expect![[r#"
+            > go
+            ────
+
+            ? Make this change?
+            a.rs +1 -1
+            1   - one
+              1 + two
+              no rule speaks of it
+              y  once
+              s  for this session: Edit(a.rs)
+              a  always in this folder: Edit(a.rs)
+              n  no, with a reason
+              e  edit it first
+              d  no, and stop the turn
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+    check(
+        play.types("n"),
+        expect![[r#"
+            > go
+            ────
+
+            ? Make this change?
+            a.rs +1 -1
+            1   - one
+              1 + two
+              no rule speaks of it
+            > ▏
+            Enter: deny with this reason, or with none · Esc: back
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+}
+
+#[test]
+fn a_retry_marks_what_was_shown() {
+    let mut play = Play::new(60, 20);
+    play.sees(begins()).sees(attempt()).sees(writes("A whole paragraph.\n\nand a"));
+    play.shows();
+    play.sees(Event::Retry {
+        attempt: 1,
+        kind: ProviderErrorKind::Network,
+        message: "the connection was cut".into(),
+        wait_millis: Some(2_000),
+    });
+    check(
+        &mut play,
+        expect![[r#"
+            A whole paragraph.
+
+            · the answer above was cut off and does not count
+
+            ! attempt 1: the connection was cut; again in 2.0 s
+            ────
+
+            working 0 s · Esc stops
+            > ▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+}
+
+#[test]
+fn each_end_says_what_to_do() {
+    let failed = |message: &str| TurnOutcome::Failed { message: message.into() };
+    for (outcome, expected) in [
+        (TurnOutcome::Cancelled, expect!["! stopped; say what to do instead"]),
+        (
+            TurnOutcome::Truncated,
+            expect!["! the answer was cut at the model's output limit; say `go on`"],
+        ),
+        (TurnOutcome::Refused, expect!["✗ the model refused to answer"]),
+        (failed("the disk is full; make room"), expect!["✗ the disk is full; make room"]),
+        (
+            TurnOutcome::Limit { limit: heeler_core::LimitKind::Rounds },
+            expect!["! the turn ended at its limit of rounds; say `go on` to continue"],
+        ),
+    ] {
+        let mut play = Play::new(70, 20);
+        play.sees(begins()).sees(finishes(outcome));
+        play.shows();
+        expected.assert_eq(&play.scrollback.join("\n"));
+    }
+}
+
+#[test]
+fn commands_are_taken_and_paths_are_said() {
+    for (line, expected) in [
+        ("/plan<CR>", expect!["Set Remember "]),
+        (
+            "/mode bypass<CR>",
+            expect![[r#"
+            Remember ! the mode bypass is for the command line: heeler --permission-mode
+              bypass"#]],
+        ),
+        (
+            "/mode yolo<CR>",
+            expect![[r#"
+            Remember ! `yolo` is no permission mode; use ask, accept-edits, plan,
+              allow-listed or bypass"#]],
+        ),
+        ("/compact<CR>", expect!["Compact Remember "]),
+        ("/nonsense<CR>", expect!["Remember ! there is no command /nonsense; /help lists them"]),
+        ("/etc/hosts is what?<CR>", expect!["Say Remember "]),
+        ("/quit<CR>", expect!["Quit Remember "]),
+    ] {
+        let mut play = Play::new(70, 20);
+        play.types(line);
+        play.shows();
+        let asked: Vec<String> = play
+            .asks()
+            .lines()
+            .map(|line| line.split(['(', '{']).next().unwrap_or_default().trim().to_owned())
+            .collect();
+        expected.assert_eq(&format!("{} {}", asked.join(" "), play.scrollback.join("\n")));
+    }
+}
+
+#[test]
+fn control_c_clears_then_asks_then_leaves() {
+    let mut play = Play::new(60, 20);
+    play.types("draft<C-c>");
+    assert_eq!(play.asks(), "");
+    play.types("<C-c>");
+    assert!(play.shows().contains("Ctrl-C once more leaves"));
+    play.passes(3_000).types("<C-c>");
+    assert_eq!(play.asks(), "", "too late is once again the first");
+    assert_eq!(play.types("<C-c>").asks(), "Quit\n");
+}
+
+#[test]
+fn the_pager_shows_everything_and_finds() {
+    let mut play = Play::new(40, 8);
+    for n in 1..=12 {
+        play.sees(said(&format!("question {n}")));
+    }
+    play.shows();
+    play.types("<C-t>");
+    check(
+        &mut play,
+        expect![[r#"
+        > question 9
+
+        > question 10
+
+        > question 11
+
+        > question 12
+        23 of 23 · q: back · ↑↓ PgUp PgDn Home …
+    "#]],
+    );
+    check(
+        play.types("/question 3<CR>"),
+        expect![[r#"
+        > question 1
+
+        > question 2
+
+        > question 3
+
+        > question 4
+        7 of 23 · q: back · ↑↓ PgUp PgDn Home E…
+    "#]],
+    );
+    check(
+        play.types("<Home>"),
+        expect![[r#"
+        > question 1
+
+        > question 2
+
+        > question 3
+
+        > question 4
+        7 of 23 · q: back · ↑↓ PgUp PgDn Home E…
+    "#]],
+    );
+    play.types("q");
+    assert!(play.shows().contains("────"));
+}
+
+#[test]
+fn escape_sequences_of_a_model_are_shown() {
+    let mut play = Play::new(60, 20);
+    play.sees(begins())
+        .sees(replies("\u{1b}[2Jgone\u{7}", &[("Bash", r#"{"command":"\u001b[31m"}"#)]));
+    let shown = play.shows();
+    assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown}");
+    assert!(shown.contains("gone"), "{shown}");
+}
+
+#[test]
+fn every_width_holds_every_row() {
+    for width in [1, 2, 5, 20, 40, 80, 120, 200] {
+        let mut play = Play::new(width, 24);
+        play.sees(begins()).sees(said("漢字 and a rather long line of text that has to be broken"));
+        play.sees(replies("# Head\n\n- list\n\n```rust\nfn main() {}\n```\n", &[("Bash", "{}")]));
+        play.sees(asked(0, "Bash", r#"{"command":"a long command line --with=flags"}"#, None));
+        let frame = play.app.frame(play.now);
+        for line in frame.finished.iter().chain(&frame.live) {
+            let cells = crate::text::width(&text(line));
+            assert!(cells <= usize::from(width), "{cells} cells of {width}: {}", text(line));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What the window asks of the program around it.
+
+use heeler_core::{BoxFuture, Question, Rule, SessionId, Timestamp};
+use heeler_engine::Session;
+use heeler_settings::StatusField;
+use tokio::sync::oneshot;
+
+use crate::app::Topic;
+use crate::theme::Theme;
+
+/// The program around a window: it knows stores, models and settings. Failures are words for the
+/// person, with the next step.
+pub trait Host: Send + Sync + 'static {
+    /// Begins a new session.
+    fn create(&self) -> BoxFuture<Result<Session, String>>;
+    /// Goes on with a stored session, whose own model answers unless another one is named.
+    fn open(&self, id: SessionId, model: Option<String>) -> BoxFuture<Result<Session, String>>;
+    /// The stored sessions of this folder, the latest first.
+    fn sessions(&self) -> BoxFuture<Result<Vec<SessionRow>, String>>;
+    /// Whether a model of this name can be asked: its full name.
+    fn model(&self, name: String) -> BoxFuture<Result<String, String>>;
+    /// Called before an input is sent: takes in what changed around the session since the last one,
+    /// such as the project's notes, and says so.
+    fn before_input(&self, session: Session) -> BoxFuture<Option<String>>;
+    /// Keeps a rule that was given for good; tells where.
+    fn keep_rule(&self, rule: Rule) -> BoxFuture<Result<String, String>>;
+    /// Opens the person's editor on a text, and gives what was saved; `None` when nothing was. The
+    /// terminal is free meanwhile.
+    fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>>;
+    /// The theme of this name.
+    ///
+    /// # Errors
+    /// When there is none, or its file cannot be used.
+    fn theme(&self, name: String) -> Result<Theme, String>;
+    /// What there is to tell about a topic.
+    fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<String, String>>;
+}
+
+/// What the program knows of itself when it begins.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// The folder that is worked in, as it is shown.
+    pub folder: String,
+    /// The branch that is checked out, if any.
+    pub branch: Option<String>,
+    /// Whether commands are confined.
+    pub is_confined: bool,
+    /// What the status line shows, in this order.
+    pub status: Vec<StatusField>,
+}
+
+/// A stored session, for a list.
+#[derive(Debug, Clone)]
+pub struct SessionRow {
+    /// Its id.
+    pub id: SessionId,
+    /// When something was last written to it.
+    pub changed: Timestamp,
+    /// What it is about: its first input.
+    pub title: String,
+}
+
+/// A question of a tool, and where its answer goes.
+pub struct Asking {
+    /// The question.
+    pub question: Question,
+    /// Takes the answer; `None` is none. Closed when nobody waits any more.
+    pub answer: oneshot::Sender<Option<String>>,
+}

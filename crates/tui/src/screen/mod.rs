@@ -1,0 +1,299 @@
+//! The terminal as we use it: finished lines go to its own scrollback, and below them stands one
+//! live region that is redrawn in place.
+//!
+//! All movement is relative to where the live region begins, so nobody has to ask the terminal
+//! where the cursor is. A draw is one write between the marks of a synchronized update; one that
+//! changes nothing writes nothing.
+
+mod paint;
+mod row;
+mod terminal;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use ratatui::text::Line;
+
+use paint::Painter;
+pub(crate) use row::Row;
+pub use terminal::{TerminalModes, size};
+
+/// The marks of an update that a terminal shows at once.
+const BEGIN: &str = "\x1b[?2026h\x1b[?25l";
+const END: &str = "\x1b[?2026l";
+const SHOW_CURSOR: &str = "\x1b[?25h";
+const ERASE_BELOW: &str = "\x1b[J";
+const ERASE_RIGHT: &str = "\x1b[K";
+const ENTER_ALTERNATE: &str = "\x1b[?1049h";
+const LEAVE_ALTERNATE: &str = "\x1b[?1049l";
+
+/// A place in the live region or on the alternate screen, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Cells from the left.
+    pub column: u16,
+    /// Rows from the top.
+    pub row: u16,
+}
+
+/// What stands on the screen next.
+#[derive(Debug, Clone, Default)]
+pub struct Frame {
+    /// Lines that are done: written once, above the live region, never touched again.
+    pub finished: Vec<Line<'static>>,
+    /// The live region, from top to bottom.
+    pub live: Vec<Line<'static>>,
+    /// Where the cursor stands in the live region; `None` hides it.
+    pub cursor: Option<Place>,
+}
+
+/// A terminal behind a writer.
+pub struct Screen<W> {
+    out: W,
+    width: u16,
+    height: u16,
+    live: Vec<Row>,
+    /// Where the terminal's cursor is, within the live region.
+    at: Place,
+    cursor: Option<Place>,
+    alternate: Option<Vec<Row>>,
+}
+
+impl<W: Write> Screen<W> {
+    /// A screen of this size, with the cursor at the beginning of an empty line.
+    pub fn new(out: W, width: u16, height: u16) -> Self {
+        let (width, height) = (width.max(1), height.max(1));
+        let (live, at) = (Vec::new(), Place::default());
+        Self { out, width, height, live, at, cursor: Some(at), alternate: None }
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> (u16, u16) {
+        (self.width, self.height)
+    }
+
+    /// Shows a frame. What of the live region does not fit is cut at its top.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn draw(&mut self, frame: Frame) -> io::Result<()> {
+        if self.alternate.is_some() {
+            self.leave_alternate()?;
+        }
+        let mut live: Vec<Row> = frame.live.iter().map(|line| Row::of(line, self.width)).collect();
+        let n_cut = live.len().saturating_sub(usize::from(self.height));
+        live.drain(..n_cut);
+        let cut = u16::try_from(n_cut).unwrap_or(u16::MAX);
+        let cursor = frame.cursor.map(|at| Place {
+            column: at.column.min(self.width - 1),
+            row: at.row.saturating_sub(cut).min(rows(&live).saturating_sub(1)),
+        });
+        if frame.finished.is_empty() && live == self.live && cursor == self.cursor {
+            return Ok(());
+        }
+        let mut painter = Painter::default();
+        painter.text(BEGIN);
+        if frame.finished.is_empty() {
+            self.change(&mut painter, &live);
+        } else {
+            self.go_to(&mut painter, Place::default());
+            painter.text(ERASE_BELOW);
+            for line in &frame.finished {
+                painter.row(&Row::of(line, self.width));
+                painter.text("\r\n");
+            }
+            self.at = Place::default();
+            self.write_rows(&mut painter, &live);
+        }
+        self.live = live;
+        self.cursor = cursor;
+        if let Some(cursor) = cursor {
+            self.go_to(&mut painter, cursor);
+            painter.text(SHOW_CURSOR);
+        }
+        painter.text(END);
+        self.out.write_all(painter.bytes())?;
+        self.out.flush()
+    }
+
+    /// Takes a new size: the whole screen is written anew, `tail` above the live region of the next
+    /// draw. A terminal may have broken what stood there into other lines, in a way only it knows.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn restart(&mut self, width: u16, height: u16, tail: &[Line<'static>]) -> io::Result<()> {
+        (self.width, self.height) = (width.max(1), height.max(1));
+        if self.alternate.is_some() {
+            self.leave_alternate()?;
+        }
+        let mut painter = Painter::default();
+        painter.text(BEGIN);
+        painter.text("\x1b[H\x1b[2J");
+        for line in tail {
+            painter.row(&Row::of(line, self.width));
+            painter.text("\r\n");
+        }
+        painter.text(END);
+        self.forget();
+        self.out.write_all(painter.bytes())?;
+        self.out.flush()
+    }
+
+    /// Shows a whole page on the alternate screen, which the next [`Screen::draw`] leaves.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn draw_page(&mut self, page: &[Line<'static>], cursor: Option<Place>) -> io::Result<()> {
+        let rows: Vec<Row> = page
+            .iter()
+            .take(usize::from(self.height))
+            .map(|line| Row::of(line, self.width))
+            .collect();
+        let mut painter = Painter::default();
+        painter.text(BEGIN);
+        let old = match &mut self.alternate {
+            Some(old) => std::mem::take(old),
+            None => {
+                terminal::note_alternate(true);
+                painter.text(ENTER_ALTERNATE);
+                painter.text("\x1b[2J");
+                Vec::new()
+            }
+        };
+        let n_rows = rows.len().max(old.len());
+        for index in 0..n_rows {
+            let (old, new) = (old.get(index), rows.get(index));
+            if old != new {
+                painter.text(&format!("\x1b[{};1H", index + 1));
+                match new {
+                    Some(row) => painter.row(row),
+                    None => painter.text("\x1b[m"),
+                }
+                if new.is_none_or(|row| row.width() < usize::from(self.width)) {
+                    painter.text(ERASE_RIGHT);
+                }
+            }
+        }
+        if let Some(at) = cursor {
+            painter.text(&format!("\x1b[{};{}H", at.row + 1, at.column + 1));
+            painter.text(SHOW_CURSOR);
+        }
+        painter.text(END);
+        self.alternate = Some(rows);
+        self.out.write_all(painter.bytes())?;
+        self.out.flush()
+    }
+
+    /// Takes the live region away, so that others may write where it began.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn clear(&mut self) -> io::Result<()> {
+        if self.alternate.is_some() {
+            self.leave_alternate()?;
+        }
+        let mut painter = Painter::default();
+        self.go_to(&mut painter, Place::default());
+        painter.text(ERASE_BELOW);
+        painter.text(SHOW_CURSOR);
+        self.forget();
+        self.out.write_all(painter.bytes())?;
+        self.out.flush()
+    }
+
+    /// Goes on after others wrote to the terminal: the cursor is at the beginning of an empty line.
+    pub fn resume(&mut self, width: u16, height: u16) {
+        (self.width, self.height) = (width.max(1), height.max(1));
+        self.forget();
+    }
+
+    /// Rings the terminal's bell.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn ring(&mut self) -> io::Result<()> {
+        self.out.write_all(b"\x07")?;
+        self.out.flush()
+    }
+
+    fn leave_alternate(&mut self) -> io::Result<()> {
+        self.alternate = None;
+        terminal::note_alternate(false);
+        self.out.write_all(LEAVE_ALTERNATE.as_bytes())?;
+        // What `draw` compares with does not know the cursor's look any more.
+        self.cursor = None;
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.live.clear();
+        self.at = Place::default();
+        self.cursor = Some(Place::default());
+    }
+
+    /// Brings the region from what it is to `live`, cell by cell.
+    fn change(&mut self, painter: &mut Painter, live: &[Row]) {
+        let old = std::mem::take(&mut self.live);
+        let common = old.len().min(live.len());
+        for (index, (old, new)) in old.iter().zip(live).enumerate() {
+            let Some(part) = new.difference(old) else { continue };
+            let column = u16::try_from(part.column).unwrap_or(u16::MAX);
+            self.go_to(painter, Place { column, row: place(index) });
+            painter.cells(part.cells);
+            if part.erases_rest {
+                painter.text(ERASE_RIGHT);
+            }
+            // Where the cursor is after the last column is the terminal's own affair: `go_to` begins
+            // with a carriage return.
+        }
+        if old.len() > live.len() {
+            self.go_to(painter, Place { column: 0, row: place(live.len()) });
+            painter.text(ERASE_BELOW);
+        }
+        if live.len() > common {
+            match common.checked_sub(1) {
+                Some(last) => {
+                    self.go_to(painter, Place { column: 0, row: place(last) });
+                    painter.text("\r\n");
+                    self.at.row += 1;
+                }
+                None => self.go_to(painter, Place::default()),
+            }
+            self.write_rows(painter, &live[common..]);
+        }
+    }
+
+    /// Writes rows from where the cursor is, making room by scrolling where there is none.
+    fn write_rows(&mut self, painter: &mut Painter, rows: &[Row]) {
+        for (index, row) in rows.iter().enumerate() {
+            if index > 0 {
+                painter.text("\r\n");
+                self.at.row += 1;
+            }
+            painter.row(row);
+        }
+        self.at.column = 0;
+    }
+
+    fn go_to(&mut self, painter: &mut Painter, to: Place) {
+        painter.text("\r");
+        match (self.at.row, to.row) {
+            (from, to) if from > to => painter.text(&format!("\x1b[{}A", from - to)),
+            (from, to) if from < to => painter.text(&format!("\x1b[{}B", to - from)),
+            _ => {}
+        }
+        if to.column > 0 {
+            painter.text(&format!("\x1b[{}C", to.column));
+        }
+        self.at = to;
+    }
+}
+
+fn rows(rows: &[Row]) -> u16 {
+    u16::try_from(rows.len()).unwrap_or(u16::MAX)
+}
+
+fn place(index: usize) -> u16 {
+    u16::try_from(index).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,281 @@
+//! The row of a call: what it does, how far it is, what came of it.
+
+use heeler_core::{RawJson, Timestamp};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use serde_json::Value;
+
+use super::item::indented;
+use super::{Look, seconds};
+use crate::text::{clean, truncate};
+
+/// The most lines of a change that stand under its row.
+const CHANGE_ROWS_MAX: usize = 24;
+/// The most lines of a command's output that stand under its row: the last ones.
+const OUTPUT_ROWS_MAX: usize = 5;
+/// The most lines of an error.
+const ERROR_ROWS_MAX: usize = 4;
+/// What stands before lines that belong to the row above.
+const BELOW: &str = "  │ ";
+/// One after the other while a call runs.
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// How long each of them stands.
+pub(crate) const SPINNER_MILLIS: u64 = 100;
+
+/// A call.
+pub(super) struct CallRow {
+    index: u32,
+    name: String,
+    /// The id on the wire, by which its result is found.
+    wire_id: Option<String>,
+    input: Option<RawJson>,
+    summary: String,
+    state: State,
+    progress: String,
+    result: Option<CallResult>,
+    /// Whether nothing more comes of it.
+    is_closed: bool,
+}
+
+enum State {
+    /// The model asked for it; it is looked up, judged, or waits for its turn.
+    Waits,
+    Runs {
+        since: Timestamp,
+    },
+    Ended {
+        is_error: bool,
+        millis: u64,
+    },
+}
+
+/// What the model is told of it.
+struct CallResult {
+    text: String,
+    is_error: bool,
+}
+
+impl CallRow {
+    pub(super) fn new(index: u32, name: &str) -> Self {
+        Self {
+            index,
+            name: name.to_owned(),
+            wire_id: None,
+            input: None,
+            summary: String::new(),
+            state: State::Waits,
+            progress: String::new(),
+            result: None,
+            is_closed: false,
+        }
+    }
+
+    /// A call as the model asked for it.
+    pub(super) fn asked(index: u32, wire_id: &str, name: &str, input: &RawJson) -> Self {
+        let mut row = Self::new(index, name);
+        row.wire_id = Some(wire_id.to_owned());
+        row.summary = heeler_core::input_summary(name, input.get());
+        row.input = Some(input.clone());
+        row
+    }
+
+    /// Whether it is this call of the running batch.
+    pub(super) fn is(&self, index: u32) -> bool {
+        self.index == index && !self.is_done()
+    }
+
+    /// Whether this result is its own.
+    pub(super) fn is_of(&self, wire_id: &str) -> bool {
+        self.wire_id.as_deref() == Some(wire_id)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.result.is_some() || self.is_closed
+    }
+
+    pub(super) fn start(&mut self, summary: &str, now: Timestamp) {
+        summary.clone_into(&mut self.summary);
+        self.state = State::Runs { since: now };
+    }
+
+    pub(super) fn progress(&mut self, text: &str) {
+        let last = text.lines().rev().find(|line| !line.trim().is_empty());
+        last.unwrap_or("").clone_into(&mut self.progress);
+    }
+
+    pub(super) fn finish(&mut self, is_error: bool, millis: u64) {
+        self.state = State::Ended { is_error, millis };
+    }
+
+    /// Its result is part of the conversation: it changes no more.
+    pub(super) fn result(&mut self, text: String, is_error: bool) {
+        self.result = Some(CallResult { text, is_error });
+    }
+
+    /// Nothing more comes.
+    pub(super) fn close(&mut self, now: Timestamp) {
+        if let State::Runs { since } = self.state {
+            self.state = State::Ended { is_error: true, millis: now.since(since) };
+        }
+        self.is_closed = true;
+    }
+
+    pub(super) fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let mut lines = vec![self.head(look)];
+        match &self.result {
+            Some(result) => lines.extend(self.below(result, look)),
+            None if matches!(self.state, State::Runs { .. }) && !self.progress.is_empty() => {
+                lines.push(below(&self.progress, look.theme.dim, look));
+            }
+            None => {}
+        }
+        lines
+    }
+
+    fn head(&self, look: Look<'_>) -> Line<'static> {
+        let theme = look.theme;
+        let is_failed = self.result.as_ref().is_some_and(|result| result.is_error)
+            || matches!(self.state, State::Ended { is_error: true, .. });
+        let (sign, style) = match &self.state {
+            State::Waits if self.result.is_none() => ("·".to_owned(), theme.dim),
+            State::Runs { .. } if look.is_still => ("…".to_owned(), theme.accent),
+            State::Runs { since } => {
+                let step = look.now.since(*since) / SPINNER_MILLIS % SPINNER.len() as u64;
+                let sign = usize::try_from(step).ok().and_then(|step| SPINNER.get(step));
+                (sign.copied().unwrap_or("*").to_owned(), theme.accent)
+            }
+            _ if is_failed => ("✗".to_owned(), theme.error),
+            _ => ("✓".to_owned(), theme.success),
+        };
+        let (name, what) = self.words();
+        let mut spans = vec![
+            Span::styled(format!("{sign} "), style),
+            Span::styled(name, theme.strong),
+            Span::styled(format!(" {what}"), theme.text),
+        ];
+        let after = match &self.state {
+            State::Runs { since } if !look.is_still => seconds(look.now.since(*since)),
+            State::Ended { millis, .. } if *millis >= 1000 => seconds(*millis),
+            _ => String::new(),
+        };
+        if !after.is_empty() {
+            // What it took stays in sight however long the rest is.
+            let room = look.width.saturating_sub(after.len() + 3);
+            let line = truncate(&Line::from(spans), room.max(1));
+            spans = line.spans;
+            spans.push(Span::styled(format!(" · {after}"), theme.dim));
+        }
+        truncate(&Line::from(spans), look.width)
+    }
+
+    /// The tool and what it works on: the summary is `name: value`, or `name {json}`.
+    fn words(&self) -> (String, String) {
+        let summary = one_line(&self.summary);
+        let rest = summary.strip_prefix(&self.name).map(|rest| rest.trim_start_matches(':').trim());
+        match rest {
+            // What it sets stands below.
+            Some(_) if self.name == "TodoWrite" => (self.name.clone(), String::new()),
+            Some(rest) => (clean(&self.name).into_owned(), clean(rest).into_owned()),
+            None => (clean(&self.name).into_owned(), clean(&summary).into_owned()),
+        }
+    }
+
+    /// What stands under the row when it is done.
+    fn below(&self, result: &CallResult, look: Look<'_>) -> Vec<Line<'static>> {
+        let text = clean(&result.text);
+        if result.is_error {
+            return some_lines(text.lines(), ERROR_ROWS_MAX, look.theme.error, look);
+        }
+        match self.name.as_str() {
+            "Edit" | "MultiEdit" | "Write" | "apply_patch" | "str_replace_based_edit_tool" => {
+                changed_lines(&text, look)
+            }
+            "Bash" | "bash" | "exec" => {
+                let lines: Vec<&str> = text.trim_end().lines().collect();
+                let n_hidden = lines.len().saturating_sub(OUTPUT_ROWS_MAX);
+                let mut shown = Vec::new();
+                if n_hidden > 0 {
+                    let more = format!("… {n_hidden} lines above (Ctrl-T)");
+                    shown.push(below(&more, look.theme.dim, look));
+                }
+                let last = lines[n_hidden..].iter().map(|line| below(line, look.theme.dim, look));
+                shown.extend(last);
+                shown
+            }
+            "TodoWrite" => self.steps(look),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The list of steps as the model set it.
+    fn steps(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let input = self.input.as_ref().map(|input| input.value());
+        let Some(Value::Array(steps)) = input.as_ref().and_then(|input| input.get("todos")) else {
+            return Vec::new();
+        };
+        let theme = look.theme;
+        let line = |step: &Value| {
+            let text = step.get("content")?.as_str()?;
+            let (sign, style) = match step.get("status").and_then(Value::as_str) {
+                Some("completed") => ("☑ ", theme.dim),
+                Some("in_progress") => ("▸ ", theme.accent),
+                _ => ("☐ ", theme.text),
+            };
+            Some(truncate(&Line::styled(format!("  {sign}{}", clean(text)), style), look.width))
+        };
+        steps.iter().filter_map(line).collect()
+    }
+}
+
+/// The lines of a change, as the tools that edit tell them: number, sign, text.
+fn changed_lines(text: &str, look: Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let signed = |line: &str| {
+        let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        let sign = rest.strip_prefix(' ').and_then(|rest| rest.chars().next());
+        let has_number = line.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        sign.filter(|_| has_number)
+    };
+    let mut lines = Vec::new();
+    let mut n_hidden = 0;
+    for line in text.lines() {
+        let style = match signed(line) {
+            Some('+') => theme.added,
+            Some('-') => theme.removed,
+            Some(_) => theme.dim,
+            None => continue,
+        };
+        if lines.len() == CHANGE_ROWS_MAX {
+            n_hidden += 1;
+            continue;
+        }
+        lines.push(truncate(&Line::styled(format!("  {line}"), style), look.width));
+    }
+    if n_hidden > 0 {
+        lines.push(below(&format!("… {n_hidden} more lines"), theme.dim, look));
+    }
+    lines
+}
+
+fn some_lines<'a>(
+    all: impl Iterator<Item = &'a str>,
+    rows_max: usize,
+    style: Style,
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
+    let all: Vec<&str> = all.collect();
+    let text = all.iter().take(rows_max).copied().collect::<Vec<_>>().join("\n");
+    let mut lines = indented(&text, "  ", style, look);
+    if all.len() > rows_max {
+        lines.push(below(&format!("… {} more lines", all.len() - rows_max), style, look));
+    }
+    lines
+}
+
+fn below(text: &str, style: Style, look: Look<'_>) -> Line<'static> {
+    truncate(&Line::from(Span::styled(format!("{BELOW}{}", clean(text)), style)), look.width)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

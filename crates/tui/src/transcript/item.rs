@@ -1,0 +1,338 @@
+//! One thing that was said or done, and its lines.
+
+use heeler_core::{MediaItem, MediaReference, Reread, Timestamp};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::call::CallRow;
+use super::{Look, plain_lines, seconds};
+use crate::text::{StreamingMarkdown, clean, markdown, truncate, wrap};
+
+/// The most rows of what somebody said that are shown; the rest is for the pager.
+const SAID_ROWS_MAX: usize = 40;
+/// What stands before what a person said.
+const SAID: &str = "> ";
+
+/// An item.
+pub(super) enum Item {
+    Said(Said),
+    Answer(Answer),
+    Thought(Thought),
+    Call(CallRow),
+    Note(Note),
+}
+
+/// What kinds of items there are, for what stands apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Said,
+    Answer,
+    Row,
+    Note,
+}
+
+/// Whether an empty line stands between them.
+pub(super) fn are_apart(last: Option<Kind>, next: Kind) -> bool {
+    last.is_some_and(|last| !(last == Kind::Row && next == Kind::Row))
+}
+
+impl Item {
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Said(_) => Kind::Said,
+            Self::Answer(_) => Kind::Answer,
+            Self::Thought(_) | Self::Call(_) => Kind::Row,
+            Self::Note(_) => Kind::Note,
+        }
+    }
+
+    /// Whether it changes no more.
+    pub(super) fn is_done(&self) -> bool {
+        match self {
+            Self::Said(_) | Self::Note(_) => true,
+            Self::Answer(answer) => answer.stream.is_done(),
+            Self::Thought(thought) => !thought.is_streaming(),
+            Self::Call(row) => row.is_done(),
+        }
+    }
+
+    pub(super) fn close(&mut self, now: Timestamp) {
+        match self {
+            Self::Said(_) | Self::Note(_) => {}
+            Self::Answer(answer) => answer.end(),
+            Self::Thought(thought) => thought.end(now),
+            Self::Call(row) => row.close(now),
+        }
+    }
+
+    /// Lines that change no more and were not given yet.
+    pub(super) fn drain(&mut self, look: Look<'_>) -> Vec<Line<'static>> {
+        match self {
+            Self::Answer(answer) => answer.stream.committed(look.text()),
+            _ if self.is_done() => self.whole(look),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether lines of it were given.
+    pub(super) fn has_drained(&self) -> bool {
+        matches!(self, Self::Answer(answer) if answer.has_drained)
+    }
+
+    pub(super) fn note_drained(&mut self) {
+        if let Self::Answer(answer) = self {
+            answer.has_drained = true;
+        }
+    }
+
+    /// What was given, at another width perhaps.
+    pub(super) fn drained(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        match self {
+            Self::Answer(answer) => answer.drained(look),
+            _ => self.whole(look),
+        }
+    }
+
+    /// What is still open of it.
+    pub(super) fn live(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        match self {
+            Self::Answer(answer) => answer.stream.tail(look.text()),
+            _ => self.whole(look),
+        }
+    }
+
+    /// All of it.
+    pub(super) fn whole(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        match self {
+            Self::Said(said) => said.lines(look),
+            Self::Answer(answer) => whole(&answer.source, look),
+            Self::Thought(thought) => thought.lines(look),
+            Self::Call(row) => row.lines(look),
+            Self::Note(note) => note.lines(look),
+        }
+    }
+}
+
+/// What a person said, or somebody on their behalf.
+pub(super) struct Said {
+    pub(super) text: String,
+    pub(super) images: usize,
+}
+
+impl Said {
+    fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let style = look.theme.user;
+        let mut lines = indented(&clean(&self.text), SAID, style, look);
+        let n_more = lines.len().saturating_sub(SAID_ROWS_MAX);
+        if n_more > 0 {
+            lines.truncate(SAID_ROWS_MAX);
+            lines.push(Line::styled(format!("  … {n_more} more lines"), look.theme.dim));
+        }
+        if self.images > 0 {
+            let images = if self.images == 1 { "image" } else { "images" };
+            lines.push(Line::styled(format!("  [{} {images}]", self.images), look.theme.dim));
+        }
+        lines
+    }
+}
+
+/// Text of the model.
+pub(super) struct Answer {
+    pub(super) source: String,
+    block: u32,
+    stream: StreamingMarkdown,
+    /// Whether more of it may come.
+    is_open: bool,
+    /// Whether lines of it were given.
+    has_drained: bool,
+}
+
+impl Answer {
+    pub(super) fn streaming(block: u32) -> Self {
+        let (source, stream) = (String::new(), StreamingMarkdown::new());
+        Self { source, block, stream, is_open: true, has_drained: false }
+    }
+
+    pub(super) fn whole(source: &str) -> Self {
+        let mut answer = Self::streaming(0);
+        answer.push(source);
+        answer.end();
+        answer
+    }
+
+    pub(super) fn is_streaming(&self) -> bool {
+        self.is_open
+    }
+
+    pub(super) fn is_open_for(&self, block: u32) -> bool {
+        self.is_open && self.block == block
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        self.source.push_str(text);
+        self.stream.push(text);
+    }
+
+    pub(super) fn end(&mut self) {
+        self.is_open = false;
+        self.stream.finish();
+    }
+
+    /// Forgets what was not given yet, and tells whether anything was.
+    pub(super) fn discard(&mut self) -> bool {
+        self.stream = StreamingMarkdown::new();
+        self.end();
+        self.has_drained
+    }
+
+    /// What was given, at another width perhaps: all but the open end.
+    fn drained(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let mut lines = whole(&self.source, look);
+        let n_open = self.stream.tail(look.text()).len();
+        lines.truncate(lines.len().saturating_sub(n_open));
+        lines
+    }
+}
+
+/// The model's reasoning, folded to a row.
+pub(super) struct Thought {
+    pub(super) text: String,
+    block: u32,
+    since: Timestamp,
+    until: Timestamp,
+    is_open: bool,
+}
+
+impl Thought {
+    pub(super) fn streaming(block: u32, now: Timestamp) -> Self {
+        Self { text: String::new(), block, since: now, until: now, is_open: true }
+    }
+
+    pub(super) fn is_streaming(&self) -> bool {
+        self.is_open
+    }
+
+    pub(super) fn is_open_for(&self, block: u32) -> bool {
+        self.is_open && self.block == block
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    pub(super) fn end(&mut self, now: Timestamp) {
+        if std::mem::take(&mut self.is_open) {
+            self.until = now;
+        }
+    }
+
+    fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let head = if self.is_open && look.is_still {
+            "∴ thinking".to_owned()
+        } else if self.is_open {
+            format!("∴ thinking {}", seconds(look.now.since(self.since)))
+        } else {
+            match self.until.since(self.since) {
+                0..1000 => "∴ thought".to_owned(),
+                millis => format!("∴ thought for {}", seconds(millis)),
+            }
+        };
+        let last = self.text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("");
+        let last = if self.is_open { format!("  {}", clean(last.trim())) } else { String::new() };
+        let spans = vec![Span::styled(head, look.theme.dim), Span::styled(last, look.theme.dim)];
+        vec![truncate(&Line::from(spans), look.width)]
+    }
+}
+
+/// What the session or the window has to say.
+pub struct Note {
+    text: String,
+    tone: Tone,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tone {
+    Quiet,
+    Plain,
+    Warning,
+    Error,
+}
+
+impl Note {
+    /// Said by the way.
+    pub fn quiet(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Quiet }
+    }
+
+    /// The answer of a command.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Plain }
+    }
+
+    /// What somebody should know.
+    pub fn warning(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Warning }
+    }
+
+    /// What went wrong, and the next step.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Error }
+    }
+
+    /// What a tool has for the user.
+    pub(super) fn for_user(text: &str, media: &[MediaReference], items: &[MediaItem]) -> Self {
+        let mut lines: Vec<String> = Vec::new();
+        if !text.is_empty() {
+            lines.push(text.to_owned());
+        }
+        for reference in media {
+            let item = items.iter().find(|item| item.reference == *reference);
+            let path = item.and_then(|item| item.path.as_ref());
+            lines.push(match path {
+                Some(path) => format!("+ {}", path.display()),
+                None => format!("+ {reference}"),
+            });
+        }
+        Self::plain(lines.join("\n"))
+    }
+
+    /// What a new prefix cost.
+    pub(super) fn reread(reread: &Reread) -> Self {
+        let cost = reread.cost.map(|cost| format!(", {cost} more")).unwrap_or_default();
+        Self::quiet(format!(
+            "the cached beginning could not be used: {} tokens were read again{cost}",
+            reread.tokens
+        ))
+    }
+
+    fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let (sign, style) = match self.tone {
+            Tone::Quiet => ("· ", look.theme.dim),
+            Tone::Plain => return self.wrapped(look),
+            Tone::Warning => ("! ", look.theme.warning),
+            Tone::Error => ("✗ ", look.theme.error),
+        };
+        indented(&clean(&self.text), sign, style, look)
+    }
+
+    fn wrapped(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let lines = plain_lines(&self.text, look.theme.text);
+        lines.iter().flat_map(|line| wrap(line, look.width, 0)).collect()
+    }
+}
+
+fn whole(source: &str, look: Look<'_>) -> Vec<Line<'static>> {
+    markdown(source, look.width, look.theme, look.highlight)
+}
+
+/// Lines behind a sign that stands in the first.
+pub(super) fn indented(text: &str, sign: &str, style: Style, look: Look<'_>) -> Vec<Line<'static>> {
+    let indent = sign.chars().count();
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let before = if index == 0 { sign.to_owned() } else { " ".repeat(indent) };
+        let line = Line::from(Span::styled(format!("{before}{line}"), style));
+        lines.extend(wrap(&line, look.width, indent));
+    }
+    lines
+}

@@ -1,0 +1,440 @@
+//! What was said and done, as items: a fold over a session's events.
+//!
+//! Items stand in the order they began. The front ones that can change no more are drained as lines
+//! for the terminal's scrollback; the rest is the upper part of the live region.
+
+mod call;
+mod item;
+mod message;
+
+use std::collections::VecDeque;
+
+use heeler_core::{Envelope, Event, HookEnd, LimitKind, Timestamp, TurnOutcome, View};
+use heeler_engine::Seen;
+use ratatui::text::Line;
+
+use crate::text::{self, Highlight, clean};
+use crate::theme::Theme;
+use call::CallRow;
+pub(crate) use call::SPINNER_MILLIS;
+pub use item::Note;
+use item::{Answer, Item, Thought};
+
+/// The most finished items that are kept for looking back; what is older stands in the journal, and
+/// in the terminal's scrollback.
+pub const ITEMS_MAX: usize = 20_000;
+
+/// The most turns of a stored session that are shown when it is opened; the pager has them all.
+const SHOWN_TURNS_MAX: usize = 3;
+
+/// What lines are made with.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// Cells that a line may take.
+    pub width: usize,
+    /// Styles.
+    pub theme: &'a Theme,
+    /// Colours of code.
+    pub highlight: &'a dyn Highlight,
+    /// The time now, for what runs.
+    pub now: Timestamp,
+    /// Whether nothing moves by itself, for whoever has it read aloud.
+    pub is_still: bool,
+}
+
+impl<'a> Look<'a> {
+    /// The part of it that Markdown needs.
+    fn text(self) -> text::Look<'a> {
+        text::Look { width: self.width, theme: self.theme, highlight: self.highlight }
+    }
+}
+
+/// The fold.
+#[derive(Default)]
+pub struct Transcript {
+    /// What may still change, and what waits behind it.
+    open: VecDeque<Item>,
+    /// What went to the scrollback.
+    done: VecDeque<Item>,
+    /// How many were let go of `done`.
+    forgotten: usize,
+    /// Whether any line was drained yet, and of what kind the last was.
+    last: Option<item::Kind>,
+    /// How many thoughts of the running attempt were shown.
+    thoughts: usize,
+    turn: Option<RunningTurn>,
+}
+
+/// The turn that runs.
+struct RunningTurn {
+    since: Timestamp,
+    calls: u32,
+}
+
+impl Transcript {
+    /// What a session holds already, as if it had been watched; `runs` says whether its turn goes on.
+    #[must_use]
+    pub fn of_view(view: &View, runs: bool, now: Timestamp) -> Self {
+        let mut transcript = Self::default();
+        for message in &view.messages {
+            transcript.message(message, now);
+        }
+        if view.turn.is_none() {
+            transcript.close(now);
+        }
+        transcript.hide_all_but(SHOWN_TURNS_MAX);
+        if let Some(turn) = view.turn.as_ref().filter(|_| runs) {
+            let calls = u32::try_from(turn.calls.len()).unwrap_or(u32::MAX);
+            transcript.turn = Some(RunningTurn { since: now, calls });
+            if !turn.draft.is_empty() {
+                transcript.answer(0, &turn.draft, now);
+            }
+        }
+        transcript
+    }
+
+    /// Brings it up to date.
+    pub fn see(&mut self, seen: &Seen, now: Timestamp) {
+        match seen {
+            Seen::Event(envelope) => self.apply(envelope, now),
+            Seen::Resync(view) => {
+                // What was shown stays; what was missed is in the view, and the pager shows it all.
+                let missed = Self::of_view(view, true, now);
+                self.close(now);
+                self.note(Note::quiet("caught up with what happened in between"));
+                self.open.extend(missed.open);
+            }
+        }
+    }
+
+    fn apply(&mut self, envelope: &Envelope, now: Timestamp) {
+        if !envelope.agent.is_main() {
+            // A child's work shows in the row of the call that made it.
+            return;
+        }
+        match &envelope.event {
+            Event::TurnStarted { .. } => {
+                self.turn = Some(RunningTurn { since: now, calls: 0 });
+            }
+            Event::Message { message } => self.message(message, now),
+            Event::AttemptStarted { .. } => self.thoughts = 0,
+            Event::TextDelta { block, text, .. } => self.answer(*block, text, now),
+            Event::ThinkingDelta { block, text, .. } => self.thought(*block, text, now),
+            Event::Retry { attempt, message, wait_millis, .. } => {
+                self.discard_attempt();
+                let again = match wait_millis {
+                    Some(millis) => format!("again in {}", seconds(*millis)),
+                    None => "not tried again".to_owned(),
+                };
+                self.note(Note::warning(format!("attempt {attempt}: {message}; {again}")));
+            }
+            Event::CallStarted { index, name, summary, .. } => {
+                if let Some(turn) = &mut self.turn {
+                    turn.calls += 1;
+                }
+                self.call(*index, name).start(summary, now);
+            }
+            Event::CallProgress { call, text } => self.call(call.index, "").progress(text),
+            Event::CallFinished { index, name, is_error, millis, .. } => {
+                self.call(*index, name).finish(*is_error, *millis);
+            }
+            Event::ToolText { text, media, items, .. } => {
+                self.note(Note::for_user(text, media, items));
+            }
+            Event::HookFinished { event, hook, millis, end, .. } => {
+                let why = match end {
+                    HookEnd::TimedOut => format!("it was stopped after {}", seconds(*millis)),
+                    HookEnd::Broken { why } => why.clone(),
+                    _ => return,
+                };
+                self.note(Note::warning(format!("the {event} hook `{hook}` is broken: {why}")));
+            }
+            Event::Usage { reread: Some(reread), .. } => self.note(Note::reread(reread)),
+            Event::CompactionStarted { tokens_before, .. } => self.note(Note::quiet(format!(
+                "summarizing the conversation (about {tokens_before} tokens)"
+            ))),
+            Event::Compacted { tokens_after, .. } => self.note(Note::quiet(format!(
+                "summarized: about {tokens_after} tokens are left; everything before stays in the \
+                 session (Ctrl-T)"
+            ))),
+            Event::CompactionFailed { error } => {
+                self.note(Note::warning(format!("no summary: {error}")));
+            }
+            Event::Trimmed { tokens_before, tokens_after, .. } => {
+                self.note(Note::warning(format!(
+                    "earlier messages left out to make room: about {tokens_before} tokens, now \
+                     {tokens_after}"
+                )));
+            }
+            Event::ItemsLeftOut { items, .. } => self.note(Note::warning(format!(
+                "{items} images or documents left out: the provider refused them"
+            ))),
+            Event::Notice { text } => self.note(Note::warning(text.clone())),
+            Event::TurnFinished { outcome, .. } => self.finish_turn(outcome, now),
+            Event::ToolInputDelta { .. }
+            | Event::Usage { .. }
+            | Event::PermissionRequested(_)
+            | Event::PermissionDecided { .. }
+            | Event::HookStarted { .. }
+            | Event::EpochStarted { .. }
+            | Event::SteeringQueued { .. }
+            | Event::SteeringTakenBack { .. }
+            | Event::SteeringDelivered { .. }
+            | Event::LimitsChanged { .. }
+            | Event::Heartbeat { .. } => {}
+        }
+    }
+
+    /// Adds what the window itself has to say: the answer of a command, an error.
+    pub fn note(&mut self, note: Note) {
+        self.open.push_back(Item::Note(note));
+    }
+
+    /// Whether a turn runs, and since when.
+    #[must_use]
+    pub fn running_since(&self) -> Option<Timestamp> {
+        self.turn.as_ref().map(|turn| turn.since)
+    }
+
+    /// Takes the lines that can change no more.
+    pub fn drain(&mut self, look: Look<'_>) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        while let Some(item) = self.open.front_mut() {
+            let part = item.drain(look);
+            let is_done = item.is_done();
+            let kind = item.kind();
+            if !part.is_empty() {
+                if !item.has_drained() && item::are_apart(self.last, kind) {
+                    lines.push(Line::default());
+                }
+                item.note_drained();
+                lines.extend(part);
+                self.last = Some(kind);
+            }
+            if !is_done {
+                break;
+            }
+            if let Some(item) = self.open.pop_front() {
+                self.done.push_back(item);
+            }
+            if self.done.len() > ITEMS_MAX {
+                self.done.pop_front();
+                self.forgotten += 1;
+            }
+        }
+        lines
+    }
+
+    /// The lines of what may still change.
+    #[must_use]
+    pub fn live(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        let mut last = self.last;
+        for item in &self.open {
+            let part = item.live(look);
+            if part.is_empty() {
+                continue;
+            }
+            if !item.has_drained() && item::are_apart(last, item.kind()) {
+                lines.push(Line::default());
+            }
+            lines.extend(part);
+            last = Some(item.kind());
+        }
+        lines
+    }
+
+    /// The last lines of what went to the scrollback, `rows_max` at most.
+    #[must_use]
+    pub fn tail(&self, look: Look<'_>, rows_max: usize) -> Vec<Line<'static>> {
+        let mut parts: Vec<Vec<Line<'static>>> = Vec::new();
+        let mut n_rows = 0;
+        let open = self.open.iter().filter(|item| item.has_drained());
+        for item in self.done.iter().chain(open).rev() {
+            if n_rows >= rows_max {
+                break;
+            }
+            let part = item.drained(look);
+            n_rows += part.len() + 1;
+            parts.push(part);
+        }
+        parts.reverse();
+        let mut lines = self.joined(parts);
+        lines.drain(..lines.len().saturating_sub(rows_max));
+        lines
+    }
+
+    /// Every line there is, for looking back.
+    #[must_use]
+    pub fn all(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        if self.forgotten > 0 {
+            let text = format!("({} earlier items: see `heeler show`)", self.forgotten);
+            lines.push(Line::styled(text, look.theme.dim));
+        }
+        let mut last = None;
+        for item in self.done.iter().chain(&self.open) {
+            let part = item.whole(look);
+            if part.is_empty() {
+                continue;
+            }
+            if item::are_apart(last, item.kind()) {
+                lines.push(Line::default());
+            }
+            lines.extend(part);
+            last = Some(item.kind());
+        }
+        lines
+    }
+
+    fn joined(&self, parts: Vec<Vec<Line<'static>>>) -> Vec<Line<'static>> {
+        let mut lines = Vec::new();
+        for part in parts.into_iter().filter(|part| !part.is_empty()) {
+            if !lines.is_empty() {
+                lines.push(Line::default());
+            }
+            lines.extend(part);
+        }
+        lines
+    }
+
+    fn answer(&mut self, block: u32, text: &str, now: Timestamp) {
+        self.end_thought(now);
+        match self.open.back_mut() {
+            Some(Item::Answer(answer)) if answer.is_open_for(block) => answer.push(text),
+            _ => {
+                let mut answer = Answer::streaming(block);
+                answer.push(text);
+                self.open.push_back(Item::Answer(answer));
+            }
+        }
+    }
+
+    fn thought(&mut self, block: u32, text: &str, now: Timestamp) {
+        match self.open.back_mut() {
+            Some(Item::Thought(thought)) if thought.is_open_for(block) => thought.push(text),
+            _ => {
+                let mut thought = Thought::streaming(block, now);
+                thought.push(text);
+                self.thoughts += 1;
+                self.open.push_back(Item::Thought(thought));
+            }
+        }
+    }
+
+    fn end_thought(&mut self, now: Timestamp) {
+        if let Some(Item::Thought(thought)) = self.open.back_mut() {
+            thought.end(now);
+        }
+    }
+
+    /// What an attempt showed does not count: what is still here goes, what went up is marked.
+    fn discard_attempt(&mut self) {
+        let mut was_shown = false;
+        self.open.retain_mut(|item| match item {
+            Item::Answer(answer) if answer.is_streaming() => {
+                let has_drained = answer.discard();
+                was_shown |= has_drained;
+                has_drained
+            }
+            Item::Thought(thought) => !thought.is_streaming(),
+            _ => true,
+        });
+        if was_shown {
+            self.note(Note::quiet("the answer above was cut off and does not count"));
+        }
+    }
+
+    /// The row of a call of this batch.
+    fn call(&mut self, index: u32, name: &str) -> &mut CallRow {
+        let is_it = |item: &Item| matches!(item, Item::Call(row) if row.is(index));
+        let at = match self.open.iter().rposition(is_it) {
+            Some(at) => at,
+            None => {
+                self.open.push_back(Item::Call(CallRow::new(index, name)));
+                self.open.len() - 1
+            }
+        };
+        match &mut self.open[at] {
+            Item::Call(row) => row,
+            #[expect(clippy::unreachable, reason = "`at` is the place of a call")]
+            _ => unreachable!("an item that is no call"),
+        }
+    }
+
+    fn finish_turn(&mut self, outcome: &TurnOutcome, now: Timestamp) {
+        self.close(now);
+        let Some(turn) = self.turn.take() else { return };
+        let took = now.since(turn.since);
+        let note = match outcome {
+            TurnOutcome::Done if took < QUIET_TURN_MILLIS => return,
+            TurnOutcome::Done => {
+                let calls = match turn.calls {
+                    0 => String::new(),
+                    1 => ", 1 call".to_owned(),
+                    calls => format!(", {calls} calls"),
+                };
+                Note::quiet(format!("{}{calls}", seconds(took)))
+            }
+            TurnOutcome::Refused => Note::error("the model refused to answer"),
+            TurnOutcome::Truncated => {
+                Note::warning("the answer was cut at the model's output limit; say `go on`")
+            }
+            TurnOutcome::Cancelled => Note::warning("stopped; say what to do instead"),
+            TurnOutcome::Denied { reason } => Note::warning(format!("denied: {reason}")),
+            TurnOutcome::Limit { limit } => Note::warning(limit_reached(*limit)),
+            TurnOutcome::ProviderFailed { message, .. } | TurnOutcome::Failed { message } => {
+                Note::error(message.clone())
+            }
+        };
+        self.note(note);
+    }
+
+    /// Takes all but the last turns for shown.
+    fn hide_all_but(&mut self, turns_max: usize) {
+        let is_said = |item: &Item| matches!(item, Item::Said(_));
+        let said: Vec<usize> = self
+            .open
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| is_said(item))
+            .map(|(at, _)| at)
+            .collect();
+        let Some(first) = said.len().checked_sub(turns_max) else { return };
+        let n_hidden = said[first];
+        if n_hidden > 0 {
+            self.done.extend(self.open.drain(..n_hidden));
+            let text = format!("{first} earlier turns: Ctrl-T shows them");
+            self.open.push_front(Item::Note(Note::quiet(text)));
+        }
+    }
+
+    /// Nothing of what stands here changes any more.
+    fn close(&mut self, now: Timestamp) {
+        for item in &mut self.open {
+            item.close(now);
+        }
+    }
+}
+
+/// A turn that was done sooner is not summed up.
+const QUIET_TURN_MILLIS: u64 = 10_000;
+
+fn limit_reached(limit: LimitKind) -> String {
+    format!("the turn ended at its limit of {limit}; say `go on` to continue")
+}
+
+/// A length of time for a person.
+pub(crate) fn seconds(millis: u64) -> String {
+    match millis {
+        0..10_000 => format!("{:.1} s", millis as f64 / 1000.0),
+        10_000..60_000 => format!("{} s", millis / 1000),
+        60_000..3_600_000 => format!("{} min {} s", millis / 60_000, millis / 1000 % 60),
+        _ => format!("{} h {} min", millis / 3_600_000, millis / 60_000 % 60),
+    }
+}
+
+/// A text as lines of one style, cleaned.
+fn plain_lines(text: &str, style: ratatui::style::Style) -> Vec<Line<'static>> {
+    clean(text).lines().map(|line| Line::styled(line.to_owned(), style)).collect()
+}

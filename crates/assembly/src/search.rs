@@ -13,6 +13,10 @@ use crate::{Environment, SetupError};
 const BACKEND: &str = "HEELER_WEB_SEARCH";
 /// Says where the SearXNG instance is, instead of the settings.
 const ADDRESS: &str = "SEARXNG_URL";
+/// Where Brave Search and Tavily are, if not where they are for everybody. Variables of whoever starts
+/// heeler: no file says where a key goes.
+const BRAVE_BASE_URL: &str = "BRAVE_SEARCH_BASE_URL";
+const TAVILY_BASE_URL: &str = "TAVILY_BASE_URL";
 /// What says that nobody searches, whatever the settings say.
 const OFF: &str = "off";
 
@@ -40,26 +44,50 @@ pub(crate) fn backend(
             Arc::new(made.map_err(|why| SetupError::new(format!("{place}: {why}")))?)
         }
         SearchSetting::Brave => {
-            Arc::new(Brave::new(key(environment, &BRAVE, refused)?.expose()).map_err(refused)?)
+            let key = key(environment, &BRAVE, refused)?;
+            brave(environment, &key).map_err(refused)?
         }
         SearchSetting::Tavily => {
-            Arc::new(Tavily::new(key(environment, &TAVILY, refused)?.expose()).map_err(refused)?)
+            let key = key(environment, &TAVILY, refused)?;
+            tavily(environment, &key).map_err(refused)?
         }
     };
     Ok(Some(made))
 }
 
-/// Somebody who searches with this key; nothing for who is no searcher.
+/// Somebody who searches with this key, at the address of these variables if they name one; nothing
+/// for who is no searcher.
 #[must_use]
 pub fn search_with_key(
     owner: &KeyOwner,
     key: &Secret,
+    environment: &Environment,
 ) -> Option<Result<Arc<dyn SearchBackend>, String>> {
     match *owner {
-        BRAVE => Some(Brave::new(key.expose()).map(|made| Arc::new(made) as _)),
-        TAVILY => Some(Tavily::new(key.expose()).map(|made| Arc::new(made) as _)),
+        BRAVE => Some(brave(environment, key)),
+        TAVILY => Some(tavily(environment, key)),
         _ => None,
     }
+}
+
+fn brave(environment: &Environment, key: &Secret) -> Result<Arc<dyn SearchBackend>, String> {
+    let Some(base_url) = base_url(environment, BRAVE_BASE_URL)? else {
+        return Ok(Arc::new(Brave::new(key.expose())?));
+    };
+    let made = Brave::with_base_url(base_url, key.expose());
+    Ok(Arc::new(made.map_err(|why| format!("{BRAVE_BASE_URL}: {why}"))?))
+}
+
+fn tavily(environment: &Environment, key: &Secret) -> Result<Arc<dyn SearchBackend>, String> {
+    let Some(base_url) = base_url(environment, TAVILY_BASE_URL)? else {
+        return Ok(Arc::new(Tavily::new(key.expose())?));
+    };
+    let made = Tavily::with_base_url(base_url, key.expose());
+    Ok(Arc::new(made.map_err(|why| format!("{TAVILY_BASE_URL}: {why}"))?))
+}
+
+fn base_url<'a>(environment: &'a Environment, variable: &str) -> Result<Option<&'a str>, String> {
+    environment.get(variable).map_err(|error| error.to_string())
 }
 
 /// Who is set, and where.
@@ -136,6 +164,10 @@ mod tests {
         check(&[brave], Some(Brave), "Brave Search at api.search.brave.com");
         check(&[("TAVILY_API_KEY", "t-123")], Some(Tavily), "Tavily at api.tavily.com");
         check(&[], Some(Searxng), "SearXNG at search.lan");
+        let gateway = ("BRAVE_SEARCH_BASE_URL", "https://me:secret@search.lan/brave");
+        check(&[brave, gateway], Some(Brave), "Brave Search at search.lan");
+        let near = ("TAVILY_BASE_URL", "http://127.0.0.1:8080");
+        check(&[("TAVILY_API_KEY", "t-123"), near], Some(Tavily), "Tavily at 127.0.0.1");
         check(&[("HEELER_WEB_SEARCH", "off")], Some(Searxng), "nobody");
         check(&[("HEELER_WEB_SEARCH", "searxng")], Some(Brave), "SearXNG at search.lan");
         let here = ("SEARXNG_URL", "http://localhost:8888");
@@ -166,6 +198,12 @@ mod tests {
             &[("SEARXNG_URL", "me:secret@here")],
             Some(Searxng),
             "SEARXNG_URL: SearXNG needs an address with http or https and a host",
+        );
+        check(
+            &[("BRAVE_API_KEY", "b-123"), ("BRAVE_SEARCH_BASE_URL", "me:secret@here")],
+            Some(Brave),
+            "settings.toml:2: BRAVE_SEARCH_BASE_URL: Brave Search needs an address with http or \
+             https and a host",
         );
         check(
             &[("TAVILY_API_KEY", "sec\u{7f}ret-1")],

@@ -492,6 +492,7 @@ async fn the_trained_shape_runs_restarts_and_keeps_nothing() {
         json!({"command": "ls", "restart": true}),
         json!({"command": "echo out; exit 3"}),
         json!({}),
+        json!({"restart": false}),
         json!({"command": 1}),
         json!({"command": "ls", "timeout": 1}),
     ] {
@@ -507,6 +508,7 @@ async fn the_trained_shape_runs_restarts_and_keeps_nothing() {
         file
         ! out
         exit code: 3
+        !! invalid input for bash: it says neither what to run nor to restart; give `command` with a command line, or `restart` with true
         !! invalid input for bash: it says neither what to run nor to restart; give `command` with a command line, or `restart` with true
         !! invalid input for bash: invalid type: integer `1`, expected a string at line 1 column 12
         !! invalid input for bash: unknown field `timeout`, expected `command` or `restart` at line 1 column 25

@@ -192,7 +192,11 @@ fn around(
 ) -> Option<Range<usize>> {
     let mut around = old.start.saturating_sub(above)..(old.end + below).min(before.lines.len());
     let most = 2 * UNIQUE_LINES_MAX + old.len();
-    let whole = before.lines.join("\n");
+    // With its last line's end: a text that ends with one may stand there, too.
+    let mut whole = before.lines.join("\n");
+    if before.is_ended {
+        whole.push('\n');
+    }
     while around.is_empty() || !is_only(before, &whole, &around, tool) {
         let wider = around.start.saturating_sub(1)..(around.end + 1).min(before.lines.len());
         if wider == around || most < wider.len() {

@@ -122,7 +122,10 @@ impl Written {
             return false;
         }
         let before: Vec<&str> = change.before.lines().collect();
-        let text = before.join("\n");
+        let mut text = before.join("\n");
+        if change.before.ends_with('\n') {
+            text.push('\n');
+        }
         self.places.iter().zip(&call.places).any(|(place, meant)| {
             let old = place.old();
             let range = meant.start..meant.start + meant.old().len();

@@ -128,7 +128,14 @@ fn batches() -> Vec<Claim> {
         )
         .boxed(),
         batch("At most 20.", &of(20), &["[20] Read", "!error"]),
-        batch("At most 20.", &of(21), &["error: invalid input for batch", "Nothing was run"]),
+        batch(
+            "At most 20.",
+            &of(21),
+            &[
+                "error: invalid input for batch: `/calls`: [",
+                "has more than 20 items. Nothing was run",
+            ],
+        ),
         batch("One call.", TWO, &["[1] Read"]),
         batch("The tool.", TWO, &["[1] Read"]),
         batch("Its input.", TWO, &["{\"file_path\":\"a\"}\n     1\tone"]),

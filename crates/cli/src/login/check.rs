@@ -18,7 +18,7 @@ const SEARCH_PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 /// # Errors
 /// When the provider does not take the key, or cannot be asked.
 pub(super) fn check(owner: &KeyOwner, key: &Secret, environment: &Environment) -> Result<()> {
-    if let Some(backend) = search_with_key(owner, key) {
+    if let Some(backend) = search_with_key(owner, key, environment) {
         return search(backend.map_err(anyhow::Error::msg)?.as_ref());
     }
     let begin = format!("{}/", owner.name);

@@ -15,6 +15,9 @@ const SATURATION: f64 = 1.2;
 /// How much a long description counts against a tool, from 0 to 1.
 const LENGTH_WEIGHT: f64 = 0.75;
 
+/// Letters of the shortest word whose last "s" may be an ending: "as" and "gas" are whole words.
+const ENDED_WORD_CHARS_MIN: usize = 4;
+
 /// What is worth less than this share of the best has only words like "the" in common with the query.
 const SCORE_SHARE_MIN: f64 = 0.35;
 
@@ -113,12 +116,12 @@ impl Index {
     }
 }
 
-/// The words of a text in lower case: runs of letters and digits, and the parts of a name that is
-/// written `inOneWord`, besides the whole.
+/// The words of a text in lower case and without an ending: runs of letters and digits, and the parts
+/// of a name that is written `inOneWord`, besides the whole.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let runs = text.split(|char: char| !char.is_alphanumeric()).filter(|run| !run.is_empty());
     runs.flat_map(|run| {
-        let mut all = vec![run.to_lowercase()];
+        let mut all = vec![plain(run)];
         let starts: Vec<usize> = run
             .char_indices()
             .zip(run.chars().skip(1))
@@ -128,10 +131,21 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         if !starts.is_empty() {
             let ends = starts.iter().copied().chain([run.len()]);
             let parts = [0].into_iter().chain(starts.iter().copied()).zip(ends);
-            all.extend(parts.map(|(start, end)| run[start..end].to_lowercase()));
+            all.extend(parts.map(|(start, end)| plain(&run[start..end])));
         }
         all
     })
+}
+
+/// A word in lower case, without the "s" of a plural or a verb: "pages" and "page" are one word, and
+/// so are "calculates" and "calculate". "class" has no such ending.
+fn plain(word: &str) -> String {
+    let mut word = word.to_lowercase();
+    let is_ended = word.ends_with('s') && !word.ends_with("ss");
+    if is_ended && word.chars().count() >= ENDED_WORD_CHARS_MIN {
+        word.pop();
+    }
+    word
 }
 
 fn clip(text: &str) -> &str {
@@ -180,15 +194,38 @@ mod tests {
     #[test]
     fn the_rarest_words_in_the_shortest_text_come_first() {
         check(words_of("search the web"), expect!["web_search WebFetch"]);
-        check(words_of("commit"), expect!["git_commit"]);
-        check(words_of("git commit"), expect!["git_commit"]);
+        check(words_of("commit"), expect!["git_commit git_log"]);
+        check(words_of("git commit"), expect!["git_commit git_log"]);
         check(words_of("fetch"), expect!["WebFetch"]);
         check(words_of("webfetch"), expect!["WebFetch"]);
         check(words_of("ÜBERSETZT französische"), expect!["Übersetzer"]);
         check(words_of("nothing of the kind"), expect!["git_commit git_log WebFetch web_search"]);
         check(words_of("blockchain"), expect![""]);
+        // With an ending or without one, on either side.
+        check(words_of("work out formulas"), expect!["calculator"]);
+        check(words_of("search"), expect!["web_search"]);
+        check(words_of("page"), expect!["WebFetch web_search"]);
+        check(words_of("SHOW"), expect!["git_log"]);
+        check(words_of("calculators"), expect!["calculator"]);
+        check(words_of("title fetches"), expect!["web_search"]);
         let all = expect!["WebFetch web_search calculator Übersetzer git_log git_commit"];
         check(words_of(" -- "), all);
+    }
+
+    #[test]
+    fn only_an_ending_of_a_longer_word_is_left_out() {
+        for (word, expected) in [
+            ("Calculates", "calculate"),
+            ("tools", "tool"),
+            ("runs", "run"),
+            ("gas", "gas"),
+            ("s", "s"),
+            ("class", "class"),
+            ("ÉTÉS", "été"),
+            ("été", "été"),
+        ] {
+            assert_eq!(plain(word), expected);
+        }
     }
 
     #[test]

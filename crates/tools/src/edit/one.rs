@@ -90,7 +90,13 @@ fn is_torn(content: &[u8], found: &Found, one: &One<'_>) -> bool {
         && !one.old.contains('\n')
         && !begins(one.old, &[' ', '\t'])
         && begins(one.new, &[' ', '\t']);
-    is_indented || is_flatter || moves || (begins(one.old, &['\n']) && begins(one.new, &['\n']))
+    // Whole lines that go leave no indentation behind.
+    let goes = is_blank && one.new.is_empty() && one.old.ends_with('\n');
+    is_indented
+        || is_flatter
+        || moves
+        || goes
+        || (begins(one.old, &['\n']) && begins(one.new, &['\n']))
 }
 
 fn line_start(content: &[u8], at: usize) -> usize {
@@ -103,7 +109,8 @@ fn is_depth_open(content: &[u8], start: usize, one: &One<'_>) -> bool {
     let line_start = line_start(content, start);
     let before = &content[line_start..start];
     let is_blank = |bytes: &[u8]| bytes.iter().all(|byte| matches!(byte, b' ' | b'\t'));
-    if one.replace_all || before.is_empty() || !is_blank(before) || one.old.contains('\n') {
+    let is_several = one.old.trim_end_matches(['\n', '\r']).contains('\n');
+    if one.replace_all || before.is_empty() || !is_blank(before) || is_several {
         return false;
     }
     let own = one.old.len() - one.old.trim_start_matches([' ', '\t']).len();

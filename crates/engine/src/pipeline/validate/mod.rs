@@ -14,6 +14,8 @@ use crate::Toolset;
 const PROBLEMS_MAX: usize = 5;
 /// The most characters of one problem.
 const PROBLEM_CHARS_MAX: usize = 300;
+/// The most characters of a value in a problem that would be too long with all of it.
+const VALUE_CHARS_MAX: usize = 100;
 /// The most values put right in one input.
 const COERCIONS_MAX: usize = 16;
 
@@ -66,7 +68,14 @@ pub(super) fn problems(validator: &Validator, value: &Value) -> String {
 fn tell(error: ValidationError<'_>) -> String {
     let path = error.instance_path().to_string();
     let place = if path.is_empty() { "the input".to_owned() } else { format!("`{path}`") };
-    truncate_chars(&format!("{place}: {error}"), PROBLEM_CHARS_MAX).into_owned()
+    let whole = format!("{place}: {error}");
+    if whole.chars().count() <= PROBLEM_CHARS_MAX {
+        return whole;
+    }
+    // The value stands before the reason, which is not to be cut off with it.
+    let value = error.instance().to_string();
+    let problem = error.masked_with(truncate_chars(&value, VALUE_CHARS_MAX));
+    truncate_chars(&format!("{place}: {problem}"), PROBLEM_CHARS_MAX).into_owned()
 }
 
 /// Puts values of an evidently meant type right, and says which.

@@ -303,8 +303,18 @@ fn limits_hold() {
     assert!(said(schema, &list("\"1\"", COERCIONS_MAX)).starts_with("[1,"));
     assert!(said(schema, &list("\"1\"", COERCIONS_MAX + 1)).contains("is not of type"));
     assert_eq!(said(schema, &list("{}", PROBLEMS_MAX + 1)).matches(';').count(), PROBLEMS_MAX - 1);
+    // Of a value that is too long the beginning is told, and all of the reason.
     let long = format!("[{:?}]", "x".repeat(PROBLEM_CHARS_MAX));
-    assert_eq!(said(schema, &long).chars().count(), PROBLEM_CHARS_MAX);
+    let cut = format!("\"{}", "x".repeat(VALUE_CHARS_MAX));
+    let cut = truncate_chars(&cut, VALUE_CHARS_MAX);
+    assert_eq!(said(schema, &long), format!("`/0`: {cut} is not of type \"integer\""));
+    let many = list("\"é\"", PROBLEM_CHARS_MAX);
+    let told = said(r#"{"maxItems":20}"#, &many);
+    assert!(told.starts_with("the input: [\"é\",\"é\""), "{told}");
+    assert!(told.ends_with(" has more than 20 items"), "{told}");
+    // A reason that is too long itself is cut.
+    let schema = format!(r#"{{"const":{:?}}}"#, "x".repeat(PROBLEM_CHARS_MAX)).leak();
+    assert_eq!(said(schema, "1").chars().count(), PROBLEM_CHARS_MAX);
     assert!(said(r#"{"type":"nonsense"}"#, "{}").contains("the tool it has a broken schema"));
 }
 

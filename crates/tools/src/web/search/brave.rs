@@ -6,11 +6,14 @@ use heeler_core::{BoxFuture, ToolError};
 use serde_json::Value;
 use url::Url;
 
-use super::server::{Answered, Refusal, Server, text_of};
+use super::server::{Answered, Refusal, Server, based_at, text_of};
 use super::{QUERY_CHARS_MAX, SearchBackend, SearchHit, SearchPage, SearchRequest, text};
 use crate::web::Allowed;
 
-const ADDRESS: &str = "https://api.search.brave.com/res/v1/web/search";
+const BASE_URL: &str = "https://api.search.brave.com/res/v1";
+/// Where it is asked, behind its address.
+const PATH: &str = "/web/search";
+const TITLE: &str = "Brave Search";
 /// Pages that the API gives.
 const PAGES_MAX: usize = 10;
 const KEY_ADVICE: &str =
@@ -19,7 +22,7 @@ const KEY_ADVICE: &str =
 /// Searches by the Brave Search API.
 pub struct Brave {
     server: Arc<Server>,
-    address: Url,
+    pub(super) address: Url,
 }
 
 impl Brave {
@@ -28,14 +31,24 @@ impl Brave {
     /// # Errors
     /// When it can be no key.
     pub fn new(key: &str) -> Result<Self, String> {
-        Self::at(ADDRESS, Allowed::default(), key)
+        let (address, _) = based_at(TITLE, BASE_URL, PATH)?;
+        Self::at(&address, Allowed::default(), key)
     }
 
-    pub(super) fn at(address: &str, allowed: Allowed, key: &str) -> Result<Self, String> {
-        let address = Url::parse(address).map_err(|error| error.to_string())?;
-        let server = Server::new("Brave Search", &address, allowed);
+    /// With this key, at another address than the API's own, such as a gateway's. Its host may be of
+    /// one's own network.
+    ///
+    /// # Errors
+    /// When it is no address of the web, or can be no key; the text repeats neither.
+    pub fn with_base_url(base_url: &str, key: &str) -> Result<Self, String> {
+        let (address, allowed) = based_at(TITLE, base_url, PATH)?;
+        Self::at(&address, allowed, key)
+    }
+
+    pub(super) fn at(address: &Url, allowed: Allowed, key: &str) -> Result<Self, String> {
+        let server = Server::new(TITLE, address, allowed);
         let server = server.with_key("x-subscription-token", "", key, KEY_ADVICE)?;
-        Ok(Self { server: Arc::new(server), address })
+        Ok(Self { server: Arc::new(server), address: address.clone() })
     }
 }
 

@@ -6,9 +6,8 @@ use heeler_core::{BoxFuture, ToolError};
 use serde_json::Value;
 use url::Url;
 
-use super::server::{Answered, Refusal, Server, text_of};
+use super::server::{Answered, Refusal, Server, based_at, text_of};
 use super::{QUERY_CHARS_MAX, SearchBackend, SearchHit, SearchPage, SearchRequest};
-use crate::web::Allowed;
 
 /// Engines that are named when nothing was found.
 const SILENT_ENGINES_MAX: usize = 5;
@@ -28,15 +27,7 @@ impl Searxng {
     /// # Errors
     /// When it is no address of the web; the text says what to do, and not what it was.
     pub fn new(address: &str) -> Result<Self, String> {
-        let wrong = || "SearXNG needs an address with http or https and a host".to_owned();
-        let mut address = Url::parse(address.trim()).map_err(|_| wrong())?;
-        let host = address.host_str().map(|host| host.trim_matches(['[', ']']).to_owned());
-        let host = host.filter(|_| matches!(address.scheme(), "http" | "https"));
-        let allowed = Allowed::hosts([host.ok_or_else(wrong)?]);
-        let folder = address.path().trim_end_matches('/');
-        let folder = folder.strip_suffix("/search").unwrap_or(folder).to_owned();
-        address.set_path(&format!("{folder}/search"));
-        address.set_fragment(None);
+        let (address, allowed) = based_at("SearXNG", address, "/search")?;
         Ok(Self { server: Arc::new(Server::new("SearXNG", &address, allowed)), address })
     }
 }

@@ -225,6 +225,23 @@ fn said(body: &Value) -> &str {
     places.iter().find_map(|place| body.pointer(place)?.as_str()).unwrap_or_default()
 }
 
+/// A place behind an address that a user named, and that its host may be reached. The address itself is
+/// not told: a name and password may stand in it.
+///
+/// # Errors
+/// When it is no address of the web.
+pub(super) fn based_at(title: &str, base_url: &str, path: &str) -> Result<(Url, Allowed), String> {
+    let wrong = || format!("{title} needs an address with http or https and a host");
+    let mut address = Url::parse(base_url.trim()).map_err(|_| wrong())?;
+    let host = address.host_str().map(|host| host.trim_matches(['[', ']']).to_owned());
+    let host = host.filter(|_| matches!(address.scheme(), "http" | "https")).ok_or_else(wrong)?;
+    let folder = address.path().trim_end_matches('/');
+    let folder = folder.strip_suffix(path).unwrap_or(folder).to_owned();
+    address.set_path(&format!("{folder}{path}"));
+    address.set_fragment(None);
+    Ok((address, Allowed::hosts([host])))
+}
+
 /// A text of a result, empty where there is none.
 pub(super) fn text_of(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_default().to_owned()

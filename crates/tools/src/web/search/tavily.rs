@@ -6,11 +6,14 @@ use heeler_core::{BoxFuture, ToolError};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::server::{Answered, Refusal, Server, text_of};
+use super::server::{Answered, Refusal, Server, based_at, text_of};
 use super::{SEARCH_RESULTS_MAX, SearchBackend, SearchHit, SearchPage, SearchRequest};
 use crate::web::Allowed;
 
-const ADDRESS: &str = "https://api.tavily.com/search";
+const BASE_URL: &str = "https://api.tavily.com";
+/// Where it is asked, behind its address.
+const PATH: &str = "/search";
+const TITLE: &str = "Tavily";
 const KEY_ADVICE: &str = "tell the user to set TAVILY_API_KEY, or to run `heeler login tavily`";
 
 /// Searches by the Tavily API.
@@ -25,14 +28,24 @@ impl Tavily {
     /// # Errors
     /// When it can be no key.
     pub fn new(key: &str) -> Result<Self, String> {
-        Self::at(ADDRESS, Allowed::default(), key)
+        let (address, _) = based_at(TITLE, BASE_URL, PATH)?;
+        Self::at(&address, Allowed::default(), key)
     }
 
-    pub(super) fn at(address: &str, allowed: Allowed, key: &str) -> Result<Self, String> {
-        let address = Url::parse(address).map_err(|error| error.to_string())?;
-        let server = Server::new("Tavily", &address, allowed);
+    /// With this key, at another address than the API's own, such as a gateway's. Its host may be of
+    /// one's own network.
+    ///
+    /// # Errors
+    /// When it is no address of the web, or can be no key; the text repeats neither.
+    pub fn with_base_url(base_url: &str, key: &str) -> Result<Self, String> {
+        let (address, allowed) = based_at(TITLE, base_url, PATH)?;
+        Self::at(&address, allowed, key)
+    }
+
+    fn at(address: &Url, allowed: Allowed, key: &str) -> Result<Self, String> {
+        let server = Server::new(TITLE, address, allowed);
         let server = server.with_key("authorization", "Bearer ", key, KEY_ADVICE)?;
-        Ok(Self { server: Arc::new(server), address })
+        Ok(Self { server: Arc::new(server), address: address.clone() })
     }
 }
 

@@ -32,11 +32,11 @@ fn patient() -> ToolContext {
 
 /// A backend by its name at a server of a test, which may be reached.
 fn backend(name: &str, host: &str) -> Arc<dyn SearchBackend> {
-    let (address, allowed) = (format!("http://{host}/api"), Allowed::hosts(["127.0.0.1"]));
+    let base_url = format!("http://{host}/api");
     match name {
         "searxng" => Arc::new(Searxng::new(&format!("http://{host}/find/")).unwrap()),
-        "brave" => Arc::new(Brave::at(&address, allowed, KEY).unwrap()),
-        _ => Arc::new(Tavily::at(&address, allowed, KEY).unwrap()),
+        "brave" => Arc::new(Brave::with_base_url(&base_url, KEY).unwrap()),
+        _ => Arc::new(Tavily::with_base_url(&base_url, KEY).unwrap()),
     }
 }
 
@@ -142,7 +142,7 @@ async fn brave_is_asked_in_its_format() {
         "200 OK",
         body,
         expect![[r#"
-            GET /api?q=rust+site%3Aa.example+OR+site%3Ab.example&count=2&offset=2&result_filter=web&text_decorations=false HTTP/1.1
+            GET /api/web/search?q=rust+site%3Aa.example+OR+site%3Ab.example&count=2&offset=2&result_filter=web&text_decorations=false HTTP/1.1
             host: HOST
             accept: application/json
             x-subscription-token: tvly-0123456789
@@ -176,7 +176,7 @@ async fn tavily_is_asked_in_its_format() {
         "200 OK",
         body,
         expect![[r#"
-            POST /api HTTP/1.1
+            POST /api/search HTTP/1.1
             host: HOST
             content-length: 96
             accept: application/json
@@ -293,11 +293,9 @@ async fn a_server_that_never_answers_is_given_up() {
 #[tokio::test]
 async fn only_the_users_own_instance_may_be_near() {
     let served = server(&[]);
-    for near in [
-        Brave::at(&format!("http://{}/", served.host), Allowed::default(), KEY).unwrap(),
-        Brave::at("http://localhost:1/", Allowed::default(), KEY).unwrap(),
-        Brave::at("http://2130706433:1/", Allowed::default(), KEY).unwrap(),
-    ] {
+    let here = format!("http://{}/", served.host);
+    for near in [here.as_str(), "http://localhost:1/", "http://2130706433:1/"] {
+        let near = Brave::at(&Url::parse(near).unwrap(), Allowed::default(), KEY).unwrap();
         let said = searched(Arc::new(near), patient(), input(r#"{"query": "rust"}"#)).await;
         let said = said.text_content();
         assert!(said.contains("may not be connected to. Searches go to the public"), "{said}");
@@ -320,6 +318,18 @@ fn an_instance_is_named_by_a_web_address() {
         check(wrong, "SearXNG needs an address with http or https and a host");
     }
     assert_eq!(Searxng::new("http://[::1]:1/").unwrap().host(), "::1");
+    let brave = |base_url: &str| match Brave::with_base_url(base_url, KEY) {
+        Ok(brave) => brave.address.to_string(),
+        Err(why) => why,
+    };
+    assert_eq!(brave("https://s.example/v1/"), "https://s.example/v1/web/search");
+    assert_eq!(brave("https://s.example/web/search"), "https://s.example/web/search");
+    assert_eq!(
+        brave("me:secret@here"),
+        "Brave Search needs an address with http or https and a host"
+    );
+    let tavily = Tavily::with_base_url("ftp://a/", KEY).err();
+    assert_eq!(tavily.unwrap(), "Tavily needs an address with http or https and a host");
     assert!(Brave::new("").is_err() && Tavily::new("a\nb").is_err() && Brave::new(KEY).is_ok());
 }
 

@@ -1,0 +1,166 @@
+//! Texts that are nearly the file's: where they are found, and what is put there.
+
+use expect_test::expect;
+
+use crate::testing::check;
+
+#[test]
+fn a_line_that_was_replaced_is_as_likely_as_one_that_is_missing() {
+    let one = "        negated: false,\n    })),\n})))\n);\n";
+    let other = "        negated: false,\n})))\n);\n";
+    let between: String = (0..30).map(|n| format!("between {n}\n")).collect();
+    check(
+        &[("a.rs", &format!("{one}{between}{other}"))],
+        &[
+            r#"Read {"file_path":"a.rs","limit":1}"#,
+            r#"Edit {"file_path":"a.rs","old_string":"        negated: false,\n    })), // old\n})))\n);","new_string":"        negated: false,\n    })), // old\n}))\n);"}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"a.rs","limit":1}
+                 1	        negated: false,
+            (36 more of 37 lines; continue with offset 2)
+            > Edit {"file_path":"a.rs","old_string":"        negated: false,\n    })), // old\n})))\n);","new_string":"        negated: false,\n    })), // old\n}))\n);"}
+            error: old_string was not found in a.rs as it is, and nearly so in several places (at lines 35, 1); copy more of the text exactly
+        "#]],
+    );
+}
+
+#[test]
+fn new_lines_that_begin_with_an_indentation_are_not_put_behind_one() {
+    check(
+        &[("a.py", "def f():\n    :param x: An x.\n\n    :return: A y.\n")],
+        &[
+            r#"Read {"file_path":"a.py"}"#,
+            r#"Edit {"file_path":"a.py","old_string":":param x: An x.","new_string":"    x (int):\n        An x."}"#,
+            r#"Edit {"file_path":"a.py","old_string":":return: A y.","new_string":" :return: A z."}"#,
+            r#"Edit {"file_path":"a.py","old_string":"A z.","new_string":" A y."}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"a.py"}
+                 1	def f():
+                 2	    :param x: An x.
+                 3	
+                 4	    :return: A y.
+            > Edit {"file_path":"a.py","old_string":":param x: An x.","new_string":"    x (int):\n        An x."}
+            Edited a.py (the indentation differed and was adapted to the file):
+                 1  def f():
+                 2 -    :param x: An x.
+                 2 +        x (int):
+                 3 +            An x.
+                 4  
+                 5      :return: A y.
+            > Edit {"file_path":"a.py","old_string":":return: A y.","new_string":" :return: A z."}
+            Edited a.py (the indentation differed and was adapted to the file):
+                 2          x (int):
+                 3              An x.
+                 4  
+                 5 -    :return: A y.
+                 5 +     :return: A z.
+            > Edit {"file_path":"a.py","old_string":"A z.","new_string":" A y."}
+            Edited a.py:
+                 2          x (int):
+                 3              An x.
+                 4  
+                 5 -     :return: A z.
+                 5 +     :return:  A y.
+            == a.py "def f():\n        x (int):\n            An x.\n\n     :return:  A y.\n"
+        "#]],
+    );
+}
+
+#[test]
+fn a_sign_that_only_looks_like_a_quote_is_no_quote() {
+    check(
+        &[("a.rs", "const A: &str = &['x'];\nconst B: &str = &['y'];\n")],
+        &[
+            r#"Read {"file_path":"a.rs"}"#,
+            "Edit {\"file_path\":\"a.rs\",\"old_string\":\"const A: &str = &[\u{2018}x\u{2019}];\",\"new_string\":\"const A: &str = &[\u{2018}\u{2bc}\u{2019}, \u{2018}x\u{2019}];\"}",
+            "Edit {\"file_path\":\"a.rs\",\"old_string\":\"const B: &str = &[\u{2018}y\u{2018}];\",\"new_string\":\"const B: &str = &[\u{2018}z\u{2019}];\"}",
+        ],
+        expect![[r#"
+            > Read {"file_path":"a.rs"}
+                 1	const A: &str = &['x'];
+                 2	const B: &str = &['y'];
+            > Edit {"file_path":"a.rs","old_string":"const A: &str = &[‘x’];","new_string":"const A: &str = &[‘ʼ’, ‘x’];"}
+            error: old_string is not in a.rs as it is, only nearly, and quotes or dashes differ from the file's in a way that leaves open which ones the new lines should have. The lines are:
+                 1	const A: &str = &['x'];
+            > Edit {"file_path":"a.rs","old_string":"const B: &str = &[‘y‘];","new_string":"const B: &str = &[‘z’];"}
+            Edited a.rs (white space or quotes differed; the file's were kept):
+                 1  const A: &str = &['x'];
+                 2 -const B: &str = &['y'];
+                 2 +const B: &str = &['z'];
+            == a.rs "const A: &str = &['x'];\nconst B: &str = &['z'];\n"
+        "#]],
+    );
+}
+
+#[test]
+fn lines_that_go_leave_no_indentation_behind() {
+    check(
+        &[
+            (
+                "a.go",
+                "func f() {\n\t\ta = add(a, x)\n\t\tb = add(b, y)\n\n\t\tc = 1\n\t\td = 2\n\t\te()\n}\n",
+            ),
+            ("b.py", "if a:\r\n    one()\r\n    two()\r\n"),
+        ],
+        &[
+            r#"Read {"file_path":"a.go"}"#,
+            r#"Edit {"file_path":"a.go","old_string":"\tb = add(b, y)\n","new_string":""}"#,
+            r#"Edit {"file_path":"a.go","old_string":"c = 1\n\t\td = 2\n","new_string":""}"#,
+            r#"Edit {"file_path":"a.go","old_string":"a = add(a, x)\n","new_string":"a = x\nb = y\n"}"#,
+            r#"Edit {"file_path":"a.go","old_string":"= add(a, x)\n\n\t\t","new_string":""}"#,
+            r#"Read {"file_path":"b.py"}"#,
+            r#"Edit {"file_path":"b.py","old_string":"one()\r\n","new_string":""}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"a.go"}
+                 1	func f() {
+                 2			a = add(a, x)
+                 3			b = add(b, y)
+                 4	
+                 5			c = 1
+                 6			d = 2
+                 7			e()
+                 8	}
+            > Edit {"file_path":"a.go","old_string":"\tb = add(b, y)\n","new_string":""}
+            Edited a.go (the indentation differed and was adapted to the file):
+                 1  func f() {
+                 2  		a = add(a, x)
+                 3 -		b = add(b, y)
+                 3  
+                 4  		c = 1
+                 5  		d = 2
+            > Edit {"file_path":"a.go","old_string":"c = 1\n\t\td = 2\n","new_string":""}
+            Edited a.go (the indentation differed and was adapted to the file):
+                 1  func f() {
+                 2  		a = add(a, x)
+                 3  
+                 4 -		c = 1
+                 5 -		d = 2
+                 4  		e()
+                 5  }
+            > Edit {"file_path":"a.go","old_string":"a = add(a, x)\n","new_string":"a = x\nb = y\n"}
+            error: old_string starts in line 2 of a.go behind the start of its indentation, so it is open how deep the further lines of new_string belong; begin both with the whole indentation of that line
+            > Edit {"file_path":"a.go","old_string":"= add(a, x)\n\n\t\t","new_string":""}
+            Edited a.go:
+                 1  func f() {
+                 2 -		a = add(a, x)
+                 3 -
+                 4 -		e()
+                 2 +		a e()
+                 3  }
+            > Read {"file_path":"b.py"}
+                 1	if a:
+                 2	    one()
+                 3	    two()
+            > Edit {"file_path":"b.py","old_string":"one()\r\n","new_string":""}
+            Edited b.py (the indentation differed and was adapted to the file):
+                 1  if a:
+                 2 -    one()
+                 2      two()
+            == a.go "func f() {\n\t\ta e()\n}\n"
+            == b.py "if a:\r\n    two()\r\n"
+        "#]],
+    );
+}

@@ -175,6 +175,23 @@ mod tests {
     }
 
     #[test]
+    fn what_settings_set_for_commands_says_not_where_a_key_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().to_str().unwrap();
+        let variables = [("HEELER_HOME", home), ("TAVILY_API_KEY", "t-123"), (BACKEND, "tavily")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut environment: Environment = variables.into_iter().collect();
+        let value = "https://elsewhere.example".to_owned();
+        let setting = Setting { value, source: ".heeler/settings.toml:2".to_owned() };
+        let loaded = Loaded {
+            environment: [(TAVILY_BASE_URL.to_owned(), setting)].into_iter().collect(),
+            ..Loaded::default()
+        };
+        let made = backend(&mut environment, &loaded).unwrap().unwrap();
+        assert_eq!(made.host(), "api.tavily.com");
+    }
+
+    #[test]
     fn what_is_set_and_cannot_be_used_says_where_and_what_to_do() {
         use SearchSetting::{Brave, Searxng, Tavily};
         check(

@@ -57,7 +57,7 @@ fn search(backend: &dyn heeler::tools::SearchBackend) -> Result<()> {
         .block_on(async { tokio::time::timeout(SEARCH_PATIENCE, backend.search(request)).await });
     match found {
         Ok(Ok(_)) => Ok(()),
-        Ok(Err(error)) => bail!("{error}"),
+        Ok(Err(error)) => bail!("the key is not kept: {error}"),
         Err(_) => bail!("{} does not answer; leave out --check", backend.title()),
     }
 }

@@ -63,6 +63,8 @@ mod running;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
+mod search_keys;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod sessions;
@@ -79,6 +81,8 @@ mod support;
 mod terminal;
 #[cfg(test)]
 mod tls;
+#[cfg(test)]
+mod todo;
 #[cfg(test)]
 mod usage;
 #[cfg(test)]

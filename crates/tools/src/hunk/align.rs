@@ -48,11 +48,15 @@ pub(super) fn fit(file: &File<'_>, hunk: &[Line<'_>]) -> Result<Fit, Refusal> {
     }
     let mut places: Vec<Alignment> = Vec::new();
     for start in candidates(file, &old) {
-        let Some(place) = align(file, &old, start) else { continue };
-        match places.iter_mut().find(|other| other.overlaps(&place)) {
-            Some(other) if place.cost < other.cost => *other = place,
-            Some(_) => {}
-            None => places.push(place),
+        let mut window = start..(start + old.len() + 3 * SLACK_LINES).min(file.n_lines());
+        // Of two places in one window the later hides the one before it.
+        while let Some(place) = align(file, &old, window.clone()) {
+            window.end = place.lines().start;
+            match places.iter_mut().find(|other| other.overlaps(&place)) {
+                Some(other) if place.cost < other.cost => *other = place,
+                Some(_) => {}
+                None => places.push(place),
+            }
         }
     }
     places.sort_by_key(|place| (place.cost, place.lines().start));
@@ -133,10 +137,10 @@ fn candidates(file: &File<'_>, old: &[&str]) -> Vec<usize> {
     starts.into_iter().map(|(_, start)| start.saturating_sub(2 * SLACK_LINES)).collect()
 }
 
-/// The cheapest alignment within a window of the file that starts at `start`.
-fn align(file: &File<'_>, old: &[&str], start: usize) -> Option<Alignment> {
-    let end = (start + old.len() + 3 * SLACK_LINES).min(file.n_lines());
-    let lines: Vec<Option<&str>> = (start..end).map(|index| file.text(index)).collect();
+/// The cheapest alignment within a window of the file; the last of several.
+fn align(file: &File<'_>, old: &[&str], window: Range<usize>) -> Option<Alignment> {
+    let start = window.start;
+    let lines: Vec<Option<&str>> = window.map(|index| file.text(index)).collect();
     let likeness = Likenesses::new(old, &lines);
     let width = lines.len() + 1;
     // costs[i * width + j]: the first i old lines beside lines that end with the first j.

@@ -164,3 +164,24 @@ fn lines_that_go_leave_no_indentation_behind() {
         "#]],
     );
 }
+
+#[test]
+fn a_place_is_not_hidden_by_one_a_few_lines_further() {
+    let one = "const provide = exports.provide = layer.provide;\n/**\n * Provides one.\n *\n */\n";
+    let other =
+        "const provided = exports.provided = effect.provided;\n/**\n * Provides one.\n */\n";
+    check(
+        &[("a.js", &format!("a();\nb();\nc();\nd();\n{one}{other}end();\n"))],
+        &[
+            r#"Read {"file_path":"a.js","limit":1}"#,
+            r#"Edit {"file_path":"a.js","old_string":"const provide = exports.provide = layer.provide_old;\n/**\n * Provides one.\n","new_string":"const provide = exports.provide = layer.provide_old;\n/**\n * Provides two.\n"}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"a.js","limit":1}
+                 1	a();
+            (13 more of 14 lines; continue with offset 2)
+            > Edit {"file_path":"a.js","old_string":"const provide = exports.provide = layer.provide_old;\n/**\n * Provides one.\n","new_string":"const provide = exports.provide = layer.provide_old;\n/**\n * Provides two.\n"}
+            error: old_string was not found in a.js as it is, and nearly so in several places (at lines 5, 10); copy more of the text exactly
+        "#]],
+    );
+}

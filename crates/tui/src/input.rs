@@ -1,6 +1,7 @@
 //! What was written, as an input: images are read from where they are.
 
 use std::io;
+use std::path::Path;
 
 use heeler_core::{Block, Image, Input};
 
@@ -38,6 +39,16 @@ fn image(attachment: &Attachment) -> Result<Image, String> {
         }
         ImageSource::Bytes(bytes) => Ok(Image::from_bytes(media_type(bytes), bytes)),
     }
+}
+
+/// The largest file whose change is shown in its place.
+const TEXT_BYTES_MAX: u64 = 1024 * 1024;
+
+/// The text of a file, if it is one of a usual size.
+pub(crate) fn text_of(path: &Path) -> Option<String> {
+    let about = std::fs::metadata(path).ok()?;
+    (about.is_file() && about.len() <= TEXT_BYTES_MAX).then_some(())?;
+    std::fs::read_to_string(path).ok()
 }
 
 /// What the first bytes say; the engine looks at all of them before an image enters a history.

@@ -320,6 +320,17 @@ impl Running {
                 Done::Nothing
             }),
             Action::Decide(id, decision) => self.decide(id, decision),
+            Action::Look(id, path) => {
+                let path = self.folder.join(path);
+                self.task(async move {
+                    let read = tokio::task::spawn_blocking(move || input::text_of(&path)).await;
+                    match read {
+                        Ok(Some(text)) => Done::Happened(Box::new(Happened::Looked(id, text))),
+                        // The tool itself says what is wrong with it.
+                        _ => Done::Nothing,
+                    }
+                });
+            }
             Action::Answer(id, answer) => {
                 if let Some(waits) = self.asked.remove(&id) {
                     // A call that ended meanwhile waits no more.

@@ -67,6 +67,12 @@ impl App {
     }
 
     fn command(&mut self, name: &str, argument: &str) -> Vec<Action> {
+        // What is answered on the screen stands below what was asked.
+        if matches!(name, "help" | "context" | "cost" | "permissions" | "tools" | "doctor")
+            || (matches!(name, "model" | "mode") && argument.is_empty())
+        {
+            self.transcript.note(Note::quiet(format!("/{name}")));
+        }
         match name {
             "help" => {
                 self.transcript.note(Note::plain(help()));

@@ -51,10 +51,17 @@ impl App {
     pub fn page(&mut self, now: Timestamp) -> Option<(Vec<Line<'static>>, Option<Place>)> {
         let pager = self.pager.as_mut()?;
         let (theme, highlight) = (&self.theme, &*self.highlight);
-        let look =
-            Look { width: usize::from(self.width), theme, highlight, now, is_still: self.is_still };
-        let all = self.transcript.all(look);
-        Some(pager.page(&all, self.height, look))
+        let width = usize::from(self.width);
+        let look = Look { width, theme, highlight, now, is_still: self.is_still };
+        // Made once, however often one turns the page: a long session has a hundred thousand lines.
+        let state = (width, self.transcript.revision());
+        let lines = match self.paged.take() {
+            Some((made, lines)) if made == state => lines,
+            _ => fitted(self.transcript.all(look), width),
+        };
+        let page = pager.page(&lines, self.height, look);
+        self.paged = Some((state, lines));
+        Some(page)
     }
 
     /// The last lines that went to the scrollback, as many as a screen holds.

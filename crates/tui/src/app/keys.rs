@@ -17,7 +17,7 @@ impl App {
         if let Some(pager) = &mut self.pager {
             match pager.key(key) {
                 Turned::Stays => {}
-                Turned::Closes => self.pager = None,
+                Turned::Closes => (self.pager, self.paged) = (None, None),
             }
             return Vec::new();
         }

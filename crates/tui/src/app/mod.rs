@@ -1,5 +1,6 @@
 //! The window's state: what happened in, what is to be done out. Nothing here waits or writes.
 
+mod change;
 mod command;
 mod draw;
 mod keys;
@@ -48,6 +49,8 @@ pub enum Happened {
     Unasked(u64),
     /// A decision did not count, and why.
     Undecided(PermissionId, String),
+    /// What is in the file that a request would change, now.
+    Looked(PermissionId, String),
     /// Whether an input was taken back before it was delivered.
     TakenBack(SteeringId, bool),
     /// The stored sessions, for the picker.
@@ -96,6 +99,8 @@ pub enum Action {
     Cancel,
     /// Answer a permission request.
     Decide(PermissionId, Decision),
+    /// Read the file that a request would change.
+    Look(PermissionId, String),
     /// Answer a question of a tool; `None` when the person does not.
     Answer(u64, Option<String>),
     /// Run under other settings.
@@ -158,6 +163,8 @@ pub struct App {
     picker: Option<Picker>,
     /// What covers the screen.
     pager: Option<Pager>,
+    /// The lines of the pager, and the width and revision they were made at.
+    paged: Option<((usize, u64), Vec<Line<'static>>)>,
     /// Inputs that wait for the running turn, oldest first.
     queued: Vec<Queued>,
     /// Counts the inputs that were queued, for their ids.
@@ -219,6 +226,7 @@ impl App {
             highlight,
             picker: None,
             pager: None,
+            paged: None,
             queued: Vec::new(),
             n_queued: 0,
             session: opened.id.clone(),
@@ -244,8 +252,9 @@ impl App {
                 (self.width, self.height) = (width, height);
                 vec![Action::Redraw]
             }
-            Happened::Seen(seen) => {
-                self.see(&seen, now);
+            Happened::Seen(seen) => self.see(&seen, now),
+            Happened::Looked(id, text) => {
+                self.prompts.set_file(id, text);
                 Vec::new()
             }
             Happened::Asked(id, question) => {
@@ -362,12 +371,16 @@ impl App {
         }
     }
 
-    fn see(&mut self, seen: &Seen, now: Timestamp) {
+    fn see(&mut self, seen: &Seen, now: Timestamp) -> Vec<Action> {
         self.transcript.see(seen, now);
         self.status.see(seen, now);
         match seen {
             Seen::Event(envelope) => match &envelope.event {
-                Event::PermissionRequested(open) => self.prompts.request(open.clone()),
+                Event::PermissionRequested(open) => {
+                    self.prompts.request(open.clone());
+                    let path = change::path(open);
+                    return path.map(|path| Action::Look(open.id, path)).into_iter().collect();
+                }
                 Event::PermissionDecided { id, .. } => self.prompts.decided(*id),
                 Event::CallFinished { call, .. } => self.prompts.ended(*call),
                 Event::SteeringDelivered { id } | Event::SteeringTakenBack { id } => {
@@ -384,6 +397,7 @@ impl App {
                 self.queued.retain(|queued| view.steering.contains(&queued.id));
             }
         }
+        Vec::new()
     }
 
     /// Whether a turn runs.

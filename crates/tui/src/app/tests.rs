@@ -359,6 +359,66 @@ fn requests_are_counted_and_shown_one_after_the_other() {
 }
 
 #[test]
+fn a_change_is_shown_where_it_would_stand() {
+    let edit = r#"{"file_path":"a.rs","old_string":"one","new_string":"two"}"#;
+    let all = r#"{"file_path":"a.rs","old_string":"one","new_string":"two","replace_all":true}"#;
+    for (tool, input, file, expected) in [
+        (
+            "Edit",
+            edit,
+            "a\nb\nc\nd\nlet one;\ne\n",
+            expect![[r#"
+            a.rs +1 -1
+            2 2   b
+            3 3   c
+            4 4   d
+            5   - let one;
+              5 + let two;
+            6 6   e"#]],
+        ),
+        (
+            "Edit",
+            all,
+            "one\none\n",
+            expect![[r#"
+            a.rs +2 -2
+            1   - one
+            2   - one
+              1 + two
+              2 + two"#]],
+        ),
+        (
+            "Edit",
+            edit,
+            "one\none\n",
+            expect![[r#"
+            a.rs +1 -1
+            1   - one
+              1 + two"#]],
+        ),
+        (
+            "Write",
+            r#"{"file_path":"a.rs","content":"x\ny\n"}"#,
+            "x\n",
+            expect![[r#"
+            a.rs +1 -0
+            1 1   x
+              2 + y"#]],
+        ),
+    ] {
+        let mut play = Play::new(60, 24);
+        play.sees(begins()).sees(asked(0, tool, input, None));
+        assert!(play.asks().contains("Look("));
+        play.happens(Happened::Looked(PermissionId::first(call_id(0)), file.into()));
+        let shown = play.shows();
+        let change: Vec<&str> =
+            shown.lines().skip_while(|line| !line.starts_with('?')).skip(1).collect();
+        let end = change.iter().position(|line| line.contains("no rule speaks")).unwrap();
+        expected.assert_eq(&change[..end].join("\n"));
+    }
+}
+
+#[test]
 fn a_retry_marks_what_was_shown() {
     let mut play = Play::new(60, 20);
     play.sees(begins()).sees(attempt()).sees(writes("A whole paragraph.\n\nand a"));

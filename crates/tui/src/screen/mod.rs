@@ -208,15 +208,6 @@ impl<W: Write> Screen<W> {
         self.forget();
     }
 
-    /// Rings the terminal's bell.
-    ///
-    /// # Errors
-    /// When the terminal cannot be written to.
-    pub fn ring(&mut self) -> io::Result<()> {
-        self.out.write_all(b"\x07")?;
-        self.out.flush()
-    }
-
     fn leave_alternate(&mut self) -> io::Result<()> {
         self.alternate = None;
         terminal::note_alternate(false);

@@ -63,6 +63,8 @@ pub struct Transcript {
     /// How many thoughts of the running attempt were shown.
     thoughts: usize,
     turn: Option<RunningTurn>,
+    /// Grows with every change.
+    revision: u64,
 }
 
 /// The turn that runs.
@@ -95,6 +97,7 @@ impl Transcript {
 
     /// Brings it up to date.
     pub fn see(&mut self, seen: &Seen, now: Timestamp) {
+        self.revision += 1;
         match seen {
             Seen::Event(envelope) => self.apply(envelope, now),
             Seen::Resync(view) => {
@@ -187,7 +190,14 @@ impl Transcript {
 
     /// Adds what the window itself has to say: the answer of a command, an error.
     pub fn note(&mut self, note: Note) {
+        self.revision += 1;
         self.open.push_back(Item::Note(note));
+    }
+
+    /// Grows with every change: lines of an equal revision say the same.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// Whether a turn runs, and since when.

@@ -28,6 +28,8 @@ pub(super) struct Prompts {
 struct Prompt {
     about: About,
     stage: Stage,
+    /// What is in the file that the call would change.
+    file: Option<String>,
 }
 
 enum About {
@@ -51,7 +53,7 @@ impl Prompts {
     /// Adds a request, in place of an earlier one about the same.
     pub(super) fn request(&mut self, open: OpenPermission) {
         let about = About::Permission(Box::new(open));
-        let prompt = Prompt { about, stage: Stage::Chooses };
+        let prompt = Prompt { about, stage: Stage::Chooses, file: None };
         match self.open.iter_mut().find(|other| other.id() == prompt.id()) {
             Some(other) => *other = prompt,
             None => self.open.push_back(prompt),
@@ -60,7 +62,7 @@ impl Prompts {
 
     pub(super) fn ask(&mut self, id: u64, question: Box<Question>) {
         let stage = Stage::Answers(Box::new(Composer::new(ComposerSettings::default())));
-        self.open.push_back(Prompt { about: About::Question(id, question), stage });
+        self.open.push_back(Prompt { about: About::Question(id, question), stage, file: None });
     }
 
     pub(super) fn unask(&mut self, id: u64) {
@@ -89,6 +91,13 @@ impl Prompts {
                 open.objection = Some(why.clone());
                 prompt.stage = Stage::Chooses;
             }
+        }
+    }
+
+    /// Shows the change in its place.
+    pub(super) fn set_file(&mut self, id: PermissionId, text: String) {
+        if let Some(prompt) = self.open.iter_mut().find(|prompt| prompt.id() == Some(id)) {
+            prompt.file = Some(text);
         }
     }
 
@@ -258,7 +267,7 @@ impl Prompt {
 
     fn details(&self, look: Look<'_>) -> Vec<Line<'static>> {
         match &self.about {
-            About::Permission(open) => shown::permission(open, look),
+            About::Permission(open) => shown::permission(open, self.file.as_deref(), look),
             About::Question(_, question) => shown::question(question, look),
         }
     }

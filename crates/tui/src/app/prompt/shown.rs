@@ -5,6 +5,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
+use crate::app::change::whole;
 use crate::text::diff::diff;
 use crate::text::{clean, truncate, wrap};
 use crate::transcript::Look;
@@ -28,10 +29,14 @@ pub(super) fn title(open: &OpenPermission) -> String {
 }
 
 /// What it is about, and why somebody is asked.
-pub(super) fn permission(open: &OpenPermission, look: Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn permission(
+    open: &OpenPermission,
+    file: Option<&str>,
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
     let mut lines = match &open.reason {
         PermissionReason::LeavePlan { calls, more } => plan(calls, *more, look),
-        _ => call(open, look),
+        _ => call(open, file, look),
     };
     let n_more = lines.len().saturating_sub(DETAIL_ROWS_MAX);
     if n_more > 0 {
@@ -97,11 +102,15 @@ fn plan(calls: &[String], more: u32, look: Look<'_>) -> Vec<Line<'static>> {
     lines
 }
 
-/// What the call would do.
-fn call(open: &OpenPermission, look: Look<'_>) -> Vec<Line<'static>> {
+/// What the call would do, in the file as it is where that was read.
+fn call(open: &OpenPermission, file: Option<&str>, look: Look<'_>) -> Vec<Line<'static>> {
     let input = open.input.value();
     let text = |field: &str| input.get(field).and_then(Value::as_str);
     let path = text("file_path").or_else(|| text("path")).unwrap_or("");
+    let whole = file.and_then(|file| whole(&open.tool, &input, file));
+    if let Some((old, new)) = whole {
+        return diff(&old, &new, path, look.width, look.theme);
+    }
     match (open.tool.as_str(), text("command")) {
         ("Edit", _) => {
             let (old, new) = (text("old_string").unwrap_or(""), text("new_string").unwrap_or(""));

@@ -19,10 +19,12 @@ fn assert_kept(world: &World, before: &[String]) {
 fn assert_tidy(world: &World) {
     let listed = std::fs::read_dir(world.path("home/sessions")).unwrap();
     assert_eq!(listed.count(), 1);
-    // Beside the sessions only what is remembered of the machine.
+    // Beside the sessions only what is remembered of the machine and of the daily clean-up.
     let home = std::fs::read_dir(world.path("home")).unwrap();
-    let names = home.map(|entry| entry.unwrap().file_name());
-    assert_eq!(names.filter(|name| name != "sandbox-tried").count(), 1);
+    let names = home.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let remembered = ["sandbox-tried", "media.lock", "media.cleaned"];
+    let left: Vec<String> = names.filter(|name| !remembered.contains(&name.as_str())).collect();
+    assert_eq!(left, ["sessions"]);
 }
 
 #[test]

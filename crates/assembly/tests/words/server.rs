@@ -53,6 +53,10 @@ fn serve(mut stream: TcpStream, host: &str) {
             Ok(n @ 1..) => bytes.extend_from_slice(&piece[..n]),
             _ => return,
         }
+        // Who begins with something else than a method, as TLS does, is not kept waiting.
+        if !bytes[0].is_ascii_uppercase() {
+            return;
+        }
     }
     let head = String::from_utf8_lossy(&bytes).into_owned();
     let target = head.split(' ').nth(1).unwrap_or_default();

@@ -10,13 +10,14 @@ use heeler_assembly::{
 };
 use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, SessionStore as _};
 use heeler_engine::Session;
-use heeler_settings::{Keep, Loaded, TuiPreferences};
+use heeler_settings::{Keep, TuiPreferences};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
 use heeler_tui::host::{Facts, Host, SessionRow};
 use heeler_tui::theme::Theme;
 
 use crate::exec::{choose, no_box};
+use crate::permissions;
 use crate::say::{ask, told};
 
 use super::{editor, look, tell};
@@ -36,19 +37,26 @@ pub(super) struct Program {
     pub(super) person: Arc<dyn Person>,
     /// What the model of the session that is shown is told before everything else.
     pub(super) prompt: Mutex<Option<SystemPrompt>>,
+    /// What was made to see whether it can be, for the next session: the model that was asked for,
+    /// and the agent.
+    pub(super) assembled: Mutex<Option<(Option<String>, Assembly)>>,
 }
 
 /// The program around a window.
 #[derive(Clone)]
 pub(super) struct TerminalHost(Arc<Program>);
 
-impl TerminalHost {
-    /// Ready, with commands confined or the person's word that they are not to be.
+impl Program {
+    /// Makes everything for a first session with this model, with commands confined or the person's
+    /// word that they are not to be; gives what the window is to look like.
     ///
     /// # Errors
     /// When there is no agent with these settings, or nobody wants one without confinement.
-    pub(super) async fn ready(mut program: Program) -> Result<Self> {
-        let assembly = program.assemble(program.model.clone())?;
+    pub(super) async fn prepare(
+        &mut self,
+        model: Option<String>,
+    ) -> Result<(TuiPreferences, Facts)> {
+        let mut assembly = self.assemble(model.clone())?;
         if let Some(obstacle) = assembly.box_obstacle().await? {
             let question = format!(
                 "heeler: commands cannot be confined on this machine: {}: {}\n\
@@ -59,30 +67,25 @@ impl TerminalHost {
             if !matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes") {
                 anyhow::bail!("{}", no_box(&obstacle));
             }
-            program.permission.sandbox = Sandbox::Off;
+            self.permission.sandbox = Sandbox::Off;
+            assembly = self.assemble(model.clone())?;
         }
-        Ok(Self(Arc::new(program)))
-    }
-
-    /// What the files of settings say.
-    ///
-    /// # Errors
-    /// When one cannot be used.
-    pub(super) fn loaded(&self) -> Result<Loaded> {
-        let Program { permission, environment, workspace, .. } = &*self.0;
-        Ok(permission.clone().settle(environment, workspace)?.1)
-    }
-
-    /// What there is to show of this machine and folder.
-    pub(super) fn facts(&self, tui: &TuiPreferences) -> Facts {
-        let Program { workspace, permission, environment, .. } = &*self.0;
-        let settled = permission.clone().settle(environment, workspace);
-        Facts {
-            folder: workspace.display().to_string(),
-            branch: branch(workspace),
+        permissions::warn(&assembly.loaded);
+        let tui = assembly.loaded.preferences().tui;
+        let facts = Facts {
+            folder: self.workspace.display().to_string(),
+            branch: branch(&self.workspace),
             status: tui.status.clone(),
-            is_confined: settled.is_ok_and(|(policy, _)| policy.has_box),
-        }
+            is_confined: assembly.parts.settings.policy.has_box,
+        };
+        self.assembled = Mutex::new(Some((model, assembly)));
+        Ok((tui, facts))
+    }
+}
+
+impl TerminalHost {
+    pub(super) fn new(program: Program) -> Self {
+        Self(Arc::new(program))
     }
 
     /// The folder that is worked in.
@@ -91,36 +94,30 @@ impl TerminalHost {
     }
 
     /// Begins a session.
-    pub(super) async fn begin(&self) -> Result<Session, String> {
-        let begin = async {
-            let assembly = self.0.ready(self.0.model.clone()).await?;
-            let workspace = self.0.workspace.to_string_lossy();
-            Ok(Session::create(assembly.parts, &workspace).await?)
-        };
-        begin.await.map_err(|error| told(&error))
+    pub(super) async fn begin(&self) -> Result<Session> {
+        let assembly = self.0.ready(self.0.model.clone()).await?;
+        let workspace = self.0.workspace.to_string_lossy();
+        Ok(Session::create(assembly.parts, &workspace).await?)
     }
 
-    /// Goes on with a session.
-    pub(super) async fn open_existing(
-        &self,
-        id: SessionId,
-        model: Option<String>,
-    ) -> Result<Session, String> {
-        let open = async {
-            let whole = id.to_string();
-            let existing =
-                choose::session(Some(&whole), false, &self.0.store, &self.0.workspace).await?;
-            let existing = existing.context("there is no such session")?;
-            let own = existing.workspace(None)?;
-            anyhow::ensure!(
-                own == self.0.workspace,
-                "session {id} works in {}; go there and `heeler --resume {id}`",
-                own.display()
-            );
-            let assembly = self.0.ready(model.or(existing.model)).await?;
-            Ok(Session::open(assembly.parts, id).await?)
-        };
-        open.await.map_err(|error| told(&error))
+    /// Goes on with a session of this folder.
+    pub(super) async fn go_on(&self, id: SessionId, model: Option<String>) -> Result<Session> {
+        let assembly = self.0.ready(model).await?;
+        Ok(Session::open(assembly.parts, id).await?)
+    }
+
+    async fn open_stored(&self, id: SessionId, model: Option<String>) -> Result<Session> {
+        let whole = id.to_string();
+        let Program { store, workspace, .. } = &*self.0;
+        let existing = choose::session(Some(&whole), false, store, workspace).await?;
+        let existing = existing.context("there is no such session")?;
+        let own = existing.workspace(None)?;
+        anyhow::ensure!(
+            own == *workspace,
+            "session {id} works in {}; go there and `heeler --resume {id}`",
+            own.display()
+        );
+        self.go_on(id, model.or(existing.model)).await
     }
 
     async fn rows(&self) -> Result<Vec<SessionRow>, String> {
@@ -143,7 +140,11 @@ impl TerminalHost {
 impl Program {
     /// The agent of the session that is shown next.
     async fn ready(&self, model: Option<String>) -> Result<Assembly> {
-        let mut assembly = self.assemble(model)?;
+        let made = self.assembled.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut assembly = match made {
+            Some((asked, assembly)) if asked == model => assembly,
+            _ => self.assemble(model)?,
+        };
         assembly.measure().await;
         assembly.parts.provider.prewarm();
         *self.prompt.lock().unwrap_or_else(PoisonError::into_inner) = Some(assembly.prompt.clone());
@@ -177,12 +178,12 @@ impl Program {
 impl Host for TerminalHost {
     fn create(&self) -> BoxFuture<Result<Session, String>> {
         let host = self.clone();
-        Box::pin(async move { host.begin().await })
+        Box::pin(async move { host.begin().await.map_err(|error| told(&error)) })
     }
 
     fn open(&self, id: SessionId, model: Option<String>) -> BoxFuture<Result<Session, String>> {
         let host = self.clone();
-        Box::pin(async move { host.open_existing(id, model).await })
+        Box::pin(async move { host.open_stored(id, model).await.map_err(|error| told(&error)) })
     }
 
     fn sessions(&self) -> BoxFuture<Result<Vec<SessionRow>, String>> {
@@ -194,7 +195,10 @@ impl Host for TerminalHost {
         let host = self.clone();
         Box::pin(async move {
             let assembly = host.0.assemble(Some(name)).map_err(|error| told(&error))?;
-            Ok(assembly.parts.settings.model.name)
+            let whole = assembly.parts.settings.model.name.clone();
+            let made = Some((Some(whole.clone()), assembly));
+            *host.0.assembled.lock().unwrap_or_else(PoisonError::into_inner) = made;
+            Ok(whole)
         })
     }
 

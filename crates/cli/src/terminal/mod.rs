@@ -1,6 +1,7 @@
 //! `heeler` in a terminal: a session as a person meets it.
 
 mod editor;
+mod first;
 mod host;
 mod look;
 mod person;
@@ -19,12 +20,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::arguments::TerminalArguments;
+use crate::demo;
 use crate::exec::choose;
 use crate::exec::clean::Cleaning;
 use crate::exit::Exit;
 use crate::folder::workspace;
-use crate::permissions;
 use crate::say::say;
+use first::First;
 use host::{Program, TerminalHost};
 use person::WindowPerson;
 
@@ -52,13 +54,13 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let resume = arguments.resume.as_deref();
         let existing = choose::session(resume, arguments.continue_newest, &store, &folder).await?;
         let asked = arguments.cwd.is_some().then_some(&*folder);
         let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
         let (asks, questions) = mpsc::channel(QUESTIONS_MAX);
-        let program = Program {
+        let mut program = Program {
             environment: environment.clone(),
             store: store.clone(),
             workspace: own.unwrap_or(folder),
@@ -67,19 +69,32 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             permission,
             person: WindowPerson::shared(asks),
             prompt: Mutex::default(),
+            assembled: Mutex::default(),
         };
-        let host = TerminalHost::ready(program).await?;
-        let loaded = host.loaded()?;
-        permissions::warn(&loaded);
-        let tui = loaded.preferences().tui;
-        let facts = host.facts(&tui);
+        let mut first = match &existing {
+            Some(existing) => arguments.model.clone().or_else(|| existing.model.clone()),
+            None => arguments.model.clone(),
+        };
+        let prepared = match program.prepare(first.clone()).await {
+            Err(_) if first.is_none() && first::has_no_key(&environment) => {
+                match first::help(&environment, &program.workspace).await? {
+                    First::KeyKept => {}
+                    First::Model(name) => first = Some(name),
+                    First::Demo => return Ok(None),
+                    First::Leave => return Ok(Some(Exit::Done)),
+                }
+                program.model.clone_from(&first);
+                program.prepare(first.clone()).await
+            }
+            prepared => prepared,
+        };
+        let (tui, facts) = prepared?;
+        let host = TerminalHost::new(program);
         let secrets = Secrets::of_variables(environment.iter());
-        let model = arguments.model.clone();
         let session = match existing {
-            Some(existing) => host.open_existing(existing.id, model).await,
-            None => host.begin().await,
+            Some(existing) => host.go_on(existing.id, first).await?,
+            None => host.begin().await?,
         };
-        let session = session.map_err(anyhow::Error::msg)?;
         let cleaning = Cleaning::begin(store, SystemClock.now());
         let window = Window {
             facts,
@@ -98,8 +113,10 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         let session = run_window(session, window).await.context("the window ended")?;
         leave(session).await;
         cleaning.finish();
-        Ok(Exit::Done)
-    })
+        Ok(Some(Exit::Done))
+    });
+    // The demo has a runtime of its own.
+    ended.and_then(|exit: Option<Exit>| exit.map_or_else(demo::run, Ok))
 }
 
 /// Says how to go on, and closes the session: what runs is stopped, and everything is written.

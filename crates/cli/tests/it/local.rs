@@ -12,7 +12,7 @@ const MODELS: &str =
 const ANSWER: &str = r#"{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"Hi."},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
 
 /// A server of vLLM's kind, as long as its test runs: its address.
-fn server() -> String {
+pub(crate) fn server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     std::thread::spawn(move || {

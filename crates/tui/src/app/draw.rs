@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::App;
 use crate::composer::ComposerStyles;
 use crate::screen::{Frame, Place};
-use crate::text::{clean, line_width, truncate};
+use crate::text::{clean, line_width, one_line, truncate};
 use crate::theme::Theme;
 use crate::transcript::Look;
 
@@ -153,8 +153,4 @@ fn whole_seconds(millis: u64) -> String {
         0..10_000 => format!("{} s", millis / 1000),
         _ => crate::transcript::seconds(millis),
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

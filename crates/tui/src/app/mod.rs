@@ -45,8 +45,6 @@ pub enum Happened {
     Seen(Seen),
     /// A tool asks the person.
     Asked(u64, Box<Question>),
-    /// Nobody waits for the answer to this question any more.
-    Unasked(u64),
     /// A decision did not count, and why.
     Undecided(PermissionId, String),
     /// What is in the file that a request would change, now.
@@ -261,10 +259,6 @@ impl App {
                 self.prompts.ask(id, question);
                 Vec::new()
             }
-            Happened::Unasked(id) => {
-                self.prompts.unask(id);
-                Vec::new()
-            }
             Happened::Undecided(id, why) => {
                 self.prompts.object(id, why);
                 Vec::new()
@@ -306,7 +300,10 @@ impl App {
                 self.composer.set_history(History::new(drafts.into_iter().chain(sent)));
                 Vec::new()
             }
-            Happened::Ticked => Vec::new(),
+            Happened::Ticked => {
+                self.leaving = self.leaving.filter(|at| now.since(*at) < LEAVE_MILLIS);
+                Vec::new()
+            }
         }
     }
 
@@ -382,15 +379,15 @@ impl App {
                     return path.map(|path| Action::Look(open.id, path)).into_iter().collect();
                 }
                 Event::PermissionDecided { id, .. } => self.prompts.decided(*id),
-                Event::CallFinished { call, .. } => self.prompts.ended(*call),
+                Event::CallFinished { call, .. } => self.prompts.ended(&envelope.agent, *call),
                 Event::SteeringDelivered { id } | Event::SteeringTakenBack { id } => {
                     self.queued.retain(|queued| queued.id != *id);
                 }
-                Event::TurnFinished { .. } => self.prompts.turn_ended(),
+                Event::TurnFinished { .. } if envelope.agent.is_main() => self.prompts.clear(),
                 _ => {}
             },
             Seen::Resync(view) => {
-                self.prompts.turn_ended();
+                self.prompts.clear_requests();
                 for open in view.permissions.clone() {
                     self.prompts.request(open);
                 }

@@ -227,198 +227,6 @@ fn what_is_said_meanwhile_waits_and_can_be_taken_back() {
 }
 
 #[test]
-fn a_request_is_answered_by_one_key() {
-    for (key, expected) in [
-        (
-            "y",
-            expect![[r#"
-            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Once)
-        "#]],
-        ),
-        (
-            "s",
-            expect![[r#"
-            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Session { rule: Rule { effect: Allow, tool: "Bash", argument: Some("ls:*"), source: "person" } })
-        "#]],
-        ),
-        (
-            "a",
-            expect![[r#"
-            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Always { rule: Rule { effect: Allow, tool: "Bash", argument: Some("ls:*"), source: "person" } })
-        "#]],
-        ),
-        (
-            "d",
-            expect![[r#"
-            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, DenyAndStop { reason: None })
-        "#]],
-        ),
-        (
-            "nnot now<CR>",
-            expect![[r#"
-            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Deny { reason: Some("not now") })
-        "#]],
-        ),
-        (
-            "n<CR>",
-            expect![[r#"
-            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Deny { reason: None })
-        "#]],
-        ),
-        (
-            "e<C-u>ls -la<CR>",
-            expect![[r#"
-            Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Edited { input: {"command":"ls -la"} })
-        "#]],
-        ),
-        (
-            "<Esc>",
-            expect![[r#"
-            Cancel
-        "#]],
-        ),
-        (
-            "<C-c>",
-            expect![[r#"
-            Cancel
-        "#]],
-        ),
-    ] {
-        let mut play = Play::new(60, 24);
-        play.sees(begins());
-        play.sees(asked(0, "Bash", r#"{"command":"ls"}"#, Some("Bash(ls:*)")));
-        expected.assert_eq(&play.types(key).asks());
-    }
-}
-
-#[test]
-fn requests_are_counted_and_shown_one_after_the_other() {
-    let mut play = Play::new(60, 24);
-    play.sees(begins()).sees(said("go"));
-    play.sees(asked(0, "Bash", r#"{"command":"rm -rf target"}"#, None));
-    play.sees(asked(
-        1,
-        "Edit",
-        r#"{"file_path":"a.rs","old_string":"one","new_string":"two"}"#,
-        Some("Edit(a.rs)"),
-    ));
-    check(
-        &mut play,
-        expect![[r#"
-        > go
-        ────
-
-        ? Run this command?  (1 of 2)
-          $ rm -rf target
-          no rule speaks of it
-          y  once
-          n  no, with a reason
-          e  edit it first
-          d  no, and stop the turn
-        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-    "#]],
-    );
-    let (id, by) = (PermissionId::first(call_id(0)), "another window".into());
-    let decided = Event::PermissionDecided { id, decision: Decision::Once, by };
-    check(
-        play.sees(decided),
-        expect![[r#"
-            > go
-            ────
-
-            ? Make this change?
-            a.rs +1 -1
-            1   - one
-              1 + two
-              no rule speaks of it
-              y  once
-              s  for this session: Edit(a.rs)
-              a  always in this folder: Edit(a.rs)
-              n  no, with a reason
-              e  edit it first
-              d  no, and stop the turn
-            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-        "#]],
-    );
-    check(
-        play.types("n"),
-        expect![[r#"
-            > go
-            ────
-
-            ? Make this change?
-            a.rs +1 -1
-            1   - one
-              1 + two
-              no rule speaks of it
-            > ▏
-            Enter: deny with this reason, or with none · Esc: back
-            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-        "#]],
-    );
-}
-
-#[test]
-fn a_change_is_shown_where_it_would_stand() {
-    let edit = r#"{"file_path":"a.rs","old_string":"one","new_string":"two"}"#;
-    let all = r#"{"file_path":"a.rs","old_string":"one","new_string":"two","replace_all":true}"#;
-    for (tool, input, file, expected) in [
-        (
-            "Edit",
-            edit,
-            "a\nb\nc\nd\nlet one;\ne\n",
-            expect![[r#"
-            a.rs +1 -1
-            2 2   b
-            3 3   c
-            4 4   d
-            5   - let one;
-              5 + let two;
-            6 6   e"#]],
-        ),
-        (
-            "Edit",
-            all,
-            "one\none\n",
-            expect![[r#"
-            a.rs +2 -2
-            1   - one
-            2   - one
-              1 + two
-              2 + two"#]],
-        ),
-        (
-            "Edit",
-            edit,
-            "one\none\n",
-            expect![[r#"
-            a.rs +1 -1
-            1   - one
-              1 + two"#]],
-        ),
-        (
-            "Write",
-            r#"{"file_path":"a.rs","content":"x\ny\n"}"#,
-            "x\n",
-            expect![[r#"
-            a.rs +1 -0
-            1 1   x
-              2 + y"#]],
-        ),
-    ] {
-        let mut play = Play::new(60, 24);
-        play.sees(begins()).sees(asked(0, tool, input, None));
-        assert!(play.asks().contains("Look("));
-        play.happens(Happened::Looked(PermissionId::first(call_id(0)), file.into()));
-        let shown = play.shows();
-        let change: Vec<&str> =
-            shown.lines().skip_while(|line| !line.starts_with('?')).skip(1).collect();
-        let end = change.iter().position(|line| line.contains("no rule speaks")).unwrap();
-        expected.assert_eq(&change[..end].join("\n"));
-    }
-}
-
-#[test]
 fn a_retry_marks_what_was_shown() {
     let mut play = Play::new(60, 20);
     play.sees(begins()).sees(attempt()).sees(writes("A whole paragraph.\n\nand a"));
@@ -512,6 +320,37 @@ fn control_c_clears_then_asks_then_leaves() {
     play.passes(3_000).types("<C-c>");
     assert_eq!(play.asks(), "", "too late is once again the first");
     assert_eq!(play.types("<C-c>").asks(), "Quit\n");
+}
+
+/// A window in which nothing happens is not woken.
+#[test]
+fn what_was_waited_for_in_vain_wakes_nobody() {
+    let mut play = Play::new(60, 20);
+    play.types("<C-c>");
+    assert_eq!(play.app.wakes_at(play.now), Some(play.now.plus(LEAVE_MILLIS)));
+    play.passes(LEAVE_MILLIS);
+    assert_eq!(play.app.wakes_at(play.now), None);
+    assert!(!play.shows().contains("once more leaves"));
+}
+
+#[test]
+fn news_of_a_call_that_nobody_knows_is_no_row() {
+    let mut play = Play::new(60, 20);
+    play.sees(begins());
+    play.sees(Event::CallProgress { call: call_id(7), text: "on it".into() });
+    assert!(!play.shows().contains("on it"));
+}
+
+/// After a change of size the rows of a batch stand together, as before.
+#[test]
+fn the_tail_is_what_went_up() {
+    let mut play = Play::new(60, 20);
+    play.sees(begins()).sees(said("go"));
+    play.sees(replies("First.", &[("Read", r#"{"file_path":"a"}"#), ("LS", r#"{"path":"b"}"#)]));
+    play.sees(results(&[("x", false), ("y", false)]));
+    play.shows();
+    let tail: Vec<String> = play.app.tail(play.now).iter().map(text).collect();
+    assert_eq!(tail, play.scrollback);
 }
 
 #[test]

@@ -84,10 +84,10 @@ impl<W: Write> Screen<W> {
         let mut live: Vec<Row> = frame.live.iter().map(|line| Row::of(line, self.width)).collect();
         let n_cut = live.len().saturating_sub(usize::from(self.height));
         live.drain(..n_cut);
-        let cut = u16::try_from(n_cut).unwrap_or(u16::MAX);
+        let cut = count(n_cut);
         let cursor = frame.cursor.map(|at| Place {
             column: at.column.min(self.width - 1),
-            row: at.row.saturating_sub(cut).min(rows(&live).saturating_sub(1)),
+            row: at.row.saturating_sub(cut).min(count(live.len()).saturating_sub(1)),
         });
         if frame.finished.is_empty() && live == self.live && cursor == self.cursor {
             return Ok(());
@@ -229,8 +229,7 @@ impl<W: Write> Screen<W> {
         let common = old.len().min(live.len());
         for (index, (old, new)) in old.iter().zip(live).enumerate() {
             let Some(part) = new.difference(old) else { continue };
-            let column = u16::try_from(part.column).unwrap_or(u16::MAX);
-            self.go_to(painter, Place { column, row: place(index) });
+            self.go_to(painter, Place { column: count(part.column), row: count(index) });
             painter.cells(part.cells);
             if part.erases_rest {
                 painter.text(ERASE_RIGHT);
@@ -239,13 +238,13 @@ impl<W: Write> Screen<W> {
             // with a carriage return.
         }
         if old.len() > live.len() {
-            self.go_to(painter, Place { column: 0, row: place(live.len()) });
+            self.go_to(painter, Place { column: 0, row: count(live.len()) });
             painter.text(ERASE_BELOW);
         }
         if live.len() > common {
             match common.checked_sub(1) {
                 Some(last) => {
-                    self.go_to(painter, Place { column: 0, row: place(last) });
+                    self.go_to(painter, Place { column: 0, row: count(last) });
                     painter.text("\r\n");
                     self.at.row += 1;
                 }
@@ -281,10 +280,7 @@ impl<W: Write> Screen<W> {
     }
 }
 
-fn rows(rows: &[Row]) -> u16 {
-    u16::try_from(rows.len()).unwrap_or(u16::MAX)
-}
-
-fn place(index: usize) -> u16 {
-    u16::try_from(index).unwrap_or(u16::MAX)
+/// A count of rows or cells; a terminal has fewer than this can hold.
+fn count(n: usize) -> u16 {
+    u16::try_from(n).unwrap_or(u16::MAX)
 }

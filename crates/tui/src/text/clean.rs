@@ -29,6 +29,11 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The words of a text on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Cleans what follows `start`; what stands before it is clean.
 fn clean_from(text: &str, start: usize) -> String {
     let mut out = String::with_capacity(text.len() + 16);

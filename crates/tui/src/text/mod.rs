@@ -12,6 +12,7 @@ pub(crate) mod testing;
 mod width;
 mod wrap;
 
+pub(crate) use clean::one_line;
 pub use clean::{TAB_CELLS, clean};
 pub use highlight::{Classes, CodePlace, Highlight, Highlighted, Highlighter, Run, Uncolored};
 pub use markdown::{Look, StreamingMarkdown, markdown};

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::item::indented;
 use super::{Look, seconds};
-use crate::text::{clean, truncate};
+use crate::text::{clean, one_line, truncate};
 
 /// The most lines of a change that stand under its row.
 const CHANGE_ROWS_MAX: usize = 24;
@@ -274,8 +274,4 @@ fn some_lines<'a>(
 
 fn below(text: &str, style: Style, look: Look<'_>) -> Line<'static> {
     truncate(&Line::from(Span::styled(format!("{BELOW}{}", clean(text)), style)), look.width)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

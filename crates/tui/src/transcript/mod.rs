@@ -137,7 +137,11 @@ impl Transcript {
                 }
                 self.call(*index, name).start(summary, now);
             }
-            Event::CallProgress { call, text } => self.call(call.index, "").progress(text),
+            Event::CallProgress { call, text } => {
+                if let Some(row) = self.known_call(call.index) {
+                    row.progress(text);
+                }
+            }
             Event::CallFinished { index, name, is_error, millis, .. } => {
                 self.call(*index, name).finish(*is_error, *millis);
             }
@@ -257,7 +261,7 @@ impl Transcript {
     /// The last lines of what went to the scrollback, `rows_max` at most.
     #[must_use]
     pub fn tail(&self, look: Look<'_>, rows_max: usize) -> Vec<Line<'static>> {
-        let mut parts: Vec<Vec<Line<'static>>> = Vec::new();
+        let mut parts = Vec::new();
         let mut n_rows = 0;
         let open = self.open.iter().filter(|item| item.has_drained());
         for item in self.done.iter().chain(open).rev() {
@@ -265,11 +269,10 @@ impl Transcript {
                 break;
             }
             let part = item.drained(look);
-            n_rows += part.len() + 1;
-            parts.push(part);
+            n_rows += part.len();
+            parts.push((item.kind(), part));
         }
-        parts.reverse();
-        let mut lines = self.joined(parts);
+        let mut lines = joined(parts.into_iter().rev());
         lines.drain(..lines.len().saturating_sub(rows_max));
         lines
     }
@@ -282,29 +285,8 @@ impl Transcript {
             let text = format!("({} earlier items: see `heeler show`)", self.forgotten);
             lines.push(Line::styled(text, look.theme.dim));
         }
-        let mut last = None;
-        for item in self.done.iter().chain(&self.open) {
-            let part = item.whole(look);
-            if part.is_empty() {
-                continue;
-            }
-            if item::are_apart(last, item.kind()) {
-                lines.push(Line::default());
-            }
-            lines.extend(part);
-            last = Some(item.kind());
-        }
-        lines
-    }
-
-    fn joined(&self, parts: Vec<Vec<Line<'static>>>) -> Vec<Line<'static>> {
-        let mut lines = Vec::new();
-        for part in parts.into_iter().filter(|part| !part.is_empty()) {
-            if !lines.is_empty() {
-                lines.push(Line::default());
-            }
-            lines.extend(part);
-        }
+        let items = self.done.iter().chain(&self.open);
+        lines.extend(joined(items.map(|item| (item.kind(), item.whole(look)))));
         lines
     }
 
@@ -355,21 +337,20 @@ impl Transcript {
         }
     }
 
-    /// The row of a call of this batch.
+    /// The row of a call of this batch, which may be a new one.
     fn call(&mut self, index: u32, name: &str) -> &mut CallRow {
-        let is_it = |item: &Item| matches!(item, Item::Call(row) if row.is(index));
-        let at = match self.open.iter().rposition(is_it) {
-            Some(at) => at,
-            None => {
-                self.open.push_back(Item::Call(CallRow::new(index, name)));
-                self.open.len() - 1
-            }
-        };
-        match &mut self.open[at] {
-            Item::Call(row) => row,
-            #[expect(clippy::unreachable, reason = "`at` is the place of a call")]
-            _ => unreachable!("an item that is no call"),
+        if self.known_call(index).is_none() {
+            self.open.push_back(Item::Call(CallRow::new(index, name)));
         }
+        #[expect(clippy::expect_used, reason = "it was added where it was not there")]
+        self.known_call(index).expect("a row of this call")
+    }
+
+    fn known_call(&mut self, index: u32) -> Option<&mut CallRow> {
+        self.open.iter_mut().rev().find_map(|item| match item {
+            Item::Call(row) if row.is(index) => Some(row),
+            _ => None,
+        })
     }
 
     fn finish_turn(&mut self, outcome: &TurnOutcome, now: Timestamp) {
@@ -425,6 +406,20 @@ impl Transcript {
             item.close(now);
         }
     }
+}
+
+/// The lines of items, apart where they have to be.
+fn joined(parts: impl Iterator<Item = (item::Kind, Vec<Line<'static>>)>) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let mut last = None;
+    for (kind, part) in parts.filter(|(_, part)| !part.is_empty()) {
+        if item::are_apart(last, kind) {
+            lines.push(Line::default());
+        }
+        lines.extend(part);
+        last = Some(kind);
+    }
+    lines
 }
 
 /// A turn that was done sooner is not summed up.

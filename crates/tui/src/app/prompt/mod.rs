@@ -1,12 +1,16 @@
 //! What somebody has to answer: permission requests and questions of tools, one after the other.
 
+mod parts;
 mod shown;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use heeler_core::{
-    CallId, Decision, Mode, OpenPermission, PermissionId, PermissionReason, Question, RawJson,
+    AgentPath, CallId, Decision, Mode, OpenPermission, PermissionId, PermissionReason, Question,
+    RawJson,
 };
 use ratatui::text::{Line, Span};
 use serde_json::Value;
@@ -15,6 +19,7 @@ use super::Action;
 use super::draw::composer_styles;
 use crate::composer::{Answer, Composer, ComposerSettings};
 use crate::transcript::Look;
+use parts::{Chosen, Parts};
 
 /// The most rows of a composer within a prompt.
 const WRITTEN_ROWS_MAX: u16 = 8;
@@ -30,6 +35,8 @@ struct Prompt {
     stage: Stage,
     /// What is in the file that the call would change.
     file: Option<String>,
+    /// The parts of that change that can be taken or left, where there are several.
+    parts: Option<Parts>,
 }
 
 enum About {
@@ -41,6 +48,8 @@ enum About {
 enum Stage {
     /// Presses a key.
     Chooses,
+    /// Takes or leaves the parts of the change, one after the other.
+    Parts,
     /// Writes why not.
     Denies(Box<Composer>),
     /// Writes what is to run instead.
@@ -52,8 +61,9 @@ enum Stage {
 impl Prompts {
     /// Adds a request, in place of an earlier one about the same.
     pub(super) fn request(&mut self, open: OpenPermission) {
+        let parts = Parts::of(&open, None);
         let about = About::Permission(Box::new(open));
-        let prompt = Prompt { about, stage: Stage::Chooses, file: None };
+        let prompt = Prompt { about, stage: Stage::Chooses, file: None, parts };
         match self.open.iter_mut().find(|other| other.id() == prompt.id()) {
             Some(other) => *other = prompt,
             None => self.open.push_back(prompt),
@@ -62,11 +72,8 @@ impl Prompts {
 
     pub(super) fn ask(&mut self, id: u64, question: Box<Question>) {
         let stage = Stage::Answers(Box::new(Composer::new(ComposerSettings::default())));
-        self.open.push_back(Prompt { about: About::Question(id, question), stage, file: None });
-    }
-
-    pub(super) fn unask(&mut self, id: u64) {
-        self.open.retain(|prompt| !matches!(prompt.about, About::Question(own, _) if own == id));
+        let about = About::Question(id, question);
+        self.open.push_back(Prompt { about, stage, file: None, parts: None });
     }
 
     /// Somebody decided: here, a hook, or another window.
@@ -74,11 +81,19 @@ impl Prompts {
         self.open.retain(|prompt| prompt.id() != Some(id));
     }
 
-    pub(super) fn ended(&mut self, call: CallId) {
-        self.open.retain(|prompt| prompt.id().is_none_or(|id| id.call != call));
+    /// A call that ended waits for nothing.
+    pub(super) fn ended(&mut self, agent: &AgentPath, call: CallId) {
+        self.open.retain(|prompt| match &prompt.about {
+            About::Permission(open) => open.id.call != call || !agent.is_main(),
+            About::Question(_, question) => question.call != call || question.agent != *agent,
+        });
     }
 
-    pub(super) fn turn_ended(&mut self) {
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+    }
+
+    pub(super) fn clear_requests(&mut self) {
         self.open.retain(|prompt| prompt.id().is_none());
     }
 
@@ -96,8 +111,14 @@ impl Prompts {
 
     /// Shows the change in its place.
     pub(super) fn set_file(&mut self, id: PermissionId, text: String) {
-        if let Some(prompt) = self.open.iter_mut().find(|prompt| prompt.id() == Some(id)) {
-            prompt.file = Some(text);
+        for prompt in &mut self.open {
+            if let About::Permission(open) = &prompt.about
+                && open.id == id
+            {
+                prompt.parts = Parts::of(open, Some(&text));
+                prompt.file = Some(text);
+                break;
+            }
         }
     }
 
@@ -133,7 +154,7 @@ impl Prompts {
         let mut lines = vec![prompt.title(self.open.len(), look)];
         lines.extend(prompt.details(look));
         match &prompt.stage {
-            Stage::Chooses => {
+            Stage::Chooses | Stage::Parts => {
                 lines.extend(prompt.choices(look));
                 (lines, None)
             }
@@ -169,6 +190,14 @@ impl Prompt {
         match &mut self.stage {
             Stage::Chooses => match key.code {
                 KeyCode::Char(c) if is_plain => self.chosen(c.to_ascii_lowercase()),
+                _ => None,
+            },
+            Stage::Parts => match key.code {
+                KeyCode::Char(c) if is_plain => Some(self.part_chosen(c.to_ascii_lowercase())),
+                KeyCode::Esc => {
+                    self.stage = Stage::Chooses;
+                    Some(Vec::new())
+                }
                 _ => None,
             },
             Stage::Denies(at) | Stage::Edits(at) if key.code == KeyCode::Esc => {
@@ -223,7 +252,14 @@ impl Prompt {
             ('a', Some(rule)) if !leaves_plan => Decision::Always { rule },
             ('d', _) => Decision::DenyAndStop { reason: None },
             ('n', _) => {
-                self.stage = Stage::Denies(Box::new(Composer::new(ComposerSettings::default())));
+                self.deny();
+                return Some(Vec::new());
+            }
+            ('h', _) => {
+                if let Some(parts) = &mut self.parts {
+                    parts.restart();
+                    self.stage = Stage::Parts;
+                }
                 return Some(Vec::new());
             }
             ('e', _) if !leaves_plan => {
@@ -235,6 +271,32 @@ impl Prompt {
             _ => return Some(Vec::new()),
         };
         Some(self.decide(decision))
+    }
+
+    fn part_chosen(&mut self, key: char) -> Vec<Action> {
+        let (takes, rest) = match key {
+            'y' => (true, false),
+            'n' => (false, false),
+            'a' => (true, true),
+            'd' => (false, true),
+            _ => return Vec::new(),
+        };
+        let About::Permission(open) = &self.about else { return Vec::new() };
+        let Some(parts) = &mut self.parts else { return Vec::new() };
+        match parts.choose(takes, rest, open) {
+            Chosen::Next => Vec::new(),
+            Chosen::All => self.decide(Decision::Once),
+            Chosen::Some(input) => self.decide(Decision::Edited { input }),
+            Chosen::None => {
+                self.deny();
+                Vec::new()
+            }
+        }
+    }
+
+    /// Asks for the reason.
+    fn deny(&mut self) {
+        self.stage = Stage::Denies(Box::new(Composer::new(ComposerSettings::default())));
     }
 
     fn decide(&self, decision: Decision) -> Vec<Action> {
@@ -266,15 +328,19 @@ impl Prompt {
     }
 
     fn details(&self, look: Look<'_>) -> Vec<Line<'static>> {
-        match &self.about {
-            About::Permission(open) => shown::permission(open, self.file.as_deref(), look),
-            About::Question(_, question) => shown::question(question, look),
+        match (&self.about, &self.stage, &self.parts) {
+            (About::Permission(_), Stage::Parts, Some(parts)) => shown::part(parts, look),
+            (About::Permission(open), ..) => shown::permission(open, self.file.as_deref(), look),
+            (About::Question(_, question), ..) => shown::question(question, look),
         }
     }
 
     fn choices(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let About::Permission(open) = &self.about else { return Vec::new() };
-        shown::choices(open, look)
+        match (&self.stage, &self.parts) {
+            (Stage::Parts, Some(_)) => shown::part_choices(look),
+            (_, parts) => shown::choices(open, parts.as_ref().map(Parts::len), look),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
+use super::parts::Parts;
 use crate::app::change::whole;
 use crate::text::diff::diff;
 use crate::text::{clean, truncate, wrap};
@@ -38,11 +39,7 @@ pub(super) fn permission(
         PermissionReason::LeavePlan { calls, more } => plan(calls, *more, look),
         _ => call(open, file, look),
     };
-    let n_more = lines.len().saturating_sub(DETAIL_ROWS_MAX);
-    if n_more > 0 {
-        lines.truncate(DETAIL_ROWS_MAX);
-        lines.push(Line::styled(format!("  … {n_more} more lines (e shows all)"), look.theme.dim));
-    }
+    cut(&mut lines, " (e shows all)", look);
     match &open.reason {
         PermissionReason::Policy(why) => lines.extend(said(why, look.theme.dim, look)),
         PermissionReason::Repeated(times) => {
@@ -57,6 +54,24 @@ pub(super) fn permission(
     lines
 }
 
+/// One part of a change.
+pub(super) fn part(parts: &Parts, look: Look<'_>) -> Vec<Line<'static>> {
+    let mut lines = parts.lines(look);
+    cut(&mut lines, "", look);
+    let count = format!("  part {} of {}", parts.at(), parts.len());
+    lines.push(Line::styled(count, look.theme.strong));
+    lines
+}
+
+/// Leaves the first lines, and says how many there are more.
+fn cut(lines: &mut Vec<Line<'static>>, hint: &str, look: Look<'_>) {
+    let n_more = lines.len().saturating_sub(DETAIL_ROWS_MAX);
+    if n_more > 0 {
+        lines.truncate(DETAIL_ROWS_MAX);
+        lines.push(Line::styled(format!("  … {n_more} more lines{hint}"), look.theme.dim));
+    }
+}
+
 /// What a tool asks, and what can be chosen.
 pub(super) fn question(question: &Question, look: Look<'_>) -> Vec<Line<'static>> {
     let mut lines = said(&question.text, look.theme.text, look);
@@ -66,8 +81,12 @@ pub(super) fn question(question: &Question, look: Look<'_>) -> Vec<Line<'static>
     lines
 }
 
-/// Which keys answer, each with what it means.
-pub(super) fn choices(open: &OpenPermission, look: Look<'_>) -> Vec<Line<'static>> {
+/// Which keys answer, each with what it means; `parts` is how many there are to choose among.
+pub(super) fn choices(
+    open: &OpenPermission,
+    parts: Option<usize>,
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
     let mut choices: Vec<(&str, String)> = Vec::new();
     if let PermissionReason::LeavePlan { .. } = open.reason {
         choices.push(("y", "leave plan mode, ask before changes".into()));
@@ -81,8 +100,30 @@ pub(super) fn choices(open: &OpenPermission, look: Look<'_>) -> Vec<Line<'static
         }
         choices.push(("n", "no, with a reason".into()));
         choices.push(("e", "edit it first".into()));
+        if let Some(parts) = parts {
+            choices.push(("h", format!("choose among its {parts} parts")));
+        }
     }
     choices.push(("d", "no, and stop the turn".into()));
+    keys(choices, look)
+}
+
+/// Which keys answer about one part.
+pub(super) fn part_choices(look: Look<'_>) -> Vec<Line<'static>> {
+    let meanings = [
+        ("y", "take it"),
+        ("n", "leave it out"),
+        ("a", "take it and the rest"),
+        ("d", "leave it and the rest out"),
+        ("Esc", "back"),
+    ];
+    keys(meanings.map(|(key, meaning)| (key, meaning.to_owned())), look)
+}
+
+fn keys(
+    choices: impl IntoIterator<Item = (&'static str, String)>,
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
     let line = |(key, meaning): (&str, String)| {
         let spans = vec![
             Span::styled(format!("  {key}"), look.theme.accent),
@@ -152,7 +193,7 @@ fn change(old: &str, new: &str, path: &str, look: Look<'_>) -> Vec<Line<'static>
     diff(&whole(old), &whole(new), path, look.width, look.theme)
 }
 
-fn patch_line(line: &str, look: Look<'_>) -> Line<'static> {
+pub(super) fn patch_line(line: &str, look: Look<'_>) -> Line<'static> {
     let style = match line.chars().next() {
         Some('+') => look.theme.added,
         Some('-') => look.theme.removed,

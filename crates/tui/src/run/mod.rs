@@ -1,0 +1,320 @@
+//! The loop around a window: what happens goes in, what is to be done is done, the screen follows.
+
+mod perform;
+mod switch;
+
+use std::collections::HashMap;
+use std::io::{self, Stdout};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crossterm::event::{Event as TerminalEvent, EventStream};
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use heeler_core::{BoxFuture, Clock, Timestamp};
+use heeler_engine::{Cursor, Session, Turn};
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use crate::app::{App, Happened, Start};
+use crate::composer::{ComposerSettings, Draft, FileFinder, FoundFiles, HistoryFile};
+use crate::host::{Asking, Facts, Host};
+use crate::screen::{Screen, TerminalModes, size};
+use crate::text::Highlighter;
+use crate::theme::Theme;
+use switch::{Switching, opened};
+
+/// Milliseconds between two draws while the session tells something: fifty a second.
+const FRAME_MILLIS: u64 = 20;
+/// The most events that are taken in before the screen follows.
+const EVENTS_AT_ONCE_MAX: usize = 1_000;
+/// The most answers of the finder of files that wait.
+const FOUND_MAX: usize = 16;
+
+/// What a window needs beside its session.
+pub struct Window {
+    /// The program around it.
+    pub host: Arc<dyn Host>,
+    /// What it knows of itself.
+    pub facts: Facts,
+    /// Questions of tools.
+    pub questions: mpsc::Receiver<Asking>,
+    /// Colours.
+    pub theme: Theme,
+    /// Whether nothing moves by itself, for whoever has the screen read aloud.
+    pub is_still: bool,
+    /// How the composer reads keys.
+    pub composer: ComposerSettings,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Where what was written is kept, for the next session.
+    pub history: HistoryFile,
+    /// Whether a text holds a secret, and is not kept.
+    pub is_secret: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    /// The folder whose files are offered behind `@`.
+    pub folder: PathBuf,
+    /// Resolves when the program is told to end.
+    pub shutdown: BoxFuture<()>,
+    /// Said at once, as if it had been written.
+    pub prompt: Option<String>,
+}
+
+/// Shows a session until the person leaves; gives the session that was shown last, still open.
+///
+/// # Errors
+/// When the terminal cannot be read or written any more, or the session broke off.
+pub async fn run(session: Session, window: Window) -> io::Result<Session> {
+    let Window {
+        host,
+        facts,
+        questions,
+        theme,
+        is_still,
+        composer,
+        history,
+        is_secret,
+        folder,
+        clock,
+        shutdown,
+        prompt,
+    } = window;
+    let (opened, cursor) = opened(&session).await?;
+    let size = size();
+    let now = clock.now();
+    let colored = Arc::new(Notify::new());
+    let colors = Arc::clone(&colored);
+    let highlight = Arc::new(Highlighter::new(move || colors.notify_one()));
+    let (finds, found) = mpsc::channel(FOUND_MAX);
+    let app = App::new(Start { opened, facts, theme, is_still, highlight, composer, size }, now);
+    let modes = TerminalModes::enter()?;
+    let mut running = Running {
+        app,
+        session,
+        cursor,
+        host,
+        clock,
+        screen: Screen::new(io::stdout(), size.0, size.1),
+        modes: Some(modes),
+        keys: Some(EventStream::new()),
+        turns: FuturesUnordered::new(),
+        tasks: FuturesUnordered::new(),
+        asked: HashMap::new(),
+        n_asked: 0,
+        history: Arc::new(history),
+        is_secret,
+        folder,
+        finder: None,
+        finds,
+        switching: Switching::default(),
+        drawn: None,
+    };
+    if let Some(prompt) = prompt {
+        running.say(Draft::from(&*prompt).into()).await?;
+    }
+    running.recall();
+    running.run(Sources { questions, shutdown, found, colored }).await?;
+    running.screen.clear()?;
+    Ok(running.session)
+}
+
+struct Running {
+    app: App,
+    session: Session,
+    cursor: Cursor,
+    host: Arc<dyn Host>,
+    clock: Arc<dyn Clock>,
+    screen: Screen<Stdout>,
+    /// While the terminal is ours.
+    modes: Option<TerminalModes>,
+    keys: Option<EventStream>,
+    /// Kept, since dropping one cancels it.
+    turns: FuturesUnordered<Turn>,
+    tasks: FuturesUnordered<BoxFuture<Done>>,
+    /// Whom answers go to.
+    asked: HashMap<u64, oneshot::Sender<Option<String>>>,
+    n_asked: u64,
+    history: Arc<HistoryFile>,
+    is_secret: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    folder: PathBuf,
+    /// From the first `@` on.
+    finder: Option<FileFinder>,
+    finds: mpsc::Sender<FoundFiles>,
+    switching: Switching,
+    /// When the screen was last drawn.
+    drawn: Option<Timestamp>,
+}
+
+/// What is listened to beside keys, the session and tasks.
+struct Sources {
+    questions: mpsc::Receiver<Asking>,
+    shutdown: BoxFuture<()>,
+    found: mpsc::Receiver<FoundFiles>,
+    /// More code has colours.
+    colored: Arc<Notify>,
+}
+
+/// What a task came to.
+enum Done {
+    Nothing,
+    Happened(Box<Happened>),
+    /// A model of this name can be asked.
+    Named(String),
+    Switched(Session),
+    /// There is no other session to show, and why.
+    Stayed(String),
+    /// The session is closed and cannot be opened again, and why.
+    Lost(String),
+}
+
+/// Whether the window stays.
+#[derive(PartialEq, Eq)]
+enum Flow {
+    Stays,
+    Ends,
+}
+
+/// What woke the loop.
+enum Woken {
+    Terminal(Option<io::Result<TerminalEvent>>),
+    Session(Option<heeler_engine::Seen>),
+    Asked(Box<Asking>),
+    Done(Done),
+    TurnEnded,
+    Found(FoundFiles),
+    Ticked,
+    ShutDown,
+}
+
+impl Running {
+    async fn run(&mut self, mut sources: Sources) -> io::Result<()> {
+        self.draw()?;
+        let mut is_dirty = false;
+        loop {
+            let now = self.clock.now();
+            let due = match (is_dirty, self.drawn) {
+                (true, Some(drawn)) => Some(drawn.plus(FRAME_MILLIS)),
+                (true, None) => Some(now),
+                (false, _) => self.app.wakes_at(now),
+            };
+            if is_dirty && due.is_some_and(|due| due <= now) {
+                self.draw()?;
+                is_dirty = false;
+                continue;
+            }
+            let woken = self.wait(&mut sources, due).await;
+            let is_key = matches!(woken, Woken::Terminal(_));
+            if self.take(woken).await? == Flow::Ends {
+                return Ok(());
+            }
+            is_dirty = true;
+            if is_key {
+                // Who presses a key sees what it did at once.
+                self.draw()?;
+                is_dirty = false;
+            }
+        }
+    }
+
+    async fn wait(&mut self, sources: &mut Sources, due: Option<Timestamp>) -> Woken {
+        let Sources { questions, shutdown, found, colored } = sources;
+        let clock = Arc::clone(&self.clock);
+        let ticks = async move {
+            match due {
+                Some(due) => clock.sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
+        let keys = &mut self.keys;
+        let key = async move {
+            match keys {
+                Some(keys) => keys.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            event = key => Woken::Terminal(event),
+            () = shutdown => Woken::ShutDown,
+            Some(asking) = questions.recv() => Woken::Asked(Box::new(asking)),
+            Some(done) = self.tasks.next(), if !self.tasks.is_empty() => Woken::Done(done),
+            seen = self.cursor.next(), if !self.switching.is_closed => Woken::Session(seen),
+            Some(_) = self.turns.next(), if !self.turns.is_empty() => Woken::TurnEnded,
+            Some(found) = found.recv() => Woken::Found(found),
+            () = colored.notified() => Woken::Ticked,
+            () = ticks => Woken::Ticked,
+        }
+    }
+
+    async fn take(&mut self, woken: Woken) -> io::Result<Flow> {
+        match woken {
+            Woken::Terminal(None) | Woken::ShutDown => return Ok(Flow::Ends),
+            Woken::Terminal(Some(Err(error))) => return Err(error),
+            Woken::Terminal(Some(Ok(event))) => {
+                if let Some(happened) = happened(event) {
+                    return self.happen(happened).await;
+                }
+            }
+            Woken::Session(None) => {
+                return Err(io::Error::other("the session ended by itself"));
+            }
+            Woken::Session(Some(seen)) => {
+                let mut next = Some(seen);
+                for _ in 0..EVENTS_AT_ONCE_MAX {
+                    let Some(seen) = next.take() else { break };
+                    if self.happen(Happened::Seen(seen)).await? == Flow::Ends {
+                        return Ok(Flow::Ends);
+                    }
+                    next = self.cursor.try_next();
+                }
+                if let Some(seen) = next {
+                    return self.happen(Happened::Seen(seen)).await;
+                }
+            }
+            Woken::Asked(asking) => {
+                let Asking { question, answer } = *asking;
+                self.n_asked += 1;
+                let id = self.n_asked;
+                // Calls that ended wait no more; the window knows by their events.
+                self.asked.retain(|_, waits| !waits.is_closed());
+                self.asked.insert(id, answer);
+                return self.happen(Happened::Asked(id, Box::new(question))).await;
+            }
+            Woken::Found(found) => return self.happen(Happened::Found(found)).await,
+            Woken::Done(Done::Nothing) | Woken::TurnEnded => {}
+            Woken::Done(Done::Happened(what)) => return self.happen(*what).await,
+            Woken::Done(Done::Named(model)) => self.reopen(model).await?,
+            Woken::Done(Done::Switched(session)) => return self.switch(session).await,
+            Woken::Done(Done::Stayed(why)) => self.stay(why).await?,
+            Woken::Done(Done::Lost(why)) => return Err(io::Error::other(why)),
+            Woken::Ticked => return self.happen(Happened::Ticked).await,
+        }
+        Ok(Flow::Stays)
+    }
+
+    async fn happen(&mut self, what: Happened) -> io::Result<Flow> {
+        for action in self.app.happen(what, self.clock.now()) {
+            if self.perform(action).await? == Flow::Ends {
+                return Ok(Flow::Ends);
+            }
+        }
+        Ok(Flow::Stays)
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let now = self.clock.now();
+        self.drawn = Some(now);
+        match self.app.page(now) {
+            Some((page, cursor)) => self.screen.draw_page(&page, cursor),
+            None => self.screen.draw(self.app.frame(now)),
+        }
+    }
+}
+
+/// What a terminal's event is to the window.
+fn happened(event: TerminalEvent) -> Option<Happened> {
+    match event {
+        TerminalEvent::Key(key) => Some(Happened::Key(key)),
+        TerminalEvent::Paste(text) => Some(Happened::Pasted(text)),
+        TerminalEvent::Resize(width, height) => Some(Happened::Resized(width, height)),
+        TerminalEvent::FocusGained | TerminalEvent::FocusLost | TerminalEvent::Mouse(_) => None,
+    }
+}

@@ -1,0 +1,240 @@
+//! What the window asks for, done: beside the loop where it takes time, in it where order counts.
+
+use std::io;
+use std::sync::Arc;
+
+use crossterm::event::EventStream;
+use futures::FutureExt as _;
+use heeler_core::{Decision, PermissionId};
+use heeler_engine::DecideError;
+
+use super::{Done, Flow, Running};
+use crate::app::{Action, Happened};
+use crate::composer::{Draft, FileFinder, Kept, Submission};
+use crate::input;
+use crate::screen::{TerminalModes, size};
+
+/// Who decided, in the journal.
+const BY: &str = "terminal";
+
+impl Running {
+    pub(super) async fn perform(&mut self, action: Action) -> io::Result<Flow> {
+        let session = self.session.clone();
+        match action {
+            Action::Say(submission) => self.say(*submission).await?,
+            Action::Steer(id, submission) => match input::of(*submission).await {
+                Ok(input) => self.task(async move {
+                    match session.steer(id, input).await {
+                        Ok(()) => Done::Nothing,
+                        Err(error) => told(Err(error.to_string())),
+                    }
+                }),
+                Err(why) => self.tell(Err(why)),
+            },
+            Action::TakeBack(id) => self.task(async move {
+                let was_queued = session.take_back(id.clone()).await.unwrap_or_default();
+                Done::Happened(Box::new(Happened::TakenBack(id, was_queued)))
+            }),
+            Action::Resume => self.turns.push(session.resume()),
+            Action::Cancel => self.task(async move {
+                session.cancel().await;
+                Done::Nothing
+            }),
+            Action::Decide(id, decision) => self.decide(id, decision),
+            Action::Look(id, path) => {
+                let path = self.folder.join(path);
+                self.task(async move {
+                    let read = tokio::task::spawn_blocking(move || input::text_of(&path)).await;
+                    match read {
+                        Ok(Some(text)) => Done::Happened(Box::new(Happened::Looked(id, text))),
+                        // The tool itself says what is wrong with it.
+                        _ => Done::Nothing,
+                    }
+                });
+            }
+            Action::Answer(id, answer) => {
+                if let Some(waits) = self.asked.remove(&id) {
+                    // A call that ended meanwhile waits no more.
+                    let _ = waits.send(answer);
+                }
+            }
+            Action::Set(settings) => {
+                self.app.set(&settings);
+                self.task(async move {
+                    match session.set_settings(*settings).await {
+                        Ok(()) => Done::Nothing,
+                        Err(error) => told(Err(error.to_string())),
+                    }
+                });
+            }
+            Action::Compact => self.task(async move {
+                match session.compact().await {
+                    Ok(_) => Done::Nothing,
+                    Err(error) => told(Err(error.to_string())),
+                }
+            }),
+            Action::Clear => self.begin_another(),
+            Action::Open(id) => self.open_another(id),
+            Action::Model(name) => self.ask_for_model(name),
+            Action::List => {
+                let sessions = self.host.sessions();
+                self.task(sessions.map(|rows| match rows {
+                    Ok(rows) => Done::Happened(Box::new(Happened::Sessions(rows))),
+                    Err(why) => told(Err(why)),
+                }));
+            }
+            Action::Theme(name) => match self.host.theme(name) {
+                Ok(theme) => {
+                    self.app.set_theme(theme);
+                    return self.redraw();
+                }
+                Err(why) => self.tell(Err(why)),
+            },
+            Action::Tell(topic) => {
+                let answer = self.host.tell(topic, session);
+                self.task(answer.map(told));
+            }
+            Action::Edit(text) => return self.edit(text).await,
+            Action::Find(query) => self.find(&query),
+            Action::Remember(draft) => self.remember(draft),
+            Action::Redraw => return self.redraw(),
+            Action::Suspend => {
+                self.leave()?;
+                input::suspend()?;
+                self.rejoin()?;
+            }
+            Action::Quit => return Ok(Flow::Ends),
+        }
+        Ok(Flow::Stays)
+    }
+
+    pub(super) fn task(&self, task: impl Future<Output = Done> + Send + 'static) {
+        self.tasks.push(Box::pin(task));
+    }
+
+    pub(super) fn tell(&self, answer: Result<String, String>) {
+        self.task(std::future::ready(told(answer)));
+    }
+
+    pub(super) async fn say(&mut self, submission: Submission) -> io::Result<()> {
+        let Some(submission) = self.switching.pass(submission) else { return Ok(()) };
+        match input::of(submission).await {
+            Ok(input) => {
+                if let Some(changed) = self.host.before_input(self.session.clone()).await {
+                    self.tell(Ok(changed));
+                }
+                self.turns.push(self.session.turn(input));
+            }
+            Err(why) => self.tell(Err(why)),
+        }
+        Ok(())
+    }
+
+    fn decide(&self, id: PermissionId, decision: Decision) {
+        let (session, host) = (self.session.clone(), Arc::clone(&self.host));
+        self.task(async move {
+            let kept = match &decision {
+                Decision::Always { rule } => Some(rule.clone()),
+                _ => None,
+            };
+            match session.decide(id, decision, BY).await {
+                Ok(()) => match kept {
+                    Some(rule) => told(host.keep_rule(rule).await),
+                    None => Done::Nothing,
+                },
+                Err(DecideError::Unusable(id, why)) => {
+                    Done::Happened(Box::new(Happened::Undecided(id, why)))
+                }
+                // Somebody else was first: the events say what became of it.
+                Err(DecideError::NotOpen(_)) => Done::Nothing,
+                Err(error @ DecideError::Closed) => told(Err(error.to_string())),
+            }
+        });
+    }
+
+    /// Reads what was written in earlier sessions.
+    pub(super) fn recall(&self) {
+        let history = Arc::clone(&self.history);
+        self.task(async move {
+            let read = tokio::task::spawn_blocking(move || history.load()).await;
+            match read {
+                Ok(Ok(drafts)) => Done::Happened(Box::new(Happened::Recalled(drafts))),
+                Ok(Err(error)) => told(Err(format!("what was written before is lost: {error}"))),
+                Err(_) => Done::Nothing,
+            }
+        });
+    }
+
+    fn remember(&self, draft: Draft) {
+        let (history, is_secret) = (Arc::clone(&self.history), Arc::clone(&self.is_secret));
+        self.task(async move {
+            let append = move || history.append(&draft, |text| is_secret(text));
+            match tokio::task::spawn_blocking(append).await {
+                Ok(Ok(Kept::Yes | Kept::No | Kept::TooLong)) | Err(_) => Done::Nothing,
+                Ok(Err(error)) => told(Err(format!("this is not kept for later: {error}"))),
+            }
+        });
+    }
+
+    fn find(&mut self, query: &str) {
+        let finder = self.finder.get_or_insert_with(|| {
+            let finds = self.finds.clone();
+            // A window that is gone wants no files.
+            FileFinder::start(self.folder.clone(), move |found| drop(finds.blocking_send(found)))
+        });
+        if query.is_empty() {
+            finder.refresh();
+        }
+        finder.ask(query);
+    }
+
+    async fn edit(&mut self, text: String) -> io::Result<Flow> {
+        self.leave()?;
+        let edited = self.host.edit(text).await;
+        self.rejoin()?;
+        match edited {
+            Ok(text) => self.happen_boxed(Happened::Edited(text)).await,
+            Err(why) => {
+                self.tell(Err(why));
+                self.happen_boxed(Happened::Edited(None)).await
+            }
+        }
+    }
+
+    /// As `happen`, where it is asked for from within.
+    fn happen_boxed(
+        &mut self,
+        what: Happened,
+    ) -> std::pin::Pin<Box<dyn Future<Output = io::Result<Flow>> + '_>> {
+        Box::pin(self.happen(what))
+    }
+
+    /// Gives the terminal to somebody else.
+    fn leave(&mut self) -> io::Result<()> {
+        self.screen.clear()?;
+        self.keys = None;
+        self.modes = None;
+        Ok(())
+    }
+
+    fn rejoin(&mut self) -> io::Result<()> {
+        self.modes = Some(TerminalModes::enter()?);
+        self.keys = Some(EventStream::new());
+        let (width, height) = size();
+        self.app.resized(width, height, self.clock.now());
+        self.screen.resume(width, height);
+        Ok(())
+    }
+
+    /// Writes the screen anew, at the size it has now.
+    pub(super) fn redraw(&mut self) -> io::Result<Flow> {
+        let (width, height) = size();
+        let tail = self.app.resized(width, height, self.clock.now());
+        self.screen.restart(width, height, &tail)?;
+        Ok(Flow::Stays)
+    }
+}
+
+pub(super) fn told(answer: Result<String, String>) -> Done {
+    Done::Happened(Box::new(Happened::Answered(answer)))
+}

@@ -1,0 +1,145 @@
+//! From one session to another: what is said meanwhile is meant for the one that comes.
+
+use std::io;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::stream::FuturesUnordered;
+use heeler_core::SessionId;
+use heeler_engine::{Cursor, Session};
+
+use super::{Done, Flow, Running};
+use crate::app::{Happened, Opened};
+use crate::composer::Submission;
+
+/// How far the change to another session is.
+#[derive(Default)]
+pub(super) struct Switching {
+    /// What was said since another session was asked for, while it is not there.
+    held: Option<Vec<Submission>>,
+    /// Whether the session that is shown is closed already.
+    pub(super) is_closed: bool,
+}
+
+impl Switching {
+    /// Keeps what is said on the way to another session; gives it back otherwise.
+    pub(super) fn pass(&mut self, submission: Submission) -> Option<Submission> {
+        match &mut self.held {
+            Some(held) => {
+                held.push(submission);
+                None
+            }
+            None => Some(submission),
+        }
+    }
+
+    /// Whether it could begin: there is one change at a time.
+    fn begin(&mut self) -> bool {
+        let begins = self.held.is_none();
+        self.held.get_or_insert_default();
+        begins
+    }
+}
+
+impl Running {
+    pub(super) fn begin_another(&mut self) {
+        if self.leaves() {
+            let created = self.host.create();
+            self.task(created.map(switched));
+        }
+    }
+
+    pub(super) fn open_another(&mut self, id: SessionId) {
+        if id == *self.session.id() {
+            self.tell(Ok("this is that session".into()));
+        } else if self.leaves() {
+            let opened = self.host.open(id, None);
+            self.task(opened.map(switched));
+        }
+    }
+
+    /// Looks first whether there is such a model: until then the session stays as it is.
+    pub(super) fn ask_for_model(&mut self, name: String) {
+        if self.leaves() {
+            let named = self.host.model(name);
+            self.task(named.map(|named| match named {
+                Ok(model) => Done::Named(model),
+                Err(why) => Done::Stayed(why),
+            }));
+        }
+    }
+
+    fn leaves(&mut self) -> bool {
+        let begins = self.switching.begin();
+        if !begins {
+            self.tell(Err("another session is being opened".into()));
+        }
+        begins
+    }
+
+    /// Opens the session that is shown once more, for another model.
+    pub(super) async fn reopen(&mut self, model: String) -> io::Result<()> {
+        if !self.turns.is_empty() {
+            return self.stay("a turn runs; stop it first (Esc)".into()).await;
+        }
+        self.switching.is_closed = true;
+        let (host, session) = (Arc::clone(&self.host), self.session.clone());
+        self.task(async move {
+            let id = session.id().clone();
+            // Its owner alone opens a session, so the one before has to let go of it.
+            session.close().await;
+            match host.open(id, Some(model)).await {
+                Ok(session) => Done::Switched(session),
+                Err(why) => Done::Lost(why),
+            }
+        });
+        Ok(())
+    }
+
+    /// Shows another session and closes the one before.
+    pub(super) async fn switch(&mut self, session: Session) -> io::Result<Flow> {
+        let (opened, cursor) = opened(&session).await?;
+        let before = std::mem::replace(&mut self.session, session);
+        self.cursor = cursor;
+        self.turns = FuturesUnordered::new();
+        self.asked.clear();
+        before.close().await;
+        let flow = self.happen(Happened::Opened(Box::new(opened))).await?;
+        self.arrive().await?;
+        Ok(flow)
+    }
+
+    /// There is no other session: this one goes on.
+    pub(super) async fn stay(&mut self, why: String) -> io::Result<()> {
+        self.tell(Err(why));
+        self.arrive().await
+    }
+
+    async fn arrive(&mut self) -> io::Result<()> {
+        for submission in std::mem::take(&mut self.switching).held.into_iter().flatten() {
+            self.say(submission).await?;
+        }
+        Ok(())
+    }
+}
+
+fn switched(session: Result<Session, String>) -> Done {
+    match session {
+        Ok(session) => Done::Switched(session),
+        Err(why) => Done::Stayed(why),
+    }
+}
+
+/// What is true of a session, and where its events go on from there.
+pub(super) async fn opened(session: &Session) -> io::Result<(Opened, Cursor)> {
+    let (view, cursor) = session.subscribe();
+    let state = session.state().await.map_err(io::Error::other)?;
+    let opened = Opened {
+        id: session.id().clone(),
+        view,
+        tokens: state.estimate(),
+        is_unfinished: state.turn.is_some(),
+        settings: state.settings,
+    };
+    Ok((opened, cursor))
+}

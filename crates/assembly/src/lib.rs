@@ -15,6 +15,7 @@ mod notes;
 mod permission;
 mod prompt;
 mod reachable;
+mod renew;
 mod search;
 mod setup;
 #[cfg(test)]
@@ -33,5 +34,6 @@ pub use notes::{Changed, NOTE_FILES_MAX, NOTE_IMPORTS_DEEP_MAX, NoteFile, NotePl
 pub use permission::{Explained, Permission, SettingsFiles, keep_rule, settings_files};
 pub use prompt::SystemPrompt;
 pub use reachable::{Reachable, ReachableModel, ReachableProvider};
+pub use renew::Renewed;
 pub use search::search_with_key;
 pub use setup::{Assembly, Setup, SetupError, open_store};

@@ -104,7 +104,7 @@ pub(crate) fn thinking(
 }
 
 /// What is known of a model, with the limits of an agent. What the settings say wins.
-fn settings(name: String, loaded: &Loaded) -> ModelSettings {
+pub(crate) fn settings(name: String, loaded: &Loaded) -> ModelSettings {
     let known = catalogue::lookup(&name);
     let set = loaded.models.get(&name).map(|setting| setting.value).unwrap_or_default();
     let output_max = set.output_max.or(known.as_ref().map(|known| known.output_max));

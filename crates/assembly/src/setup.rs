@@ -244,7 +244,7 @@ fn lets_bash_out(policy: &Policy) -> bool {
 
 /// # Errors
 /// When nobody knows what the model would cost.
-fn has_prices(model: &ModelSettings, loaded: &Loaded) -> Result<(), SetupError> {
+pub(crate) fn has_prices(model: &ModelSettings, loaded: &Loaded) -> Result<(), SetupError> {
     if model.prices.is_some() {
         return Ok(());
     }

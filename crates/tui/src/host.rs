@@ -1,11 +1,12 @@
 //! What the window asks of the program around it.
 
-use heeler_core::{BoxFuture, Question, Rule, SessionId, Timestamp};
+use heeler_core::{BoxFuture, Question, Rule, SessionId, Settings, Timestamp};
 use heeler_engine::Session;
 use heeler_settings::StatusField;
 use tokio::sync::oneshot;
 
 use crate::app::Topic;
+use crate::composer::KeyStyle;
 use crate::theme::Theme;
 
 /// The program around a window: it knows stores, models and settings. Failures are words for the
@@ -20,8 +21,8 @@ pub trait Host: Send + Sync + 'static {
     /// Whether a model of this name can be asked: its full name.
     fn model(&self, name: String) -> BoxFuture<Result<String, String>>;
     /// Called before an input is sent: takes in what changed around the session since the last one,
-    /// such as the project's notes, and says so.
-    fn before_input(&self, session: Session) -> BoxFuture<Option<String>>;
+    /// such as settings and the project's notes.
+    fn before_input(&self, session: Session) -> BoxFuture<Changed>;
     /// Keeps a rule that was given for good; tells where.
     fn keep_rule(&self, rule: Rule) -> BoxFuture<Result<String, String>>;
     /// Opens the person's editor on a text, and gives what was saved; `None` when nothing was. The
@@ -33,7 +34,40 @@ pub trait Host: Send + Sync + 'static {
     /// When there is none, or its file cannot be used.
     fn theme(&self, name: String) -> Result<Theme, String>;
     /// What there is to tell about a topic.
-    fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<String, String>>;
+    fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<Told, String>>;
+}
+
+/// What changed around a session.
+#[derive(Debug, Default)]
+pub struct Changed {
+    /// What happened, and what went wrong with it.
+    pub words: Vec<Result<String, String>>,
+    /// What the session runs under now, when that is something else.
+    pub settings: Option<Box<Settings>>,
+    /// How the window looks from here on.
+    pub look: Option<Box<WindowLook>>,
+}
+
+/// What of a window the settings say.
+#[derive(Debug)]
+pub struct WindowLook {
+    /// Colours.
+    pub theme: Theme,
+    /// Whether nothing moves by itself.
+    pub is_still: bool,
+    /// Whose keys edit.
+    pub keys: KeyStyle,
+    /// What the status line shows, in this order.
+    pub status: Vec<StatusField>,
+}
+
+/// The answer to a question about a topic.
+#[derive(Debug)]
+pub enum Told {
+    /// Words.
+    Text(String),
+    /// A difference, as `git diff` writes it.
+    Difference(String),
 }
 
 /// What the program knows of itself when it begins.

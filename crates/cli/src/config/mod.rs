@@ -4,8 +4,10 @@ mod edit;
 mod explain;
 mod list;
 
+use std::path::Path;
+
 use anyhow::Result;
-use heeler_assembly::Environment;
+use heeler_assembly::{Environment, Permission};
 use heeler_settings::{Loaded, Place, schema};
 
 use crate::arguments::{ConfigArguments, ConfigCommand, HereArguments};
@@ -30,6 +32,16 @@ pub(crate) fn run(arguments: &ConfigArguments) -> Result<Exit> {
     };
     print(&harmless(&text))?;
     Ok(Exit::Done)
+}
+
+/// What `config list` prints, for somebody who asks within a session.
+pub(crate) fn listed(
+    environment: &Environment,
+    workspace: &Path,
+    permission: &Permission,
+) -> Result<String> {
+    let (_, loaded) = permission.clone().settle(environment, workspace)?;
+    Ok(harmless(&list::text(&loaded, false)?))
 }
 
 /// What holds in a folder, under these flags.

@@ -1,26 +1,26 @@
 //! What the window asks of the program: sessions, models, rules.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result};
 use heeler_assembly::{
     Assembly, Environment, ModelChoice, Permission, Sandbox, Setup, SystemPrompt, home_folder,
     keep_rule,
 };
-use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, SessionStore as _};
-use heeler_engine::Session;
-use heeler_settings::{Keep, TuiPreferences};
+use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, SessionStore as _, Tool};
+use heeler_engine::{Session, ToolRegistry};
+use heeler_settings::{Keep, Loaded, TuiPreferences};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
-use heeler_tui::host::{Facts, Host, SessionRow};
+use heeler_tui::host::{Changed, Facts, Host, SessionRow, Told};
 use heeler_tui::theme::Theme;
 
 use crate::exec::{choose, no_box};
 use crate::permissions;
 use crate::say::{ask, told};
 
-use super::{editor, look, tell};
+use super::{changed, editor, look, tell};
 
 /// The most model calls of a turn: a person sees them, and stops what goes wrong.
 const ROUNDS_MAX: u32 = 200;
@@ -40,6 +40,17 @@ pub(super) struct Program {
     /// What was made to see whether it can be, for the next session: the model that was asked for,
     /// and the agent.
     pub(super) assembled: Mutex<Option<(Option<String>, Assembly)>>,
+    /// What is known of the session that is shown.
+    pub(super) known: Mutex<Known>,
+}
+
+/// What a session was made of, as far as somebody asks later.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) loaded: Loaded,
+    /// What was wrong with the settings, so that it is said once.
+    pub(super) problem: Option<String>,
+    pub(super) tools: Option<ToolRegistry>,
 }
 
 /// The program around a window.
@@ -140,24 +151,25 @@ impl TerminalHost {
 impl Program {
     /// The agent of the session that is shown next.
     async fn ready(&self, model: Option<String>) -> Result<Assembly> {
-        let made = self.assembled.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let made = lock(&self.assembled).take();
         let mut assembly = match made {
             Some((asked, assembly)) if asked == model => assembly,
             _ => self.assemble(model)?,
         };
         assembly.measure().await;
         assembly.parts.provider.prewarm();
-        *self.prompt.lock().unwrap_or_else(PoisonError::into_inner) = Some(assembly.prompt.clone());
+        *lock(&self.prompt) = Some(assembly.prompt.clone());
+        *lock(&self.known) = Known {
+            loaded: assembly.loaded.clone(),
+            problem: None,
+            tools: assembly.parts.tool_source.clone(),
+        };
         Ok(assembly)
     }
 
-    /// Takes the project's notes as they are now; the words of the prompt and what happened, when
-    /// they changed.
-    fn reload(&self) -> Option<(String, String)> {
-        let mut prompt = self.prompt.lock().unwrap_or_else(PoisonError::into_inner);
-        let prompt = prompt.as_mut()?;
-        let changed = prompt.reload()?;
-        Some((prompt.text(), changed))
+    /// A tool of the session that is shown.
+    pub(super) fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        lock(&self.known).tools.as_ref()?.get(name)
     }
 
     fn assemble(&self, model: Option<String>) -> Result<Assembly> {
@@ -167,12 +179,22 @@ impl Program {
             model: ModelChoice::Named(model),
             fallback: self.fallback.clone(),
             permission: self.permission.clone(),
-            limits: Limits { rounds: ROUNDS_MAX, ..Limits::default() },
+            limits: limits(),
             approver: None,
             person: Some(Arc::clone(&self.person)),
         };
         Ok(setup.assemble(self.store.clone())?)
     }
+}
+
+/// The limits of a turn where nobody says anything else.
+pub(super) fn limits() -> Limits {
+    Limits { rounds: ROUNDS_MAX, ..Limits::default() }
+}
+
+/// What a lock guards is replaced whole, so one that was poisoned is as good.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Host for TerminalHost {
@@ -197,19 +219,13 @@ impl Host for TerminalHost {
             let assembly = host.0.assemble(Some(name)).map_err(|error| told(&error))?;
             let whole = assembly.parts.settings.model.name.clone();
             let made = Some((Some(whole.clone()), assembly));
-            *host.0.assembled.lock().unwrap_or_else(PoisonError::into_inner) = made;
+            *lock(&host.0.assembled) = made;
             Ok(whole)
         })
     }
 
-    fn before_input(&self, session: Session) -> BoxFuture<Option<String>> {
-        let program = Arc::clone(&self.0);
-        Box::pin(async move {
-            let look = move || program.reload();
-            let (text, changed) = tokio::task::spawn_blocking(look).await.ok().flatten()?;
-            session.set_system(text).await.ok()?;
-            Some(changed)
-        })
+    fn before_input(&self, session: Session) -> BoxFuture<Changed> {
+        Box::pin(changed::take_in(Arc::clone(&self.0), session))
     }
 
     fn keep_rule(&self, rule: Rule) -> BoxFuture<Result<String, String>> {
@@ -218,6 +234,7 @@ impl Host for TerminalHost {
             let Program { environment, workspace, .. } = &*host.0;
             keep_rule(environment, workspace, Keep::Here, &rule)
                 .map_err(|error| format!("the rule counts for this session alone: {error}"))?;
+            host.0.know_rule();
             Ok(format!("kept for this folder: {rule}"))
         })
     }
@@ -237,7 +254,7 @@ impl Host for TerminalHost {
         look::theme(&name, &self.0.environment, &home).map_err(|error| told(&error))
     }
 
-    fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<String, String>> {
+    fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<Told, String>> {
         let program = Arc::clone(&self.0);
         Box::pin(async move {
             tell::tell(topic, &program, &session).await.map_err(|error| told(&error))

@@ -8,7 +8,16 @@ use heeler_settings::{KeyStyle, TuiPreferences};
 use heeler_tui::composer::{self, ComposerSettings};
 use heeler_tui::theme::{Builtin, Theme};
 
-/// The theme of the settings, unless `NO_COLOR` forbids colours.
+/// The theme that these settings name.
+pub(super) fn theme_of(
+    tui: &TuiPreferences,
+    environment: &Environment,
+    home: &Path,
+) -> Result<Theme> {
+    theme(if tui.plain { "plain" } else { &tui.theme }, environment, home)
+}
+
+/// The theme of this name, unless `NO_COLOR` forbids colours.
 pub(super) fn theme(name: &str, environment: &Environment, home: &Path) -> Result<Theme> {
     let forbids = environment.get("NO_COLOR")?.is_some_and(|value| !value.is_empty());
     let name = match (forbids, name) {

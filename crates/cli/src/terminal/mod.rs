@@ -1,5 +1,7 @@
 //! `heeler` in a terminal: a session as a person meets it.
 
+mod bug;
+mod changed;
 mod editor;
 mod first;
 mod host;
@@ -70,6 +72,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             person: WindowPerson::shared(asks),
             prompt: Mutex::default(),
             assembled: Mutex::default(),
+            known: Mutex::default(),
         };
         let mut first = match &existing {
             Some(existing) => arguments.model.clone().or_else(|| existing.model.clone()),
@@ -99,7 +102,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         let window = Window {
             facts,
             questions,
-            theme: look::theme(if tui.plain { "plain" } else { &tui.theme }, &environment, &home)?,
+            theme: look::theme_of(&tui, &environment, &home)?,
             is_still: tui.plain,
             composer: look::composer(&tui),
             history: HistoryFile::new(home.join("history.jsonl")),

@@ -1,16 +1,21 @@
 //! What commands of the window tell: context, cost, rules, tools, models, the machine.
 
-use anyhow::Result;
-use heeler_engine::Session;
-use heeler_tui::app::Topic;
+use std::sync::Arc;
 
+use anyhow::{Context as _, Result};
+use heeler_core::{Block, RawJson, ToolContext, Usage};
+use heeler_engine::{Session, SystemClock};
+use heeler_tui::app::Topic;
+use heeler_tui::host::Told;
+
+use super::bug;
 use super::host::Program;
 use crate::{doctor, models, permissions};
 
 /// What there is to tell about a topic.
-pub(super) async fn tell(topic: Topic, program: &Program, session: &Session) -> Result<String> {
-    match topic {
-        Topic::Context => context(session).await,
+pub(super) async fn tell(topic: Topic, program: &Program, session: &Session) -> Result<Told> {
+    let text = match topic {
+        Topic::Context(last) => context(session, last).await,
         Topic::Cost => cost(session).await,
         Topic::Permissions => {
             permissions::listed(&program.environment, &program.workspace, &program.permission)
@@ -18,20 +23,46 @@ pub(super) async fn tell(topic: Topic, program: &Program, session: &Session) -> 
         Topic::Tools => tools(session).await,
         Topic::Doctor => doctor::told(&program.environment).await,
         Topic::Models => models::told(&program.environment, &program.workspace).await,
-    }
+        Topic::Bug(words) => bug::report(&words, program, session).await,
+        Topic::Difference => return Ok(Told::Difference(difference(program, session).await?)),
+    };
+    Ok(Told::Text(text?))
 }
 
-async fn context(session: &Session) -> Result<String> {
+/// What differs from the last commit, as the model's own tool shows it: nothing runs that the
+/// repository's settings name.
+async fn difference(program: &Program, session: &Session) -> Result<String> {
+    let tool = program.tool("git_diff").context("this session has no git_diff")?;
+    let context = ToolContext::new(session.id().clone(), &program.workspace, Arc::new(SystemClock));
+    let output = tool.call(context, RawJson::empty_object()).await?;
+    Ok(output.content.iter().filter_map(Block::as_text).collect())
+}
+
+/// What fills the context, by parts, and what of each the provider had kept for the last answer.
+async fn context(session: &Session, last: Option<Usage>) -> Result<String> {
     let state = session.state().await?;
     let parts = state.breakdown();
     let (limit, total) = (state.context_limit(), state.estimate());
     let percent = |tokens: u64| tokens.saturating_mul(100) / limit.max(1);
     let row =
         |name: &str, tokens: u64| format!("{name:<22} {tokens:>9}  {:>3}%\n", percent(tokens));
+    // A provider keeps a beginning: the tools, then the system prompt, then the conversation.
+    let mut kept = last.map(|usage| usage.cache_read);
+    let mut cached = |name: &str, tokens: u64| {
+        let mut line = row(name, tokens);
+        if let Some(kept) = &mut kept {
+            let real = state.calibration.correct(tokens);
+            let hit = real.min(*kept);
+            *kept -= hit;
+            let percent = hit.saturating_mul(100).checked_div(real).unwrap_or(0);
+            line.insert_str(line.len() - 1, &format!("  {percent:>3}% from the cache"));
+        }
+        line
+    };
     let mut text = String::new();
-    text += &row("system prompt", parts.system);
-    text += &row("tools", parts.tools);
-    text += &row("messages", parts.messages);
+    text += &cached("tools", parts.tools);
+    text += &cached("system prompt", parts.system);
+    text += &cached("messages", parts.messages);
     text += &row("  last input", parts.last_user_text);
     text += &row("  last results", parts.last_user_results);
     text += &row("in all, corrected", total);
@@ -40,6 +71,11 @@ async fn context(session: &Session) -> Result<String> {
     match usage.cache_hit_percent() {
         Some(cached) => text += &format!("{cached}% of all input was read from the cache\n"),
         None => text += "nothing was sent yet\n",
+    }
+    if state.reread.tokens > 0 {
+        let cost = state.reread.cost.map(|cost| format!(", {cost} more")).unwrap_or_default();
+        let tokens = state.reread.tokens;
+        text += &format!("{tokens} tokens were read again after the beginning changed{cost}\n");
     }
     let real = state.calibration.correct(100);
     text += &format!("100 estimated tokens were {real} real ones so far");

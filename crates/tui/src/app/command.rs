@@ -3,7 +3,7 @@
 use heeler_core::Mode;
 
 use super::{Action, App, Topic};
-use crate::composer::{Command, Submission};
+use crate::composer::{Command, Draft, Submission};
 use crate::transcript::Note;
 
 /// A command.
@@ -37,6 +37,8 @@ pub const COMMANDS: &[SlashCommand] = &[
     command("plan", "", "only look until a plan is agreed on"),
     command("compact", "", "replace the beginning of the conversation by a summary"),
     command("clear", "", "begin a new session; this one is kept"),
+    command("init", "", "have an AGENTS.md written from the project"),
+    command("diff", "", "what differs from the last commit"),
     command("context", "", "what fills the context"),
     command("cost", "", "what this session used and cost"),
     command("permissions", "", "what may run here, and which rule says so"),
@@ -45,6 +47,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     command("resume", "[ID]", "go on with a stored session"),
     command("theme", "[NAME]", "how it looks: dark, light, plain, or a file of yours"),
     command("doctor", "", "what this machine can do, and what is missing"),
+    command("bug", "[WORDS]", "write a report of something that went wrong"),
     command("quit", "", "leave (Ctrl-D)"),
 ];
 
@@ -52,6 +55,20 @@ const KEYS: &str = "\
 Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
 Esc or Ctrl-C stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back what waits
 Shift-Tab: mode · Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-L: draw anew · Ctrl-Z: suspend";
+
+/// What `/init` asks for.
+const INIT: &str = "\
+Write the file AGENTS.md at the root of this repository: what a coding agent has to know to work here, \
+and cannot see at a glance. If there is one, mend what is wrong or missing in it and leave the rest.
+
+Look first: the README, the files that say how it is built and tested, what continuous integration runs, \
+notes for other agents (CLAUDE.md, .cursorrules, .github/copilot-instructions.md), and enough of the code \
+to know its parts. Try the commands you name, where they may run.
+
+Say, in at most 60 lines: what the project is, in a sentence or two; the commands that build it, check \
+its style, and run all its tests and a single one; the parts and how they hang together; conventions \
+and traps that would surprise somebody. No advice that holds for every project, nothing that is made \
+up, and no list of files that one can see.";
 
 impl App {
     /// Takes what was written: a command, or something to say.
@@ -68,8 +85,10 @@ impl App {
 
     fn command(&mut self, name: &str, argument: &str) -> Vec<Action> {
         // What is answered on the screen stands below what was asked.
-        if matches!(name, "help" | "context" | "cost" | "permissions" | "tools" | "doctor")
-            || (matches!(name, "model" | "mode") && argument.is_empty())
+        if matches!(
+            name,
+            "help" | "diff" | "context" | "cost" | "permissions" | "tools" | "doctor" | "bug"
+        ) || (matches!(name, "model" | "mode") && argument.is_empty())
         {
             self.transcript.note(Note::quiet(format!("/{name}")));
         }
@@ -86,12 +105,15 @@ impl App {
             "compact" => vec![Action::Compact],
             "clear" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
             "clear" => vec![Action::Clear],
-            "context" => vec![Action::Tell(Topic::Context)],
+            "context" => vec![Action::Tell(Topic::Context(self.status.last()))],
             "cost" => vec![Action::Tell(Topic::Cost)],
             "permissions" => vec![Action::Tell(Topic::Permissions)],
             "tools" => vec![Action::Tell(Topic::Tools)],
-
             "doctor" => vec![Action::Tell(Topic::Doctor)],
+            "diff" => vec![Action::Tell(Topic::Difference)],
+            "bug" => vec![Action::Tell(Topic::Bug(argument.to_owned()))],
+            "init" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
+            "init" => vec![Action::Say(Box::new(Draft::from(INIT).into()))],
             "sessions" | "resume" if self.is_busy() => {
                 self.refuse("a turn runs; stop it first (Esc)")
             }

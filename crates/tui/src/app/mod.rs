@@ -16,13 +16,14 @@ mod tests;
 use std::sync::Arc;
 
 use heeler_core::{
-    Decision, Event, PermissionId, Question, SessionId, Settings, SteeringId, Timestamp, View,
+    Decision, Event, PermissionId, Question, SessionId, Settings, SteeringId, Timestamp, Usage,
+    View,
 };
 use heeler_engine::Seen;
 use ratatui::text::Line;
 
 use crate::composer::{Composer, ComposerSettings, Draft, FoundFiles, History, Submission};
-use crate::host::{Facts, SessionRow};
+use crate::host::{Facts, SessionRow, Told, WindowLook};
 use crate::text::Highlight;
 use crate::theme::Theme;
 use crate::transcript::{Note, Transcript};
@@ -54,7 +55,7 @@ pub enum Happened {
     /// The stored sessions, for the picker.
     Sessions(Vec<SessionRow>),
     /// The answer to a command, or why there is none.
-    Answered(Result<String, String>),
+    Answered(Result<Told, String>),
     /// Another session is shown from here on.
     Opened(Box<Opened>),
     /// An editor was closed; this is what it left, if it was saved.
@@ -132,10 +133,10 @@ pub enum Action {
 }
 
 /// What a person can ask the program about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Topic {
-    /// What fills the context.
-    Context,
+    /// What fills the context; with what the last answer used, if there was one.
+    Context(Option<Usage>),
     /// What it cost.
     Cost,
     /// What may run, and why.
@@ -146,6 +147,10 @@ pub enum Topic {
     Doctor,
     /// Which models can be asked.
     Models,
+    /// What differs from the last commit.
+    Difference,
+    /// A report of something that went wrong, with these words.
+    Bug(String),
 }
 
 /// The window.
@@ -275,7 +280,8 @@ impl App {
             }
             Happened::Answered(answer) => {
                 self.transcript.note(match answer {
-                    Ok(text) => Note::plain(text),
+                    Ok(Told::Text(text)) => Note::plain(text),
+                    Ok(Told::Difference(text)) => Note::difference(text),
                     Err(why) => Note::error(why),
                 });
                 Vec::new()
@@ -311,6 +317,14 @@ impl App {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Looks and is typed into as the settings say now.
+    pub fn restyle(&mut self, look: WindowLook) {
+        self.theme = look.theme;
+        self.is_still = look.is_still;
+        self.composer.set_keys(look.keys);
+        self.status.show(look.status);
     }
 
     /// Looks like this from here on.

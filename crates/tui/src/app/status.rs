@@ -1,6 +1,6 @@
 //! The line at the bottom: who answers, what may run, how full the context is, what it cost.
 
-use heeler_core::{Cost, Event, Mode, Settings, Timestamp};
+use heeler_core::{Cost, Event, Mode, Settings, Timestamp, Usage};
 use heeler_engine::Seen;
 use heeler_settings::StatusField;
 use ratatui::text::{Line, Span};
@@ -25,6 +25,8 @@ pub(super) struct Status {
     cost: Cost,
     /// When the model last answered: then the provider kept the prefix.
     answered: Option<Timestamp>,
+    /// What that used.
+    last: Option<Usage>,
 }
 
 impl Status {
@@ -36,7 +38,18 @@ impl Status {
             tokens: 0,
             cost: Cost::default(),
             answered: None,
+            last: None,
         }
+    }
+
+    /// What the last answer used.
+    pub(super) fn last(&self) -> Option<Usage> {
+        self.last
+    }
+
+    /// Shows these fields from here on.
+    pub(super) fn show(&mut self, fields: Vec<StatusField>) {
+        self.facts.status = fields;
     }
 
     pub(super) fn open(&mut self, opened: &Opened) {
@@ -44,6 +57,7 @@ impl Status {
         self.tokens = opened.tokens;
         self.cost = opened.view.cost;
         self.answered = None;
+        self.last = None;
     }
 
     pub(super) fn settings(&mut self, settings: &Settings) {
@@ -58,6 +72,7 @@ impl Status {
                 self.tokens = usage.input_total().saturating_add(usage.output);
                 self.cost = *total_cost;
                 self.answered = Some(now);
+                self.last = Some(*usage);
             }
             Event::Compacted { tokens_after, .. } | Event::Trimmed { tokens_after, .. } => {
                 self.tokens = *tokens_after;

@@ -152,6 +152,14 @@ impl Composer {
         }
     }
 
+    /// Reads keys in this way from here on; what is written stays.
+    pub fn set_keys(&mut self, keys: KeyStyle) {
+        if self.settings.keys != keys {
+            self.settings.keys = keys;
+            self.vim = (keys == KeyStyle::Vim).then(Vim::new);
+        }
+    }
+
     /// Text came as one: from the clipboard, or a file that was dragged in.
     pub fn paste(&mut self, text: &str) -> Answer {
         self.editor.begin();

@@ -11,6 +11,7 @@ use heeler_engine::DecideError;
 use super::{Done, Flow, Running};
 use crate::app::{Action, Happened};
 use crate::composer::{Draft, FileFinder, Kept, Submission};
+use crate::host::{Changed, Told};
 use crate::input;
 use crate::screen::{TerminalModes, size};
 
@@ -92,7 +93,8 @@ impl Running {
             },
             Action::Tell(topic) => {
                 let answer = self.host.tell(topic, session);
-                self.task(answer.map(told));
+                let answered = |told| Done::Happened(Box::new(Happened::Answered(told)));
+                self.task(answer.map(answered));
             }
             Action::Edit(text) => return self.edit(text).await,
             Action::Find(query) => self.find(&query),
@@ -120,9 +122,11 @@ impl Running {
         let Some(submission) = self.switching.pass(submission) else { return Ok(()) };
         match input::of(submission).await {
             Ok(input) => {
-                if let Some(changed) = self.host.before_input(self.session.clone()).await {
-                    self.tell(Ok(changed));
-                }
+                let Changed { words, settings, look } =
+                    self.host.before_input(self.session.clone()).await;
+                words.into_iter().for_each(|words| self.tell(words));
+                settings.into_iter().for_each(|settings| self.app.set(&settings));
+                look.into_iter().for_each(|look| self.app.restyle(*look));
                 self.turns.push(self.session.turn(input));
             }
             Err(why) => self.tell(Err(why)),
@@ -236,5 +240,5 @@ impl Running {
 }
 
 pub(super) fn told(answer: Result<String, String>) -> Done {
-    Done::Happened(Box::new(Happened::Answered(answer)))
+    Done::Happened(Box::new(Happened::Answered(answer.map(Told::Text))))
 }

@@ -254,6 +254,7 @@ pub struct Note {
 enum Tone {
     Quiet,
     Plain,
+    Difference,
     Warning,
     Error,
 }
@@ -267,6 +268,11 @@ impl Note {
     /// The answer of a command.
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), tone: Tone::Plain }
+    }
+
+    /// What differs, as `git diff` writes it.
+    pub fn difference(text: impl Into<String>) -> Self {
+        Self { text: text.into(), tone: Tone::Difference }
     }
 
     /// What somebody should know.
@@ -309,6 +315,10 @@ impl Note {
         let (sign, style) = match self.tone {
             Tone::Quiet => ("· ", look.theme.dim),
             Tone::Plain => return self.wrapped(look),
+            Tone::Difference => {
+                let text = clean(&self.text);
+                return text.lines().map(|line| patch_line(line, look)).collect();
+            }
             Tone::Warning => ("! ", look.theme.warning),
             Tone::Error => ("✗ ", look.theme.error),
         };
@@ -319,6 +329,19 @@ impl Note {
         let lines = plain_lines(&self.text, look.theme.text);
         lines.iter().flat_map(|line| wrap(line, look.width, 0)).collect()
     }
+}
+
+/// A line of a patch, in the colours of what it does.
+pub(crate) fn patch_line(line: &str, look: Look<'_>) -> Line<'static> {
+    let style = match line.chars().next() {
+        _ if line.starts_with("+++") || line.starts_with("---") => look.theme.strong,
+        Some('+') => look.theme.added,
+        Some('-') => look.theme.removed,
+        Some('*' | '@') => look.theme.strong,
+        _ if line.starts_with("diff ") => look.theme.strong,
+        _ => look.theme.text,
+    };
+    truncate(&Line::styled(format!("  {line}"), style), look.width)
 }
 
 fn whole(source: &str, look: Look<'_>) -> Vec<Line<'static>> {

@@ -18,6 +18,7 @@ use crate::theme::Theme;
 use call::CallRow;
 pub(crate) use call::SPINNER_MILLIS;
 pub use item::Note;
+pub(crate) use item::patch_line;
 use item::{Answer, Item, Thought};
 
 /// The most finished items that are kept for looking back; what is older stands in the journal, and

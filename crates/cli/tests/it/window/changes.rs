@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 
-use super::{play, play_with};
+use super::{Glass, play, play_with};
+use crate::support::{World, program};
 
 #[test]
 fn c1_of_a_change_the_parts_that_were_taken_are_made() {
@@ -63,4 +64,86 @@ fn c3_what_is_said_on_the_way_to_another_session_is_said_there() {
         std::fs::read_to_string(journal).unwrap().contains("this is new")
     };
     assert_eq!((journals.len(), journals.iter().filter(is_said).count()), (2, 1));
+}
+
+#[test]
+fn c4_settings_that_change_count_from_the_next_input() {
+    let script = r#"
+        [[reply]]
+        text = "First."
+        [[reply]]
+        blocks = [{ call = "LS", input = { path = "." } }]
+        [[reply]]
+        text = "Never."
+        [[reply]]
+        text = "Third."
+    "#;
+    let (world, mut glass) = play_with(script, 120, 30, &[]);
+    glass.types("one\r");
+    glass.waits_for("First.");
+    world.write(
+        "home/settings.toml",
+        "[limits]\nrounds = 1\n[tui]\nstatus = [\"mode\"]\n[sandbox]\nnetwork = true\n",
+    );
+    glass.types("two\r");
+    glass.waits_for(
+        "count from here on: limits.rounds, tui.status; from the next session on: sandbox.network",
+    );
+    glass.waits_for("the turn ended at its limit of rounds");
+    glass.waits_without("script.toml · ask");
+    world.write("home/settings.toml", "[limits]\nrounds = \n");
+    glass.types("three\r");
+    glass.waits_for("settings.toml:2");
+    glass.waits_for("ended at its limit");
+}
+
+#[test]
+fn c5_the_difference_from_the_last_commit_is_shown() {
+    let world = World::new();
+    world.write("work/a.txt", "one\ntwo\n");
+    for arguments in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "first"]] {
+        let mut git = program("git");
+        let git = git.arg("-C").arg(world.path("work")).args([
+            "-c",
+            "user.name=n",
+            "-c",
+            "user.email=e@x",
+        ]);
+        assert!(git.args(arguments).status().unwrap().success());
+    }
+    world.write("work/a.txt", "one\n2\n");
+    let model = world.script("[[reply]]\ntext = \"x\"\n");
+    let mut glass = Glass::open(&world, 80, 30, &["--model", &model]);
+    glass.waits_for("script.toml · ");
+    glass.types("/diff\r");
+    glass.waits_for("+2");
+    let screen = glass.screen();
+    assert!(screen.contains("-two") && screen.contains("+++ b/a.txt"), "{screen}");
+}
+
+#[test]
+fn c6_a_report_has_nothing_of_the_conversation() {
+    let (world, mut glass) = play_with("[[reply]]\ntext = \"Heard you.\"\n", 100, 30, &[]);
+    glass.types("a private word\r");
+    glass.waits_for("Heard you.");
+    glass.types("/bug it looks odd\r");
+    glass.waits_for("the report is");
+    let reports = std::fs::read_dir(world.path("home/reports")).unwrap();
+    let [report] = reports.collect::<Vec<_>>().try_into().unwrap();
+    let text = std::fs::read_to_string(report.unwrap().path()).unwrap();
+    assert!(text.contains("it looks odd") && text.contains("TERM=xterm-256color"), "{text}");
+    assert!(!text.contains("private") && !text.contains("Heard"), "{text}");
+}
+
+#[test]
+fn c7_init_has_notes_written_from_the_project() {
+    let (_world, mut glass) = play(
+        r#"
+        [[reply]]
+        expect = { last_user_contains = "AGENTS.md at the root" }
+        text = "Written down."
+    "#,
+    );
+    glass.types("/init\r");
+    glass.waits_for("Written down.");
 }

@@ -9,7 +9,7 @@ use super::parts::Parts;
 use crate::app::change::whole;
 use crate::text::diff::diff;
 use crate::text::{clean, truncate, wrap};
-use crate::transcript::Look;
+use crate::transcript::{Look, patch_line};
 
 /// The most rows of what would run; a person who wants more edits it (`e`), or looks at the file.
 const DETAIL_ROWS_MAX: usize = 20;
@@ -191,16 +191,6 @@ fn change(old: &str, new: &str, path: &str, look: Look<'_>) -> Vec<Line<'static>
         false => format!("{text}\n"),
     };
     diff(&whole(old), &whole(new), path, look.width, look.theme)
-}
-
-pub(super) fn patch_line(line: &str, look: Look<'_>) -> Line<'static> {
-    let style = match line.chars().next() {
-        Some('+') => look.theme.added,
-        Some('-') => look.theme.removed,
-        Some('*' | '@') => look.theme.strong,
-        _ => look.theme.text,
-    };
-    truncate(&Line::styled(format!("  {line}"), style), look.width)
 }
 
 fn said(text: &str, style: Style, look: Look<'_>) -> Vec<Line<'static>> {

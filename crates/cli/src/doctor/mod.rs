@@ -1,18 +1,15 @@
 //! `heeler doctor`: what is in force on this machine, line by line, and how to get more.
 
+mod lines;
+
 use std::fmt::Write as _;
-use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use heeler_assembly::{
-    Environment, KeyOwner, Keys, KnownProvider, home_folder, probe, settings_files,
-};
+use heeler_assembly::{Environment, probe};
 use heeler_sandbox::{Probe, ProbeLine};
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::folder::workspace;
-use crate::login::words;
 use crate::say::{harmless, print};
 
 /// The version of what `--json` prints.
@@ -50,8 +47,7 @@ async fn look(environment: &Environment) -> Result<Report> {
         .into_iter()
         .map(|line| ProbeLine { name: format!("sandbox: {}", line.name), ..line })
         .collect();
-    lines.extend([home(environment), key(environment), settings(environment)]);
-    lines.extend(["bash", "git"].map(|name| program(environment, name)));
+    lines.extend(lines::all(environment).await);
     Ok(Report { v: DOCTOR_VERSION, version: env!("CARGO_PKG_VERSION"), sandbox, lines })
 }
 
@@ -78,77 +74,11 @@ fn text(report: &Report) -> String {
     text
 }
 
-fn line(name: &str, is_needed: bool, found: Result<String, String>, remedy: &str) -> ProbeLine {
-    ProbeLine {
-        name: name.to_owned(),
-        is_in_force: found.is_ok(),
-        is_needed,
-        remedy: found.is_err().then(|| remedy.to_owned()),
-        detail: found.unwrap_or_else(|why| why),
-    }
-}
-
-fn home(environment: &Environment) -> ProbeLine {
-    let found = home_folder(environment).map_err(|error| error.to_string()).and_then(|home| {
-        let shown = home.display();
-        match std::fs::metadata(&home) {
-            Ok(data) if !data.is_dir() => Err(format!("{shown} is no folder")),
-            Ok(data) if data.permissions().readonly() => Err(format!("{shown} is read-only")),
-            Ok(_) => Ok(format!("{shown}")),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(format!("{shown}, made with the first session"))
-            }
-            Err(error) => Err(format!("{shown}: {error}")),
-        }
-    });
-    line("home", true, found, "set HEELER_HOME to a folder of yours")
-}
-
-fn key(environment: &Environment) -> ProbeLine {
-    let found = Keys::of(environment).and_then(|keys| {
-        let place = |provider: KnownProvider| {
-            keys.place(&KeyOwner::from(&provider), environment).transpose()
-        };
-        KnownProvider::all().find_map(place).transpose()
-    });
-    let found = match found {
-        Ok(Some(place)) => Ok(format!("in {}", words(&place))),
-        Ok(None) => Err("there is no key of a provider".to_owned()),
-        Err(error) => Err(error.to_string()),
-    };
-    line(
-        "key",
-        false,
-        found,
-        "set ANTHROPIC_API_KEY, or run `heeler login`; `heeler demo` needs none",
-    )
-}
-
-/// Whether the files of settings that count here can be read.
-fn settings(environment: &Environment) -> ProbeLine {
-    let found = workspace(None).map_err(|error| format!("{error:#}")).and_then(|here| {
-        let files = settings_files(environment, &here).map_err(|error| error.to_string())?;
-        let sources = files.read().map_err(|error| error.to_string())?;
-        let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-        Ok(if names.is_empty() { "no files".to_owned() } else { names.join(", ") })
-    });
-    line("settings", true, found, "mend the file that is named, or remove it")
-}
-
-fn program(environment: &Environment, name: &str) -> ProbeLine {
-    let path = environment.get("PATH").ok().flatten().unwrap_or("/usr/bin:/bin");
-    let found = std::env::split_paths(path)
-        .map(|folder| folder.join(name))
-        .find(|file| Path::is_file(file))
-        .map(|file| file.display().to_string());
-    let missing = format!("no {name} in PATH");
-    line(name, false, found.ok_or(missing), &format!("install {name}"))
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
 
+    use super::lines::line;
     use super::*;
 
     #[test]

@@ -1,0 +1,108 @@
+//! Settings that change while a session runs: what of it counts from the next input on.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use heeler_core::{Limits, Policy, Settings};
+use heeler_settings::{Counts, Loaded, Preferences};
+
+use crate::model::settings as model_settings;
+use crate::setup::has_prices;
+use crate::{Environment, Permission, SetupError};
+
+/// Keys of what a session is made of, which the next one takes.
+const OF_THE_NEXT_SESSION: [&str; 8] = [
+    "hooks",
+    "sandbox.",
+    "env",
+    "model.default",
+    "models.fallback",
+    "notes.",
+    "web_fetch.",
+    "web_search.",
+];
+
+/// Settings that are not what they were.
+#[derive(Debug)]
+pub struct Renewed {
+    /// What the session runs under from here on.
+    pub settings: Settings,
+    /// What files and flags say now.
+    pub loaded: Loaded,
+    /// The keys that changed, for people; empty when nothing of it means anything to a session.
+    pub words: String,
+}
+
+impl Permission {
+    /// What changed since `before` for a session that runs under `running`; `None` when nothing did.
+    /// The mode stays as the person chose it, unless the files name another one than before.
+    ///
+    /// # Errors
+    /// When the settings cannot be used; the session then runs on as it did.
+    pub fn renew(
+        &self,
+        (environment, workspace): (&Environment, &Path),
+        limits: Limits,
+        before: &Loaded,
+        running: &Settings,
+    ) -> Result<Option<Renewed>, SetupError> {
+        let (policy, loaded) = self.clone().settle(environment, workspace)?;
+        if is_same(&loaded, before) {
+            return Ok(None);
+        }
+        let is_same_mode = loaded.mode == before.mode;
+        let mode = if is_same_mode { running.policy.mode } else { policy.mode };
+        let Preferences { context, limits: set, .. } = loaded.preferences();
+        let mut model = model_settings(running.model.name.clone(), &loaded);
+        // A server of this machine told its own window.
+        model.window = model.window.or(running.model.window);
+        let limits = set.over(limits);
+        if limits.cost != 0 {
+            has_prices(&model, &loaded)?;
+        }
+        let settings = Settings {
+            policy: Policy { mode, has_box: running.policy.has_box, ..policy },
+            model,
+            limits,
+            estimate: context.estimate,
+            compaction: context.compaction,
+            ..running.clone()
+        };
+        let words = words(before, &loaded);
+        Ok(Some(Renewed { settings, loaded, words }))
+    }
+}
+
+/// Whether both say the same. What was passed over was told when the session was made, with what
+/// only its model could tell.
+fn is_same(one: &Loaded, other: &Loaded) -> bool {
+    let said = |loaded: &Loaded| Loaded { problems: Vec::new(), ..loaded.clone() };
+    said(one) == said(other)
+}
+
+/// Which keys hold something else.
+fn words(before: &Loaded, after: &Loaded) -> String {
+    let (before, after) = (held(before), held(after));
+    let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
+    let changed = names.filter(|name| before.get(*name) != after.get(*name)).copied();
+    let is_later = |name: &&str| OF_THE_NEXT_SESSION.iter().any(|begin| name.starts_with(begin));
+    let (later, now): (Vec<&str>, Vec<&str>) = changed.partition(is_later);
+    let mut words = String::new();
+    if !now.is_empty() {
+        words = format!("settings changed, and count from here on: {}", now.join(", "));
+    }
+    if !later.is_empty() {
+        let begin = if words.is_empty() { "settings changed" } else { "" };
+        words += &format!("{begin}; from the next session on: {}", later.join(", "));
+    }
+    words
+}
+
+/// What holds, by the names of keys.
+fn held(loaded: &Loaded) -> BTreeMap<&str, Vec<&str>> {
+    let mut held: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for said in loaded.said.iter().filter(|said| said.counts == Counts::Holds) {
+        held.entry(&said.name).or_default().push(&said.value);
+    }
+    held
+}

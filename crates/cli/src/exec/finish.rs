@@ -1,6 +1,6 @@
 //! The end of an `exec`: the terminal event.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
@@ -109,7 +109,7 @@ impl Finish {
     }
 
     /// Writes the terminal event as one line of JSON.
-    pub(super) fn write_line(&self, out: &mut impl Write) -> std::io::Result<()> {
+    pub(super) fn write_line(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
         let event = TerminalEvent {
             v: EVENTS_VERSION,
             kind: "turn_finished",
@@ -124,16 +124,16 @@ impl Finish {
             reread: Some(self.reread).filter(|reread| reread.tokens > 0),
         };
         serde_json::to_writer(&mut *out, &event)?;
-        out.write_all(b"\n")
+        out.push(b'\n');
+        Ok(())
     }
 
     /// Writes the terminal event to a file, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
-        let mut out = BufWriter::new(&mut file);
-        self.write_line(&mut out)?;
-        out.flush()?;
-        drop(out);
+        let mut line = Vec::new();
+        self.write_line(&mut line)?;
+        file.write_all(&line)?;
         file.as_file().sync_all()?;
         file.persist(path)?;
         Ok(())

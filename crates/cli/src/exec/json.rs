@@ -1,6 +1,6 @@
 //! `--json`: one versioned event a line.
 
-use std::io::{Stdout, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use heeler_core::{Envelope, Event, SessionId, TurnOutcome, View};
@@ -16,15 +16,16 @@ const WRITE_BYTES: usize = 64 * 1024;
 
 /// Prints events as JSON Lines.
 pub(super) struct JsonPrinter {
-    out: std::io::BufWriter<Stdout>,
+    /// What is not written yet; bytes in memory, as a journal's line is made, so that a program has
+    /// what writes JSON once.
+    waiting: Vec<u8>,
     /// The end of the last turn, until it is known whether another one follows.
     held_back: Option<Arc<Envelope>>,
 }
 
 impl Default for JsonPrinter {
     fn default() -> Self {
-        let out = std::io::BufWriter::with_capacity(WRITE_BYTES, std::io::stdout());
-        Self { out, held_back: None }
+        Self { waiting: Vec::with_capacity(WRITE_BYTES), held_back: None }
     }
 }
 
@@ -61,7 +62,10 @@ impl Printer for JsonPrinter {
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.out.flush()
+        let mut out = std::io::stdout().lock();
+        let written = out.write_all(&self.waiting).and_then(|()| out.flush());
+        self.waiting.clear();
+        written
     }
 
     fn finish(&mut self, finish: &Finish) -> std::io::Result<()> {
@@ -70,8 +74,8 @@ impl Printer for JsonPrinter {
         {
             say(format_args!("heeler: {complaint}"));
         }
-        finish.write_line(&mut self.out)?;
-        self.out.flush()
+        finish.write_line(&mut self.waiting)?;
+        self.flush()
     }
 }
 
@@ -93,7 +97,8 @@ impl JsonPrinter {
     }
 
     fn line<T: Serialize>(&mut self, event: &T) -> std::io::Result<()> {
-        serde_json::to_writer(&mut self.out, &Line { v: EVENTS_VERSION, event })?;
-        self.out.write_all(b"\n")
+        serde_json::to_writer(&mut self.waiting, &Line { v: EVENTS_VERSION, event })?;
+        self.waiting.push(b'\n');
+        if self.waiting.len() >= WRITE_BYTES { self.flush() } else { Ok(()) }
     }
 }

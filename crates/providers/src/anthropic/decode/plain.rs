@@ -54,7 +54,7 @@ impl<'t> PlainDeltas<'t> {
         let (mut data_bytes, mut event_bytes) = (0, 0);
         texts.clear();
         // Nearly always what follows differs in nothing but its text.
-        while let Some(rest) = bytes[event_bytes..].strip_prefix(head)
+        while let Some(rest) = behind(&bytes[event_bytes..], head)
             && let Some(text) = plain(rest)
             && let Some(tail_bytes) = tail(&rest[text.len()..])
         {
@@ -84,9 +84,16 @@ impl<'a> Head<'a> {
     }
 }
 
+/// What follows `head`. Within the loop over events, also where code is compiled for size.
+#[inline(always)]
+fn behind<'b>(bytes: &'b [u8], head: &[u8]) -> Option<&'b [u8]> {
+    let (start, rest) = bytes.split_at_checked(head.len())?;
+    (start == head).then_some(rest)
+}
+
 /// How long the rest of the event is that `bytes` are, behind its text.
 fn tail(bytes: &[u8]) -> Option<usize> {
-    if bytes.starts_with(TAIL) {
+    if behind(bytes, TAIL).is_some() {
         return Some(TAIL.len());
     }
     // Some events are filled up with spaces.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use heeler_core::{
-    CallId, Decision, Input, PermissionId, SessionHeader, SessionId, Settings, SteeringId,
-    StoreError, TurnOutcome, View,
+    BoxFuture, CallId, Decision, Input, PermissionId, SessionHeader, SessionId, Settings,
+    SteeringId, StoreError, TurnOutcome, View,
 };
 use heeler_turn::State;
 use heeler_turn::state::BackgroundWork;
@@ -140,7 +140,7 @@ impl Session {
         async move {
             let driver = opening.await?;
             let log = driver.log();
-            tokio::spawn(driver.run());
+            tokio::spawn(Box::pin(driver.run()) as BoxFuture<()>);
             Ok(Self { id, commands: sender, log })
         }
     }
@@ -174,7 +174,11 @@ impl Session {
         match commands.try_send(command) {
             Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => {}
             Err(mpsc::error::TrySendError::Full(command)) => {
-                tokio::spawn(async move { commands.send(command).await });
+                let sending: BoxFuture<()> = Box::pin(async move {
+                    // A session that has ended takes no turn, and says so where it is waited for.
+                    let _ = commands.send(command).await;
+                });
+                tokio::spawn(sending);
             }
         }
         Turn { outcome }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use heeler_core::{EventStream, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind};
+use heeler_core::{
+    BoxFuture, EventStream, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind,
+};
 use heeler_http::Target;
 
 use crate::Secret;
@@ -24,13 +26,11 @@ const DOCUMENT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// A vendor's wire format, without a connection.
 pub(crate) trait Dialect: fmt::Debug + Send + Sync + 'static {
-    type Decoder: Decode;
-
     /// The body, as chunks that share the messages' bytes.
     fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError>;
 
     /// What reads the answer to this request.
-    fn decoder(&self, request: &ModelRequest) -> Self::Decoder;
+    fn decoder(&self, request: &ModelRequest) -> Box<dyn Decode>;
 
     /// What an answer with another status than 200 means.
     fn refused(&self, refusal: &Refusal) -> ProviderError;
@@ -58,14 +58,17 @@ pub(crate) trait Decode: Send + 'static {
     fn finish(&mut self, out: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError>;
 }
 
-/// A dialect and the server it is spoken with.
+/// A dialect and the server it is spoken with. What reads answers knows no more than that it is
+/// one, so that a program has it once.
 #[derive(Debug)]
-pub(crate) struct Link<D> {
-    dialect: D,
+pub(crate) struct Link<D: ?Sized> {
     target: Arc<Target>,
     secrets: Vec<Secret>,
     transport: Transport,
+    dialect: D,
 }
+
+type AnyLink = Link<dyn Dialect>;
 
 impl<D: Dialect> Link<D> {
     /// Nothing is opened yet. No message shows one of the `secrets`.
@@ -76,7 +79,7 @@ impl<D: Dialect> Link<D> {
         idle_timeout: Duration,
     ) -> Arc<Self> {
         let transport = Transport::new(idle_timeout);
-        Arc::new(Self { dialect, target: Arc::new(target), secrets, transport })
+        Arc::new(Self { target: Arc::new(target), secrets, transport, dialect })
     }
 
     pub(crate) fn dialect(&self) -> &D {
@@ -95,7 +98,8 @@ impl<D: Dialect> Link<D> {
     }
 
     fn begin(self: &Arc<Self>, told_at: Option<Arc<Target>>, request: ModelRequest) -> EventStream {
-        let (link, request) = (Arc::clone(self), Box::new(request));
+        let link: Arc<AnyLink> = Arc::<Self>::clone(self);
+        let request = Box::new(request);
         Box::pin(futures::stream::unfold(Step::Send { link, told_at, request }, Step::next))
     }
 
@@ -103,23 +107,26 @@ impl<D: Dialect> Link<D> {
     pub(crate) fn notify(self: &Arc<Self>, target: Target) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let link = Arc::clone(self);
-        runtime.spawn(async move {
+        let telling: BoxFuture<()> = Box::pin(async move {
             if let Ok(answer) = link.transport.post(&Arc::new(target), Vec::new()).await {
                 answer.end().await;
             }
         });
+        runtime.spawn(telling);
     }
 
     /// As [`heeler_core::Provider::prewarm`].
     pub(crate) fn prewarm(&self) {
         self.transport.prewarm(Arc::clone(&self.target));
     }
+}
 
+impl AnyLink {
     async fn send(
         self: Arc<Self>,
         told_at: Option<&Arc<Target>>,
         request: &ModelRequest,
-    ) -> Result<Box<Reading<D>>, ProviderError> {
+    ) -> Result<Box<Reading>, ProviderError> {
         let answer = match told_at {
             Some(target) => self.transport.get(target).await,
             None => self.transport.post(&self.target, self.dialect.encode(request)?).await,
@@ -154,21 +161,21 @@ impl<D: Dialect> Link<D> {
 }
 
 /// How far an answer is.
-enum Step<D: Dialect> {
+enum Step {
     /// The request is sent, unless its answer is told somewhere already.
     Send {
-        link: Arc<Link<D>>,
+        link: Arc<AnyLink>,
         told_at: Option<Arc<Target>>,
         request: Box<ModelRequest>,
     },
-    Read(Box<Reading<D>>),
+    Read(Box<Reading>),
     Done,
 }
 
-struct Reading<D: Dialect> {
-    link: Arc<Link<D>>,
+struct Reading {
+    link: Arc<AnyLink>,
     answer: Answer,
-    decoder: D::Decoder,
+    decoder: Box<dyn Decode>,
     form: Form,
     ready: VecDeque<ModelEvent>,
     /// What ended the answer, told after the events that came before it.
@@ -182,7 +189,7 @@ enum Form {
     Document(Vec<u8>),
 }
 
-impl<D: Dialect> Step<D> {
+impl Step {
     async fn next(self) -> Option<(Result<ModelEvent, ProviderError>, Self)> {
         let reading = match self {
             Self::Done => return None,
@@ -198,8 +205,8 @@ impl<D: Dialect> Step<D> {
     }
 }
 
-impl<D: Dialect> Reading<D> {
-    async fn next(mut self: Box<Self>) -> (Result<ModelEvent, ProviderError>, Step<D>) {
+impl Reading {
+    async fn next(mut self: Box<Self>) -> (Result<ModelEvent, ProviderError>, Step) {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 if self.ready.is_empty() && self.decoder.is_finished() {
@@ -222,8 +229,8 @@ impl<D: Dialect> Reading<D> {
         let mut read_bytes = 0;
         let mut read = answer.next().await?;
         loop {
-            let Some(bytes) = read else { return form.end(decoder, ready) };
-            form.feed(bytes, DOCUMENT_BYTES_MAX, decoder, ready)?;
+            let Some(bytes) = read else { return form.end(decoder.as_mut(), ready) };
+            form.feed(bytes, DOCUMENT_BYTES_MAX, decoder.as_mut(), ready)?;
             read_bytes += bytes.len();
             if decoder.is_finished() || read_bytes >= AT_ONCE_BYTES_MAX {
                 return Ok(());
@@ -241,7 +248,7 @@ impl Form {
         &mut self,
         bytes: &[u8],
         document_bytes_max: usize,
-        decoder: &mut impl Decode,
+        decoder: &mut dyn Decode,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
         if let Self::Unknown = self {
@@ -263,7 +270,7 @@ impl Form {
 
     fn end(
         &mut self,
-        decoder: &mut impl Decode,
+        decoder: &mut dyn Decode,
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
         match self {

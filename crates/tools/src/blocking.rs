@@ -14,6 +14,14 @@ pub(crate) fn blocking(
     context: ToolContext,
     body: impl FnOnce(&ToolContext) -> Result<ToolOutput, ToolError> + Send + 'static,
 ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+    // Boxed, so that all that surrounds it is in a program once.
+    run(context, Box::new(body))
+}
+
+/// What is done on a thread that may block.
+type Body = Box<dyn FnOnce(&ToolContext) -> Result<ToolOutput, ToolError> + Send>;
+
+fn run(context: ToolContext, body: Body) -> BoxFuture<Result<ToolOutput, ToolError>> {
     Box::pin(async move {
         keep_going(&context)?;
         let (cancel, clock) = (context.cancel.clone(), Arc::clone(&context.clock));

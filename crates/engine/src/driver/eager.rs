@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Access, Background, Block, CallId, CallPlan, CancellationToken, EffectId, Facts, Progress,
-    RawJson, Reply, ToolUse,
+    Access, Background, Block, BoxFuture, CallId, CallPlan, CancellationToken, EffectId, Facts,
+    Progress, RawJson, Reply, ToolUse,
 };
 use heeler_turn::state::CallStatus;
 use tokio::sync::oneshot;
@@ -112,7 +112,8 @@ impl Driver {
             }
         };
         // It has no effect id until the machine gives it one, so its end means nothing until then.
-        let abort = self.tasks.spawn(finish_call(id, execution, is_wanted));
+        let abort =
+            self.tasks.spawn(Box::pin(finish_call(id, execution, is_wanted)) as BoxFuture<_>);
         let task = Some(Spawned { cancel, abort });
         Some(EagerCall { id, said, plan, facts, input, held, wanted: Some(wanted), task })
     }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use heeler_core::{
-    AgentPath, Clock, Envelope, Event, InputOrigin, Outbound, OutboundMessage, Record, panic_text,
+    AgentPath, BoxFuture, Clock, Envelope, Event, InputOrigin, Outbound, OutboundMessage, Record,
+    panic_text,
 };
 use heeler_turn::state::Told;
 use tokio::sync::mpsc;
@@ -38,14 +39,14 @@ pub(super) struct Correspondence {
 impl Messenger {
     pub(super) fn new(outbound: Arc<dyn Outbound>, log: Arc<EventLog>) -> Self {
         let (messages, mut waiting) = mpsc::channel::<OutboundMessage>(WAITING_MAX);
-        let sending = tokio::spawn(async move {
+        let sending: BoxFuture<()> = Box::pin(async move {
             while let Some(message) = waiting.recv().await {
                 if let Err(error) = send(outbound.as_ref(), message).await {
                     notice(&log, format!("a message did not reach the user: {error}"));
                 }
             }
         });
-        Self { messages, sending }
+        Self { messages, sending: tokio::spawn(sending) }
     }
 
     /// Waits a while for what is on its way.

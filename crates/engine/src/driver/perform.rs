@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    AgentPath, CallId, CallPlanned, CancellationToken, CompactionFailed, CompactionStarted,
-    Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted, ImageSink, InnerCalls,
-    InputOrigin, InterruptCause, Media, MediaScope, ModelStarted, Outcome, PermissionAsked,
-    Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput, WakeCause,
+    AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionFailed,
+    CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted,
+    ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope, ModelStarted, Outcome,
+    PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
+    WakeCause,
 };
 use sha2::{Digest, Sha256};
 use tokio::task::{AbortHandle, Id};
@@ -161,6 +162,8 @@ impl Driver {
         cancel: CancellationToken,
         work: impl Future<Output = Outcome> + Send + 'static,
     ) {
+        // Boxed, so that a program has one kind of task and not one for each kind of work.
+        let work: BoxFuture<Outcome> = Box::pin(work);
         let abort = self.tasks.spawn(work);
         self.running.begin(id, Spawned { cancel, abort });
     }

@@ -91,14 +91,12 @@ impl Provider for Anthropic {
 struct Messages(Encoder);
 
 impl Dialect for Messages {
-    type Decoder = Decoder;
-
     fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
         self.0.encode(request)
     }
 
-    fn decoder(&self, _: &ModelRequest) -> Decoder {
-        Decoder::new()
+    fn decoder(&self, _: &ModelRequest) -> Box<dyn Decode> {
+        Box::new(Decoder::new())
     }
 
     fn refused(&self, refusal: &Refusal) -> ProviderError {

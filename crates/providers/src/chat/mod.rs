@@ -17,7 +17,7 @@ use self::decode::Decoder;
 use self::encode::Encoder;
 pub use self::quirks::{CallIds, OutputLimit, Quirks, Reasoning, SystemRole};
 pub use self::settings::{BASE_URL_DEFAULT, ChatSettings};
-use crate::dialect::{Dialect, Link};
+use crate::dialect::{Decode, Dialect, Link};
 use crate::endpoint::{SettingsError, Vendor};
 use crate::transport::Refusal;
 
@@ -102,14 +102,12 @@ struct Completions {
 }
 
 impl Dialect for Completions {
-    type Decoder = Decoder;
-
     fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
         self.encoder.encode(request, &self.quirks)
     }
 
-    fn decoder(&self, _: &ModelRequest) -> Decoder {
-        Decoder::new(&self.quirks, self.vendor)
+    fn decoder(&self, _: &ModelRequest) -> Box<dyn Decode> {
+        Box::new(Decoder::new(&self.quirks, self.vendor))
     }
 
     fn refused(&self, refusal: &Refusal) -> ProviderError {

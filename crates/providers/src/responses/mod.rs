@@ -18,7 +18,7 @@ use heeler_core::{AcceptedAnswer, EventStream, ModelRequest, Provider, ProviderE
 use self::decode::Decoder;
 use self::encode::{Encoder, Keeping};
 pub use self::settings::{BASE_URL_DEFAULT, ResponsesSettings};
-use crate::dialect::{Dialect, Link};
+use crate::dialect::{Decode, Dialect, Link};
 use crate::endpoint::{SettingsError, Vendor};
 use crate::transport::Refusal;
 
@@ -94,17 +94,15 @@ struct Wire {
 }
 
 impl Dialect for Wire {
-    type Decoder = Decoder;
-
     fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
         self.encoder.encode(request, self.keeping)
     }
 
-    fn decoder(&self, _: &ModelRequest) -> Decoder {
-        match self.keeping {
+    fn decoder(&self, _: &ModelRequest) -> Box<dyn Decode> {
+        Box::new(match self.keeping {
             Keeping::Forgets => Decoder::new(),
             Keeping::Keeps => Decoder::of_kept(),
-        }
+        })
     }
 
     fn refused(&self, refusal: &Refusal) -> ProviderError {

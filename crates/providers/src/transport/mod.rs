@@ -12,7 +12,7 @@ use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use heeler_core::{ProviderError, ProviderErrorKind};
+use heeler_core::{BoxFuture, ProviderError, ProviderErrorKind};
 use heeler_http::{Client, Head, Options, Target};
 
 use patience::Patience;
@@ -106,12 +106,13 @@ impl Transport {
     pub(crate) fn prewarm(&self, target: Arc<Target>) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let client = self.client.clone();
-        runtime.spawn(async move {
+        let warming: BoxFuture<()> = Box::pin(async move {
             // The first request meets the same failure, and tells it.
             if client.prepare().await.is_ok() && target.origin().starts_with("https:") {
                 let _ = client.warm(&target).await;
             }
         });
+        runtime.spawn(warming);
     }
 }
 
@@ -152,9 +153,10 @@ impl Answer {
 
     fn drain(mut self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(async move {
+        let draining: BoxFuture<()> = Box::pin(async move {
             self.read_at_most(REFUSAL_BYTES_MAX, DRAIN_TIMEOUT).await;
         });
+        runtime.spawn(draining);
     }
 
     /// Reads until the end, an error, `bytes_max`, or the end of patience.

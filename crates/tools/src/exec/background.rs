@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heeler_core::{Completion, ToolOutput};
+use heeler_core::{BoxFuture, Completion, ToolOutput};
 
 use super::answer::{ExecAnswer, ExecStatus};
 use super::session::{Session, Shared};
@@ -16,7 +16,7 @@ pub(super) fn tell_end(session: &Arc<Session>, completion: Completion) {
     let (id, shared) = (session.id.clone(), Arc::clone(&session.shared));
     let session = Arc::downgrade(session);
     let mut changes = shared.changes.subscribe();
-    tokio::spawn(async move {
+    let following: BoxFuture<()> = Box::pin(async move {
         let unwanted = completion.cancelled().clone();
         let mut is_wanted = true;
         while shared.state().status == ExecStatus::Running {
@@ -32,6 +32,7 @@ pub(super) fn tell_end(session: &Arc<Session>, completion: Completion) {
         }
         completion.finish(end(id, &shared));
     });
+    tokio::spawn(following);
 }
 
 /// How a session ended, and the last of what nobody has read; all of that stays to be read.

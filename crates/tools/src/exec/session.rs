@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use heeler_core::{AgentPath, Clock, Progress, SessionId, Timestamp, ToolContext};
+use heeler_core::{AgentPath, BoxFuture, Clock, Progress, SessionId, Timestamp, ToolContext};
 use heeler_sandbox::{Bound, Child, InputStream, OutputStream, Terminal, TerminalSize};
 use tokio::sync::watch;
 
@@ -120,7 +120,7 @@ impl Session {
             killed,
             ends: started.plus(timeout_millis.unwrap_or(EXEC_LIFE_MILLIS_MAX)),
         };
-        tokio::spawn(task.run());
+        tokio::spawn(Box::pin(task.run()) as BoxFuture<()>);
         let owner = Owner::of(context);
         Self { id, owner, command, started, is_confined, input, terminal, shared, kill }
     }

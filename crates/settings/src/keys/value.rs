@@ -161,6 +161,9 @@ pub(crate) fn toml_text(text: &str) -> String {
 
 /// A value as it would stand behind a key.
 fn parse(given: &str) -> Option<Value> {
+    if let Some(value) = plain(given) {
+        return Some(value);
+    }
     let file = format!("value = {given}\n");
     let Node { value: Value::Table(entries), .. } =
         document::read(Format::Toml, "", file.as_bytes()).ok()?
@@ -169,6 +172,33 @@ fn parse(given: &str) -> Option<Value> {
     };
     // More than one would be more than a value.
     <[_; 1]>::try_from(entries).ok().map(|[entry]| entry.node.value)
+}
+
+/// What nearly every value is, without a file around it: every start of a program reads the defaults.
+fn plain(given: &str) -> Option<Value> {
+    let text = |given: &str| {
+        let inner = given.strip_prefix('"')?.strip_suffix('"')?;
+        let is_plain = !inner.contains(|c: char| c.is_control() || c == '"' || c == '\\');
+        is_plain.then(|| Value::Text(inner.to_owned()))
+    };
+    match given {
+        "true" => Some(Value::Bool(true)),
+        "false" => Some(Value::Bool(false)),
+        "0" => Some(Value::Integer(0)),
+        _ if given.starts_with(|c: char| matches!(c, '1'..='9'))
+            && given.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            given.parse().ok().map(Value::Integer)
+        }
+        _ => match given.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(items) => items
+                .split(", ")
+                .map(|item| text(item).map(|value| Node { line: 1, value }))
+                .collect::<Option<_>>()
+                .map(Value::List),
+            None => text(given),
+        },
+    }
 }
 
 fn kept(text: &str) -> KeyValue {

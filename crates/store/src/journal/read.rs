@@ -55,7 +55,12 @@ pub(super) fn scan_after(
     known: Option<End>,
     visit: impl FnMut(&RecordLine<'_>) -> Result<(), String>,
 ) -> Result<Scanned, ScanError> {
-    let buffered = |from| BufReader::with_capacity(READ_BUFFER_BYTES, from);
+    // A page that is touched for nothing costs more than what a new session's journal holds.
+    let length = medium.length()?.unwrap_or_default();
+    let left = length.saturating_sub(known.map_or(0, |end| end.length));
+    let room =
+        usize::try_from(left).unwrap_or(usize::MAX).clamp(HEADER_BYTES_MAX, READ_BUFFER_BYTES);
+    let buffered = |from| BufReader::with_capacity(room, from);
     let Some(end) = known else {
         return scan(buffered(ReadFrom::start(medium)), visit);
     };

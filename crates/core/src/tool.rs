@@ -20,6 +20,12 @@ pub trait Tool: Send + Sync + 'static {
     /// What the model is told; the same value every time, since it is part of the cached prefix.
     fn definition(&self) -> ToolDefinition;
 
+    /// The name in [`Tool::definition`], for who wants no more of it; a tool whose definition takes
+    /// long to make says it by itself.
+    fn tool_name(&self) -> String {
+        self.definition().name
+    }
+
     /// What is true of every call.
     fn metadata(&self) -> Metadata {
         Metadata::default()

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -81,6 +82,10 @@ impl<T: TypedTool> Tool for T {
         ToolDefinition::new(self.name(), self.description(), tool_schema::<T::Input>())
     }
 
+    fn tool_name(&self) -> String {
+        self.name().to_owned()
+    }
+
     fn metadata(&self) -> Metadata {
         TypedTool::metadata(self)
     }
@@ -120,15 +125,27 @@ impl<T: TypedTool> Tool for T {
 /// `null` beside an optional field's type.
 #[must_use]
 pub fn tool_schema<T: JsonSchema>() -> RawJson {
-    let generator = schemars::generate::SchemaSettings::draft2020_12()
+    in_few_words(T::json_schema)
+}
+
+/// What is the same for all types, so that it is in a program once.
+fn in_few_words(json_schema: fn(&mut SchemaGenerator) -> Schema) -> RawJson {
+    let mut generator = SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)
         .into_generator();
-    let mut schema = generator.into_root_schema_for::<T>().to_value();
-    simplify(&mut schema);
+    let mut schema = json_schema(&mut generator);
+    schema.ensure_object();
+    let mut schema = schema.to_value();
+    // Of types that hold themselves; all others stand where they are used.
+    let definitions = generator.take_definitions(true);
     if let Value::Object(map) = &mut schema {
         // The input type's own words are for readers of the code; the tool has a description.
         map.shift_remove("description");
+        if !definitions.is_empty() {
+            map.insert("$defs".into(), definitions.into());
+        }
     }
+    simplify(&mut schema);
     RawJson::from_value(&schema)
 }
 
@@ -203,6 +220,21 @@ mod tests {
             tool_schema::<Nested>().get(),
             r#"{"type":"object","properties":{"one":{"anyOf":[{"anyOf":[{"type":"object","properties":{"title":{"type":"string"},"format":{"type":"integer","minimum":0,"maximum":255}},"required":["title"]},{"type":"array","items":{"type":"integer","minimum":0}}],"description":"Every place where the generator says more than a model needs."},{"type":"null"}]},"count":{"type":"integer","minimum":0,"maximum":255,"default":0}}}"#
         );
+    }
+
+    #[test]
+    fn a_type_that_holds_itself_is_defined_beside() {
+        #[derive(schemars::JsonSchema, serde::Deserialize)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Tree {
+            below: Vec<Tree>,
+        }
+        let schema = tool_schema::<Tree>().value();
+        assert_eq!(schema["type"], "object");
+        let name = schema.to_string();
+        let (_, name) = name.split_once("#/$defs/").unwrap();
+        let name = name.split('"').next().unwrap();
+        assert_eq!(schema["$defs"][name]["type"], "object", "{schema}");
     }
 
     /// Repeats a text.

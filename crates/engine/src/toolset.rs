@@ -19,7 +19,9 @@ pub struct Toolset {
 
 /// A tool and what is known of it; sets of one registry share it.
 pub(crate) struct Entry {
-    definition: ToolDefinition,
+    name: String,
+    /// Made when somebody is told of the tool: hidden ones mostly never are.
+    definition: OnceLock<ToolDefinition>,
     tool: Arc<dyn Tool>,
     /// Read when the tool is first called: most tools of a session never are.
     shape: OnceLock<Option<Shape>>,
@@ -44,7 +46,7 @@ impl Toolset {
         for tool in tools {
             let entry = Entry::new(tool);
             if entries.iter().any(|other| other.name() == entry.name()) {
-                return Err(DuplicateTool(entry.definition.name));
+                return Err(DuplicateTool(entry.name));
             }
             entries.push(Arc::new(entry));
         }
@@ -79,13 +81,13 @@ impl Toolset {
 
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|entry| entry.definition.name.as_str())
+        self.entries.iter().map(|entry| entry.name())
     }
 
     /// What the model is told, in order.
     #[must_use]
     pub fn definitions(&self) -> Vec<ToolDefinition> {
-        self.entries.iter().map(|entry| entry.definition.clone()).collect()
+        self.entries.iter().map(|entry| entry.definition().clone()).collect()
     }
 
     /// A hash of what the model is told; empty for no tools.
@@ -96,14 +98,14 @@ impl Toolset {
     /// Whether an input surely fits the schema of a tool, as far as that is simple to say.
     pub(crate) fn accepts(&self, name: &str, input: &Value) -> bool {
         let Some(entry) = self.entry(name) else { return false };
-        let shape = entry.shape.get_or_init(|| Shape::of(&entry.definition.input_schema));
+        let shape = entry.shape.get_or_init(|| Shape::of(&entry.definition().input_schema));
         shape.as_ref().is_some_and(|shape| shape.accepts(input))
     }
 
     /// The compiled schema of a tool.
     pub(crate) fn validator(&self, name: &str) -> Option<Result<&Validator, &str>> {
         let entry = self.entry(name)?;
-        let compiled = entry.validator.get_or_init(|| compile(&entry.definition.input_schema));
+        let compiled = entry.validator.get_or_init(|| compile(&entry.definition().input_schema));
         Some(compiled.as_ref().map_err(String::as_str))
     }
 
@@ -123,15 +125,16 @@ impl Toolset {
 impl Entry {
     pub(crate) fn new(tool: Arc<dyn Tool>) -> Self {
         let (shape, validator, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { definition: tool.definition(), tool, shape, validator, output }
+        let (name, definition) = (tool.tool_name(), OnceLock::new());
+        Self { name, definition, tool, shape, validator, output }
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.definition.name
+        &self.name
     }
 
     pub(crate) fn definition(&self) -> &ToolDefinition {
-        &self.definition
+        self.definition.get_or_init(|| self.tool.definition())
     }
 
     pub(crate) fn tool(&self) -> &Arc<dyn Tool> {
@@ -196,7 +199,7 @@ mod tests {
             assert!(matches!(planned, CallPlan::Ready { .. }), "{name} {input}: {planned:?}");
         }
         let compiled = tools.entries.iter().filter(|entry| entry.validator.get().is_some());
-        compiled.map(|entry| entry.definition.name.clone()).collect()
+        compiled.map(|entry| entry.name.clone()).collect()
     }
 
     #[test]

@@ -145,6 +145,10 @@ impl Tool for Renewed {
         self.0.definition()
     }
 
+    fn tool_name(&self) -> String {
+        self.0.tool_name()
+    }
+
     fn metadata(&self) -> Metadata {
         self.0.metadata()
     }
@@ -163,7 +167,7 @@ impl Tool for Renewed {
         input: RawJson,
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let (name, end) = (self.0.definition().name, end(&context, ROUNDS));
+            let (name, end) = (self.0.tool_name(), end(&context, ROUNDS));
             let output = Arc::clone(&self.0).call(context, input).await?;
             Ok(output.with_state(key(&name), &end))
         })

@@ -1,6 +1,7 @@
 //! What a registry promises, whatever is done to it.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use heeler_core::{BoxFuture, Facts, RawJson, ToolContext, ToolError, ToolOutput};
 use proptest::prelude::*;
@@ -28,6 +29,32 @@ impl Tool for Numbered {
     }
 }
 
+/// A tool that knows its name without its definition, which counts how often it is made.
+struct Counted(Numbered, Arc<AtomicUsize>);
+
+impl Tool for Counted {
+    fn definition(&self) -> ToolDefinition {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.definition()
+    }
+
+    fn tool_name(&self) -> String {
+        self.0.0.clone()
+    }
+
+    fn facts(&self, input: &RawJson, workspace: &str) -> Facts {
+        self.0.facts(input, workspace)
+    }
+
+    fn call(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        numbered("a", 1).call(context, input)
+    }
+}
+
 fn numbered(name: &str, number: u32) -> Arc<dyn Tool> {
     Arc::new(Numbered(name.to_owned(), number))
 }
@@ -42,6 +69,22 @@ fn moment(round: u64, unlocked: &[(&str, u64)]) -> ToolMoment {
     };
     let state = StateView(unlocked.iter().map(value).collect());
     ToolMoment { session: "s".parse().unwrap(), state, round }
+}
+
+#[test]
+fn the_definition_of_a_hidden_tool_is_made_when_it_is_looked_for() {
+    let (registry, made) = (ToolRegistry::new(), Arc::new(AtomicUsize::new(0)));
+    let hidden = Counted(Numbered("a".into(), 1), Arc::clone(&made));
+    registry.register_hidden(Arc::new(hidden));
+    assert_eq!((registry.names(), told(&registry.toolset())), (vec!["a".to_owned()], Vec::new()));
+    assert!(registry.get("a").is_some());
+    assert_eq!(made.load(Ordering::Relaxed), 0);
+    for _ in 0..2 {
+        let found = registry.search(&ToolQuery::Words("number".into())).unwrap();
+        assert_eq!(found.len(), 1);
+    }
+    assert_eq!(told(&registry.toolset_at(&moment(1, &[("a", 2)]))), ["a number 1"]);
+    assert_eq!(made.load(Ordering::Relaxed), 1);
 }
 
 #[test]

@@ -161,9 +161,10 @@ pub(crate) fn toml_text(text: &str) -> String {
 
 /// A value as it would stand behind a key.
 fn parse(given: &str) -> Option<Value> {
-    if let Some(value) = plain(given) {
-        return Some(value);
-    }
+    plain(given).or_else(|| in_a_file(given))
+}
+
+fn in_a_file(given: &str) -> Option<Value> {
     let file = format!("value = {given}\n");
     let Node { value: Value::Table(entries), .. } =
         document::read(Format::Toml, "", file.as_bytes()).ok()?
@@ -260,4 +261,26 @@ fn is_line(text: &str, chars_max: usize) -> bool {
 /// Whether this is a file in whatever folder is looked at, and nothing else.
 fn is_file_name(name: &str) -> bool {
     is_line(name, 255) && !matches!(name, "." | "..") && !name.contains('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_value_is_what_a_file_would_hold() {
+        let texts = ["\"\"", "\"a, b\"", "[\"a\"]", "[\"a\", \"b c\"]", "[\"a\", \"\"]"];
+        let defaults = super::super::KEYS.iter().map(|key| key.default);
+        for given in ["true", "false", "0", "7", "12034"].into_iter().chain(texts).chain(defaults) {
+            let plain = plain(given);
+            assert!(plain.is_some() || given.is_empty(), "{given}");
+            assert_eq!(plain, in_a_file(given), "{given}");
+        }
+        let others = ["01", "+1", "1_0", "1.5", "99999999999999999999", "'a'", "\"a\\n\"", "[]"];
+        for given in
+            others.into_iter().chain(["[1]", "[\"a\",\"b\"]", "\"a\" # b", "\"", "[", "true "])
+        {
+            assert_eq!(plain(given), None, "{given}");
+        }
+    }
 }

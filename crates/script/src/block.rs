@@ -152,27 +152,14 @@ fn input(json: Option<Value>, raw: Option<String>) -> Result<InputSpec, String> 
     match (json, raw) {
         (None, None) => Ok(InputSpec::Absent),
         (None, Some(text)) => Ok(InputSpec::Raw(text)),
-        (Some(value), None) => Ok(InputSpec::Json(without_dates(value))),
+        (Some(value), None) => Ok(InputSpec::Json(value)),
         (Some(_), Some(_)) => Err("`input` and `input_raw` exclude each other".into()),
     }
 }
 
 fn opaque_object(value: Option<Value>) -> Result<Value, String> {
-    match value.map(without_dates) {
+    match value {
         Some(value @ Value::Object(_)) => Ok(value),
         _ => Err("`opaque` needs an object, the block as the provider writes it".into()),
-    }
-}
-
-/// TOML has dates, JSON has none: a bare date becomes its text.
-fn without_dates(value: Value) -> Value {
-    const DATE_KEY: &str = "$__toml_private_datetime";
-    match value {
-        Value::Object(map) => match map.get(DATE_KEY) {
-            Some(Value::String(date)) if map.len() == 1 => Value::String(date.clone()),
-            _ => Value::Object(map.into_iter().map(|(k, v)| (k, without_dates(v))).collect()),
-        },
-        Value::Array(items) => Value::Array(items.into_iter().map(without_dates).collect()),
-        other => other,
     }
 }

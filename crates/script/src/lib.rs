@@ -20,6 +20,7 @@ mod player;
 mod reply;
 mod script;
 mod template;
+mod toml_text;
 mod view;
 
 pub use block::{BlockSpec, InputSpec};

@@ -5,10 +5,10 @@ use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::script::{BLOCKS_MAX, CHUNKS_MAX, REPLIES_MAX};
 use crate::template::names_used;
+use crate::toml_text::{Converted, NoToml, converted};
 use crate::{Options, ReplySpec, Script, ScriptError};
 
 /// The longest script, in bytes.
@@ -79,7 +79,7 @@ pub(crate) struct TomlFile {
     #[serde(default)]
     script: Options,
     #[serde(default)]
-    reply: Vec<Spanned<ReplySpec>>,
+    reply: Vec<ReplySpec>,
 }
 
 #[derive(Deserialize)]
@@ -89,21 +89,14 @@ struct OptionsLine {
 }
 
 fn read_toml(name: &str, text: &str) -> Result<(Options, Vec<ReplySpec>), ScriptError> {
-    let line_at = |offset: usize| 1 + text.bytes().take(offset).filter(|b| *b == b'\n').count();
-    let file: TomlFile = toml::from_str(text).map_err(|error| {
-        let line = error.span().map(|span| line_at(span.start));
-        ScriptError::new(name, line, error.message())
+    let Converted { json, lines } = converted(text, "reply")
+        .map_err(|NoToml { line, what }| ScriptError::new(name, line, what))?;
+    let file: TomlFile = serde_json::from_str(&json).map_err(|error| {
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        ScriptError::new(name, Some(error.line()), error.to_string().replace(&place, ""))
     })?;
-    // Counted on the way, since the replies come in order: a long script is not read again for
-    // each of them.
-    let (mut offset, mut line) = (0, 1);
-    let replies = file.reply.into_iter().map(|reply| {
-        let start = reply.span().start;
-        let between = text.as_bytes().get(offset..start).unwrap_or_default();
-        line += between.iter().filter(|b| **b == b'\n').count();
-        offset = offset.max(start);
-        ReplySpec { line, ..reply.into_inner() }
-    });
+    let replies =
+        file.reply.into_iter().zip(lines).map(|(reply, line)| ReplySpec { line, ..reply });
     Ok((file.script, replies.collect()))
 }
 

@@ -96,43 +96,43 @@ fn a_block_is_exactly_one_thing() {
         "a.toml",
         &block("id = \"x\""),
         expect![[r#"
-        a.toml:3: a block needs exactly one of `text`, `thinking`, `redacted`, `call`, `opaque`;
-        found none;
-        docs/guide/scripted-models.md lists every field
-    "#]],
+            a.toml:4: a block needs exactly one of `text`, `thinking`, `redacted`, `call`, `opaque`;
+            found none;
+            docs/guide/scripted-models.md lists every field
+        "#]],
     );
     refuses(
         "a.toml",
         &block("text = \"x\"\ncall = \"read\""),
         expect![[r#"
-        a.toml:3: a block needs exactly one of `text`, `thinking`, `redacted`, `call`, `opaque`;
-        found text and call;
-        docs/guide/scripted-models.md lists every field
-    "#]],
+            a.toml:5: a block needs exactly one of `text`, `thinking`, `redacted`, `call`, `opaque`;
+            found text and call;
+            docs/guide/scripted-models.md lists every field
+        "#]],
     );
     refuses(
         "a.toml",
         &block("text = \"x\"\nsignature = \"s\""),
         expect![[r#"
-        a.toml:3: `signature` belongs to a `thinking` block, this is a `text` block;
-        docs/guide/scripted-models.md lists every field
-    "#]],
+            a.toml:5: `signature` belongs to a `thinking` block, this is a `text` block;
+            docs/guide/scripted-models.md lists every field
+        "#]],
     );
     refuses(
         "a.toml",
         &block("call = \"x\"\ninput = {}\ninput_raw = \"\""),
         expect![[r#"
-        a.toml:3: `input` and `input_raw` exclude each other;
-        docs/guide/scripted-models.md lists every field
-    "#]],
+            a.toml:6: `input` and `input_raw` exclude each other;
+            docs/guide/scripted-models.md lists every field
+        "#]],
     );
     refuses(
         "a.toml",
         &block("opaque = 3"),
         expect![[r#"
-        a.toml:3: `opaque` needs an object, the block as the provider writes it;
-        docs/guide/scripted-models.md lists every field
-    "#]],
+            a.toml:4: `opaque` needs an object, the block as the provider writes it;
+            docs/guide/scripted-models.md lists every field
+        "#]],
     );
 }
 

@@ -1,12 +1,24 @@
 //! Time and chance, handed in so that everything above them can be replayed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::BoxFuture;
 
 /// Milliseconds since the Unix epoch.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Timestamp(pub u64);

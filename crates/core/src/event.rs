@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
@@ -13,7 +14,9 @@ use crate::{
 
 /// The place of an agent in its session: empty for the main one, then the calls that made each
 /// child.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct AgentPath(pub Vec<CallId>);
 
 impl fmt::Display for AgentPath {
@@ -27,7 +30,7 @@ impl fmt::Display for AgentPath {
 }
 
 /// An event with its place.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Envelope {
     /// The record that brought it; `None` for what is not journalled (deltas, progress).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +55,7 @@ impl AgentPath {
 ///
 /// Order of delivery is the order of happening. Deltas are provisional until the `Message` that
 /// holds them; a `Retry` discards them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
     /// A turn began.
@@ -179,6 +182,7 @@ pub enum Event {
         id: PermissionId,
         /// The answer.
         #[serde(serialize_with = "decision_as_json")]
+        #[schemars(with = "Decision")]
         decision: Decision,
         /// Who gave it.
         by: String,

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -33,7 +34,9 @@ pub trait Hooks: Send + Sync + 'static {
 }
 
 /// The moments hooks are told of, by the names they have in settings files and the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum HookEvent {
     /// A process took a session over and is about to take the first input.
     SessionStart,
@@ -374,7 +377,7 @@ impl HookOutcome {
 }
 
 /// How one hook ended, for watchers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HookEnd {
     /// It had nothing against it.

@@ -1,8 +1,10 @@
 //! Identities. All are minted by us; providers' ids live on the wire only.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Entropy, Timestamp};
@@ -25,7 +27,9 @@ impl IdError {
 }
 
 /// Names a session: a UUID of version 7, so ids sort by their time of birth.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
 
@@ -117,9 +121,23 @@ impl Serialize for CallId {
     }
 }
 
+impl JsonSchema for CallId {
+    fn schema_name() -> Cow<'static, str> {
+        "CallId".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Names one tool call: turn.round.index.",
+            "type": "string",
+            "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+$"
+        })
+    }
+}
+
 impl<'de> Deserialize<'de> for CallId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
     }
 }
@@ -127,7 +145,9 @@ impl<'de> Deserialize<'de> for CallId {
 /// Names one permission request: the call that asks, and how often it asked before. A request asked
 /// again after a crash keeps its id; one about another input, or for another reason after an answer,
 /// has the next, so that no late answer to the first is taken for one to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct PermissionId {
     /// The call that asks.
     pub call: CallId,
@@ -160,7 +180,9 @@ impl fmt::Display for PermissionId {
 }
 
 /// Names one queued steering input; minted by whoever sends it, so that sending twice is harmless.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct SteeringId(pub String);
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::IdError;
@@ -16,7 +17,9 @@ use crate::IdError;
 /// assert_eq!((chart.id(), chart.to_string().as_str()), ("3f2a", "media://3f2a"));
 /// # Ok::<(), heeler_core::IdError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct MediaReference(String);
 

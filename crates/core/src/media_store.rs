@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{BoxFuture, Clock, InputOrigin, MediaReference, SessionId, StoreError, Timestamp};
@@ -119,7 +120,7 @@ pub struct NewMedia {
 }
 
 /// What is known of an item: enough to open it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MediaItem {
     /// What it is called.
     pub reference: MediaReference,

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::RawJson;
 
 /// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// A person, a tool's result, or data delivered beside them.
@@ -25,7 +26,7 @@ pub enum Role {
 /// assert_eq!(answer.text(), "Hello!");
 /// assert!(matches!(&answer.blocks[..], [Block::Text(_)]));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
@@ -34,7 +35,7 @@ pub struct Message {
 }
 
 /// One piece of a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Block {
     /// Plain text, shared: blocks are copied from place to place, and answers are long.
@@ -56,7 +57,7 @@ pub enum Block {
 }
 
 /// Plain text.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Text {
     /// The text; never empty in a request.
     pub text: String,
@@ -69,7 +70,7 @@ pub struct Text {
 }
 
 /// The model's reasoning.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Thinking {
     /// The reasoning as far as the provider shows it.
     pub text: String,
@@ -83,7 +84,7 @@ pub struct Thinking {
 }
 
 /// Encrypted reasoning.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RedactedThinking {
     /// The provider's opaque data.
     pub data: String,
@@ -100,7 +101,7 @@ pub struct RedactedThinking {
 /// assert_eq!(question.blocks.len(), 3);
 /// # Ok::<(), heeler_core::ImageError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Image {
     /// The media type, such as `image/png`; empty for an address.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -113,7 +114,7 @@ pub struct Image {
 }
 
 /// A call the model asks for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolUse {
     /// The id on the wire; unique within a conversation once it stands in the history.
     pub id: String,
@@ -130,7 +131,7 @@ pub struct ToolUse {
 }
 
 /// The one result of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolResult {
     /// The [`ToolUse::id`] it answers.
     pub tool_use_id: String,
@@ -145,7 +146,7 @@ pub struct ToolResult {
 }
 
 /// A provider's own block.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Opaque {
     /// The dialect that wrote it and alone may read it.
     pub provider: String,
@@ -155,7 +156,7 @@ pub struct Opaque {
 
 /// Bytes that only one provider reads: its own form of something that also has a canonical one, or
 /// a tool that it runs itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProviderItem {
     /// The dialect it is written in, such as `anthropic`; it is sent to no other provider.
     pub provider: String,
@@ -171,7 +172,7 @@ impl ProviderItem {
 }
 
 /// How long a provider is asked to keep a prefix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheMarker {
     /// Five minutes, the providers' default.

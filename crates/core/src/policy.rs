@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::RawJson;
 
 /// A mask on top of the rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Reads in the workspace run; everything else asks. The terminal's default.
@@ -56,7 +57,9 @@ impl FromStr for Mode {
 }
 
 /// What a rule does with what it matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleEffect {
     /// It runs.
@@ -68,7 +71,7 @@ pub enum RuleEffect {
 }
 
 /// `Tool` or `Tool(argument)`: `Bash(git status:*)`, `Edit(src/**)`, `mcp__server__tool`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rule {
     /// What happens to a match.
     pub effect: RuleEffect,
@@ -210,7 +213,7 @@ pub struct Judgement {
 }
 
 /// Why a prompt is shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionReason {
     /// The policy says ask.
@@ -229,7 +232,7 @@ pub enum PermissionReason {
 }
 
 /// An answer to a permission request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// This call runs.
@@ -248,6 +251,7 @@ pub enum Decision {
     /// that deny, and hooks, hold against it.
     Edited {
         /// The whole input it runs with instead.
+        #[schemars(with = "serde_json::Value")]
         input: RawJson,
     },
     /// Plan mode is left, for the rest of the session; the calls are judged anew. An answer to

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::Stream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Block, Parameters, ProviderItem, RequestMessages, StopReason, ToolDefinition, Usage};
@@ -173,7 +174,7 @@ pub struct Reply {
 }
 
 /// What kind of failure, for policy; never guessed from a message's text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderErrorKind {
     /// The key is missing, wrong or not allowed to do this.

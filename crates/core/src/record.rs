@@ -3,6 +3,7 @@
 //! A record carries all that a fold over the journal needs; nothing is asked of a tool, a
 //! catalogue or a clock when it is read back.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -183,7 +184,7 @@ pub struct EpochStarted {
 }
 
 /// Why an epoch began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EpochCause {
     /// The session's first request.
@@ -410,7 +411,7 @@ pub struct CompactionStarted {
 }
 
 /// Why a compaction begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionCause {
     /// Somebody asked for it.
@@ -466,7 +467,7 @@ pub struct Trimmed {
 }
 
 /// How a turn ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnOutcome {
     /// The model gave its final answer.
@@ -502,7 +503,7 @@ pub enum TurnOutcome {
 }
 
 /// A limit of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitKind {
     /// Model calls.

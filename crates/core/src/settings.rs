@@ -1,5 +1,6 @@
 //! The settings a session runs under. They live in records, so that state reads nothing else.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{CacheMarker, Policy, Prices, RawJson};
@@ -127,7 +128,7 @@ pub enum ToolChoice {
 /// let limits = Limits { cost: 500_000_000, wall_millis: 120_000, ..Limits::default() };
 /// assert_eq!(limits.rounds, 50);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
     /// Model calls of a turn.

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::ops::AddAssign;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Tokens of one or more model calls. The four input and output counters do not overlap: `input`,
 /// `cache_write` and `cache_read` are three parts of what the model read. A provider that counts
 /// cached tokens within its input (OpenAI, OpenRouter and those compatible with them do, Anthropic
 /// does not) is decoded with them taken out of `input`; reasoning stays within `output` for all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Usage {
     /// Input tokens that were neither read from nor written to a cache.
@@ -70,7 +71,7 @@ impl AddAssign for Usage {
 
 /// What a new epoch cost: input that the model had read before, and that could not be read from the
 /// cache because what stands before it changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Reread {
     /// Tokens.
     pub tokens: u64,
@@ -105,7 +106,18 @@ impl Reread {
 /// assert_eq!((cost.dollars(), cost.to_string().as_str()), (0.251, "$0.2510"));
 /// ```
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Cost(pub u64);

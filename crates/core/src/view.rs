@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -11,9 +12,10 @@ use crate::{
 
 /// What is true of a session for a watcher. A snapshot at one moment plus the events after it
 /// gives the same view as the state itself: that is the promise of the event log.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct View {
     /// The conversation as the model sees it; cheap to clone.
+    #[schemars(with = "Vec<Message>")]
     pub messages: Messages,
     /// The running turn.
     pub turn: Option<TurnView>,
@@ -35,7 +37,7 @@ pub struct View {
 pub type Messages = rpds::VectorSync<Arc<Message>>;
 
 /// The running turn.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct TurnView {
     /// The turn.
     pub turn: u32,
@@ -46,7 +48,7 @@ pub struct TurnView {
 }
 
 /// One call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CallView {
     /// The call.
     pub call: CallId,
@@ -57,7 +59,7 @@ pub struct CallView {
 }
 
 /// How far a call is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
     /// It runs.
@@ -69,7 +71,7 @@ pub enum CallStatus {
 }
 
 /// A request somebody must decide.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OpenPermission {
     /// Its id; the answer names it.
     pub id: PermissionId,
@@ -77,6 +79,7 @@ pub struct OpenPermission {
     pub tool: String,
     /// The raw input the call would run with.
     #[serde(serialize_with = "as_json")]
+    #[schemars(with = "serde_json::Value")]
     pub input: RawJson,
     /// What the call does, in at most 100 characters.
     pub summary: String,

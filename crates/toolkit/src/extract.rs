@@ -7,10 +7,9 @@ use heeler_core::{Message, ToolError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
+use crate::submission::NAME;
 use crate::{Client, DuplicateTool, Run, RunError, RunResult, SchemaError, Toolset, tool};
 
-/// The name of the tool a value is submitted with, unless another is given.
-const NAME: &str = "submit";
 /// Model calls of an extraction, unless another number is given.
 const ROUNDS: u32 = 8;
 

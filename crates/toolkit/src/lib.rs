@@ -4,7 +4,8 @@
 //! between two calls. A [`Toolset`] is a list of [`Binding`]s, each a function with its definition,
 //! and a [`Layer`] wraps it in another one. An [`Agent`] is a client with its system prompt, its
 //! tools and how its history is trimmed. Read in this order: `schema`, `function`, `toolset`,
-//! `layers`, `run` (what a run is given, gives and tells), `client`, `context`, `agent`, `extract`.
+//! `layers`, `run` (what a run is given, gives and tells), `client`, `context`, `agent`, `extract`,
+//! `submission`.
 //!
 //! Invariant: holds no loop of its own; every run is a turn of `heeler-engine` over a journal in
 //! memory.
@@ -21,6 +22,7 @@ mod parallel;
 mod render;
 mod run;
 mod schema;
+mod submission;
 pub mod testing;
 mod toolset;
 
@@ -38,6 +40,7 @@ pub use run::{
     ToolLoopEnd, ToolSource, tool_loop,
 };
 pub use schema::{InputSchema, Object, Schema, SchemaError};
+pub use submission::Submission;
 pub use toolset::{Binding, DuplicateTool, ToolFunction, ToolMetadata, Toolset};
 
 /// Tools that may change or hide while runs use them, and the tool by which a model finds hidden ones.

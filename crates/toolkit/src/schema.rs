@@ -3,6 +3,7 @@
 use std::ops::{Bound, RangeBounds};
 
 use heeler_core::{RawJson, tool_schema};
+use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
@@ -75,11 +76,21 @@ impl InputSchema {
             Some(other) => return Err(SchemaError::NotAnObject(other.to_string())),
             None => return Err(SchemaError::NotAnObject("missing".to_owned())),
         }
-        match jsonschema::validator_for(&value) {
-            Ok(_) => Ok(Self(json)),
-            Err(error) => Err(SchemaError::Invalid(error.to_string())),
-        }
+        compile(&value).map(|_| Self(json))
     }
+
+    /// What says whether a value fits.
+    pub(crate) fn validator(&self) -> Result<Validator, SchemaError> {
+        compile(&self.0.value())
+    }
+}
+
+fn compile(schema: &Value) -> Result<Validator, SchemaError> {
+    jsonschema::validator_for(schema).map_err(|error| {
+        let place = error.instance_path().to_string();
+        let at = if place.is_empty() { place } else { format!("at `{place}`: ") };
+        SchemaError::Invalid(format!("{at}{error}"))
+    })
 }
 
 impl From<Object> for InputSchema {
@@ -370,7 +381,7 @@ mod tests {
         refused(
             r#"{"type": "object", "properties": {"a": {"type": "text"}}}"#,
             expect![[
-                r#"the schema is no JSON Schema: "text" is not valid under any of the schemas listed in the 'anyOf' keyword"#
+                r#"the schema is no JSON Schema: at `/properties/a/type`: "text" is not valid under any of the schemas listed in the 'anyOf' keyword"#
             ]],
         );
         let error = InputSchema::of::<Vec<String>>().unwrap_err().to_string();

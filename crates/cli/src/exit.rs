@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     Limit = 4,
     /// The provider or the network failed.
     Provider = 5,
+    /// The model gave no answer that fits `--output-schema`.
+    Answer = 6,
     /// Cancelled.
     Cancelled = 130,
 }

@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => config::run(&arguments),
         Command::Login(arguments) => login::login(&arguments),
         Command::Logout { provider } => login::logout(&provider),
+        Command::Schema { of } => exec::schema::run(of),
         Command::Models { json } => models::run(json),
         Command::Doctor { json } => doctor::run(json),
         Command::Completions { shell } => completions::print(shell),

@@ -38,7 +38,7 @@ Start here:
   heeler exec --permission-mode accept-edits --allow 'Bash(cargo test:*)' 'fix the failing test'
 
 Exit codes of exec: 0 done, 1 failure or refusal, 2 usage or configuration, 3 ended by a denial,
-4 a limit, 5 provider or network, 130 cancelled.";
+4 a limit, 5 provider or network, 6 no answer that fits --output-schema, 130 cancelled.";
 
 /// A coding agent that never loses a session and never runs what was not allowed.
 #[derive(Parser)]
@@ -100,6 +100,13 @@ pub(crate) enum Command {
     Permissions(PermissionsArguments),
     /// List, explain or edit the settings
     Config(ConfigArguments),
+    /// Print the JSON Schema of what programs read and write
+    Schema {
+        /// Of a line that exec --json prints, of a line that exec --stream-input reads, or of a file of
+        /// settings
+        #[arg(default_value = "events")]
+        of: PublishedSchema,
+    },
     /// List the models that can be asked here, and what they cost
     Models {
         /// Print one JSON object instead
@@ -127,6 +134,14 @@ pub(crate) enum Command {
     },
 }
 
+/// A schema that is published.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PublishedSchema {
+    Events,
+    Input,
+    Settings,
+}
+
 /// A shell that completes commands.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Shell {
@@ -152,6 +167,20 @@ pub(crate) struct ExecArguments {
     /// Print one JSON event a line instead of the answer
     #[arg(long)]
     pub(crate) json: bool,
+    /// Read messages from stdin, one JSON object a line, while it works, and print events as --json
+    /// does: see `heeler schema input`. The end of stdin ends it when all is done
+    #[arg(long)]
+    pub(crate) stream_input: bool,
+    /// Answer with JSON that fits the JSON Schema in this file, and nothing else; an answer that does
+    /// not goes back to the model with the reason, five times at most
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output_schema: Option<PathBuf>,
+    /// Say only what went wrong on stderr: neither progress nor tokens
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more on stderr: model calls with their tokens, what the model thinks, what each call gave
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// Work in this folder instead of the current one; a continued session stays in its own
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
@@ -193,7 +222,9 @@ impl ExecArguments {
     pub(crate) fn permission(&self) -> Result<Permission> {
         let permission =
             self.permission.read("--permission-mode", self.permission_mode.as_deref())?;
-        Ok(Permission { values: limits::values(self), ..permission })
+        // Who writes to stdin can answer.
+        let interactive = self.stream_input;
+        Ok(Permission { values: limits::values(self), interactive, ..permission })
     }
 
     /// Whether an earlier session goes on.

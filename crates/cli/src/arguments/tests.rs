@@ -139,7 +139,8 @@ fn every_argument_that_takes_a_value_is_tried() {
         let bytes = OsString::from_vec(vec![b'a', 0xff]);
         words.extend(arg.get_long().map(|long| format!("--{long}")));
         let line = words.into_iter().map(OsString::from).chain([bytes]);
-        let is_path = ["cwd", "result_json", "settings"].contains(&arg.get_id().as_str());
+        let paths = ["cwd", "output_schema", "result_json", "settings"];
+        let is_path = paths.contains(&arg.get_id().as_str());
         match refusal(line) {
             Some(text) => assert!(text.contains(&arg.to_string()), "{arg}: {text}"),
             None => assert!(is_path, "{arg} takes what is no text"),

@@ -6,12 +6,18 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use heeler_core::{Cost, Reread, SessionId, TurnOutcome, Usage, View};
 use heeler_turn::State;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
+use super::wanted::Wanted;
 use crate::exit::Exit;
 
 /// The version of the JSON events; raised when a field changes its meaning or goes away.
 pub(super) const EVENTS_VERSION: u32 = 1;
+
+/// The type of the terminal event.
+const KIND: &str = "turn_finished";
 
 /// Whether a terminal event can be written to this file at all; told before anything is done.
 pub(super) fn check_target(path: &Path) -> Result<()> {
@@ -42,20 +48,42 @@ pub(super) struct Finish {
     pub(super) usage: Usage,
     pub(super) cost: Cost,
     pub(super) reread: Reread,
+    pub(super) structured: Structured,
 }
 
-/// The terminal event as it is written.
-#[derive(Serialize)]
-struct TerminalEvent<'a> {
+/// The answer as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Structured {
+    /// Nobody wants it.
+    Unwanted,
+    /// It is this, on one line.
+    Given(String),
+    /// It is wanted, and the turn ended otherwise.
+    Absent,
+    /// It is wanted, and the model did not give it.
+    Refused,
+}
+
+/// The end of a turn, and without `--stream-input` the last line.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TerminalEvent<'a> {
     v: u32,
     #[serde(rename = "type")]
+    #[schemars(extend("const" = KIND))]
     kind: &'static str,
+    /// The session; `null` when none was begun.
     session: Option<&'a SessionId>,
+    /// The turn, from 1; 0 when none was begun.
     turn: u32,
+    /// How it ended.
     outcome: &'a TurnOutcome,
+    /// What `heeler exec` exits with after such an end.
     exit_code: u8,
+    /// The final answer's text; empty when there is none.
     answer: &'a str,
+    /// Tokens of the session.
     usage: Usage,
+    /// Money of the session, in dollars.
     cost_usd: f64,
     /// Of the input; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,6 +91,10 @@ struct TerminalEvent<'a> {
     /// What new epochs cost; absent when they cost nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     reread: Option<Reread>,
+    /// With `--output-schema`; absent when the turn came to no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    structured_output: Option<Box<RawValue>>,
 }
 
 impl Finish {
@@ -83,8 +115,26 @@ impl Finish {
             usage: view.usage,
             cost: view.cost,
             reread: state.map(|state| state.reread).unwrap_or_default(),
+            structured: Structured::Unwanted,
             outcome,
         }
+    }
+
+    /// With the answer as a schema wants it.
+    pub(super) fn structured(mut self, wanted: &Wanted) -> Self {
+        let is_over = self.outcome == TurnOutcome::Done || wanted.gave_up();
+        self.structured = match wanted.answer(self.turn, &self.answer) {
+            _ if !is_over => Structured::Absent,
+            Ok(answer) => {
+                self.outcome = TurnOutcome::Done;
+                Structured::Given(on_one_line(answer.get()))
+            }
+            Err(message) => {
+                self.outcome = TurnOutcome::Failed { message };
+                Structured::Refused
+            }
+        };
+        self
     }
 
     /// The end of what never became a turn.
@@ -97,12 +147,14 @@ impl Finish {
             usage: Usage::default(),
             cost: Cost::default(),
             reread: Reread::default(),
+            structured: Structured::Unwanted,
         }
     }
 
     /// The exit code: a turn's own, or that of an unusable configuration.
-    fn exit(&self) -> Exit {
+    pub(super) fn exit(&self) -> Exit {
         match self.session {
+            Some(_) if self.structured == Structured::Refused => Exit::Answer,
             Some(_) => Exit::of(&self.outcome),
             None => Exit::Usage,
         }
@@ -112,7 +164,7 @@ impl Finish {
     pub(super) fn write_line(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
         let event = TerminalEvent {
             v: EVENTS_VERSION,
-            kind: "turn_finished",
+            kind: KIND,
             session: self.session.as_ref(),
             turn: self.turn,
             outcome: &self.outcome,
@@ -122,6 +174,10 @@ impl Finish {
             cost_usd: self.cost.dollars(),
             cache_hit_percent: self.usage.cache_hit_percent(),
             reread: Some(self.reread).filter(|reread| reread.tokens > 0),
+            structured_output: match &self.structured {
+                Structured::Given(json) => Some(RawValue::from_string(json.clone())?),
+                _ => None,
+            },
         };
         serde_json::to_writer(&mut *out, &event)?;
         out.push(b'\n');
@@ -156,5 +212,32 @@ impl Finish {
             Some(id) => format!("{why}\nheeler: go on with `heeler exec --resume {id} PROMPT`"),
             None => why,
         })
+    }
+}
+
+/// JSON without white space between its parts: numbers and texts stay as the model wrote them.
+fn on_one_line(json: &str) -> String {
+    let (mut in_text, mut is_escaped) = (false, false);
+    let kept = |c: &char| {
+        if in_text {
+            in_text = is_escaped || *c != '"';
+            is_escaped = !is_escaped && *c == '\\';
+            return true;
+        }
+        in_text = *c == '"';
+        !c.is_ascii_whitespace()
+    };
+    json.chars().filter(kept).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::on_one_line;
+
+    #[test]
+    fn json_is_put_on_one_line_and_stays_what_it_is() {
+        let json = "{ \"a b\" :\n [1.50, 1e400 ,\t\"x\\\" \\\\\" , \" y\"]\r\n}";
+        let line = on_one_line(json);
+        assert_eq!(line, r#"{"a b":[1.50,1e400,"x\" \\"," y"]}"#);
     }
 }

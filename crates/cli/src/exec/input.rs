@@ -7,6 +7,17 @@ use anyhow::{Context as _, Result, bail};
 /// The longest prompt read from stdin, in bytes.
 const PROMPT_BYTES_MAX: u64 = 10 * 1024 * 1024;
 
+/// The first input where the others come as lines of stdin.
+pub(super) fn beside_stream(argument: Option<&str>) -> Result<Option<String>> {
+    match argument {
+        Some("-") => bail!(
+            "with --stream-input stdin holds messages; leave out the -, or give the prompt itself"
+        ),
+        Some(_) => prompt(argument, false),
+        None => Ok(None),
+    }
+}
+
 /// The prompt: the argument, or stdin for `-`, or stdin when it is a pipe and a new session has no
 /// other prompt. A continued session reads stdin only for `-`: an inherited pipe that nobody
 /// closes must not hold it up.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use heeler_core::{Envelope, Event, SessionId, TurnOutcome, View};
 use heeler_engine::{Seen, Session};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Printer;
@@ -21,12 +22,8 @@ pub(super) struct JsonPrinter {
     waiting: Vec<u8>,
     /// The end of the last turn, until it is known whether another one follows.
     held_back: Option<Arc<Envelope>>,
-}
-
-impl Default for JsonPrinter {
-    fn default() -> Self {
-        Self { waiting: Vec::with_capacity(WRITE_BYTES), held_back: None }
-    }
+    /// Whether the session goes on after a turn, whose end is then told at once.
+    is_stream: bool,
 }
 
 /// One line.
@@ -38,15 +35,47 @@ struct Line<T> {
 }
 
 /// Lines that are no events of the session.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Own<'a> {
+pub(super) enum Own<'a> {
     /// The first line.
-    SessionStarted { session: &'a SessionId, model: &'a str },
+    SessionStarted {
+        /// The session.
+        session: &'a SessionId,
+        /// Who answers.
+        model: &'a str,
+    },
     /// The reader was too slow; this is the view now.
-    Resync { view: &'a View },
+    Resync {
+        /// What is true of the session.
+        view: &'a View,
+    },
     /// A turn that an earlier process had left is finished; the terminal event is still to come.
-    ResumedTurnFinished { turn: u32, outcome: &'a TurnOutcome, answer: &'a str },
+    ResumedTurnFinished {
+        /// The turn.
+        turn: u32,
+        /// How it ended.
+        outcome: &'a TurnOutcome,
+        /// The final answer's text; empty when there is none.
+        answer: &'a str,
+    },
+    /// A line of `--stream-input` that came to nothing.
+    InputError {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        message: &'a str,
+    },
+    /// The last line of `--stream-input`.
+    SessionFinished {
+        /// The session; `null` when none was begun.
+        session: Option<&'a SessionId>,
+        /// The code of the last turn's end.
+        exit_code: u8,
+        /// Why it ended so, unless all was well.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<&'a str>,
+    },
 }
 
 impl Printer for JsonPrinter {
@@ -68,18 +97,38 @@ impl Printer for JsonPrinter {
         written
     }
 
+    fn turn_finished(&mut self, finish: &Finish) -> std::io::Result<()> {
+        finish.write_line(&mut self.waiting)
+    }
+
+    fn input_error(&mut self, line: u64, message: &str) -> std::io::Result<()> {
+        self.line(&Own::InputError { line, message })
+    }
+
     fn finish(&mut self, finish: &Finish) -> std::io::Result<()> {
         if finish.session.is_none()
             && let Some(complaint) = finish.complaint()
         {
             say(format_args!("heeler: {complaint}"));
         }
-        finish.write_line(&mut self.waiting)?;
+        if self.is_stream {
+            let (session, exit_code) = (finish.session.as_ref(), finish.exit() as u8);
+            let message = finish.complaint();
+            let message = message.as_deref();
+            self.line(&Own::SessionFinished { session, exit_code, message })?;
+        } else {
+            finish.write_line(&mut self.waiting)?;
+        }
         self.flush()
     }
 }
 
 impl JsonPrinter {
+    /// Prints to stdout; one turn, or with `is_stream` as many as come.
+    pub(super) fn new(is_stream: bool) -> Self {
+        Self { waiting: Vec::with_capacity(WRITE_BYTES), held_back: None, is_stream }
+    }
+
     /// The end of the last turn is told by the terminal event, that of an earlier one here.
     fn event(&mut self, envelope: &Arc<Envelope>) -> std::io::Result<()> {
         if let Event::TurnFinished { .. } = &envelope.event {

@@ -5,19 +5,27 @@ pub(crate) mod clean;
 mod finish;
 mod input;
 mod json;
+mod run;
+pub(crate) mod schema;
 mod signals;
+mod stream;
 mod text;
+mod wanted;
 mod watch;
 
 pub(crate) use text::progress;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use heeler_assembly::{Environment, ModelChoice, Permission, Sandbox, Setup, open_store};
-use heeler_core::{Input, Limits, SessionId, TurnOutcome};
-use heeler_engine::{Cursor, Parts, Seen, Session};
+use heeler_assembly::{
+    Environment, ModelChoice, Permission, Sandbox, Setup, keep_rule, open_store,
+};
+use heeler_core::Limits;
+use heeler_engine::{Seen, Session};
 use heeler_sandbox::ProbeLine;
+use heeler_settings::Keep;
 
 use crate::arguments::ExecArguments;
 use crate::exit::Exit;
@@ -28,12 +36,9 @@ use crate::say::{ask, say, told};
 use choose::Existing;
 use clean::Cleaning;
 use finish::Finish;
-use signals::Signals;
-use watch::until_done;
-
-/// Said once, where there is no box.
-const NOT_CONFINED: &str =
-    "heeler: commands are not confined; what a rule allows runs with your own rights";
+use run::Run;
+use stream::KeepRule;
+use wanted::Wanted;
 
 /// What is told when nobody takes the answer.
 const NOT_WRITTEN: &str = "cannot write the answer to stdout";
@@ -46,6 +51,14 @@ trait Printer {
     fn print(&mut self, seen: &Seen) -> std::io::Result<()>;
     /// Shows what was printed; called when nothing more waits.
     fn flush(&mut self) -> std::io::Result<()>;
+    /// Prints the end of a turn after which the session goes on.
+    fn turn_finished(&mut self, _finish: &Finish) -> std::io::Result<()> {
+        Ok(())
+    }
+    /// Prints what is wrong with a line of input.
+    fn input_error(&mut self, _line: u64, _message: &str) -> std::io::Result<()> {
+        Ok(())
+    }
     /// Prints the end. Called once, last.
     fn finish(&mut self, finish: &Finish) -> std::io::Result<()>;
 }
@@ -53,10 +66,10 @@ trait Printer {
 /// Runs `exec`. Whatever goes wrong after the command line was read is also told as the terminal
 /// event, so that a program that reads it need not read stderr.
 pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
-    let mut printer: Box<dyn Printer> = if arguments.json {
-        Box::new(json::JsonPrinter::default())
+    let mut printer: Box<dyn Printer> = if arguments.json || arguments.stream_input {
+        Box::new(json::JsonPrinter::new(arguments.stream_input))
     } else {
-        Box::new(text::TextPrinter)
+        Box::new(text::TextPrinter { told: text::Told::of(&arguments) })
     };
     let started = match arguments.result_json.as_deref().map_or(Ok(()), finish::check_target) {
         Ok(()) => start(&arguments, printer.as_mut()),
@@ -65,12 +78,9 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
             Err(error)
         }
     };
-    let (finish, exit) = match started {
-        Ok(finish) => {
-            let exit = Exit::of(&finish.outcome);
-            (finish, exit)
-        }
-        Err(error) => (Finish::failed(told(&error)), Exit::Usage),
+    let finish = match started {
+        Ok(finish) => finish,
+        Err(error) => Finish::failed(told(&error)),
     };
     let printed = printer.finish(&finish);
     if let Some(path) = &arguments.result_json {
@@ -83,14 +93,18 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
             say(format_args!("heeler: {NOT_WRITTEN}: {error}"));
             Ok(Exit::Failure)
         }
-        Ok(()) => Ok(exit),
+        Ok(()) => Ok(finish.exit()),
     }
 }
 
 fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish> {
     let workspace = workspace(arguments.cwd.as_deref())?;
     let permission = arguments.permission()?;
-    let prompt = input::prompt(arguments.prompt.as_deref(), arguments.continues())?;
+    let mut wanted = arguments.output_schema.as_deref().map(Wanted::read).transpose()?;
+    let prompt = match arguments.stream_input {
+        true => input::beside_stream(arguments.prompt.as_deref())?,
+        false => input::prompt(arguments.prompt.as_deref(), arguments.continues())?,
+    };
     let environment = Environment::of_this_process();
     let store = open_store(&environment)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -123,9 +137,22 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         assembly.measure().await;
         let id = existing.map(|existing| existing.id);
         let cleaning = Cleaning::begin(store.clone(), assembly.parts.clock.now());
-        let finish = run_session(arguments, &workspace, id, prompt, assembly.parts, printer).await;
+        if let Some(wanted) = &wanted {
+            wanted.join(&mut assembly.parts);
+        }
+        let stream = arguments.stream_input.then(|| rule_keeper(environment, workspace.clone()));
+        let continues = arguments.continues();
+        let run = Run { continues, id, prompt, wanted: wanted.as_mut(), stream };
+        let finish = run.session(&workspace, assembly.parts, printer).await;
         cleaning.finish();
         finish
+    })
+}
+
+/// Keeps rules for later sessions of this folder.
+fn rule_keeper(environment: Environment, workspace: PathBuf) -> KeepRule {
+    Arc::new(move |rule| {
+        keep_rule(&environment, &workspace, Keep::Here, rule).map_err(|error| error.to_string())
     })
 }
 
@@ -170,105 +197,7 @@ fn setup(
         permission,
         limits: Limits::default(),
         approver: None,
-        person: TerminalPerson::present(),
+        // Whose stdin holds messages cannot type answers there.
+        person: if arguments.stream_input { None } else { TerminalPerson::present() },
     }
-}
-
-async fn run_session(
-    arguments: &ExecArguments,
-    workspace: &Path,
-    id: Option<SessionId>,
-    prompt: Option<String>,
-    parts: Parts,
-    printer: &mut dyn Printer,
-) -> Result<Finish> {
-    let model = parts.settings.model.name.clone();
-    let is_confined = parts.settings.policy.has_box;
-    parts.provider.prewarm();
-    // So that it and the launcher's start go on in their threads while the session is made here.
-    tokio::task::yield_now().await;
-    let session = match id {
-        Some(id) => Session::open(parts, id).await?,
-        None => Session::create(parts, &workspace.to_string_lossy()).await?,
-    };
-    let mut signals = Signals::listen().context("cannot listen to signals")?;
-    if !is_confined {
-        say(NOT_CONFINED);
-    }
-    if let Ok(state) = session.state().await {
-        state.lost_works().for_each(|told| say(told.trim_matches(['[', ']'])));
-    }
-    printer.begin(&session, &model)?;
-    let (_, cursor) = session.subscribe();
-    let turns = run_turns(&session, arguments.continues(), prompt, cursor, &mut signals, printer);
-    let outcome = match turns.await {
-        Ok(outcome) => outcome,
-        // Nobody can watch any more, so nothing goes on.
-        Err(error) if error.is::<std::io::Error>() => {
-            session.cancel().await;
-            TurnOutcome::Failed { message: format!("{NOT_WRITTEN}: {error}") }
-        }
-        Err(error) => {
-            session.close().await;
-            return Err(error);
-        }
-    };
-    end_background(&session).await;
-    let state = session.state().await.ok();
-    let id = session.id().clone();
-    let (view, _) = session.subscribe();
-    session.close().await;
-    Ok(Finish::of(id, outcome, state.as_ref(), &view))
-}
-
-/// Ends what calls left in the background: nobody is there who would hear of it. The model is told so
-/// when the session goes on.
-async fn end_background(session: &Session) {
-    let Ok(works) = session.background().await else { return };
-    let mut ended = Vec::new();
-    for work in works {
-        if session.cancel_background(work.call).await.unwrap_or_default() {
-            ended.push(format!("{} (call {})", work.tool, work.call));
-        }
-    }
-    if !ended.is_empty() {
-        say(format!("heeler: ended with this run: background work of {}", ended.join(", ")));
-    }
-}
-
-async fn run_turns(
-    session: &Session,
-    continues: bool,
-    prompt: Option<String>,
-    mut cursor: Cursor,
-    signals: &mut Signals,
-    printer: &mut dyn Printer,
-) -> Result<TurnOutcome> {
-    let mut outcome = None;
-    if continues {
-        let pending = session.state().await?.turn.is_some();
-        if !pending && prompt.is_none() {
-            anyhow::bail!(
-                "session {} has nothing left to finish; give a prompt to go on",
-                session.id()
-            );
-        }
-        if pending {
-            outcome =
-                Some(until_done(session, session.resume(), &mut cursor, signals, printer).await?);
-        }
-    }
-    // A turn that an earlier process was told to stop ends as cancelled here too; only who stops
-    // this process does not want the prompt either.
-    match prompt {
-        Some(_) if signals.came() => outcome = Some(TurnOutcome::Cancelled),
-        // The session broke off in that turn, whose outcome says why.
-        Some(_) if outcome.is_some() && session.state().await.is_err() => {}
-        Some(prompt) => {
-            let turn = session.turn(Input::text(prompt));
-            outcome = Some(until_done(session, turn, &mut cursor, signals, printer).await?);
-        }
-        None => {}
-    }
-    outcome.context("there is no prompt")
 }

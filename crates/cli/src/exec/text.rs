@@ -2,28 +2,62 @@
 
 use std::io::{IsTerminal, Write};
 
-use heeler_core::{Event, HookEnd, MediaItem, MediaReference, Role};
+use heeler_core::{
+    Block, Event, HookEnd, MediaItem, MediaReference, Message, Role, truncate_chars,
+};
 use heeler_engine::{Seen, Session};
 
 use super::Printer;
-use super::finish::Finish;
+use super::finish::{Finish, Structured};
+use crate::arguments::ExecArguments;
 use crate::say::{harmless, say};
 
+/// The most characters of one thought that are shown.
+const THOUGHT_CHARS_MAX: usize = 2_000;
+
 /// Prints for a person.
-pub(super) struct TextPrinter;
+pub(super) struct TextPrinter {
+    pub(super) told: Told,
+}
+
+/// How much is told beside the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// What went wrong.
+    Errors,
+    /// What is done.
+    Progress,
+    /// How, too.
+    Everything,
+}
+
+impl Told {
+    pub(super) fn of(arguments: &ExecArguments) -> Self {
+        match arguments {
+            ExecArguments { quiet: true, .. } => Self::Errors,
+            ExecArguments { verbose: true, .. } => Self::Everything,
+            _ => Self::Progress,
+        }
+    }
+}
 
 impl Printer for TextPrinter {
     fn begin(&mut self, session: &Session, model: &str) -> std::io::Result<()> {
-        say(format_args!("heeler: session {} with {model}", session.id()));
+        if self.told != Told::Errors {
+            say(format_args!("heeler: session {} with {model}", session.id()));
+        }
         Ok(())
     }
 
     fn print(&mut self, seen: &Seen) -> std::io::Result<()> {
-        if let Seen::Event(envelope) = seen
-            && let Some(line) = progress(&envelope.event)
-        {
-            say(line);
-        }
+        let Seen::Event(envelope) = seen else { return Ok(()) };
+        let event = &envelope.event;
+        let lines = match self.told {
+            Told::Errors => [None, trouble(event)],
+            Told::Progress => [None, progress(event)],
+            Told::Everything => [details(event), progress(event)],
+        };
+        lines.into_iter().flatten().for_each(say);
         Ok(())
     }
 
@@ -33,7 +67,7 @@ impl Printer for TextPrinter {
 
     fn finish(&mut self, finish: &Finish) -> std::io::Result<()> {
         let usage = finish.usage;
-        if finish.session.is_some() {
+        if finish.session.is_some() && self.told != Told::Errors {
             say(format_args!(
                 "heeler: {} tokens in ({} cached), {} out, {}",
                 usage.input_total(),
@@ -46,8 +80,12 @@ impl Printer for TextPrinter {
             say(format_args!("heeler: {complaint}"));
         }
         let mut out = std::io::stdout().lock();
-        if !finish.answer.is_empty() {
-            let answer = finish.answer.trim_end();
+        let answer = match &finish.structured {
+            Structured::Unwanted => finish.answer.trim_end(),
+            Structured::Given(json) => json,
+            Structured::Absent | Structured::Refused => "",
+        };
+        if !answer.is_empty() {
             match out.is_terminal() {
                 true => writeln!(out, "{}", harmless(answer))?,
                 false => writeln!(out, "{answer}")?,
@@ -96,10 +134,16 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
             "  ~ earlier messages left out to make room (about {tokens_before} tokens, now \
              {tokens_after})"
         )),
+        event => trouble(event),
+    }
+}
+
+/// What went wrong, and what the user should know in any case.
+fn trouble(event: &Event) -> Option<String> {
+    match event {
         Event::HookFinished { event, hook, millis, end, .. } => {
-            let seconds = *millis as f64 / 1000.0;
             let why = match end {
-                HookEnd::TimedOut => format!("it was stopped after {seconds:.1} s"),
+                HookEnd::TimedOut => format!("it was stopped after {}", seconds(*millis)),
                 HookEnd::Broken { why } => one_line(why),
                 _ => return None,
             };
@@ -108,6 +152,49 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
         Event::Notice { text } => Some(format!("heeler: {text}")),
         _ => None,
     }
+}
+
+/// What `--verbose` adds to an event's progress, before it.
+fn details(event: &Event) -> Option<String> {
+    match event {
+        Event::AttemptStarted { round, attempt: 1 } => Some(format!("  . model call {round}")),
+        Event::AttemptStarted { round, attempt } => {
+            Some(format!("  . model call {round}, attempt {attempt}"))
+        }
+        Event::Usage { usage, cost, .. } => {
+            let cost = cost.map(|cost| format!(", {cost}")).unwrap_or_default();
+            Some(format!(
+                "  . {} tokens in ({} cached), {} out{cost}",
+                usage.input_total(),
+                usage.cache_read,
+                usage.output
+            ))
+        }
+        Event::Message { message } if message.role == Role::Assistant => thought(message),
+        Event::CallFinished { name, is_error: false, summary, millis, .. } => {
+            Some(format!("  < {name}: {} ({})", one_line(summary), seconds(*millis)))
+        }
+        Event::HookFinished { event, hook, millis, end: HookEnd::Continued, .. } => {
+            Some(format!("  . the {event} hook `{hook}` took {}", seconds(*millis)))
+        }
+        _ => None,
+    }
+}
+
+/// What the model thought before it spoke.
+fn thought(message: &Message) -> Option<String> {
+    let thoughts = message.blocks.iter().filter_map(|block| match block {
+        Block::Thinking(thinking) if !thinking.text.trim().is_empty() => {
+            Some(format!("  ? {}", truncate_chars(thinking.text.trim(), THOUGHT_CHARS_MAX)))
+        }
+        _ => None,
+    });
+    let thoughts: Vec<String> = thoughts.collect();
+    (!thoughts.is_empty()).then(|| thoughts.join("\n"))
+}
+
+fn seconds(millis: u64) -> String {
+    format!("{:.1} s", millis as f64 / 1000.0)
 }
 
 /// A summary without its line breaks.

@@ -2,42 +2,71 @@
 
 use anyhow::Result;
 use heeler_core::TurnOutcome;
-use heeler_engine::{Cursor, Session, Turn};
+use heeler_engine::{Cursor, Seen, Session, Turn};
 
 use super::Printer;
+use super::finish::Finish;
 use super::signals::Signals;
+use super::wanted::Wanted;
 
-/// The outcome of a turn, once everything seen of it is printed. The first signal cancels it.
-pub(super) async fn until_done(
-    session: &Session,
-    turn: Turn,
-    cursor: &mut Cursor,
-    signals: &mut Signals,
-    printer: &mut dyn Printer,
-) -> Result<TurnOutcome> {
-    let mut turn = turn;
-    let outcome = loop {
-        // What is ready is printed at once; shown when nothing more waits behind it.
-        while let Some(seen) = cursor.try_next() {
-            printer.print(&seen)?;
-        }
-        printer.flush()?;
-        tokio::select! {
-            biased;
-            () = signals.first() => {
-                let session = session.clone();
-                tokio::spawn(async move { session.cancel().await });
+/// What is seen of a session, and who is told.
+pub(super) struct Watch<'a> {
+    pub(super) session: &'a Session,
+    pub(super) cursor: Cursor,
+    pub(super) signals: Signals,
+    pub(super) printer: &'a mut dyn Printer,
+    pub(super) wanted: Option<&'a mut Wanted>,
+}
+
+impl Watch<'_> {
+    /// The outcome of a turn, once everything seen of it is printed. The first signal cancels it.
+    pub(super) async fn until_done(&mut self, mut turn: Turn) -> Result<TurnOutcome> {
+        let outcome = loop {
+            self.print_ready()?;
+            tokio::select! {
+                biased;
+                () = self.signals.first() => self.cancel(),
+                seen = self.cursor.next() => match seen {
+                    Some(seen) => self.print(&seen)?,
+                    None => break turn.await,
+                },
+                outcome = &mut turn => break outcome,
             }
-            seen = cursor.next() => match seen {
-                Some(seen) => printer.print(&seen)?,
-                None => break turn.await,
-            },
-            outcome = &mut turn => break outcome,
-        }
-    };
-    while let Some(seen) = cursor.try_next() {
-        printer.print(&seen)?;
+        };
+        self.print_ready()?;
+        Ok(outcome)
     }
-    printer.flush()?;
-    Ok(outcome)
+
+    /// The end of a turn, as a program that talks to the session is told.
+    pub(super) async fn finish_of(&self, turn: u32, outcome: TurnOutcome, answer: &str) -> Finish {
+        let state = self.session.state().await.ok();
+        let (view, _) = self.session.subscribe();
+        let finish = Finish::of(self.session.id().clone(), outcome, state.as_ref(), &view);
+        let finish = Finish { turn, answer: answer.to_owned(), ..finish };
+        match &self.wanted {
+            Some(wanted) => finish.structured(wanted),
+            None => finish,
+        }
+    }
+
+    /// What is ready is printed at once; shown when nothing more waits behind it.
+    pub(super) fn print_ready(&mut self) -> std::io::Result<()> {
+        while let Some(seen) = self.cursor.try_next() {
+            self.print(&seen)?;
+        }
+        self.printer.flush()
+    }
+
+    pub(super) fn print(&mut self, seen: &Seen) -> std::io::Result<()> {
+        if self.wanted.as_mut().is_some_and(|wanted| wanted.sees(seen)) {
+            self.cancel();
+        }
+        self.printer.print(seen)
+    }
+
+    /// Stops the running turn, in a task of its own: what is seen of it goes on being printed.
+    pub(super) fn cancel(&self) {
+        let session = self.session.clone();
+        tokio::spawn(async move { session.cancel().await });
+    }
 }

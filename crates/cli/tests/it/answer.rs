@@ -49,6 +49,65 @@ fn the_answer_alone_is_on_stdout_and_progress_on_stderr() {
 }
 
 #[test]
+fn quiet_says_what_went_wrong_and_verbose_says_all() {
+    let world = World::new();
+    world.write("work/notes.txt", "hello\n");
+    let quiet = world.exec(TWO_ROUNDS, &["-q", "what is here?"]).run().exits(0);
+    check(
+        &world,
+        &quiet,
+        expect![[r#"
+        There are notes.
+    "#]],
+        expect![""],
+    );
+    let failed = "[[reply]]\nerror = { status = 401, type = \"auth\", message = \"no such key\" }";
+    let quiet = world.exec(failed, &["--quiet", "what is here?"]).run().exits(5);
+    check(
+        &world,
+        &quiet,
+        expect![""],
+        expect![[r#"
+        heeler: no such key
+        heeler: go on with `heeler exec --resume ID PROMPT`
+    "#]],
+    );
+    let thinks = r#"
+        [script]
+        usage = { input = 100, output = 7, cache_read = 30 }
+        [[reply]]
+        blocks = [
+          { thinking = "What is\u001b[2J there?", signature = "s" },
+          { call = "LS", input = { path = "." } },
+        ]
+        [[reply]]
+        text = "There are notes."
+    "#;
+    let verbose = world.exec(thinks, &["--verbose", "what is here?"]).run().exits(0);
+    let times = regex::Regex::new(r"\(\d+\.\d s\)").unwrap();
+    let verbose = Output { stderr: times.replace_all(&verbose.stderr, "(T s)").into(), ..verbose };
+    check(
+        &world,
+        &verbose,
+        expect![[r#"
+        There are notes.
+    "#]],
+        expect![[r#"
+        heeler: session ID with script:WORLD/script.toml
+          . model call 1
+          . 130 tokens in (30 cached), 7 out
+          ? What is�[2J there?
+          > LS: .
+          < LS: . (1 entry) 6B notes.txt (T s)
+          . model call 2
+          . 130 tokens in (30 cached), 7 out
+        heeler: 260 tokens in (60 cached), 14 out, $0.0000
+    "#]],
+    );
+    world.exec(TWO_ROUNDS, &["-q", "-v", "what is here?"]).run().exits(2);
+}
+
+#[test]
 fn over_http_it_is_the_same_and_the_key_is_sent() {
     let world = World::new();
     world.write("work/notes.txt", "hello\n");

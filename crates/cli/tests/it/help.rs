@@ -29,6 +29,7 @@ fn help() {
               replay       Play a session again and show where it comes out otherwise; nothing is run
               permissions  Say what may run here and why, and trust this folder's own settings
               config       List, explain or edit the settings
+              schema       Print the JSON Schema of what programs read and write
               models       List the models that can be asked here, and what they cost
               login        Keep a provider's key, read from a hidden prompt or a pipe; a variable that is set wins
               logout       Forget a provider's key
@@ -62,7 +63,7 @@ fn help() {
               heeler exec --permission-mode accept-edits --allow 'Bash(cargo test:*)' 'fix the failing test'
 
             Exit codes of exec: 0 done, 1 failure or refusal, 2 usage or configuration, 3 ended by a denial,
-            4 a limit, 5 provider or network, 130 cancelled.
+            4 a limit, 5 provider or network, 6 no answer that fits --output-schema, 130 cancelled.
         "#]],
     );
 }
@@ -83,6 +84,10 @@ fn help_of_exec() {
                   --model <MODEL>           Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH
                   --fallback-model <MODEL>  Who answers when that model cannot (busy, limited, unpaid, gone), and then this one, in the order they are given
                   --json                    Print one JSON event a line instead of the answer
+                  --stream-input            Read messages from stdin, one JSON object a line, while it works, and print events as --json does: see `heeler schema input`. The end of stdin ends it when all is done
+                  --output-schema <FILE>    Answer with JSON that fits the JSON Schema in this file, and nothing else; an answer that does not goes back to the model with the reason, five times at most
+              -q, --quiet                   Say only what went wrong on stderr: neither progress nor tokens
+              -v, --verbose                 Say more on stderr: model calls with their tokens, what the model thinks, what each call gave
                   --cwd <FOLDER>            Work in this folder instead of the current one; a continued session stays in its own
                   --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny. Without, the settings say; else it is allow-listed
                   --allow <RULE>            Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often

@@ -63,6 +63,8 @@ mod running;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
+mod schema;
+#[cfg(test)]
 mod search_keys;
 #[cfg(test)]
 mod secrets;
@@ -76,6 +78,10 @@ mod signals;
 mod stdin;
 #[cfg(test)]
 mod stored;
+#[cfg(test)]
+mod stream;
+#[cfg(test)]
+mod structured;
 #[cfg(test)]
 mod support;
 mod terminal;

@@ -13,6 +13,7 @@ use heeler_testkit::MockServer;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::schema::check_event;
 use crate::support::{Output, PATIENCE, program};
 
 enum Input {
@@ -143,11 +144,22 @@ impl Running {
     pub(crate) fn wait_for(&mut self, kind: &str) -> Value {
         while let Some(line) = self.line() {
             let event: Value = serde_json::from_str(&line).unwrap();
+            check_event(&event);
             if event["type"] == kind {
                 return event;
             }
         }
         panic!("the output ended before `{kind}`:\n{}", self.seen);
+    }
+
+    /// Writes a line to its stdin.
+    pub(crate) fn say(&mut self, line: impl std::fmt::Display) {
+        writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Ends its stdin.
+    pub(crate) fn close_stdin(&mut self) {
+        self.stdin = None;
     }
 
     pub(crate) fn signal(&self, signal: Signal) {

@@ -12,6 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::running::Heeler;
+use crate::schema::check_event;
 
 /// A process that takes longer hangs; it is killed, and its test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
@@ -180,10 +181,11 @@ impl Output {
         self
     }
 
-    /// The events of `--json`.
+    /// The events of `--json`, each as the published schema says.
     #[track_caller]
     pub(crate) fn events(&self) -> Vec<Value> {
-        self.stdout.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+        let events = self.stdout.lines().map(|line| serde_json::from_str(line).expect(line));
+        events.inspect(check_event).collect()
     }
 
     /// The last event of `--json`, which is the terminal one.

@@ -1,0 +1,146 @@
+//! The turns of an `exec`, in a session of their own or one that goes on.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use heeler_core::{Input, SessionId, TurnOutcome};
+use heeler_engine::{Parts, Session};
+
+use super::finish::Finish;
+use super::signals::Signals;
+use super::stream::{self, KeepRule};
+use super::wanted::Wanted;
+use super::watch::Watch;
+use super::{NOT_WRITTEN, Printer};
+use crate::say::say;
+
+/// Said once, where there is no box.
+const NOT_CONFINED: &str =
+    "heeler: commands are not confined; what a rule allows runs with your own rights";
+
+/// What is to be done.
+pub(super) struct Run<'a> {
+    /// The session that goes on; `None` for a new one.
+    pub(super) id: Option<SessionId>,
+    /// First what an earlier process left.
+    pub(super) continues: bool,
+    pub(super) prompt: Option<String>,
+    /// What the answer has to be.
+    pub(super) wanted: Option<&'a mut Wanted>,
+    /// More inputs come from stdin, and with them rules to keep.
+    pub(super) stream: Option<KeepRule>,
+}
+
+impl Run<'_> {
+    /// Runs it, and closes the session.
+    pub(super) async fn session(
+        mut self,
+        workspace: &Path,
+        parts: Parts,
+        printer: &mut dyn Printer,
+    ) -> Result<Finish> {
+        let model = parts.settings.model.name.clone();
+        let is_confined = parts.settings.policy.has_box;
+        parts.provider.prewarm();
+        // So that it and the launcher's start go on in their threads while the session is made here.
+        tokio::task::yield_now().await;
+        let session = match self.id.take() {
+            Some(id) => Session::open(parts, id).await?,
+            None => Session::create(parts, &workspace.to_string_lossy()).await?,
+        };
+        let signals = Signals::listen().context("cannot listen to signals")?;
+        if !is_confined {
+            say(NOT_CONFINED);
+        }
+        if let Ok(state) = session.state().await {
+            state.lost_works().for_each(|told| say(told.trim_matches(['[', ']'])));
+        }
+        printer.begin(&session, &model)?;
+        let outcome = match self.turns(&session, signals, printer).await {
+            Ok(outcome) => outcome,
+            // Nobody can watch any more, so nothing goes on.
+            Err(error) if error.is::<std::io::Error>() => {
+                session.cancel().await;
+                Some(TurnOutcome::Failed { message: format!("{NOT_WRITTEN}: {error}") })
+            }
+            Err(error) => {
+                session.close().await;
+                return Err(error);
+            }
+        };
+        end_background(&session).await;
+        let state = session.state().await.ok();
+        let id = session.id().clone();
+        let (view, _) = session.subscribe();
+        session.close().await;
+        // Who said nothing was answered nothing.
+        let is_idle = outcome.is_none();
+        let outcome = outcome.unwrap_or(TurnOutcome::Done);
+        let finish = Finish::of(id, outcome, state.as_ref(), &view);
+        Ok(match &self.wanted {
+            Some(wanted) if !is_idle => finish.structured(wanted),
+            _ => finish,
+        })
+    }
+
+    async fn turns(
+        &mut self,
+        session: &Session,
+        signals: Signals,
+        printer: &mut dyn Printer,
+    ) -> Result<Option<TurnOutcome>> {
+        let pending = self.continues && session.state().await?.turn.is_some();
+        let has_more = self.prompt.is_some() || self.stream.is_some();
+        if self.continues && !pending && !has_more {
+            bail!("session {} has nothing left to finish; give a prompt to go on", session.id());
+        }
+        if let (Some(wanted), true) = (&self.wanted, pending) {
+            wanted.recall(session).await;
+        }
+        let (_, cursor) = session.subscribe();
+        let wanted = self.wanted.as_deref_mut();
+        let mut watch = Watch { session, cursor, signals, printer, wanted };
+        if let Some(keep_rule) = self.stream.take() {
+            let pending = pending.then(|| session.resume());
+            let first = self.prompt.take().map(|prompt| session.turn(Input::text(prompt)));
+            let first = pending.into_iter().chain(first);
+            return stream::converse(&mut watch, first, keep_rule).await;
+        }
+        let mut outcome = None;
+        if pending {
+            let ended = watch.until_done(session.resume()).await?;
+            if let (Some(wanted), TurnOutcome::Cancelled) = (&watch.wanted, &ended) {
+                wanted.turn_stopped();
+            }
+            outcome = Some(ended);
+        }
+        // A turn that an earlier process was told to stop ends as cancelled here too; only who stops
+        // this process does not want the prompt either.
+        match self.prompt.take() {
+            Some(_) if watch.signals.came() => outcome = Some(TurnOutcome::Cancelled),
+            // The session broke off in that turn, whose outcome says why.
+            Some(_) if outcome.is_some() && session.state().await.is_err() => {}
+            Some(prompt) => {
+                let turn = session.turn(Input::text(prompt));
+                outcome = Some(watch.until_done(turn).await?);
+            }
+            None => {}
+        }
+        outcome.context("there is no prompt").map(Some)
+    }
+}
+
+/// Ends what calls left in the background: nobody is there who would hear of it. The model is told so
+/// when the session goes on.
+async fn end_background(session: &Session) {
+    let Ok(works) = session.background().await else { return };
+    let mut ended = Vec::new();
+    for work in works {
+        if session.cancel_background(work.call).await.unwrap_or_default() {
+            ended.push(format!("{} (call {})", work.tool, work.call));
+        }
+    }
+    if !ended.is_empty() {
+        say(format!("heeler: ended with this run: background work of {}", ended.join(", ")));
+    }
+}

@@ -1,0 +1,233 @@
+//! `--stream-input`: a program speaks to the session while it runs, and reads the events of `--json`.
+
+mod lines;
+mod message;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use heeler_core::{Decision, Event, Input, PermissionId, Rule, SteeringId, TurnOutcome};
+use heeler_engine::{Seen, Turn};
+
+use super::watch::Watch;
+use lines::Line;
+use message::{Answer, BY};
+pub(super) use message::{INPUT_VERSION, Message};
+
+/// The most inputs that wait for their turns.
+const INPUTS_MAX: usize = 64;
+/// Why requests are denied once nobody can answer.
+const NOBODY: &str = "stdin has ended, so nobody can answer";
+
+/// Keeps a rule for later sessions.
+pub(super) type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
+
+/// The conversation with whoever writes to stdin.
+struct Stream<'w, 'a> {
+    watch: &'w mut Watch<'a>,
+    keep_rule: KeepRule,
+    /// The inputs whose turns are not over, by the line each came in; first what was left before.
+    turns: VecDeque<(u64, Turn)>,
+    /// The last turn that ended.
+    last: Option<TurnOutcome>,
+    /// Whether somebody still writes.
+    is_open: bool,
+    /// Turns whose end was shown, and that no input was settled by yet.
+    ended: usize,
+}
+
+/// Plays all that is said until nothing more can come, and every turn is over.
+///
+/// # Errors
+/// When the events cannot be written, or stdin not read.
+pub(super) async fn converse(
+    watch: &mut Watch<'_>,
+    first: impl IntoIterator<Item = Turn>,
+    keep_rule: KeepRule,
+) -> Result<Option<TurnOutcome>> {
+    let mut lines = lines::of_stdin().context("cannot read stdin")?;
+    let turns = first.into_iter().map(|turn| (0, turn)).collect();
+    let mut stream = Stream { watch, keep_rule, turns, last: None, is_open: true, ended: 0 };
+    loop {
+        stream.show_ready().await?;
+        if !stream.is_open && stream.turns.is_empty() && stream.is_over().await {
+            return Ok(stream.last);
+        }
+        tokio::select! {
+            biased;
+            () = stream.watch.signals.first() => stream.stop(),
+            seen = stream.watch.cursor.next() => match seen {
+                Some(seen) => stream.show(&seen).await?,
+                None => return stream.closed().await,
+            },
+            (line, outcome) = first_of(&mut stream.turns) => stream.settled(line, outcome).await?,
+            line = lines.recv(), if stream.is_open => match line {
+                Some(line) => stream.take(line).await?,
+                None => stream.end_of_input().await,
+            },
+        }
+    }
+}
+
+/// The end of the turn that runs or waits first.
+async fn first_of(turns: &mut VecDeque<(u64, Turn)>) -> (u64, TurnOutcome) {
+    let Some((line, turn)) = turns.front_mut() else { return std::future::pending().await };
+    let (line, outcome) = (*line, turn.await);
+    turns.pop_front();
+    (line, outcome)
+}
+
+impl Stream<'_, '_> {
+    /// Shows all that is ready.
+    async fn show_ready(&mut self) -> Result<()> {
+        while let Some(seen) = self.watch.cursor.try_next() {
+            self.show(&seen).await?;
+        }
+        Ok(self.watch.printer.flush()?)
+    }
+
+    async fn show(&mut self, seen: &Seen) -> Result<()> {
+        let Seen::Event(envelope) = seen else { return Ok(self.watch.print(seen)?) };
+        match &envelope.event {
+            Event::TurnFinished { turn, outcome, answer } => {
+                self.ended += 1;
+                let finish = self.watch.finish_of(*turn, outcome.clone(), answer).await;
+                self.last = Some(finish.outcome.clone());
+                self.watch.printer.turn_finished(&finish)?;
+            }
+            Event::PermissionRequested(open) if !self.is_open => {
+                self.watch.print(seen)?;
+                self.deny(open.id).await;
+            }
+            _ => self.watch.print(seen)?,
+        }
+        Ok(())
+    }
+
+    /// An input's turn is over, or never came to be.
+    async fn settled(&mut self, line: u64, outcome: TurnOutcome) -> Result<()> {
+        self.show_ready().await?;
+        if self.ended > 0 {
+            self.ended -= 1;
+        } else if line > 0 {
+            let message = format!("no turn was begun: {}", why(&outcome));
+            self.watch.printer.input_error(line, &message)?;
+            self.last = Some(outcome);
+        }
+        Ok(())
+    }
+
+    /// Whether nothing runs that no input of ours waits for: what was said to a session at rest
+    /// began a turn.
+    async fn is_over(&mut self) -> bool {
+        match self.watch.session.state().await {
+            Ok(state) if state.turn.is_some() => {
+                self.turns.push_back((0, self.watch.session.resume()));
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Nobody can say any more; what they have said is still done.
+    async fn end_of_input(&mut self) {
+        self.is_open = false;
+        let (view, _) = self.watch.session.subscribe();
+        for open in &view.permissions {
+            self.deny(open.id).await;
+        }
+    }
+
+    /// The first signal: what runs is cancelled, and what waits not begun.
+    fn stop(&mut self) {
+        self.is_open = false;
+        self.turns.truncate(1);
+        self.watch.cancel();
+    }
+
+    /// The session broke off; whose turn it was is told.
+    async fn closed(mut self) -> Result<Option<TurnOutcome>> {
+        while !self.turns.is_empty() {
+            let (line, outcome) = first_of(&mut self.turns).await;
+            self.settled(line, outcome).await?;
+        }
+        Ok(self.last)
+    }
+
+    async fn take(&mut self, line: Line) -> Result<()> {
+        let number = line.number;
+        let done = match line.text.and_then(|text| Message::read(&text)) {
+            Ok(message) => self.obey(number, message).await,
+            Err(why) => Err(why),
+        };
+        match done {
+            Ok(()) => Ok(()),
+            Err(why) => Ok(self.watch.printer.input_error(number, &why)?),
+        }
+    }
+
+    async fn obey(&mut self, line: u64, message: Message) -> Result<(), String> {
+        let session = self.watch.session;
+        match message {
+            Message::Input { .. } if self.turns.len() >= INPUTS_MAX => {
+                return Err(format!("{INPUTS_MAX} inputs wait already; wait for a turn's end"));
+            }
+            Message::Input { text } => {
+                self.turns.push_back((line, session.turn(Input::text(text))));
+            }
+            Message::Steer { text, id } => {
+                let id = SteeringId(id.unwrap_or_else(|| format!("line-{line}")));
+                session.steer(id, Input::text(text)).await.map_err(|error| error.to_string())?;
+            }
+            Message::TakeBack { id } => {
+                let taken = session.take_back(SteeringId(id.clone())).await;
+                if !taken.map_err(|error| error.to_string())? {
+                    return Err(format!(
+                        "there is no `{id}` that waits: the model has read it, or it never was"
+                    ));
+                }
+            }
+            Message::Decide { id, decision } => self.decide(id, decision).await?,
+            Message::Cancel {} => {
+                session.cancel().await;
+                if let Some(wanted) = &self.watch.wanted {
+                    wanted.turn_stopped();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn decide(&self, id: PermissionId, answer: Answer) -> Result<(), String> {
+        let (view, _) = self.watch.session.subscribe();
+        let decision = answer.decision(view.permissions.iter().find(|open| open.id == id))?;
+        let kept = match &decision {
+            Decision::Always { rule } => Some(rule.clone()),
+            _ => None,
+        };
+        let decided = self.watch.session.decide(id, decision, BY).await;
+        decided.map_err(|error| error.to_string())?;
+        match kept.map(|rule| (self.keep_rule)(&rule)) {
+            Some(Err(why)) => Err(format!("the rule counts for this session alone: {why}")),
+            _ => Ok(()),
+        }
+    }
+
+    async fn deny(&self, id: PermissionId) {
+        let decision = Decision::Deny { reason: Some(NOBODY.to_owned()) };
+        // Who was quicker has answered it.
+        let _ = self.watch.session.decide(id, decision, BY).await;
+    }
+}
+
+/// What an input came to that never was a turn.
+fn why(outcome: &TurnOutcome) -> String {
+    match outcome {
+        TurnOutcome::Failed { message } | TurnOutcome::ProviderFailed { message, .. } => {
+            message.clone()
+        }
+        TurnOutcome::Denied { reason } => reason.clone(),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}

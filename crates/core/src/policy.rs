@@ -163,6 +163,10 @@ pub struct Policy {
     /// Whether there is a box for commands: one that stays in it runs there without a prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_box: bool,
+    /// Whether the workspace is a stage, in which nothing is for good: with a box every command runs
+    /// in it without a prompt, whatever it destroys there, and none outside of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub staged: bool,
     /// Whether somebody who can be asked is asked to leave plan mode, once for all calls of an
     /// answer that it denies. Without, they are denied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

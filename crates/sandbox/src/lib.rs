@@ -15,6 +15,8 @@ mod command;
 mod confinement;
 mod error;
 pub mod launcher;
+#[cfg(target_os = "linux")]
+mod overlay;
 mod pipes;
 mod wire;
 
@@ -25,3 +27,5 @@ pub use confinement::{
 };
 pub use error::LauncherError;
 pub use launcher::Launcher;
+#[cfg(target_os = "linux")]
+pub use overlay::{Overlay, Owners};

@@ -192,6 +192,7 @@ pub(crate) fn policy(chance: &mut Chance) -> Policy {
         interactive: !chance.percent(12),
         workspace: tools::WORKSPACE.into(),
         has_box: false,
+        staged: false,
         asks_to_leave_plan: chance.percent(80),
         secrets: chance.percent(20).then(|| tools::SECRET.into()).into_iter().collect(),
         readable: Vec::new(),

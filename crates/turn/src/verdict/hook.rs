@@ -28,7 +28,10 @@ pub fn judge_heeding(
         Some(HookVerdict::Deny { by, reason } | HookVerdict::Stop { by, reason }) => {
             return judgement(Verdict::Deny { by: words::denied_by_hook(by, reason) }, None);
         }
-        Some(HookVerdict::Allow { .. }) if matches!(alone.verdict, Verdict::Allow { .. }) => {
+        // Nothing lets anything out of a stage.
+        Some(HookVerdict::Allow { .. })
+            if policy.staged || matches!(alone.verdict, Verdict::Allow { .. }) =>
+        {
             return alone;
         }
         Some(HookVerdict::Allow { by, reason }) => (RuleEffect::Allow, by, reason),

@@ -1,7 +1,7 @@
 //! Verdicts on command lines that were read: what runs at once, what asks, and what stays in the
 //! box.
 
-use heeler_core::{Concern, ConcernKind, ShellCommand, ShellLine};
+use heeler_core::{Concern, ConcernKind, HookVerdict, ShellCommand, ShellLine};
 
 use super::*;
 
@@ -58,6 +58,28 @@ fn judged(policy: &Policy, line: &ShellLine) -> String {
 fn check(mode: Mode, rules: &str, line: &ShellLine, expected: &str) {
     let judged = judged(&policy(mode, rules), line);
     assert_eq!(judged, expected, "{mode:?} {rules} {}", line.line);
+}
+
+#[test]
+fn in_a_stage_every_command_runs_in_the_box_and_none_outside_of_it() {
+    let of = |rules| Policy { staged: true, ..policy(Mode::AcceptEdits, rules) };
+    let reset = line("git reset --hard", &[(ConcernKind::Irreversible, "it discards changes")]);
+    let doubtful = line("eval $x", &[(ConcernKind::NotUnderstood, "nobody knows what it runs")]);
+    let leaves = line("sudo ls", &[(ConcernKind::Leaves, "another user")]);
+    assert_eq!(judged(&of(""), &reset), "allow in the box");
+    assert_eq!(judged(&of(""), &doubtful), "allow in the box");
+    assert_eq!(judged(&of("+Bash"), &reset), "allow in the box");
+    assert_eq!(judged(&of(""), &leaves), "allow in the box");
+    assert_eq!(judged(&of("-Bash(git reset:*)"), &reset), "deny by Bash(git reset:*)");
+    assert_eq!(judged(&of("?Bash(git reset:*)"), &reset), "ask in the box by Bash(git reset:*)");
+    assert_eq!(judged(&Policy { has_box: false, ..of("") }, &reset), "ask");
+    assert_eq!(judged(&Policy { mode: Mode::Plan, ..of("") }, &reset), "deny");
+    let write = Facts { accesses: vec![Access::Write("/etc/x".into())], ..Facts::default() };
+    let allows = HookVerdict::Allow { by: "hook".into(), reason: None };
+    let heeding =
+        |policy: &Policy| judge_heeding(policy, &[], "Write", &write, Some(&allows)).verdict;
+    assert!(matches!(heeding(&of("")), Verdict::Ask { .. }));
+    assert!(matches!(heeding(&policy(Mode::AcceptEdits, "")), Verdict::Allow { .. }));
 }
 
 #[test]

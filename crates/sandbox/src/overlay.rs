@@ -1,0 +1,111 @@
+//! A folder covered by an overlay, for this process and all it starts: what is changed in it goes to
+//! another folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
+use rustix::thread::UnshareFlags;
+
+/// Whose the entries of a folder are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owners {
+    /// All are of the process's user and group.
+    Us,
+    /// Some are of others.
+    Others,
+}
+
+/// An overlay that covers a folder.
+#[derive(Debug)]
+pub struct Overlay {
+    folder: PathBuf,
+}
+
+impl Overlay {
+    /// Covers a folder: from here on this process, and what it starts, sees in it what `upper` adds,
+    /// and writes there. `work` is an empty folder beside `upper`. All are absolute, and `upper` lies
+    /// outside of the folder.
+    ///
+    /// The process moves into namespaces of its own, and stays there when covering fails. As a user
+    /// who may not mount it knows no owner but itself there, and could change nothing of others.
+    ///
+    /// # Errors
+    /// When the process has more than one thread, or the system does not let us.
+    pub fn cover(folder: &Path, upper: &Path, work: &Path, owners: Owners) -> io::Result<Self> {
+        let status = fs::read_to_string("/proc/self/status")?;
+        let threads = status.lines().find_map(|line| line.strip_prefix("Threads:"));
+        if threads.map(str::trim) != Some("1") {
+            return Err(io::Error::other("the process has more than one thread"));
+        }
+        let options = options(folder, upper, work)?;
+        enter(owners)?;
+        let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+        rustix::mount::mount_change("/", private)?;
+        let flags = MountFlags::NOSUID | MountFlags::NODEV;
+        rustix::mount::mount("overlay", folder, "overlay", flags, options.as_c_str())?;
+        let covered = Self { folder: folder.to_owned() };
+        // Whoever stands in the folder still stands below the overlay.
+        let here = std::env::current_dir().ok();
+        if let Some(here) = here.filter(|here| here.starts_with(folder)) {
+            std::env::set_current_dir(here)?;
+        }
+        Ok(covered)
+    }
+
+    /// Uncovers the folder for this process.
+    ///
+    /// # Errors
+    /// When the system does not let us.
+    pub fn uncover(self) -> io::Result<()> {
+        let here = std::env::current_dir().ok();
+        rustix::mount::unmount(&self.folder, UnmountFlags::DETACH)?;
+        if let Some(here) = here.filter(|here| here.starts_with(&self.folder)) {
+            // A folder that was made in the overlay is not there any more.
+            std::env::set_current_dir(here).or_else(|_| std::env::set_current_dir(&self.folder))?;
+        }
+        Ok(())
+    }
+}
+
+/// Moves this process into a namespace in which it may mount: as its user, where that is not root.
+fn enter(owners: Owners) -> io::Result<()> {
+    match unshare(UnshareFlags::NEWNS) {
+        Err(Errno::PERM) if owners == Owners::Others => {
+            return Err(io::Error::other("some of its entries are of other users or groups"));
+        }
+        Err(Errno::PERM) => {}
+        other => return Ok(other?),
+    }
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
+    // Groups may not be dropped, or what is forbidden to a group would be allowed.
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
+    fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))
+}
+
+fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
+    #[expect(unsafe_code, reason = "unshare is unsafe for what it may do to other threads")]
+    // SAFETY: there is one thread, and none of the flags touches its open files.
+    unsafe {
+        rustix::thread::unshare_unsafe(flags)
+    }
+}
+
+fn options(folder: &Path, upper: &Path, work: &Path) -> io::Result<std::ffi::CString> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut options = b"userxattr".to_vec();
+    for (name, path) in [("lowerdir", folder), ("upperdir", upper), ("workdir", work)] {
+        options.extend_from_slice(format!(",{name}=").as_bytes());
+        for byte in path.as_os_str().as_bytes() {
+            if matches!(byte, b'\\' | b',' | b':') {
+                options.push(b'\\');
+            }
+            options.push(*byte);
+        }
+    }
+    Ok(std::ffi::CString::new(options)?)
+}

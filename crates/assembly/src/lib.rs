@@ -18,6 +18,7 @@ mod reachable;
 mod renew;
 mod search;
 mod setup;
+mod staged;
 #[cfg(test)]
 mod tests;
 

@@ -23,7 +23,9 @@ use heeler_tools::{
 use crate::confine::{Made, make, obstacle, reach};
 use crate::local::LocalServer;
 use crate::model::{ModelChoice, thinking};
-use crate::{Environment, NotePlaces, Notes, Permission, SystemPrompt, home_folder, search};
+use crate::{
+    Environment, NotePlaces, Notes, Permission, SystemPrompt, home_folder, search, staged,
+};
 
 /// What a surface wants of an agent.
 pub struct Setup {
@@ -43,6 +45,9 @@ pub struct Setup {
     pub approver: Option<Arc<dyn Approver>>,
     /// Whom tools can ask.
     pub person: Option<Arc<dyn Person>>,
+    /// Whether the workspace is a stage: what is done in it needs no asking, and nothing is done
+    /// outside of it.
+    pub staged: bool,
 }
 
 /// A ready agent.
@@ -109,7 +114,11 @@ impl Setup {
     /// # Errors
     /// When something set is unusable: no key, no such model, a variable that makes no sense.
     pub fn assemble(mut self, store: FileStore) -> Result<Assembly, SetupError> {
-        let (policy, mut loaded) = self.permission.settle(&self.environment, &self.workspace)?;
+        let (mut policy, mut loaded) =
+            self.permission.settle(&self.environment, &self.workspace)?;
+        if self.staged {
+            staged::keep_in(&mut policy)?;
+        }
         let (model, provider) = self.model.ready(&mut self.environment, &loaded)?;
         loaded.problems.extend(thinking(&model.name, model.output_max, &loaded).err());
         let local = match model.window {
@@ -134,7 +143,10 @@ impl Setup {
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
         let launcher = Launcher::new();
         let mut bash = bash(launcher.clone(), &self.environment, &loaded);
-        let reach = reach(&self.environment, &self.workspace, &loaded)?;
+        let mut reach = reach(&self.environment, &self.workspace, &loaded)?;
+        if self.staged {
+            reach.writable.clear();
+        }
         if policy.has_box {
             let Made { confines, temp } = make(&self.environment, &self.workspace, &reach)?;
             bash = bash.confined_by(confines, temp);

@@ -77,6 +77,7 @@ fn assemble(variables: &[(&str, &str)], rules: Vec<Rule>) -> Result<Assembly, St
         limits: Limits::default(),
         approver: None,
         person: None,
+        staged: false,
     };
     setup.assemble(FileStore::open(folder.path()).unwrap()).map_err(|error| error.to_string())
 }

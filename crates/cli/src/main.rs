@@ -23,6 +23,7 @@ mod permissions;
 mod person;
 mod say;
 mod sessions;
+mod stage;
 mod terminal;
 
 use std::process::ExitCode;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => config::run(&arguments),
         Command::Login(arguments) => login::login(&arguments),
         Command::Logout { provider } => login::logout(&provider),
+        Command::Stage(arguments) => stage::run(&arguments),
         Command::Schema { of } => exec::schema::run(of),
         Command::Models { json } => models::run(json),
         Command::Doctor { json } => doctor::run(json),

@@ -235,6 +235,7 @@ impl House {
             limits: Limits::default(),
             approver: Some(Arc::new(Somebody { answers: "", told: Arc::clone(told) })),
             person,
+            staged: false,
         };
         setup.assemble(FileStore::open(home.join(".heeler")).unwrap()).unwrap()
     }

@@ -3,6 +3,7 @@
 mod config;
 mod limits;
 mod permission;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -11,6 +12,7 @@ pub(crate) use config::{ConfigArguments, ConfigCommand};
 pub(crate) use permission::{
     HereArguments, PermissionArguments, PermissionsArguments, PermissionsCommand,
 };
+pub(crate) use stage::{StageArguments, StageCommand};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,8 +24,10 @@ use clap::{
 
 use clap::error::ErrorKind;
 use heeler_assembly::Permission;
+use heeler_stage::Form;
 
 use crate::exit::Exit;
+use crate::stage::AtEnd;
 use value::{Text, dollars, id, text};
 
 /// From here on a word is taken for a command that was mistyped.
@@ -100,6 +104,8 @@ pub(crate) enum Command {
     Permissions(PermissionsArguments),
     /// List, explain or edit the settings
     Config(ConfigArguments),
+    /// List, show, apply or discard what exec --stage kept
+    Stage(StageArguments),
     /// Print the JSON Schema of what programs read and write
     Schema {
         /// Of a line that exec --json prints, of a line that exec --stream-input reads, or of a file of
@@ -140,6 +146,13 @@ pub(crate) enum PublishedSchema {
     Events,
     Input,
     Settings,
+}
+
+/// How a stage is made.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum StageForm {
+    Overlay,
+    Copy,
 }
 
 /// A shell that completes commands.
@@ -212,12 +225,30 @@ pub(crate) struct ExecArguments {
     /// Continue the newest session of this folder
     #[arg(long = "continue", group = "session")]
     pub(crate) continue_newest: bool,
+    /// Let all changes happen beside the folder, in a stage, where edits and confined commands need no
+    /// rule, and nothing else runs. At the end each hunk is asked about at a terminal; else they are
+    /// shown and kept for `heeler stage`. Or all is applied, kept or discarded, as this says
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "ask", conflicts_with = "session")]
+    pub(crate) stage: Option<AtEnd>,
+    /// How a stage is made: as an overlay over the folder, or as a copy. Without, as a copy where the
+    /// system has no overlay for us
+    #[arg(long, value_name = "FORM", requires = "stage")]
+    pub(crate) stage_form: Option<StageForm>,
     /// Write the terminal event to this file, whole or not at all
     #[arg(long, value_name = "FILE")]
     pub(crate) result_json: Option<PathBuf>,
 }
 
 impl ExecArguments {
+    /// How a stage is to be made.
+    pub(crate) fn stage_form(&self) -> Option<Form> {
+        self.stage_form.map(|form| match form {
+            StageForm::Overlay => Form::Overlay,
+            StageForm::Copy => Form::Copy,
+        })
+    }
+
     /// What the flags say.
     pub(crate) fn permission(&self) -> Result<Permission> {
         let permission =

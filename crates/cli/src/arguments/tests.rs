@@ -136,8 +136,15 @@ fn every_argument_that_takes_a_value_is_tried() {
     }
     // A value that no flag takes is refused by each of them, and each says its own name.
     for (mut words, arg) in valued() {
-        let bytes = OsString::from_vec(vec![b'a', 0xff]);
-        words.extend(arg.get_long().map(|long| format!("--{long}")));
+        let mut bytes = OsString::from_vec(vec![b'a', 0xff]);
+        match arg.get_long() {
+            Some(long) if arg.is_require_equals_set() => {
+                let mut flag = OsString::from(format!("--{long}="));
+                flag.push(&bytes);
+                bytes = flag;
+            }
+            long => words.extend(long.map(|long| format!("--{long}"))),
+        }
         let line = words.into_iter().map(OsString::from).chain([bytes]);
         let paths = ["cwd", "output_schema", "result_json", "settings"];
         let is_path = paths.contains(&arg.get_id().as_str());

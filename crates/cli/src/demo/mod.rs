@@ -78,6 +78,7 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
         limits: Limits { rounds: 20, wall_millis: 300_000, ..Limits::default() },
         approver: None,
         person: None,
+        staged: false,
     };
     let store = open_store(&setup.environment)?;
     Ok(setup.assemble(store)?)

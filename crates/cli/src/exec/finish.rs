@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::wanted::Wanted;
 use crate::exit::Exit;
+use crate::stage::Settled;
 
 /// The version of the JSON events; raised when a field changes its meaning or goes away.
 pub(super) const EVENTS_VERSION: u32 = 1;
@@ -49,6 +50,7 @@ pub(super) struct Finish {
     pub(super) cost: Cost,
     pub(super) reread: Reread,
     pub(super) structured: Structured,
+    pub(super) stage: Option<Settled>,
 }
 
 /// The answer as JSON.
@@ -95,6 +97,9 @@ pub(super) struct TerminalEvent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     structured_output: Option<Box<RawValue>>,
+    /// With `--stage`: what became of the changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<&'a Settled>,
 }
 
 impl Finish {
@@ -116,6 +121,7 @@ impl Finish {
             cost: view.cost,
             reread: state.map(|state| state.reread).unwrap_or_default(),
             structured: Structured::Unwanted,
+            stage: None,
             outcome,
         }
     }
@@ -148,11 +154,20 @@ impl Finish {
             cost: Cost::default(),
             reread: Reread::default(),
             structured: Structured::Unwanted,
+            stage: None,
         }
     }
 
     /// The exit code: a turn's own, or that of an unusable configuration.
     pub(super) fn exit(&self) -> Exit {
+        let exit = self.exit_of_turn();
+        match &self.stage {
+            Some(stage) if exit == Exit::Done && stage.has_failed() => Exit::Failure,
+            _ => exit,
+        }
+    }
+
+    fn exit_of_turn(&self) -> Exit {
         match self.session {
             Some(_) if self.structured == Structured::Refused => Exit::Answer,
             Some(_) => Exit::of(&self.outcome),
@@ -178,6 +193,7 @@ impl Finish {
                 Structured::Given(json) => Some(RawValue::from_string(json.clone())?),
                 _ => None,
             },
+            stage: self.stage.as_ref(),
         };
         serde_json::to_writer(&mut *out, &event)?;
         out.push(b'\n');

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::Printer;
 use super::finish::{EVENTS_VERSION, Finish};
 use crate::say::say;
+use crate::stage::Settled;
 
 /// Lines up to so many bytes are one write; what one read of an answer brings fits.
 const WRITE_BYTES: usize = 64 * 1024;
@@ -75,6 +76,9 @@ pub(super) enum Own<'a> {
         /// Why it ended so, unless all was well.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<&'a str>,
+        /// With `--stage`: what became of the changes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stage: Option<&'a Settled>,
     },
 }
 
@@ -115,7 +119,8 @@ impl Printer for JsonPrinter {
             let (session, exit_code) = (finish.session.as_ref(), finish.exit() as u8);
             let message = finish.complaint();
             let message = message.as_deref();
-            self.line(&Own::SessionFinished { session, exit_code, message })?;
+            let stage = finish.stage.as_ref();
+            self.line(&Own::SessionFinished { session, exit_code, message, stage })?;
         } else {
             finish.write_line(&mut self.waiting)?;
         }

@@ -20,12 +20,13 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{
-    Environment, ModelChoice, Permission, Sandbox, Setup, keep_rule, open_store,
+    Environment, ModelChoice, Permission, Sandbox, Setup, home_folder, keep_rule, open_store,
 };
 use heeler_core::Limits;
 use heeler_engine::{Seen, Session};
 use heeler_sandbox::ProbeLine;
 use heeler_settings::Keep;
+use heeler_stage::Stage;
 
 use crate::arguments::ExecArguments;
 use crate::exit::Exit;
@@ -33,6 +34,7 @@ use crate::folder::workspace;
 use crate::permissions;
 use crate::person::TerminalPerson;
 use crate::say::{ask, say, told};
+use crate::stage::{self, AtEnd};
 use choose::Existing;
 use clean::Cleaning;
 use finish::Finish;
@@ -71,18 +73,22 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
     } else {
         Box::new(text::TextPrinter { told: text::Told::of(&arguments) })
     };
+    let mut stage = None;
     let started = match arguments.result_json.as_deref().map_or(Ok(()), finish::check_target) {
-        Ok(()) => start(&arguments, printer.as_mut()),
+        Ok(()) => start(&arguments, &mut stage, printer.as_mut()),
         Err(error) => {
             arguments.result_json = None;
             Err(error)
         }
     };
-    let finish = match started {
+    let mut finish = match started {
         Ok(finish) => finish,
         Err(error) => Finish::failed(told(&error)),
     };
-    let printed = printer.finish(&finish);
+    let printed = match stage {
+        Some(stage) => settle(&arguments, stage, &mut finish, printer.as_mut()),
+        None => printer.finish(&finish),
+    };
     if let Some(path) = &arguments.result_json {
         finish.write(path).with_context(|| format!("cannot write {}", path.display()))?;
     }
@@ -97,7 +103,50 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
     }
 }
 
-fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish> {
+/// Does with a stage what is to be done, and prints the end. Who is asked about it has read the
+/// answer; who reads events is told of both at once.
+fn settle(
+    arguments: &ExecArguments,
+    stage: Stage,
+    finish: &mut Finish,
+    printer: &mut dyn Printer,
+) -> std::io::Result<()> {
+    let at_end = match arguments.stage {
+        // What broke off is not taken for whole.
+        Some(AtEnd::Apply) if finish.exit() != Exit::Done => AtEnd::Keep,
+        at_end => at_end.unwrap_or(AtEnd::Keep),
+    };
+    let is_shown = !(arguments.json || arguments.stream_input);
+    let printed = is_shown.then(|| printer.finish(finish));
+    finish.stage = Some(stage::settle(stage, at_end, is_shown));
+    printed.unwrap_or_else(|| printer.finish(finish))
+}
+
+/// Makes a stage of the folder; before there is a second thread, since an overlay needs that.
+fn begin_stage(
+    arguments: &ExecArguments,
+    workspace: &Path,
+    environment: &Environment,
+) -> Result<Option<Stage>> {
+    if arguments.stage.is_none() {
+        return Ok(None);
+    }
+    let home = home_folder(environment)?;
+    if home.starts_with(workspace) {
+        bail!(
+            "sessions are kept in {}, which lies in the folder to be staged; work in a folder within \
+             it, or set HEELER_HOME to another one",
+            home.display()
+        );
+    }
+    Ok(Some(Stage::begin(workspace, &stage::stages(environment)?, arguments.stage_form())?))
+}
+
+fn start(
+    arguments: &ExecArguments,
+    stage: &mut Option<Stage>,
+    printer: &mut dyn Printer,
+) -> Result<Finish> {
     let workspace = workspace(arguments.cwd.as_deref())?;
     let permission = arguments.permission()?;
     let mut wanted = arguments.output_schema.as_deref().map(Wanted::read).transpose()?;
@@ -107,6 +156,9 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
     };
     let environment = Environment::of_this_process();
     let store = open_store(&environment)?;
+    stage::finish_earlier(&environment)?;
+    *stage = begin_stage(arguments, &workspace, &environment)?;
+    let workspace = stage.as_ref().map_or(workspace, Stage::workspace);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -116,6 +168,14 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         let newest = arguments.continue_newest;
         let existing = choose::session(resume, newest, &store, &workspace).await?;
         let asked = arguments.cwd.is_some().then_some(&*workspace);
+        if let Some(id) = existing.as_ref().map(|existing| &existing.id)
+            && let Some(stage) = stage::of_session(&environment, id.as_str())?
+        {
+            bail!(
+                "session {id} worked in the stage {stage}, which is neither applied nor discarded: \
+                 first `heeler stage apply {stage}` or `heeler stage discard {stage}`"
+            );
+        }
         let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
         let workspace = own.unwrap_or(workspace);
         let assemble = |permission| {
@@ -129,7 +189,7 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
             say(format_args!("heeler: notes: {notice}"));
         }
         if let Some(obstacle) = assembly.box_obstacle().await? {
-            if !goes_without_box(&obstacle) {
+            if stage.is_some() || !goes_without_box(&obstacle) {
                 bail!("{}", no_box(&obstacle));
             }
             assembly = assemble(Permission { sandbox: Sandbox::Off, ..permission })?;
@@ -142,7 +202,8 @@ fn start(arguments: &ExecArguments, printer: &mut dyn Printer) -> Result<Finish>
         }
         let stream = arguments.stream_input.then(|| rule_keeper(environment, workspace.clone()));
         let continues = arguments.continues();
-        let run = Run { continues, id, prompt, wanted: wanted.as_mut(), stream };
+        let (stage, wanted) = (stage.as_mut(), wanted.as_mut());
+        let run = Run { continues, id, prompt, wanted, stream, stage };
         let finish = run.session(&workspace, assembly.parts, printer).await;
         cleaning.finish();
         finish
@@ -199,5 +260,6 @@ fn setup(
         approver: None,
         // Whose stdin holds messages cannot type answers there.
         person: if arguments.stream_input { None } else { TerminalPerson::present() },
+        staged: arguments.stage.is_some(),
     }
 }

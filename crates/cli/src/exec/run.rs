@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use heeler_core::{Input, SessionId, TurnOutcome};
 use heeler_engine::{Parts, Session};
+use heeler_stage::Stage;
 
 use super::finish::Finish;
 use super::signals::Signals;
@@ -29,6 +30,8 @@ pub(super) struct Run<'a> {
     pub(super) wanted: Option<&'a mut Wanted>,
     /// More inputs come from stdin, and with them rules to keep.
     pub(super) stream: Option<KeepRule>,
+    /// Where it works, if that is a stage.
+    pub(super) stage: Option<&'a mut Stage>,
 }
 
 impl Run<'_> {
@@ -48,6 +51,9 @@ impl Run<'_> {
             Some(id) => Session::open(parts, id).await?,
             None => Session::create(parts, &workspace.to_string_lossy()).await?,
         };
+        if let Some(stage) = self.stage.take() {
+            stage.set_session(session.id().as_str())?;
+        }
         let signals = Signals::listen().context("cannot listen to signals")?;
         if !is_confined {
             say(NOT_CONFINED);

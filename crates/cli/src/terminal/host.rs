@@ -182,6 +182,7 @@ impl Program {
             limits: limits(),
             approver: None,
             person: Some(Arc::clone(&self.person)),
+            staged: false,
         };
         Ok(setup.assemble(self.store.clone())?)
     }

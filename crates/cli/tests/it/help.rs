@@ -29,6 +29,7 @@ fn help() {
               replay       Play a session again and show where it comes out otherwise; nothing is run
               permissions  Say what may run here and why, and trust this folder's own settings
               config       List, explain or edit the settings
+              stage        List, show, apply or discard what exec --stage kept
               schema       Print the JSON Schema of what programs read and write
               models       List the models that can be asked here, and what they cost
               login        Keep a provider's key, read from a hidden prompt or a pipe; a variable that is set wins
@@ -102,6 +103,8 @@ fn help_of_exec() {
                   --timeout <SECONDS>       End the turn after this many seconds; 0 for no limit
                   --resume <ID>             Continue this session: first what is pending, then the prompt if there is one
                   --continue                Continue the newest session of this folder
+                  --stage[=<WHAT>]          Let all changes happen beside the folder, in a stage, where edits and confined commands need no rule, and nothing else runs. At the end each hunk is asked about at a terminal; else they are shown and kept for `heeler stage`. Or all is applied, kept or discarded, as this says [possible values: ask, apply, keep, discard]
+                  --stage-form <FORM>       How a stage is made: as an overlay over the folder, or as a copy. Without, as a copy where the system has no overlay for us [possible values: overlay, copy]
                   --result-json <FILE>      Write the terminal event to this file, whole or not at all
               -h, --help                    Print help
         "#]],

@@ -75,6 +75,8 @@ mod settings;
 #[cfg(test)]
 mod signals;
 #[cfg(test)]
+mod stage;
+#[cfg(test)]
 mod stdin;
 #[cfg(test)]
 mod stored;

@@ -157,6 +157,11 @@ impl Running {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
+    /// Whether it has not ended yet.
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
     /// Ends its stdin.
     pub(crate) fn close_stdin(&mut self) {
         self.stdin = None;

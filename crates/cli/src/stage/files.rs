@@ -1,0 +1,193 @@
+//! The paths of a stage that differ, each with what of it can be taken alone.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use heeler_stage::{Change, Entry, Stage};
+use heeler_tui::text::diff::{Hunk, apply, hunks};
+
+use crate::say::say;
+
+/// The longest file that is shown and taken by hunks, in bytes.
+const TEXT_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// The most bytes of texts that are held at once; later files are taken whole.
+const TEXTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// A path that differs.
+pub(super) struct StagedFile {
+    pub(super) change: Change,
+    /// What its text was and is, where it is a text in both.
+    texts: Option<(String, String)>,
+    /// What of the text can be taken alone; empty when only all of it can.
+    pub(super) hunks: Vec<Hunk>,
+}
+
+/// What of a path is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Chosen {
+    Nothing,
+    /// These hunks.
+    Hunks(Vec<usize>),
+    All,
+}
+
+impl Chosen {
+    pub(super) fn is_nothing(&self) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Hunks(hunks) => hunks.is_empty(),
+            Self::All => false,
+        }
+    }
+}
+
+/// What differs in a stage.
+pub(super) struct Differing {
+    /// What is shown and chosen.
+    pub(super) files: Vec<StagedFile>,
+    /// What goes with that: folders that something is made in, or that nothing is left of, and what
+    /// stood in a folder that is none any more.
+    implied: Vec<Change>,
+}
+
+/// Reads what differs in a stage.
+pub(super) fn read(stage: &Stage) -> Result<Differing> {
+    let found = stage.changes()?;
+    if found.in_git > 0 {
+        say(format_args!(
+            "heeler: {} paths in .git differ too; what is git's own is never applied",
+            found.in_git
+        ));
+    }
+    let all = found.changes;
+    let mut differing = Differing { files: Vec::new(), implied: Vec::new() };
+    // The folder that became something else, as long as what stood in it follows.
+    let mut replaced: Option<PathBuf> = None;
+    let mut room = TEXTS_BYTES_MAX;
+    for (index, change) in all.iter().enumerate() {
+        let mut below = below(&all[index..]);
+        let is_implied = match (&change.before, &change.after) {
+            (_, None)
+                if replaced.as_ref().is_some_and(|folder| change.path.starts_with(folder)) =>
+            {
+                true
+            }
+            (_, Some(Entry::Folder { .. })) => below.any(|other| other.after.is_some()),
+            (Some(Entry::Folder { .. }), None) => below.next().is_some(),
+            (Some(Entry::Folder { .. }), Some(_)) => {
+                replaced = Some(change.path.clone());
+                false
+            }
+            _ => false,
+        };
+        match is_implied {
+            true => differing.implied.push(change.clone()),
+            false => differing.files.push(file(stage, change.clone(), &mut room)?),
+        }
+    }
+    Ok(differing)
+}
+
+/// The changes within the folder that the first of these is about. They are in order of paths.
+fn below(changes: &[Change]) -> impl Iterator<Item = &Change> {
+    let folder = changes.first().map(|change| change.path.as_path());
+    let is_below = move |other: &&Change| folder.is_some_and(|path| other.path.starts_with(path));
+    changes.iter().skip(1).take_while(is_below)
+}
+
+impl Differing {
+    /// The changes as they were chosen, and what goes with them.
+    pub(super) fn with(&self, chosen: &[Chosen]) -> Result<Vec<(Change, Option<Vec<u8>>)>> {
+        let mut changes = Vec::new();
+        let mut left = BTreeSet::new();
+        for (file, chosen) in self.files.iter().zip(chosen) {
+            match file.with(chosen)? {
+                Some(change) => changes.push(change),
+                None => drop(left.insert(file.change.path.as_path())),
+            }
+        }
+        let taken: BTreeSet<PathBuf> =
+            changes.iter().map(|(change, _)| change.path.clone()).collect();
+        let below = |path: &Path, of: &BTreeSet<&Path>| {
+            let after = of.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded)).next();
+            after.is_some_and(|next| next.starts_with(path))
+        };
+        let taken: BTreeSet<&Path> = taken.iter().map(PathBuf::as_path).collect();
+        for change in &self.implied {
+            let is_taken = match &change.after {
+                Some(_) => below(&change.path, &taken),
+                None => {
+                    let mut above = change.path.ancestors().skip(1);
+                    let replaced = |path: &Path| self.replaces(path);
+                    match above.find(|path| replaced(path)) {
+                        Some(folder) => taken.contains(folder),
+                        None => !below(&change.path, &left),
+                    }
+                }
+            };
+            if is_taken {
+                changes.push((change.clone(), None));
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Whether something else stands where a folder stood.
+    fn replaces(&self, path: &Path) -> bool {
+        let at = self.files.binary_search_by(|file| file.change.path.as_path().cmp(path));
+        at.is_ok_and(|at| {
+            let Change { before, after, .. } = &self.files[at].change;
+            let is_folder = |entry: &Option<Entry>| entry.as_ref().is_some_and(Entry::is_folder);
+            is_folder(before) && after.is_some() && !is_folder(after)
+        })
+    }
+}
+
+fn file(stage: &Stage, change: Change, room: &mut u64) -> Result<StagedFile> {
+    let base = stage.summary().base.join(&change.path);
+    let old = text(change.before.as_ref(), &base, room)?;
+    let new = text(change.after.as_ref(), &stage.staged(&change.path), room)?;
+    let texts = old.zip(new);
+    let is_change = change.before.is_some() && change.after.is_some();
+    let hunks = match &texts {
+        Some((old, new)) if is_change => hunks(old, new),
+        _ => Vec::new(),
+    };
+    Ok(StagedFile { change, texts, hunks })
+}
+
+/// What a file says, where it is a text; nothing is an empty one.
+fn text(entry: Option<&Entry>, path: &Path, room: &mut u64) -> Result<Option<String>> {
+    match entry {
+        None => Ok(Some(String::new())),
+        Some(Entry::File { content, .. }) if content.bytes <= TEXT_BYTES_MAX.min(*room) => {
+            *room -= content.bytes;
+            let bytes =
+                std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
+        }
+        Some(_) => Ok(None),
+    }
+}
+
+impl StagedFile {
+    /// What its text was and is.
+    pub(super) fn texts(&self) -> Option<(&str, &str)> {
+        self.texts.as_ref().map(|(old, new)| (old.as_str(), new.as_str()))
+    }
+
+    /// The change with what was chosen of it, and the bytes of its file where these are not all of
+    /// the stage's.
+    fn with(&self, chosen: &Chosen) -> Result<Option<(Change, Option<Vec<u8>>)>> {
+        let chosen = match chosen {
+            chosen if chosen.is_nothing() => return Ok(None),
+            Chosen::Hunks(chosen) if chosen.len() < self.hunks.len() => chosen,
+            _ => return Ok(Some((self.change.clone(), None))),
+        };
+        let Some((old, _)) = &self.texts else { return Ok(None) };
+        let text = apply(old, chosen.iter().filter_map(|&index| self.hunks.get(index)))?;
+        Ok(Some((self.change.clone(), Some(text.into_bytes()))))
+    }
+}

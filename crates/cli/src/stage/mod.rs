@@ -1,0 +1,248 @@
+//! `--stage` and `heeler stage`: what was changed beside a folder, and what becomes of it.
+
+mod diff;
+mod files;
+mod review;
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use heeler_assembly::Environment;
+use heeler_stage::{Applied, Recovered, Stage, recover};
+
+use crate::arguments::{StageArguments, StageCommand};
+use crate::exit::Exit;
+use crate::say::{harmless, print, say};
+use files::{Chosen, Differing, StagedFile};
+use review::Verdict;
+
+/// The most bytes of a diff that are shown beside an answer.
+const SHOWN_BYTES_MAX: usize = 256 * 1024;
+
+/// What becomes of a stage when its run has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AtEnd {
+    // Each hunk is asked about at a terminal; without one it is kept.
+    Ask,
+    Apply,
+    Keep,
+    Discard,
+}
+
+/// What became of a stage.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct Settled {
+    /// Its name; it is there only while it is kept.
+    id: String,
+    /// What became of it.
+    state: SettledState,
+    /// How many paths were applied, else how many differ.
+    paths: usize,
+    /// Why it could not be applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SettledState {
+    /// Nothing differed.
+    Unchanged,
+    Applied,
+    Kept,
+    Discarded,
+}
+
+impl Settled {
+    /// Whether what was to be applied was not.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+}
+
+/// Where stages are kept.
+///
+/// # Errors
+/// When there is no folder for them.
+pub(crate) fn stages(environment: &Environment) -> Result<PathBuf> {
+    let cache = environment.get("XDG_CACHE_HOME")?.map(PathBuf::from).filter(|p| p.is_absolute());
+    let cache = match (cache, environment.get("HOME")?) {
+        (Some(cache), _) => cache,
+        (None, Some(home)) => PathBuf::from(home).join(".cache"),
+        (None, None) => {
+            bail!("neither XDG_CACHE_HOME nor HOME is set; set XDG_CACHE_HOME to a folder")
+        }
+    };
+    Ok(cache.join("heeler").join("stages"))
+}
+
+/// Finishes what an earlier process had begun to apply, and says so.
+///
+/// # Errors
+/// When stages cannot be listed.
+pub(crate) fn finish_earlier(environment: &Environment) -> Result<()> {
+    // Who has no place for stages has none.
+    let Ok(stages) = stages(environment) else { return Ok(()) };
+    for Recovered { id, came_to } in recover(&stages)? {
+        let applied = match came_to {
+            Ok(applied) => applied,
+            Err(error) => {
+                say(format_args!("heeler: {error}; `heeler stage discard {id}` gives up on it"));
+                continue;
+            }
+        };
+        say(format_args!(
+            "heeler: {id} was being applied when heeler died; the rest of it is done"
+        ));
+        tell_conflicts(&applied);
+        if applied.conflicts.is_empty() {
+            Stage::open(&stages, &id)?.discard()?;
+        }
+    }
+    Ok(())
+}
+
+/// The stage that a session works in, if there is one.
+///
+/// # Errors
+/// When stages cannot be listed.
+pub(crate) fn of_session(environment: &Environment, session: &str) -> Result<Option<String>> {
+    let Ok(stages) = stages(environment) else { return Ok(None) };
+    let all = Stage::list(&stages)?;
+    let own = all.into_iter().find(|summary| summary.session.as_deref() == Some(session));
+    Ok(own.map(|summary| summary.id))
+}
+
+/// Does with a stage whose run has ended what is to be done. Whatever cannot be done leaves it kept,
+/// and is told here and in what is returned.
+pub(crate) fn settle(stage: Stage, at_end: AtEnd, is_shown: bool) -> Settled {
+    let id = stage.summary().id.clone();
+    settle_or_say(stage, at_end, is_shown).unwrap_or_else(|error| {
+        let error = format!("{error:#}");
+        say(format_args!("heeler: {error}"));
+        tell_kept(&id);
+        Settled { id, state: SettledState::Kept, paths: 0, error: Some(error) }
+    })
+}
+
+fn settle_or_say(mut stage: Stage, at_end: AtEnd, is_shown: bool) -> Result<Settled> {
+    stage.end_work()?;
+    let id = stage.summary().id.clone();
+    let differing = files::read(&stage)?;
+    let files = &differing.files;
+    let settled = |state, paths| Settled { id: id.clone(), state, paths, error: None };
+    if files.is_empty() {
+        stage.discard()?;
+        if is_shown {
+            say("heeler: nothing was changed");
+        }
+        return Ok(settled(SettledState::Unchanged, 0));
+    }
+    let paths = files.len();
+    let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let chosen = match at_end {
+        AtEnd::Ask if can_ask && is_shown => match review::ask(files) {
+            Verdict::Chosen(chosen) => Some(chosen),
+            Verdict::Later => None,
+        },
+        AtEnd::Ask | AtEnd::Keep => {
+            if is_shown {
+                show(files);
+            }
+            None
+        }
+        AtEnd::Apply => Some(vec![Chosen::All; files.len()]),
+        AtEnd::Discard => Some(vec![Chosen::Nothing; files.len()]),
+    };
+    let Some(chosen) = chosen else {
+        tell_kept(&id);
+        return Ok(settled(SettledState::Kept, paths));
+    };
+    let applied = apply(&stage, &differing, &chosen)?;
+    if !applied.conflicts.is_empty() {
+        tell_conflicts(&applied);
+        bail!("somebody changed the folder while it was applied");
+    }
+    stage.discard()?;
+    let taken = chosen.iter().filter(|chosen| !chosen.is_nothing()).count();
+    if is_shown {
+        say(match taken {
+            0 => "heeler: nothing was applied; the stage is gone".to_owned(),
+            taken => format!("heeler: applied to {taken} of {paths} paths"),
+        });
+    }
+    Ok(match taken {
+        0 => settled(SettledState::Discarded, paths),
+        taken => settled(SettledState::Applied, taken),
+    })
+}
+
+fn apply(stage: &Stage, differing: &Differing, chosen: &[Chosen]) -> Result<Applied> {
+    let changes = differing.with(chosen)?;
+    match changes.is_empty() {
+        true => Ok(Applied::default()),
+        false => Ok(stage.apply(changes)?),
+    }
+}
+
+/// Shows what differs, as far as that is not too much.
+fn show(files: &[StagedFile]) {
+    let mut text = diff::text(files);
+    if text.len() > SHOWN_BYTES_MAX {
+        let end = (0..=SHOWN_BYTES_MAX).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let more = text.len() - end;
+        text.truncate(end);
+        text.push_str(&format!("\n... {more} more bytes: `heeler stage show` prints all"));
+    }
+    say(text.trim_end());
+}
+
+fn tell_kept(id: &str) {
+    say(format_args!(
+        "heeler: the changes are kept: `heeler stage apply {id}` makes them, `heeler stage discard \
+         {id}` drops them"
+    ));
+}
+
+fn tell_conflicts(applied: &Applied) {
+    for path in &applied.conflicts {
+        say(format_args!("heeler: {} was changed by somebody else and stays so", path.display()));
+    }
+}
+
+/// Runs `heeler stage`.
+pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
+    let environment = Environment::of_this_process();
+    finish_earlier(&environment)?;
+    let stages = stages(&environment)?;
+    let open = |id: &str| Stage::open(&stages, id).context("heeler stage");
+    match &arguments.command {
+        StageCommand::List => {
+            let mut text = String::new();
+            for summary in Stage::list(&stages)? {
+                let session = summary.session.as_deref().unwrap_or("no session");
+                text.push_str(&format!("{}  {session}  {}\n", summary.id, summary.base.display()));
+            }
+            print(&harmless(&text))?;
+        }
+        StageCommand::Show { id } => {
+            let text = diff::text(&files::read(&open(id)?)?.files);
+            // Other programs read it as it is.
+            match std::io::stdout().is_terminal() {
+                true => print(&harmless(&text))?,
+                false => print(&text)?,
+            }
+        }
+        StageCommand::Apply { id, all } => {
+            let at_end = match std::io::stdin().is_terminal() && !all {
+                true => AtEnd::Ask,
+                false => AtEnd::Apply,
+            };
+            let settled = settle(open(id)?, at_end, true);
+            return Ok(if settled.has_failed() { Exit::Failure } else { Exit::Done });
+        }
+        StageCommand::Discard { id } => open(id)?.discard()?,
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,84 @@
+//! Asks a person about each hunk.
+
+use super::diff;
+use super::files::{Chosen, StagedFile};
+use crate::say::{ask as ask_person, say};
+
+/// What a person said.
+pub(super) enum Verdict {
+    /// This, of each file.
+    Chosen(Vec<Chosen>),
+    /// Nothing yet.
+    Later,
+}
+
+/// An answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Yes,
+    No,
+    /// This and all that follows.
+    All,
+    /// Neither this nor anything that follows.
+    Rest,
+    Later,
+}
+
+/// Asks about each hunk; who ends the input decides later.
+pub(super) fn ask(files: &[StagedFile]) -> Verdict {
+    let mut chosen = Vec::new();
+    let mut for_all = None;
+    let total: usize = files.iter().map(|file| file.hunks.len().max(1)).sum();
+    let mut number = 0;
+    for file in files {
+        if for_all.is_none() {
+            say(diff::head(file).trim_end());
+        }
+        let mut taken = Vec::new();
+        for index in 0..file.hunks.len().max(1) {
+            number += 1;
+            let answer = match for_all {
+                Some(answer) => answer,
+                None => {
+                    let shown = match file.hunks.get(index) {
+                        Some(hunk) => diff::hunk(hunk),
+                        None => diff::body(file),
+                    };
+                    one(&shown, number, total)
+                }
+            };
+            match answer {
+                Answer::Later => return Verdict::Later,
+                Answer::All => for_all = Some(Answer::Yes),
+                Answer::Rest => for_all = Some(Answer::No),
+                Answer::Yes | Answer::No => {}
+            }
+            if matches!(answer, Answer::Yes | Answer::All) {
+                taken.push(index);
+            }
+        }
+        chosen.push(match file.hunks.is_empty() {
+            false => Chosen::Hunks(taken),
+            true if taken.is_empty() => Chosen::Nothing,
+            true => Chosen::All,
+        });
+    }
+    Verdict::Chosen(chosen)
+}
+
+fn one(shown: &str, number: usize, total: usize) -> Answer {
+    loop {
+        let question = format!(
+            "{shown}Apply this ({number} of {total})? [y]es, [n]o, [a]ll that follows, [d]rop all that \
+             follows, [k]eep everything for later"
+        );
+        match ask_person(&question).map(|answer| answer.to_ascii_lowercase()).as_deref() {
+            Some("y" | "yes") => return Answer::Yes,
+            Some("n" | "no") => return Answer::No,
+            Some("a" | "all") => return Answer::All,
+            Some("d" | "drop") => return Answer::Rest,
+            None | Some("" | "k" | "keep") => return Answer::Later,
+            Some(_) => say("heeler: y, n, a, d or k"),
+        }
+    }
+}

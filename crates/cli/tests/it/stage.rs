@@ -1,0 +1,366 @@
+//! `--stage`: changes happen beside the folder, and what is chosen of them is applied.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+use heeler_script::Script;
+use heeler_testkit::{MockServer, require};
+
+use crate::processes::wait_until_gone;
+use crate::support::{MODEL, Output, World, can_confine, program};
+use crate::terminal::on_terminal_after;
+
+/// Both ways a stage is made.
+const FORMS: [&str; 2] = ["overlay", "copy"];
+
+/// Ten lines of which a tool changes the first and a command the last; more of what may differ.
+const CHANGES: &str = r#"
+    [[reply]]
+    blocks = [
+      { call = "Read", input = { file_path = "ten.txt" } },
+    ]
+    [[reply]]
+    blocks = [
+      { call = "Edit", input = { file_path = "ten.txt", old_string = "1\n2\n", new_string = "one\n2\n" } },
+    ]
+    [[reply]]
+    expect = { tool_result_is_error = [false] }
+    blocks = [
+      { call = "Bash", input = { command = "sed -i 's/^20$/twenty/' ten.txt && cat ten.txt && rm -r old && mkdir old && echo n > old/new.txt && chmod +x run.sh && ln -sf run.sh link && rm gone.txt && mkdir -p a/b && printf '\\000' > a/b/bytes" } },
+    ]
+    [[reply]]
+    expect = { tool_result_contains = "twenty" }
+    blocks = [
+      { call = "Write", input = { file_path = "made.txt", content = "made\n" } },
+    ]
+    [[reply]]
+    expect = { tool_result_is_error = [false] }
+    text = "changed"
+"#;
+
+/// A folder with what the script changes.
+fn world() -> World {
+    let world = World::new();
+    let lines: String = (1..=20).map(|n| format!("{n}\n")).collect();
+    world.write("work/ten.txt", lines);
+    world.write("work/run.sh", "#!/bin/sh\n");
+    world.write("work/gone.txt", "gone\n");
+    fs::create_dir_all(world.path("work/old/deep")).unwrap();
+    world.write("work/old/deep/x.txt", "x\n");
+    symlink("ten.txt", world.path("work/link")).unwrap();
+    world
+}
+
+/// All that is below a folder: names, modes, texts.
+fn tree(folder: &Path) -> String {
+    let mut lines = Vec::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(next) = waiting.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            let name = path.strip_prefix(folder).unwrap().display().to_string();
+            if metadata.is_dir() {
+                lines.push(format!("{name}/"));
+                waiting.push(path);
+            } else if metadata.is_symlink() {
+                lines.push(format!("{name} -> {}", fs::read_link(&path).unwrap().display()));
+            } else {
+                let mode = metadata.permissions().mode() & 0o111;
+                let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+                let text = text.escape_default();
+                lines.push(format!("{name} {}{text}", if mode == 0 { "" } else { "x " }));
+            }
+        }
+    }
+    lines.sort();
+    lines.join("\n")
+}
+
+fn stages(world: &World) -> PathBuf {
+    world.path(".cache/heeler/stages")
+}
+
+/// The only stage there is.
+fn stage(world: &World) -> Option<String> {
+    let listed = world.heeler(&["stage", "list"]).run().exits(0).stdout;
+    assert!(listed.lines().count() <= 1, "{listed}");
+    Some(listed.split_whitespace().next()?.to_owned())
+}
+
+fn staged(world: &World, script: &str, form: &str, arguments: &[&str]) -> Output {
+    let form = format!("--stage-form={form}");
+    world.exec(script, &[&[&*form], arguments, &["go"]].concat()).run()
+}
+
+#[test]
+fn what_a_tool_and_a_command_change_is_shown_kept_and_applied() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    for form in FORMS {
+        let world = world();
+        let before = tree(&world.workspace());
+        let output = staged(&world, CHANGES, form, &["--stage"]).exits(0);
+        assert_eq!(output.stdout, "changed\n");
+        assert_eq!(tree(&world.workspace()), before, "{form}");
+        let id = stage(&world).unwrap();
+        let shown = world.heeler(&["stage", "show", &id]).run().exits(0).stdout;
+        assert!(output.stderr.contains(shown.trim_end()), "{}", output.stderr);
+        expect![[r#"
+            diff --git a/a/b/bytes b/a/b/bytes
+            new file mode 100644
+            Files /dev/null and b/a/b/bytes differ
+            diff --git a/gone.txt b/gone.txt
+            deleted file mode 100644
+            --- a/gone.txt
+            +++ /dev/null
+            @@ -1 +0,0 @@
+            -gone
+            diff --git a/link b/link
+            -ten.txt
+            +run.sh
+            diff --git a/made.txt b/made.txt
+            new file mode 100644
+            --- /dev/null
+            +++ b/made.txt
+            @@ -0,0 +1 @@
+            +made
+            diff --git a/old/deep/x.txt b/old/deep/x.txt
+            deleted file mode 100644
+            --- a/old/deep/x.txt
+            +++ /dev/null
+            @@ -1 +0,0 @@
+            -x
+            diff --git a/old/new.txt b/old/new.txt
+            new file mode 100644
+            --- /dev/null
+            +++ b/old/new.txt
+            @@ -0,0 +1 @@
+            +n
+            diff --git a/run.sh b/run.sh
+            old mode 100644
+            new mode 100755
+            diff --git a/ten.txt b/ten.txt
+            --- a/ten.txt
+            +++ b/ten.txt
+            @@ -1,4 +1,4 @@
+            -1
+            +one
+             2
+             3
+             4
+            @@ -17,4 +17,4 @@
+             17
+             18
+             19
+            -20
+            +twenty
+        "#]]
+        .assert_eq(&shown);
+
+        world.heeler(&["stage", "apply", &id]).run().exits(0);
+        expect![[r#"
+            a/
+            a/b/
+            a/b/bytes \u{0}
+            link -> run.sh
+            made.txt made\n
+            old/
+            old/new.txt n\n
+            run.sh x #!/bin/sh\n
+            ten.txt one\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\ntwenty\n
+        "#]]
+        .assert_eq(&(tree(&world.workspace()) + "\n"));
+        assert_eq!(stage(&world), None);
+        assert_eq!(fs::read_dir(stages(&world)).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn the_end_of_a_run_may_apply_or_discard_it() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    for form in FORMS {
+        let check = |at_end: &str, expected: &str| {
+            let world = world();
+            let before = tree(&world.workspace());
+            let output = staged(&world, CHANGES, form, &[at_end, "--json"]).exits(0);
+            let told = output.terminal()["stage"].clone();
+            assert_eq!(format!("{} {} {}", told["state"], told["paths"], told["error"]), expected);
+            assert_eq!(tree(&world.workspace()) == before, !at_end.contains("apply"));
+            assert_eq!(stage(&world).is_some(), at_end.contains("keep"));
+        };
+        check("--stage=apply", r#""applied" 8 null"#);
+        check("--stage=discard", r#""discarded" 8 null"#);
+        check("--stage=keep", r#""kept" 8 null"#);
+        // A run that broke off is not applied.
+        let world = world();
+        let broken = CHANGES.replace("text = \"changed\"", "error = { status = 401 }");
+        let output = staged(&world, &broken, form, &["--stage=apply", "--json"]).exits(5);
+        assert_eq!(output.terminal()["stage"]["state"], "kept");
+    }
+}
+
+#[test]
+fn a_hunk_that_is_refused_stays_out() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    for form in FORMS {
+        let world = world();
+        let model = world.script(CHANGES);
+        let form = format!("--stage-form={form}");
+        let mut command = program(env!("CARGO_BIN_EXE_heeler"));
+        command.args(["exec", "--model", &model, "--stage", &form, "go"]);
+        world.settle(&mut command);
+        // In order of paths ten.txt is the last, and of its two hunks the second is taken.
+        let (code, screen) =
+            on_terminal_after(command, "Apply this", &("n\n".repeat(7) + "?\nn\ny\n"));
+        assert_eq!(code, 0, "{screen}");
+        assert!(screen.contains("applied to 1 of"), "{screen}");
+        let text = world.worked("ten.txt");
+        assert!(text.starts_with("1\n2\n") && text.ends_with("19\ntwenty\n"), "{text}");
+        assert!(!world.workspace().join("made.txt").exists());
+    }
+}
+
+#[test]
+fn what_somebody_changed_meanwhile_is_not_overwritten() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    for form in FORMS {
+        let world = world();
+        staged(&world, CHANGES, form, &["--stage"]).exits(0);
+        world.write("work/ten.txt", "mine\n");
+        let before = tree(&world.workspace());
+        let id = stage(&world).unwrap();
+        let output = world.heeler(&["stage", "apply", &id]).run().exits(1);
+        assert!(output.stderr.contains("nothing was applied"), "{}", output.stderr);
+        assert!(output.stderr.contains("ten.txt"), "{}", output.stderr);
+        assert_eq!(tree(&world.workspace()), before);
+        world.heeler(&["stage", "discard", &id]).run().exits(0);
+        assert_eq!((stage(&world), tree(&world.workspace())), (None, before));
+    }
+}
+
+#[test]
+fn nothing_leaves_the_stage() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = world();
+    let outside = world.path("outside.txt");
+    let script = format!(
+        "[[reply]]\nblocks = [\n\
+           {{ call = \"Bash\", input = {{ command = \"echo x > {0}\" }} }},\n\
+           {{ call = \"Write\", input = {{ file_path = \"{0}\", content = \"x\" }} }},\n\
+         ]\n[[reply]]\nexpect = {{ tool_result_is_error = [true, true] }}\ntext = \"no\"",
+        outside.display()
+    );
+    let rules = ["--allow", "Bash", "--allow", "Write", "--allow", "Edit"];
+    staged(&world, &script, "overlay", &[&["--stage=apply"], &rules[..]].concat()).exits(0);
+    assert!(!outside.exists());
+    for refused in ["--no-sandbox", "--permission-mode=bypass"] {
+        let output = staged(&world, CHANGES, "copy", &["--stage", refused]).exits(2);
+        assert!(output.stderr.contains("--stage"), "{}", output.stderr);
+        assert_eq!(stage(&world), None);
+    }
+}
+
+#[test]
+fn a_session_whose_stage_is_kept_does_not_go_on_beside_it() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = world();
+    staged(&world, CHANGES, "overlay", &["--stage"]).exits(0);
+    let output = world.exec(CHANGES, &["--continue", "more"]).run().exits(2);
+    assert!(output.stderr.contains("heeler stage apply"), "{}", output.stderr);
+    let id = stage(&world).unwrap();
+    world.heeler(&["stage", "apply", &id, "--all"]).run().exits(0);
+    world.exec("[[reply]]\ntext = \"more\"", &["--continue", "more"]).run().exits(0);
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_the_folder_as_it_was_and_its_stage_behind() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    for form in FORMS {
+        let world = world();
+        let before = tree(&world.workspace());
+        let script = r#"
+            [[reply]]
+            blocks = [{ call = "Bash", input = { command = "echo changed > ten.txt" } }]
+            [[reply]]
+            text = "a long story"
+            stall = { events = 3 }
+        "#;
+        let server = MockServer::start(Script::parse(script).unwrap());
+        let form = format!("--stage-form={form}");
+        let arguments = ["exec", "--model", MODEL, "--json", "--stage", &form, "go"];
+        let mut running = world.heeler(&arguments).at(&server).start();
+        running.wait_for("text_delta");
+        running.kill();
+        wait_until_gone(&world);
+        assert_eq!(tree(&world.workspace()), before);
+        let id = stage(&world).unwrap();
+        world.heeler(&["stage", "apply", &id]).run().exits(0);
+        assert_eq!(world.worked("ten.txt"), "changed\n");
+    }
+}
+
+#[test]
+fn applying_that_is_killed_is_finished_by_the_next_start() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    const FILES: usize = 3_000;
+    let world = World::new();
+    for n in 0..FILES {
+        world.write(&format!("work/{n}.txt"), "old\n");
+    }
+    let script = "[[reply]]\nblocks = [{ call = \"Bash\", input = { command = \"for f in *.txt; do echo new > $f; done\" } }]\n[[reply]]\ntext = \"ok\"";
+    staged(&world, script, "overlay", &["--stage"]).exits(0);
+    let id = stage(&world).unwrap();
+    let mut running = world.heeler(&["stage", "apply", &id]).start();
+    let changed = || (0..FILES).filter(|n| world.worked(&format!("{n}.txt")) == "new\n").count();
+    let plan = stages(&world).join(&id).join("apply.json");
+    while !(plan.exists() && changed() > 0) {
+        assert!(running.is_running(), "it ended before it was killed");
+    }
+    assert_eq!(running.kill().code, 137);
+    let (done, is_open) = (changed(), plan.exists());
+    assert!(is_open && done < FILES, "it was done before it was killed");
+    let next = world.exec("[[reply]]\ntext = \"hi\"", &["hello"]).run().exits(0);
+    assert!(next.stderr.contains("the rest of it is done"), "{}", next.stderr);
+    assert_eq!(changed(), FILES);
+    let left = fs::read_dir(world.workspace()).unwrap().count();
+    assert_eq!((left, stage(&world)), (FILES, None));
+}
+
+#[test]
+fn commands_and_tools_see_what_the_other_wrote_and_the_folder_does_not() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    for form in FORMS {
+        let world = World::new();
+        let script = r#"
+            [[reply]]
+            blocks = [{ call = "Write", input = { file_path = "a.txt", content = "a\n" } }]
+            [[reply]]
+            blocks = [{ call = "Bash", input = { command = "cat a.txt" } }, { call = "Grep", input = { pattern = "a" } }, { call = "Glob", input = { pattern = "*.txt" } }]
+            [[reply]]
+            expect = { tool_result_contains = ["a", "a.txt", "a.txt"] }
+            text = "seen"
+        "#;
+        staged(&world, script, form, &["--stage=discard"]).exits(0);
+        assert!(!world.workspace().join("a.txt").exists());
+    }
+}

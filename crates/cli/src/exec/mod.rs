@@ -118,7 +118,12 @@ fn settle(
     };
     let is_shown = !(arguments.json || arguments.stream_input);
     let printed = is_shown.then(|| printer.finish(finish));
-    finish.stage = Some(stage::settle(stage, at_end, is_shown));
+    let told = match (is_shown, arguments.quiet) {
+        (false, _) => stage::Told::Kept,
+        (true, true) => stage::Told::Asked,
+        (true, false) => stage::Told::All,
+    };
+    finish.stage = Some(stage::settle(stage, at_end, told));
     printed.unwrap_or_else(|| printer.finish(finish))
 }
 

@@ -30,6 +30,17 @@ pub(crate) enum AtEnd {
     Discard,
 }
 
+/// What a person is told of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// That it is kept, and why.
+    Kept,
+    /// That, and what they are asked.
+    Asked,
+    /// What differs, too, and what became of it.
+    All,
+}
+
 /// What became of a stage.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct Settled {
@@ -116,9 +127,9 @@ pub(crate) fn of_session(environment: &Environment, session: &str) -> Result<Opt
 
 /// Does with a stage whose run has ended what is to be done. Whatever cannot be done leaves it kept,
 /// and is told here and in what is returned.
-pub(crate) fn settle(stage: Stage, at_end: AtEnd, is_shown: bool) -> Settled {
+pub(crate) fn settle(stage: Stage, at_end: AtEnd, told: Told) -> Settled {
     let id = stage.summary().id.clone();
-    settle_or_say(stage, at_end, is_shown).unwrap_or_else(|error| {
+    settle_or_say(stage, at_end, told).unwrap_or_else(|error| {
         let error = format!("{error:#}");
         say(format_args!("heeler: {error}"));
         tell_kept(&id);
@@ -126,7 +137,7 @@ pub(crate) fn settle(stage: Stage, at_end: AtEnd, is_shown: bool) -> Settled {
     })
 }
 
-fn settle_or_say(mut stage: Stage, at_end: AtEnd, is_shown: bool) -> Result<Settled> {
+fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled> {
     stage.end_work()?;
     let id = stage.summary().id.clone();
     let differing = files::read(&stage)?;
@@ -134,7 +145,7 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, is_shown: bool) -> Result<Sett
     let settled = |state, paths| Settled { id: id.clone(), state, paths, error: None };
     if files.is_empty() {
         stage.discard()?;
-        if is_shown {
+        if told == Told::All {
             say("heeler: nothing was changed");
         }
         return Ok(settled(SettledState::Unchanged, 0));
@@ -142,12 +153,12 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, is_shown: bool) -> Result<Sett
     let paths = files.len();
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let chosen = match at_end {
-        AtEnd::Ask if can_ask && is_shown => match review::ask(files) {
+        AtEnd::Ask if can_ask && told != Told::Kept => match review::ask(files) {
             Verdict::Chosen(chosen) => Some(chosen),
             Verdict::Later => None,
         },
         AtEnd::Ask | AtEnd::Keep => {
-            if is_shown {
+            if told == Told::All {
                 show(files);
             }
             None
@@ -166,7 +177,7 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, is_shown: bool) -> Result<Sett
     }
     stage.discard()?;
     let taken = chosen.iter().filter(|chosen| !chosen.is_nothing()).count();
-    if is_shown {
+    if told == Told::All {
         say(match taken {
             0 => "heeler: nothing was applied; the stage is gone".to_owned(),
             taken => format!("heeler: applied to {taken} of {paths} paths"),
@@ -239,7 +250,7 @@ pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
                 true => AtEnd::Ask,
                 false => AtEnd::Apply,
             };
-            let settled = settle(open(id)?, at_end, true);
+            let settled = settle(open(id)?, at_end, Told::All);
             return Ok(if settled.has_failed() { Exit::Failure } else { Exit::Done });
         }
         StageCommand::Discard { id } => open(id)?.discard()?,

@@ -55,6 +55,19 @@ struct CommandLine {
     command: Option<Command>,
 }
 
+/// A line that begins with `exec`, without all other commands.
+#[derive(Parser)]
+#[command(name = "heeler")]
+struct ExecLine {
+    #[command(subcommand)]
+    command: OnlyExec,
+}
+
+#[derive(Subcommand)]
+enum OnlyExec {
+    Exec(Box<ExecArguments>),
+}
+
 /// The arguments of `heeler` without a command: a session in this terminal.
 #[derive(Args)]
 #[command(group = ArgGroup::new("shown").multiple(false))]
@@ -399,6 +412,13 @@ pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Result<Parsed, c
     let mut line: Vec<OsString> = line.into_iter().collect();
     if let Some(first) = line.get_mut(1).filter(|first| *first == "-p" || *first == "--print") {
         *first = "exec".into();
+    }
+    // What scripts run most comes without the other commands, which take most of the time to make.
+    // Help, and what is wrong with a line, is told by the whole.
+    if line.get(1).is_some_and(|first| first == "exec")
+        && let Ok(ExecLine { command: OnlyExec::Exec(arguments) }) = ExecLine::try_parse_from(&line)
+    {
+        return Ok(Parsed::Command(Command::Exec(arguments)));
     }
     let matches = CommandLine::command().try_get_matches_from(line)?;
     let CommandLine { terminal, command } = CommandLine::from_arg_matches(&matches)?;

@@ -4,11 +4,11 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Command, CommandFactory};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{command_line, read};
+use super::{ExecLine, command_line, read};
 
 /// Values at the edge of what flags take.
 const ODD: [&str; 43] = [
@@ -178,6 +178,26 @@ proptest! {
         words in prop::collection::vec(word(), 0..9),
     ) {
         let _ = refusal(commands.into_iter().map(OsString::from).chain(words));
+    }
+
+    /// What `exec` reads by itself is what the whole command line reads.
+    #[test]
+    fn exec_alone_reads_what_the_whole_reads(
+        (words, arg) in select(valued()),
+        before in prop::collection::vec(word(), 0..2),
+        value in word(),
+        after in prop::collection::vec(word(), 0..4),
+    ) {
+        let flag = arg.get_long().filter(|_| words[0] == "exec").unwrap_or("model");
+        let mut flag = OsString::from(format!("--{flag}="));
+        flag.push(&value);
+        let line = ["heeler", "exec"].map(OsString::from).into_iter().chain(before);
+        let line: Vec<OsString> = line.chain([flag]).chain(after).collect();
+        let (alone, whole) = (ExecLine::command(), command_line());
+        if let Ok(alone) = alone.try_get_matches_from(&line) {
+            let whole = whole.try_get_matches_from(&line).unwrap();
+            prop_assert_eq!(alone.subcommand(), whole.subcommand());
+        }
     }
 
     /// One flag, twice with the same value: whatever is refused names the flag.

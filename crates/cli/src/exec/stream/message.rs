@@ -5,9 +5,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The version of the messages; raised when one changes its meaning or goes away.
-pub(in crate::exec) const INPUT_VERSION: u32 = 1;
-
 /// Who answers, for the journal.
 pub(super) const BY: &str = "stream-input";
 

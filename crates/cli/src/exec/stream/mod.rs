@@ -12,8 +12,8 @@ use heeler_engine::{Seen, Turn};
 
 use super::watch::Watch;
 use lines::Line;
+pub(super) use message::Message;
 use message::{Answer, BY};
-pub(super) use message::{INPUT_VERSION, Message};
 
 /// The most inputs that wait for their turns.
 const INPUTS_MAX: usize = 64;

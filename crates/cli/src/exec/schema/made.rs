@@ -1,26 +1,22 @@
-//! The JSON Schemas of what `--json` prints and `--stream-input` reads, made from the very types.
+//! The committed schemas are made from the very types.
 
-use anyhow::Result;
+use expect_test::expect_file;
 use heeler_core::Envelope;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use super::finish::{EVENTS_VERSION, TerminalEvent};
-use super::json::Own;
-use super::stream::{INPUT_VERSION, Message};
-use crate::arguments::PublishedSchema;
-use crate::exit::Exit;
-use crate::say::print;
+use crate::exec::finish::{EVENTS_VERSION, TerminalEvent};
+use crate::exec::json::Own;
+use crate::exec::stream::Message;
 
-/// Runs `heeler schema`.
-pub(crate) fn run(which: PublishedSchema) -> Result<Exit> {
-    print(&match which {
-        PublishedSchema::Events => events(),
-        PublishedSchema::Input => input(),
-        PublishedSchema::Settings => heeler_settings::schema(),
-    })?;
-    Ok(Exit::Done)
+/// The version of the messages; raised when one changes its meaning or goes away.
+const INPUT_VERSION: u32 = 1;
+
+#[test]
+fn the_committed_schemas_are_those_of_this_version() {
+    expect_file!["../../../../../docs/events.schema.json"].assert_eq(&events());
+    expect_file!["../../../../../docs/input.schema.json"].assert_eq(&input());
 }
 
 /// The schema of one line that `--json` prints.
@@ -85,16 +81,5 @@ fn versioned(line: &mut Value) {
     if let Some(required) = line.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| name != "v");
         required.insert(0, "v".into());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use expect_test::expect_file;
-
-    #[test]
-    fn the_committed_schemas_are_those_of_this_version() {
-        expect_file!["../../../../docs/events.schema.json"].assert_eq(&super::events());
-        expect_file!["../../../../docs/input.schema.json"].assert_eq(&super::input());
     }
 }

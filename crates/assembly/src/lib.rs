@@ -19,6 +19,7 @@ mod renew;
 mod search;
 mod setup;
 mod staged;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -38,3 +39,4 @@ pub use reachable::{Reachable, ReachableModel, ReachableProvider};
 pub use renew::Renewed;
 pub use search::search_with_key;
 pub use setup::{Assembly, Setup, SetupError, open_store};
+pub use stored::{StoredError, fork_session, rename_session};

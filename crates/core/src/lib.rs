@@ -23,6 +23,7 @@ mod json;
 mod media;
 mod media_store;
 mod message;
+mod name;
 mod outbound;
 mod output;
 mod panic;
@@ -65,6 +66,7 @@ pub use message::{
     Block, CacheMarker, Image, Message, Opaque, ProviderItem, RedactedThinking, Role, Text,
     Thinking, ToolResult, ToolUse,
 };
+pub use name::{NameError, SessionName};
 pub use outbound::{ForUser, Outbound, OutboundMessage};
 pub use output::{ToolFault, ToolOutput};
 pub use panic::panic_text;
@@ -90,8 +92,9 @@ pub use settings::{
 };
 pub use stop::StopReason;
 pub use store::{
-    Appended, Checkpoint, CheckpointDraft, Durability, EncodeState, Journal, JournalDamage, Latest,
-    Lease, Resumed, SessionHeader, SessionStore, SessionSummary, Spill, StoreError, StoreErrorKind,
+    Appended, Checkpoint, CheckpointDraft, Durability, EncodeState, ForkOrigin, Journal,
+    JournalDamage, Latest, Lease, Resumed, SessionHeader, SessionStore, SessionSummary, Spill,
+    StoreError, StoreErrorKind,
 };
 pub use summary::{input_summary, output_summary, truncate_chars};
 pub use tool::{

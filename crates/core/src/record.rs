@@ -7,9 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AcceptedAnswer, CallId, Cost, Decision, Facts, ForUser, HookEvent, HookVerdict, Input, Limits,
-    Message, PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Reply, Rule,
-    Seq, Settings, SteeringId, Timestamp, ToolDefinition, ToolOutput, Usage,
+    AcceptedAnswer, CallId, Cost, Decision, Facts, ForUser, ForkOrigin, HookEvent, HookVerdict,
+    Input, Limits, Message, PermissionId, PermissionReason, ProviderErrorKind, ProviderItem,
+    RawJson, Reply, Rule, Seq, SessionName, Settings, SteeringId, Timestamp, ToolDefinition,
+    ToolOutput, Usage,
 };
 
 /// A record at its place in the journal.
@@ -110,6 +111,13 @@ pub enum Record {
     },
     /// Nothing but time passed: a retry is due or a limit reached.
     TimePassed,
+    /// A person named the session, or took its name away. The last one counts.
+    Named {
+        /// Its name from here on.
+        name: Option<SessionName>,
+    },
+    /// What came before is another session's; from here on it is this one's own.
+    Forked(Box<ForkOrigin>),
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
@@ -148,6 +156,8 @@ impl Record {
             Self::Trimmed(_) => "trimmed",
             Self::TurnFinished { .. } => "turn_finished",
             Self::TimePassed => "time_passed",
+            Self::Named { .. } => "named",
+            Self::Forked(_) => "forked",
         }
     }
 }
@@ -555,6 +565,8 @@ mod tests {
             Record::CompactionFailed(Box::new(CompactionFailed::because("x"))),
             Record::TurnFinished { turn: 1, outcome: TurnOutcome::Done },
             Record::TimePassed,
+            Record::Named { name: Some("the parser".parse().unwrap()) },
+            Record::Forked(Box::new(ForkOrigin { session: "a".parse().unwrap(), at: 2 })),
         ] {
             let written = serde_json::to_value(&record).unwrap();
             assert_eq!(written["kind"], record.kind(), "{written}");

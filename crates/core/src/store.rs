@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BoxFuture, CallId, Entry, Seq, SessionId, Timestamp};
+use crate::{BoxFuture, CallId, Entry, Seq, SessionId, SessionName, Timestamp};
 
 /// Keeps sessions.
 ///
@@ -80,8 +80,8 @@ pub trait SessionStore: Send + Sync + 'static {
         durability: Durability,
     ) -> BoxFuture<Result<Appended, StoreError>>;
 
-    /// Sessions whose id starts with `prefix`, sorted by id; `limit` 0 means all. Reads headers
-    /// only.
+    /// Sessions whose id starts with `prefix`, sorted by id; `limit` 0 means all. Reads no more
+    /// of a journal than what it does not know yet.
     fn list(
         &self,
         prefix: String,
@@ -115,6 +115,27 @@ pub struct SessionSummary {
     pub updated: Timestamp,
     /// The beginning of the first input, for people; empty when there is none yet.
     pub title: String,
+    /// What a person calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<SessionName>,
+    /// The session whose beginning it shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked: Option<ForkOrigin>,
+}
+
+/// Where a fork comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkOrigin {
+    /// The session that was forked; it may be gone.
+    pub session: SessionId,
+    /// The first of the person's inputs, from 1, that is the fork's own.
+    pub at: u32,
+}
+
+impl std::fmt::Display for ForkOrigin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at {}", self.session, self.at)
+    }
 }
 
 /// The exclusive right to append to one session. Dropping it gives the right back.

@@ -50,6 +50,8 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("trimmed"),
     first("turn_finished"),
     first("time_passed"),
+    first("named"),
+    first("forked"),
 ];
 
 /// What was written before is written so still; something was added that nobody could read before.

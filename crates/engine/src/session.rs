@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use heeler_core::{
-    BoxFuture, CallId, Decision, Input, PermissionId, SessionHeader, SessionId, Settings,
-    SteeringId, StoreError, TurnOutcome, View,
+    BoxFuture, CallId, Decision, Input, PermissionId, SessionHeader, SessionId, SessionName,
+    Settings, SteeringId, StoreError, TurnOutcome, View,
 };
 use heeler_turn::State;
 use heeler_turn::state::BackgroundWork;
@@ -282,6 +282,14 @@ impl Session {
     /// When the session is closed or the journal cannot be written.
     pub async fn set_settings(&self, settings: Settings) -> Result<(), SessionError> {
         self.ask(|done| Command::SetSettings { settings: Box::new(settings), done }).await
+    }
+
+    /// Names the session for whoever looks for it, or takes its name away.
+    ///
+    /// # Errors
+    /// When the session is closed or the journal cannot be written.
+    pub async fn rename(&self, name: Option<SessionName>) -> Result<(), SessionError> {
+        self.ask(|done| Command::Rename { name, done }).await
     }
 
     /// The view now and a cursor to follow it from there.

@@ -9,7 +9,7 @@ use heeler_core::{
     SessionStore, SessionSummary, StoreError, StoreErrorKind,
 };
 
-use crate::journal::title_of_input;
+use crate::journal::{Label, title_of_input};
 use crate::on_first_poll;
 
 /// Room for so many more records is made at once, and an eighth.
@@ -202,8 +202,12 @@ impl Session {
             Record::Input(input) => title_of_input(input),
             _ => None,
         };
+        let mut label = Label::default();
+        self.entries().for_each(|entry| label.take(&entry.record));
         SessionSummary {
             header: self.header.clone(),
+            name: label.name,
+            forked: label.forked,
             updated: self.last().map_or(self.header.created, |entry| entry.at),
             title: self.entries().find_map(first_input).unwrap_or_default(),
         }

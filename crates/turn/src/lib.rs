@@ -16,6 +16,7 @@ pub mod checkpoint;
 pub mod compact;
 pub mod estimate;
 pub mod fit;
+pub mod fork;
 pub mod history;
 mod items;
 pub mod limits;

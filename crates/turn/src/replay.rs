@@ -88,7 +88,9 @@ impl Replay {
             | Record::CompactionStarted(CompactionStarted {
                 cause: CompactionCause::Manual, ..
             })
-            | Record::TimePassed => None,
+            | Record::TimePassed
+            | Record::Named { .. }
+            | Record::Forked(_) => None,
             Record::EpochStarted(epoch) => self.due(&epoch.cause, |kind| match kind {
                 EffectKind::StartEpoch { cause } => Some(*cause),
                 // What whoever drives was given has changed.

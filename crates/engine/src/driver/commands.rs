@@ -2,8 +2,8 @@
 
 use heeler_core::{
     Block, CallId, CompactionCause, CompactionStarted, Decision, Durability, EffectId, Event,
-    Input, InterruptCause, PermissionDecided, PermissionId, Record, Role, Settings, SteeringId,
-    StoreError, TurnOutcome,
+    Input, InterruptCause, PermissionDecided, PermissionId, Record, Role, SessionName, Settings,
+    SteeringId, StoreError, TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::state::Phase;
@@ -63,6 +63,10 @@ pub(crate) enum Command {
     },
     SetSettings {
         settings: Box<Settings>,
+        done: oneshot::Sender<()>,
+    },
+    Rename {
+        name: Option<SessionName>,
         done: oneshot::Sender<()>,
     },
     State {
@@ -128,6 +132,10 @@ impl Driver {
             }
             Command::SetSettings { settings, done } => {
                 self.set_settings(*settings).await?;
+                let _ = done.send(());
+            }
+            Command::Rename { name, done } => {
+                self.write(vec![Record::Named { name }], Durability::Synced).await?;
                 let _ = done.send(());
             }
             Command::State { done } => {

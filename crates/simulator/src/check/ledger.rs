@@ -250,8 +250,10 @@ impl Ledger {
             | Record::CallFinished { .. }
             | Record::PermissionAsked(_)
             | Record::PermissionDecided(_) => self.call_record(entry)?,
-            // Simulated sessions have no hooks, and nothing was said before them.
+            // Simulated sessions have no hooks, nothing was said before them, and nobody forks or names them.
             Record::HistoryGiven { .. }
+            | Record::Named { .. }
+            | Record::Forked(_)
             | Record::HookAnswered(_)
             | Record::Trimmed(_)
             | Record::TimePassed => {}

@@ -5,10 +5,9 @@
 
 use heeler_core::{StoreError, Timestamp};
 
-use super::FileStore;
 use super::checkpoint::read_file;
-use super::errors;
 use super::media::{lock, remove_of_session};
+use super::{FileStore, errors, fork};
 
 /// How much time lies between two clean-ups.
 pub const MEDIA_CLEANED_EVERY_MILLIS: u64 = 24 * 60 * 60 * 1000;
@@ -45,6 +44,7 @@ impl FileStore {
             removed += remove_of_session(place, &session, than)?;
         }
         let _lock = lock(place)?;
+        fork::remove_unfinished(place)?;
         // In place: what is left of a stamp that was cut off says nothing, and a file to be renamed
         // would be left behind by a process that dies meanwhile.
         std::fs::write(&path, now.0.to_string())

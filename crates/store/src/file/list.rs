@@ -1,16 +1,22 @@
-//! Lists sessions from file names and the beginnings of files.
+//! Lists sessions from file names, the index, and what the index does not know of their files.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::time::UNIX_EPOCH;
+use std::collections::BTreeMap;
+use std::fs::{self, DirEntry, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use heeler_core::{
     SessionHeader, SessionId, SessionSummary, StoreError, StoreErrorKind, Timestamp,
 };
 
-use super::errors;
+use super::index::{self, Known, Stamp};
 use super::place::Place;
-use crate::journal::{HEAD_BYTES, HeaderError, read_head};
+use super::{errors, index::write};
+use crate::journal::{HEAD_BYTES, HeaderError, Label, read_head};
+
+/// Once so many bytes of journals were read that the index did not know, it is written anew.
+const UNKNOWN_BYTES_MAX: u64 = 1024 * 1024;
+/// How much of a journal is read at once.
+const READ_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Sessions whose id starts with `prefix`, sorted by id; 0 as limit means all.
 ///
@@ -23,48 +29,118 @@ pub(super) fn list(
 ) -> Result<Vec<SessionSummary>, StoreError> {
     let folder = place.sessions();
     let refused = |error| errors::refused("list", folder, error);
-    let mut ids = Vec::new();
+    let (mut found, mut n_all) = (Vec::new(), 0_usize);
     for entry in fs::read_dir(folder).map_err(refused)? {
         let entry = entry.map_err(refused)?;
-        let id = entry.file_name().to_str().and_then(Place::session_of);
-        ids.extend(id.filter(|id| id.as_str().starts_with(prefix)));
-    }
-    ids.sort();
-    let limit = if limit == 0 { usize::MAX } else { limit };
-    Ok(ids.into_iter().filter_map(|id| summary(place, id)).take(limit).collect())
-}
-
-/// A session's line in the list; `None` for what is no session, or was removed meanwhile.
-fn summary(place: &Place, id: SessionId) -> Option<SessionSummary> {
-    let unreadable = |updated, title: &str| {
-        let header = SessionHeader { id: id.clone(), created: updated, workspace: String::new() };
-        Some(SessionSummary { header, updated, title: title.to_owned() })
-    };
-    let file = match place.open_to_read(&id) {
-        Ok(file) => file,
-        Err(error) if error.kind() == StoreErrorKind::Io => {
-            return unreadable(Timestamp(0), "(the file cannot be opened)");
+        let Some(id) = entry.file_name().to_str().and_then(Place::session_of) else { continue };
+        n_all += 1;
+        if id.as_str().starts_with(prefix) {
+            found.push((id, entry));
         }
-        Err(_) => return None,
-    };
-    match read_beginning(file) {
-        Err(_) => unreadable(Timestamp(0), "(the file cannot be read)"),
-        Ok((bytes, updated)) => match read_head(&bytes) {
-            Ok(head) if head.header.id == id => {
-                Some(SessionSummary { header: head.header, updated, title: head.title })
-            }
-            Ok(_) => unreadable(updated, "(the file has another session's name)"),
-            Err(HeaderError::Missing) => None,
-            Err(HeaderError::Newer(_)) => unreadable(updated, "(written by a newer heeler)"),
-            Err(HeaderError::Damaged(_)) => unreadable(updated, "(the first line is damaged)"),
-        },
     }
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    let limit = if limit == 0 { usize::MAX } else { limit };
+    let mut walk = Walk { place, known: index::read(place), n_unknown_bytes: 0 };
+    let mut listed = Vec::with_capacity(found.len().min(limit));
+    for (id, entry) in &found {
+        if listed.len() >= limit {
+            break;
+        }
+        listed.extend(walk.summary(id, entry));
+    }
+    // What is known of sessions that are gone is of no use any more.
+    let is_stale = found.len() == n_all && walk.known.len() > found.len();
+    if walk.n_unknown_bytes >= UNKNOWN_BYTES_MAX || is_stale {
+        walk.known.retain(|id, _| place.journal(id).exists());
+        write(place, walk.known.values());
+    }
+    Ok(listed)
 }
 
-/// The first bytes of a file, and when it last changed.
-fn read_beginning(file: File) -> io::Result<(Vec<u8>, Timestamp)> {
-    let since_epoch = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut bytes = Vec::with_capacity(HEAD_BYTES);
-    file.take(HEAD_BYTES as u64).read_to_end(&mut bytes)?;
-    Ok((bytes, Timestamp(u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX))))
+/// One listing.
+struct Walk<'a> {
+    place: &'a Place,
+    known: BTreeMap<SessionId, Known>,
+    n_unknown_bytes: u64,
+}
+
+impl Walk<'_> {
+    /// A session's line in the list; `None` for what is no session, or was removed meanwhile.
+    fn summary(&mut self, id: &SessionId, entry: &DirEntry) -> Option<SessionSummary> {
+        let stamp = entry.metadata().ok().filter(|m| m.is_file()).map(|m| Stamp::of(&m));
+        if let (Some(stamp), Some(known)) = (stamp, self.known.get(id))
+            && known.stamp == stamp
+        {
+            return Some(known.summary());
+        }
+        let unreadable = |updated, title: &str| {
+            let header =
+                SessionHeader { id: id.clone(), created: updated, workspace: String::new() };
+            let title = title.to_owned();
+            Some(SessionSummary { header, updated, title, name: None, forked: None })
+        };
+        let mut file = match self.place.open_to_read(id) {
+            Ok(file) => file,
+            Err(error) if error.kind() == StoreErrorKind::Io => {
+                return unreadable(Timestamp(0), "(the file cannot be opened)");
+            }
+            Err(_) => return None,
+        };
+        match self.read(id, &mut file) {
+            Err(_) => unreadable(Timestamp(0), "(the file cannot be read)"),
+            Ok((_, Ok(known))) if known.header.id == *id => {
+                let summary = known.summary();
+                self.known.insert(id.clone(), known);
+                Some(summary)
+            }
+            Ok((updated, Ok(_))) => unreadable(updated, "(the file has another session's name)"),
+            Ok((_, Err(HeaderError::Missing))) => None,
+            Ok((updated, Err(HeaderError::Newer(_)))) => {
+                unreadable(updated, "(written by a newer heeler)")
+            }
+            Ok((updated, Err(HeaderError::Damaged(_)))) => {
+                unreadable(updated, "(the first line is damaged)")
+            }
+        }
+    }
+
+    /// What a journal says, from where it is not known; and when it last changed.
+    fn read(
+        &mut self,
+        id: &SessionId,
+        file: &mut File,
+    ) -> io::Result<(Timestamp, Result<Known, HeaderError>)> {
+        let stamp = Stamp::of(&file.metadata()?);
+        let known = self.known.remove(id);
+        let grown = known.filter(|known| known.stamp.grew_to(&stamp) && !known.title.is_empty());
+        let known = match grown {
+            Some(known) => Known { stamp, ..known },
+            None => {
+                let mut bytes = Vec::with_capacity(HEAD_BYTES);
+                file.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut bytes)?;
+                self.n_unknown_bytes += bytes.len() as u64;
+                match read_head(&bytes) {
+                    Ok(head) => Known {
+                        stamp,
+                        header: head.header,
+                        title: head.title,
+                        label: Label::default(),
+                        read_to: 0,
+                    },
+                    Err(error) => return Ok((stamp.time(), Err(error))),
+                }
+            }
+        };
+        Ok((stamp.time(), Ok(self.read_label(known, file)?)))
+    }
+
+    /// Takes in what was appended since.
+    fn read_label(&mut self, mut known: Known, file: &mut File) -> io::Result<Known> {
+        let left = known.stamp.length.saturating_sub(known.read_to);
+        self.n_unknown_bytes += left;
+        file.seek(SeekFrom::Start(known.read_to))?;
+        let reader = BufReader::with_capacity(READ_BUFFER_BYTES, file.take(left));
+        known.read_to += known.label.read(reader)?;
+        Ok(known)
+    }
 }

@@ -1,12 +1,16 @@
 //! Sessions as files: `ROOT/sessions/<id>.jsonl`, beside it `<id>.spill/` for long outputs,
-//! `<id>.media/` for media and `<id>.checkpoint-0` and `-1`, which can be made again.
+//! `<id>.media/` for media and `<id>.checkpoint-0` and `-1`, which can be made again, as can
+//! `ROOT/sessions.index`.
 //!
 //! The operating system's lock on the journal itself is the lease: it ends with the process that
 //! holds it, however that ends. Reading takes no lock.
 
 mod checkpoint;
 mod clean;
+mod ending;
 mod errors;
+mod fork;
+mod index;
 mod list;
 mod media;
 mod owned;

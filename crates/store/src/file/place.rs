@@ -13,6 +13,8 @@ use super::errors;
 const JOURNAL_SUFFIX: &str = ".jsonl";
 /// What the name of a folder of media ends in.
 const MEDIA_SUFFIX: &str = ".media";
+/// What the name of a journal ends in that is not whole yet.
+const NEW_SUFFIX: &str = ".jsonl.new";
 /// For the owner only.
 const FOLDER_MODE: u32 = 0o700;
 /// For the owner only.
@@ -80,13 +82,33 @@ impl Place {
         self.root.join("media.cleaned")
     }
 
+    /// The file of what is known of all sessions.
+    pub(super) fn index(&self) -> PathBuf {
+        self.root.join("sessions.index")
+    }
+
+    /// A session's journal before it has its name.
+    pub(super) fn new_journal(&self, id: &SessionId) -> PathBuf {
+        self.sessions.join(format!("{id}{NEW_SUFFIX}"))
+    }
+
     /// All sessions with a folder of media, in an order of their own.
     pub(super) fn sessions_with_media(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.ids_before(MEDIA_SUFFIX)
+    }
+
+    /// All sessions whose journals are not whole yet.
+    pub(super) fn sessions_without_name(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.ids_before(NEW_SUFFIX)
+    }
+
+    /// The ids of which there is something with this ending.
+    fn ids_before(&self, suffix: &str) -> Result<Vec<SessionId>, StoreError> {
         let refused = |error| errors::refused("list", &self.sessions, error);
         let mut ids = Vec::new();
         for entry in fs::read_dir(&self.sessions).map_err(refused)? {
             let name = entry.map_err(refused)?.file_name();
-            let id = name.to_str().and_then(|name| name.strip_suffix(MEDIA_SUFFIX)?.parse().ok());
+            let id = name.to_str().and_then(|name| name.strip_suffix(suffix)?.parse().ok());
             ids.extend(id);
         }
         ids.sort();

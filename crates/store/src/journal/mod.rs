@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod header;
+mod label;
 mod line;
 mod lines;
 mod medium;
@@ -20,9 +21,10 @@ pub(crate) use checkpoint::{
     CHECKPOINT_LINE_BYTES_MAX, decode_checkpoint, encode_checkpoint, seq_of_checkpoint,
 };
 pub(crate) use header::{HeaderError, encode_header};
-pub(crate) use line::LineError;
+pub(crate) use label::Label;
+pub(crate) use line::{LineError, encode as encode_entry};
 pub(crate) use medium::Medium;
-pub(crate) use read::{Collected, latest, stands};
+pub(crate) use read::{Collected, entry_of_line, latest, stands};
 pub(crate) use scan::{End, ScanError};
 pub(crate) use title::{HEAD_BYTES, read_head, title_of_input};
 pub(crate) use writer::{AppendError, OpenError, Writer};

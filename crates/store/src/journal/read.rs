@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 use heeler_core::{Entry, Journal};
 
 use super::HEADER_BYTES_MAX;
-use super::line::{RecordLine, ending};
+use super::line::{RecordLine, ending, unseal};
 use super::medium::{Medium, ReadFrom};
 use super::scan::{End, ScanError, Scanned, scan, scan_from, scan_header};
 use super::typed;
@@ -47,6 +47,13 @@ impl Collected {
             torn_bytes: scanned.torn_bytes,
         }
     }
+}
+
+/// The entry of one line, which comes without newline; `None` for what is no sound record.
+pub(crate) fn entry_of_line(line: &[u8]) -> Option<Entry> {
+    let line = RecordLine::parse(unseal(line)?.0)?;
+    let record = typed::record(line.kind, line.version, line.body).ok()?;
+    Some(Entry { seq: line.seq, at: line.at, record })
 }
 
 /// Walks a journal from a place that [`stands`], or from its beginning.

@@ -2,10 +2,10 @@
 //! one of before is brought to today's shape first.
 
 use heeler_core::{
-    CallId, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted,
+    CallId, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted, ForkOrigin,
     HookAnswered, Input, InterruptCause, Limits, Message, ModelAccepted, ModelFailed, ModelReplied,
     ModelStarted, Opened, PermissionAsked, PermissionDecided, RECORD_KINDS, Record, RecordKind,
-    Rule, Settings, SteeringId, SteeringQueued, ToolOutput, Trimmed, TurnOutcome,
+    Rule, SessionName, Settings, SteeringId, SteeringQueued, ToolOutput, Trimmed, TurnOutcome,
 };
 use serde::de::value::{BorrowedStrDeserializer, EnumAccessDeserializer};
 use serde::de::{DeserializeSeed, EnumAccess, Error as _, VariantAccess, Visitor};
@@ -100,6 +100,10 @@ enum RecordOfKind {
         outcome: TurnOutcome,
     },
     TimePassed,
+    Named {
+        name: Option<SessionName>,
+    },
+    Forked(Box<ForkOrigin>),
 }
 
 /// A kind and its body, handed over so that the body goes straight into its type.

@@ -11,7 +11,11 @@ mod damage;
 #[cfg(test)]
 mod files;
 #[cfg(test)]
+mod forks;
+#[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod lists;
 #[cfg(test)]
 mod media;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use heeler_core::{
     AcceptedAnswer, Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted,
     CompactionCause, CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted,
-    Facts, ForUser, HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin,
+    Facts, ForUser, ForkOrigin, HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin,
     InterruptCause, LimitKind, Limits, Message, Mode, ModelAccepted, ModelFailed, ModelReplied,
     ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId,
     PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Record, RedactedThinking, Reply,
@@ -34,6 +34,12 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
         compaction(),
         turn_end(),
         Just(Record::TimePassed),
+        option::of("[a-z]{1,9}")
+            .prop_map(|name| Record::Named { name: name.map(|name| name.parse().unwrap()) }),
+        any::<u32>().prop_map(|at| {
+            let session = "source".parse().unwrap();
+            Record::Forked(Box::new(ForkOrigin { session, at }))
+        }),
     ]
 }
 

@@ -9,6 +9,7 @@ mod calls;
 mod compaction;
 mod crash;
 mod epoch;
+mod fork;
 mod hooks;
 mod model;
 mod permission;
@@ -20,8 +21,9 @@ mod turn;
 use std::sync::Arc;
 
 use heeler_core::{
-    Cost, Entry, EpochCause, Event, Limits, Message, Mode, RawJson, Record, Reread, Role, Rule,
-    Seq, Settings, StateView, SteeringId, Timestamp, Trimmed, TurnOutcome, Usage, View,
+    Cost, Entry, EpochCause, Event, ForkOrigin, Limits, Message, Mode, RawJson, Record, Reread,
+    Role, Rule, Seq, SessionName, Settings, StateView, SteeringId, Timestamp, Trimmed, TurnOutcome,
+    Usage, View,
 };
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize};
@@ -94,6 +96,10 @@ pub struct State {
     pub last_outcome: Option<TurnOutcome>,
     /// Records that did not fit: more than none means the journal has a hole.
     pub misfits: u64,
+    /// What a person calls the session.
+    pub name: Option<SessionName>,
+    /// The session whose beginning it shares.
+    pub forked: Option<ForkOrigin>,
     #[serde(serialize_with = "checkpoint::map_in_order")]
     values: HashTrieMapSync<String, RawJson>,
     #[serde(serialize_with = "checkpoint::set_in_order")]
@@ -141,6 +147,8 @@ impl State {
             calibration: Calibration::default(),
             last_outcome: None,
             misfits: 0,
+            name: None,
+            forked: None,
             values: HashTrieMapSync::new_sync(),
             steering_seen: HashTrieSetSync::new_sync(),
             estimate,
@@ -184,10 +192,7 @@ impl State {
         if entry.seq != self.seq + 1 {
             self.misfits += 1;
             // What is missing may have withdrawn them.
-            self.grants.clear();
-            if self.left_plan.take() == Some(self.settings.policy.mode) {
-                self.settings.policy.mode = Mode::Plan;
-            }
+            self.withdraw_grants();
             if let Some(turn) = &mut self.turn {
                 turn.has_hole = true;
             }
@@ -251,6 +256,16 @@ impl State {
             Record::Trimmed(trimmed) => self.on_trimmed(trimmed, out),
             Record::TurnFinished { turn, outcome } => self.on_turn_finished(*turn, outcome, out),
             Record::TimePassed => {}
+            Record::Named { name } => self.name.clone_from(name),
+            Record::Forked(origin) => self.on_forked(origin, out),
+        }
+    }
+
+    /// Takes back what somebody allowed in this session.
+    fn withdraw_grants(&mut self) {
+        self.grants.clear();
+        if self.left_plan.take() == Some(self.settings.policy.mode) {
+            self.settings.policy.mode = Mode::Plan;
         }
     }
 

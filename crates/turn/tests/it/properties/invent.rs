@@ -2,12 +2,12 @@
 
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
-    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, ForUser, HookAnswered, HookEvent,
-    Image, Input, InterruptCause, LimitKind, Limits, Message, ModelAccepted, ModelFailed,
-    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, PermissionId,
-    PermissionReason, ProviderErrorKind, RawJson, Record, Reply, Reserve, Role, SteeringId,
-    SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, Trimmed,
-    TurnOutcome, Usage,
+    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, ForUser, ForkOrigin, HookAnswered,
+    HookEvent, Image, Input, InterruptCause, LimitKind, Limits, Message, ModelAccepted,
+    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
+    PermissionId, PermissionReason, ProviderErrorKind, RawJson, Record, Reply, Reserve, Role,
+    SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse,
+    Trimmed, TurnOutcome, Usage,
 };
 
 use super::{Dice, world};
@@ -104,7 +104,12 @@ pub(super) fn record(dice: &mut Dice) -> Record {
 
 fn rarer(dice: &mut Dice) -> Record {
     let id = SteeringId(dice.pick(&["s1", "input-5", ""]).into());
-    match dice.below(13) {
+    match dice.below(15) {
+        13 => Record::Forked(Box::new(ForkOrigin {
+            session: "source".parse().expect("an id"),
+            at: small(dice),
+        })),
+        12 => Record::Named { name: dice.pick(&[None, Some("it".parse().expect("a name"))]) },
         11 => Record::HistoryGiven { messages: messages(dice) },
         10 => Record::HookAnswered(Box::new(hook_answered(dice))),
         0 => Record::RuleGranted(Box::new(world::rule(dice))),

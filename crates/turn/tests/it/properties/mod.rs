@@ -5,6 +5,7 @@
 
 mod checkpoint;
 mod crash;
+mod fork;
 mod hostile;
 mod invent;
 mod legal;

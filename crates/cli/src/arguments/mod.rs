@@ -27,6 +27,7 @@ use heeler_assembly::Permission;
 use heeler_stage::Form;
 
 use crate::exit::Exit;
+use crate::sessions::Format;
 use crate::stage::AtEnd;
 use value::{Text, dollars, id, text};
 
@@ -90,12 +91,15 @@ pub(crate) struct TerminalArguments {
     pub(crate) permission_mode: Option<String>,
     #[command(flatten)]
     pub(crate) permission: PermissionArguments,
-    /// Go on with this session
+    /// Go on with this session: its id, the beginning of it, or its name
     #[arg(long, value_name = "ID", group = "shown", value_parser = id())]
     pub(crate) resume: Option<String>,
     /// Go on with the newest session of this folder
     #[arg(long = "continue", group = "shown")]
     pub(crate) continue_newest: bool,
+    /// Leave that session as it is, and go on with a new one that begins with all it has
+    #[arg(long, requires = "shown")]
+    pub(crate) fork: bool,
 }
 
 /// What is to be done.
@@ -105,7 +109,7 @@ pub(crate) enum Command {
     Exec(Box<ExecArguments>),
     /// Watch the agent fix a failing test: no key and no network needed
     Demo,
-    /// List, export or delete the stored sessions
+    /// List, name, fork, export or delete the stored sessions
     Sessions(SessionsArguments),
     /// Show a session: what was said, what was run, what it cost
     Show(ShowArguments),
@@ -232,12 +236,16 @@ pub(crate) struct ExecArguments {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     #[arg(value_parser = Text(value_parser!(u64)))]
     pub(crate) timeout: Option<u64>,
-    /// Continue this session: first what is pending, then the prompt if there is one
+    /// Continue this session (its id, the beginning of it, or its name): first what is pending, then
+    /// the prompt if there is one
     #[arg(long, value_name = "ID", group = "session", value_parser = id())]
     pub(crate) resume: Option<String>,
     /// Continue the newest session of this folder
     #[arg(long = "continue", group = "session")]
     pub(crate) continue_newest: bool,
+    /// Leave that session as it is, and continue in a new one that begins with all it has
+    #[arg(long, requires = "session")]
+    pub(crate) fork: bool,
     /// Let all changes happen beside the folder, in a stage, where edits and confined commands need no
     /// rule, and nothing else runs. At the end each hunk is asked about at a terminal; else they are
     /// shown and kept for `heeler stage`. Or all is applied, kept or discarded, as this says
@@ -314,11 +322,35 @@ pub(crate) enum SessionsCommand {
         #[arg(long, value_name = "FOLDER")]
         cwd: Option<PathBuf>,
     },
-    /// Print a session's journal as it is stored, one JSON record a line
-    Export {
-        /// The session's id, or the beginning of it
+    /// Name a session, so that it is found by its name
+    Rename {
+        /// The session's id, the beginning of it, or its name
         #[arg(value_parser = id())]
         id: String,
+        /// The new name; an empty one takes the name away
+        #[arg(value_parser = text())]
+        name: String,
+    },
+    /// Make a new session that begins with what another one has
+    Fork {
+        /// The session's id, the beginning of it, or its name
+        #[arg(value_parser = id())]
+        id: String,
+        /// Take only what comes before its N-th input, as `heeler show` counts them
+        #[arg(long, value_name = "N", value_parser = Text(value_parser!(u32).range(1..)))]
+        at: Option<u32>,
+    },
+    /// Write a session: its journal as it is stored, or as Markdown or a page to read
+    Export {
+        /// The session's id, the beginning of it, or its name
+        #[arg(value_parser = id())]
+        id: String,
+        /// What to write; without, the file's name says, and else it is jsonl
+        #[arg(long, value_enum)]
+        format: Option<Format>,
+        /// Write to this file instead of stdout, whole or not at all
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
     /// Remove sessions with all they hold; what an owner has open stays
     Delete {
@@ -331,7 +363,7 @@ pub(crate) enum SessionsCommand {
 /// The arguments of `show`.
 #[derive(Args)]
 pub(crate) struct ShowArguments {
-    /// The session's id, or the beginning of it
+    /// The session's id, the beginning of it, or its name
     #[arg(value_parser = id())]
     pub(crate) id: String,
     /// Print the body of the session's N-th model request, and where its tokens are
@@ -349,7 +381,7 @@ pub(crate) struct ShowArguments {
                         With --secrets: 0 when none is found, else 1."
 )]
 pub(crate) struct AuditArguments {
-    /// The session's id, or the beginning of it
+    /// The session's id, the beginning of it, or its name
     #[arg(value_parser = id())]
     pub(crate) id: String,
     /// Look for keys and passwords in all that is stored of the session instead
@@ -371,7 +403,7 @@ pub(crate) struct AuditArguments {
                   5 when the model cannot be reached."
 )]
 pub(crate) struct ReplayArguments {
-    /// The session's id, or the beginning of it
+    /// The session's id, the beginning of it, or its name
     #[arg(value_parser = id())]
     pub(crate) id: String,
     /// Begin with this record; those before it are taken as they are

@@ -33,7 +33,7 @@ pub(super) fn text() -> Text<StringValueParser> {
     Text(StringValueParser::new())
 }
 
-/// A session's id, or its beginning. An empty one begins every session's: `--resume "$ID"` of a
+/// A session's id, its beginning, or the session's name. An empty one begins every session's: `--resume "$ID"` of a
 /// shell in which `ID` is not set must not go on with whatever there is.
 pub(super) fn id() -> Text<impl TypedValueParser<Value = String>> {
     Text(StringValueParser::new().try_map(|text| match text.trim() {

@@ -7,7 +7,8 @@ use heeler_core::{Latest, Record, SessionId, SessionStore};
 use heeler_store::FileStore;
 use heeler_turn::checkpoint;
 
-use crate::sessions::find;
+use crate::say::say;
+use crate::sessions::{find, fork};
 
 /// A session that goes on.
 pub(crate) struct Existing {
@@ -32,7 +33,7 @@ impl Existing {
     }
 }
 
-/// The session to go on with: the one whose id begins with `resume`, or else the newest of the folder;
+/// The session to go on with: the one whose id begins with `resume` or whose name it is, or else the newest of the folder;
 /// `None` for a new one.
 pub(crate) async fn session(
     resume: Option<&str>,
@@ -59,6 +60,13 @@ pub(crate) async fn session(
     let kept = || checkpoint::settings(&checkpoint?.state).ok();
     let model = changed.or_else(|| Some(kept()?.model.name).filter(|name| !name.is_empty()));
     Ok(Some(Existing { id, model, workspace: journal.header.workspace.into() }))
+}
+
+/// A new session that begins with all that one has, and is gone on with in its place.
+pub(crate) async fn in_its_place(store: &FileStore, id: &SessionId) -> Result<SessionId> {
+    let (id, origin) = fork(store, id, None).await?;
+    say(format_args!("heeler: session {id} is forked from {origin}"));
+    Ok(id)
 }
 
 async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {

@@ -159,6 +159,9 @@ fn start(
         true => input::beside_stream(arguments.prompt.as_deref())?,
         false => input::prompt(arguments.prompt.as_deref(), arguments.continues())?,
     };
+    if arguments.fork && prompt.is_none() && !arguments.stream_input {
+        bail!("a fork has nothing left to finish; give a prompt to go on in it");
+    }
     let environment = Environment::of_this_process();
     let store = open_store(&environment)?;
     stage::finish_earlier(&environment)?;
@@ -200,7 +203,10 @@ fn start(
             assembly = assemble(Permission { sandbox: Sandbox::Off, ..permission })?;
         }
         assembly.measure().await;
-        let id = existing.map(|existing| existing.id);
+        let mut id = existing.map(|existing| existing.id);
+        if let Some(source) = id.as_mut().filter(|_| arguments.fork) {
+            *source = choose::in_its_place(&store, source).await?;
+        }
         let cleaning = Cleaning::begin(store.clone(), assembly.parts.clock.now());
         if let Some(wanted) = &wanted {
             wanted.join(&mut assembly.parts);

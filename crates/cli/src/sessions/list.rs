@@ -38,15 +38,24 @@ pub(super) async fn print(
     Ok(())
 }
 
+/// The beginning of what was said, on one line.
+pub(super) fn title_of(text: &str) -> String {
+    // Enough for a title stays, however long the text is.
+    let words = text.split_whitespace().take(TITLE_CHARS_MAX).collect::<Vec<_>>().join(" ");
+    truncate_chars(&words, TITLE_CHARS_MAX).into_owned()
+}
+
 /// A session on one line.
 pub(super) fn line(session: &SessionSummary) -> String {
-    let title = session.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = session.name.as_ref().map(|name| format!("[{name}] ")).unwrap_or_default();
+    let forked = session.forked.as_ref();
+    let forked = forked.map(|origin| format!(" (forked from {origin})")).unwrap_or_default();
     harmless(&format!(
-        "{}  {}  {}  {}",
+        "{}  {}  {}  {name}{}{forked}",
         session.header.id,
         moment(session.updated),
         session.header.workspace,
-        truncate_chars(&title, TITLE_CHARS_MAX)
+        title_of(&session.title)
     ))
 }
 

@@ -3,20 +3,24 @@
 mod audit;
 mod delete;
 mod export;
+mod fork;
 mod list;
+mod rename;
 mod replay;
 mod request;
 mod show;
 
 use anyhow::{Result, bail};
 use heeler_assembly::{Environment, open_store};
-use heeler_core::{SessionId, SessionStore};
+use heeler_core::{SessionId, SessionName, SessionStore, SessionSummary};
 use heeler_store::FileStore;
 
 use crate::arguments::{
     AuditArguments, ReplayArguments, SessionsArguments, SessionsCommand, ShowArguments,
 };
 use crate::exit::Exit;
+pub(crate) use export::{Format, write_file};
+pub(crate) use fork::fork;
 
 /// How many sessions are named when an id is ambiguous.
 const NAMED_MAX: usize = 5;
@@ -28,9 +32,17 @@ pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
     block_on(async {
         match &arguments.command {
             SessionsCommand::List { cwd } => list::print(&store, cwd.as_deref(), out).await?,
-            SessionsCommand::Export { id } => {
-                export::print(&store, find(&store, id).await?, out).await?;
+            SessionsCommand::Export { id, format, output } => {
+                let id = find(&store, id).await?;
+                let named = output.as_deref().and_then(Format::of_name);
+                let format = format.or(named).unwrap_or(Format::Jsonl);
+                match output {
+                    Some(path) => export::write_file(&store, id, format, path).await?,
+                    None => export::write(&store, id, format, out).await?,
+                }
             }
+            SessionsCommand::Rename { id, name } => rename::rename(&store, id, name, out).await?,
+            SessionsCommand::Fork { id, at } => fork::print(&store, id, *at, out).await?,
             SessionsCommand::Delete { ids } => delete::delete(&store, ids, out).await?,
         }
         Ok(Exit::Done)
@@ -78,26 +90,43 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Exit> {
     })
 }
 
-/// The session whose id is, or begins with, this text.
+/// The session whose id is this text, or whose name, or whose id begins with it.
 pub(crate) async fn find(store: &FileStore, text: &str) -> Result<SessionId> {
-    let mut found = store.list(text.to_owned(), 0).await?;
-    if let Some(exact) = found.iter().position(|session| session.header.id.as_str() == text) {
-        return Ok(found.swap_remove(exact).header.id);
+    // A whole id needs no list.
+    if let Ok(id) = text.parse()
+        && store.journal_path(&id).is_file()
+    {
+        return Ok(id);
     }
-    match found.as_slice() {
-        [] => bail!("there is no session {text}; see `heeler sessions list`"),
-        [one] => Ok(one.header.id.clone()),
+    let all = store.list(String::new(), 0).await?;
+    let is_named = |session: &&SessionSummary| {
+        let wanted = text.parse::<SessionName>().ok();
+        wanted.is_some() && session.name == wanted
+    };
+    let named: Vec<_> = all.iter().filter(is_named).collect();
+    if let Some(id) = only(&named, &format!("are named {text}"), "give the id")? {
+        return Ok(id);
+    }
+    let begins = |session: &&SessionSummary| session.header.id.as_str().starts_with(text);
+    let begun: Vec<_> = all.iter().filter(begins).collect();
+    match only(&begun, &format!("begin with {text}"), "give more of the id")? {
+        Some(id) => Ok(id),
+        None => bail!("there is no session {text}; see `heeler sessions list`"),
+    }
+}
+
+/// The one session there is, if there is any.
+fn only(found: &[&SessionSummary], what: &str, next: &str) -> Result<Option<SessionId>> {
+    match found {
+        [] => Ok(None),
+        [one] => Ok(Some(one.header.id.clone())),
         several => {
             let ids = several.iter().map(|s| s.header.id.to_string());
             let mut named: Vec<_> = ids.take(NAMED_MAX).collect();
             if several.len() > NAMED_MAX {
                 named.push("...".into());
             }
-            bail!(
-                "{} sessions begin with {text} ({}); give more of the id",
-                several.len(),
-                named.join(", ")
-            )
+            bail!("{} sessions {what} ({}); {next}", several.len(), named.join(", "))
         }
     }
 }

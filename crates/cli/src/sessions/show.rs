@@ -1,6 +1,8 @@
 //! `heeler show`: a session for a person to read.
 
+use std::collections::HashMap;
 use std::io::Write;
+use std::sync::Arc;
 
 use anyhow::Result;
 use heeler_core::{Block, Message, Role, SessionId, SessionStore, input_summary, truncate_chars};
@@ -19,12 +21,20 @@ const RESULT_CHARS_MAX: usize = 400;
 pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write) -> Result<()> {
     let journal = store.read(id).await?;
     let mut state = State::new();
+    let mut inputs = Inputs::default();
     for entry in &journal.entries {
         state.apply(entry);
+        inputs.note(&state);
     }
     let terminal = out;
     let out = &mut Vec::new();
     writeln!(out, "session    {}", journal.header.id)?;
+    if let Some(name) = &state.name {
+        writeln!(out, "name       {name}")?;
+    }
+    if let Some(origin) = &state.forked {
+        writeln!(out, "forked     from {origin}")?;
+    }
     writeln!(out, "workspace  {}", journal.header.workspace)?;
     writeln!(out, "created    {} UTC", moment(journal.header.created))?;
     writeln!(out, "model      {}", state.settings.model.name)?;
@@ -60,7 +70,7 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
         writeln!(out, "damaged    line {}: {}", damage.line, damage.what)?;
     }
     for message in state.history.messages() {
-        print_message(message, out)?;
+        print_message(message, inputs.number(message), out)?;
     }
     terminal.write_all(harmless(&String::from_utf8_lossy(out)).as_bytes())?;
     Ok(())
@@ -91,7 +101,32 @@ fn status(state: &State) -> String {
     }
 }
 
-fn print_message(message: &Message, out: &mut dyn Write) -> Result<()> {
+/// Which messages began which turns: what people count when they say where to fork.
+#[derive(Default)]
+struct Inputs {
+    turns: u32,
+    began: HashMap<*const Message, u32>,
+}
+
+impl Inputs {
+    /// Looks at the state after each record.
+    fn note(&mut self, state: &State) {
+        if state.turns == self.turns {
+            return;
+        }
+        self.turns = state.turns;
+        if let Some(last) = state.history.messages().last().filter(|m| m.role == Role::User) {
+            self.began.insert(Arc::as_ptr(last), state.turns);
+        }
+    }
+
+    fn number(&self, message: &Arc<Message>) -> Option<u32> {
+        self.began.get(&Arc::as_ptr(message)).copied()
+    }
+}
+
+fn print_message(message: &Message, number: Option<u32>, out: &mut dyn Write) -> Result<()> {
+    let number = number.map(|number| format!("[{number}] ")).unwrap_or_default();
     for block in &message.blocks {
         match block {
             Block::Text(text) => {
@@ -99,7 +134,7 @@ fn print_message(message: &Message, out: &mut dyn Write) -> Result<()> {
                     Role::User => "user",
                     Role::Assistant => "heeler",
                 };
-                writeln!(out, "\n{who}: {}", text.text.trim_end())?;
+                writeln!(out, "\n{number}{who}: {}", text.text.trim_end())?;
             }
             Block::ToolUse(call) => {
                 writeln!(out, "\n  > {}", input_summary(&call.name, call.input.get()))?;

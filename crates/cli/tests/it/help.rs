@@ -23,7 +23,7 @@ fn help() {
             Commands:
               exec         Run one turn without a terminal: the answer goes to stdout, progress to stderr
               demo         Watch the agent fix a failing test: no key and no network needed
-              sessions     List, export or delete the stored sessions
+              sessions     List, name, fork, export or delete the stored sessions
               show         Show a session: what was said, what was run, what it cost
               audit        Check a session's journal, and list what was done and what allowed it
               replay       Play a session again and show where it comes out otherwise; nothing is run
@@ -51,8 +51,9 @@ fn help() {
                   --settings <FILE>         Read this file of settings too, after the usual ones
                   --no-settings             Read no files of settings: neither what they allow nor what they deny counts
                   --no-sandbox              Confine no command: none runs but what a rule or the mode allows, with your own rights
-                  --resume <ID>             Go on with this session
+                  --resume <ID>             Go on with this session: its id, the beginning of it, or its name
                   --continue                Go on with the newest session of this folder
+                  --fork                    Leave that session as it is, and go on with a new one that begins with all it has
               -h, --help                    Print help
               -V, --version                 Print version
 
@@ -101,8 +102,9 @@ fn help_of_exec() {
                   --max-tokens <N>          End the turn before it uses more tokens than this, input and output; 0 for no limit
                   --max-cost <USD>          End the turn before it costs more than this; 0 for no limit
                   --timeout <SECONDS>       End the turn after this many seconds; 0 for no limit
-                  --resume <ID>             Continue this session: first what is pending, then the prompt if there is one
+                  --resume <ID>             Continue this session (its id, the beginning of it, or its name): first what is pending, then the prompt if there is one
                   --continue                Continue the newest session of this folder
+                  --fork                    Leave that session as it is, and continue in a new one that begins with all it has
                   --stage[=<WHAT>]          Let all changes happen beside the folder, in a stage, where edits and confined commands need no rule, and nothing else runs. At the end each hunk is asked about at a terminal; else they are shown and kept for `heeler stage`. Or all is applied, kept or discarded, as this says [possible values: ask, apply, keep, discard]
                   --stage-form <FORM>       How a stage is made: as an overlay over the folder, or as a copy. Without, as a copy where the system has no overlay for us [possible values: overlay, copy]
                   --result-json <FILE>      Write the terminal event to this file, whole or not at all
@@ -144,7 +146,7 @@ fn help_of_the_rest() {
             Usage: heeler audit [OPTIONS] <ID>
 
             Arguments:
-              <ID>  The session's id, or the beginning of it
+              <ID>  The session's id, the beginning of it, or its name
 
             Options:
                   --secrets  Look for keys and passwords in all that is stored of the session instead
@@ -158,27 +160,27 @@ fn help_of_the_rest() {
     check(
         &["replay", "--help"],
         expect![[r#"
-        Play a session again and show where it comes out otherwise; nothing is run
+            Play a session again and show where it comes out otherwise; nothing is run
 
-        Usage: heeler replay [OPTIONS] <ID>
+            Usage: heeler replay [OPTIONS] <ID>
 
-        Arguments:
-          <ID>  The session's id, or the beginning of it
+            Arguments:
+              <ID>  The session's id, the beginning of it, or its name
 
-        Options:
-              --from <SEQ>     Begin with this record; those before it are taken as they are [default: 1]
-              --model <MODEL>  Ask this model: PROVIDER/NAME, a name the catalogue knows, or script:PATH
-              --json           Print one JSON object instead
-          -h, --help           Print help
+            Options:
+                  --from <SEQ>     Begin with this record; those before it are taken as they are [default: 1]
+                  --model <MODEL>  Ask this model: PROVIDER/NAME, a name the catalogue knows, or script:PATH
+                  --json           Print one JSON object instead
+              -h, --help           Print help
 
-        Without --model its recorded answers are given, and what heeler decides has to come out as
-        it is recorded. With one, each request is made again and sent to it (which costs what it
-        costs): it may use other words, but not other calls. Results of calls come from the
-        journal. The session stays as it is.
+            Without --model its recorded answers are given, and what heeler decides has to come out as
+            it is recorded. With one, each request is made again and sent to it (which costs what it
+            costs): it may use other words, but not other calls. Results of calls come from the
+            journal. The session stays as it is.
 
-        Exit code: 0 when all comes again, 1 where it does not, 2 when it cannot be played,
-        5 when the model cannot be reached.
-    "#]],
+            Exit code: 0 when all comes again, 1 where it does not, 2 when it cannot be played,
+            5 when the model cannot be reached.
+        "#]],
     );
     check(
         &["show", "--help"],
@@ -188,7 +190,7 @@ fn help_of_the_rest() {
             Usage: heeler show [OPTIONS] <ID>
 
             Arguments:
-              <ID>  The session's id, or the beginning of it
+              <ID>  The session's id, the beginning of it, or its name
 
             Options:
                   --request <N>  Print the body of the session's N-th model request, and where its tokens are

@@ -21,9 +21,13 @@ mod demo;
 #[cfg(test)]
 mod exits;
 #[cfg(test)]
+mod exported;
+#[cfg(test)]
 mod fallback;
 #[cfg(test)]
 mod fifo;
+#[cfg(test)]
+mod forked;
 #[cfg(test)]
 mod help;
 #[cfg(test)]

@@ -92,7 +92,7 @@ fn a_session_is_shown_by_the_beginning_of_its_id() {
             estimate   RATIO tokens counted for each estimated one, by 2 model calls
             status     1 turn, the last ended done
 
-            user: what is
+            [1] user: what is
             here?
 
             heeler: I will look.
@@ -224,7 +224,7 @@ fn a_broken_line_is_told_and_the_rest_goes_on() {
             status     1 turn, the last ended done
             damaged    line 7: the line's checksum is wrong
 
-            user: what is here?
+            [1] user: what is here?
         "#]],
     );
 

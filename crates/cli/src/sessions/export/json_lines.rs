@@ -1,4 +1,4 @@
-//! `heeler sessions export`: the journal as it is stored.
+//! The journal as it is stored.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

@@ -1,0 +1,74 @@
+//! `heeler sessions export`, and what the window's `/export` writes.
+
+mod html;
+mod json_lines;
+mod markdown;
+mod story;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use clap::ValueEnum;
+use heeler_core::{SessionId, SessionStore as _};
+use heeler_store::FileStore;
+
+use story::Story;
+
+/// What a session is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The journal as it is stored, one JSON record a line
+    Jsonl,
+    /// Text to read, with the calls folded
+    Markdown,
+    /// One page that needs nothing else
+    Html,
+}
+
+impl Format {
+    /// The one that a file's name asks for.
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "jsonl" | "json" => Some(Self::Jsonl),
+            "md" | "markdown" => Some(Self::Markdown),
+            "html" | "htm" => Some(Self::Html),
+            _ => None,
+        }
+    }
+}
+
+/// Writes a session to `out`. Reads only; the session may be running.
+pub(crate) async fn write(
+    store: &FileStore,
+    id: SessionId,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<()> {
+    match format {
+        Format::Jsonl => json_lines::print(store, id, out).await,
+        Format::Markdown => Ok(markdown::write(&Story::of(store.read(id).await?), out)?),
+        Format::Html => Ok(html::write(&Story::of(store.read(id).await?), out)?),
+    }
+}
+
+/// Writes a session to a file, whole or not at all: for its owner only, as the journal is.
+pub(crate) async fn write_file(
+    store: &FileStore,
+    id: SessionId,
+    format: Format,
+    path: &Path,
+) -> Result<()> {
+    let cannot =
+        || format!("cannot write {}; name a file in a folder you can write", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).with_context(cannot)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    write(store, id, format, &mut out).await?;
+    let flush = |mut out: BufWriter<&mut File>| -> io::Result<()> { out.flush() };
+    flush(out).with_context(cannot)?;
+    file.persist(path).map_err(|error| error.error).with_context(cannot)?;
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! `heeler sessions fork`, and the fork of a session that is to go on.
+
+use std::io::Write;
+
+use anyhow::Result;
+use heeler_assembly::fork_session;
+use heeler_core::{Clock as _, ForkOrigin, SessionId};
+use heeler_engine::{OsEntropy, SystemClock};
+use heeler_store::FileStore;
+
+use super::find;
+
+/// Makes a fork, and says which session it is.
+pub(super) async fn print(
+    store: &FileStore,
+    id: &str,
+    at: Option<u32>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let from = find(store, id).await?;
+    let (id, origin) = fork(store, &from, at).await?;
+    Ok(writeln!(
+        out,
+        "session {id} is forked from {origin}; `heeler --resume {id}` goes on with it"
+    )?)
+}
+
+/// A new session that begins with what another has before its `at`-th input, or with all of it.
+pub(crate) async fn fork(
+    store: &FileStore,
+    from: &SessionId,
+    at: Option<u32>,
+) -> Result<(SessionId, ForkOrigin)> {
+    let now = SystemClock.now();
+    let id = SessionId::mint(now, &OsEntropy::default());
+    let origin = fork_session(store, from, at, id.clone(), now).await?;
+    Ok((id, origin))
+}

@@ -1,6 +1,6 @@
 //! What the window asks of the program around it.
 
-use heeler_core::{BoxFuture, Question, Rule, SessionId, Settings, Timestamp};
+use heeler_core::{BoxFuture, Question, Rule, SessionId, SessionName, Settings, Timestamp};
 use heeler_engine::Session;
 use heeler_settings::StatusField;
 use tokio::sync::oneshot;
@@ -18,6 +18,15 @@ pub trait Host: Send + Sync + 'static {
     fn open(&self, id: SessionId, model: Option<String>) -> BoxFuture<Result<Session, String>>;
     /// The stored sessions of this folder, the latest first.
     fn sessions(&self) -> BoxFuture<Result<Vec<SessionRow>, String>>;
+    /// The stored session that is meant by an id, the beginning of one, or a name.
+    fn find(&self, text: String) -> BoxFuture<Result<SessionId, String>>;
+    /// The last that was said in a stored session.
+    fn glance(&self, id: SessionId) -> BoxFuture<Result<Glance, String>>;
+    /// Makes a session that begins with what this one has before its input of that number, or with
+    /// all of it.
+    fn fork(&self, id: SessionId, at: Option<u32>) -> BoxFuture<Result<SessionId, String>>;
+    /// Writes a session to a file, in the form that its name says; tells where.
+    fn export(&self, id: SessionId, file: Option<String>) -> BoxFuture<Result<String, String>>;
     /// Whether a model of this name can be asked: its full name.
     fn model(&self, name: String) -> BoxFuture<Result<String, String>>;
     /// Called before an input is sent: takes in what changed around the session since the last one,
@@ -92,6 +101,19 @@ pub struct SessionRow {
     pub changed: Timestamp,
     /// What it is about: its first input.
     pub title: String,
+    /// What a person calls it.
+    pub name: Option<SessionName>,
+    /// Whether it begins with what another one has.
+    pub is_fork: bool,
+}
+
+/// The end of a stored session, for whoever chooses among them; both texts are bounded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glance {
+    /// The last words of the person; empty when they are far away.
+    pub asked: String,
+    /// The last words of the model.
+    pub answered: String,
 }
 
 /// A question of a tool, and where its answer goes.

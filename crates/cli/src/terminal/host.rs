@@ -8,19 +8,19 @@ use heeler_assembly::{
     Assembly, Environment, ModelChoice, Permission, Sandbox, Setup, SystemPrompt, home_folder,
     keep_rule,
 };
-use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, SessionStore as _, Tool};
+use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, Tool};
 use heeler_engine::{Session, ToolRegistry};
 use heeler_settings::{Keep, Loaded, TuiPreferences};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
-use heeler_tui::host::{Changed, Facts, Host, SessionRow, Told};
+use heeler_tui::host::{Changed, Facts, Glance, Host, SessionRow, Told};
 use heeler_tui::theme::Theme;
 
 use crate::exec::{choose, no_box};
 use crate::permissions;
 use crate::say::{ask, told};
 
-use super::{changed, editor, look, tell};
+use super::{changed, editor, look, stored, tell};
 
 /// The most model calls of a turn: a person sees them, and stops what goes wrong.
 const ROUNDS_MAX: u32 = 200;
@@ -130,22 +130,6 @@ impl TerminalHost {
         );
         self.go_on(id, model.or(existing.model)).await
     }
-
-    async fn rows(&self) -> Result<Vec<SessionRow>, String> {
-        let all = self.0.store.list(String::new(), 0).await.map_err(|error| error.to_string())?;
-        let here = self.0.workspace.to_string_lossy();
-        let mut rows: Vec<SessionRow> = all
-            .into_iter()
-            .filter(|session| session.header.workspace == here)
-            .map(|session| SessionRow {
-                id: session.header.id,
-                changed: session.updated,
-                title: session.title,
-            })
-            .collect();
-        rows.sort_by_key(|row| std::cmp::Reverse(row.changed));
-        Ok(rows)
-    }
 }
 
 impl Program {
@@ -210,8 +194,31 @@ impl Host for TerminalHost {
     }
 
     fn sessions(&self) -> BoxFuture<Result<Vec<SessionRow>, String>> {
-        let host = self.clone();
-        Box::pin(async move { host.rows().await })
+        let program = Arc::clone(&self.0);
+        let rows = async move || stored::rows(&program.store, &program.workspace).await;
+        Box::pin(stored::away(rows))
+    }
+
+    fn find(&self, text: String) -> BoxFuture<Result<SessionId, String>> {
+        let program = Arc::clone(&self.0);
+        Box::pin(stored::away(async move || stored::meant(&program.store, &text).await))
+    }
+
+    fn glance(&self, id: SessionId) -> BoxFuture<Result<Glance, String>> {
+        let program = Arc::clone(&self.0);
+        Box::pin(stored::away(async move || stored::glance(&program.store, &id)))
+    }
+
+    fn fork(&self, id: SessionId, at: Option<u32>) -> BoxFuture<Result<SessionId, String>> {
+        let program = Arc::clone(&self.0);
+        Box::pin(stored::away(async move || stored::forked(&program.store, &id, at).await))
+    }
+
+    fn export(&self, id: SessionId, file: Option<String>) -> BoxFuture<Result<String, String>> {
+        let program = Arc::clone(&self.0);
+        let export =
+            async move || stored::export(&program.store, id, &program.workspace, file).await;
+        Box::pin(stored::away(export))
     }
 
     fn model(&self, name: String) -> BoxFuture<Result<String, String>> {

@@ -7,6 +7,7 @@ mod first;
 mod host;
 mod look;
 mod person;
+mod stored;
 mod tell;
 
 use std::io::IsTerminal as _;
@@ -95,6 +96,10 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         let host = TerminalHost::new(program);
         let secrets = Secrets::of_variables(environment.iter());
         let session = match existing {
+            Some(existing) if arguments.fork => {
+                let id = choose::in_its_place(&store, &existing.id).await?;
+                host.go_on(id, first).await?
+            }
             Some(existing) => host.go_on(existing.id, first).await?,
             None => host.begin().await?,
         };

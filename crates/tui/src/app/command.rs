@@ -44,7 +44,14 @@ pub const COMMANDS: &[SlashCommand] = &[
     command("permissions", "", "what may run here, and which rule says so"),
     command("tools", "", "what the model can call"),
     command("sessions", "", "choose among the stored sessions"),
-    command("resume", "[ID]", "go on with a stored session"),
+    command("resume", "[ID]", "go on with a stored session, by its id or name"),
+    command("rename", "NAME", "name this session"),
+    command(
+        "fork",
+        "[N]",
+        "go on in a new session: with all of this one, or what comes before input N",
+    ),
+    command("export", "[FILE]", "write this session to a file: .html, .md or .jsonl"),
     command("theme", "[NAME]", "how it looks: dark, light, plain, or a file of yours"),
     command("doctor", "", "what this machine can do, and what is missing"),
     command("bug", "[WORDS]", "write a report of something that went wrong"),
@@ -114,20 +121,34 @@ impl App {
             "bug" => vec![Action::Tell(Topic::Bug(argument.to_owned()))],
             "init" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
             "init" => vec![Action::Say(Box::new(Draft::from(INIT).into()))],
-            "sessions" | "resume" if self.is_busy() => {
+            "sessions" | "resume" | "fork" if self.is_busy() => {
                 self.refuse("a turn runs; stop it first (Esc)")
             }
-            "resume" if !argument.is_empty() => match argument.parse() {
-                Ok(id) => vec![Action::Open(id)],
-                Err(_) => self.refuse(&format!("`{argument}` is no session's id; see /sessions")),
-            },
+            "resume" if !argument.is_empty() => vec![Action::OpenMeant(argument.to_owned())],
             "sessions" | "resume" => vec![Action::List],
+            "rename" => match argument.parse() {
+                Ok(name) => vec![Action::Rename(name)],
+                Err(why) => self.refuse(&format!("/rename NAME: {why}")),
+            },
+            "fork" => self.fork_command(argument),
+            "export" => {
+                let file = Some(argument).filter(|file| !file.is_empty());
+                vec![Action::Export(file.map(str::to_owned))]
+            }
             "theme" if argument.is_empty() => {
                 self.refuse("say which: /theme dark, light, plain, or a file of themes/")
             }
             "theme" => vec![Action::Theme(argument.to_owned())],
             "quit" => vec![Action::Quit],
             _ => self.refuse(&format!("there is no command /{name}; /help lists them")),
+        }
+    }
+
+    fn fork_command(&mut self, argument: &str) -> Vec<Action> {
+        match argument.parse::<u32>() {
+            _ if argument.is_empty() => vec![Action::Fork(None)],
+            Ok(at) if at > 0 => vec![Action::Fork(Some(at))],
+            _ => self.refuse("/fork N: the number of the input that is to be said anew, from 1"),
         }
     }
 

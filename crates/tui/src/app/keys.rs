@@ -30,7 +30,7 @@ impl App {
         }
         if let Some(picker) = &mut self.picker {
             return match picker.key(key) {
-                Chosen::Goes => Vec::new(),
+                Chosen::Goes => self.glance(),
                 Chosen::Is(picked) => {
                     self.picker = None;
                     self.picked(picked)

@@ -16,14 +16,14 @@ mod tests;
 use std::sync::Arc;
 
 use heeler_core::{
-    Decision, Event, PermissionId, Question, SessionId, Settings, SteeringId, Timestamp, Usage,
-    View,
+    Decision, Event, ForkOrigin, PermissionId, Question, SessionId, SessionName, Settings,
+    SteeringId, Timestamp, Usage, View,
 };
 use heeler_engine::Seen;
 use ratatui::text::Line;
 
 use crate::composer::{Composer, ComposerSettings, Draft, FoundFiles, History, Submission};
-use crate::host::{Facts, SessionRow, Told, WindowLook};
+use crate::host::{Facts, Glance, SessionRow, Told, WindowLook};
 use crate::text::Highlight;
 use crate::theme::Theme;
 use crate::transcript::{Note, Transcript};
@@ -54,6 +54,8 @@ pub enum Happened {
     TakenBack(SteeringId, bool),
     /// The stored sessions, for the picker.
     Sessions(Vec<SessionRow>),
+    /// The last that was said in one of them.
+    Glanced(SessionId, Result<Glance, String>),
     /// The answer to a command, or why there is none.
     Answered(Result<Told, String>),
     /// Another session is shown from here on.
@@ -81,6 +83,8 @@ pub struct Opened {
     pub tokens: u64,
     /// Whether a turn is left unfinished.
     pub is_unfinished: bool,
+    /// What it is a fork of, as long as nothing was said in it.
+    pub new_fork: Option<ForkOrigin>,
 }
 
 /// What is to be done.
@@ -110,8 +114,18 @@ pub enum Action {
     Clear,
     /// Go on with another session.
     Open(SessionId),
+    /// Go on with the session that is meant by an id, the beginning of one, or a name.
+    OpenMeant(String),
+    /// Go on with a new session that has what this one has before the input of this number, or all.
+    Fork(Option<u32>),
+    /// Call this session so from here on.
+    Rename(SessionName),
+    /// Write this session to a file, or to one of its own name.
+    Export(Option<String>),
     /// List the stored sessions.
     List,
+    /// Look at the end of a stored session.
+    Glance(SessionId),
     /// Have another model answer from here on.
     Model(String),
     /// Look otherwise.
@@ -276,6 +290,12 @@ impl App {
             }
             Happened::Sessions(rows) => {
                 self.picker = Some(Picker::of_sessions(rows, &self.session));
+                self.glance()
+            }
+            Happened::Glanced(id, glance) => {
+                if let Some(picker) = &mut self.picker {
+                    picker.take(id, glance);
+                }
                 Vec::new()
             }
             Happened::Answered(answer) => {
@@ -360,6 +380,9 @@ impl App {
         } else {
             self.transcript = Transcript::of_view(&opened.view, !opened.is_unfinished, now);
         }
+        if let Some(origin) = &opened.new_fork {
+            self.transcript.note(Note::quiet(format!("forked from {origin}")));
+        }
         self.is_begun = true;
         self.prompts = Prompts::default();
         for open in opened.view.permissions.clone() {
@@ -432,6 +455,12 @@ impl App {
         let Some(at) = self.queued.iter().position(|queued| queued.id == *id) else { return };
         let queued = self.queued.remove(at);
         self.composer.take_back(queued.draft);
+    }
+
+    /// Has the end of the chosen session looked at.
+    fn glance(&mut self) -> Vec<Action> {
+        let wanted = self.picker.as_mut().and_then(Picker::wants);
+        wanted.map(Action::Glance).into_iter().collect()
     }
 
     /// What is to be done about what somebody picked.

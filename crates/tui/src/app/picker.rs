@@ -1,31 +1,55 @@
-//! A list to choose from, narrowed by what is typed.
+//! A list to choose from, narrowed by what is typed, with a glance at what is chosen.
+
+use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use heeler_core::SessionId;
 use ratatui::text::{Line, Span};
 
 use super::keys::is_control;
-use crate::host::SessionRow;
-use crate::text::{clean, truncate};
+use crate::host::{Glance, SessionRow};
+use crate::text::{clean, truncate, wrap};
 use crate::transcript::{Look, seconds};
 
 /// The rows of a list that are shown.
 const ROWS_MAX: usize = 12;
 /// The most characters that narrow a list.
 const QUERY_CHARS_MAX: usize = 200;
+/// The most lines of what was asked last.
+const ASKED_LINES_MAX: usize = 2;
+/// The most lines of what was answered last.
+const ANSWERED_LINES_MAX: usize = 4;
+/// Rows of the screen that are not the list's, and those of the glance with its rule.
+const ROWS_ELSEWHERE: usize = 6;
+const GLANCE_ROWS: usize = ASKED_LINES_MAX + ANSWERED_LINES_MAX + 1;
 
 /// A list.
 pub(super) struct Picker {
     title: &'static str,
     rows: Vec<Row>,
     query: String,
-    /// Index within what the query leaves.
+    /// What the query leaves, as places in `rows`.
+    matching: Vec<usize>,
+    /// The chosen one among those.
     at: usize,
+    /// What was looked at; none while it is being read.
+    glances: HashMap<SessionId, Option<Result<Glance, String>>>,
 }
 
 struct Row {
     session: SessionRow,
     is_current: bool,
+    /// What the query is looked for in.
+    searched: String,
+}
+
+impl Row {
+    fn new(session: SessionRow, current: &SessionId) -> Self {
+        let is_current = session.id == *current;
+        let name = session.name.as_ref().map_or("", |name| name.as_str());
+        let searched = format!("{name} {} {}", session.title, session.id).to_lowercase();
+        Self { session, is_current, searched }
+    }
 }
 
 /// What a key did to a list.
@@ -42,17 +66,18 @@ pub(super) enum Picked {
 
 impl Picker {
     pub(super) fn of_sessions(rows: Vec<SessionRow>, current: &SessionId) -> Self {
-        let row = |session: SessionRow| Row { is_current: session.id == *current, session };
-        let rows = rows.into_iter().map(row).collect();
-        Self { title: "Go on with which session?", rows, query: String::new(), at: 0 }
+        let rows: Vec<Row> = rows.into_iter().map(|row| Row::new(row, current)).collect();
+        let matching = (0..rows.len()).collect();
+        let title = "Go on with which session?";
+        Self { title, rows, query: String::new(), matching, at: 0, glances: HashMap::new() }
     }
 
     pub(super) fn key(&mut self, key: KeyEvent) -> Chosen {
-        let last = self.matching().len().saturating_sub(1);
+        let last = self.matching.len().saturating_sub(1);
         match key.code {
             KeyCode::Esc => return Chosen::Is(Picked::Nothing),
             KeyCode::Enter => {
-                let picked = self.matching().get(self.at).map(|row| row.session.id.clone());
+                let picked = self.chosen().cloned();
                 return Chosen::Is(picked.map_or(Picked::Nothing, Picked::Session));
             }
             KeyCode::Up => self.at = self.at.saturating_sub(1),
@@ -61,7 +86,7 @@ impl Picker {
             KeyCode::PageDown => self.at = (self.at + ROWS_MAX).min(last),
             KeyCode::Backspace => {
                 self.query.pop();
-                self.at = 0;
+                self.narrow();
             }
             _ if is_control(key, 'p') => self.at = self.at.saturating_sub(1),
             _ if is_control(key, 'n') => self.at = (self.at + 1).min(last),
@@ -70,11 +95,26 @@ impl Picker {
                     && self.query.chars().count() < QUERY_CHARS_MAX =>
             {
                 self.query.push(c);
-                self.at = 0;
+                self.narrow();
             }
             _ => {}
         }
         Chosen::Goes
+    }
+
+    /// The session that is to be looked at: the chosen one, once.
+    pub(super) fn wants(&mut self) -> Option<SessionId> {
+        let id = self.chosen()?.clone();
+        if self.glances.contains_key(&id) {
+            return None;
+        }
+        self.glances.insert(id.clone(), None);
+        Some(id)
+    }
+
+    /// Takes what was asked for.
+    pub(super) fn take(&mut self, id: SessionId, glance: Result<Glance, String>) {
+        self.glances.insert(id, Some(glance));
     }
 
     pub(super) fn lines(
@@ -86,37 +126,97 @@ impl Picker {
         let title = format!("{} {}", self.title, clean(&self.query));
         let column = u16::try_from(crate::text::width(&title)).unwrap_or(u16::MAX);
         let mut lines = vec![truncate(&Line::styled(title, theme.accent), look.width)];
-        let rows = self.matching();
-        if rows.is_empty() {
+        if self.matching.is_empty() {
             let none = if self.rows.is_empty() { "  there is none yet" } else { "  none matches" };
             lines.push(Line::styled(none, theme.dim));
         }
-        let n_shown = ROWS_MAX.min(usize::from(height).saturating_sub(6)).max(1);
+        let room = usize::from(height).saturating_sub(ROWS_ELSEWHERE);
+        let has_glance = room > GLANCE_ROWS + 2;
+        let n_shown = ROWS_MAX.min(if has_glance { room - GLANCE_ROWS } else { room }).max(1);
         let first = self.at.saturating_sub(n_shown.saturating_sub(1));
-        for (index, row) in rows.iter().enumerate().skip(first).take(n_shown) {
-            let sign = if index == self.at { "▸ " } else { "  " };
-            let age = seconds(look.now.since(row.session.changed));
-            let current = if row.is_current { " (this one)" } else { "" };
-            let title = clean(row.session.title.trim());
-            let style = if index == self.at { theme.selection } else { theme.text };
-            let spans = vec![
-                Span::styled(format!("{sign}{title}"), style),
-                Span::styled(format!("  {age} ago{current}"), theme.dim),
-            ];
-            lines.push(truncate(&Line::from(spans), look.width));
+        for (index, at) in self.matching.iter().enumerate().skip(first).take(n_shown) {
+            lines.push(self.rows[*at].line(index == self.at, look));
         }
-        let hint = format!("  {} of {} · Enter: go on · Esc: back", rows.len(), self.rows.len());
+        if has_glance {
+            lines.extend(self.glance(look));
+        }
+        let hint =
+            format!("  {} of {} · Enter: go on · Esc: back", self.matching.len(), self.rows.len());
         lines.push(truncate(&Line::styled(hint, theme.dim), look.width));
         (lines, Some((column, 0)))
     }
 
-    /// The rows that hold every word of the query.
-    fn matching(&self) -> Vec<&Row> {
-        let words: Vec<String> = self.query.split_whitespace().map(str::to_lowercase).collect();
-        let matches = |row: &&Row| {
-            let text = format!("{} {}", row.session.title, row.session.id).to_lowercase();
-            words.iter().all(|word| text.contains(word))
+    /// The last that was said in the chosen session.
+    fn glance(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let Some(glance) = self.chosen().and_then(|id| self.glances.get(id)) else {
+            return Vec::new();
         };
-        self.rows.iter().filter(matches).collect()
+        let theme = look.theme;
+        let rule = "─".repeat(look.width.min(40));
+        let mut lines = vec![Line::styled(rule, theme.dim)];
+        match glance {
+            None => lines.push(Line::styled("  …", theme.dim)),
+            Some(Err(why)) => {
+                lines.extend(some_lines("", why, ASKED_LINES_MAX, theme.error, look));
+            }
+            Some(Ok(Glance { asked, answered })) => {
+                lines.extend(some_lines("> ", asked, ASKED_LINES_MAX, theme.text, look));
+                lines.extend(some_lines("", answered, ANSWERED_LINES_MAX, theme.dim, look));
+            }
+        }
+        lines
     }
+
+    fn chosen(&self) -> Option<&SessionId> {
+        self.matching.get(self.at).map(|at| &self.rows[*at].session.id)
+    }
+
+    /// Leaves the rows that hold every word of the query.
+    fn narrow(&mut self) {
+        let words: Vec<String> = self.query.split_whitespace().map(str::to_lowercase).collect();
+        let matches = |row: &Row| words.iter().all(|word| row.searched.contains(word));
+        self.at = 0;
+        self.matching = (0..self.rows.len()).filter(|at| matches(&self.rows[*at])).collect();
+    }
+}
+
+impl Row {
+    fn line(&self, is_chosen: bool, look: Look<'_>) -> Line<'static> {
+        let theme = look.theme;
+        let sign = if is_chosen { "▸ " } else { "  " };
+        let style = if is_chosen { theme.selection } else { theme.text };
+        let mut spans = vec![Span::styled(sign, style)];
+        if let Some(name) = &self.session.name {
+            spans.push(Span::styled(format!("{} ", clean(name.as_str())), theme.accent));
+        }
+        spans.push(Span::styled(clean(self.session.title.trim()).into_owned(), style));
+        let age = seconds(look.now.since(self.session.changed));
+        let current = if self.is_current { " (this one)" } else { "" };
+        let forked = if self.session.is_fork { " · fork" } else { "" };
+        spans.push(Span::styled(format!("  {age} ago{forked}{current}"), theme.dim));
+        truncate(&Line::from(spans), look.width)
+    }
+}
+
+/// The first lines of a text, without what is empty.
+fn some_lines(
+    sign: &str,
+    text: &str,
+    lines_max: usize,
+    style: ratatui::style::Style,
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
+    let text = clean(text);
+    let full = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let mut lines = Vec::new();
+    for line in full.take(lines_max) {
+        let sign = if lines.is_empty() { sign } else { "" };
+        let line = Line::styled(format!("{sign}{line}"), style);
+        lines.extend(wrap(&line, look.width.saturating_sub(2).max(1), 0));
+    }
+    lines.truncate(lines_max);
+    for line in &mut lines {
+        line.spans.insert(0, Span::raw("  "));
+    }
+    lines
 }

@@ -34,8 +34,14 @@ impl Play {
         let mut settings = Settings::default();
         settings.model.name = "anthropic/claude-sonnet-5-5".into();
         settings.model.window = Some(200_000);
-        let opened =
-            Opened { id: id(1), view: View::default(), settings, tokens: 0, is_unfinished: false };
+        let opened = Opened {
+            id: id(1),
+            view: View::default(),
+            settings,
+            tokens: 0,
+            is_unfinished: false,
+            new_fork: None,
+        };
         Self::of(opened, width, height, now)
     }
 

@@ -428,3 +428,114 @@ fn every_width_holds_every_row() {
         }
     }
 }
+
+/// A stored session of so many seconds ago.
+fn row(n: u64, name: &str, title: &str, seconds: u64) -> SessionRow {
+    SessionRow {
+        id: id(n),
+        changed: Timestamp(1_000_000 - seconds * 1000),
+        title: title.to_owned(),
+        name: name.parse().ok(),
+        is_fork: n == 3,
+    }
+}
+
+#[test]
+fn the_list_of_sessions_is_narrowed_and_looked_into() {
+    let mut play = Play::new(60, 30);
+    let rows = vec![
+        row(1, "", "this one", 1),
+        row(2, "orchard", "about \u{1b}[2Jpears", 60),
+        row(3, "", "about apples", 900),
+    ];
+    play.happens(Happened::Sessions(rows));
+    // Each is looked at once, when it is chosen.
+    expect![[r#"
+        Glance(SessionId("01900000-0000-7000-8000-000000000001"))
+        Glance(SessionId("01900000-0000-7000-8000-000000000002"))
+        Glance(SessionId("01900000-0000-7000-8000-000000000003"))
+    "#]]
+    .assert_eq(&play.types("orch<BS><BS><BS><BS><Down><Down>").asks());
+    let glance = |asked: &str, answered: &str| {
+        Ok(crate::host::Glance { asked: asked.to_owned(), answered: answered.to_owned() })
+    };
+    let long = "a line of the answer \u{1b}]0;x\u{7} that is wider than the window\n\n".repeat(9);
+    play.happens(Happened::Glanced(id(3), glance("red\nor green?", &long)));
+    play.happens(Happened::Glanced(id(2), Err("it cannot be read".to_owned())));
+    check(
+        &mut play,
+        expect![[r#"
+        ────
+
+        Go on with which session? ▏
+          this one  1.0 s ago (this one)
+          orchard about ␛[2Jpears  1 min 0 s ago
+        ▸ about apples  15 min 0 s ago · fork
+        ────────────────────────────────────────
+          > red
+          or green?
+          a line of the answer ␛]0;x␇ that is wider than the window
+          a line of the answer ␛]0;x␇ that is wider than the window
+          a line of the answer ␛]0;x␇ that is wider than the window
+          a line of the answer ␛]0;x␇ that is wider than the window
+          3 of 3 · Enter: go on · Esc: back
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    check(
+        play.types("PEARS"),
+        expect![[r#"
+        ────
+
+        Go on with which session? PEARS▏
+        ▸ orchard about ␛[2Jpears  1 min 0 s ago
+        ────────────────────────────────────────
+          it cannot be read
+          1 of 3 · Enter: go on · Esc: back
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    expect![[r#"
+        Open(SessionId("01900000-0000-7000-8000-000000000002"))
+    "#]]
+    .assert_eq(&play.types("<CR>").asks());
+}
+
+#[test]
+fn commands_name_fork_and_write_the_session() {
+    let mut play = Play::new(80, 20);
+    let lines = [
+        "/rename  the parser<CR>",
+        "/rename<CR>",
+        "/fork<CR>",
+        "/fork 2<CR>",
+        "/fork 0<CR>",
+        "/export<CR>",
+        "/export a.md<CR>",
+        "/resume the parser<CR>",
+    ];
+    let asks: String = lines.iter().map(|line| play.types(line).asks()).collect();
+    let asks: String =
+        asks.split_inclusive('\n').filter(|line| !line.starts_with("Remember")).collect();
+    expect![[r#"
+        Rename(SessionName("the parser"))
+        Fork(None)
+        Fork(Some(2))
+        Export(None)
+        Export(Some("a.md"))
+        OpenMeant("the parser")
+    "#]]
+    .assert_eq(&asks);
+    check(
+        &mut play,
+        expect![[r#"
+        ! /rename NAME: the name is empty; give it at least one letter
+
+        ! /fork N: the number of the input that is to be said anew, from 1
+        ────
+
+        > ▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+}

@@ -76,7 +76,25 @@ impl Running {
             }),
             Action::Clear => self.begin_another(),
             Action::Open(id) => self.open_another(id),
+            Action::OpenMeant(text) => self.open_meant(text),
+            Action::Fork(at) => self.fork(at),
             Action::Model(name) => self.ask_for_model(name),
+            Action::Rename(name) => self.task(async move {
+                match session.rename(Some(name.clone())).await {
+                    Ok(()) => told(Ok(format!("this session is named {name}"))),
+                    Err(error) => told(Err(error.to_string())),
+                }
+            }),
+            Action::Export(file) => {
+                let written = self.host.export(session.id().clone(), file);
+                self.task(written.map(told));
+            }
+            Action::Glance(id) => {
+                let glance = self.host.glance(id.clone());
+                self.task(
+                    glance.map(|glance| Done::Happened(Box::new(Happened::Glanced(id, glance)))),
+                );
+            }
             Action::List => {
                 let sessions = self.host.sessions();
                 self.task(sessions.map(|rows| match rows {

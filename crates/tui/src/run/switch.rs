@@ -58,6 +58,33 @@ impl Running {
         }
     }
 
+    /// Opens the session that a person calls so.
+    pub(super) fn open_meant(&mut self, text: String) {
+        if self.leaves() {
+            let (host, shown) = (Arc::clone(&self.host), self.session.id().clone());
+            self.task(async move {
+                match host.find(text).await {
+                    Ok(id) if id == shown => Done::Stayed("this is that session".into()),
+                    Ok(id) => switched(host.open(id, None).await),
+                    Err(why) => Done::Stayed(why),
+                }
+            });
+        }
+    }
+
+    /// Goes on with a new session that begins with what this one has.
+    pub(super) fn fork(&mut self, at: Option<u32>) {
+        if self.leaves() {
+            let (host, shown) = (Arc::clone(&self.host), self.session.id().clone());
+            self.task(async move {
+                match host.fork(shown, at).await {
+                    Ok(id) => switched(host.open(id, None).await),
+                    Err(why) => Done::Stayed(why),
+                }
+            });
+        }
+    }
+
     /// Looks first whether there is such a model: until then the session stays as it is.
     pub(super) fn ask_for_model(&mut self, name: String) {
         if self.leaves() {
@@ -139,6 +166,7 @@ pub(super) async fn opened(session: &Session) -> io::Result<(Opened, Cursor)> {
         view,
         tokens: state.estimate(),
         is_unfinished: state.turn.is_some(),
+        new_fork: state.forked.clone().filter(|origin| origin.at > state.turns),
         settings: state.settings,
     };
     Ok((opened, cursor))

@@ -107,6 +107,12 @@ impl Glass {
         self.waits_until(|screen| screen.contains(text), text);
     }
 
+    /// Waits until the screen shows this text so often.
+    #[track_caller]
+    pub(crate) fn waits_for_times(&self, text: &str, times: usize) {
+        self.waits_until(|screen| screen.matches(text).count() == times, text);
+    }
+
     /// Waits until the screen does not show this text.
     #[track_caller]
     pub(crate) fn waits_without(&self, text: &str) {

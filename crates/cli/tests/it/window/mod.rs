@@ -5,6 +5,7 @@ mod first;
 mod flows;
 mod glass;
 mod sessions;
+mod stored;
 
 use glass::Glass;
 

@@ -33,7 +33,7 @@ fn bash_completes_commands_options_and_values() {
     }
     expect![[r#"
         ["se"]: sessions
-        ["sessions", ""]: -h --help list export delete
+        ["sessions", ""]: -h --help list rename fork export delete
         ["show", "--r"]: --request --raw
         ["completions", ""]: -h --help bash zsh fish
     "#]]

@@ -8,9 +8,9 @@ use heeler_core::{
     SessionHeader, SessionId, SessionSummary, StoreError, StoreErrorKind, Timestamp,
 };
 
+use super::errors;
 use super::index::{self, Known, Stamp};
 use super::place::Place;
-use super::{errors, index::write};
 use crate::journal::{HEAD_BYTES, HeaderError, Label, read_head};
 
 /// Once so many bytes of journals were read that the index did not know, it is written anew.
@@ -52,7 +52,7 @@ pub(super) fn list(
     let is_stale = found.len() == n_all && walk.known.len() > found.len();
     if walk.n_unknown_bytes >= UNKNOWN_BYTES_MAX || is_stale {
         walk.known.retain(|id, _| place.journal(id).exists());
-        write(place, walk.known.values());
+        index::write(place, walk.known.values());
     }
     Ok(listed)
 }
@@ -112,7 +112,10 @@ impl Walk<'_> {
     ) -> io::Result<(Timestamp, Result<Known, HeaderError>)> {
         let stamp = Stamp::of(&file.metadata()?);
         let known = self.known.remove(id);
-        let grown = known.filter(|known| known.stamp.grew_to(&stamp) && !known.title.is_empty());
+        // A title can still come where there is none, in what a list reads of a file's beginning.
+        let has_head =
+            |known: &Known| !known.title.is_empty() || known.stamp.length >= HEAD_BYTES as u64;
+        let grown = known.filter(|known| known.stamp.grew_to(&stamp) && has_head(known));
         let known = match grown {
             Some(known) => Known { stamp, ..known },
             None => {

@@ -121,8 +121,8 @@ impl World {
         look(&self.root.join("temp"), &mut strange, |_| false)?;
         look(&self.root, &mut strange, |name| ["heeler", "home", "temp", "work"].contains(&name))?;
         let is_ballast = |name: &str| self.disk.is_some() && name == Disk::BALLAST;
-        // Beside the sessions only what is remembered of the machine.
-        let own = ["sessions", "sandbox-tried", "media.lock", "media.cleaned"];
+        // Beside the sessions only what is remembered of them and of the machine.
+        let own = ["sessions", "sessions.index", "sandbox-tried", "media.lock", "media.cleaned"];
         let is_own = |name: &str| own.contains(&name);
         look(&self.home(), &mut strange, |name| is_own(name) || is_ballast(name))?;
         let kept = [".jsonl", ".spill", ".media", ".checkpoint-0", ".checkpoint-1"];

@@ -18,7 +18,7 @@ const NEW_SUFFIX: &str = ".jsonl.new";
 /// For the owner only.
 const FOLDER_MODE: u32 = 0o700;
 /// For the owner only.
-const FILE_MODE: u32 = 0o600;
+pub(super) const FILE_MODE: u32 = 0o600;
 
 /// The folder of a store.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 //!
 //! Nothing is written: the table goes to standard output, progress to standard error. Read in this
 //! order: `measure` (what is measured), `server` and `wire` (the model), `place` (where), `prefix`
-//! (whether requests begin with the ones before), `resume` (a very long session), `process` (what a process used), `figure` (the
-//! table).
+//! (whether requests begin with the ones before), `resume` (a very long session), `terminal` and `tty` (the
+//! window), `process` (what a process used), `figure` (the table).
 
 mod figure;
 mod measure;
@@ -12,6 +12,8 @@ mod prefix;
 mod process;
 mod resume;
 mod server;
+mod terminal;
+mod tty;
 mod wire;
 
 use std::path::PathBuf;
@@ -26,6 +28,8 @@ use wire::Chunks;
 /// What the command line asks for.
 struct Wish<'a> {
     profile: &'a str,
+    /// The folder with programs that are built already, instead.
+    built: Option<PathBuf>,
     size: Size,
     /// Only the measurements whose name begins so.
     only: &'a str,
@@ -46,7 +50,7 @@ const QUICK: Size = Size { sessions: 100, files: 1000, runs_short: 9, runs_long:
 type Measure = fn(&Place, &Size) -> Result<Vec<Figure>>;
 
 /// In the order they are run and printed.
-const MEASURES: [(&str, Measure); 13] = [
+const MEASURES: [(&str, Measure); 17] = [
     ("start", |place, size| measure::start(place, size.runs_short)),
     ("resume", |place, size| resume::resume(place, size.runs_short)),
     ("prefix", |place, _| measure::prefix(place)),
@@ -59,17 +63,25 @@ const MEASURES: [(&str, Measure); 13] = [
     ("deltas-large", |place, size| measure::stream(place, size.runs_long, Chunks::Large)),
     ("parallel", |place, size| measure::parallel(place, size.runs_long)),
     ("sessions", |place, size| measure::sessions(place, size.runs_long)),
+    ("terminal-start", |place, size| terminal::start(place, size.runs_short)),
+    ("terminal-idle", |place, size| terminal::idle(place, size.runs_long)),
+    ("terminal-stream", |place, size| terminal::stream(place, size.runs_long)),
+    ("terminal-keys", |place, size| terminal::keys(place, size.runs_long)),
     ("program", |place, size| measure::program(place, size.runs_short)),
 ];
 
 /// Runs `bench` with its arguments.
 pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
-    let Wish { profile, size, only } = parse(arguments)?;
+    let Wish { profile, built, size, only } = parse(arguments)?;
     process::adopt_orphans()?;
-    let built = build(profile)?;
+    let from = match &built {
+        Some(folder) => format!("the programs in {}", folder.display()),
+        None => format!("profile {profile}"),
+    };
+    let built = built.map_or_else(|| build(profile), Ok)?;
     eprintln!("making {} sessions and {} files", size.sessions, size.files);
     let place = Place::make(&built, size.sessions, size.files)?;
-    println!("profile {profile}; median (least..most)\n\n{}", Figure::HEAD);
+    println!("{from}; median (least..most)\n\n{}", Figure::HEAD);
     let (mut n_met, mut n_missed) = (0, 0);
     for (name, measure) in MEASURES.iter().filter(|(name, _)| name.starts_with(only)) {
         eprintln!("measuring {name}");
@@ -87,15 +99,18 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
 }
 
 fn parse<'a>(arguments: &[&'a str]) -> Result<Wish<'a>> {
-    let mut wish = Wish { profile: "dist", size: FULL, only: "" };
+    let mut wish = Wish { profile: "dist", built: None, size: FULL, only: "" };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let mut value = || rest.next().with_context(|| format!("{argument} needs a value"));
         match *argument {
             "--quick" => wish.size = QUICK,
             "--profile" => wish.profile = value()?,
+            "--built" => wish.built = Some(value()?.into()),
             "--only" => wish.only = value()?,
-            other => bail!("bench knows --quick, --profile NAME and --only NAME, not {other}"),
+            other => bail!(
+                "bench knows --quick, --profile NAME, --built FOLDER and --only NAME, not {other}"
+            ),
         }
     }
     Ok(wish)
@@ -118,6 +133,7 @@ mod tests {
     fn the_command_line_says_how_much_and_of_what() {
         let wish = parse(&["--quick", "--profile", "release", "--only", "rounds"]).unwrap();
         assert_eq!((wish.profile, wish.size.files, wish.only), ("release", QUICK.files, "rounds"));
+        assert_eq!(parse(&["--built", "a/b"]).unwrap().built, Some("a/b".into()));
         for wrong in [&["--profile"][..], &["--fast"]] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }

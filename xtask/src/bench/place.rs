@@ -41,7 +41,10 @@ impl Place {
         let copy = |name: &str| {
             // The original may be built anew while the bench goes on.
             let (from, to) = (built.join(name), root.path().join(name));
-            fs::copy(&from, &to).with_context(|| format!("copying {}", from.display()))?;
+            // What is not there is missed by whoever measures it.
+            if from.exists() {
+                fs::copy(&from, &to).with_context(|| format!("copying {}", from.display()))?;
+            }
             Ok::<_, anyhow::Error>(to)
         };
         let heeler = copy("heeler")?;
@@ -64,6 +67,14 @@ impl Place {
         let mut command = self.command(&self.heeler, url);
         command.args(["exec", "--json", "--model", MODEL, "--max-rounds", "0"]);
         command.arg("--cwd").arg(self.folder("work")).arg("go");
+        command
+    }
+
+    /// `heeler` as a person starts it.
+    pub(super) fn window(&self, url: &str) -> Command {
+        let mut command = self.command(&self.heeler, url);
+        command.args(["--model", MODEL]).arg("--cwd").arg(self.folder("work"));
+        command.env("TERM", "xterm-256color");
         command
     }
 

@@ -25,6 +25,48 @@ pub(super) struct Used {
     pub(super) memory_kb: Option<f64>,
 }
 
+/// What a process that still runs used so far, with all below it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tree {
+    /// By all of them.
+    pub(super) processor: Duration,
+    /// How often one of their threads went on after it had waited.
+    pub(super) times_woken: u32,
+}
+
+impl Tree {
+    /// What the process of this number used, and all that it started and that still run.
+    pub(super) fn of(process: u32) -> Result<Self> {
+        let folder = Path::new("/proc").join(process.to_string());
+        let stat = folder.join("stat");
+        let text =
+            fs::read_to_string(&stat).with_context(|| format!("reading {}", stat.display()))?;
+        let mut tree = Self { processor: ticks(used_ticks(&text, OWN)?), times_woken: 0 };
+        for thread in fs::read_dir(folder.join("task"))? {
+            let thread = thread?.path();
+            // A thread, or a child, may end meanwhile.
+            let status = fs::read_to_string(thread.join("status")).unwrap_or_default();
+            let woken = status.lines().find_map(|l| l.strip_prefix("voluntary_ctxt_switches:"));
+            tree.times_woken += woken.map_or(Ok(0), |woken| woken.trim().parse::<u32>())?;
+            let children = fs::read_to_string(thread.join("children")).unwrap_or_default();
+            for child in children.split_whitespace() {
+                let below = Self::of(child.parse()?).unwrap_or_default();
+                tree.processor += below.processor;
+                tree.times_woken += below.times_woken;
+            }
+        }
+        Ok(tree)
+    }
+
+    /// What was used since then.
+    pub(super) fn since(self, before: Self) -> Self {
+        Self {
+            processor: self.processor.saturating_sub(before.processor),
+            times_woken: self.times_woken.saturating_sub(before.times_woken),
+        }
+    }
+}
+
 /// A program to run.
 pub(super) fn program(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
@@ -112,9 +154,19 @@ fn bury_orphans() {
 /// The clock ticks that ended children of this process used.
 fn children_ticks() -> Result<u64> {
     let text = fs::read_to_string("/proc/self/stat").context("reading /proc/self/stat")?;
-    // Behind the name, which may hold anything: the 16th and 17th field, counted from the name's 2nd.
-    let fields = text.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().skip(13).take(2));
-    let Some(fields) = fields else { bail!("/proc/self/stat has no name") };
+    used_ticks(&text, OF_CHILDREN)
+}
+
+/// Where in `/proc/PID/stat`, behind the name, ticks in and outside of the kernel stand: of the process,
+/// and of its children that ended.
+const OWN: usize = 11;
+const OF_CHILDREN: usize = 13;
+
+/// The ticks that such a file tells at this place.
+fn used_ticks(stat: &str, place: usize) -> Result<u64> {
+    // The name may hold anything.
+    let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().skip(place).take(2));
+    let Some(fields) = fields else { bail!("a process without a name") };
     let numbers: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>()?;
     Ok(numbers.iter().sum())
 }

@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
@@ -16,6 +16,8 @@ use anyhow::{Context as _, Result};
 const READ_BYTES: usize = 256 * 1024;
 /// What one write gives at most.
 const WRITE_BYTES: usize = 64 * 1024;
+/// Where an HTTP chunk of one server-sent event ends.
+const CHUNK_END: &[u8] = b"\n\n\r\n";
 /// A connection is a thread; it needs little.
 const STACK_BYTES: usize = 512 * 1024;
 /// What tells how far a session is, when many share a server.
@@ -61,6 +63,8 @@ struct Shared {
     answers: Vec<Vec<u8>>,
     order: Order,
     bodies: Bodies,
+    /// The time between two chunks of an answer, for one who talks as a model does.
+    pace: Option<Duration>,
     next: AtomicUsize,
     exchanges: Mutex<Vec<Exchange>>,
     stops: AtomicBool,
@@ -69,21 +73,32 @@ struct Shared {
 impl Server {
     /// Starts a server with these answers; the last one is given again and again.
     pub(super) fn start(answers: Vec<Vec<u8>>, order: Order) -> Result<Self> {
-        Self::start_with(answers, order, Bodies::Counted)
+        Self::start_with(answers, order, Bodies::Counted, None)
+    }
+
+    /// As [`Server::start`], but there is so much time between two chunks of an answer.
+    pub(super) fn start_paced(answers: Vec<Vec<u8>>, pace: Duration) -> Result<Self> {
+        Self::start_with(answers, Order::Counted, Bodies::Counted, Some(pace))
     }
 
     /// As [`Server::start`], and keeps the bodies of requests. Nothing is measured with it.
     pub(super) fn start_keeping(answers: Vec<Vec<u8>>) -> Result<Self> {
-        Self::start_with(answers, Order::Counted, Bodies::Kept)
+        Self::start_with(answers, Order::Counted, Bodies::Kept, None)
     }
 
-    fn start_with(answers: Vec<Vec<u8>>, order: Order, bodies: Bodies) -> Result<Self> {
+    fn start_with(
+        answers: Vec<Vec<u8>>,
+        order: Order,
+        bodies: Bodies,
+        pace: Option<Duration>,
+    ) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).context("opening a port")?;
         let url = format!("http://{}", listener.local_addr()?);
         let shared = Arc::new(Shared {
             answers,
             order,
             bodies,
+            pace,
             next: AtomicUsize::new(0),
             exchanges: Mutex::default(),
             stops: AtomicBool::new(false),
@@ -165,14 +180,43 @@ fn serve(mut socket: TcpStream, shared: &Shared) -> io::Result<()> {
         let answer = shared.answer(body);
         let kept = if shared.bodies == Bodies::Kept { body.to_vec() } else { Vec::new() };
         bytes.clear();
-        let (first, last) = answer.split_at((answer.len().max(1) - 1) / WRITE_BYTES * WRITE_BYTES);
-        first.chunks(WRITE_BYTES).try_for_each(|part| socket.write_all(part))?;
+        let at = match shared.pace {
+            None => (answer.len().max(1) - 1) / WRITE_BYTES * WRITE_BYTES,
+            Some(_) => answer.len(),
+        };
+        let (first, last) = answer.split_at(at);
+        match shared.pace {
+            None => first.chunks(WRITE_BYTES).try_for_each(|part| socket.write_all(part))?,
+            Some(pace) => write_paced(&mut socket, first, pace)?,
+        }
         let answered = Instant::now();
         // Noted before the client can know, so that whoever waits for it finds it here.
         let came = came.unwrap_or(answered);
         shared.lock().push(Exchange { came, answered, body_bytes: length, body: kept });
         socket.write_all(last)?;
     }
+}
+
+/// Writes the chunks of an answer, each at its time, however long the one before it took.
+#[expect(clippy::disallowed_methods, reason = "a model takes its time, which is measured beside")]
+fn write_paced(socket: &mut TcpStream, answer: &[u8], pace: Duration) -> io::Result<()> {
+    let mut due = Instant::now();
+    for chunk in chunks(answer) {
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        socket.write_all(chunk)?;
+        due += pace;
+    }
+    Ok(())
+}
+
+/// The HTTP chunks of an answer that has one for each event; its head and its end go with others.
+fn chunks(mut answer: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let end = answer.windows(CHUNK_END.len()).position(|window| window == CHUNK_END);
+        let (chunk, rest) = answer.split_at(end.map_or(answer.len(), |at| at + CHUNK_END.len()));
+        answer = rest;
+        (!chunk.is_empty()).then_some(chunk)
+    })
 }
 
 /// The lengths of a request's head and body, once its head is whole.
@@ -198,6 +242,16 @@ mod tests {
         check(b"POST / HTTP/1.1\r\nContent-Length: 3\r\n", None);
         check(b"POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\n", Some((38, 3)));
         check(b"POST / HTTP/1.1\r\nhost: a\r\n\r\nabc", None);
+    }
+
+    #[test]
+    fn an_answer_that_takes_its_time_is_cut_between_events() {
+        let answer = b"HTTP/1.1 200 OK\r\n\r\n5\r\na: b\n\n\r\n5\r\nc: d\n\n\r\n0\r\n\r\n";
+        let lengths: Vec<usize> = chunks(answer).map(<[u8]>::len).collect();
+        assert_eq!(
+            (lengths, chunks(answer).collect::<Vec<_>>().concat()),
+            (vec![30, 11, 5], answer.to_vec())
+        );
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) fn answer(number: usize, calls: &[Call]) -> Vec<u8> {
         events.push(event(&json!({"type": "content_block_stop", "index": index})));
     }
     if calls.is_empty() {
-        events.extend(text(1));
+        events.extend(text(&[DELTA]));
     }
     events.extend(message_end(if calls.is_empty() { "end_turn" } else { "tool_use" }, 20));
     respond(&events, Chunks::PerEvent)
@@ -43,9 +43,20 @@ pub(super) fn answer(number: usize, calls: &[Call]) -> Vec<u8> {
 
 /// A whole response whose text comes in so many deltas.
 pub(super) fn deltas(n: usize, chunks: Chunks) -> Vec<u8> {
+    said(&vec![DELTA; n], chunks)
+}
+
+/// A whole response that says this in deltas of so many characters, an HTTP chunk each.
+pub(super) fn streamed(text: &str, chars: usize) -> Vec<u8> {
+    let all: Vec<char> = text.chars().collect();
+    let deltas: Vec<String> = all.chunks(chars).map(|part| part.iter().collect()).collect();
+    said(&deltas, Chunks::PerEvent)
+}
+
+fn said(deltas: &[impl AsRef<str>], chunks: Chunks) -> Vec<u8> {
     let mut events = vec![message_start(0)];
-    events.extend(text(n));
-    events.extend(message_end("end_turn", n));
+    events.extend(text(deltas));
+    events.extend(message_end("end_turn", deltas.len()));
     respond(&events, chunks)
 }
 
@@ -58,13 +69,14 @@ fn message_start(number: usize) -> String {
     }}))
 }
 
-fn text(n: usize) -> Vec<String> {
+fn text(deltas: &[impl AsRef<str>]) -> Vec<String> {
     let block = json!({"type": "text", "text": ""});
-    let delta = json!({"type": "text_delta", "text": DELTA});
-    let delta = event(&json!({"type": "content_block_delta", "index": 0, "delta": delta}));
     let mut events =
         vec![event(&json!({"type": "content_block_start", "index": 0, "content_block": block}))];
-    events.extend(std::iter::repeat_n(delta, n));
+    events.extend(deltas.iter().map(|delta| {
+        let delta = json!({"type": "text_delta", "text": delta.as_ref()});
+        event(&json!({"type": "content_block_delta", "index": 0, "delta": delta}))
+    }));
     events.push(event(&json!({"type": "content_block_stop", "index": 0})));
     events
 }
@@ -160,6 +172,17 @@ mod tests {
 
             "#]],
         );
+    }
+
+    #[test]
+    fn a_text_comes_in_pieces_and_is_whole() {
+        let answer = streamed("a \"word\" of 漢字\n", 4);
+        let text = String::from_utf8_lossy(&answer);
+        let deltas = text.lines().filter_map(|line| line.strip_prefix("data: "));
+        let deltas = deltas.map(|data| serde_json::from_str::<Value>(data).unwrap());
+        let said: Vec<String> =
+            deltas.filter_map(|data| Some(data["delta"]["text"].as_str()?.to_owned())).collect();
+        assert_eq!((said.len(), said.concat().as_str()), (4, "a \"word\" of 漢字\n"));
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub enum EffectKind {
         cut: u64,
         /// Why.
         cause: CompactionCause,
+        /// What the summary is to look at above all.
+        focus: Option<Box<str>>,
         /// Whether `compaction_started` is written already.
         started: bool,
     },

@@ -177,6 +177,8 @@ pub enum HookMoment {
     PreCompact {
         /// Why.
         cause: CompactionCause,
+        /// What the summary is to look at above all.
+        focus: Option<Box<str>>,
     },
     /// See [`HookEvent::Stop`].
     Stop {
@@ -243,8 +245,8 @@ impl HookMoment {
             Self::PreToolUse(call)
             | Self::PermissionRequest { call, .. }
             | Self::PostToolUse { call, .. } => &call.tool,
-            Self::PreCompact { cause: CompactionCause::Manual } => "manual",
-            Self::PreCompact { cause: CompactionCause::Automatic } => "auto",
+            Self::PreCompact { cause: CompactionCause::Manual, .. } => "manual",
+            Self::PreCompact { cause: CompactionCause::Automatic, .. } => "auto",
             Self::SubagentStart { kind } | Self::SubagentStop { kind, .. } => kind,
             Self::UserPromptSubmit { .. } | Self::Stop { .. } => "",
             Self::SessionEnd => "other",

@@ -82,9 +82,9 @@ pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
 pub use reach::{Denied, PROTECTED, Reach};
 pub use record::{
     CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Entry,
-    EpochCause, EpochStarted, HookAnswered, InterruptCause, LimitKind, ModelAccepted, ModelFailed,
-    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Record, Reserve,
-    SteeringQueued, Trimmed, TurnOutcome,
+    EpochCause, EpochStarted, HookAnswered, InterruptCause, Kept, LimitKind, ModelAccepted,
+    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Record,
+    Reserve, SteeringQueued, Trimmed, TurnOutcome,
 };
 pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,

@@ -412,12 +412,15 @@ pub enum InterruptCause {
 }
 
 /// A compaction begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionStarted {
     /// How many messages of the history become the summary.
     pub cut: u64,
     /// Why.
     pub cause: CompactionCause,
+    /// What the summary is to look at above all, in the words of whoever asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub focus: Option<Box<str>>,
 }
 
 /// Why a compaction begins.
@@ -441,6 +444,23 @@ pub struct Compacted {
     /// What they cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What stands beside the summary; `None` in records from before anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
+}
+
+/// What stands beside a summary, whatever the model wrote in it: the user's last message where that
+/// was replaced, the open steps of the list, and the files touched.
+///
+/// The numbers say all: the same conversation with the same summary is the same for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// How many characters of the user's last message; of a longer one its beginning and its end.
+    pub said_chars_max: u64,
+    /// How many open steps, from the first on.
+    pub steps_max: u64,
+    /// How many files, the latest.
+    pub files_max: u64,
 }
 
 /// A compaction gave nothing.

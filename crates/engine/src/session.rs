@@ -6,9 +6,10 @@ use std::task::{Context, Poll};
 
 use heeler_core::{
     BoxFuture, CallId, Decision, Input, PermissionId, SessionHeader, SessionId, SessionName,
-    Settings, SteeringId, StoreError, TurnOutcome, View,
+    Settings, SteeringId, StoreError, TurnOutcome, View, truncate_chars,
 };
 use heeler_turn::State;
+use heeler_turn::compact::FOCUS_CHARS_MAX;
 use heeler_turn::state::BackgroundWork;
 use tokio::sync::{mpsc, oneshot};
 
@@ -250,13 +251,17 @@ impl Session {
         let _ = self.ask(|done| Command::Cancel { done }).await;
     }
 
-    /// Replaces the conversation's head by a summary, as soon as no model call runs. `false` when
-    /// there is too little to summarize or it failed; the events say why.
+    /// Replaces the conversation's head by a summary, as soon as no model call runs. `focus` is what
+    /// the summary is to look at above all, in words of a person; of more than
+    /// [`FOCUS_CHARS_MAX`] characters the beginning counts. `false` when there is too little to
+    /// summarize or it failed; the events say why.
     ///
     /// # Errors
     /// When the session is closed.
-    pub async fn compact(&self) -> Result<bool, SessionError> {
-        self.ask(|done| Command::Compact { done }).await
+    pub async fn compact(&self, focus: Option<&str>) -> Result<bool, SessionError> {
+        let focus = focus.map(str::trim).filter(|focus| !focus.is_empty());
+        let focus = focus.map(|focus| truncate_chars(focus, FOCUS_CHARS_MAX).into());
+        self.ask(|done| Command::Compact { focus, done }).await
     }
 
     /// Replaces the system prompt from the next model call on.

@@ -138,7 +138,7 @@ pub mod engine {
     /// The records of a journal.
     pub use heeler_core::{
         CallPlan, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted,
-        ForUser, HookAnswered, InterruptCause, ModelAccepted, ModelFailed, ModelReplied,
+        ForUser, HookAnswered, InterruptCause, Kept, ModelAccepted, ModelFailed, ModelReplied,
         ModelStarted, Opened, PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued,
         Trimmed,
     };

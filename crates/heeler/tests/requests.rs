@@ -85,7 +85,7 @@ async fn what_is_sent_is_what_is_made_from_scratch() {
     session.steer(taken.clone(), Input::text("not this")).await.unwrap();
     session.take_back(taken).await.unwrap();
     assert_eq!(turn.await, TurnOutcome::Done);
-    assert!(session.compact().await.unwrap());
+    assert!(session.compact(None).await.unwrap());
     assert_eq!(session.turn(Input::text("three")).await, TurnOutcome::Done);
     session.set_system("second").await.unwrap();
     assert_eq!(session.turn(Input::text("four")).await, TurnOutcome::Done);

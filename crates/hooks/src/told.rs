@@ -50,8 +50,9 @@ fn of_moment(moment: &HookMoment) -> Map<String, Value> {
             }
             fields
         }
-        HookMoment::PreCompact { .. } => {
-            json!({ "trigger": moment.subject(), "custom_instructions": "" })
+        HookMoment::PreCompact { focus, .. } => {
+            let focus = focus.as_deref().unwrap_or_default();
+            json!({ "trigger": moment.subject(), "custom_instructions": focus })
         }
         HookMoment::Stop { again, answer } => {
             json!({ "stop_hook_active": again, "last_assistant_message": answer })
@@ -183,7 +184,7 @@ mod tests {
             ]],
         );
         check(
-            HookMoment::PreCompact { cause: CompactionCause::Automatic },
+            HookMoment::PreCompact { cause: CompactionCause::Automatic, focus: None },
             expect![[
                 r#"{"custom_instructions":"","trigger":"auto","hook_event_name":"PreCompact"}"#
             ]],

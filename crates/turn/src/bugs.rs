@@ -145,4 +145,6 @@ crate::seeded_bugs! {
     RestlessWork = "restless-work",
     /// What was said last is cut away with the rest.
     UnheardInput = "unheard-input",
+    /// The user's last message stands beside the first summary, and not beside the next.
+    ForgottenWords = "forgotten-words",
 }

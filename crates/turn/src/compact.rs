@@ -1,5 +1,7 @@
 //! Compaction: where the conversation may be cut, and what the head becomes.
 
+use std::borrow::Cow;
+
 use heeler_core::{Block, Message, Messages};
 
 use crate::bugs::{Bug, is_on};
@@ -11,10 +13,25 @@ pub const SENTINEL: &str = "[Earlier conversation summary — treat as backgroun
 /// What the summariser is asked, after the conversation's head.
 pub const INSTRUCTION: &str = "\
 Summarize the conversation so far for your own later use; it will replace what you see above. \
-Write plain text, no tool calls. Keep, in this order: what the user asked for and every rule or \
-wish they stated, in their words where wording matters; what was done, with file names and the \
-commands that were run, so that nothing finished is done again; what was learned that still \
-matters; what is unfinished and the next step.";
+Write plain text, no tool calls. Keep, in this order: the task, in the user's words where wording \
+matters; the constraints and rules they stated; the decisions taken, with the reasons; what was \
+done, with the files touched and the commands run, so that nothing finished is done again; what \
+was learned that still matters; the open to-do list; the next step.";
+
+/// The most characters of what a summary is to look at above all.
+pub const FOCUS_CHARS_MAX: usize = 2000;
+
+/// Stands before the words of whoever asked for the summary.
+const FOCUS: &str = "Whoever asked for this summary wants it to look above all at this:";
+
+/// What the summariser is asked when somebody said what to look at.
+#[must_use]
+pub fn instruction(focus: Option<&str>) -> Cow<'static, str> {
+    match focus {
+        None => INSTRUCTION.into(),
+        Some(focus) => format!("{INSTRUCTION}\n\n{FOCUS}\n{focus}").into(),
+    }
+}
 
 /// The message a summary becomes: the sentinel, a blank line, the summary.
 #[must_use]

@@ -40,10 +40,10 @@ impl State {
     /// Where a compaction would cut: as late as its own request fits, and leaving the tail that the
     /// settings keep.
     #[must_use]
-    pub fn compaction_cut(&self) -> Option<usize> {
+    pub fn compaction_cut(&self, focus: Option<&str>) -> Option<usize> {
         let keep_tail = self.settings.compaction.keep_tail as usize;
         let mut cut = self.history.len().checked_sub(keep_tail)?;
-        while cut > 0 && self.estimate_summary(cut) > self.context_limit() {
+        while cut > 0 && self.estimate_summary(cut, focus) > self.context_limit() {
             cut -= 1;
         }
         compact::cut_point(self.history.messages(), self.history.len() - cut)
@@ -79,7 +79,7 @@ impl State {
         if is_spent && !is_on(Bug::EndlessCompaction) {
             return None;
         }
-        let cut = self.compaction_cut()?;
+        let cut = self.compaction_cut(None)?;
         let gains = self.estimate_head(cut) >= gain_min(tokens);
         (gains && limits::reserve_summary(self, turn, cut).is_ok()).then_some(cut)
     }

@@ -48,7 +48,7 @@ pub fn reserve(state: &State, turn: &Turn) -> Result<Reserve, LimitKind> {
 /// # Errors
 /// The limit that forbids it.
 pub fn reserve_summary(state: &State, turn: &Turn, cut: usize) -> Result<Reserve, LimitKind> {
-    let input = state.estimate_summary(cut);
+    let input = state.estimate_summary(cut, None);
     let output = summary_output_max(&state.settings);
     afford(state, turn, input, output, output)
 }

@@ -121,6 +121,7 @@ impl State {
             kind: EffectKind::Compact {
                 cut: compaction.cut as u64,
                 cause: compaction.cause,
+                focus: compaction.focus.clone(),
                 started: true,
             },
         })
@@ -132,6 +133,7 @@ impl State {
             kind: EffectKind::Compact {
                 cut: cut as u64,
                 cause: CompactionCause::Automatic,
+                focus: None,
                 started: false,
             },
         }

@@ -128,8 +128,9 @@ impl Replay {
                 _ => None,
             }),
             Record::CompactionStarted(started) => self.due(started, |kind| match kind {
-                EffectKind::Compact { cut, cause, .. } => {
-                    Some(CompactionStarted { cut: *cut, cause: *cause })
+                EffectKind::Compact { cut, cause, focus, .. } => {
+                    let focus = focus.clone();
+                    Some(CompactionStarted { cut: *cut, cause: *cause, focus })
                 }
                 _ => None,
             }),

@@ -15,7 +15,8 @@ impl State {
     }
 
     /// The request that asks for a summary of the first `cut` messages: the conversation's own
-    /// prefix, so that it is read from the cache, and one instruction.
+    /// prefix, so that it is read from the cache, and one instruction, which ends with what it is to
+    /// look at above all.
     ///
     /// # Errors
     /// Words for the user when there is nothing to send, or more than fits: settings may have
@@ -23,12 +24,13 @@ impl State {
     pub fn summary_request(
         &self,
         cut: usize,
+        focus: Option<&str>,
         output_max: u64,
     ) -> Result<ModelRequest, &'static str> {
-        if self.estimate_summary(cut) > self.context_limit() {
+        if self.estimate_summary(cut, focus) > self.context_limit() {
             return Err(words::SUMMARY_DOES_NOT_FIT);
         }
-        let messages = self.history.head_and(cut, compact::INSTRUCTION);
+        let messages = self.history.head_and(cut, &compact::instruction(focus));
         self.request_of(messages, output_max).ok_or(words::NO_PROMPT)
     }
 

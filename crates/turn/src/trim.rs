@@ -145,7 +145,7 @@ fn short_text(block: &Block, chars_max: usize) -> Block {
 }
 
 /// Beginning and end of a text, with a mark between them, when it is longer than so much.
-fn shortened(text: &str, chars_max: usize) -> String {
+pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
     let n_chars = text.chars().count();
     if n_chars <= chars_max.saturating_add(MARKER_CHARS_MAX) {
         return text.to_owned();

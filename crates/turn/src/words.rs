@@ -67,10 +67,16 @@ pub fn background_lost(tool: &str, call: CallId) -> String {
 /// What became of work whose program ended.
 const LOST: &str = "was lost: the program ended before it was done";
 
+/// Whether these are the words about what work in the background came to.
+#[must_use]
+pub(crate) fn is_of_background(text: &str) -> bool {
+    text.starts_with("[The background work of ")
+}
+
 /// Whether these are the words about work that was lost.
 #[must_use]
 pub(crate) fn tells_of_loss(text: &str) -> bool {
-    text.starts_with("[The background work of ") && text.contains(LOST)
+    is_of_background(text) && text.contains(LOST)
 }
 
 /// Work in the background that somebody cancelled.

@@ -76,10 +76,15 @@ fn fill(place: &Place) -> Result<()> {
             // The first time there is no summary of before.
             let cut = u64::from(COMPACTED_TURNS + u32::from(turn > COMPACTED_TURNS));
             let cause = CompactionCause::Manual;
-            records.push(Record::CompactionStarted(CompactionStarted { cut, cause }));
+            records.push(Record::CompactionStarted(CompactionStarted { cut, cause, focus: None }));
             let summary = "what was said before ".repeat(100);
             let usage = Usage::default();
-            records.push(Record::Compacted(Box::new(Compacted { summary, usage, cost: None })));
+            records.push(Record::Compacted(Box::new(Compacted {
+                summary,
+                usage,
+                cost: None,
+                kept: None,
+            })));
         }
         let numbered = (seq + 1..).zip(records);
         let entries: Arc<[Entry]> =

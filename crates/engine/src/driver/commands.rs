@@ -51,6 +51,7 @@ pub(crate) enum Command {
         done: oneshot::Sender<()>,
     },
     Compact {
+        focus: Option<Box<str>>,
         done: oneshot::Sender<bool>,
     },
     SetSystem {
@@ -118,9 +119,9 @@ impl Driver {
                 self.settle().await?;
                 let _ = done.send(());
             }
-            Command::Compact { done } => {
+            Command::Compact { focus, done } => {
                 self.activate();
-                self.compaction_waiting.push(done);
+                self.compaction_waiting.push((focus, done));
             }
             Command::SetSystem { system, done } => {
                 self.parts.system = system;
@@ -256,11 +257,14 @@ impl Driver {
         if self.compaction_waiting.is_empty() || self.state.compaction.is_some() || !is_free {
             return Ok(());
         }
-        let Some(cut) = self.state.compaction_cut() else {
+        // One summary serves all who wait for one, and looks at what the last of them wants.
+        let focus = self.compaction_waiting.iter().rev().find_map(|(focus, _)| focus.clone());
+        let Some(cut) = self.state.compaction_cut(focus.as_deref()) else {
             self.tell_compaction(false);
             return Ok(());
         };
-        let started = CompactionStarted { cut: cut as u64, cause: CompactionCause::Manual };
+        let (cut, cause) = (cut as u64, CompactionCause::Manual);
+        let started = CompactionStarted { cut, cause, focus };
         self.write(vec![Record::CompactionStarted(started)], Durability::Written).await?;
         if self.state.compaction.is_none() {
             self.tell_compaction(false);

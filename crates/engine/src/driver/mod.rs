@@ -89,8 +89,8 @@ pub(crate) struct Driver {
     alarm: Option<BoxFuture<()>>,
     /// Who closes the session.
     closing: Option<oneshot::Sender<()>>,
-    /// Who waits for the end of a compaction.
-    compaction_waiting: Vec<oneshot::Sender<bool>>,
+    /// Who waits for the end of a compaction, and what its summary is to look at above all.
+    compaction_waiting: Vec<(Option<Box<str>>, oneshot::Sender<bool>)>,
     /// Nothing runs before somebody wants the session to go on.
     is_active: bool,
     /// What opening found; told once the session goes on, when whoever opened it watches.
@@ -364,7 +364,7 @@ impl Driver {
     }
 
     fn tell_compaction(&mut self, worked: bool) {
-        for done in self.compaction_waiting.drain(..) {
+        for (_, done) in self.compaction_waiting.drain(..) {
             let _ = done.send(worked);
         }
     }

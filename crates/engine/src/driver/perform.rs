@@ -116,8 +116,9 @@ impl Driver {
                 }))]
             }
             EffectKind::RunCall { call, .. } => vec![Record::CallStarted { call: *call }],
-            EffectKind::Compact { cut, cause, started: false } => {
-                vec![Record::CompactionStarted(CompactionStarted { cut: *cut, cause: *cause })]
+            EffectKind::Compact { cut, cause, focus, started: false } => {
+                let (cut, cause, focus) = (*cut, *cause, focus.clone());
+                vec![Record::CompactionStarted(CompactionStarted { cut, cause, focus })]
             }
             EffectKind::Trim(trimmed) => vec![Record::Trimmed(*trimmed)],
             EffectKind::FinishTurn { turn, outcome } => {
@@ -145,7 +146,7 @@ impl Driver {
             EffectKind::RunCall { call, name, input, confined, .. } => {
                 self.run_call(id, call, Run { name, input, confined });
             }
-            EffectKind::Compact { cut, cause, .. } => self.summarize(id, cut, cause),
+            EffectKind::Compact { cut, cause, focus, .. } => self.summarize(id, cut, cause, focus),
             EffectKind::Wake { at, cause } => self.wake(id, at, cause),
             // Their records are all there is to them.
             EffectKind::StartEpoch { .. }

@@ -15,10 +15,16 @@ use crate::hooks::answered;
 
 impl Driver {
     /// Asks for a summary of the first `cut` messages.
-    pub(super) fn summarize(&mut self, id: EffectId, cut: u64, cause: CompactionCause) {
+    pub(super) fn summarize(
+        &mut self,
+        id: EffectId,
+        cut: u64,
+        cause: CompactionCause,
+        focus: Option<Box<str>>,
+    ) {
         let cut = usize::try_from(cut).unwrap_or(usize::MAX);
         let output_max = limits::summary_output_max(&self.state.settings);
-        let request = self.state.summary_request(cut, output_max);
+        let request = self.state.summary_request(cut, focus.as_deref(), output_max);
         let question = Question {
             provider: Arc::clone(self.provider()),
             clock: Arc::clone(&self.parts.clock),
@@ -26,7 +32,7 @@ impl Driver {
             retry: self.parts.retry,
         };
         let summary = Summary { question, prices: self.state.settings.model.prices };
-        let moment = HookMoment::PreCompact { cause };
+        let moment = HookMoment::PreCompact { cause, focus };
         let asker = self.asker_for(HookEvent::PreCompact, moment.subject());
         self.spawn(id, CancellationToken::new(), async move {
             let heard = match asker {
@@ -69,7 +75,9 @@ impl Summary {
             let error = "the model gave an empty summary".into();
             return Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }));
         }
-        Record::Compacted(Box::new(Compacted { summary: summary.trim().to_owned(), usage, cost }))
+        let summary = summary.trim().to_owned();
+        // How much is kept beside it is judged as it is written.
+        Record::Compacted(Box::new(Compacted { summary, usage, cost, kept: None }))
     }
 }
 

@@ -85,7 +85,7 @@ fn a_compacted_session_goes_on_from_its_checkpoint() {
         let stage = bench.stage().await;
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);
         assert_eq!(bench.latest().await.checkpoint, None);
-        assert_eq!(stage.session.compact().await, Ok(true));
+        assert_eq!(stage.session.compact(None).await, Ok(true));
         assert_eq!(stage.say("go on").await, TurnOutcome::Done);
         let parts = stage.parts.clone();
         stage.close().await;
@@ -164,7 +164,7 @@ fn one_at_a_time_is_written_and_closing_waits_for_it() {
         let stage = stage_over(Arc::new(ledger.clone())).await;
         for n in 0..3 {
             assert_eq!(stage.say("hi").await, TurnOutcome::Done);
-            assert_eq!(stage.session.compact().await, Ok(true), "{n}");
+            assert_eq!(stage.session.compact(None).await, Ok(true), "{n}");
         }
         let while_shut = ledger.checkpoints().len();
         ledger.let_checkpoints_through(1);
@@ -199,7 +199,7 @@ fn what_cannot_be_kept_or_read_disturbs_nobody() {
                 .unwrap();
         }
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);
-        assert_eq!(stage.session.compact().await, Ok(true));
+        assert_eq!(stage.session.compact(None).await, Ok(true));
         assert_eq!(stage.say("go on").await, TurnOutcome::Done);
         settled().await;
         stage.watcher.drain();

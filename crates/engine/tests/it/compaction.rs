@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use heeler_core::{Event, Input, ToolOutput, TurnOutcome};
+use heeler_core::{Event, Input, Record, ToolOutput, TurnOutcome};
 use heeler_testkit::transcript;
 
 use crate::common::{Case, Stage, check, echo, settled, stage, stage_with, tool, virtually};
@@ -37,13 +37,17 @@ fn by_hand_between_turns() {
             text = "two"
         "#;
         let stage = stage_with(script, [], keep_one).await;
-        assert_eq!(stage.session.compact().await, Ok(false), "there is nothing to summarize yet");
+        assert_eq!(
+            stage.session.compact(None).await,
+            Ok(false),
+            "there is nothing to summarize yet"
+        );
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);
-        assert_eq!(stage.session.compact().await, Ok(true));
-        assert_eq!(stage.session.compact().await, Ok(false), "a summary of a summary");
+        assert_eq!(stage.session.compact(None).await, Ok(true));
+        assert_eq!(stage.session.compact(None).await, Ok(false), "a summary of a summary");
         assert_eq!(stage.say("go on").await, TurnOutcome::Done);
         expect![[r#"
-            user: [Earlier conversation summary — treat as background context]\n\nThe user said hi.
+            user: [Earlier conversation summary — treat as background context]\n\nThe user said hi.\n\n[Kept beside the summary, word for word]\nThe user's last message:\n> hi
             assistant: one
             user: go on
             assistant: two
@@ -55,7 +59,7 @@ fn by_hand_between_turns() {
             [
                 "epoch 1 First",
                 "compacting Manual from 1 tokens",
-                "compacted 1 messages to 20 tokens",
+                "compacted 1 messages to 38 tokens",
                 "epoch 2 Compaction",
             ]
         "#]]
@@ -69,7 +73,7 @@ fn eight_messages_stay_by_default() {
         let stage = stage("reply = [{ text = \"x\", repeat = 4 }]", []).await;
         for _ in 0..4 {
             assert_eq!(stage.say("hi").await, TurnOutcome::Done);
-            assert_eq!(stage.session.compact().await, Ok(false));
+            assert_eq!(stage.session.compact(None).await, Ok(false));
         }
         stage.close().await;
     });
@@ -89,9 +93,43 @@ fn by_hand_while_the_last_answer_of_a_turn_is_streamed() {
         let mut stage = stage_with(script, [], keep_one).await;
         let turn = stage.session.turn(Input::text("hi"));
         stage.watcher.until(|event| matches!(event, Event::AttemptStarted { .. })).await;
-        assert_eq!(stage.session.compact().await, Ok(true), "it waits for the answer");
+        assert_eq!(stage.session.compact(None).await, Ok(true), "it waits for the answer");
         assert_eq!(turn.await, TurnOutcome::Done);
         assert!(conversation(&stage).await.contains("The user said hi."));
+        stage.close().await;
+    });
+}
+
+#[test]
+fn by_hand_with_what_to_look_at() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            [[reply]]
+            for = "summary"
+            expect = { last_user_contains = "look above all at this:\nthe parser" }
+            text = "It parses."
+            [[reply]]
+            text = "two"
+            [[reply]]
+            for = "summary"
+            expect = { last_user_contains = "éé…" }
+            text = "It parses still."
+        "#;
+        let stage = stage_with(script, [], keep_one).await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(stage.session.compact(Some(" the parser\n")).await, Ok(true));
+        assert_eq!(stage.say("go on").await, TurnOutcome::Done);
+        assert_eq!(stage.session.compact(Some(&"é".repeat(2001))).await, Ok(true));
+        let id = stage.session.id().clone();
+        let journal = stage.parts.store.read(id).await.unwrap();
+        let focus = journal.entries.iter().filter_map(|entry| match &entry.record {
+            Record::CompactionStarted(started) => Some(started.focus.as_deref()?.chars().count()),
+            _ => None,
+        });
+        assert_eq!(focus.collect::<Vec<_>>(), [10, 2000]);
+        assert_eq!(stage.model.mismatches(), []);
         stage.close().await;
     });
 }
@@ -117,7 +155,7 @@ fn by_hand_while_a_call_runs() {
         let mut stage = stage_with(script, [slow], keep_one).await;
         let turn = stage.session.turn(Input::text("hi"));
         stage.watcher.until(|event| matches!(event, Event::CallStarted { .. })).await;
-        assert_eq!(stage.session.compact().await, Ok(true));
+        assert_eq!(stage.session.compact(None).await, Ok(true));
         assert_eq!(turn.await, TurnOutcome::Done);
         assert_eq!(stage.model.mismatches(), []);
         stage.close().await;
@@ -136,7 +174,7 @@ fn a_summary_that_fails_leaves_everything_as_it_was() {
             let stage = stage_with(&script, [], keep_one).await;
             assert_eq!(stage.say("hi").await, TurnOutcome::Done);
             let before = conversation(&stage).await;
-            assert_eq!(stage.session.compact().await, Ok(false));
+            assert_eq!(stage.session.compact(None).await, Ok(false));
             assert_eq!(conversation(&stage).await, before);
             let lines = stage.close().await;
             assert_eq!(lines.last(), Some(&format!("compaction failed: {error}")));
@@ -159,7 +197,7 @@ fn a_summary_is_tried_again_like_any_request() {
         "#;
         let stage = stage_with(script, [], keep_one).await;
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);
-        assert_eq!(stage.session.compact().await, Ok(true));
+        assert_eq!(stage.session.compact(None).await, Ok(true));
         stage.close().await;
     });
 }
@@ -396,7 +434,7 @@ fn a_cancel_stops_a_compaction_by_hand() {
         let mut stage = stage_with(script, [], keep_one).await;
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);
         let session = stage.session.clone();
-        let compacting = tokio::spawn(async move { session.compact().await });
+        let compacting = tokio::spawn(async move { session.compact(None).await });
         stage.watcher.until(|event| matches!(event, Event::CompactionStarted { .. })).await;
         stage.session.cancel().await;
         assert_eq!(compacting.await.unwrap(), Ok(false));
@@ -422,7 +460,7 @@ fn a_summary_begins_anew_when_the_model_or_what_fits_changes() {
         let mut stage = stage_with(script, [], keep_one).await;
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);
         let session = stage.session.clone();
-        let compacting = tokio::spawn(async move { session.compact().await });
+        let compacting = tokio::spawn(async move { session.compact(None).await });
         stage.watcher.until(|event| matches!(event, Event::CompactionStarted { .. })).await;
         settled().await;
         assert_eq!(stage.model.streams_open(), 1);

@@ -339,7 +339,7 @@ fn a_compaction_that_died_is_done_again() {
         assert_eq!(session.turn(Input::text("hi")).await, TurnOutcome::Done);
         let mut watcher = Watcher::new(&session);
         let compacting = session.clone();
-        tokio::spawn(async move { compacting.compact().await });
+        tokio::spawn(async move { compacting.compact(None).await });
         watcher.until(|event| matches!(event, Event::CompactionStarted { .. })).await;
         settled().await;
     });

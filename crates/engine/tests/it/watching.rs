@@ -147,7 +147,7 @@ fn a_reader_too_far_behind_is_given_the_view() {
         stage.watcher.drain();
         assert_eq!((stage.watcher.resyncs, stage.watcher.view.clone()), (0, slow.view.clone()));
         // From there on it is a reader like any other.
-        stage.session.compact().await.unwrap();
+        stage.session.compact(None).await.unwrap();
         drop(stage.watcher);
         stage.session.close().await;
         slow.rest().await;

@@ -13,6 +13,7 @@ use heeler_turn::State;
 use super::account::TurnAccount;
 use super::batch::Batch;
 use super::context::{self, Context};
+use super::kept::Words;
 use super::works::Works;
 use super::{Checked, Invariant, ensure, permission, request};
 
@@ -43,6 +44,7 @@ pub(super) struct Ledger {
     now: u64,
     epoch: u32,
     context: Context,
+    words: Words,
     incarnation: u64,
     /// How much later than the wall time a record may still come.
     wall_slack_millis: u64,
@@ -234,9 +236,12 @@ impl Ledger {
                     turn.overflows += u32::from(overflows);
                 }
             }
-            Record::Compacted(compacted) => self.spend(compacted.usage, compacted.cost),
+            Record::Compacted(compacted) => {
+                self.words.kept = compacted.kept;
+                self.spend(compacted.usage, compacted.cost);
+            }
             Record::CompactionFailed(failed) => self.spend(failed.usage, failed.cost),
-            Record::CompactionStarted(started) => self.compaction_started(*started)?,
+            Record::CompactionStarted(started) => self.compaction_started(started)?,
             Record::Interrupted { cause } => {
                 self.compaction = None;
                 if let Some(turn) = &mut self.turn {
@@ -397,11 +402,11 @@ impl Ledger {
         turn.batch = (!batch.is_empty()).then_some(batch);
     }
 
-    fn compaction_started(&mut self, started: CompactionStarted) -> Checked {
+    fn compaction_started(&mut self, started: &CompactionStarted) -> Checked {
         if self.compaction.is_some() {
             return Ok(());
         }
-        self.compaction = Some(started);
+        self.compaction = Some(started.clone());
         match &self.turn {
             Some(turn) if started.cause == CompactionCause::Automatic => turn.may_compact(),
             _ => Ok(()),
@@ -498,6 +503,7 @@ impl Ledger {
         let waiting = self.waiting_chars();
         self.context.cut_back(&self.log, messages, waiting, overflows, &self.settings)?;
         self.log = messages.to_vec();
+        self.words.cut_back(&self.log);
         Ok(())
     }
 
@@ -519,6 +525,7 @@ impl Ledger {
             },
             Role::User if has_results => self.results(message),
             Role::User => {
+                self.words.heard(&message.text());
                 heard.push(message.text());
                 Ok(())
             }
@@ -538,9 +545,11 @@ impl Ledger {
     fn compacted(&mut self, cut: u64, message: &Arc<Message>) -> Checked {
         let expected = self.compaction.take();
         self.compactions += 1;
-        ensure(expected.map(|c| c.cut) == Some(cut), Invariant::CompactionKeepsTail, || {
-            format!("{cut} messages became a summary, expected {expected:?}")
-        })?;
+        ensure(
+            expected.as_ref().map(|c| c.cut) == Some(cut),
+            Invariant::CompactionKeepsTail,
+            || format!("{cut} messages became a summary, expected {expected:?}"),
+        )?;
         let cut = usize::try_from(cut).unwrap_or(usize::MAX);
         let tail = self.log.get(cut..).unwrap_or_default().to_vec();
         let open = tail.first().is_some_and(|first| {
@@ -551,6 +560,7 @@ impl Ledger {
             Invariant::CompactionKeepsTail,
             || "the cut parts a call from its result, or the summary is lost".into(),
         )?;
+        self.words.summarized(message, &tail)?;
         let log = std::iter::once(Arc::clone(message)).chain(tail).collect();
         let before = std::mem::replace(&mut self.log, log);
         if let Some(turn) = &mut self.turn {

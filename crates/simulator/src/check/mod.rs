@@ -2,13 +2,14 @@
 //!
 //! It keeps a ledger of its own from the records and events, and calls nothing of the machine that
 //! it checks. Read in this order: `ledger` (what must be true after each record), `account`
-//! (one turn), `context` (how much it is), `batch` (the calls of one answer),
+//! (one turn), `context` (how much it is), `kept` (whose words a summary has), `batch` (the calls of one answer),
 //! `works` (what goes on after its call), `permission` (what may run), `request`, `fold`.
 
 mod account;
 mod batch;
 mod context;
 mod fold;
+mod kept;
 mod ledger;
 mod permission;
 mod request;
@@ -74,6 +75,7 @@ pub enum Invariant {
     CompactionComesFirst,
     CompactionsAreBounded,
     CompactionGains,
+    SummaryKeepsWords,
     OverflowsAreBounded,
     TrimKeepsTheLast,
     FitsTheWindow,

@@ -95,6 +95,7 @@ impl World<'_> {
                 summary: reply.blocks.iter().filter_map(Block::as_text).collect(),
                 usage: reply.usage,
                 cost: reply.usage.cost(self.state.settings.model.prices.as_ref()),
+                kept: None,
             }),
         }
     }

@@ -63,8 +63,9 @@ impl World<'_> {
                 }))]
             }
             EffectKind::RunCall { call, .. } => vec![Record::CallStarted { call: *call }],
-            EffectKind::Compact { cut, cause, started: false } => {
-                vec![Record::CompactionStarted(CompactionStarted { cut: *cut, cause: *cause })]
+            EffectKind::Compact { cut, cause, focus, started: false } => {
+                let (cut, cause, focus) = (*cut, *cause, focus.clone());
+                vec![Record::CompactionStarted(CompactionStarted { cut, cause, focus })]
             }
             EffectKind::Trim(trimmed) => vec![Record::Trimmed(*trimmed)],
             EffectKind::FinishTurn { turn, outcome } => {
@@ -103,10 +104,10 @@ impl World<'_> {
                 }
                 (Some(self.now + millis), Cargo::Model(ending))
             }
-            EffectKind::Compact { cut, .. } => {
+            EffectKind::Compact { cut, focus, .. } => {
                 let cut = usize::try_from(cut).unwrap_or(usize::MAX);
                 let output = limits::summary_output_max(&self.state.settings);
-                let request = match self.state.summary_request(cut, output) {
+                let request = match self.state.summary_request(cut, focus.as_deref(), output) {
                     Ok(request) => request,
                     Err(error) => {
                         let cargo = Cargo::Summary(Err(error.into()));
@@ -237,10 +238,12 @@ impl World<'_> {
             return Ok(());
         }
         self.compaction_wanted = false;
-        let Some(cut) = self.state.compaction_cut() else {
+        let focus: Option<Box<str>> = self.chance.percent(30).then(|| "the last error".into());
+        let Some(cut) = self.state.compaction_cut(focus.as_deref()) else {
             return Ok(());
         };
-        let started = CompactionStarted { cut: cut as u64, cause: CompactionCause::Manual };
+        let (cut, cause) = (cut as u64, CompactionCause::Manual);
+        let started = CompactionStarted { cut, cause, focus };
         self.write(vec![Record::CompactionStarted(started)], Durability::Written)
     }
 

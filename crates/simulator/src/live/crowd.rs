@@ -302,7 +302,8 @@ impl Crowd {
     fn compact(&mut self) {
         self.hit(Fault::Compact);
         let after = self.ask(|inner| inner.judge.state.seq);
-        let wish = |session: Session| async move { session.compact().await };
+        let focus = self.ask(|inner| inner.chance.percent(30)).then_some("the last error");
+        let wish = move |session: Session| async move { session.compact(focus).await };
         self.wish(wish, move |judge, worked| judge.compacted(after, worked));
     }
 

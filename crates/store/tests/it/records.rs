@@ -4,8 +4,8 @@ use heeler_core::{
     AcceptedAnswer, Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted,
     CompactionCause, CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted,
     Facts, ForUser, ForkOrigin, HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin,
-    InterruptCause, LimitKind, Limits, Message, Mode, ModelAccepted, ModelFailed, ModelReplied,
-    ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId,
+    InterruptCause, Kept, LimitKind, Limits, Message, Mode, ModelAccepted, ModelFailed,
+    ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId,
     PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Record, RedactedThinking, Reply,
     Reserve, Resource, Role, Rule, RuleEffect, Settings, StateChange, SteeringId, SteeringQueued,
     StopReason, Text, Thinking, ThinkingSettings, Timestamp, ToolChoice, ToolDefinition,
@@ -383,11 +383,12 @@ fn steering() -> impl Strategy<Value = Record> {
 fn compaction() -> impl Strategy<Value = Record> {
     let cause = select(vec![CompactionCause::Manual, CompactionCause::Automatic]);
     prop_oneof![
-        (any::<u64>(), cause).prop_map(|(cut, cause)| {
-            Record::CompactionStarted(CompactionStarted { cut, cause })
+        (any::<u64>(), cause, option::of(text())).prop_map(|(cut, cause, focus)| {
+            let focus = focus.map(Into::into);
+            Record::CompactionStarted(CompactionStarted { cut, cause, focus })
         }),
-        (text(), usage(), cost()).prop_map(|(summary, usage, cost)| {
-            Record::Compacted(Box::new(Compacted { summary, usage, cost }))
+        (text(), usage(), cost(), option::of(kept())).prop_map(|(summary, usage, cost, kept)| {
+            Record::Compacted(Box::new(Compacted { summary, usage, cost, kept }))
         }),
         (text(), usage(), cost()).prop_map(|(error, usage, cost)| {
             Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
@@ -396,6 +397,14 @@ fn compaction() -> impl Strategy<Value = Record> {
             Record::Trimmed(Trimmed { cut, said_chars_max, result_chars_max })
         }),
     ]
+}
+
+fn kept() -> impl Strategy<Value = Kept> {
+    any::<[u64; 3]>().prop_map(|[said_chars_max, steps_max, files_max]| Kept {
+        said_chars_max,
+        steps_max,
+        files_max,
+    })
 }
 
 fn turn_end() -> impl Strategy<Value = Record> {

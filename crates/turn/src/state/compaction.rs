@@ -9,15 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{Announcer, State};
 use crate::bugs::{Bug, is_on};
+use crate::keep::{self, Facts};
 use crate::{compact, fit, trim, words};
 
 /// A compaction that was started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     /// How many messages become the summary.
     pub cut: usize,
     /// Why.
     pub cause: CompactionCause,
+    /// What the summary is to look at above all.
+    pub focus: Option<Box<str>>,
     /// Processes that died in it.
     pub deaths: u32,
 }
@@ -25,7 +28,7 @@ pub struct Compaction {
 impl State {
     pub(super) fn on_compaction_started(
         &mut self,
-        started: CompactionStarted,
+        started: &CompactionStarted,
         out: &mut Announcer,
     ) {
         let cut = usize::try_from(started.cut).unwrap_or(usize::MAX);
@@ -34,7 +37,8 @@ impl State {
             return;
         }
         self.compactions += 1;
-        self.compaction = Some(Compaction { cut, cause: started.cause, deaths: 0 });
+        let (cause, focus) = (started.cause, started.focus.clone());
+        self.compaction = Some(Compaction { cut, cause, focus, deaths: 0 });
         self.announce_compaction(out);
     }
 
@@ -45,24 +49,40 @@ impl State {
         }
     }
 
-    /// The record of a summary that came: the summary, or, where an automatic compaction would not
-    /// gain enough by it, that it failed. Decided before it is written, so that a journal reads the
-    /// same whatever is held enough later.
+    /// The record of a summary that came: the summary and how much is kept beside it, or, where an
+    /// automatic compaction would not gain enough by it, that it failed. Decided before it is
+    /// written, so that a journal reads the same whatever is held enough later.
     #[must_use]
     pub fn judge_summary(&self, compacted: Compacted) -> Record {
-        let Some(Compaction { cut, cause: CompactionCause::Automatic, .. }) = self.compaction
-        else {
+        let Some(Compaction { cut, cause, .. }) = self.compaction else {
             return Record::Compacted(Box::new(compacted));
         };
         let before = self.estimate();
-        let summary = compact::summary_message(&compacted.summary);
-        let after = self.estimate_summarized(cut, &summary);
-        if after.saturating_add(fit::gain_min(before)) <= before || is_on(Bug::WorthlessSummary) {
-            return Record::Compacted(Box::new(compacted));
+        let after_most = match cause {
+            CompactionCause::Automatic => before.saturating_sub(fit::gain_min(before)),
+            CompactionCause::Manual => self.context_limit(),
+        };
+        let facts = self.facts(cut);
+        let mut after = 0;
+        for kept in keep::BOUNDS {
+            let message = keep::message(&compacted.summary, &facts, &kept);
+            after = self.estimate_summarized(cut, &message);
+            if after <= after_most {
+                return Record::Compacted(Box::new(Compacted { kept: Some(kept), ..compacted }));
+            }
+        }
+        if cause == CompactionCause::Manual || is_on(Bug::WorthlessSummary) {
+            let kept = keep::BOUNDS.last().copied();
+            return Record::Compacted(Box::new(Compacted { kept, ..compacted }));
         }
         let Compacted { usage, cost, .. } = compacted;
         let error = words::summary_gains_too_little(before, after);
         Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
+    }
+
+    /// What is known of the first `cut` messages without a model.
+    fn facts(&self, cut: usize) -> Facts {
+        Facts::of(self.history.messages(), cut, self.values.get(keep::STEPS_KEY))
     }
 
     pub(super) fn on_compacted(&mut self, compacted: &Compacted, out: &mut Announcer) {
@@ -75,7 +95,10 @@ impl State {
             self.misfits += 1;
             return;
         };
-        let summary = compact::summary_message(&compacted.summary);
+        let summary = match &compacted.kept {
+            None => compact::summary_message(&compacted.summary),
+            Some(kept) => keep::message(&compacted.summary, &self.facts(cut), kept),
+        };
         let message = self.history.replace_head(cut, summary);
         self.epoch_due = Some(EpochCause::Compaction);
         if let Some(turn) = &mut self.turn {

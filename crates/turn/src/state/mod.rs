@@ -250,7 +250,7 @@ impl State {
                 }
             }
             Record::Interrupted { cause } => self.on_interrupted(*cause, out),
-            Record::CompactionStarted(started) => self.on_compaction_started(*started, out),
+            Record::CompactionStarted(started) => self.on_compaction_started(started, out),
             Record::Compacted(compacted) => self.on_compacted(compacted, out),
             Record::CompactionFailed(failed) => self.on_compaction_failed(failed, out),
             Record::Trimmed(trimmed) => self.on_trimmed(trimmed, out),
@@ -356,9 +356,9 @@ impl State {
 
     /// Estimated tokens of the request for a summary of the first `cut` messages.
     #[must_use]
-    pub fn estimate_summary(&self, cut: usize) -> u64 {
+    pub fn estimate_summary(&self, cut: usize, focus: Option<&str>) -> u64 {
         let (system, tools) = self.prefix_weight();
-        let instruction = self.estimate.weigh(compact::INSTRUCTION);
+        let instruction = self.estimate.weigh(&compact::instruction(focus));
         self.tokens(system + tools + self.history.weight_of_head(cut) + instruction)
     }
 

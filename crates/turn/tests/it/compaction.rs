@@ -44,12 +44,12 @@ fn it_comes_before_a_request_that_would_not_fit_also_after_large_results() {
                 epoch 2 compaction
               > model 1.3.1
             measure
-                1105 of 3000
+                1179 of 3000
             reply Read.
                 turn 1 ended done: Read.
               > idle
             ---
-            user: [Earlier conversation summary — treat as background context]\n\nThe file was read.
+            user: [Earlier conversation summary — treat as background context]\n\nThe file was read.\n\n[Kept beside the summary, word for wo…
             model: <w2 read {"path":"b"}>
             user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
             model: Read.
@@ -376,9 +376,37 @@ fn a_cut_that_would_part_a_call_from_its_result_is_refused() {
     for (cut, fits) in [(0, false), (1, true), (2, false), (3, true), (4, false), (5, false)] {
         let mut play = crate::door::Play::of(script);
         let cause = CompactionCause::Manual;
-        play.write(Record::CompactionStarted(CompactionStarted { cut, cause }));
+        play.write(Record::CompactionStarted(CompactionStarted { cut, cause, focus: None }));
         assert_eq!(play.state.compaction.is_some(), fits, "cut {cut}");
     }
+}
+
+#[test]
+fn a_record_of_before_gives_the_message_it_gave_then() {
+    use heeler_core::{Compacted, Kept, Record, Usage};
+
+    let kept = Kept { said_chars_max: 9, steps_max: 9, files_max: 9 };
+    let beside = "S\n\n[Kept beside the summary, word for word]\nThe user's last message:\n> a";
+    for (kept, summary) in [(None, "S"), (Some(kept), beside)] {
+        let mut play = crate::door::Play::of("set keep=1\nuser a\nreply b\ncompact");
+        let (usage, cost) = (Usage::default(), None);
+        let compacted = Compacted { summary: "S".into(), usage, cost, kept };
+        play.write(Record::Compacted(Box::new(compacted)));
+        let first = play.state.history.messages().first().unwrap();
+        assert_eq!(**first, heeler_turn::compact::summary_message(summary));
+    }
+}
+
+#[test]
+fn a_compaction_that_died_keeps_what_it_is_to_look_at() {
+    let focus = |play: &crate::door::Play| match &play.state.pending()[0].kind {
+        heeler_core::EffectKind::Compact { focus, .. } => focus.as_deref().map(str::to_owned),
+        other => panic!("{other:?}"),
+    };
+    let mut play = crate::door::Play::of("set keep=1\nuser a\nreply b\ncompact the tests");
+    assert_eq!(focus(&play).as_deref(), Some("the tests"));
+    play.line("crash");
+    assert_eq!(focus(&play).as_deref(), Some("the tests"));
 }
 
 #[test]

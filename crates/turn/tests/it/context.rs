@@ -207,7 +207,7 @@ fn steering_that_would_not_fit_is_preceded_by_a_compaction() {
                 delivered s1
               > model 2.2.1
             ---
-            user: [Earlier conversation summary — treat as background context]\n\nS
+            user: [Earlier conversation summary — treat as background context]\n\nS\n\n[Kept beside the summary, word for word]\nThe user's la…
             model: <w1 read {"path":"a"}>
             user: <w1 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
             user: a rather long wish
@@ -268,19 +268,19 @@ fn the_estimate_follows_what_the_models_own_calls_counted() {
                 compacted 3
               > idle
             measure
-                386 of 180000
+                528 of 180000
             set automatic=no
               > idle
             crash
               > idle
             measure
-                386 of 180000
+                528 of 180000
             set chars=2
               > idle
             measure
-                101 of 180000
+                138 of 180000
             ---
-            user: [Earlier conversation summary — treat as background context]\n\nIt says x.
+            user: [Earlier conversation summary — treat as background context]\n\nIt says x.\n\n[Kept beside the summary, word for word]\nThe …
             model: <w2 read {"path":"b"}>
             user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx>
             model: Read.

@@ -62,7 +62,11 @@ fn decided(call: CallId) -> Record {
 }
 
 fn compaction(cut: u64) -> Record {
-    Record::CompactionStarted(CompactionStarted { cut, cause: CompactionCause::Manual })
+    Record::CompactionStarted(CompactionStarted {
+        cut,
+        cause: CompactionCause::Manual,
+        focus: None,
+    })
 }
 
 fn compacted() -> Record {
@@ -70,6 +74,7 @@ fn compacted() -> Record {
         summary: "late".into(),
         usage: Usage::default(),
         cost: None,
+        kept: None,
     }))
 }
 

@@ -42,12 +42,21 @@ fn a_request_is_the_prefix_and_the_whole_conversation() {
 #[test]
 fn a_summary_is_asked_for_with_the_same_prefix() {
     let state = play().state;
-    let (request, summary) = (state.request(77).unwrap(), state.summary_request(2, 55).unwrap());
+    let (request, summary) =
+        (state.request(77).unwrap(), state.summary_request(2, None, 55).unwrap());
     assert_eq!(said(&summary), ["one", "two", compact::INSTRUCTION]);
     assert_eq!((summary.output_max, summary.stable), (55, 3));
+    let focused = state.summary_request(2, Some("the tests"), 55).unwrap();
+    let asked = said(&focused).pop().unwrap();
+    assert!(asked.starts_with(compact::INSTRUCTION) && asked.ends_with("this:\nthe tests"));
+    let more = asked.chars().count() - compact::INSTRUCTION.chars().count();
+    assert_eq!(
+        state.estimate_summary(2, Some("the tests")),
+        state.estimate_summary(2, None) + more as u64
+    );
     assert!(Arc::ptr_eq(&request.tools, &summary.tools));
     assert!(Arc::ptr_eq(&request.system, &summary.system));
-    assert!(State::new().summary_request(2, 55).is_err());
+    assert!(State::new().summary_request(2, None, 55).is_err());
 }
 
 #[test]
@@ -55,14 +64,14 @@ fn a_summary_is_asked_for_when_its_own_request_fits() {
     let mut state = play().state;
     // The prompt, the tool, two messages, and what asks for the summary.
     let tokens = 9 + 12 + 3 + 3 + compact::INSTRUCTION.chars().count() as u64;
-    assert_eq!(state.estimate_summary(2), tokens);
+    assert_eq!(state.estimate_summary(2, None), tokens);
     state.settings.estimate.context_limit = Some(tokens);
     state.settings.compaction.keep_tail = 2;
-    assert!(state.summary_request(2, 55).is_ok());
-    assert_eq!(state.compaction_cut(), Some(2));
+    assert!(state.summary_request(2, None, 55).is_ok());
+    assert_eq!(state.compaction_cut(None), Some(2));
     state.settings.estimate.context_limit = Some(tokens - 1);
-    assert!(state.summary_request(2, 55).is_err());
-    assert_eq!(state.compaction_cut(), Some(1));
+    assert!(state.summary_request(2, None, 55).is_err());
+    assert_eq!(state.compaction_cut(None), Some(1));
 }
 
 #[test]

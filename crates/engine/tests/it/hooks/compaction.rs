@@ -12,13 +12,16 @@ fn check(outcome: HookOutcome, summary: &str, expected: Expect) {
         let stage = stage_with(&script, [], |parts| {
             parts.settings.compaction.keep_tail = 1;
             parts.hooks = Some(hook(HookEvent::PreCompact, move |moment| {
-                assert_eq!(moment, HookMoment::PreCompact { cause: CompactionCause::Manual });
+                assert_eq!(
+                    moment,
+                    HookMoment::PreCompact { cause: CompactionCause::Manual, focus: None }
+                );
                 std::future::ready(outcome.clone())
             }));
         })
         .await;
         assert_eq!(stage.say("hi").await, TurnOutcome::Done);
-        let worked = stage.session.compact().await.unwrap();
+        let worked = stage.session.compact(None).await.unwrap();
         assert_eq!(stage.model.mismatches(), []);
         let lines = stage.close().await;
         let lines = lines.iter().filter(|line| line.contains("compact") || line.contains("hook"));
@@ -55,7 +58,7 @@ fn a_broken_hook_is_told_and_changes_nothing() {
             compacting Manual from 1 tokens
             hook PreCompact `guard`
             hook PreCompact `guard` after 0 ms: Continued
-            compacted 1 messages to 20 tokens
+            compacted 1 messages to 38 tokens
         "#]],
     );
     check(
@@ -66,7 +69,7 @@ fn a_broken_hook_is_told_and_changes_nothing() {
             compacting Manual from 1 tokens
             hook PreCompact `guard`
             hook PreCompact `guard` after 0 ms: Broken { why: "it is out of order" }
-            compacted 1 messages to 20 tokens
+            compacted 1 messages to 38 tokens
         "#]],
     );
 }
@@ -79,11 +82,11 @@ fn what_hooks_say_is_part_of_the_instruction() {
         outcome,
         summary,
         expect![[r#"
-        true
-        compacting Manual from 1 tokens
-        hook PreCompact `guard`
-        hook PreCompact `guard` after 0 ms: Continued
-        compacted 1 messages to 20 tokens
-    "#]],
+            true
+            compacting Manual from 1 tokens
+            hook PreCompact `guard`
+            hook PreCompact `guard` after 0 ms: Continued
+            compacted 1 messages to 38 tokens
+        "#]],
     );
 }

@@ -234,9 +234,10 @@ impl Play {
             "interrupt" => Record::Interrupted { cause: InterruptCause::Cancelled },
             "wall" => Record::Interrupted { cause: InterruptCause::WallTime },
             "compact" => {
-                let cut = self.state.compaction_cut().expect("nothing to compact") as u64;
-                let cause = CompactionCause::Manual;
-                Record::CompactionStarted(CompactionStarted { cut, cause })
+                let focus: Option<Box<str>> = some(rest).map(Into::into);
+                let cut = self.state.compaction_cut(focus.as_deref()).expect("nothing to compact");
+                let (cut, cause) = (cut as u64, CompactionCause::Manual);
+                Record::CompactionStarted(CompactionStarted { cut, cause, focus })
             }
             "summary" => self.summary(rest.into()),
             "verbose" => self.summary("z".repeat(rest.parse().expect("a length"))),
@@ -249,7 +250,7 @@ impl Play {
 
     fn summary(&self, summary: String) -> Record {
         let usage = Usage { input: 10, output: 5, ..Usage::default() };
-        self.state.judge_summary(Compacted { summary, usage, cost: None })
+        self.state.judge_summary(Compacted { summary, usage, cost: None, kept: None })
     }
 
     fn reply(&mut self, parts: &str) -> Record {
@@ -463,8 +464,9 @@ pub(crate) fn first_record(state: &State, effect: &Effect) -> Option<Record> {
             Record::PermissionAsked(Box::new(PermissionAsked { id: *id, reason: reason.clone() }))
         }
         EffectKind::RunCall { call, .. } => Record::CallStarted { call: *call },
-        EffectKind::Compact { cut, cause, started: false } => {
-            Record::CompactionStarted(CompactionStarted { cut: *cut, cause: *cause })
+        EffectKind::Compact { cut, cause, focus, started: false } => {
+            let (cut, cause, focus) = (*cut, *cause, focus.clone());
+            Record::CompactionStarted(CompactionStarted { cut, cause, focus })
         }
         EffectKind::Trim(trimmed) => Record::Trimmed(*trimmed),
         EffectKind::FinishTurn { turn, outcome } => {

@@ -18,7 +18,7 @@ pub(super) fn effects(state: &State) -> String {
 fn effect(state: &State, effect: &Effect) -> String {
     match &effect.kind {
         EffectKind::StartEpoch { cause } => word("epoch", cause),
-        EffectKind::Compact { cut, cause, started } => {
+        EffectKind::Compact { cut, cause, started, .. } => {
             let runs = if *started { "" } else { " due" };
             format!("{} cut {cut}{runs}", word("compact", cause))
         }

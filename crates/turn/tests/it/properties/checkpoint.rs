@@ -62,7 +62,7 @@ fn assert_same(a: &State, b: &State, entry: &Entry) {
     assert_eq!(a.view(), b.view(), "after {entry:?}");
     let request = |state: &State| format!("{:?}", state.request(9));
     assert_eq!(request(a), request(b), "after {entry:?}");
-    let summary = |state: &State| format!("{:?}", state.summary_request(3, 9));
+    let summary = |state: &State| format!("{:?}", state.summary_request(3, None, 9));
     assert_eq!(summary(a), summary(b), "after {entry:?}");
     let tokens = |state: &State| (state.estimate_due(), state.breakdown(), state.context_limit());
     assert_eq!(tokens(a), tokens(b), "after {entry:?}");

@@ -3,7 +3,7 @@
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
     CompactionStarted, Cost, Decision, EpochCause, EpochStarted, ForUser, ForkOrigin, HookAnswered,
-    HookEvent, Image, Input, InterruptCause, LimitKind, Limits, Message, ModelAccepted,
+    HookEvent, Image, Input, InterruptCause, Kept, LimitKind, Limits, Message, ModelAccepted,
     ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
     PermissionId, PermissionReason, ProviderErrorKind, RawJson, Record, Reply, Reserve, Role,
     SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse,
@@ -126,11 +126,20 @@ fn rarer(dice: &mut Dice) -> Record {
         4 | 5 => Record::CompactionStarted(CompactionStarted {
             cut: large(dice),
             cause: dice.pick(&[CompactionCause::Automatic, CompactionCause::Manual]),
+            focus: dice.pick(&[None, Some("a file")]).map(Into::into),
         }),
         6 => Record::Compacted(Box::new(Compacted {
             summary: dice.pick(&["", "So far."]).into(),
             usage: usage(dice),
             cost: None,
+            kept: [
+                None,
+                Some(Kept {
+                    said_chars_max: large(dice),
+                    steps_max: large(dice),
+                    files_max: large(dice),
+                }),
+            ][usize::from(dice.below(2) == 1)],
         })),
         7 => Record::CompactionFailed(Box::default()),
         8 => Record::TurnFinished {

@@ -192,9 +192,9 @@ impl Run {
     }
 
     fn compact(&mut self) {
-        if let (Some(cut), None) = (self.state.compaction_cut(), &self.state.compaction) {
+        if let (Some(cut), None) = (self.state.compaction_cut(None), &self.state.compaction) {
             let (cut, cause) = (cut as u64, CompactionCause::Manual);
-            self.write(Record::CompactionStarted(CompactionStarted { cut, cause }));
+            self.write(Record::CompactionStarted(CompactionStarted { cut, cause, focus: None }));
         }
     }
 
@@ -286,7 +286,7 @@ impl Run {
             }
             EffectKind::Compact { .. } => {
                 let summary = dice.pick(&["So far.", &"and so on ".repeat(50)]).to_owned();
-                self.state.judge_summary(Compacted { summary, usage, cost })
+                self.state.judge_summary(Compacted { summary, usage, cost, kept: None })
             }
             EffectKind::Wake { at, cause } => {
                 self.now = self.now.max(at.millis());

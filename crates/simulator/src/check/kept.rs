@@ -1,0 +1,69 @@
+//! What the checker knows of the user's last message, and whether a summary leaves it out.
+
+use std::sync::Arc;
+
+use heeler_core::{Block, Kept, Message, Role};
+
+use super::{Checked, Invariant, ensure};
+
+/// Stands before what is kept beside a summary.
+const HEADING: &str = "[Kept beside the summary";
+/// How words begin that work in the background came to.
+const OF_BACKGROUND: &str = "[The background work of ";
+
+/// The account.
+#[derive(Default)]
+pub(super) struct Words {
+    /// The user's last message; none once it was cut away with what is left out.
+    last: Option<String>,
+    /// What the last summary was written with.
+    pub(super) kept: Option<Kept>,
+}
+
+impl Words {
+    /// The model hears somebody.
+    pub(super) fn heard(&mut self, text: &str) {
+        if !text.trim().is_empty() && !text.starts_with(OF_BACKGROUND) {
+            self.last = Some(text.to_owned());
+        }
+    }
+
+    /// The conversation was cut back, and is this now.
+    pub(super) fn cut_back(&mut self, log: &[Arc<Message>]) {
+        if !log.iter().skip(1).any(|message| is_typed(message)) {
+            self.last = None;
+        }
+    }
+
+    /// A summary stands before this tail: where nothing of the user is left in that, the summary
+    /// has their last words, once.
+    pub(super) fn summarized(&self, summary: &Message, tail: &[Arc<Message>]) -> Checked {
+        let text = summary.text();
+        let times = text.matches(HEADING).count();
+        ensure(times <= 1, Invariant::SummaryKeepsWords, || {
+            format!("what is kept stands {times} times beside a summary")
+        })?;
+        let Some(Kept { said_chars_max, .. }) = self.kept else {
+            return ensure(false, Invariant::SummaryKeepsWords, || "nothing says what".into());
+        };
+        let Some(last) = &self.last else { return Ok(()) };
+        let is_due = last.chars().count() as u64 <= said_chars_max;
+        if !is_due || tail.iter().any(|message| is_typed(message)) {
+            return Ok(());
+        }
+        let holds = |line: &str| {
+            let line = format!("> {line}");
+            text.lines().any(|kept| kept.trim_end() == line.trim_end())
+        };
+        ensure(last.lines().all(holds), Invariant::SummaryKeepsWords, || {
+            format!("the user said last {last:?}, and the summary does not say so")
+        })
+    }
+}
+
+fn is_typed(message: &Message) -> bool {
+    let has_results = message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)));
+    let text = message.text();
+    let is_said = !text.trim().is_empty() && !text.starts_with(OF_BACKGROUND);
+    message.role == Role::User && !has_results && is_said
+}

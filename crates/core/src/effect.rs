@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallId, CompactionCause, EpochCause, PermissionId, PermissionReason, RawJson, Record, Reserve,
-    Timestamp, Trimmed, TurnOutcome,
+    CallId, CompactionCause, EpochCause, PermissionId, PermissionReason, Pruned, RawJson, Record,
+    Reserve, Timestamp, Trimmed, TurnOutcome,
 };
 
 /// One thing to perform. The driver starts effects it has not started and aborts those that
@@ -27,6 +27,8 @@ pub enum EffectId {
     Compact(u32),
     /// Cut the conversation back after the n-th compaction.
     Trim(u32),
+    /// Cut old results short after the n-th compaction.
+    Prune(u32),
     /// Ask the model: turn, round, attempt.
     Model(u32, u32, u32),
     /// Plan a call, after so many answers about it.
@@ -66,6 +68,8 @@ pub enum EffectKind {
     },
     /// Write `trimmed`.
     Trim(Trimmed),
+    /// Write `pruned`.
+    Prune(Pruned),
     /// Write `model_started`, send the request, and write `model_replied` or `model_failed`.
     CallModel {
         /// The turn.

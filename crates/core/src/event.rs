@@ -266,6 +266,21 @@ pub enum Event {
         /// Estimated tokens after it.
         tokens_after: u64,
     },
+    /// Bulky old results were cut short, because the next request had to fit, and that was enough.
+    Pruned {
+        /// The messages that hold them, as they are from here on.
+        changed: Vec<Changed>,
+        /// How many results are shorter.
+        results: u32,
+        /// Characters that are gone.
+        chars: u64,
+        /// Images and documents that are gone.
+        items: u32,
+        /// Estimated tokens before it.
+        tokens_before: u64,
+        /// Estimated tokens after it.
+        tokens_after: u64,
+    },
     /// Images and documents that the provider could not process became notes: the conversation is
     /// these messages from here on.
     ItemsLeftOut {
@@ -300,6 +315,15 @@ pub enum Event {
         /// The final answer's text; empty when there is none.
         answer: String,
     },
+}
+
+/// A message of the conversation that is another from here on.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Changed {
+    /// Its place, from 0.
+    pub at: u64,
+    /// What stands there now.
+    pub message: Arc<Message>,
 }
 
 /// Writes an edited input as itself, for readers outside; the journal keeps its very bytes.

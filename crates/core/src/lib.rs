@@ -50,7 +50,7 @@ pub use clock::{Clock, Entropy, Timestamp};
 pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
 pub use difference::Difference;
 pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
-pub use event::{AgentPath, Envelope, Event};
+pub use event::{AgentPath, Changed, Envelope, Event};
 pub use hook::{
     HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookVerdict, HookWatch, HookedCall,
     Hooks, UnknownHookEvent,
@@ -83,8 +83,8 @@ pub use reach::{Denied, PROTECTED, Reach};
 pub use record::{
     CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Entry,
     EpochCause, EpochStarted, HookAnswered, InterruptCause, Kept, LimitKind, ModelAccepted,
-    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Record,
-    Reserve, SteeringQueued, Trimmed, TurnOutcome,
+    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned,
+    Record, Reserve, SteeringQueued, Trimmed, TurnOutcome,
 };
 pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,

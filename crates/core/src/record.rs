@@ -102,6 +102,8 @@ pub enum Record {
     CompactionFailed(Box<CompactionFailed>),
     /// The conversation was cut back without a model.
     Trimmed(Trimmed),
+    /// Bulky old results were cut short, and that was enough.
+    Pruned(Pruned),
     /// A turn ended.
     TurnFinished {
         /// The turn.
@@ -154,6 +156,7 @@ impl Record {
             Self::Compacted(_) => "compacted",
             Self::CompactionFailed(_) => "compaction_failed",
             Self::Trimmed(_) => "trimmed",
+            Self::Pruned(_) => "pruned",
             Self::TurnFinished { .. } => "turn_finished",
             Self::TimePassed => "time_passed",
             Self::Named { .. } => "named",
@@ -493,6 +496,18 @@ pub struct Trimmed {
     /// How many characters of what the user said in them are kept.
     pub said_chars_max: u64,
     /// The longest text of a tool result in the messages that stay, in characters.
+    pub result_chars_max: u64,
+}
+
+/// Bulky old results were cut short, because the next request had to fit and needed no more: the
+/// beginnings and ends of their texts stay, their images and documents go.
+///
+/// The numbers say all: the same conversation, cut in the same way, is the same for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pruned {
+    /// How many messages at the head are old; results in the others stay as they are.
+    pub before: u64,
+    /// The longest text of an old result, in characters.
     pub result_chars_max: u64,
 }
 

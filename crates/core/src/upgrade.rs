@@ -48,6 +48,7 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("compacted"),
     first("compaction_failed"),
     first("trimmed"),
+    first("pruned"),
     first("turn_finished"),
     first("time_passed"),
     first("named"),

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    CallId, Cost, Event, Message, PermissionId, PermissionReason, RawJson, Rule, SteeringId,
-    TurnOutcome, Usage,
+    CallId, Changed, Cost, Event, Message, PermissionId, PermissionReason, RawJson, Rule,
+    SteeringId, TurnOutcome, Usage,
 };
 
 /// What is true of a session for a watcher. A snapshot at one moment plus the events after it
@@ -155,6 +155,12 @@ impl View {
             }
             Event::Trimmed { messages, .. } | Event::ItemsLeftOut { messages, .. } => {
                 self.messages = messages.iter().cloned().collect();
+            }
+            Event::Pruned { changed, .. } => {
+                for Changed { at, message } in changed {
+                    let at = usize::try_from(*at).unwrap_or(usize::MAX);
+                    self.messages.set_mut(at, Arc::clone(message));
+                }
             }
             Event::TurnFinished { outcome, .. } => {
                 self.turn = None;
@@ -330,6 +336,19 @@ mod tests {
         check(&compacted(u64::MAX), "sum");
         let failed = Event::CompactionFailed { error: "x".into() };
         check(&[&begun[..], &[failed]].concat(), "one, two, three");
+    }
+
+    #[test]
+    fn a_pruned_message_stands_where_it_stood() {
+        let said = [says(Message::user("one")), says(Message::user("two"))];
+        let pruned = |at| {
+            let changed = vec![Changed { at, message: Arc::new(Message::user("short")) }];
+            let (results, chars, items) = (1, 9, 0);
+            let (tokens_before, tokens_after) = (2, 1);
+            Event::Pruned { changed, results, chars, items, tokens_before, tokens_after }
+        };
+        check(&[&said[..], &[pruned(0)]].concat(), "short, two");
+        check(&[&said[..], &[pruned(u64::MAX)]].concat(), "one, two");
     }
 
     #[test]

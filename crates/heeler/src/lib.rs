@@ -119,8 +119,8 @@ pub mod engine {
 
     /// What watchers see.
     pub use heeler_core::{
-        AgentPath, CallStatus, CallView, CompactionCause, Envelope, EpochCause, Event, Messages,
-        TurnOutcome, TurnView, View,
+        AgentPath, CallStatus, CallView, Changed, CompactionCause, Envelope, EpochCause, Event,
+        Messages, TurnOutcome, TurnView, View,
     };
     pub use heeler_engine::{Cursor, Seen};
 
@@ -139,8 +139,8 @@ pub mod engine {
     pub use heeler_core::{
         CallPlan, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted,
         ForUser, HookAnswered, InterruptCause, Kept, ModelAccepted, ModelFailed, ModelReplied,
-        ModelStarted, Opened, PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued,
-        Trimmed,
+        ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned, Record, Reserve,
+        SteeringQueued, Trimmed,
     };
 
     /// What a tool tells of a call before it runs, and what it is given.

@@ -43,6 +43,8 @@ pub(crate) struct Scene {
     pub(crate) streams_break: u32,
     /// Percent of answers that the provider keeps for whoever asks for them again.
     pub(crate) keeps: u32,
+    /// Percent of results that are long.
+    pub(crate) bulky: u32,
     /// Percent of what people say that is long.
     pub(crate) long_winded: u32,
     /// Percent of summaries that fail.
@@ -53,7 +55,7 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn draw(chance: &mut Chance) -> Self {
-        Self {
+        let mut scene = Self {
             settings: settings(chance),
             temper: Temper {
                 fails: chance.pick(&[0, 5, 15, 40]),
@@ -77,10 +79,15 @@ impl Scene {
             call_timeout_millis: 660_000,
             streams_break: 0,
             keeps: chance.pick(&[0, 0, 50, 100]),
+            bulky: chance.pick(&[20, 5, 20, 60]),
             long_winded: 5,
             summaries_fail: 20,
             closes_left: 0,
+        };
+        if chance.percent(10) {
+            scene.clutter(chance);
         }
+        scene
     }
 
     /// A run of the whole engine: shorter, since it is slower, and with many more moments at which
@@ -99,8 +106,25 @@ impl Scene {
         };
         if chance.percent(30) {
             scene.cramp(chance);
+        } else if chance.percent(30) {
+            scene.clutter(chance);
         }
         scene
+    }
+
+    /// Room for some long results, and many of them: the old ones are cut short.
+    fn clutter(&mut self, chance: &mut Chance) {
+        let estimate = &mut self.settings.estimate;
+        let chars = 3500 + chance.below(2000);
+        estimate.context_limit = Some(u64::from(chars / estimate.chars_per_token));
+        self.settings.compaction.automatic = true;
+        self.settings.compaction.keep_tail = chance.pick(&[2, 3, 1]);
+        self.settings.policy.mode = Mode::Bypass;
+        self.temper.calls = 85;
+        self.temper.counts = 100;
+        self.tools_fail = 10;
+        self.bulky = 70;
+        self.inputs_left += 3;
     }
 
     /// Little room for many words, and a model that hardly ever sums them up: the conversation is
@@ -152,9 +176,10 @@ pub(crate) fn settings(chance: &mut Chance) -> Settings {
     }
 }
 
-/// Room for the prompt, the words that ask for a summary, and some conversation; or for less.
+/// Room for the prompt, the words that ask for a summary, and some conversation; for less, or for
+/// long results besides.
 fn context_limit(chars_per_token: u32, chance: &mut Chance) -> u64 {
-    let chars = if chance.percent(10) { 150 } else { 800 } + chance.below(1200);
+    let chars = chance.pick(&[800, 2600, 800, 800, 2600, 150]) + chance.below(1200);
     u64::from(chars / chars_per_token)
 }
 

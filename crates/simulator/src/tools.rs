@@ -84,8 +84,13 @@ pub(crate) fn plan(name: &str, input: &RawJson, chance: &mut Chance) -> CallPlan
     }
 }
 
-/// How a call ends and how many milliseconds it takes.
-pub(crate) fn end(name: &str, call: &str, errs: u32, chance: &mut Chance) -> (ToolOutput, u64) {
+/// How a call ends and how many milliseconds it takes; so many percent fail, and so many are long.
+pub(crate) fn end(
+    name: &str,
+    call: &str,
+    (errs, bulky): (u32, u32),
+    chance: &mut Chance,
+) -> (ToolOutput, u64) {
     let millis = chance.pick(&[1, 1, 2, 10, 10, 300, 5000]);
     if chance.percent(errs) {
         let text = chance.pick(&["it failed", "the call crashed: index out of bounds", ""]);
@@ -93,7 +98,7 @@ pub(crate) fn end(name: &str, call: &str, errs: u32, chance: &mut Chance) -> (To
         let output = ToolOutput::error(format!("{call}: {text}"));
         return (output, millis);
     }
-    let mut output = ToolOutput::text(format!("{call}: done"));
+    let mut output = ToolOutput::text(format!("{call}: done{}", bulk(bulky, chance)));
     match name {
         "note" => output = output.with_state(chance.pick(&["a", "b"]), &call),
         LATER => output.is_background = true,
@@ -105,6 +110,14 @@ pub(crate) fn end(name: &str, call: &str, errs: u32, chance: &mut Chance) -> (To
         _ => {}
     }
     (output, millis)
+}
+
+/// What makes some results long: a few of them fill a small context.
+fn bulk(bulky: u32, chance: &mut Chance) -> String {
+    match chance.percent(bulky) {
+        true => "\nand one more line".repeat(chance.pick(&[20, 40, 80, 110])),
+        false => String::new(),
+    }
 }
 
 /// What work in the background will come to, and after how many milliseconds; `None` for never.

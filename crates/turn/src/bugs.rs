@@ -145,6 +145,12 @@ crate::seeded_bugs! {
     RestlessWork = "restless-work",
     /// What was said last is cut away with the rest.
     UnheardInput = "unheard-input",
+    /// Results that are not old are cut short, too.
+    GreedyPruning = "greedy-pruning",
+    /// Old results are cut short though that is not enough.
+    VainPruning = "vain-pruning",
+    /// Old results stay whole, and a model is paid for a summary.
+    NeedlessSummary = "needless-summary",
     /// The user's last message stands beside the first summary, and not beside the next.
     ForgottenWords = "forgotten-words",
 }

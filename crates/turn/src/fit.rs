@@ -1,17 +1,20 @@
 //! Whether the next request fits, and what is done so that it does.
 //!
-//! A summary by the model comes first, when it is worth its price and has not failed before;
+//! Where it is enough that bulky old results are cut short, that is all. Else a summary by the model
+//! comes first, when it is worth its price and has not failed before;
 //! then the conversation is cut back without a model, which always fits unless what was said last
 //! is too large by itself. Each of them is bounded, so no request is tried for ever.
 
-use heeler_core::Trimmed;
+use heeler_core::{Pruned, Trimmed};
 
 use crate::bugs::{Bug, is_on};
 use crate::state::{State, Turn};
-use crate::{compact, limits, trim};
+use crate::{compact, limits, prune, trim};
 
 /// A compaction must gain one part in so many of the conversation.
 pub const GAIN_PARTS: u64 = 10;
+/// Where pruning is to be enough, it leaves at most one part in so many of what fits.
+pub const PRUNED_PARTS: u64 = 2;
 /// After so many automatic compactions in a row that gave nothing, a turn tries no more.
 pub const COMPACTION_FAILURES_MAX: u32 = 2;
 /// How often a provider may say that one request is too long before the turn ends.
@@ -22,6 +25,8 @@ pub const OVERFLOWS_MAX: u32 = 3;
 pub(crate) enum Fit {
     /// Nothing.
     Fits,
+    /// Shorter old results.
+    Prune(Pruned),
     /// A summary of so many messages.
     Compact(usize),
     /// A shorter conversation, without a model.
@@ -55,9 +60,6 @@ impl State {
         if !self.settings.compaction.automatic || !is_due {
             return Fit::Fits;
         }
-        if let Some(cut) = self.worthwhile_cut(turn, tokens) {
-            return Fit::Compact(cut);
-        }
         // Less than what fits, so that the next result does not bring the same again. A provider
         // that does not take what should fit counts otherwise than we do.
         let bounds = match turn.overflowed {
@@ -65,6 +67,15 @@ impl State {
             false => (limit / 4 * 3, limit),
         };
         let keep_tail = self.settings.compaction.keep_tail as usize;
+        // What is pruned is read anew, so it has to last for a while.
+        let goal = bounds.0.min(limit / PRUNED_PARTS);
+        let tokens_of = |how: &Pruned| self.estimate_pruned(how);
+        if let Some(how) = prune::plan(self.history.messages(), keep_tail, goal, tokens_of) {
+            return Fit::Prune(how);
+        }
+        if let Some(cut) = self.worthwhile_cut(turn, tokens) {
+            return Fit::Compact(cut);
+        }
         let tokens_of = |how: &Trimmed| self.estimate_trimmed(how);
         match trim::plan(self.history.messages(), keep_tail, bounds, tokens_of) {
             Some(how) => Fit::Trim(how),

@@ -241,6 +241,16 @@ impl History {
         self.unanswered = unanswered;
     }
 
+    /// Replaces the messages at these places, which are in order.
+    pub(crate) fn replace_some(&mut self, changed: &[(usize, Arc<Message>)]) {
+        let mut changed = changed.iter().peekable();
+        let all = self.messages.iter().enumerate().map(|(at, message)| {
+            changed.next_if(|(place, _)| *place == at).map_or(message, |(_, other)| other)
+        });
+        let all = all.cloned().collect();
+        self.replace_all(all);
+    }
+
     /// Replaces images and documents by notes from this message on, and says how many.
     pub(crate) fn leave_items_out(&mut self, from: usize) -> u32 {
         let mut items = 0;

@@ -22,6 +22,7 @@ mod items;
 mod keep;
 pub mod limits;
 pub mod pending;
+mod prune;
 pub mod replay;
 pub mod request;
 pub mod retry;

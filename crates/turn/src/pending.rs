@@ -84,6 +84,10 @@ impl State {
         }
         match self.fit(turn) {
             Fit::Fits => self.epoch_effect(),
+            Fit::Prune(how) => Some(Effect {
+                id: EffectId::Prune(self.compactions.saturating_add(1)),
+                kind: EffectKind::Prune(how),
+            }),
             Fit::Compact(cut) => Some(self.compaction_effect(cut)),
             Fit::Trim(how) => Some(Effect {
                 id: EffectId::Trim(self.compactions.saturating_add(1)),

@@ -141,6 +141,10 @@ impl Replay {
                 EffectKind::Trim(due) => Some(*due),
                 _ => None,
             }),
+            Record::Pruned(pruned) => self.due(pruned, |kind| match kind {
+                EffectKind::Prune(due) => Some(*due),
+                _ => None,
+            }),
             Record::TurnFinished { turn, outcome } => {
                 let recorded = Finished { turn: *turn, outcome: outcome.clone() };
                 self.due(&recorded, |kind| match kind {
@@ -202,6 +206,7 @@ fn told(id: EffectId) -> String {
         EffectId::Epoch(epoch) => format!("epoch {epoch}"),
         EffectId::Compact(n) => format!("compaction {n}"),
         EffectId::Trim(n) => format!("trimming after compaction {n}"),
+        EffectId::Prune(n) => format!("shorter old results after compaction {n}"),
         EffectId::Model(turn, round, attempt) => {
             format!("model call of turn {turn}, round {round}, attempt {attempt}")
         }

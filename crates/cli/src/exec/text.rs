@@ -134,6 +134,13 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
             "  ~ earlier messages left out to make room (about {tokens_before} tokens, now \
              {tokens_after})"
         )),
+        Event::Pruned { results: n, tokens_before, tokens_after, .. } => {
+            let results = if *n == 1 { "old result" } else { "old results" };
+            Some(format!(
+                "  ~ {n} {results} cut short to make room (about {tokens_before} tokens, now \
+                 {tokens_after})"
+            ))
+        }
         event => trouble(event),
     }
 }

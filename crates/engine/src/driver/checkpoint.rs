@@ -52,9 +52,9 @@ impl Checkpoints {
 impl Driver {
     /// Begins a checkpoint, if one is due, once these entries are written and applied.
     pub(super) fn keep_checkpoint(&mut self, entries: &[Entry]) {
-        self.checkpoints.compacted |= entries
-            .iter()
-            .any(|entry| matches!(entry.record, Record::Compacted(_) | Record::Trimmed(_)));
+        self.checkpoints.compacted |= entries.iter().any(|entry| {
+            matches!(entry.record, Record::Compacted(_) | Record::Trimmed(_) | Record::Pruned(_))
+        });
         let seq = self.state.seq;
         if !self.checkpoints.is_due(seq) || self.checkpoints.is_writing() {
             return;

@@ -260,6 +260,9 @@ impl Driver {
         // One summary serves all who wait for one, and looks at what the last of them wants.
         let focus = self.compaction_waiting.iter().rev().find_map(|(focus, _)| focus.clone());
         let Some(cut) = self.state.compaction_cut(focus.as_deref()) else {
+            let tail = self.state.settings.compaction.keep_tail;
+            let text = format!("there is too little to summarize: the newest {tail} messages stay");
+            self.show(Event::Notice { text });
             self.tell_compaction(false);
             return Ok(());
         };

@@ -121,6 +121,7 @@ impl Driver {
                 vec![Record::CompactionStarted(CompactionStarted { cut, cause, focus })]
             }
             EffectKind::Trim(trimmed) => vec![Record::Trimmed(*trimmed)],
+            EffectKind::Prune(pruned) => vec![Record::Pruned(*pruned)],
             EffectKind::FinishTurn { turn, outcome } => {
                 vec![Record::TurnFinished { turn: *turn, outcome: outcome.clone() }]
             }
@@ -152,6 +153,7 @@ impl Driver {
             EffectKind::StartEpoch { .. }
             | EffectKind::PlanCall { .. }
             | EffectKind::Trim(_)
+            | EffectKind::Prune(_)
             | EffectKind::FinishTurn { .. } => {}
         }
     }

@@ -63,6 +63,7 @@ pub(super) fn delivery(event: &Event) -> Delivery {
         | Event::Compacted { .. }
         | Event::CompactionFailed { .. }
         | Event::Trimmed { .. }
+        | Event::Pruned { .. }
         | Event::ItemsLeftOut { .. }
         | Event::LimitsChanged { .. }
         | Event::Notice { .. }

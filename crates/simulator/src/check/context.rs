@@ -130,7 +130,7 @@ impl Context {
         })
     }
 
-    fn due(&self, log: &[Arc<Message>], more_chars: u64, settings: &Settings) -> u64 {
+    pub(super) fn due(&self, log: &[Arc<Message>], more_chars: u64, settings: &Settings) -> u64 {
         let said: u64 = log.iter().map(|message| request::weigh_message(message)).sum();
         let divisor = u64::from(settings.estimate.chars_per_token.max(1));
         self.calibrated((self.head + said + more_chars) / divisor)
@@ -142,7 +142,7 @@ pub(super) fn limit(settings: &Settings) -> u64 {
     settings.estimate.context_limit.unwrap_or(LIMIT_DEFAULT)
 }
 
-fn has_results(message: &Message) -> bool {
+pub(super) fn has_results(message: &Message) -> bool {
     message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
 }
 

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use heeler_core::{
-    AcceptedAnswer, Block, CallId, CompactionCause, CompactionStarted, Cost, Entry, Event, Facts,
-    Input, Message, ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind, Record, Role,
-    Rule, Seq, Settings, SteeringId, SteeringQueued, StopReason, TurnOutcome, Usage,
+    AcceptedAnswer, Block, CallId, Changed, CompactionCause, CompactionStarted, Cost, Entry, Event,
+    Facts, Input, Message, ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind, Record,
+    Role, Rule, Seq, Settings, SteeringId, SteeringQueued, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
@@ -261,6 +261,7 @@ impl Ledger {
             | Record::Forked(_)
             | Record::HookAnswered(_)
             | Record::Trimmed(_)
+            | Record::Pruned(_)
             | Record::TimePassed => {}
         }
         Ok(())
@@ -408,7 +409,11 @@ impl Ledger {
         }
         self.compaction = Some(started.clone());
         match &self.turn {
-            Some(turn) if started.cause == CompactionCause::Automatic => turn.may_compact(),
+            Some(turn) if started.cause == CompactionCause::Automatic => {
+                turn.may_compact()?;
+                let (overflows, waiting) = (turn.overflows, self.waiting_chars());
+                self.context.needs_summary(&self.log, waiting, overflows, &self.settings)
+            }
             _ => Ok(()),
         }
     }
@@ -479,6 +484,7 @@ impl Ledger {
                 }
                 Event::CompactionFailed { .. } => self.compaction_failed(),
                 Event::Trimmed { messages, .. } => self.trimmed(messages)?,
+                Event::Pruned { changed, .. } => self.pruned(changed)?,
                 _ => {}
             }
         }
@@ -504,6 +510,14 @@ impl Ledger {
         self.context.cut_back(&self.log, messages, waiting, overflows, &self.settings)?;
         self.log = messages.to_vec();
         self.words.cut_back(&self.log);
+        Ok(())
+    }
+
+    fn pruned(&mut self, changed: &[Changed]) -> Checked {
+        self.compactions += 1;
+        let overflows = self.turn.as_ref().map_or(0, |turn| turn.overflows);
+        let waiting = self.waiting_chars();
+        self.log = self.context.pruned(&self.log, changed, waiting, overflows, &self.settings)?;
         Ok(())
     }
 

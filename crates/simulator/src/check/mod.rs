@@ -2,8 +2,8 @@
 //!
 //! It keeps a ledger of its own from the records and events, and calls nothing of the machine that
 //! it checks. Read in this order: `ledger` (what must be true after each record), `account`
-//! (one turn), `context` (how much it is), `kept` (whose words a summary has), `batch` (the calls of one answer),
-//! `works` (what goes on after its call), `permission` (what may run), `request`, `fold`.
+//! (one turn), `context` (how much it is), `kept` (whose words a summary has), `pruning` (which results
+//! were cut short), `batch` (the calls of one answer), `works` (what goes on after its call), `permission` (what may run), `request`, `fold`.
 
 mod account;
 mod batch;
@@ -12,6 +12,7 @@ mod fold;
 mod kept;
 mod ledger;
 mod permission;
+mod pruning;
 mod request;
 mod works;
 
@@ -78,6 +79,9 @@ pub enum Invariant {
     SummaryKeepsWords,
     OverflowsAreBounded,
     TrimKeepsTheLast,
+    PruningSparesTheTail,
+    PruningIsEnough,
+    PruningComesFirst,
     FitsTheWindow,
     Ends,
     RecordsFit,

@@ -68,6 +68,7 @@ impl World<'_> {
                 vec![Record::CompactionStarted(CompactionStarted { cut, cause, focus })]
             }
             EffectKind::Trim(trimmed) => vec![Record::Trimmed(*trimmed)],
+            EffectKind::Prune(pruned) => vec![Record::Pruned(*pruned)],
             EffectKind::FinishTurn { turn, outcome } => {
                 vec![Record::TurnFinished { turn: *turn, outcome: outcome.clone() }]
             }
@@ -122,8 +123,12 @@ impl World<'_> {
             }
             EffectKind::RunCall { call, name, input, .. } => {
                 self.checker.executes(call, &name, &input)?;
-                let (output, millis) =
-                    tools::end(&name, &call.to_string(), self.scene.tools_fail, self.chance);
+                let (output, millis) = tools::end(
+                    &name,
+                    &call.to_string(),
+                    (self.scene.tools_fail, self.scene.bulky),
+                    self.chance,
+                );
                 let hangs = millis > 100_000;
                 (Some(self.now + millis), Cargo::Call { output, millis, hangs })
             }
@@ -137,6 +142,7 @@ impl World<'_> {
             EffectKind::StartEpoch { .. }
             | EffectKind::PlanCall { .. }
             | EffectKind::Trim(_)
+            | EffectKind::Prune(_)
             | EffectKind::FinishTurn { .. } => return Ok(()),
         };
         self.flights.insert(id, Flight { lands_at, cargo });

@@ -42,7 +42,7 @@ impl Inner {
     /// met by too little unless appends are slow then, people quick, and deaths frequent.
     pub(super) fn is_rare_moment(&self) -> bool {
         let is_rare = |effect: &Effect| match &effect.kind {
-            EffectKind::Trim(_) | EffectKind::PlanCall { .. } => true,
+            EffectKind::Trim(_) | EffectKind::Prune(_) | EffectKind::PlanCall { .. } => true,
             EffectKind::Wake { cause, .. } => *cause == WakeCause::Retry,
             _ => false,
         };

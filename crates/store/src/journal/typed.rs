@@ -4,8 +4,9 @@
 use heeler_core::{
     CallId, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted, ForkOrigin,
     HookAnswered, Input, InterruptCause, Limits, Message, ModelAccepted, ModelFailed, ModelReplied,
-    ModelStarted, Opened, PermissionAsked, PermissionDecided, RECORD_KINDS, Record, RecordKind,
-    Rule, SessionName, Settings, SteeringId, SteeringQueued, ToolOutput, Trimmed, TurnOutcome,
+    ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned, RECORD_KINDS, Record,
+    RecordKind, Rule, SessionName, Settings, SteeringId, SteeringQueued, ToolOutput, Trimmed,
+    TurnOutcome,
 };
 use serde::de::value::{BorrowedStrDeserializer, EnumAccessDeserializer};
 use serde::de::{DeserializeSeed, EnumAccess, Error as _, VariantAccess, Visitor};
@@ -95,6 +96,7 @@ enum RecordOfKind {
     Compacted(Box<Compacted>),
     CompactionFailed(Box<CompactionFailed>),
     Trimmed(Trimmed),
+    Pruned(Pruned),
     TurnFinished {
         turn: u32,
         outcome: TurnOutcome,

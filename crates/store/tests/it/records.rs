@@ -6,10 +6,10 @@ use heeler_core::{
     Facts, ForUser, ForkOrigin, HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin,
     InterruptCause, Kept, LimitKind, Limits, Message, Mode, ModelAccepted, ModelFailed,
     ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId,
-    PermissionReason, ProviderErrorKind, ProviderItem, RawJson, Record, RedactedThinking, Reply,
-    Reserve, Resource, Role, Rule, RuleEffect, Settings, StateChange, SteeringId, SteeringQueued,
-    StopReason, Text, Thinking, ThinkingSettings, Timestamp, ToolChoice, ToolDefinition,
-    ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
+    PermissionReason, ProviderErrorKind, ProviderItem, Pruned, RawJson, Record, RedactedThinking,
+    Reply, Reserve, Resource, Role, Rule, RuleEffect, Settings, StateChange, SteeringId,
+    SteeringQueued, StopReason, Text, Thinking, ThinkingSettings, Timestamp, ToolChoice,
+    ToolDefinition, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -395,6 +395,9 @@ fn compaction() -> impl Strategy<Value = Record> {
         }),
         any::<[u64; 3]>().prop_map(|[cut, said_chars_max, result_chars_max]| {
             Record::Trimmed(Trimmed { cut, said_chars_max, result_chars_max })
+        }),
+        any::<[u64; 2]>().prop_map(|[before, result_chars_max]| {
+            Record::Pruned(Pruned { before, result_chars_max })
         }),
     ]
 }

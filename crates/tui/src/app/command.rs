@@ -1,6 +1,7 @@
 //! Commands that begin with a slash: they are the window's own, and work while a turn runs.
 
 use heeler_core::Mode;
+use heeler_turn::compact::FOCUS_CHARS_MAX;
 
 use super::{Action, App, Topic};
 use crate::composer::{Command, Draft, Submission};
@@ -35,7 +36,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     command("model", "[NAME]", "which models can be asked; have another one answer"),
     command("mode", "[MODE]", "what runs without asking: ask, accept-edits, plan (Shift-Tab)"),
     command("plan", "", "only look until a plan is agreed on"),
-    command("compact", "", "replace the beginning of the conversation by a summary"),
+    command("compact", "[FOCUS]", "replace the beginning by a summary, which looks at FOCUS"),
     command("clear", "", "begin a new session; this one is kept"),
     command("init", "", "have an AGENTS.md written from the project"),
     command("diff", "", "what differs from the last commit"),
@@ -109,7 +110,7 @@ impl App {
             "model" => vec![Action::Model(argument.to_owned())],
             "mode" => self.mode_command(argument),
             "plan" => self.set_mode(Mode::Plan),
-            "compact" => vec![Action::Compact],
+            "compact" => self.compact(argument),
             "clear" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
             "clear" => vec![Action::Clear],
             "context" => vec![Action::Tell(Topic::Context(self.status.last()))],
@@ -164,6 +165,15 @@ impl App {
             Ok(mode) => self.set_mode(mode),
             Err(error) => self.refuse(&error.to_string()),
         }
+    }
+
+    fn compact(&mut self, focus: &str) -> Vec<Action> {
+        if focus.chars().count() > FOCUS_CHARS_MAX {
+            let why =
+                format!("what a summary is to look at has at most {FOCUS_CHARS_MAX} characters");
+            return self.refuse(&why);
+        }
+        vec![Action::Compact((!focus.is_empty()).then(|| focus.to_owned()))]
     }
 
     fn refuse(&mut self, why: &str) -> Vec<Action> {

@@ -108,8 +108,8 @@ pub enum Action {
     Answer(u64, Option<String>),
     /// Run under other settings.
     Set(Box<Settings>),
-    /// Summarize the conversation.
-    Compact,
+    /// Summarize the conversation, and look at this above all.
+    Compact(Option<String>),
     /// Begin a new session.
     Clear,
     /// Go on with another session.

@@ -74,7 +74,9 @@ impl Status {
                 self.answered = Some(now);
                 self.last = Some(*usage);
             }
-            Event::Compacted { tokens_after, .. } | Event::Trimmed { tokens_after, .. } => {
+            Event::Compacted { tokens_after, .. }
+            | Event::Trimmed { tokens_after, .. }
+            | Event::Pruned { tokens_after, .. } => {
                 self.tokens = *tokens_after;
                 self.answered = None;
             }

@@ -68,8 +68,8 @@ impl Running {
                     }
                 });
             }
-            Action::Compact => self.task(async move {
-                match session.compact().await {
+            Action::Compact(focus) => self.task(async move {
+                match session.compact(focus.as_deref()).await {
                     Ok(_) => Done::Nothing,
                     Err(error) => told(Err(error.to_string())),
                 }

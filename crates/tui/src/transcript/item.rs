@@ -5,6 +5,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::call::CallRow;
+use super::shortened::Shortened;
 use super::{Look, plain_lines, seconds};
 use crate::text::{StreamingMarkdown, clean, markdown, truncate, wrap};
 
@@ -20,6 +21,7 @@ pub(super) enum Item {
     Thought(Thought),
     Call(CallRow),
     Note(Note),
+    Shortened(Shortened),
 }
 
 /// What kinds of items there are, for what stands apart.
@@ -42,14 +44,14 @@ impl Item {
             Self::Said(_) => Kind::Said,
             Self::Answer(_) => Kind::Answer,
             Self::Thought(_) | Self::Call(_) => Kind::Row,
-            Self::Note(_) => Kind::Note,
+            Self::Note(_) | Self::Shortened(_) => Kind::Note,
         }
     }
 
     /// Whether it changes no more.
     pub(super) fn is_done(&self) -> bool {
         match self {
-            Self::Said(_) | Self::Note(_) => true,
+            Self::Said(_) | Self::Note(_) | Self::Shortened(_) => true,
             Self::Answer(answer) => answer.stream.is_done(),
             Self::Thought(thought) => !thought.is_streaming(),
             Self::Call(row) => row.is_done(),
@@ -58,7 +60,7 @@ impl Item {
 
     pub(super) fn close(&mut self, now: Timestamp) {
         match self {
-            Self::Said(_) | Self::Note(_) => {}
+            Self::Said(_) | Self::Note(_) | Self::Shortened(_) => {}
             Self::Answer(answer) => answer.end(),
             Self::Thought(thought) => thought.end(now),
             Self::Call(row) => row.close(now),
@@ -109,6 +111,15 @@ impl Item {
             Self::Thought(thought) => thought.lines(look),
             Self::Call(row) => row.lines(look),
             Self::Note(note) => note.lines(look),
+            Self::Shortened(shortened) => shortened.lines(look),
+        }
+    }
+
+    /// All of it, and what is shown only to who looks back.
+    pub(super) fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        match self {
+            Self::Shortened(shortened) => shortened.paged(look),
+            _ => self.whole(look),
         }
     }
 }
@@ -311,7 +322,7 @@ impl Note {
         ))
     }
 
-    fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
+    pub(super) fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let (sign, style) = match self.tone {
             Tone::Quiet => ("· ", look.theme.dim),
             Tone::Plain => return self.wrapped(look),

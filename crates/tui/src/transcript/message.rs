@@ -1,6 +1,7 @@
 //! Messages of the conversation, which end what streamed before them.
 
 use heeler_core::{Block, Message, Role, Timestamp, ToolResult};
+use heeler_turn::compact::is_summary;
 
 use super::Transcript;
 use super::call::CallRow;
@@ -11,6 +12,7 @@ impl Transcript {
     pub(super) fn message(&mut self, message: &Message, now: Timestamp) {
         match message.role {
             Role::Assistant => self.reply(message, now),
+            Role::User if is_summary(message) => self.summary(message),
             Role::User => self.user(message),
         }
     }

@@ -6,6 +6,7 @@
 mod call;
 mod item;
 mod message;
+mod shortened;
 
 use std::collections::VecDeque;
 
@@ -158,22 +159,11 @@ impl Transcript {
                 self.note(Note::warning(format!("the {event} hook `{hook}` is broken: {why}")));
             }
             Event::Usage { reread: Some(reread), .. } => self.note(Note::reread(reread)),
-            Event::CompactionStarted { tokens_before, .. } => self.note(Note::quiet(format!(
-                "summarizing the conversation (about {tokens_before} tokens)"
-            ))),
-            Event::Compacted { tokens_after, .. } => self.note(Note::quiet(format!(
-                "summarized: about {tokens_after} tokens are left; everything before stays in the \
-                 session (Ctrl-T)"
-            ))),
-            Event::CompactionFailed { error } => {
-                self.note(Note::warning(format!("no summary: {error}")));
-            }
-            Event::Trimmed { tokens_before, tokens_after, .. } => {
-                self.note(Note::warning(format!(
-                    "earlier messages left out to make room: about {tokens_before} tokens, now \
-                     {tokens_after}"
-                )));
-            }
+            event @ (Event::CompactionStarted { .. }
+            | Event::Compacted { .. }
+            | Event::CompactionFailed { .. }
+            | Event::Trimmed { .. }
+            | Event::Pruned { .. }) => self.shortened(event),
             Event::ItemsLeftOut { items, .. } => self.note(Note::warning(format!(
                 "{items} images or documents left out: the provider refused them"
             ))),
@@ -287,7 +277,7 @@ impl Transcript {
             lines.push(Line::styled(text, look.theme.dim));
         }
         let items = self.done.iter().chain(&self.open);
-        lines.extend(joined(items.map(|item| (item.kind(), item.whole(look)))));
+        lines.extend(joined(items.map(|item| (item.kind(), item.paged(look)))));
         lines
     }
 

@@ -1,8 +1,8 @@
 //! What compactions do to the state.
 
 use heeler_core::{
-    Compacted, CompactionCause, CompactionFailed, CompactionStarted, Cost, EpochCause, Event,
-    Record, Trimmed, Usage,
+    Changed, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Cost, EpochCause,
+    Event, Pruned, Record, Trimmed, Usage,
 };
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Announcer, State};
 use crate::bugs::{Bug, is_on};
 use crate::keep::{self, Facts};
-use crate::{compact, fit, trim, words};
+use crate::{compact, fit, prune, trim, words};
 
 /// A compaction that was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,6 +145,33 @@ impl State {
         let tokens_after = self.estimate();
         out.say(|| Event::Trimmed {
             messages: self.history.messages().iter().cloned().collect(),
+            tokens_before,
+            tokens_after,
+        });
+    }
+
+    pub(super) fn on_pruned(&mut self, pruned: &Pruned, out: &mut Announcer) {
+        let (changed, cut) = prune::apply(self.history.messages(), pruned);
+        if self.compaction.is_some() || changed.is_empty() {
+            self.misfits += 1;
+            return;
+        }
+        let tokens_before = self.estimate();
+        self.history.replace_some(&changed);
+        self.compactions += 1;
+        self.epoch_due = Some(EpochCause::Compaction);
+        if let Some(turn) = &mut self.turn {
+            turn.overflowed = false;
+        }
+        let tokens_after = self.estimate();
+        out.say(|| Event::Pruned {
+            changed: changed
+                .into_iter()
+                .map(|(at, message)| Changed { at: at as u64, message })
+                .collect(),
+            results: cut.results,
+            chars: cut.chars,
+            items: cut.items,
             tokens_before,
             tokens_after,
         });

@@ -21,9 +21,9 @@ mod turn;
 use std::sync::Arc;
 
 use heeler_core::{
-    Cost, Entry, EpochCause, Event, ForkOrigin, Limits, Message, Mode, RawJson, Record, Reread,
-    Role, Rule, Seq, SessionName, Settings, StateView, SteeringId, Timestamp, Trimmed, TurnOutcome,
-    Usage, View,
+    Cost, Entry, EpochCause, Event, ForkOrigin, Limits, Message, Mode, Pruned, RawJson, Record,
+    Reread, Role, Rule, Seq, SessionName, Settings, StateView, SteeringId, Timestamp, Trimmed,
+    TurnOutcome, Usage, View,
 };
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ use crate::calibration::Calibration;
 use crate::checkpoint;
 use crate::estimate::{self, Breakdown, CharacterEstimate, TokenEstimate};
 use crate::history::History;
-use crate::{compact, limits, trim, words};
+use crate::{compact, limits, prune, trim, words};
 
 /// Everything that is true of a session.
 ///
@@ -254,6 +254,7 @@ impl State {
             Record::Compacted(compacted) => self.on_compacted(compacted, out),
             Record::CompactionFailed(failed) => self.on_compaction_failed(failed, out),
             Record::Trimmed(trimmed) => self.on_trimmed(trimmed, out),
+            Record::Pruned(pruned) => self.on_pruned(pruned, out),
             Record::TurnFinished { turn, outcome } => self.on_turn_finished(*turn, outcome, out),
             Record::TimePassed => {}
             Record::Named { name } => self.name.clone_from(name),
@@ -375,6 +376,17 @@ impl State {
             |message: &Arc<Message>| estimate::weigh_message(self.estimate.as_ref(), message);
         let left: u64 = left.iter().map(weigh).sum();
         self.tokens(system + tools + left + self.weight_waiting())
+    }
+
+    /// As [`State::estimate_due`], with old results cut short.
+    pub(crate) fn estimate_pruned(&self, how: &Pruned) -> u64 {
+        let weigh =
+            |message: &Arc<Message>| estimate::weigh_message(self.estimate.as_ref(), message);
+        let (changed, _) = prune::apply(self.history.messages(), how);
+        let after: u64 = changed.iter().map(|(_, message)| weigh(message)).sum();
+        let before = changed.iter().filter_map(|(at, _)| self.history.messages().get(*at));
+        let before: u64 = before.map(weigh).sum();
+        self.tokens(self.weight() - before + after + self.weight_waiting())
     }
 
     /// As [`State::estimate`], with a summary in the place of the first `cut` messages.

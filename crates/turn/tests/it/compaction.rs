@@ -11,10 +11,10 @@ fn it_comes_before_a_request_that_would_not_fit_also_after_large_results() {
          user look
          measure
          reply call read a
-         long 0 2000
-         measure
-         reply call read b | read 2029
          long 0 1000
+         measure
+         reply call read b | read 1029
+         long 0 2100
          measure
          summary The file was read.
          measure
@@ -29,22 +29,22 @@ fn it_comes_before_a_request_that_would_not_fit_also_after_large_results() {
                 13 of 3000
             reply call read a
               > run 0 read [mode bypass]
-            long 0 2000
+            long 0 1000
               > model 1.2.1
             measure
-                2029 of 3000
-            reply call read b | read 2029
+                1029 of 3000
+            reply call read b | read 1029
               > run 0 read [mode bypass]
-            long 0 1000
+            long 0 2100
               > compact automatic cut 3
             measure
-                3045 of 3000, over
+                3145 of 3000, over
             summary The file was read.
                 compacted 3
                 epoch 2 compaction
               > model 1.3.1
             measure
-                1179 of 3000
+                2279 of 3000
             reply Read.
                 turn 1 ended done: Read.
               > idle
@@ -63,9 +63,9 @@ fn one_that_fails_is_not_tried_again_before_the_next_reply_nor_after_two() {
         "set keep=2 context=3000 chars=1
          user look
          reply call read a | read 0
-         long 0 2000
-         reply call read b | read 0
          long 0 1000
+         reply call read b | read 0
+         long 0 2100
          no summary
          measure
          reply call read c | read 0
@@ -84,26 +84,26 @@ fn one_that_fails_is_not_tried_again_before_the_next_reply_nor_after_two() {
               > model 1.1.1
             reply call read a | read 0
               > run 0 read [mode bypass]
-            long 0 2000
+            long 0 1000
               > model 1.2.1
             reply call read b | read 0
               > run 0 read [mode bypass]
-            long 0 1000
+            long 0 2100
               > compact automatic cut 3
             no summary
                 compaction failed: no summary came
-                trimmed to 3: 3045 -> 1168
+                trimmed to 3: 3145 -> 1233
                 epoch 2 compaction
               > model 1.3.1
             measure
-                1168 of 3000
+                1233 of 3000
             reply call read c | read 0
               > run 0 read [mode bypass]
             long 0 1900
               > compact automatic cut 3
             no summary
                 compaction failed: no summary came
-                trimmed to 3: 3084 -> 2068
+                trimmed to 3: 3149 -> 2068
                 epoch 3 compaction
               > model 1.4.1
             measure

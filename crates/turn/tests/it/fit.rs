@@ -242,6 +242,108 @@ fn a_cut_is_the_same_after_a_crash_and_waiting_words_come_after_it() {
 }
 
 #[test]
+fn where_it_is_enough_that_old_results_are_short_no_model_is_asked() {
+    check(
+        "set chars=1 context=3000 keep=2
+         user look
+         reply call read a | read 0
+         long 0 2400
+         reply call read b | read 0
+         steer s1 and hurry
+         hold
+         long 0 800
+         crash
+         step
+         crash
+         go
+         reply Read. | read 0",
+        expect![[r#"
+            set chars=1 context=3000 keep=2
+              > idle
+            user look
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | read 0
+              > run 0 read [mode bypass]
+            long 0 2400
+              > model 1.2.1
+            reply call read b | read 0
+              > run 0 read [mode bypass]
+            steer s1 and hurry
+                queued s1
+              > run 0 read [mode bypass]
+            hold
+              > run 0 read [mode bypass]
+            long 0 800
+              > prune to 256
+            crash
+              > prune to 256
+            step
+                pruned 1 results, 2144 characters, 0 items: 3245 -> 1193
+              > epoch compaction
+            crash
+              > epoch compaction
+            go
+                epoch 2 compaction
+                delivered s1
+              > model 1.3.1
+            reply Read. | read 0
+                turn 1 ended done: Read.
+              > idle
+            ---
+            user: look
+            model: <w1 read {"path":"a"}>
+            user: <w1 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
+            model: <w2 read {"path":"b"}>
+            user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
+            user: and hurry
+            model: Read.
+        "#]],
+    );
+}
+
+#[test]
+fn where_that_is_not_enough_a_summary_is_asked_for_with_all_there_is() {
+    check(
+        "set chars=1 context=3000 keep=2
+         user look
+         reply call read a | read 0
+         long 0 1000
+         reply call read b | read 0
+         long 0 2400
+         summary Both were read.
+         reply Read. | read 0",
+        expect![[r#"
+            set chars=1 context=3000 keep=2
+              > idle
+            user look
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | read 0
+              > run 0 read [mode bypass]
+            long 0 1000
+              > model 1.2.1
+            reply call read b | read 0
+              > run 0 read [mode bypass]
+            long 0 2400
+              > compact automatic cut 3
+            summary Both were read.
+                compacted 3
+                epoch 2 compaction
+              > model 1.3.1
+            reply Read. | read 0
+                turn 1 ended done: Read.
+              > idle
+            ---
+            user: [Earlier conversation summary — treat as background context]\n\nBoth were read.\n\n[Kept beside the summary, word for word]…
+            model: <w2 read {"path":"b"}>
+            user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
+            model: Read.
+        "#]],
+    );
+}
+
+#[test]
 fn what_a_provider_finds_too_long_may_stay_longer_than_half_when_nothing_more_can_go() {
     check(
         "set chars=1 keep=1

@@ -1,6 +1,7 @@
 //! The flows of docs/guide/terminal.md, each played by keys on a real terminal.
 
 mod changes;
+mod context;
 mod first;
 mod flows;
 mod glass;

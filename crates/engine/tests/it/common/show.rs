@@ -74,6 +74,10 @@ fn describe(event: &Event) -> String {
         }
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
         Event::ItemsLeftOut { items, .. } => format!("{items} items left out"),
+        Event::Pruned { results, chars, items, tokens_before, tokens_after, .. } => format!(
+            "pruned {results} results ({chars} characters, {items} items): {tokens_before} -> \
+             {tokens_after}"
+        ),
         Event::Trimmed { messages, tokens_before, tokens_after } => {
             format!("trimmed to {} messages, {tokens_before} to {tokens_after}", messages.len())
         }

@@ -469,6 +469,7 @@ pub(crate) fn first_record(state: &State, effect: &Effect) -> Option<Record> {
             Record::CompactionStarted(CompactionStarted { cut, cause, focus })
         }
         EffectKind::Trim(trimmed) => Record::Trimmed(*trimmed),
+        EffectKind::Prune(pruned) => Record::Pruned(*pruned),
         EffectKind::FinishTurn { turn, outcome } => {
             Record::TurnFinished { turn: *turn, outcome: outcome.clone() }
         }

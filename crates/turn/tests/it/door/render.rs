@@ -22,6 +22,7 @@ fn effect(state: &State, effect: &Effect) -> String {
             let runs = if *started { "" } else { " due" };
             format!("{} cut {cut}{runs}", word("compact", cause))
         }
+        EffectKind::Prune(how) => format!("prune to {}", how.result_chars_max),
         EffectKind::Trim(how) => format!("trim cut {}", how.cut),
         EffectKind::CallModel { turn, round, attempt, reserve } => {
             let whole = state.settings.model.output_max == reserve.output;
@@ -71,6 +72,10 @@ pub(super) fn event(event: &Event) -> Option<String> {
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
         Event::Compacted { cut, .. } => format!("compacted {cut}"),
         Event::ItemsLeftOut { items, .. } => format!("items left out: {items}"),
+        Event::Pruned { results, chars, items, tokens_before, tokens_after, .. } => format!(
+            "pruned {results} results, {chars} characters, {items} items: {tokens_before} -> \
+             {tokens_after}"
+        ),
         Event::Trimmed { messages, tokens_before, tokens_after } => {
             format!("trimmed to {}: {tokens_before} -> {tokens_after}", messages.len())
         }

@@ -5,9 +5,9 @@ use heeler_core::{
     CompactionStarted, Cost, Decision, EpochCause, EpochStarted, ForUser, ForkOrigin, HookAnswered,
     HookEvent, Image, Input, InterruptCause, Kept, LimitKind, Limits, Message, ModelAccepted,
     ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
-    PermissionId, PermissionReason, ProviderErrorKind, RawJson, Record, Reply, Reserve, Role,
-    SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse,
-    Trimmed, TurnOutcome, Usage,
+    PermissionId, PermissionReason, ProviderErrorKind, Pruned, RawJson, Record, Reply, Reserve,
+    Role, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult,
+    ToolUse, Trimmed, TurnOutcome, Usage,
 };
 
 use super::{Dice, world};
@@ -104,7 +104,7 @@ pub(super) fn record(dice: &mut Dice) -> Record {
 
 fn rarer(dice: &mut Dice) -> Record {
     let id = SteeringId(dice.pick(&["s1", "input-5", ""]).into());
-    match dice.below(15) {
+    match dice.below(16) {
         13 => Record::Forked(Box::new(ForkOrigin {
             session: "source".parse().expect("an id"),
             at: small(dice),
@@ -155,6 +155,7 @@ fn rarer(dice: &mut Dice) -> Record {
             said_chars_max: large(dice),
             result_chars_max: large(dice),
         }),
+        14 => Record::Pruned(Pruned { before: large(dice), result_chars_max: large(dice) }),
         _ => Record::TimePassed,
     }
 }

@@ -12,11 +12,12 @@ use crate::bugs::{Bug, is_on};
 use crate::touched::{self, Touched};
 use crate::{compact, trim, words};
 
-/// How much is kept, the most first; a summary gains less by it, and has to gain something.
+/// How much is kept, the most first; a summary gains less by it, and has to gain something. What the
+/// user said last is never given up for that: it is little, and nothing else has it.
 pub(crate) const BOUNDS: [Kept; 3] = [
     Kept { said_chars_max: 4000, steps_max: 20, files_max: 30 },
     Kept { said_chars_max: 500, steps_max: 5, files_max: 10 },
-    Kept { said_chars_max: 0, steps_max: 0, files_max: 0 },
+    Kept { said_chars_max: 500, steps_max: 0, files_max: 0 },
 ];
 
 /// Where the list of steps stands in the session's values.
@@ -348,6 +349,20 @@ mod tests {
         );
         check(
             BOUNDS[2],
+            STEPS,
+            &[(&said, 0)],
+            expect![[r#"
+            [Earlier conversation summary — treat as background context]
+
+            We met.
+
+            [Kept beside the summary, word for word]
+            The user's last message:
+            > begins éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé ends"#]],
+        );
+        let nothing = Kept { said_chars_max: 0, steps_max: 0, files_max: 0 };
+        check(
+            nothing,
             STEPS,
             &[(&said, 0)],
             expect![[r#"

@@ -11,10 +11,14 @@ const HEADING: &str = "[Kept beside the summary";
 /// How words begin that work in the background came to.
 const OF_BACKGROUND: &str = "[The background work of ";
 
+/// The least of the user's last message that is kept, whatever a summary gains, in characters.
+const LEAST_CHARS: u64 = 500;
+
 /// The account.
 #[derive(Default)]
 pub(super) struct Words {
-    /// The user's last message; none once it was cut away with what is left out.
+    /// The user's last message; none once it was cut away with what is left out, or short of its
+    /// middle.
     last: Option<String>,
     /// What the last summary was written with.
     pub(super) kept: Option<Kept>,
@@ -37,7 +41,7 @@ impl Words {
 
     /// A summary stands before this tail: where nothing of the user is left in that, the summary
     /// has their last words, once.
-    pub(super) fn summarized(&self, summary: &Message, tail: &[Arc<Message>]) -> Checked {
+    pub(super) fn summarized(&mut self, summary: &Message, tail: &[Arc<Message>]) -> Checked {
         let text = summary.text();
         let times = text.matches(HEADING).count();
         ensure(times <= 1, Invariant::SummaryKeepsWords, || {
@@ -47,8 +51,14 @@ impl Words {
             return ensure(false, Invariant::SummaryKeepsWords, || "nothing says what".into());
         };
         let Some(last) = &self.last else { return Ok(()) };
-        let is_due = last.chars().count() as u64 <= said_chars_max;
-        if !is_due || tail.iter().any(|message| is_typed(message)) {
+        if tail.iter().any(|message| is_typed(message)) {
+            return Ok(());
+        }
+        ensure(said_chars_max >= LEAST_CHARS, Invariant::SummaryKeepsWords, || {
+            format!("only {said_chars_max} characters of what the user said last are kept")
+        })?;
+        if last.chars().count() as u64 > said_chars_max {
+            self.last = None;
             return Ok(());
         }
         let holds = |line: &str| {

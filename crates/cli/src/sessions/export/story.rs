@@ -223,6 +223,10 @@ impl Teller {
             Event::Trimmed { .. } => {
                 self.note("the beginning was left out to fit".to_owned(), None)
             }
+            Event::Pruned { results: n, .. } => {
+                let results = if *n == 1 { "old result" } else { "old results" };
+                self.note(format!("{n} {results} cut short to fit; all of them is above"), None);
+            }
             Event::ItemsLeftOut { items, .. } => {
                 self.note(format!("{items} images or documents became notes"), None);
             }

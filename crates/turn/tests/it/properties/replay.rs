@@ -61,6 +61,10 @@ proptest! {
                 trimmed.cut += 1;
                 true
             }
+            Record::Pruned(pruned) => {
+                pruned.before += 1;
+                true
+            }
             _ => false,
         };
         prop_assume!(changed);

@@ -120,6 +120,14 @@ impl Child {
         self.terminal.clone()
     }
 
+    /// Says that a command which [waited](crate::Launcher::run_waiting) is about to be told what to do:
+    /// from here on it is watched as any other. To be said first.
+    pub fn begin(&self) {
+        if let Some(killer) = &self.killer {
+            killer.begin();
+        }
+    }
+
     /// Asks the command's process group to end: with SIGTERM, and SIGHUP where it has a terminal,
     /// since shells on one heed only that. Whether it does is its own business.
     pub fn ask_to_end(&self) {

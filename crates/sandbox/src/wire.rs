@@ -20,7 +20,7 @@ use tokio::net::UnixStream;
 use crate::{Bound, Confinement, Exit, Input, Killed, Probe, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
 /// The longest frame; an operating system takes about 2 MiB of arguments and environment, which
 /// JSON's escapes rarely double.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -38,6 +38,8 @@ pub(crate) enum Order {
     /// Start a command; its pipes come beside it: the output, one when merged, else two, and the
     /// input if it has one; or its terminal.
     Run(RunOrder),
+    /// A command that waited is about to do something: watch it from here on.
+    Begin { id: u64 },
     /// Ask a command's process group to end.
     End { id: u64 },
     /// Kill what is left of a command and forget it.
@@ -57,6 +59,8 @@ pub(crate) struct RunOrder {
     pub(crate) input: Input,
     pub(crate) streams: Streams,
     pub(crate) confinement: Confinement,
+    /// Whether it does nothing before it is told what, and is not watched until then.
+    pub(crate) waits: bool,
 }
 
 /// What the launcher answers.

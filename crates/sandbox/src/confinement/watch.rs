@@ -18,13 +18,13 @@ use super::{Bound, Confines, Limits, Prepared};
 pub(crate) struct Watch {
     prepared: Arc<Prepared>,
     limits: Limits,
-    /// Room in the file systems it may write to, at its start.
+    /// Room in the file systems it may write to, when it began.
     rooms: Vec<Room>,
     shared_bytes: u64,
     /// What processes wrote that are gone and whose parents did not live to count it.
     written_bytes_gone: u64,
     /// The same of those that a reaper waited for, of this command or another of its box, before it
-    /// started.
+    /// began.
     written_bytes_reaped: u64,
 }
 
@@ -58,6 +58,16 @@ impl Watch {
             shared_bytes: shared_bytes(),
             written_bytes_gone: 0,
         }
+    }
+
+    /// Counts from here on, for a command that waited and did nothing. What others took of the
+    /// machine meanwhile is not its own.
+    pub(crate) fn begin(&mut self) {
+        for room in &mut self.rooms {
+            room.free_bytes = free_bytes(&room.path).unwrap_or(room.free_bytes);
+        }
+        self.shared_bytes = shared_bytes();
+        self.written_bytes_reaped = self.prepared.reaper().map_or(0, written_bytes);
     }
 
     /// Counts what a process wrote that `reap` waits for, which nobody else will count. The kernel

@@ -32,11 +32,19 @@ pub(crate) struct Connection {
 }
 
 /// Tells the launcher to kill what is left of one command. Its queue is bounded by the number of
-/// commands, each of which is killed at most twice, and by how often their owner asks them to end.
+/// commands, each of which is killed at most twice, and by how often their owner speaks to them.
 #[derive(Clone)]
 pub(crate) struct Killer {
     requests: mpsc::UnboundedSender<Request>,
     id: u64,
+}
+
+/// When a command does something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begins {
+    AtOnce,
+    /// It waits until its owner tells it what to do.
+    WhenTold,
 }
 
 /// Why a command did not start.
@@ -49,6 +57,7 @@ pub(crate) enum Lost {
 
 enum Request {
     Run { id: u64, frame: Vec<u8>, descriptors: Vec<OwnedFd>, route: Route },
+    Begin { id: u64 },
     End { id: u64 },
     Kill { id: u64, killed: Option<oneshot::Sender<Ended<Killed>>> },
     Probe { probed: oneshot::Sender<Probe> },
@@ -117,7 +126,12 @@ impl Connection {
     }
 
     /// Starts a command.
-    pub(crate) async fn run(&self, command: &Command, pipes: Pipes) -> Result<Child, Lost> {
+    pub(crate) async fn run(
+        &self,
+        command: &Command,
+        begins: Begins,
+        pipes: Pipes,
+    ) -> Result<Child, Lost> {
         if let Confinement::Box(confines) = &command.confinement
             && let Some(path) = confines.paths().find(|path| path.to_str().is_none())
         {
@@ -134,6 +148,7 @@ impl Connection {
             input: command.input,
             streams: command.streams,
             confinement: command.confinement.clone(),
+            waits: begins == Begins::WhenTold,
         };
         let Some(frame) = wire::frame(&Order::Run(order)) else {
             return Err(LauncherError::TooLong { bytes_max: wire::FRAME_BYTES_MAX }.into());
@@ -176,6 +191,12 @@ impl Killer {
         // Without a launcher nothing is left to kill; the dropped sender says so.
         let _ = self.requests.send(Request::Kill { id: self.id, killed: Some(sender) });
         receiver
+    }
+
+    /// Has the command watched, that waited until now.
+    pub(crate) fn begin(&self) {
+        // Without a launcher it is being killed.
+        let _ = self.requests.send(Request::Begin { id: self.id });
     }
 
     /// Has the command asked to end.
@@ -257,11 +278,8 @@ impl Driver {
                     self.probes.push_back(probed);
                 }
             }
-            Request::End { id } => {
-                if let Some(frame) = wire::frame(&Order::End { id }) {
-                    self.channel.queue(frame, Vec::new());
-                }
-            }
+            Request::Begin { id } => self.order(&Order::Begin { id }),
+            Request::End { id } => self.order(&Order::End { id }),
             Request::Kill { id, killed } => {
                 // A route is missing when the command never started or was killed before.
                 let Some(route) = self.routes.get_mut(&id) else { return };
@@ -272,6 +290,12 @@ impl Driver {
                     self.channel.queue(frame, Vec::new());
                 }
             }
+        }
+    }
+
+    fn order(&mut self, order: &Order) {
+        if let Some(frame) = wire::frame(order) {
+            self.channel.queue(frame, Vec::new());
         }
     }
 

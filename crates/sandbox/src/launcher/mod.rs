@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 
 use crate::pipes::Pipes;
 use crate::{Child, Command, LauncherError, Probe};
-use connection::{Connection, Lost};
+use connection::{Begins, Connection, Lost};
 
 pub(crate) use connection::{Ended, Killer};
 pub(crate) use start::Start;
@@ -110,9 +110,22 @@ impl Launcher {
     /// # Errors
     /// When there is no launcher, or the command cannot be started.
     pub async fn run(&self, command: &Command) -> Result<Child, LauncherError> {
+        self.start(command, Begins::AtOnce).await
+    }
+
+    /// As [`Launcher::run`], for a command that does nothing before it is told what: nobody looks at
+    /// what it takes until [`Child::begin`], so that one that waits for long wakes nobody.
+    ///
+    /// # Errors
+    /// As [`Launcher::run`].
+    pub async fn run_waiting(&self, command: &Command) -> Result<Child, LauncherError> {
+        self.start(command, Begins::WhenTold).await
+    }
+
+    async fn start(&self, command: &Command, begins: Begins) -> Result<Child, LauncherError> {
         // Of a launcher that died before it was told anything, another can take the place.
-        match self.run_once(command).await {
-            Err(Lost::Unsent) => self.run_once(command).await.map_err(LauncherError::from),
+        match self.run_once(command, begins).await {
+            Err(Lost::Unsent) => self.run_once(command, begins).await.map_err(LauncherError::from),
             other => other.map_err(LauncherError::from),
         }
     }
@@ -133,14 +146,14 @@ impl Launcher {
         self.connection().await?.probe().await
     }
 
-    async fn run_once(&self, command: &Command) -> Result<Child, Lost> {
+    async fn run_once(&self, command: &Command, begins: Begins) -> Result<Child, Lost> {
         let connection = self.connection().await?;
         let pipes =
             Pipes::new(command.input, command.streams).map_err(|error| LauncherError::Refused {
                 program: command.program.clone(),
                 reason: format!("no pipes for it: {error}"),
             })?;
-        connection.run(command, pipes).await
+        connection.run(command, begins, pipes).await
     }
 
     async fn connection(&self) -> Result<Arc<Connection>, LauncherError> {

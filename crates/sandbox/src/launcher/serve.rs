@@ -93,7 +93,7 @@ async fn serve(socket: UnixStream) -> io::Result<()> {
     let result = loop {
         tokio::select! {
             _ = child_ended.recv() => server.child_ended(),
-            () = tokio::time::sleep_until(server.next_look), if server.has_watched() => server.look(),
+            () = tokio::time::sleep_until(server.next_look), if server.looks() => server.look(),
             order = server.channel.next() => match order {
                 Ok(Some(order)) => server.obey(order),
                 Ok(None) => break Ok(()),
@@ -126,6 +126,8 @@ struct Running {
     has_terminal: bool,
     exit: Option<Exit>,
     watch: Option<Watch>,
+    /// Whether it does nothing yet, so that there is nothing to look at.
+    waits: bool,
     bound: Option<Bound>,
 }
 
@@ -145,6 +147,7 @@ impl Server {
                     Err(failure) => self.report(&Report::Failed { id, failure }),
                 }
             }
+            Order::Begin { id } => self.begin(id),
             Order::End { id } => self.ask_to_end(id),
             Order::Kill { id } => self.kill(id),
             Order::Probe => {
@@ -200,12 +203,34 @@ impl Server {
                 (made.start(start)?, Some(watch))
             }
         };
-        if !self.has_watched() {
+        let waits = order.waits;
+        self.look_from_now(watch.is_some() && !waits);
+        self.running
+            .insert(id, Running { pid, mark, has_terminal, exit: None, watch, waits, bound: None });
+        Ok(pid)
+    }
+
+    /// Watches a command that waited until now.
+    fn begin(&mut self, id: u64) {
+        let Some(running) = self.running.get(&id).filter(|running| running.waits) else { return };
+        self.look_from_now(running.watch.is_some());
+        let Some(running) = self.running.get_mut(&id) else { return };
+        running.waits = false;
+        if let Some(watch) = &mut running.watch {
+            watch.begin();
+        }
+    }
+
+    /// Has the next look come in time for a command that begins now, if that is to be looked at.
+    fn look_from_now(&mut self, is_watched: bool) {
+        if is_watched && !self.looks() {
             self.next_look = tokio::time::Instant::now() + LOOK_EVERY;
         }
-        self.running
-            .insert(id, Running { pid, mark, has_terminal, exit: None, watch, bound: None });
-        Ok(pid)
+    }
+
+    /// Whether any command has to be looked at now and then.
+    fn looks(&self) -> bool {
+        self.running.values().any(|running| running.watch.is_some() && !running.waits)
     }
 
     fn has_watched(&self) -> bool {
@@ -229,7 +254,7 @@ impl Server {
 
     /// The bound that a confined command has reached now, if it is not being ended for another.
     fn bound_of(&self, id: u64) -> Option<Bound> {
-        let running = self.running.get(&id)?;
+        let running = self.running.get(&id).filter(|running| !running.waits)?;
         let watch = running.watch.as_ref()?;
         let mut pids = tree::descendants(self.roots(id));
         if !pids.contains(&running.pid) {

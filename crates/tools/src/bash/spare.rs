@@ -50,7 +50,7 @@ impl Spare {
         let confinement = shell.confinement.clone();
         let command = shell.args(["-c", WAIT]).input(Input::Pipe);
         let launcher = launcher.clone();
-        let shell = runtime.spawn(async move { launcher.run(&command).await });
+        let shell = runtime.spawn(async move { launcher.run_waiting(&command).await });
         *waiting = Some(Waiting { shell, folder, confinement });
     }
 
@@ -75,6 +75,10 @@ impl Spare {
         let mut shell = waiting.shell.await.ok()?.ok()?;
         let mut bytes = line.as_bytes().to_vec();
         bytes.push(0);
+        if *confinement != Confinement::None {
+            // Nobody looks at one without a box anyway.
+            shell.begin();
+        }
         shell.take_input()?.send(&bytes).await.ok()?;
         Some(shell)
     }

@@ -1,9 +1,9 @@
 //! Taking more of the machine than a box gives: each works unconfined, and ends at a stated bound.
 
-use heeler_sandbox::{Bound, Confinement, Exit, Limits};
+use heeler_sandbox::{Bound, Confinement, Exit, Input, Limits};
 
 use crate::harness::Case;
-use crate::place::{Place, VERSIONS};
+use crate::place::{Place, VERSIONS, read_all};
 
 pub(crate) const CASES: &[Case] = crate::cases![
     memory_is_bounded,
@@ -15,6 +15,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     what_orphans_wrote_counts,
     room_on_the_disk_is_bounded,
     a_file_is_only_so_long,
+    what_waits_is_looked_at_from_its_beginning_on,
 ];
 
 const MEBIBYTE: u64 = 1 << 20;
@@ -107,4 +108,31 @@ async fn a_file_is_only_so_long() {
     std::fs::remove_file(place.workspace.join("f")).unwrap();
     let held = place.boxed_in(confines, place.sh(script)).await;
     assert_ne!(held.exit, Exit::Code(0), "{held:?}");
+}
+
+async fn what_waits_is_looked_at_from_its_beginning_on() {
+    let place = Place::new();
+    let mut confines = place.confines();
+    confines.limits.written_bytes_max = WRITTEN_BYTES_MAX;
+    let waits = place.sh("read -r line; eval \"$line\"").input(Input::Pipe);
+    let waits = waits.confinement(Confinement::Box(confines.into()));
+    let mut child = place.launcher.run_waiting(&waits).await.unwrap();
+    let launcher = place.launcher.warm().await.unwrap();
+    let before = times_woken(launcher);
+    // Half a second, in which a look every 20 ms would be 25.
+    place.finish(place.sh("sleep 0.5")).await;
+    let woken = times_woken(launcher) - before;
+    assert!(woken < 12, "the launcher was woken {woken} times for one that waits");
+    child.begin();
+    child.take_input().unwrap().send(b"yes | head -c 300000000\n").await.unwrap();
+    read_all(&mut child).await;
+    child.kill_tree().await.unwrap();
+    assert_eq!(child.bound(), Some(&Bound::Written { bytes_max: WRITTEN_BYTES_MAX }));
+}
+
+/// How often a process went on after it had waited; 0 where nobody tells it.
+fn times_woken(pid: u32) -> u32 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let woken = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    woken.map_or(0, |woken| woken.trim().parse().unwrap())
 }

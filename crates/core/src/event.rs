@@ -281,6 +281,16 @@ pub enum Event {
         /// Estimated tokens after it.
         tokens_after: u64,
     },
+    /// Somebody wanted back what the last summary, cut or pruning had replaced: the conversation is
+    /// these messages from here on.
+    Restored {
+        /// All of it.
+        messages: Vec<Arc<Message>>,
+        /// Estimated tokens before it.
+        tokens_before: u64,
+        /// Estimated tokens after it.
+        tokens_after: u64,
+    },
     /// Images and documents that the provider could not process became notes: the conversation is
     /// these messages from here on.
     ItemsLeftOut {

@@ -104,6 +104,9 @@ pub enum Record {
     Trimmed(Trimmed),
     /// Bulky old results were cut short, and that was enough.
     Pruned(Pruned),
+    /// What the last summary, cut or pruning replaced stands in its place again, before all that was
+    /// said since.
+    Restored,
     /// A turn ended.
     TurnFinished {
         /// The turn.
@@ -157,6 +160,7 @@ impl Record {
             Self::CompactionFailed(_) => "compaction_failed",
             Self::Trimmed(_) => "trimmed",
             Self::Pruned(_) => "pruned",
+            Self::Restored => "restored",
             Self::TurnFinished { .. } => "turn_finished",
             Self::TimePassed => "time_passed",
             Self::Named { .. } => "named",

@@ -49,6 +49,7 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("compaction_failed"),
     first("trimmed"),
     first("pruned"),
+    first("restored"),
     first("turn_finished"),
     first("time_passed"),
     first("named"),

@@ -153,7 +153,9 @@ impl View {
                 let tail = self.messages.iter().skip(usize::try_from(*cut).unwrap_or(usize::MAX));
                 self.messages = std::iter::once(message).chain(tail).cloned().collect();
             }
-            Event::Trimmed { messages, .. } | Event::ItemsLeftOut { messages, .. } => {
+            Event::Trimmed { messages, .. }
+            | Event::Restored { messages, .. }
+            | Event::ItemsLeftOut { messages, .. } => {
                 self.messages = messages.iter().cloned().collect();
             }
             Event::Pruned { changed, .. } => {

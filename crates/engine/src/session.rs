@@ -264,6 +264,16 @@ impl Session {
         self.ask(|done| Command::Compact { focus, done }).await
     }
 
+    /// Puts back what the last summary, cut or pruning replaced, before all that was said since.
+    /// Waits for the end of the model call, batch or compaction that runs. `false` when there is
+    /// nothing to put back or it does not fit; a notice says why.
+    ///
+    /// # Errors
+    /// When the session is closed.
+    pub async fn undo_compaction(&self) -> Result<bool, SessionError> {
+        self.ask(|done| Command::UndoCompaction { done }).await
+    }
+
     /// Replaces the system prompt from the next model call on.
     ///
     /// # Errors

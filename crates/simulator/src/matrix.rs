@@ -48,6 +48,8 @@ names! {
         Settings = "settings changed",
         System = "prompt changed",
         Compact = "compact by hand",
+        Undo = "compaction undone",
+        Rename = "session renamed",
         Stale = "stale outcome",
         ModelTransient = "model overloaded",
         ModelCut = "stream cut",

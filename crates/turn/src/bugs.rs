@@ -151,6 +151,10 @@ crate::seeded_bugs! {
     VainPruning = "vain-pruning",
     /// Old results stay whole, and a model is paid for a summary.
     NeedlessSummary = "needless-summary",
+    /// What was said since a summary goes when what it replaced comes back.
+    ForgetfulUndo = "forgetful-undo",
+    /// What a summary replaced comes back though it does not fit.
+    BurstingUndo = "bursting-undo",
     /// The user's last message stands beside the first summary, and not beside the next.
     ForgottenWords = "forgotten-words",
 }

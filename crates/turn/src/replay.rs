@@ -88,6 +88,7 @@ impl Replay {
             | Record::CompactionStarted(CompactionStarted {
                 cause: CompactionCause::Manual, ..
             })
+            | Record::Restored
             | Record::TimePassed
             | Record::Named { .. }
             | Record::Forked(_) => None,

@@ -34,6 +34,9 @@ pub const TURN_WITH_HOLE: &str = "records of this turn are missing from the jour
 /// A journal with a hole.
 pub const HOLE: &str = "records of this session are missing; what could be read was kept, and \
      permissions granted earlier are asked again";
+/// Nothing was replaced that could stand again.
+pub const NOTHING_TO_BRING_BACK: &str = "there is nothing to bring back: nothing was summarized or cut \
+     short here, or the last of it was brought back already";
 /// A reply without any block.
 pub const EMPTY_REPLY: &str = "the model replied with nothing; the turn ends here";
 
@@ -203,6 +206,15 @@ pub fn died_repeatedly(what: &str) -> String {
 #[must_use]
 pub fn summary_gains_too_little(before: u64, after: u64) -> String {
     format!("the summary gains too little: {before} tokens before it, {after} with it")
+}
+
+/// What would not fit if it stood again.
+#[must_use]
+pub fn cannot_bring_back(tokens: u64, limit: u64) -> String {
+    format!(
+        "what was there before does not fit: the next request would have about {tokens} tokens and \
+         {limit} fit; choose a model with a larger window or a higher context limit"
+    )
 }
 
 /// A request that cannot be made to fit.

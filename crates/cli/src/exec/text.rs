@@ -141,6 +141,9 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
                  {tokens_after})"
             ))
         }
+        Event::Restored { tokens_before, tokens_after, .. } => Some(format!(
+            "  ~ brought back what had made room (about {tokens_before} tokens, now {tokens_after})"
+        )),
         event => trouble(event),
     }
 }

@@ -54,6 +54,9 @@ pub(crate) enum Command {
         focus: Option<Box<str>>,
         done: oneshot::Sender<bool>,
     },
+    UndoCompaction {
+        done: oneshot::Sender<bool>,
+    },
     SetSystem {
         system: String,
         done: oneshot::Sender<()>,
@@ -122,6 +125,10 @@ impl Driver {
             Command::Compact { focus, done } => {
                 self.activate();
                 self.compaction_waiting.push((focus, done));
+            }
+            Command::UndoCompaction { done } => {
+                self.activate();
+                self.undo_waiting.push(done);
             }
             Command::SetSystem { system, done } => {
                 self.parts.system = system;
@@ -248,13 +255,40 @@ impl Driver {
         Ok(Ok(()))
     }
 
-    /// Begins the compaction that somebody waits for, once no model call or batch is in its way.
-    pub(super) async fn begin_wanted_compaction(&mut self) -> Result<(), StoreError> {
+    /// Whether no model call, batch or compaction is in the way of what changes the conversation.
+    fn may_change_history(&self) -> bool {
         let is_free = match &self.state.turn {
             None => true,
             Some(turn) => matches!(turn.phase, Phase::Model { started: false, .. }),
         };
-        if self.compaction_waiting.is_empty() || self.state.compaction.is_some() || !is_free {
+        is_free && self.state.compaction.is_none()
+    }
+
+    /// Puts back what the last compaction replaced, if somebody waits for that and it fits.
+    pub(super) async fn undo_compaction_if_wanted(&mut self) -> Result<(), StoreError> {
+        if self.undo_waiting.is_empty() || !self.may_change_history() {
+            return Ok(());
+        }
+        let waiting = std::mem::take(&mut self.undo_waiting);
+        let worked = match self.state.undo_compaction() {
+            Ok(record) => {
+                self.write(vec![record], Durability::Written).await?;
+                true
+            }
+            Err(text) => {
+                self.show(Event::Notice { text });
+                false
+            }
+        };
+        for done in waiting {
+            let _ = done.send(worked);
+        }
+        Ok(())
+    }
+
+    /// Begins the compaction that somebody waits for, once nothing is in its way.
+    pub(super) async fn begin_wanted_compaction(&mut self) -> Result<(), StoreError> {
+        if self.compaction_waiting.is_empty() || !self.may_change_history() {
             return Ok(());
         }
         // One summary serves all who wait for one, and looks at what the last of them wants.

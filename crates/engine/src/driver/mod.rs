@@ -91,6 +91,8 @@ pub(crate) struct Driver {
     closing: Option<oneshot::Sender<()>>,
     /// Who waits for the end of a compaction, and what its summary is to look at above all.
     compaction_waiting: Vec<(Option<Box<str>>, oneshot::Sender<bool>)>,
+    /// Who wants back what the last compaction replaced.
+    undo_waiting: Vec<oneshot::Sender<bool>>,
     /// Nothing runs before somebody wants the session to go on.
     is_active: bool,
     /// What opening found; told once the session goes on, when whoever opened it watches.
@@ -239,6 +241,7 @@ impl Driver {
             self.take_all_background().await?;
             self.hear_next().await?;
             self.begin_queued_turn().await?;
+            self.undo_compaction_if_wanted().await?;
             self.begin_wanted_compaction().await?;
             let pending = match is_on(Bug::WidenedConcurrency) {
                 true => self.pending_without_limit(),

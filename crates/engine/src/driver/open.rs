@@ -58,6 +58,7 @@ impl Driver {
             alarm: None,
             closing: None,
             compaction_waiting: Vec::new(),
+            undo_waiting: Vec::new(),
             is_active: false,
             notice: (!journal.damage.is_empty()).then(|| damage_notice(&journal)),
             checkpoints,

@@ -64,6 +64,7 @@ pub(super) fn delivery(event: &Event) -> Delivery {
         | Event::CompactionFailed { .. }
         | Event::Trimmed { .. }
         | Event::Pruned { .. }
+        | Event::Restored { .. }
         | Event::ItemsLeftOut { .. }
         | Event::LimitsChanged { .. }
         | Event::Notice { .. }

@@ -135,6 +135,86 @@ fn by_hand_with_what_to_look_at() {
 }
 
 #[test]
+fn it_is_taken_back_once_and_what_was_said_since_stays() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            [[reply]]
+            for = "summary"
+            text = "The user said hi."
+            [[reply]]
+            text = "two"
+            delay_ms = 10
+            [[reply]]
+            expect = { messages_count = 5 }
+            text = "three"
+        "#;
+        let mut stage = stage_with(script, [], keep_one).await;
+        assert_eq!(stage.session.undo_compaction().await, Ok(false), "nothing was replaced");
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(stage.session.compact(None).await, Ok(true));
+        let turn = stage.session.turn(Input::text("go on"));
+        stage.watcher.until(|event| matches!(event, Event::AttemptStarted { .. })).await;
+        assert_eq!(stage.session.undo_compaction().await, Ok(true), "it waits for the answer");
+        assert_eq!(turn.await, TurnOutcome::Done);
+        assert_eq!(stage.session.undo_compaction().await, Ok(false), "it was taken back already");
+        assert_eq!(stage.say("and on").await, TurnOutcome::Done);
+        expect![[r#"
+            user: hi
+            assistant: one
+            user: go on
+            assistant: two
+            user: and on
+            assistant: three
+        "#]]
+        .assert_eq(&conversation(&stage).await);
+        assert_eq!(stage.model.mismatches(), []);
+        let mut lines = stage.close().await;
+        lines.retain(|line| {
+            ["compact", "epoch", "restored", "notice"].iter().any(|word| line.starts_with(word))
+        });
+        expect![[r#"
+            [
+                "notice there is nothing to bring back: nothing was summarized or cut short here, or the last of it was brought back already",
+                "epoch 1 First",
+                "compacting Manual from 1 tokens",
+                "compacted 1 messages to 38 tokens",
+                "epoch 2 Compaction",
+                "restored to 4: 40 -> 3",
+                "notice there is nothing to bring back: nothing was summarized or cut short here, or the last of it was brought back already",
+                "epoch 3 Compaction",
+            ]
+        "#]].assert_debug_eq(&lines);
+    });
+}
+
+#[test]
+fn what_would_not_fit_stays_away() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            [[reply]]
+            for = "summary"
+            text = "Hi."
+        "#;
+        let stage = stage_with(script, [], keep_one).await;
+        assert_eq!(stage.say(&LONG.repeat(40)).await, TurnOutcome::Done);
+        assert_eq!(stage.session.compact(None).await, Ok(true));
+        let mut settings = stage.parts.settings.clone();
+        settings.estimate.context_limit = Some(1500);
+        stage.session.set_settings(settings).await.unwrap();
+        let before = conversation(&stage).await;
+        assert_eq!(stage.session.undo_compaction().await, Ok(false));
+        assert_eq!(conversation(&stage).await, before);
+        let lines = stage.close().await;
+        let told = lines.iter().find(|line| line.contains("does not fit"));
+        assert!(told.is_some_and(|line| line.contains("1500 fit")), "{lines:?}");
+    });
+}
+
+#[test]
 fn by_hand_while_a_call_runs() {
     virtually(async {
         let script = r#"

@@ -6,6 +6,8 @@ use heeler_core::{Block, Kept, Message, Role};
 
 use super::{Checked, Invariant, ensure};
 
+/// How a summary begins.
+const SUMMARY: &str = "[Earlier conversation summary";
 /// Stands before what is kept beside a summary.
 const HEADING: &str = "[Kept beside the summary";
 /// How words begin that work in the background came to.
@@ -37,6 +39,13 @@ impl Words {
         if !log.iter().skip(1).any(|message| is_typed(message)) {
             self.last = None;
         }
+    }
+
+    /// What was replaced stands in the conversation again.
+    pub(super) fn restored(&mut self, log: &[Arc<Message>]) {
+        let is_summary = |message: &Message| message.text().starts_with(SUMMARY);
+        let typed = log.iter().rev().find(|message| is_typed(message) && !is_summary(message));
+        self.last = typed.map(|message| message.text());
     }
 
     /// A summary stands before this tail: where nothing of the user is left in that, the summary

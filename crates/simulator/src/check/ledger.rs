@@ -14,6 +14,7 @@ use super::account::TurnAccount;
 use super::batch::Batch;
 use super::context::{self, Context};
 use super::kept::Words;
+use super::undo::Replaced;
 use super::works::Works;
 use super::{Checked, Invariant, ensure, permission, request};
 
@@ -39,6 +40,7 @@ pub(super) struct Ledger {
     steering_seen: HashSet<SteeringId>,
     compaction: Option<CompactionStarted>,
     compactions: u32,
+    replaced: Option<Replaced>,
     usage: Usage,
     cost: Cost,
     now: u64,
@@ -181,6 +183,8 @@ impl Ledger {
                     | Record::SteeringTakenBack { .. }
                     | Record::PermissionDecided(_)
                     | Record::CompactionStarted(_)
+                    | Record::Restored
+                    | Record::Named { .. }
             );
         ensure(!over || ends || said || turn.limits_moved, Invariant::WallLimit, || {
             format!("record {} comes after the wall time", entry.seq)
@@ -255,13 +259,14 @@ impl Ledger {
             | Record::CallFinished { .. }
             | Record::PermissionAsked(_)
             | Record::PermissionDecided(_) => self.call_record(entry)?,
-            // Simulated sessions have no hooks, nothing was said before them, and nobody forks or names them.
+            // Simulated sessions have no hooks, nothing was said before them, and nobody forks them.
             Record::HistoryGiven { .. }
             | Record::Named { .. }
             | Record::Forked(_)
             | Record::HookAnswered(_)
             | Record::Trimmed(_)
             | Record::Pruned(_)
+            | Record::Restored
             | Record::TimePassed => {}
         }
         Ok(())
@@ -485,6 +490,7 @@ impl Ledger {
                 Event::CompactionFailed { .. } => self.compaction_failed(),
                 Event::Trimmed { messages, .. } => self.trimmed(messages)?,
                 Event::Pruned { changed, .. } => self.pruned(changed)?,
+                Event::Restored { messages, .. } => self.restored(messages)?,
                 _ => {}
             }
         }
@@ -508,7 +514,7 @@ impl Ledger {
         let overflows = self.turn.as_ref().map_or(0, |turn| turn.overflows);
         let waiting = self.waiting_chars();
         self.context.cut_back(&self.log, messages, waiting, overflows, &self.settings)?;
-        self.log = messages.to_vec();
+        self.replace(messages.to_vec());
         self.words.cut_back(&self.log);
         Ok(())
     }
@@ -517,8 +523,32 @@ impl Ledger {
         self.compactions += 1;
         let overflows = self.turn.as_ref().map_or(0, |turn| turn.overflows);
         let waiting = self.waiting_chars();
-        self.log = self.context.pruned(&self.log, changed, waiting, overflows, &self.settings)?;
+        let log = self.context.pruned(&self.log, changed, waiting, overflows, &self.settings)?;
+        self.replace(log);
         Ok(())
+    }
+
+    /// The conversation is another from here on, for now.
+    fn replace(&mut self, log: Vec<Arc<Message>>) {
+        let length = log.len();
+        let before = std::mem::replace(&mut self.log, log);
+        self.replaced = Some(Replaced { before, length });
+    }
+
+    fn restored(&mut self, messages: &[Arc<Message>]) -> Checked {
+        self.compactions += 1;
+        let (replaced, waiting) = (self.replaced.take(), self.waiting_chars());
+        let both = (self.log.as_slice(), messages);
+        self.context.restored(replaced.as_ref(), both, waiting, &self.settings)?;
+        self.log = messages.to_vec();
+        self.words.restored(&self.log);
+        Ok(())
+    }
+
+    /// Nothing is brought back.
+    pub(super) fn cannot_restore(&self) -> Checked {
+        let waiting = self.waiting_chars();
+        self.context.cannot_restore(self.replaced.as_ref(), &self.log, waiting, &self.settings)
     }
 
     /// Characters of what waits to be delivered.
@@ -575,14 +605,14 @@ impl Ledger {
             || "the cut parts a call from its result, or the summary is lost".into(),
         )?;
         self.words.summarized(message, &tail)?;
-        let log = std::iter::once(Arc::clone(message)).chain(tail).collect();
-        let before = std::mem::replace(&mut self.log, log);
+        let log: Vec<_> = std::iter::once(Arc::clone(message)).chain(tail).collect();
+        if expected.is_some_and(|c| c.cause == CompactionCause::Automatic) {
+            self.context.gains(&self.log, &log, &self.settings)?;
+        }
+        self.replace(log);
         if let Some(turn) = &mut self.turn {
             turn.compaction_tried = true;
             turn.compaction_failures = 0;
-        }
-        if expected.is_some_and(|c| c.cause == CompactionCause::Automatic) {
-            self.context.gains(&before, &self.log, &self.settings)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! It keeps a ledger of its own from the records and events, and calls nothing of the machine that
 //! it checks. Read in this order: `ledger` (what must be true after each record), `account`
 //! (one turn), `context` (how much it is), `kept` (whose words a summary has), `pruning` (which results
-//! were cut short), `batch` (the calls of one answer), `works` (what goes on after its call), `permission` (what may run), `request`, `fold`.
+//! were cut short), `undo` (whether they come back), `batch` (the calls of one answer), `works` (what goes on after its call), `permission` (what may run), `request`, `fold`.
 
 mod account;
 mod batch;
@@ -14,6 +14,7 @@ mod ledger;
 mod permission;
 mod pruning;
 mod request;
+mod undo;
 mod works;
 
 use std::collections::BTreeMap;
@@ -82,6 +83,7 @@ pub enum Invariant {
     PruningSparesTheTail,
     PruningIsEnough,
     PruningComesFirst,
+    UndoBringsBack,
     FitsTheWindow,
     Ends,
     RecordsFit,
@@ -282,6 +284,11 @@ impl Checker {
         ensure(is_known, Invariant::PaidOnce, || {
             format!("{answer:?} is read, and the journal says {:?}", self.ledger.accepted())
         })
+    }
+
+    /// Somebody wants back what was replaced, and gets it or not.
+    pub(crate) fn undoes(&self, works: bool) -> Checked {
+        if works { Ok(()) } else { self.ledger.cannot_restore() }
     }
 
     /// A summary is asked for.

@@ -100,6 +100,7 @@ struct World<'a> {
     /// Inputs that wait in memory for the end of the running turn.
     queue: VecDeque<Input>,
     compaction_wanted: bool,
+    undo_wanted: bool,
     is_active: bool,
     inputs_said: u32,
     steered: Vec<SteeringId>,
@@ -135,6 +136,7 @@ impl<'a> World<'a> {
             tools_version: 0,
             queue: VecDeque::new(),
             compaction_wanted: false,
+            undo_wanted: false,
             is_active: false,
             inputs_said: 0,
             steered: Vec::new(),
@@ -192,6 +194,7 @@ impl<'a> World<'a> {
         self.works.clear();
         self.queue.clear();
         self.compaction_wanted = false;
+        self.undo_wanted = false;
         self.checker.process_died(&self.state, self.store.entries());
         if loses_power {
             self.store.lose_power(self.chance);
@@ -208,6 +211,7 @@ impl<'a> World<'a> {
             return self.step_before_resumed();
         }
         self.begin_queued_turn()?;
+        self.undo_compaction_if_wanted()?;
         self.begin_wanted_compaction()?;
         let pending = self.state.pending();
         self.checker.pending(&self.state, &pending)?;

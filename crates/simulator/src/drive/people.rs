@@ -10,7 +10,7 @@ use crate::matrix::Fault;
 use crate::{people, scene};
 
 /// What people do besides saying the next thing, the calmest first.
-const ACTS: [Fault; 16] = [
+const ACTS: [Fault; 19] = [
     Fault::Steer,
     Fault::Interrupt,
     Fault::SteerTwice,
@@ -25,6 +25,9 @@ const ACTS: [Fault; 16] = [
     Fault::Steer,
     Fault::Compact,
     Fault::TakeBack,
+    Fault::Undo,
+    Fault::Rename,
+    Fault::Undo,
     Fault::Stale,
     Fault::WorkCancelled,
 ];
@@ -136,6 +139,16 @@ impl World<'_> {
             Fault::System => {
                 self.system_version += 1;
                 self.tools_version += self.chance.below(2);
+                vec![]
+            }
+            Fault::Rename => {
+                let name = self.chance.pick(&[Some("first"), Some("second"), None]);
+                let name = name.and_then(|name| name.parse().ok());
+                vec![Record::Named { name }]
+            }
+            Fault::Undo => {
+                self.is_active = true;
+                self.undo_wanted = true;
                 vec![]
             }
             _ => {

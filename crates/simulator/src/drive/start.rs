@@ -234,13 +234,29 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Begins the compaction that somebody waits for, once no model call or batch is in its way.
-    pub(super) fn begin_wanted_compaction(&mut self) -> Result<(), Stop> {
+    /// Whether no model call, batch or compaction is in the way of what changes the conversation.
+    fn may_change_history(&self) -> bool {
         let is_free = match &self.state.turn {
             None => true,
             Some(turn) => matches!(turn.phase, Phase::Model { started: false, .. }),
         };
-        if !self.compaction_wanted || self.state.compaction.is_some() || !is_free {
+        is_free && self.state.compaction.is_none()
+    }
+
+    /// Puts back what the last compaction replaced, if somebody wants that and it fits.
+    pub(super) fn undo_compaction_if_wanted(&mut self) -> Result<(), Stop> {
+        if !self.undo_wanted || !self.may_change_history() {
+            return Ok(());
+        }
+        self.undo_wanted = false;
+        let records: Vec<Record> = self.state.undo_compaction().into_iter().collect();
+        self.checker.undoes(!records.is_empty())?;
+        self.write(records, Durability::Written)
+    }
+
+    /// Begins the compaction that somebody waits for, once nothing is in its way.
+    pub(super) fn begin_wanted_compaction(&mut self) -> Result<(), Stop> {
+        if !self.compaction_wanted || !self.may_change_history() {
             return Ok(());
         }
         self.compaction_wanted = false;

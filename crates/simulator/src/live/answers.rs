@@ -20,6 +20,8 @@ pub(super) struct Known {
     asked: BTreeMap<PermissionId, Seq>,
     settings: Seq,
     compacted: Seq,
+    restored: Seq,
+    named: Seq,
 }
 
 impl Known {
@@ -52,6 +54,8 @@ impl Known {
             }
             Record::SettingsChanged(_) => self.settings = seq,
             Record::Compacted(_) => self.compacted = seq,
+            Record::Restored => self.restored = seq,
+            Record::Named { .. } => self.named = seq,
             _ => {}
         }
     }
@@ -66,6 +70,8 @@ impl Known {
         self.asked.retain(|_, seq| *seq <= written);
         self.settings = self.settings.min(written);
         self.compacted = self.compacted.min(written);
+        self.restored = self.restored.min(written);
+        self.named = self.named.min(written);
     }
 
     /// All that was ever steered.
@@ -145,6 +151,16 @@ impl Judge {
     /// A compaction was asked for after this record.
     pub(super) fn compacted(&self, after: Seq, worked: bool) -> Checked {
         told(!worked || self.known.compacted > after, || "no summary is written".into())
+    }
+
+    /// What a compaction replaced was wanted back after this record.
+    pub(super) fn restored(&self, after: Seq, worked: bool) -> Checked {
+        told(!worked || self.known.restored > after, || "nothing is brought back".into())
+    }
+
+    /// A name was given or taken away after this record.
+    pub(super) fn renamed(&self, after: Seq) -> Checked {
+        told(self.known.named > after, || "a name is nowhere written".into())
     }
 
     /// A cancel that was asked for while this turn ran is answered, so much later.

@@ -22,7 +22,7 @@ const LOOK_MILLIS_MAX: u64 = 400_000;
 const FOR_EVER: Duration = Duration::from_secs(10_000_000);
 
 /// What people do besides saying the next thing, the calmest first.
-const ACTS: [Fault; 22] = [
+const ACTS: [Fault; 25] = [
     Fault::Steer,
     Fault::Interrupt,
     Fault::SteerTwice,
@@ -43,6 +43,9 @@ const ACTS: [Fault; 22] = [
     Fault::Late,
     Fault::TakeBack,
     Fault::Compact,
+    Fault::Undo,
+    Fault::Rename,
+    Fault::Undo,
     Fault::WorkCancelled,
     Fault::WorkAwaited,
 ];
@@ -178,6 +181,8 @@ impl Crowd {
             Some(act @ (Fault::Limits | Fault::Policy | Fault::Settings)) => self.change(act),
             Some(act @ (Fault::System | Fault::Tools)) => self.change_prefix(act),
             Some(Fault::Compact) => self.compact(),
+            Some(Fault::Undo) => self.undo(),
+            Some(Fault::Rename) => self.rename(),
             Some(Fault::SlowReader) => {
                 self.hit(Fault::SlowReader);
                 self.watch(700, None);
@@ -305,6 +310,22 @@ impl Crowd {
         let focus = self.ask(|inner| inner.chance.percent(30)).then_some("the last error");
         let wish = move |session: Session| async move { session.compact(focus).await };
         self.wish(wish, move |judge, worked| judge.compacted(after, worked));
+    }
+
+    fn undo(&mut self) {
+        self.hit(Fault::Undo);
+        let after = self.ask(|inner| inner.judge.state.seq);
+        let wish = |session: Session| async move { session.undo_compaction().await };
+        self.wish(wish, move |judge, worked| judge.restored(after, worked));
+    }
+
+    fn rename(&mut self) {
+        self.hit(Fault::Rename);
+        let after = self.ask(|inner| inner.judge.state.seq);
+        let name = self.ask(|inner| inner.chance.pick(&[Some("first"), Some("second"), None]));
+        let name = name.and_then(|name| name.parse().ok());
+        let wish = |session: Session| async move { session.rename(name).await };
+        self.wish(wish, move |judge, ()| judge.renamed(after));
     }
 
     fn change(&mut self, act: Fault) {

@@ -97,6 +97,7 @@ enum RecordOfKind {
     CompactionFailed(Box<CompactionFailed>),
     Trimmed(Trimmed),
     Pruned(Pruned),
+    Restored,
     TurnFinished {
         turn: u32,
         outcome: TurnOutcome,

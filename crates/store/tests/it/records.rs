@@ -396,6 +396,7 @@ fn compaction() -> impl Strategy<Value = Record> {
         any::<[u64; 3]>().prop_map(|[cut, said_chars_max, result_chars_max]| {
             Record::Trimmed(Trimmed { cut, said_chars_max, result_chars_max })
         }),
+        Just(Record::Restored),
         any::<[u64; 2]>().prop_map(|[before, result_chars_max]| {
             Record::Pruned(Pruned { before, result_chars_max })
         }),

@@ -36,7 +36,11 @@ pub const COMMANDS: &[SlashCommand] = &[
     command("model", "[NAME]", "which models can be asked; have another one answer"),
     command("mode", "[MODE]", "what runs without asking: ask, accept-edits, plan (Shift-Tab)"),
     command("plan", "", "only look until a plan is agreed on"),
-    command("compact", "[FOCUS]", "replace the beginning by a summary, which looks at FOCUS"),
+    command(
+        "compact",
+        "[FOCUS|undo]",
+        "a summary for the beginning, looking at FOCUS; or take it back",
+    ),
     command("clear", "", "begin a new session; this one is kept"),
     command("init", "", "have an AGENTS.md written from the project"),
     command("diff", "", "what differs from the last commit"),
@@ -168,6 +172,9 @@ impl App {
     }
 
     fn compact(&mut self, focus: &str) -> Vec<Action> {
+        if focus == "undo" {
+            return vec![Action::UndoCompaction];
+        }
         if focus.chars().count() > FOCUS_CHARS_MAX {
             let why =
                 format!("what a summary is to look at has at most {FOCUS_CHARS_MAX} characters");

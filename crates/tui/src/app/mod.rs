@@ -110,6 +110,8 @@ pub enum Action {
     Set(Box<Settings>),
     /// Summarize the conversation, and look at this above all.
     Compact(Option<String>),
+    /// Put back what the last summary, cut or pruning replaced.
+    UndoCompaction,
     /// Begin a new session.
     Clear,
     /// Go on with another session.

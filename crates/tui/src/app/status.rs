@@ -76,7 +76,8 @@ impl Status {
             }
             Event::Compacted { tokens_after, .. }
             | Event::Trimmed { tokens_after, .. }
-            | Event::Pruned { tokens_after, .. } => {
+            | Event::Pruned { tokens_after, .. }
+            | Event::Restored { tokens_after, .. } => {
                 self.tokens = *tokens_after;
                 self.answered = None;
             }

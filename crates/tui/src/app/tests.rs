@@ -295,6 +295,7 @@ fn commands_are_taken_and_paths_are_said() {
         ),
         ("/compact<CR>", expect!["Compact Remember "]),
         ("/compact the tests<CR>", expect!["Compact Remember "]),
+        ("/compact undo<CR>", expect!["UndoCompaction Remember "]),
         ("/nonsense<CR>", expect!["Remember ! there is no command /nonsense; /help lists them"]),
         ("/etc/hosts is what?<CR>", expect!["Say Remember "]),
         ("/quit<CR>", expect!["Quit Remember "]),

@@ -68,6 +68,12 @@ impl Running {
                     }
                 });
             }
+            Action::UndoCompaction => self.task(async move {
+                match session.undo_compaction().await {
+                    Ok(_) => Done::Nothing,
+                    Err(error) => told(Err(error.to_string())),
+                }
+            }),
             Action::Compact(focus) => self.task(async move {
                 match session.compact(focus.as_deref()).await {
                     Ok(_) => Done::Nothing,

@@ -163,7 +163,8 @@ impl Transcript {
             | Event::Compacted { .. }
             | Event::CompactionFailed { .. }
             | Event::Trimmed { .. }
-            | Event::Pruned { .. }) => self.shortened(event),
+            | Event::Pruned { .. }
+            | Event::Restored { .. }) => self.shortened(event),
             Event::ItemsLeftOut { items, .. } => self.note(Note::warning(format!(
                 "{items} images or documents left out: the provider refused them"
             ))),

@@ -44,7 +44,7 @@ impl Transcript {
             Event::Compacted { tokens_after, message, .. } => (
                 Note::quiet(format!(
                     "summarized: about {tokens_after} tokens are left; Ctrl-T has the summary and \
-                     everything before it"
+                     everything before it, /compact undo puts it back, if it fits"
                 )),
                 Some(summary_in(message)),
             ),
@@ -62,10 +62,18 @@ impl Transcript {
                 let results = if *n == 1 { "old result" } else { "old results" };
                 let text = format!(
                     "{n} {results} cut short to make room: about {tokens_before} tokens, now \
-                     {tokens_after}"
+                     {tokens_after}; /compact undo puts them back, if \
+                     they fit"
                 );
                 (Note::quiet(text), None)
             }
+            Event::Restored { tokens_before, tokens_after, .. } => (
+                Note::quiet(format!(
+                    "brought back: about {tokens_after} tokens, {tokens_before} before; the model \
+                     reads them anew"
+                )),
+                None,
+            ),
             _ => return,
         };
         self.open.push_back(Item::Shortened(Shortened { note, summary }));

@@ -99,6 +99,7 @@ impl State {
             None => compact::summary_message(&compacted.summary),
             Some(kept) => keep::message(&compacted.summary, &self.facts(cut), kept),
         };
+        self.keep_replaced(cut, 1);
         let message = self.history.replace_head(cut, summary);
         self.epoch_due = Some(EpochCause::Compaction);
         if let Some(turn) = &mut self.turn {
@@ -136,7 +137,9 @@ impl State {
             return;
         }
         let tokens_before = self.estimate();
-        self.history.replace_all(trim::apply(self.history.messages(), trimmed));
+        let left = trim::apply(self.history.messages(), trimmed);
+        self.keep_replaced(self.history.len(), left.len());
+        self.history.replace_all(left);
         self.compactions += 1;
         self.epoch_due = Some(EpochCause::Compaction);
         if let Some(turn) = &mut self.turn {
@@ -157,6 +160,8 @@ impl State {
             return;
         }
         let tokens_before = self.estimate();
+        let head = changed.last().map_or(0, |(at, _)| at + 1);
+        self.keep_replaced(head, head);
         self.history.replace_some(&changed);
         self.compactions += 1;
         self.epoch_due = Some(EpochCause::Compaction);

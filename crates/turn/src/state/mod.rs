@@ -17,6 +17,7 @@ mod plan;
 mod queue;
 mod told;
 mod turn;
+mod undo;
 
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ pub use permission::objection;
 pub use queue::QueuedInput;
 pub use told::Told;
 pub use turn::{Call, CallStatus, Phase, Repeats, Turn};
+use undo::Replaced;
 
 use crate::bugs::{Bug, is_on};
 use crate::calibration::Calibration;
@@ -78,6 +80,8 @@ pub struct State {
     pub compaction: Option<Compaction>,
     /// Compactions begun so far.
     pub compactions: u32,
+    /// What the last of them replaced, until it stands again.
+    replaced: Option<Replaced>,
     /// Rules granted by decisions in this session.
     pub grants: Vec<Rule>,
     /// The mode for which plan mode was left by a decision.
@@ -138,6 +142,7 @@ impl State {
             background: Vec::new(),
             compaction: None,
             compactions: 0,
+            replaced: None,
             grants: Vec::new(),
             left_plan: None,
             usage: Usage::default(),
@@ -255,6 +260,7 @@ impl State {
             Record::CompactionFailed(failed) => self.on_compaction_failed(failed, out),
             Record::Trimmed(trimmed) => self.on_trimmed(trimmed, out),
             Record::Pruned(pruned) => self.on_pruned(pruned, out),
+            Record::Restored => self.on_restored(out),
             Record::TurnFinished { turn, outcome } => self.on_turn_finished(*turn, outcome, out),
             Record::TimePassed => {}
             Record::Named { name } => self.name.clone_from(name),

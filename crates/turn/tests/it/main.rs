@@ -31,3 +31,4 @@ mod requests;
 mod retry;
 mod steering;
 mod toolbox;
+mod undo;

@@ -227,6 +227,9 @@ impl Teller {
                 let results = if *n == 1 { "old result" } else { "old results" };
                 self.note(format!("{n} {results} cut short to fit; all of them is above"), None);
             }
+            Event::Restored { .. } => {
+                self.note("what had been replaced to fit was brought back".to_owned(), None);
+            }
             Event::ItemsLeftOut { items, .. } => {
                 self.note(format!("{items} images or documents became notes"), None);
             }

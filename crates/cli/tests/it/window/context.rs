@@ -3,15 +3,18 @@
 use super::Glass;
 use crate::support::World;
 
-/// A window on a session whose newest message alone stays as it is.
-fn play(script: &str) -> (World, Glass) {
+/// A window on a session with these settings of the context.
+fn play(settings: &str, script: &str) -> (World, Glass) {
     let world = World::new();
-    world.write("home/settings.toml", "[context]\ntail = 1\n");
+    world.write("home/settings.toml", format!("[context]\n{settings}\n"));
     let model = world.script(script);
     let glass = Glass::open(&world, 80, 30, &["--model", &model]);
     glass.waits_for("script.toml · ");
     (world, glass)
 }
+
+/// The newest message alone stays as it is.
+const TAIL: &str = "tail = 1";
 
 const SUMMARIZED: &str = r#"
     [script]
@@ -29,7 +32,7 @@ const SUMMARIZED: &str = r#"
 
 #[test]
 fn x1_a_summary_looks_at_what_was_asked_for_and_the_pager_shows_it() {
-    let (world, mut glass) = play(SUMMARIZED);
+    let (world, mut glass) = play(TAIL, SUMMARIZED);
     glass.types("/compact\r");
     glass.waits_for("there is too little to summarize");
     glass.types("how is the roof?\r");
@@ -49,4 +52,82 @@ fn x1_a_summary_looks_at_what_was_asked_for_and_the_pager_shows_it() {
     assert_eq!(glass.ends().0, 0);
     let journal = world.journal_lines().join("\n");
     assert!(journal.contains(r#""focus":"the roof""#), "{journal}");
+}
+
+const TAKEN_BACK: &str = r#"
+    [script]
+    epoch = "may change"
+    [[reply]]
+    text = "It leaks."
+    [[reply]]
+    text = "It drips."
+    [[reply]]
+    for = "summary"
+    text = "There was talk of a roof."
+"#;
+
+#[test]
+fn x2_a_summary_is_taken_back_also_by_another_process() {
+    let (world, mut glass) = play(TAIL, TAKEN_BACK);
+    glass.types("/compact undo\r");
+    glass.waits_for("there is nothing to bring back");
+    glass.types("how is the roof?\r");
+    glass.waits_for("It leaks.");
+    glass.types("and now?\r");
+    glass.waits_for("It drips.");
+    glass.types("/compact\r");
+    glass.waits_for("/compact undo puts it back");
+    glass.types("\x04");
+    assert_eq!(glass.ends().0, 0);
+
+    let model = world.script(
+        r#"
+        [script]
+        epoch = "may change"
+        [[reply]]
+        expect = { messages_count = 5 }
+        text = "It is tight."
+    "#,
+    );
+    let mut glass = Glass::open(&world, 80, 30, &["--model", &model, "--continue"]);
+    glass.waits_for("stands in a summary");
+    glass.types("/compact undo\r");
+    glass.waits_for("brought back: about");
+    glass.types("mend it\r");
+    glass.waits_for("It is tight.");
+    glass.types("\x04");
+    assert_eq!(glass.ends().0, 0);
+}
+
+/// Room for the prompt and a few of the results.
+const LITTLE_ROOM: &str = "tail = 2\nlimit = 60000";
+
+const BULKY: &str = r#"
+    [script]
+    epoch = "may change"
+    [[reply]]
+    blocks = [{ call = "Bash", input = { command = "seq 1 6000" } }]
+    repeat = 8
+    [[reply]]
+    text = "Counted."
+"#;
+
+#[test]
+fn x3_old_results_are_cut_short_before_a_summary_is_made_and_the_session_keeps_them() {
+    let (world, mut glass) = play(LITTLE_ROOM, BULKY);
+    glass.types("count, and again\r");
+    glass.waits_for("old results cut short to make room");
+    glass.waits_for("Counted.");
+    glass.types("/compact undo\r");
+    glass.waits_for("what was there before does not fit");
+    glass.types("\x04");
+    assert_eq!(glass.ends().0, 0);
+    let journal = world.journal_lines();
+    let of_kind = |kind: &str| {
+        let kind = format!(r#","kind":"{kind}""#);
+        journal.iter().filter(|line| line.contains(&kind)).count()
+    };
+    assert_eq!((of_kind("pruned"), of_kind("compaction_started")), (1, 0));
+    let whole = |line: &&String| line.contains("call_finished") && line.contains("\\n3000\\n");
+    assert_eq!(journal.iter().filter(whole).count(), 8);
 }

@@ -74,6 +74,9 @@ fn describe(event: &Event) -> String {
         }
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
         Event::ItemsLeftOut { items, .. } => format!("{items} items left out"),
+        Event::Restored { messages, tokens_before, tokens_after } => {
+            format!("restored to {}: {tokens_before} -> {tokens_after}", messages.len())
+        }
         Event::Pruned { results, chars, items, tokens_before, tokens_after, .. } => format!(
             "pruned {results} results ({chars} characters, {items} items): {tokens_before} -> \
              {tokens_after}"

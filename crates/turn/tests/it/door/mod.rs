@@ -23,6 +23,7 @@
 //! crash [MILLIS]              a new process opens the session after so long
 //! hole                        a record is missing
 //! compact, summary TEXT, verbose N, no summary             compaction; a summary of N characters
+//! undo                                                     what it replaced stands again
 //! hold, step, go              stops performing by itself; performs one effect; goes on
 //! measure                     shows estimate and limit
 //! ```
@@ -137,6 +138,10 @@ impl Play {
                 self.now += rest.parse::<u64>().expect("milliseconds");
                 self.write(Record::TimePassed);
             }
+            "undo" => match self.state.undo_compaction() {
+                Ok(record) => self.write(record),
+                Err(why) => self.shown.push_str(&format!("    no: {why}\n")),
+            },
             "hole" => self.write_at(self.state.seq + 2, Record::TimePassed),
             "crash" => {
                 self.flying.clear();

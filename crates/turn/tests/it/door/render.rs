@@ -72,6 +72,9 @@ pub(super) fn event(event: &Event) -> Option<String> {
         Event::CompactionFailed { error } => format!("compaction failed: {error}"),
         Event::Compacted { cut, .. } => format!("compacted {cut}"),
         Event::ItemsLeftOut { items, .. } => format!("items left out: {items}"),
+        Event::Restored { messages, tokens_before, tokens_after } => {
+            format!("restored to {}: {tokens_before} -> {tokens_after}", messages.len())
+        }
         Event::Pruned { results, chars, items, tokens_before, tokens_after, .. } => format!(
             "pruned {results} results, {chars} characters, {items} items: {tokens_before} -> \
              {tokens_after}"

@@ -104,7 +104,7 @@ pub(super) fn record(dice: &mut Dice) -> Record {
 
 fn rarer(dice: &mut Dice) -> Record {
     let id = SteeringId(dice.pick(&["s1", "input-5", ""]).into());
-    match dice.below(16) {
+    match dice.below(17) {
         13 => Record::Forked(Box::new(ForkOrigin {
             session: "source".parse().expect("an id"),
             at: small(dice),
@@ -155,6 +155,7 @@ fn rarer(dice: &mut Dice) -> Record {
             said_chars_max: large(dice),
             result_chars_max: large(dice),
         }),
+        15 => Record::Restored,
         14 => Record::Pruned(Pruned { before: large(dice), result_chars_max: large(dice) }),
         _ => Record::TimePassed,
     }

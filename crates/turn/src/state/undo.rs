@@ -1,0 +1,72 @@
+//! Putting back what a summary, a cut or a pruning replaced.
+//!
+//! Only the last of them can be taken back: what it replaced is kept beside the conversation and in
+//! checkpoints, and that is at most one window full.
+
+use std::sync::Arc;
+
+use heeler_core::{EpochCause, Event, Message, Messages, Record};
+use serde::{Deserialize, Serialize};
+
+use super::{Announcer, State};
+use crate::bugs::{Bug, is_on};
+use crate::{estimate, words};
+
+/// What stood at the head of the conversation.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Replaced {
+    messages: Messages,
+    /// How many messages stand there now.
+    by: usize,
+}
+
+impl State {
+    /// Keeps the first `head` messages, which become `by` others.
+    pub(super) fn keep_replaced(&mut self, head: usize, by: usize) {
+        let messages = self.history.messages().iter().take(head).cloned().collect();
+        self.replaced = Some(Replaced { messages, by });
+    }
+
+    /// The record that puts back what the last summary, cut or pruning replaced, or words for a
+    /// person that say why it cannot be.
+    ///
+    /// # Errors
+    /// When nothing is left to put back, a summary is being made, or it would not fit.
+    pub fn undo_compaction(&self) -> Result<Record, String> {
+        let Some(replaced) = self.replaced.as_ref().filter(|_| self.compaction.is_none()) else {
+            return Err(words::NOTHING_TO_BRING_BACK.to_owned());
+        };
+        let weigh =
+            |message: &Arc<Message>| estimate::weigh_message(self.estimate.as_ref(), message);
+        let back: u64 = replaced.messages.iter().map(weigh).sum();
+        let gone = self.history.weight_of_head(replaced.by);
+        let tokens = self.tokens(self.weight() - gone + back + self.weight_waiting());
+        let limit = self.context_limit();
+        match tokens <= limit || is_on(Bug::BurstingUndo) {
+            true => Ok(Record::Restored),
+            false => Err(words::cannot_bring_back(tokens, limit)),
+        }
+    }
+
+    /// Whether it fits was decided before the record was written.
+    pub(super) fn on_restored(&mut self, out: &mut Announcer) {
+        if self.compaction.is_some() || self.replaced.is_none() {
+            self.misfits += 1;
+            return;
+        }
+        let Some(Replaced { messages, by }) = self.replaced.take() else { return };
+        let tokens_before = self.estimate();
+        let since = self.history.messages().iter().skip(by);
+        let since = since.take(if is_on(Bug::ForgetfulUndo) { 0 } else { usize::MAX });
+        let all = messages.iter().chain(since).cloned().collect();
+        self.history.replace_all(all);
+        self.compactions += 1;
+        self.epoch_due = Some(EpochCause::Compaction);
+        let tokens_after = self.estimate();
+        out.say(|| Event::Restored {
+            messages: self.history.messages().iter().cloned().collect(),
+            tokens_before,
+            tokens_after,
+        });
+    }
+}

@@ -1,5 +1,6 @@
 //! What the window asks of the program: sessions, models, rules.
 
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,6 +25,8 @@ use super::{changed, editor, look, stored, tell};
 
 /// The most model calls of a turn: a person sees them, and stops what goes wrong.
 const ROUNDS_MAX: u32 = 200;
+/// The longest file that names a branch; git's own are shorter than a path may be.
+const HEAD_BYTES_MAX: u64 = 8 * 1024;
 
 /// What every session of this window is made with.
 pub(super) struct Program {
@@ -275,15 +278,27 @@ fn branch(workspace: &std::path::Path) -> Option<String> {
     let folder = workspace.ancestors().find(|folder| folder.join(".git").exists())?;
     let git = folder.join(".git");
     let git = if git.is_file() {
-        let link = std::fs::read_to_string(&git).ok()?;
+        let link = short_text(&git)?;
         folder.join(link.trim().strip_prefix("gitdir: ")?)
     } else {
         git
     };
-    let head = std::fs::read_to_string(git.join("HEAD")).ok()?;
-    let head = head.trim();
+    let head = short_text(&git.join("HEAD"))?;
+    let head = head.lines().next()?.trim();
     match head.strip_prefix("ref: refs/heads/") {
         Some(branch) => Some(branch.to_owned()),
         None => Some(head.chars().take(8).collect()),
     }
+}
+
+/// What a file says that has a line or so, whoever made it.
+fn short_text(path: &std::path::Path) -> Option<String> {
+    // A pipe would be waited for.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(HEAD_BYTES_MAX).read_to_string(&mut text).ok()?;
+    Some(text)
 }

@@ -20,7 +20,7 @@ use heeler_engine::{Session, SystemClock};
 use heeler_tui::composer::HistoryFile;
 use heeler_tui::{Window, run as run_window};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use crate::arguments::TerminalArguments;
 use crate::demo;
@@ -116,6 +116,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             host: Arc::new(host),
             clock: Arc::new(SystemClock),
             shutdown: shutdown()?,
+            continued: continued()?,
             prompt: arguments.prompt.clone(),
         };
         let session = run_window(session, window).await.context("the window ended")?;
@@ -135,6 +136,20 @@ async fn leave(session: Session) {
     if !view.messages.is_empty() {
         say(format_args!("heeler: `heeler --resume {id}` goes on with this session"));
     }
+}
+
+/// Notified when the process goes on after it was stopped.
+fn continued() -> Result<Arc<Notify>> {
+    let kind = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
+    let mut signals = signal(kind).context("cannot listen to signals")?;
+    let notify = Arc::new(Notify::new());
+    let notified = Arc::clone(&notify);
+    tokio::spawn(async move {
+        while signals.recv().await.is_some() {
+            notified.notify_one();
+        }
+    });
+    Ok(notify)
 }
 
 /// Resolves when the process is told to end.

@@ -42,6 +42,8 @@ mod limits;
 mod local;
 mod login;
 #[cfg(test)]
+mod long;
+#[cfg(test)]
 mod media;
 mod models;
 #[cfg(test)]

@@ -12,6 +12,8 @@ mod status;
 mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod widths;
 
 use std::sync::Arc;
 

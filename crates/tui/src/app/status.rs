@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::Opened;
 use crate::host::Facts;
-use crate::text::truncate;
+use crate::text::{clean, truncate};
 use crate::transcript::Look;
 
 /// How long providers keep a prefix that nobody asks them to keep longer.
@@ -128,7 +128,7 @@ impl Status {
                 self.cache_minutes(look.now).map(|minutes| plain(format!("cache {minutes} min")))
             }
             StatusField::Branch => {
-                self.facts.branch.as_ref().map(|branch| plain(format!("⎇ {branch}")))
+                self.facts.branch.as_ref().map(|branch| plain(format!("⎇ {}", clean(branch))))
             }
             StatusField::Confinement if self.facts.is_confined => None,
             StatusField::Confinement => Some(Span::styled("not confined", theme.warning)),

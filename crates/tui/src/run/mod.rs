@@ -54,6 +54,9 @@ pub struct Window {
     pub folder: PathBuf,
     /// Resolves when the program is told to end.
     pub shutdown: BoxFuture<()>,
+    /// Notified when the program goes on after it was stopped, since whoever had the terminal
+    /// meanwhile left it as it likes it.
+    pub continued: Arc<Notify>,
     /// Said at once, as if it had been written.
     pub prompt: Option<String>,
 }
@@ -75,6 +78,7 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         folder,
         clock,
         shutdown,
+        continued,
         prompt,
     } = window;
     let (opened, cursor) = opened(&session).await?;
@@ -111,7 +115,8 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         running.say(Draft::from(&*prompt).into()).await?;
     }
     running.recall();
-    running.run(Sources { questions, shutdown, found, colored }).await?;
+    let sources = Sources { questions, shutdown, continued, found, colored };
+    running.run(sources).await?;
     running.screen.clear()?;
     Ok(running.session)
 }
@@ -147,6 +152,7 @@ struct Running {
 struct Sources {
     questions: mpsc::Receiver<Asking>,
     shutdown: BoxFuture<()>,
+    continued: Arc<Notify>,
     found: mpsc::Receiver<FoundFiles>,
     /// More code has colours.
     colored: Arc<Notify>,
@@ -181,6 +187,7 @@ enum Woken {
     TurnEnded,
     Found(FoundFiles),
     Ticked,
+    Continued,
     ShutDown,
 }
 
@@ -215,7 +222,7 @@ impl Running {
     }
 
     async fn wait(&mut self, sources: &mut Sources, due: Option<Timestamp>) -> Woken {
-        let Sources { questions, shutdown, found, colored } = sources;
+        let Sources { questions, shutdown, continued, found, colored } = sources;
         let clock = Arc::clone(&self.clock);
         let ticks = async move {
             match due {
@@ -234,6 +241,7 @@ impl Running {
             biased;
             event = key => Woken::Terminal(event),
             () = shutdown => Woken::ShutDown,
+            () = continued.notified() => Woken::Continued,
             Some(asking) = questions.recv() => Woken::Asked(Box::new(asking)),
             Some(done) = self.tasks.next(), if !self.tasks.is_empty() => Woken::Done(done),
             seen = self.cursor.next(), if !self.switching.is_closed => Woken::Session(seen),
@@ -286,6 +294,7 @@ impl Running {
             Woken::Done(Done::Stayed(why)) => self.stay(why).await?,
             Woken::Done(Done::Lost(why)) => return Err(io::Error::other(why)),
             Woken::Ticked => return self.happen(Happened::Ticked).await,
+            Woken::Continued => return self.take_again(),
         }
         Ok(Flow::Stays)
     }

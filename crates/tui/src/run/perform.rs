@@ -254,6 +254,14 @@ impl Running {
         Ok(())
     }
 
+    /// Takes the terminal once more, of which nobody knows what it is like.
+    pub(super) fn take_again(&mut self) -> io::Result<Flow> {
+        // Back first: modes are kept on a stack by terminals that know them.
+        self.modes = None;
+        self.modes = Some(TerminalModes::enter()?);
+        self.redraw()
+    }
+
     /// Writes the screen anew, at the size it has now.
     pub(super) fn redraw(&mut self) -> io::Result<Flow> {
         let (width, height) = size();

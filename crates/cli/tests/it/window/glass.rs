@@ -3,13 +3,14 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::num::NonZero;
+use std::os::unix::process::CommandExt as _;
 use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 use crate::support::{PATIENCE, World, can_confine, program};
 
@@ -20,6 +21,8 @@ const SCROLLBACK: usize = 10_000;
 pub(crate) struct Glass {
     child: Child,
     master: File,
+    /// The name of the terminal's other side.
+    side: String,
     shown: Arc<Shown>,
 }
 
@@ -50,30 +53,59 @@ impl Glass {
         arguments: &[&str],
         variables: &[(&str, &str)],
     ) -> Self {
-        let mut command = program(env!("CARGO_BIN_EXE_heeler"));
-        command.args(arguments);
-        if !can_confine() {
-            command.arg("--no-sandbox");
-        }
-        world.settle(&mut command);
-        command.env("TERM", "xterm-256color").envs(variables.iter().copied());
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
-        let path = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let side = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
         tcsetwinsize(&master, size(columns, rows)).unwrap();
-        let slave = || OpenOptions::new().read(true).write(true).open(&path).unwrap();
-        command.stdin(slave()).stdout(slave()).stderr(slave());
-        let child = command.spawn().unwrap();
-        // The ends that are kept for the child would keep the terminal open.
-        drop(command);
+        let child = start(world, &side, arguments, variables);
         let master = File::from(master);
         let terminal = vt100::Parser::new(cells(rows), cells(columns), SCROLLBACK);
         let state = Mutex::new(State { terminal, bytes: Vec::new(), is_over: false });
         let shown = Arc::new(Shown { state, changed: Condvar::new() });
         let (reader, shows) = (master.try_clone().unwrap(), Arc::clone(&shown));
         std::thread::spawn(move || shows.follow(reader));
-        Self { child, master, shown }
+        Self { child, master, side, shown }
+    }
+
+    /// Kills it, as nobody can refuse, and starts another one as a shell on the same terminal would,
+    /// which speaks of the death first.
+    pub(crate) fn starts_again(&mut self, world: &World, arguments: &[&str]) {
+        let mut shell = OpenOptions::new().read(true).write(true).open(&self.side).unwrap();
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        shell.write_all(b"\r\nKilled\r\n$ heeler\r\n").unwrap();
+        self.child = start(world, &self.side, arguments, &[]);
+    }
+
+    /// Our side of the terminal, also after the program is gone.
+    pub(crate) fn terminal(&self) -> File {
+        self.master.try_clone().unwrap()
+    }
+
+    /// Waits until the program stands still, as Ctrl-Z has it.
+    pub(crate) fn waits_until_stopped(&self) {
+        waitid(WaitId::Pid(self.pid()), WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT).unwrap();
+    }
+
+    /// What of that it wrote a terminal would obey and the window has no use for: the beginning of
+    /// each such sequence.
+    pub(crate) fn foreign(&self) -> Vec<String> {
+        let bytes = self.bytes();
+        let text = String::from_utf8_lossy(&bytes);
+        // Modes that are entered and left, movement within the live region, erasing, styles.
+        let own = r"^(\x1b\[(\?(2026|25|2004|1049)[hl]|>1u|<u|[0-9;]*[ABCHJKm])|\r|\n)";
+        let own = regex::Regex::new(own).unwrap();
+        let mut foreign = Vec::new();
+        let mut rest = &*text;
+        while let Some(next) = rest.chars().next() {
+            let length = own.find(rest).map_or(0, |found| found.end());
+            if length == 0 && next.is_control() {
+                foreign.push(rest.chars().take(20).collect());
+            }
+            rest = &rest[length.max(next.len_utf8())..];
+        }
+        foreign
     }
 
     /// Presses keys, as the bytes a terminal sends for them.
@@ -97,8 +129,12 @@ impl Glass {
     }
 
     pub(crate) fn signals(&self, signal: Signal) {
-        let id = i32::try_from(self.child.id()).unwrap();
-        kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// The process's number.
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
     }
 
     /// Waits until the screen shows this text.
@@ -119,6 +155,12 @@ impl Glass {
         self.waits_until(|screen| !screen.contains(text), text);
     }
 
+    /// Waits until the screen is this one.
+    #[track_caller]
+    pub(crate) fn waits_for_screen(&self, expected: &str) {
+        self.waits_until(|screen| lines(screen) == expected, expected);
+    }
+
     #[track_caller]
     fn waits_until(&self, is_so: impl Fn(&str) -> bool, what: &str) {
         let deadline = Instant::now() + PATIENCE;
@@ -137,8 +179,7 @@ impl Glass {
     /// The screen, a line a row, without what is empty at the end.
     pub(crate) fn screen(&self) -> String {
         let state = self.shown.state.lock().unwrap();
-        let rows = state.terminal.screen().contents();
-        rows.lines().map(|row| format!("{}\n", row.trim_end())).collect()
+        lines(&state.terminal.screen().contents())
     }
 
     /// Where the cursor is, column and row from 0; `None` while it is hidden.
@@ -169,6 +210,23 @@ impl Glass {
     /// What the program wrote since it began, in its own bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.shown.state.lock().unwrap().bytes.clone()
+    }
+
+    /// How many bytes the program wrote so far.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.shown.state.lock().unwrap().bytes.len()
+    }
+
+    /// Waits until the program wrote more than so many bytes.
+    #[track_caller]
+    pub(crate) fn waits_for_more(&self, n_bytes: usize) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut state = self.shown.state.lock().unwrap();
+        while state.bytes.len() <= n_bytes {
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!state.is_over && !left.is_zero(), "nothing more is written");
+            state = self.shown.changed.wait_timeout(state, left).unwrap().0;
+        }
     }
 
     /// Waits for the end; gives the exit code.
@@ -225,6 +283,41 @@ impl Shown {
             }
         }
     }
+}
+
+/// Starts the program on this terminal.
+fn start(world: &World, side: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Child {
+    let mut command = program(env!("CARGO_BIN_EXE_heeler"));
+    command.args(arguments);
+    if !can_confine() {
+        command.arg("--no-sandbox");
+    }
+    world.settle(&mut command);
+    command.env("TERM", "xterm-256color").envs(variables.iter().copied());
+    let side = || OpenOptions::new().read(true).write(true).open(side).unwrap();
+    command.stdin(side()).stdout(side()).stderr(side());
+    // As a shell starts it: who is alone in the world is not stopped by Ctrl-Z.
+    command.process_group(0);
+    // The ends that are kept for the child would keep the terminal open: they go with the command.
+    command.spawn().unwrap()
+}
+
+/// Whether a terminal takes lines and shows what is typed, as a shell has it.
+pub(crate) fn is_cooked(terminal: &File) -> bool {
+    let modes = tcgetattr(terminal).unwrap().local_modes;
+    modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+}
+
+/// Has a terminal take lines, as a shell does when it has its own again.
+pub(crate) fn cook(terminal: &File) {
+    let mut modes = tcgetattr(terminal).unwrap();
+    modes.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+    tcsetattr(terminal, OptionalActions::Now, &modes).unwrap();
+}
+
+/// The rows of a screen, without what is empty at their ends.
+fn lines(screen: &str) -> String {
+    screen.lines().map(|row| format!("{}\n", row.trim_end())).collect()
 }
 
 fn cells(n: u16) -> NonZero<u16> {

@@ -4,8 +4,11 @@ mod changes;
 mod context;
 mod first;
 mod flows;
+mod given;
 mod glass;
+mod hostile;
 mod sessions;
+mod sizes;
 mod stored;
 
 use glass::Glass;

@@ -1,0 +1,86 @@
+//! The terminal is given back, and taken again, whatever ends or stops the program.
+
+use rustix::process::Signal;
+
+use super::glass::{cook, is_cooked};
+use super::play;
+
+const ONE: &str = "[[reply]]\ntext = \"First answer.\"\n";
+
+#[test]
+fn g1_the_lines_of_the_terminal_are_as_they_were_however_it_ends() {
+    for signal in [None, Some(Signal::TERM), Some(Signal::HUP), Some(Signal::INT)] {
+        let (_world, mut glass) = play(ONE);
+        let terminal = glass.terminal();
+        assert!(!is_cooked(&terminal), "a window takes keys");
+        match signal {
+            Some(signal) => glass.signals(signal),
+            None => glass.types("\x04"),
+        }
+        assert_eq!(glass.ends().0, 0);
+        assert!(is_cooked(&terminal), "{signal:?}");
+    }
+}
+
+#[test]
+fn g2_control_z_gives_the_terminal_back_until_it_goes_on() {
+    let (_world, mut glass) = play(ONE);
+    let terminal = glass.terminal();
+    glass.types("draft\x1a");
+    glass.waits_until_stopped();
+    assert!(is_cooked(&terminal));
+    glass.signals(Signal::CONT);
+    glass.waits_for("> draft");
+    glass.types(" and more");
+    glass.waits_for("> draft and more");
+    assert!(!is_cooked(&terminal));
+    glass.types("\r");
+    glass.waits_for("First answer.");
+}
+
+/// Who stops it from outside gives it no time: the shell takes its lines back, and what it finds
+/// when it goes on is not what it left.
+#[test]
+fn g3_stopped_from_outside_it_takes_the_terminal_again() {
+    let (_world, mut glass) = play(ONE);
+    let terminal = glass.terminal();
+    glass.types("draft");
+    glass.waits_for("> draft");
+    glass.signals(Signal::STOP);
+    glass.waits_until_stopped();
+    cook(&terminal);
+    let mut n_bytes = glass.n_bytes();
+    glass.signals(Signal::CONT);
+    // Where lines are taken, nothing of what follows is read before Enter.
+    while is_cooked(&terminal) {
+        glass.waits_for_more(n_bytes);
+        n_bytes = glass.n_bytes();
+    }
+    glass.types(" and more");
+    glass.waits_for("> draft and more");
+    glass.types("\r");
+    glass.waits_for("First answer.");
+    glass.types("\x04");
+    assert_eq!(glass.ends().0, 0);
+    assert!(is_cooked(&terminal));
+}
+
+#[test]
+fn g4_after_kill_9_the_next_start_is_as_any() {
+    let (world, mut glass) = play(ONE);
+    glass.types("half a thou");
+    glass.waits_for("> half a thou");
+    let model = world.script(ONE);
+    glass.starts_again(&world, &["--model", &model]);
+    glass.waits_for("what is to be done?");
+    glass.types("hello\r");
+    glass.waits_for("First answer.");
+    let screen = glass.screen();
+    let after = screen.split("$ heeler\n").nth(1).unwrap_or_default();
+    assert!(after.contains("> hello") && !after.contains("half"), "{screen}");
+    glass.types("\x04");
+    let (code, bytes) = glass.everything_after_end();
+    assert_eq!(code, 0);
+    assert!(bytes.rfind("\x1b[?2004l") > bytes.rfind("\x1b[?2004h"));
+    assert!(bytes.rfind("\x1b[?25h") > bytes.rfind("\x1b[?25l"));
+}

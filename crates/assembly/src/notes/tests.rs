@@ -335,7 +335,47 @@ fn what_is_an_import_and_what_is_not() {
     assert_eq!(imports(text), expected);
 }
 
+/// Bytes that are nearly text, imports among them.
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        Just(b"@more.md ".to_vec()),
+        Just(b"@AGENTS.md\n".to_vec()),
+        Just(b"@../../outside.md\n".to_vec()),
+        Just(b"@/etc/passwd\n".to_vec()),
+        Just(b"```\n".to_vec()),
+        Just("日本".as_bytes()[..4].to_vec()),
+        Just(vec![0xff, 0xfe, 0, b'\n']),
+        prop::collection::vec(any::<u8>(), 0..12),
+    ];
+    prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+}
+
 proptest! {
+    /// Whatever bytes a file and what it imports are made of, they are text within the caps, the files
+    /// beside them are told as they are, and nothing is told twice.
+    #[test]
+    fn no_bytes_take_anything_from_the_other_files(
+        first in bytes(),
+        imported in bytes(),
+        file_bytes in 1..300_usize,
+    ) {
+        let world = World::with(&[("repo/a/AGENTS.md", "in between"), ("heeler/AGENTS.md", "mine")]);
+        fs::write(world.root.join("repo/AGENTS.md"), [&first[..], b"\n@more.md @more.md\n"].concat()).unwrap();
+        fs::write(world.root.join("repo/more.md"), &imported).unwrap();
+        let mut places = world.places();
+        places.preferences.file_bytes = file_bytes;
+        let notes = Notes::load(places);
+        for file in &notes.files {
+            prop_assert!(file.told_bytes <= file_bytes);
+        }
+        if file_bytes >= "in between".len() {
+            prop_assert!(notes.text().contains("in between") && notes.text().contains("mine"));
+        }
+        let paths: Vec<_> = notes.files.iter().map(|file| &file.path).collect();
+        let once: std::collections::BTreeSet<_> = paths.iter().collect();
+        prop_assert_eq!(once.len(), paths.len());
+    }
+
     /// Whatever stands in a file: an answer within the caps, and nothing of it outside its marks.
     #[test]
     fn no_text_breaks_out_of_its_marks(

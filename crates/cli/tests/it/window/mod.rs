@@ -7,6 +7,7 @@ mod flows;
 mod given;
 mod glass;
 mod hostile;
+mod old;
 mod sessions;
 mod sizes;
 mod stored;

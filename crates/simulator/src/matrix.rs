@@ -50,6 +50,7 @@ names! {
         Compact = "compact by hand",
         Undo = "compaction undone",
         Rename = "session renamed",
+        Fork = "session forked",
         Stale = "stale outcome",
         ModelTransient = "model overloaded",
         ModelCut = "stream cut",
@@ -177,10 +178,11 @@ fn is_of(arm: Arm, fault: Fault) -> bool {
     match arm {
         Arm::Machine => (fault as usize) < Fault::SlowAppend as usize,
         // Outcomes come once, rules come with settings, and the engine keeps time by itself; the
-        // provider around it keeps nothing.
-        Arm::Engine => {
-            !matches!(fault, Fault::Stale | Fault::Rule | Fault::WallTime | Fault::Reread)
-        }
+        // provider around it keeps nothing, and forks are made where no engine runs.
+        Arm::Engine => !matches!(
+            fault,
+            Fault::Stale | Fault::Rule | Fault::WallTime | Fault::Reread | Fault::Fork
+        ),
     }
 }
 

@@ -54,6 +54,12 @@ impl Store {
         }
     }
 
+    /// Another session goes on with these records behind its own; it is written whole or not at all.
+    pub(crate) fn continue_with(&mut self, entries: Vec<Entry>) {
+        self.entries.extend(entries);
+        self.synced = self.entries.len();
+    }
+
     /// Loses some of what was not synced, from the end.
     pub(crate) fn lose_power(&mut self, chance: &mut Chance) {
         let unsynced = self.entries.len() - self.synced;

@@ -151,6 +151,8 @@ crate::seeded_bugs! {
     VainPruning = "vain-pruning",
     /// Old results stay whole, and a model is paid for a summary.
     NeedlessSummary = "needless-summary",
+    /// What was allowed in a session is allowed in its fork.
+    InheritedGrants = "inherited-grants",
     /// What was said since a summary goes when what it replaced comes back.
     ForgetfulUndo = "forgetful-undo",
     /// What a summary replaced comes back though it does not fit.

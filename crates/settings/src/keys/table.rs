@@ -95,7 +95,7 @@ pub const AUTO_COMPACT: Key = Key {
         "context.auto_compact",
         Kind::Switch,
         "true",
-        "whether the conversation is summarized when the next request would not fit",
+        "whether old results are cut short, or all is summarized, when the next request would not fit",
     )
 };
 /// `limits.rounds`.

@@ -31,6 +31,8 @@ pub(super) struct TurnAccount {
     pub(super) is_asking: bool,
     pub(super) deaths: u32,
     pub(super) interrupted: Option<InterruptCause>,
+    /// The session is a fork, and this turn is the source's.
+    pub(super) is_foreign: bool,
     pub(super) last_stop: Option<StopReason>,
     pub(super) batch: Option<Batch>,
     /// The last failing call and how often it came in a row.
@@ -61,6 +63,9 @@ impl TurnAccount {
         })?;
         ensure(self.interrupted.is_none(), Invariant::CancelEndsEffects, || {
             "the model is asked after the interrupt".into()
+        })?;
+        ensure(!self.is_foreign, Invariant::CancelEndsEffects, || {
+            "the model is asked in a turn of the session that was forked".into()
         })?;
         ensure(self.deaths < DEATHS_MAX, Invariant::DeathsAreBounded, || {
             format!("the model is asked after {} processes died of it", self.deaths)
@@ -128,6 +133,7 @@ impl TurnAccount {
             Some(InterruptCause::WallTime) => {
                 *outcome == TurnOutcome::Limit { limit: LimitKind::Wall }
             }
+            None if self.is_foreign && *outcome == TurnOutcome::Cancelled => true,
             None if self.is_stopped_by_denial => {
                 matches!(outcome, TurnOutcome::Denied { .. } | TurnOutcome::Failed { .. })
             }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use heeler_core::{
     AcceptedAnswer, Block, CallId, Changed, CompactionCause, CompactionStarted, Cost, Entry, Event,
-    Facts, Input, Message, ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind, Record,
-    Role, Rule, Seq, Settings, SteeringId, SteeringQueued, StopReason, TurnOutcome, Usage,
+    Facts, Input, Message, Mode, ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind,
+    Record, Role, Rule, Seq, Settings, SteeringId, SteeringQueued, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
@@ -32,6 +32,8 @@ struct Waiting {
 pub(super) struct Ledger {
     pub(super) settings: Settings,
     pub(super) grants: Vec<Rule>,
+    /// The mode for which somebody left plan mode.
+    left_plan: Option<Mode>,
     log: Vec<Arc<Message>>,
     pub(super) turn: Option<TurnAccount>,
     turns: u32,
@@ -68,7 +70,7 @@ impl Ledger {
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
-        self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some())
+        self.turn.as_ref().is_some_and(|turn| turn.interrupted.is_some() || turn.is_foreign)
     }
 
     /// The answer that is paid for and not had.
@@ -140,6 +142,9 @@ impl Ledger {
         ensure(sums, Invariant::UsageIsSum, || {
             format!("{:?} is not {:?}", state.usage, self.usage)
         })?;
+        ensure(state.grants == self.grants, Invariant::OnlyAllowedRuns, || {
+            format!("{:?} is held to be granted, expected {:?}", state.grants, self.grants)
+        })?;
         let learned = (state.calibration.ratio, state.calibration.samples);
         ensure(learned == self.context.learned(), Invariant::CalibrationIsLearned, || {
             format!("{learned:?} is not {:?}", self.context.learned())
@@ -172,7 +177,10 @@ impl Ledger {
         turn.wall_millis += elapsed;
         let ends = matches!(
             entry.record,
-            Record::Interrupted { .. } | Record::TurnFinished { .. } | Record::SettingsChanged(_)
+            Record::Interrupted { .. }
+                | Record::Forked(_)
+                | Record::TurnFinished { .. }
+                | Record::SettingsChanged(_)
         );
         let over = wall_max != 0 && turn.wall_millis > wall_max + self.wall_slack_millis;
         // Before somebody resumes it, people may still say things to a turn that nothing ends.
@@ -259,10 +267,10 @@ impl Ledger {
             | Record::CallFinished { .. }
             | Record::PermissionAsked(_)
             | Record::PermissionDecided(_) => self.call_record(entry)?,
-            // Simulated sessions have no hooks, nothing was said before them, and nobody forks them.
+            Record::Forked(_) => self.forked(),
+            // Simulated sessions have no hooks, and nothing was said before them.
             Record::HistoryGiven { .. }
             | Record::Named { .. }
-            | Record::Forked(_)
             | Record::HookAnswered(_)
             | Record::Trimmed(_)
             | Record::Pruned(_)
@@ -272,7 +280,34 @@ impl Ledger {
         Ok(())
     }
 
+    /// Nothing of the session that was forked runs or waits here, nobody allowed anything yet, and
+    /// what was paid was paid there.
+    fn forked(&mut self) {
+        self.queue.clear();
+        self.works.forget();
+        self.compaction = None;
+        self.grants.clear();
+        if self.left_plan.take() == Some(self.settings.policy.mode) {
+            self.settings.policy.mode = Mode::Plan;
+        }
+        (self.usage, self.cost) = (Usage::default(), Cost::default());
+        if let Some(turn) = &mut self.turn {
+            turn.is_foreign = true;
+            turn.is_asking = false;
+        }
+    }
+
     fn call_record(&mut self, entry: &Entry) -> Checked {
+        let was_planned = self.settings.policy.mode == Mode::Plan;
+        let checked = self.batch_record(entry);
+        let mode = self.settings.policy.mode;
+        if was_planned && mode != Mode::Plan {
+            self.left_plan = Some(mode);
+        }
+        checked
+    }
+
+    fn batch_record(&mut self, entry: &Entry) -> Checked {
         let Self { settings, grants, turn: Some(turn), .. } = self else { return Ok(()) };
         let Some(batch) = &mut turn.batch else { return Ok(()) };
         if let Record::CallFinished { call, output, .. } = &entry.record
@@ -298,6 +333,7 @@ impl Ledger {
             turn.accepted = None;
         }
         self.settings = settings.clone();
+        self.left_plan.take_if(|_| settings.policy.mode == Mode::Plan);
         self.policy_moved(limits_moved);
     }
 

@@ -33,6 +33,11 @@ impl Works {
         lost.map(|call| (SteeringId(format!("background-{call}")), told(call))).collect()
     }
 
+    /// They go on elsewhere.
+    pub(super) fn forget(&mut self) {
+        self.0.clear();
+    }
+
     /// The machine lists what goes on, and nothing else.
     pub(super) fn agree(&self, state: &State) -> Checked {
         let listed = || state.background.iter().map(|work| work.call);

@@ -16,8 +16,8 @@ use heeler_core::{
     CallId, Durability, Effect, EffectId, EffectKind, Entry, Event, Input, Opened, Record, Reply,
     Settings, SteeringId, Timestamp, ToolOutput, WakeCause,
 };
-use heeler_turn::State;
 use heeler_turn::state::Announcer;
+use heeler_turn::{State, fork};
 
 use checkpoint::Checkpoint;
 use works::Work;
@@ -30,6 +30,8 @@ use crate::run::{Arm, Run};
 use crate::scene::Scene;
 use crate::store::{Fate, Store};
 
+/// How often a process that dies leaves a session of which a fork goes on, in percent.
+const FORKED: u32 = 8;
 /// More steps than any run takes that ends at all.
 const STEPS_MAX: u32 = 20_000;
 
@@ -200,9 +202,22 @@ impl<'a> World<'a> {
             self.store.lose_power(self.chance);
             self.lose_checkpoint();
         }
+        if !loses_power && self.chance.percent(FORKED) {
+            self.fork();
+        }
         let later = self.chance.pick(&[10, 0, 100_000]);
         // Another machine's clock may be behind.
         self.now = if self.chance.percent(10) { self.now - 50 } else { self.now + later };
+    }
+
+    /// What goes on is a fork of all there is.
+    fn fork(&mut self) {
+        let Ok(session) = "source".parse() else { return };
+        let fork = fork::fork(self.store.entries(), &session, None, Timestamp(self.now));
+        // Of a session in which nothing was said there is none.
+        let Ok(fork) = fork else { return };
+        self.count(Fault::Fork);
+        self.store.continue_with(fork.closing);
     }
 
     /// Does one thing. `false` when nothing is left to do.

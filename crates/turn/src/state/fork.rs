@@ -3,6 +3,7 @@
 use heeler_core::{Cost, Event, ForkOrigin, InterruptCause, Reread, Usage};
 
 use super::{Announcer, Phase, State};
+use crate::bugs::{Bug, is_on};
 
 impl State {
     /// The conversation stays, with every open call answered as cancelled. Nothing of the other session
@@ -12,7 +13,9 @@ impl State {
             out.say(|| Event::SteeringTakenBack { id: queued.id });
         }
         self.background.clear();
-        self.withdraw_grants();
+        if !is_on(Bug::InheritedGrants) {
+            self.withdraw_grants();
+        }
         let is_ending =
             |turn: &super::Turn| matches!(turn.phase, Phase::Ending(_)) && !turn.has_hole;
         if !self.turn.as_ref().is_some_and(is_ending) {

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::app::Topic;
 use crate::composer::KeyStyle;
-use crate::theme::Theme;
+use crate::theme::{Background, Theme};
 
 /// The program around a window: it knows stores, models and settings. Failures are words for the
 /// person, with the next step.
@@ -42,6 +42,9 @@ pub trait Host: Send + Sync + 'static {
     /// # Errors
     /// When there is none, or its file cannot be used.
     fn theme(&self, name: String) -> Result<Theme, String>;
+    /// The terminal said what its background is: the theme that is better on it, where the person
+    /// chose none.
+    fn background(&self, background: Background) -> Option<Theme>;
     /// What there is to tell about a topic.
     fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<Told, String>>;
 }

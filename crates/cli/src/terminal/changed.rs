@@ -84,7 +84,7 @@ impl Program {
         let Some(Renewed { settings, loaded, words }) = renewed else { return Ok(None) };
         let tui = loaded.preferences().tui;
         let look = WindowLook {
-            theme: look::theme_of(&tui, environment, &home_folder(environment)?)?,
+            theme: look::theme_of(&tui, environment, &home_folder(environment)?, known.background)?,
             is_still: tui.plain,
             keys: look::composer(&tui).keys,
             status: tui.status,

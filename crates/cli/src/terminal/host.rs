@@ -15,7 +15,7 @@ use heeler_settings::{Keep, Loaded, TuiPreferences};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
 use heeler_tui::host::{Changed, Facts, Glance, Host, SessionRow, Told};
-use heeler_tui::theme::Theme;
+use heeler_tui::theme::{Background, Theme};
 
 use crate::exec::{choose, no_box};
 use crate::permissions;
@@ -54,6 +54,8 @@ pub(super) struct Known {
     /// What was wrong with the settings, so that it is said once.
     pub(super) problem: Option<String>,
     pub(super) tools: Option<ToolRegistry>,
+    /// What the terminal said of its background.
+    pub(super) background: Option<Background>,
 }
 
 /// The program around a window.
@@ -146,11 +148,14 @@ impl Program {
         assembly.measure().await;
         assembly.parts.provider.prewarm();
         *lock(&self.prompt) = Some(assembly.prompt.clone());
-        *lock(&self.known) = Known {
+        let mut known = lock(&self.known);
+        *known = Known {
             loaded: assembly.loaded.clone(),
             problem: None,
             tools: assembly.parts.tool_source.clone(),
+            background: known.background,
         };
+        drop(known);
         Ok(assembly)
     }
 
@@ -262,7 +267,17 @@ impl Host for TerminalHost {
 
     fn theme(&self, name: String) -> Result<Theme, String> {
         let home = home_folder(&self.0.environment).map_err(|error| error.to_string())?;
-        look::theme(&name, &self.0.environment, &home).map_err(|error| told(&error))
+        let background = lock(&self.0.known).background;
+        look::theme(&name, &self.0.environment, &home, background).map_err(|error| told(&error))
+    }
+
+    fn background(&self, background: Background) -> Option<Theme> {
+        let mut known = lock(&self.0.known);
+        known.background = Some(background);
+        let tui = known.loaded.preferences().tui;
+        let is_asked = look::asks_background(&tui, &self.0.environment);
+        // What was there before the answer is for a dark one.
+        (is_asked && background == Background::Light).then(Theme::light)
     }
 
     fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<Told, String>> {

@@ -107,7 +107,8 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         let window = Window {
             facts,
             questions,
-            theme: look::theme_of(&tui, &environment, &home)?,
+            theme: look::theme_of(&tui, &environment, &home, None)?,
+            asks_background: look::asks_background(&tui, &environment),
             is_still: tui.plain,
             composer: look::composer(&tui),
             history: HistoryFile::new(home.join("history.jsonl")),

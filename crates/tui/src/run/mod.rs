@@ -1,5 +1,6 @@
 //! The loop around a window: what happens goes in, what is to be done is done, the screen follows.
 
+mod background;
 mod perform;
 mod switch;
 
@@ -8,7 +9,7 @@ use std::io::{self, Stdout};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crossterm::event::{Event as TerminalEvent, EventStream};
+use crossterm::event::{Event as TerminalEvent, EventStream, KeyEvent};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use heeler_core::{BoxFuture, Clock, Timestamp};
@@ -21,6 +22,7 @@ use crate::host::{Asking, Facts, Host};
 use crate::screen::{Screen, TerminalModes, size};
 use crate::text::Highlighter;
 use crate::theme::Theme;
+use background::{Answers, Heard};
 use switch::{Switching, opened};
 
 /// Milliseconds between two draws while the session tells something: fifty a second.
@@ -42,6 +44,8 @@ pub struct Window {
     pub theme: Theme,
     /// Whether nothing moves by itself, for whoever has the screen read aloud.
     pub is_still: bool,
+    /// Whether the terminal is asked for its background, which may make other colours better.
+    pub asks_background: bool,
     /// How the composer reads keys.
     pub composer: ComposerSettings,
     /// The time.
@@ -72,6 +76,7 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         questions,
         theme,
         is_still,
+        asks_background,
         composer,
         history,
         is_secret,
@@ -110,13 +115,21 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         finds,
         switching: Switching::default(),
         drawn: None,
+        answers: Answers::default(),
+        asked_background: None,
     };
     if let Some(prompt) = prompt {
         running.say(Draft::from(&*prompt).into()).await?;
     }
     running.recall();
+    running.draw()?;
+    if asks_background {
+        // After the first frame, which waits for nobody.
+        running.ask_background()?;
+    }
     let sources = Sources { questions, shutdown, continued, found, colored };
     running.run(sources).await?;
+    running.await_background().await;
     running.screen.clear()?;
     Ok(running.session)
 }
@@ -146,6 +159,10 @@ struct Running {
     switching: Switching,
     /// When the screen was last drawn.
     drawn: Option<Timestamp>,
+    /// Finds what the terminal answers among keys.
+    answers: Answers,
+    /// When it was asked, as long as it did not answer.
+    asked_background: Option<Timestamp>,
 }
 
 /// What is listened to beside keys, the session and tasks.
@@ -193,7 +210,6 @@ enum Woken {
 
 impl Running {
     async fn run(&mut self, mut sources: Sources) -> io::Result<()> {
-        self.draw()?;
         let mut is_dirty = false;
         loop {
             let now = self.clock.now();
@@ -256,6 +272,7 @@ impl Running {
         match woken {
             Woken::Terminal(None) | Woken::ShutDown => return Ok(Flow::Ends),
             Woken::Terminal(Some(Err(error))) => return Err(error),
+            Woken::Terminal(Some(Ok(TerminalEvent::Key(key)))) => return self.hear(key).await,
             Woken::Terminal(Some(Ok(event))) => {
                 if let Some(happened) = happened(event) {
                     return self.happen(happened).await;
@@ -299,6 +316,29 @@ impl Running {
         Ok(Flow::Stays)
     }
 
+    /// Takes a key, or what a terminal answers in the form of keys.
+    async fn hear(&mut self, key: KeyEvent) -> io::Result<Flow> {
+        match self.answers.hear(key) {
+            Heard::Held => {}
+            Heard::Keys(keys) => {
+                for key in keys {
+                    if self.happen(Happened::Key(key)).await? == Flow::Ends {
+                        return Ok(Flow::Ends);
+                    }
+                }
+            }
+            Heard::Answer(background) => {
+                let was_asked = self.asked_background.take().is_some();
+                let background = background.filter(|_| was_asked);
+                if let Some(theme) = background.and_then(|it| self.host.background(it)) {
+                    self.app.set_theme(theme);
+                    return self.redraw();
+                }
+            }
+        }
+        Ok(Flow::Stays)
+    }
+
     async fn happen(&mut self, what: Happened) -> io::Result<Flow> {
         for action in self.app.happen(what, self.clock.now()) {
             if self.perform(action).await? == Flow::Ends {
@@ -321,7 +361,8 @@ impl Running {
 /// What a terminal's event is to the window.
 fn happened(event: TerminalEvent) -> Option<Happened> {
     match event {
-        TerminalEvent::Key(key) => Some(Happened::Key(key)),
+        // Heard before.
+        TerminalEvent::Key(_) => None,
         TerminalEvent::Paste(text) => Some(Happened::Pasted(text)),
         TerminalEvent::Resize(width, height) => Some(Happened::Resized(width, height)),
         TerminalEvent::FocusGained | TerminalEvent::FocusLost | TerminalEvent::Mouse(_) => None,

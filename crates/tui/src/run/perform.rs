@@ -3,11 +3,12 @@
 use std::io;
 use std::sync::Arc;
 
-use crossterm::event::EventStream;
-use futures::FutureExt as _;
+use crossterm::event::{Event as TerminalEvent, EventStream};
+use futures::{FutureExt as _, StreamExt as _};
 use heeler_core::{Decision, PermissionId};
 use heeler_engine::DecideError;
 
+use super::background::{self, Heard};
 use super::{Done, Flow, Running};
 use crate::app::{Action, Happened};
 use crate::composer::{Draft, FileFinder, Kept, Submission};
@@ -17,6 +18,10 @@ use crate::screen::{TerminalModes, size};
 
 /// Who decided, in the journal.
 const BY: &str = "terminal";
+/// A terminal that did not answer for so long does not know how.
+const ANSWER_MILLIS: u64 = 1_000;
+/// How long who leaves before that waits for the answer.
+const LEAVE_ANSWER_MILLIS: u64 = 50;
 
 impl Running {
     pub(super) async fn perform(&mut self, action: Action) -> io::Result<Flow> {
@@ -252,6 +257,39 @@ impl Running {
         self.app.resized(width, height, self.clock.now());
         self.screen.resume(width, height);
         Ok(())
+    }
+
+    /// Asks the terminal for its background.
+    pub(super) fn ask_background(&mut self) -> io::Result<()> {
+        self.asked_background = Some(self.clock.now());
+        self.screen.ask(background::QUESTION)
+    }
+
+    /// Before the terminal is given back, takes an answer that is on its way: a shell would read it as
+    /// typed. One that was asked long ago knows none.
+    pub(super) async fn await_background(&mut self) {
+        let Some(asked) = self.asked_background else { return };
+        let now = self.clock.now();
+        let Some(keys) = self.keys.as_mut().filter(|_| now.since(asked) < ANSWER_MILLIS) else {
+            return;
+        };
+        let over = self.clock.sleep_until(now.plus(LEAVE_ANSWER_MILLIS));
+        tokio::pin!(over);
+        loop {
+            let event = tokio::select! {
+                event = keys.next() => event,
+                () = &mut over => return,
+            };
+            match event {
+                Some(Ok(TerminalEvent::Key(key))) => {
+                    if matches!(self.answers.hear(key), Heard::Answer(_)) {
+                        return;
+                    }
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return,
+            }
+        }
     }
 
     /// Takes the terminal once more, of which nobody knows what it is like.

@@ -185,6 +185,15 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
+    /// Asks the terminal something that shows nothing.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn ask(&mut self, question: &str) -> io::Result<()> {
+        self.out.write_all(question.as_bytes())?;
+        self.out.flush()
+    }
+
     /// Takes the live region away, so that others may write where it began.
     ///
     /// # Errors

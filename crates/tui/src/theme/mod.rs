@@ -122,6 +122,15 @@ impl Builtin {
     }
 }
 
+/// What a terminal's background is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Background {
+    /// Darker than its text.
+    Dark,
+    /// Lighter than its text.
+    Light,
+}
+
 impl Theme {
     /// For a dark background, of the terminal's own 16 colors.
     #[must_use]

@@ -3,11 +3,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::num::NonZero;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
+use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
@@ -88,13 +90,22 @@ impl Glass {
         waitid(WaitId::Pid(self.pid()), WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT).unwrap();
     }
 
+    /// The terminal as whoever started the program has it.
+    pub(crate) fn side(&self) -> File {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+        options.open(&self.side).unwrap()
+    }
+
     /// What of that it wrote a terminal would obey and the window has no use for: the beginning of
     /// each such sequence.
     pub(crate) fn foreign(&self) -> Vec<String> {
         let bytes = self.bytes();
         let text = String::from_utf8_lossy(&bytes);
-        // Modes that are entered and left, movement within the live region, erasing, styles.
-        let own = r"^(\x1b\[(\?(2026|25|2004|1049)[hl]|>1u|<u|[0-9;]*[ABCHJKm])|\r|\n)";
+        // Modes that are entered and left, movement within the live region, erasing, styles, and the
+        // question for the background.
+        let own =
+            r"^(\x1b\[(\?(2026|25|2004|1049)[hl]|>1u|<u|[0-9;]*[ABCHJKm])|\x1b\]11;\?\x1b\\|\r|\n)";
         let own = regex::Regex::new(own).unwrap();
         let mut foreign = Vec::new();
         let mut rest = &*text;
@@ -212,6 +223,19 @@ impl Glass {
         self.shown.state.lock().unwrap().bytes.clone()
     }
 
+    /// The colour of the first cell on the screen that shows this.
+    pub(crate) fn color_of(&self, text: &str) -> vt100::Color {
+        let state = self.shown.state.lock().unwrap();
+        let screen = state.terminal.screen();
+        let (rows, columns) = screen.size();
+        let found = (0..).zip(screen.rows(0, columns.into())).find_map(|(row, shown)| {
+            let at = shown.find(text)?;
+            Some((row, u16::try_from(shown[..at].chars().count()).unwrap()))
+        });
+        let (row, column) = found.unwrap_or_else(|| panic!("`{text}` is not among {rows} rows"));
+        screen.cell(row, column).unwrap().fgcolor()
+    }
+
     /// How many bytes the program wrote so far.
     pub(crate) fn n_bytes(&self) -> usize {
         self.shown.state.lock().unwrap().bytes.len()
@@ -227,6 +251,11 @@ impl Glass {
             assert!(!state.is_over && !left.is_zero(), "nothing more is written");
             state = self.shown.changed.wait_timeout(state, left).unwrap().0;
         }
+    }
+
+    /// Waits for the end of the program alone, while others keep the terminal; gives the exit code.
+    pub(crate) fn exits(&mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
     }
 
     /// Waits for the end; gives the exit code.
@@ -306,6 +335,16 @@ fn start(world: &World, side: &str, arguments: &[&str], variables: &[(&str, &str
 pub(crate) fn is_cooked(terminal: &File) -> bool {
     let modes = tcgetattr(terminal).unwrap().local_modes;
     modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+}
+
+/// What was typed and is not read by anybody yet.
+pub(crate) fn left(mut side: File) -> String {
+    let mut modes = tcgetattr(&side).unwrap();
+    modes.make_raw();
+    tcsetattr(&side, OptionalActions::Now, &modes).unwrap();
+    let mut bytes = [0; 1000];
+    let n = side.read(&mut bytes).unwrap_or(0);
+    String::from_utf8_lossy(&bytes[..n]).into_owned()
 }
 
 /// Has a terminal take lines, as a shell does when it has its own again.

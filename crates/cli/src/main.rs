@@ -2,13 +2,15 @@
 //!
 //! What an agent is stands in the library; here is what a terminal needs beside it: words,
 //! signals, and which code a script sees at the end. Read in this order: `arguments`, `exec` (an
-//! agent at work), `terminal` (the same as a person meets it), `sessions` (what is stored),
+//! agent at work), `terminal` (the same as a person meets it), `attach` (the same from elsewhere), `sessions` (what is
+//! stored),
 //! `permissions` (what may run), `config` (what is set), `login`, `models` (who can be asked), `exit`,
 //! `say`; `demo` and `completions` by the way.
 //!
 //! Invariant: nothing here that somebody who builds on the library would miss.
 
 mod arguments;
+mod attach;
 mod completions;
 mod config;
 mod demo;
@@ -45,6 +47,8 @@ fn main() -> ExitCode {
     };
     let exit = match command {
         Command::Exec(arguments) => exec::run(arguments),
+        Command::Attach(arguments) => attach::run(&arguments),
+        Command::Stop { id } => attach::stop(&id),
         Command::Demo => demo::run(),
         Command::Sessions(arguments) => sessions::run(&arguments),
         Command::Show(arguments) => sessions::show(&arguments),

@@ -11,6 +11,7 @@
 #[doc(hidden)]
 pub mod bugs;
 mod clock;
+mod distant;
 mod draft;
 mod driver;
 mod hooks;
@@ -25,7 +26,11 @@ mod sync;
 mod toolset;
 
 pub use clock::{OsEntropy, SystemClock};
+#[doc(hidden)]
+pub use distant::Distant;
 pub use driver::{BACKGROUND_MAX, Fallback};
+#[doc(hidden)]
+pub use driver::{Command, Watched};
 pub use heeler_turn::replay::Divergence;
 pub use heeler_turn::state::BackgroundWork;
 pub use images::ImageDoor;

@@ -13,7 +13,7 @@ use heeler_turn::compact::FOCUS_CHARS_MAX;
 use heeler_turn::state::BackgroundWork;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::driver::{Command, Driver};
+use crate::driver::{Command, Driver, Watched};
 use crate::log::{Cursor, EventLog};
 use crate::{Parts, Toolset};
 
@@ -144,6 +144,15 @@ impl Session {
             tokio::spawn(Box::pin(driver.run()) as BoxFuture<()>);
             Ok(Self { id, commands: sender, log })
         }
+    }
+
+    /// A handle whose commands go to somebody else than a driver.
+    pub(crate) fn handle(
+        id: SessionId,
+        log: Arc<EventLog>,
+    ) -> (Self, mpsc::Receiver<Box<Command>>) {
+        let (commands, receiver) = mpsc::channel(COMMANDS_MAX);
+        (Self { id, commands, log }, receiver)
     }
 
     /// The session's id.
@@ -321,6 +330,22 @@ impl Session {
     #[doc(hidden)]
     pub async fn state(&self) -> Result<State, SessionError> {
         Ok(*self.ask(|done| Command::State { done }).await?)
+    }
+
+    /// The view after the last record, which record that is, and a cursor from there. For what shows
+    /// the session in another process; others use [`Session::subscribe`].
+    ///
+    /// # Errors
+    /// When the session is closed.
+    #[doc(hidden)]
+    pub async fn watch(&self) -> Result<Watched, SessionError> {
+        self.ask(|done| Command::Watch { done }).await
+    }
+
+    /// Resolves once the session is closed and its lease given back.
+    #[doc(hidden)]
+    pub async fn closed(&self) {
+        self.commands.closed().await;
     }
 
     /// Closes the session: cancels what runs, syncs the journal and gives the lease back.

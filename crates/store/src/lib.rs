@@ -15,7 +15,7 @@ mod memory;
 
 pub use failing::FailingStore;
 pub use file::{
-    CHECKPOINT_BYTES_MAX, FileStore, MEDIA_CLEANED_EVERY_MILLIS, MEDIA_CLEANED_MAX,
+    CHECKPOINT_BYTES_MAX, FileStore, Follow, MEDIA_CLEANED_EVERY_MILLIS, MEDIA_CLEANED_MAX,
     SPILL_BYTES_MAX, read_journal,
 };
 pub use journal::{DAMAGE_MAX, HEADER_BYTES_MAX, LINE_BYTES_MAX, RECORD_DEPTH_MAX};

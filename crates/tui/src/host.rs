@@ -93,6 +93,9 @@ pub struct Facts {
     pub is_confined: bool,
     /// What the status line shows, in this order.
     pub status: Vec<StatusField>,
+    /// Whether another process has the session open: this window watches it and has a say in it, and
+    /// leaves it running.
+    pub is_guest: bool,
 }
 
 /// A stored session, for a list.

@@ -24,6 +24,7 @@ use clap::{
 
 use clap::error::ErrorKind;
 use heeler_assembly::Permission;
+use heeler_core::Mode;
 use heeler_stage::Form;
 
 use crate::exit::Exit;
@@ -107,6 +108,14 @@ pub(crate) struct TerminalArguments {
 pub(crate) enum Command {
     /// Run one turn without a terminal: the answer goes to stdout, progress to stderr
     Exec(Box<ExecArguments>),
+    /// Watch a session that runs elsewhere, say something to it, and answer what it asks
+    Attach(AttachArguments),
+    /// Stop the turn of a session that runs elsewhere
+    Stop {
+        /// The session's id, the beginning of it, or its name
+        #[arg(value_parser = id())]
+        id: String,
+    },
     /// Watch the agent fix a failing test: no key and no network needed
     Demo,
     /// List, name, fork, export or delete the stored sessions
@@ -256,6 +265,13 @@ pub(crate) struct ExecArguments {
     /// system has no overlay for us
     #[arg(long, value_name = "FORM", requires = "stage")]
     pub(crate) stage_form: Option<StageForm>,
+    /// Return at once and let it run on its own: prints the session's id. What has to be asked about
+    /// waits until somebody answers by `heeler attach`
+    #[arg(long, conflicts_with_all = ["json", "stream_input", "stage"])]
+    pub(crate) detach: bool,
+    // Of the process that goes on.
+    #[arg(long, hide = true, requires = "detach")]
+    pub(crate) detached: bool,
     /// Write the terminal event to this file, whole or not at all
     #[arg(long, value_name = "FILE")]
     pub(crate) result_json: Option<PathBuf>,
@@ -274,15 +290,27 @@ impl ExecArguments {
     pub(crate) fn permission(&self) -> Result<Permission> {
         let permission =
             self.permission.read("--permission-mode", self.permission_mode.as_deref())?;
-        // Who writes to stdin can answer.
-        let interactive = self.stream_input;
-        Ok(Permission { values: limits::values(self), interactive, ..permission })
+        // Who writes to stdin can answer, and so can whoever attaches.
+        let interactive = self.stream_input || self.detach;
+        let mode_default = if self.detach { Mode::Ask } else { permission.mode_default };
+        Ok(Permission { values: limits::values(self), interactive, mode_default, ..permission })
     }
 
     /// Whether an earlier session goes on.
     pub(crate) fn continues(&self) -> bool {
         self.resume.is_some() || self.continue_newest
     }
+}
+
+/// The arguments of `attach`.
+#[derive(Args)]
+pub(crate) struct AttachArguments {
+    /// The session's id, the beginning of it, or its name; without, the newest of this folder that runs
+    #[arg(value_parser = id())]
+    pub(crate) id: Option<String>,
+    /// Print one JSON event a line instead of showing it
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The arguments of `login`.

@@ -2,7 +2,9 @@
 
 pub(crate) mod choose;
 pub(crate) mod clean;
+mod detach;
 mod finish;
+mod follow;
 mod input;
 mod json;
 mod run;
@@ -13,6 +15,7 @@ mod text;
 mod wanted;
 mod watch;
 
+pub(crate) use follow::follow;
 pub(crate) use text::progress;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +25,7 @@ use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{
     Environment, ModelChoice, Permission, Sandbox, Setup, home_folder, keep_rule, open_store,
 };
+use heeler_attach::Questions;
 use heeler_core::Limits;
 use heeler_engine::{Seen, Session};
 use heeler_sandbox::ProbeLine;
@@ -38,7 +42,7 @@ use crate::stage::{self, AtEnd};
 use choose::Existing;
 use clean::Cleaning;
 use finish::Finish;
-use run::Run;
+use run::{Door, Run};
 use stream::KeepRule;
 use wanted::Wanted;
 
@@ -68,7 +72,12 @@ trait Printer {
 /// Runs `exec`. Whatever goes wrong after the command line was read is also told as the terminal
 /// event, so that a program that reads it need not read stderr.
 pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
-    let mut printer: Box<dyn Printer> = if arguments.json || arguments.stream_input {
+    if arguments.detach && !arguments.detached {
+        return detach::begin(arguments.quiet);
+    }
+    let mut printer: Box<dyn Printer> = if arguments.detached {
+        Box::new(detach::DetachedPrinter::begin()?)
+    } else if arguments.json || arguments.stream_input {
         Box::new(json::JsonPrinter::new(arguments.stream_input))
     } else {
         Box::new(text::TextPrinter { told: text::Told::of(&arguments) })
@@ -186,9 +195,15 @@ fn start(
         }
         let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
         let workspace = own.unwrap_or(workspace);
+        let questions = Questions::default();
         let assemble = |permission| {
             let environment = environment.clone();
             let setup = setup(arguments, &workspace, environment, existing.as_ref(), permission);
+            let person = match arguments.detached {
+                true => Some(questions.person(None)),
+                false => setup.person.map(|person| questions.person(Some(person))),
+            };
+            let setup = Setup { person, ..setup };
             setup.assemble(store.clone())
         };
         let mut assembly = assemble(permission.clone())?;
@@ -214,7 +229,9 @@ fn start(
         let stream = arguments.stream_input.then(|| rule_keeper(environment, workspace.clone()));
         let continues = arguments.continues();
         let (stage, wanted) = (stage.as_mut(), wanted.as_mut());
-        let run = Run { continues, id, prompt, wanted, stream, stage };
+        let door = Door { store: store.clone(), questions: questions.clone() };
+        let is_detached = arguments.detached;
+        let run = Run { continues, id, prompt, wanted, stream, stage, door, is_detached };
         let finish = run.session(&workspace, assembly.parts, printer).await;
         cleaning.finish();
         finish

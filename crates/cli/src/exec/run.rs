@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use heeler_attach::{OwnerKind, Questions, serve};
 use heeler_core::{Input, SessionId, TurnOutcome};
 use heeler_engine::{Parts, Session};
 use heeler_stage::Stage;
+use heeler_store::FileStore;
 
 use super::finish::Finish;
 use super::signals::Signals;
@@ -32,6 +34,16 @@ pub(super) struct Run<'a> {
     pub(super) stream: Option<KeepRule>,
     /// Where it works, if that is a stage.
     pub(super) stage: Option<&'a mut Stage>,
+    /// By which others come in.
+    pub(super) door: Door,
+    /// Whether nobody else can answer or watch.
+    pub(super) is_detached: bool,
+}
+
+/// What it takes to let others watch.
+pub(super) struct Door {
+    pub(super) store: FileStore,
+    pub(super) questions: Questions,
 }
 
 impl Run<'_> {
@@ -51,6 +63,11 @@ impl Run<'_> {
             Some(id) => Session::open(parts, id).await?,
             None => Session::create(parts, &workspace.to_string_lossy()).await?,
         };
+        let path = self.door.store.door_path(session.id());
+        let served = serve(&session, path, OwnerKind::Run, self.door.questions.clone());
+        if self.is_detached {
+            served.context("nobody could attach to this session, so it was not begun")?;
+        }
         if let Some(stage) = self.stage.take() {
             stage.set_session(session.id().as_str())?;
         }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use heeler_attach::{OwnerKind, Presence, presence};
 use heeler_core::{SessionStore, SessionSummary, Timestamp, truncate_chars};
 use heeler_store::FileStore;
 
@@ -32,10 +33,26 @@ pub(super) async fn print(
     if sessions.is_empty() {
         writeln!(out, "no sessions yet; start one with `heeler exec PROMPT`")?;
     }
+    let with_doors = store.sessions_with_doors()?;
     for session in sessions {
-        writeln!(out, "{}", line(&session))?;
+        let id = &session.header.id;
+        let open = match with_doors.binary_search(id) {
+            Ok(_) => presence(store, id).await.map(open).unwrap_or_default(),
+            Err(_) => String::new(),
+        };
+        writeln!(out, "{}{open}", line(&session))?;
     }
     Ok(())
+}
+
+/// That somebody has a session open, and whether it waits for one.
+fn open(Presence { owner, waiting }: Presence) -> String {
+    let open = match owner {
+        OwnerKind::Window => "open in a terminal",
+        OwnerKind::Run => "running",
+    };
+    let waits = if waiting > 0 { ", waits for an answer" } else { "" };
+    format!(" ({open}{waits})")
 }
 
 /// The beginning of what was said, on one line.

@@ -3,14 +3,31 @@
 use std::io::Write as _;
 
 use anyhow::{Context as _, Result};
+use heeler_assembly::Environment;
+use heeler_core::BoxFuture;
 
-use crate::editor::open;
+use crate::editor::{named, open};
+use crate::say::told;
+
+/// Opens the person's editor on a text, elsewhere; gives what was saved, or words for the person.
+pub(super) fn edited(
+    environment: &Environment,
+    text: String,
+) -> BoxFuture<Result<Option<String>, String>> {
+    let editor = named(environment);
+    Box::pin(async move {
+        let editor = editor.map_err(|error| told(&error))?;
+        let edited = tokio::task::spawn_blocking(move || edit(&editor, &text)).await;
+        let edited = edited.map_err(|_| "the editor broke off".to_owned())?;
+        edited.map_err(|error| told(&error))
+    })
+}
 
 /// Opens the editor on a text; gives what was saved, `None` when that is the same.
 ///
 /// # Errors
 /// When the editor cannot be started or failed.
-pub(super) fn edit(editor: &str, text: &str) -> Result<Option<String>> {
+fn edit(editor: &str, text: &str) -> Result<Option<String>> {
     let mut file = tempfile::Builder::new()
         .prefix("heeler-")
         .suffix(".md")

@@ -9,6 +9,7 @@ use heeler_assembly::{
     Assembly, Environment, ModelChoice, Permission, Sandbox, Setup, SystemPrompt, home_folder,
     keep_rule,
 };
+use heeler_attach::{OwnerKind, Questions, serve};
 use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, Tool};
 use heeler_engine::{Session, ToolRegistry};
 use heeler_settings::{Keep, Loaded, TuiPreferences};
@@ -38,6 +39,8 @@ pub(super) struct Program {
     pub(super) fallback: Vec<String>,
     pub(super) permission: Permission,
     pub(super) person: Arc<dyn Person>,
+    /// What tools ask, for others than the person here.
+    pub(super) questions: Questions,
     /// What the model of the session that is shown is told before everything else.
     pub(super) prompt: Mutex<Option<SystemPrompt>>,
     /// What was made to see whether it can be, for the next session: the model that was asked for,
@@ -93,6 +96,7 @@ impl Program {
             branch: branch(&self.workspace),
             status: tui.status.clone(),
             is_confined: assembly.parts.settings.policy.has_box,
+            is_guest: false,
         };
         self.assembled = Mutex::new(Some((model, assembly)));
         Ok((tui, facts))
@@ -113,13 +117,13 @@ impl TerminalHost {
     pub(super) async fn begin(&self) -> Result<Session> {
         let assembly = self.0.ready(self.0.model.clone()).await?;
         let workspace = self.0.workspace.to_string_lossy();
-        Ok(Session::create(assembly.parts, &workspace).await?)
+        Ok(self.0.served(Session::create(assembly.parts, &workspace).await?))
     }
 
     /// Goes on with a session of this folder.
     pub(super) async fn go_on(&self, id: SessionId, model: Option<String>) -> Result<Session> {
         let assembly = self.0.ready(model).await?;
-        Ok(Session::open(assembly.parts, id).await?)
+        Ok(self.0.served(Session::open(assembly.parts, id).await?))
     }
 
     async fn open_stored(&self, id: SessionId, model: Option<String>) -> Result<Session> {
@@ -157,6 +161,15 @@ impl Program {
         };
         drop(known);
         Ok(assembly)
+    }
+
+    /// Lets others attach to a session. Where that cannot be, whoever tries is told.
+    fn served(&self, session: Session) -> Session {
+        let path = self.store.door_path(session.id());
+        let questions = self.questions.clone();
+        // Without a door the session is as good for the person here.
+        let _ = serve(&session, path, OwnerKind::Window, questions);
+        session
     }
 
     /// A tool of the session that is shown.
@@ -256,13 +269,7 @@ impl Host for TerminalHost {
     }
 
     fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>> {
-        let editor = crate::editor::named(&self.0.environment);
-        Box::pin(async move {
-            let editor = editor.map_err(|error| told(&error))?;
-            let edited = tokio::task::spawn_blocking(move || editor::edit(&editor, &text)).await;
-            let edited = edited.map_err(|_| "the editor broke off".to_owned())?;
-            edited.map_err(|error| told(&error))
-        })
+        editor::edited(&self.0.environment, text)
     }
 
     fn theme(&self, name: String) -> Result<Theme, String> {
@@ -289,7 +296,7 @@ impl Host for TerminalHost {
 }
 
 /// The branch that is checked out, read from the repository's own file: no program runs for it.
-fn branch(workspace: &std::path::Path) -> Option<String> {
+pub(super) fn branch(workspace: &std::path::Path) -> Option<String> {
     let folder = workspace.ancestors().find(|folder| folder.join(".git").exists())?;
     let git = folder.join(".git");
     let git = if git.is_file() {

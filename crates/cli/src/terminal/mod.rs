@@ -1,5 +1,6 @@
 //! `heeler` in a terminal: a session as a person meets it.
 
+mod attached;
 mod bug;
 mod changed;
 mod editor;
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{Environment, Permission, Secrets, home_folder, open_store};
+use heeler_attach::Questions;
 use heeler_core::{Clock as _, Mode};
 use heeler_engine::{Session, SystemClock};
 use heeler_tui::composer::HistoryFile;
@@ -29,6 +31,7 @@ use crate::exec::clean::Cleaning;
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::say::say;
+pub(crate) use attached::show;
 use first::First;
 use host::{Program, TerminalHost};
 use person::WindowPerson;
@@ -63,6 +66,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         let asked = arguments.cwd.is_some().then_some(&*folder);
         let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
         let (asks, questions) = mpsc::channel(QUESTIONS_MAX);
+        let questioned = Questions::default();
         let mut program = Program {
             environment: environment.clone(),
             store: store.clone(),
@@ -70,7 +74,8 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             model: arguments.model.clone(),
             fallback: arguments.fallback_model.clone(),
             permission,
-            person: WindowPerson::shared(asks),
+            person: questioned.person(Some(WindowPerson::shared(asks))),
+            questions: questioned,
             prompt: Mutex::default(),
             assembled: Mutex::default(),
             known: Mutex::default(),

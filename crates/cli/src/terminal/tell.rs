@@ -1,8 +1,10 @@
 //! What commands of the window tell: context, cost, rules, tools, models, the machine.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use heeler_assembly::Environment;
 use heeler_core::{Block, RawJson, ToolContext, Usage};
 use heeler_engine::{Session, SystemClock};
 use heeler_tui::app::Topic;
@@ -27,6 +29,23 @@ pub(super) async fn tell(topic: Topic, program: &Program, session: &Session) -> 
         Topic::Difference => return Ok(Told::Difference(difference(program, session).await?)),
     };
     Ok(Told::Text(text?))
+}
+
+/// What there is to tell a guest, who knows the session and this machine and nothing of how the owner
+/// was started; `None` for what only the owner can tell.
+pub(super) async fn tell_guest(
+    topic: Topic,
+    (environment, workspace): (&Environment, &Path),
+    session: &Session,
+) -> Result<Option<String>> {
+    Ok(Some(match topic {
+        Topic::Context(last) => context(session, last).await?,
+        Topic::Cost => cost(session).await?,
+        Topic::Tools => tools(session).await?,
+        Topic::Doctor => doctor::told(environment).await?,
+        Topic::Models => models::told(environment, workspace).await?,
+        Topic::Permissions | Topic::Bug(_) | Topic::Difference => return Ok(None),
+    }))
 }
 
 /// What differs from the last commit, as the model's own tool shows it: nothing runs that the

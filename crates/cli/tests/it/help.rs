@@ -22,6 +22,8 @@ fn help() {
 
             Commands:
               exec         Run one turn without a terminal: the answer goes to stdout, progress to stderr
+              attach       Watch a session that runs elsewhere, say something to it, and answer what it asks
+              stop         Stop the turn of a session that runs elsewhere
               demo         Watch the agent fix a failing test: no key and no network needed
               sessions     List, name, fork, export or delete the stored sessions
               show         Show a session: what was said, what was run, what it cost
@@ -107,6 +109,7 @@ fn help_of_exec() {
                   --fork                    Leave that session as it is, and continue in a new one that begins with all it has
                   --stage[=<WHAT>]          Let all changes happen beside the folder, in a stage, where edits and confined commands need no rule, and nothing else runs. At the end each hunk is asked about at a terminal; else they are shown and kept for `heeler stage`. Or all is applied, kept or discarded, as this says [possible values: ask, apply, keep, discard]
                   --stage-form <FORM>       How a stage is made: as an overlay over the folder, or as a copy. Without, as a copy where the system has no overlay for us [possible values: overlay, copy]
+                  --detach                  Return at once and let it run on its own: prints the session's id. What has to be asked about waits until somebody answers by `heeler attach`
                   --result-json <FILE>      Write the terminal event to this file, whole or not at all
               -h, --help                    Print help
         "#]],

@@ -6,6 +6,8 @@ mod accepted;
 #[cfg(test)]
 mod answer;
 #[cfg(test)]
+mod attached;
+#[cfg(test)]
 mod audit;
 #[cfg(test)]
 mod checkpoint;

@@ -2,8 +2,8 @@
 
 use heeler_core::{
     Block, CallId, CompactionCause, CompactionStarted, Decision, Durability, EffectId, Event,
-    Input, InterruptCause, PermissionDecided, PermissionId, Record, Role, SessionName, Settings,
-    SteeringId, StoreError, TurnOutcome,
+    Input, InterruptCause, PermissionDecided, PermissionId, Record, Role, Seq, SessionName,
+    Settings, SteeringId, StoreError, TurnOutcome, View,
 };
 use heeler_turn::State;
 use heeler_turn::state::Phase;
@@ -13,13 +13,14 @@ use super::open::add_own_rules;
 use super::prompts::Steer;
 use super::{Driver, QueuedTurn, Waiting};
 use crate::bugs::{Bug, is_on};
-use crate::{DecideError, Toolset};
+use crate::{Cursor, DecideError, Toolset};
 
 /// The most turns that wait for the end of the running one.
 const TURNS_WAITING_MAX: usize = 256;
 
 /// One wish; `done` is answered once it is written, or at once when it changes nothing.
-pub(crate) enum Command {
+#[doc(hidden)]
+pub enum Command {
     Turn {
         input: Option<Input>,
         done: oneshot::Sender<TurnOutcome>,
@@ -76,9 +77,20 @@ pub(crate) enum Command {
     State {
         done: oneshot::Sender<Box<State>>,
     },
+    Watch {
+        done: oneshot::Sender<Watched>,
+    },
     Close {
         done: oneshot::Sender<()>,
     },
+}
+
+/// What is true of a session after one of its records, and where its events go on from there.
+#[doc(hidden)]
+pub struct Watched {
+    pub seq: Seq,
+    pub view: View,
+    pub cursor: Cursor,
 }
 
 impl Driver {
@@ -148,6 +160,11 @@ impl Driver {
             }
             Command::State { done } => {
                 let _ = done.send(Box::new(self.state.clone()));
+            }
+            Command::Watch { done } => {
+                // Records are told by this task alone, so none comes between.
+                let (view, cursor) = self.log.subscribe();
+                let _ = done.send(Watched { seq: self.state.seq, view, cursor });
             }
             Command::Close { done } => {
                 self.closing = Some(done);

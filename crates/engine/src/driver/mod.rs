@@ -38,7 +38,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 pub use background::BACKGROUND_MAX;
 use background::Desk;
 use checkpoint::Checkpoints;
-pub(crate) use commands::Command;
+pub use commands::{Command, Watched};
 use eager::EagerCalls;
 pub use fallback::Fallback;
 use fallback::Fallbacks;

@@ -46,8 +46,8 @@ pub(super) fn exists(id: &SessionId, path: &Path) -> StoreError {
 
 pub(super) fn busy(id: &SessionId) -> StoreError {
     let message = format!(
-        "session {id} is in use; end the heeler that has it open and try again, or begin another \
-         session"
+        "session {id} is in use; `heeler attach {id}` watches it and has a say in it, or end the \
+         heeler that has it open and try again"
     );
     StoreError::new(StoreErrorKind::Busy, message)
 }

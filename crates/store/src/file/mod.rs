@@ -1,6 +1,6 @@
 //! Sessions as files: `ROOT/sessions/<id>.jsonl`, beside it `<id>.spill/` for long outputs,
 //! `<id>.media/` for media and `<id>.checkpoint-0` and `-1`, which can be made again, as can
-//! `ROOT/sessions.index`.
+//! `ROOT/sessions.index`. `<id>.door` is a socket on which the owner may listen to others.
 //!
 //! The operating system's lock on the journal itself is the lease: it ends with the process that
 //! holds it, however that ends. Reading takes no lock.
@@ -9,6 +9,7 @@ mod checkpoint;
 mod clean;
 mod ending;
 mod errors;
+mod follow;
 mod fork;
 mod index;
 mod list;
@@ -34,6 +35,7 @@ use place::Place;
 
 pub use checkpoint::CHECKPOINT_BYTES_MAX;
 pub use clean::{MEDIA_CLEANED_EVERY_MILLIS, MEDIA_CLEANED_MAX};
+pub use follow::Follow;
 pub use spill::SPILL_BYTES_MAX;
 
 /// Keeps each session in a file of its own.
@@ -84,6 +86,22 @@ impl FileStore {
     #[must_use]
     pub fn journal_path(&self, id: &SessionId) -> PathBuf {
         self.place.journal(id)
+    }
+
+    /// Where the owner of a session may listen to other processes, whether it does or not: beside the
+    /// journal, in a folder that is its owner's alone. Goes with the session.
+    #[must_use]
+    pub fn door_path(&self, id: &SessionId) -> PathBuf {
+        self.place.door(id)
+    }
+
+    /// The sessions that have a [door](Self::door_path), in order of their ids. Whether anybody is
+    /// behind it is another question: one that died leaves its own.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn sessions_with_doors(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.place.sessions_with_doors()
     }
 }
 

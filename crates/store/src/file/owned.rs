@@ -63,6 +63,8 @@ impl OwnedFile {
         for folder in [place.spill_folder(id), place.media_folder(id)] {
             remove_folder(&folder).map_err(|error| errors::refused("remove", &folder, error))?;
         }
+        let door = place.door(id);
+        checkpoint::remove_file(&door).map_err(|error| errors::refused("remove", &door, error))?;
         let path = place.journal(id);
         checkpoint::remove(place, id)
             .map_err(|error| errors::refused("remove the checkpoints of", &path, error))?;

@@ -9,6 +9,8 @@ use heeler_core::{CallId, SessionId, StoreError};
 
 use super::errors;
 
+/// What the name of a door ends in.
+const DOOR_SUFFIX: &str = ".door";
 /// What a journal's name ends in.
 const JOURNAL_SUFFIX: &str = ".jsonl";
 /// What the name of a folder of media ends in.
@@ -55,6 +57,16 @@ impl Place {
     /// One of the files of a session's checkpoints.
     pub(super) fn checkpoint(&self, id: &SessionId, slot: usize) -> PathBuf {
         self.sessions.join(format!("{id}.checkpoint-{slot}"))
+    }
+
+    /// Where a session's owner listens to others.
+    pub(super) fn door(&self, id: &SessionId) -> PathBuf {
+        self.sessions.join(format!("{id}{DOOR_SUFFIX}"))
+    }
+
+    /// All sessions that have one, in order of their ids.
+    pub(super) fn sessions_with_doors(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.ids_before(DOOR_SUFFIX)
     }
 
     /// The folder of a session's long outputs.

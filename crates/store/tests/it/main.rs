@@ -11,6 +11,8 @@ mod damage;
 #[cfg(test)]
 mod files;
 #[cfg(test)]
+mod follow;
+#[cfg(test)]
 mod forks;
 #[cfg(test)]
 mod golden;

@@ -48,7 +48,10 @@ fn a_session_has_one_owner_among_processes_until_it_is_killed() {
     assert_eq!(owner.next_word(), "held");
 
     let busy = store.take("a").err().unwrap();
-    assert!(busy.is_busy() && busy.to_string().contains("session a is in use; end"), "{busy}");
+    assert!(
+        busy.is_busy() && busy.to_string().contains("session a is in use; `heeler attach a`"),
+        "{busy}"
+    );
     assert_eq!(now(store.delete(id("a"))).unwrap_err().kind(), StoreErrorKind::Busy);
     assert_eq!(store.seqs("a"), [1, 2]);
 

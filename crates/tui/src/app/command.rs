@@ -63,6 +63,9 @@ pub const COMMANDS: &[SlashCommand] = &[
     command("quit", "", "leave (Ctrl-D)"),
 ];
 
+/// Said of what a guest cannot do.
+pub(super) const OWNERS: &str = "that is for the terminal that has this session open";
+
 const KEYS: &str = "\
 Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
 Esc or Ctrl-C stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back what waits
@@ -96,6 +99,9 @@ impl App {
     }
 
     fn command(&mut self, name: &str, argument: &str) -> Vec<Action> {
+        if self.is_guest && is_owners(name, argument) {
+            return self.refuse(OWNERS);
+        }
         // What is answered on the screen stands below what was asked.
         if matches!(
             name,
@@ -183,9 +189,18 @@ impl App {
         vec![Action::Compact((!focus.is_empty()).then(|| focus.to_owned()))]
     }
 
-    fn refuse(&mut self, why: &str) -> Vec<Action> {
+    pub(super) fn refuse(&mut self, why: &str) -> Vec<Action> {
         self.transcript.note(Note::warning(why));
         Vec::new()
+    }
+}
+
+/// Whether only who has the session open can do that.
+fn is_owners(name: &str, argument: &str) -> bool {
+    match name {
+        "model" | "mode" => !argument.is_empty(),
+        "plan" | "clear" | "diff" | "permissions" | "sessions" | "resume" | "fork" | "bug" => true,
+        _ => false,
     }
 }
 

@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use heeler_core::{Mode, Timestamp};
 
+use super::command::OWNERS;
 use super::pager::{Pager, Turned};
 use super::picker::Chosen;
 use super::{Action, App, LEAVE_MILLIS};
@@ -91,7 +92,8 @@ impl App {
         if self.picker.take().is_some() {
             return Vec::new();
         }
-        if self.is_busy() || self.prompts.is_open() {
+        // Who is a guest leaves the turn to its owner; Esc stops it all the same.
+        if !self.is_guest && (self.is_busy() || self.prompts.is_open()) {
             return self.stop();
         }
         if !self.composer.is_empty() {
@@ -149,7 +151,7 @@ impl App {
             },
             KeyCode::BackTab => self.next_mode(),
             KeyCode::Char('d') if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                if self.is_busy() {
+                if self.is_busy() && !self.is_guest {
                     return Vec::new();
                 }
                 vec![Action::Quit]
@@ -164,6 +166,9 @@ impl App {
 
     /// The modes one goes through with Shift-Tab; bypass is none of them.
     fn next_mode(&mut self) -> Vec<Action> {
+        if self.is_guest {
+            return self.refuse(OWNERS);
+        }
         let next = match self.settings.policy.mode {
             Mode::Ask => Mode::AcceptEdits,
             Mode::AcceptEdits => Mode::Plan,

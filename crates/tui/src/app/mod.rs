@@ -191,6 +191,10 @@ pub struct App {
     /// Counts the inputs that were queued, for their ids.
     n_queued: u64,
     session: SessionId,
+    /// Names the inputs of this window apart from those of others on the same session.
+    queue_name: String,
+    /// Whether another process has the session open.
+    is_guest: bool,
     /// Whether any session was shown yet.
     is_begun: bool,
     width: u16,
@@ -239,6 +243,12 @@ impl App {
         let Start { opened, facts, theme, is_still, highlight, composer, size } = start;
         let mut app = Self {
             transcript: Transcript::default(),
+            queue_name: format!(
+                "{}-{}",
+                if facts.is_guest { "attached" } else { "terminal" },
+                now.millis()
+            ),
+            is_guest: facts.is_guest,
             composer: Composer::new(composer),
             prompts: Prompts::default(),
             status: Status::new(facts),
@@ -387,6 +397,9 @@ impl App {
         if let Some(origin) = &opened.new_fork {
             self.transcript.note(Note::quiet(format!("forked from {origin}")));
         }
+        if self.is_guest {
+            self.transcript.note(Note::quiet(GUEST));
+        }
         self.is_begun = true;
         self.prompts = Prompts::default();
         for open in opened.view.permissions.clone() {
@@ -419,7 +432,7 @@ impl App {
                     let path = change::path(open);
                     return path.map(|path| Action::Look(open.id, path)).into_iter().collect();
                 }
-                Event::PermissionDecided { id, .. } => self.prompts.decided(*id),
+                Event::PermissionDecided { id, decision, by } => self.decided(*id, decision, by),
                 Event::CallFinished { call, .. } => self.prompts.ended(&envelope.agent, *call),
                 Event::SteeringDelivered { id } | Event::SteeringTakenBack { id } => {
                     self.queued.retain(|queued| queued.id != *id);
@@ -438,6 +451,13 @@ impl App {
         Vec::new()
     }
 
+    /// Somebody decided; who asks here is told, unless it was answered here.
+    fn decided(&mut self, id: PermissionId, decision: &Decision, by: &str) {
+        if self.prompts.decided(id) {
+            self.transcript.note(Note::quiet(format!("{}, by {by}", decision_name(decision))));
+        }
+    }
+
     /// Whether a turn runs.
     fn is_busy(&self) -> bool {
         self.transcript.running_since().is_some()
@@ -449,7 +469,7 @@ impl App {
             return vec![Action::Say(Box::new(submission))];
         }
         self.n_queued += 1;
-        let id = SteeringId(format!("terminal-{}-{}", self.session, self.n_queued));
+        let id = SteeringId(format!("{}-{}", self.queue_name, self.n_queued));
         let (shown, draft) = (submission.shown.clone(), submission.draft.clone());
         self.queued.push(Queued { id: id.clone(), shown, draft });
         vec![Action::Steer(id, Box::new(submission))]
@@ -475,6 +495,23 @@ impl App {
         }
     }
 }
+
+/// What somebody else answered, in a word or two.
+fn decision_name(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Once => "allowed once",
+        Decision::Session { .. } => "allowed for this session",
+        Decision::Always { .. } => "allowed in this folder",
+        Decision::Edited { .. } => "edited and allowed",
+        Decision::LeavePlan { .. } => "plan mode is left",
+        Decision::Deny { .. } => "denied",
+        Decision::DenyAndStop { .. } => "denied, and the turn stopped",
+    }
+}
+
+/// What is otherwise where another process has the session open.
+const GUEST: &str = "attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or Ctrl-D \
+                     leaves, and it goes on";
 
 /// How often what runs turns.
 const SPIN_MILLIS: u64 = crate::transcript::SPINNER_MILLIS;

@@ -102,6 +102,9 @@ impl Status {
         let theme = look.theme;
         let mut parts: Vec<Span<'static>> =
             keys.map(|keys| Span::styled(keys, theme.accent)).into_iter().collect();
+        if self.facts.is_guest {
+            parts.push(Span::styled("attached", theme.accent));
+        }
         parts.extend(self.facts.status.iter().filter_map(|field| self.field(*field, mode, look)));
         let mut spans = Vec::new();
         for (index, part) in parts.into_iter().enumerate() {

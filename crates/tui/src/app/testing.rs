@@ -30,6 +30,15 @@ pub(super) struct Play {
 
 impl Play {
     pub(super) fn new(width: u16, height: u16) -> Self {
+        Self::begin(width, height, false)
+    }
+
+    /// A window on a session that another process has open.
+    pub(super) fn guest(width: u16, height: u16) -> Self {
+        Self::begin(width, height, true)
+    }
+
+    fn begin(width: u16, height: u16, is_guest: bool) -> Self {
         let now = Timestamp(1_000_000);
         let mut settings = Settings::default();
         settings.model.name = "anthropic/claude-sonnet-5-5".into();
@@ -42,10 +51,6 @@ impl Play {
             is_unfinished: false,
             new_fork: None,
         };
-        Self::of(opened, width, height, now)
-    }
-
-    pub(super) fn of(opened: Opened, width: u16, height: u16, now: Timestamp) -> Self {
         let facts = Facts {
             folder: "/space/project".into(),
             branch: Some("main".into()),
@@ -58,6 +63,7 @@ impl Play {
                 StatusField::Cache,
                 StatusField::Branch,
             ],
+            is_guest,
         };
         let start = Start {
             opened,

@@ -188,9 +188,9 @@ fn what_is_said_meanwhile_waits_and_can_be_taken_back() {
     let mut play = Play::new(60, 20);
     play.sees(begins()).sees(said("go"));
     expect![[r#"
-        Steer(SteeringId("terminal-01900000-0000-7000-8000-000000000001-1"), Submission { text: "also this", images: [], shown: "also this", draft: Draft { parts: [Text("also this")] } })
+        Steer(SteeringId("terminal-1000000-1"), Submission { text: "also this", images: [], shown: "also this", draft: Draft { parts: [Text("also this")] } })
         Remember(Draft { parts: [Text("also this")] })
-        Steer(SteeringId("terminal-01900000-0000-7000-8000-000000000001-2"), Submission { text: "and that", images: [], shown: "and that", draft: Draft { parts: [Text("and that")] } })
+        Steer(SteeringId("terminal-1000000-2"), Submission { text: "and that", images: [], shown: "and that", draft: Draft { parts: [Text("and that")] } })
         Remember(Draft { parts: [Text("and that")] })
     "#]].assert_eq(&play.types("also this<CR>and that<CR>").asks());
     check(
@@ -207,7 +207,7 @@ fn what_is_said_meanwhile_waits_and_can_be_taken_back() {
         "#]],
     );
     expect![[r#"
-        TakeBack(SteeringId("terminal-01900000-0000-7000-8000-000000000001-2"))
+        TakeBack(SteeringId("terminal-1000000-2"))
     "#]]
     .assert_eq(&play.types("<Up>").asks());
     let id = play.app.queued.last().unwrap().id.clone();
@@ -538,6 +538,40 @@ fn commands_name_fork_and_write_the_session() {
 
         > ▏
         claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+}
+
+#[test]
+fn a_guest_stops_by_escape_leaves_what_runs_and_changes_nothing_of_the_owners() {
+    let mut play = Play::guest(76, 20);
+    play.sees(begins()).sees(said("go"));
+    let keys = "<C-c><Esc><C-c><C-c><S-Tab>/model other<CR>/clear<CR>";
+    expect![[r#"
+        Cancel
+        Quit
+        Remember(Draft { parts: [Text("/model other")] })
+        Remember(Draft { parts: [Text("/clear")] })
+    "#]]
+    .assert_eq(&play.types(keys).asks());
+    check(
+        &mut play,
+        expect![[r#"
+        · attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or
+          Ctrl-D leaves, and it goes on
+
+        > go
+
+        ! that is for the terminal that has this session open
+
+        ! that is for the terminal that has this session open
+
+        ! that is for the terminal that has this session open
+        ────
+
+        working 0 s · Esc stops
+        > ▏
+        attached · claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
     "#]],
     );
 }

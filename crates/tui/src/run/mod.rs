@@ -86,7 +86,8 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         continued,
         prompt,
     } = window;
-    let (opened, cursor) = opened(&session).await?;
+    let is_guest = facts.is_guest;
+    let (opened, cursor) = opened(&session, is_guest).await?;
     let size = size();
     let now = clock.now();
     let colored = Arc::new(Notify::new());
@@ -98,6 +99,7 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
     let mut running = Running {
         app,
         session,
+        is_guest,
         cursor,
         host,
         clock,
@@ -137,6 +139,8 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
 struct Running {
     app: App,
     session: Session,
+    /// Whether another process has it open.
+    is_guest: bool,
     cursor: Cursor,
     host: Arc<dyn Host>,
     clock: Arc<dyn Clock>,
@@ -277,6 +281,12 @@ impl Running {
                 if let Some(happened) = happened(event) {
                     return self.happen(happened).await;
                 }
+            }
+            // It went on elsewhere, and ended there.
+            Woken::Session(None) if self.is_guest => {
+                // Its last words are not on the screen yet.
+                self.draw()?;
+                return Ok(Flow::Ends);
             }
             Woken::Session(None) => {
                 return Err(io::Error::other("the session ended by itself"));

@@ -178,9 +178,10 @@ impl Running {
                 Err(DecideError::Unusable(id, why)) => {
                     Done::Happened(Box::new(Happened::Undecided(id, why)))
                 }
-                // Somebody else was first: the events say what became of it.
-                Err(DecideError::NotOpen(_)) => Done::Nothing,
-                Err(error @ DecideError::Closed) => told(Err(error.to_string())),
+                // Somebody else was first, or the call ended.
+                Err(error @ (DecideError::NotOpen(_) | DecideError::Closed)) => {
+                    told(Err(error.to_string()))
+                }
             }
         });
     }

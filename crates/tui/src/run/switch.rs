@@ -125,7 +125,7 @@ impl Running {
 
     /// Shows another session and closes the one before.
     pub(super) async fn switch(&mut self, session: Session) -> io::Result<Flow> {
-        let (opened, cursor) = opened(&session).await?;
+        let (opened, cursor) = opened(&session, self.is_guest).await?;
         let before = std::mem::replace(&mut self.session, session);
         self.cursor = cursor;
         self.turns = FuturesUnordered::new();
@@ -158,14 +158,15 @@ fn switched(session: Result<Session, String>) -> Done {
 }
 
 /// What is true of a session, and where its events go on from there.
-pub(super) async fn opened(session: &Session) -> io::Result<(Opened, Cursor)> {
+pub(super) async fn opened(session: &Session, is_guest: bool) -> io::Result<(Opened, Cursor)> {
     let (view, cursor) = session.subscribe();
     let state = session.state().await.map_err(io::Error::other)?;
     let opened = Opened {
         id: session.id().clone(),
         view,
         tokens: state.estimate(),
-        is_unfinished: state.turn.is_some(),
+        // What runs elsewhere was left by nobody.
+        is_unfinished: state.turn.is_some() && !is_guest,
         new_fork: state.forked.clone().filter(|origin| origin.at > state.turns),
         settings: state.settings,
     };

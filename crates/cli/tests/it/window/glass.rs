@@ -318,7 +318,8 @@ impl Shown {
 fn start(world: &World, side: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Child {
     let mut command = program(env!("CARGO_BIN_EXE_heeler"));
     command.args(arguments);
-    if !can_confine() {
+    // Who attaches takes what the owner has.
+    if !can_confine() && arguments.first() != Some(&"attach") {
         command.arg("--no-sandbox");
     }
     world.settle(&mut command);

@@ -1,5 +1,6 @@
 //! The flows of docs/guide/terminal.md, each played by keys on a real terminal.
 
+mod attached;
 mod background;
 mod changes;
 mod context;

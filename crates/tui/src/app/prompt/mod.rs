@@ -37,6 +37,8 @@ struct Prompt {
     file: Option<String>,
     /// The parts of that change that can be taken or left, where there are several.
     parts: Option<Parts>,
+    /// Whether it was answered here, and only its event is to come.
+    is_answered: bool,
 }
 
 enum About {
@@ -63,7 +65,7 @@ impl Prompts {
     pub(super) fn request(&mut self, open: OpenPermission) {
         let parts = Parts::of(&open, None);
         let about = About::Permission(Box::new(open));
-        let prompt = Prompt { about, stage: Stage::Chooses, file: None, parts };
+        let prompt = Prompt { about, stage: Stage::Chooses, file: None, parts, is_answered: false };
         match self.open.iter_mut().find(|other| other.id() == prompt.id()) {
             Some(other) => *other = prompt,
             None => self.open.push_back(prompt),
@@ -73,12 +75,16 @@ impl Prompts {
     pub(super) fn ask(&mut self, id: u64, question: Box<Question>) {
         let stage = Stage::Answers(Box::new(Composer::new(ComposerSettings::default())));
         let about = About::Question(id, question);
-        self.open.push_back(Prompt { about, stage, file: None, parts: None });
+        let (file, parts, is_answered) = (None, None, false);
+        self.open.push_back(Prompt { about, stage, file, parts, is_answered });
     }
 
-    /// Somebody decided: here, a hook, or another window.
-    pub(super) fn decided(&mut self, id: PermissionId) {
-        self.open.retain(|prompt| prompt.id() != Some(id));
+    /// Somebody decided: here, a hook, or another window. Whether nobody had answered it here.
+    pub(super) fn decided(&mut self, id: PermissionId) -> bool {
+        let is_it = |prompt: &Prompt| prompt.id() == Some(id);
+        let was_unanswered = self.open.iter().any(|prompt| is_it(prompt) && !prompt.is_answered);
+        self.open.retain(|prompt| !is_it(prompt));
+        was_unanswered
     }
 
     /// A call that ended waits for nothing.
@@ -104,6 +110,7 @@ impl Prompts {
                 && open.id == id
             {
                 open.objection = Some(why.clone());
+                prompt.is_answered = false;
                 prompt.stage = Stage::Chooses;
             }
         }
@@ -129,7 +136,11 @@ impl Prompts {
     /// Takes a key; `None` when it is none of a prompt's.
     pub(super) fn key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
         let prompt = self.open.front_mut()?;
+        if prompt.is_answered {
+            return None;
+        }
         let actions = prompt.key(key)?;
+        prompt.is_answered = actions.iter().any(|action| matches!(action, Action::Decide(..)));
         // A decision takes the request away with its event; a question is answered once and for all.
         if actions.iter().any(|action| matches!(action, Action::Answer(..))) {
             self.open.pop_front();

@@ -108,6 +108,8 @@ fn requests_are_counted_and_shown_one_after_the_other() {
         play.sees(decided),
         expect![[r#"
             > go
+
+            · allowed once, by another window
             ────
 
             ? Make this change?
@@ -128,6 +130,8 @@ fn requests_are_counted_and_shown_one_after_the_other() {
         play.types("n"),
         expect![[r#"
             > go
+
+            · allowed once, by another window
             ────
 
             ? Make this change?

@@ -1,0 +1,272 @@
+//! What guests see, and what becomes of their wishes.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use heeler_attach::{
+    AttachError, Attached, GUESTS_MAX, OwnerKind, Questions, attach, presence, serve,
+};
+use heeler_core::{
+    Access, AgentPath, BoxFuture, CallId, Decision, Facts, Input, InputOrigin, Mode, PermissionId,
+    Question, RawJson, SteeringId, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
+    TurnOutcome, View,
+};
+use heeler_engine::{Cursor, DecideError, Parts, Seen, Session, SystemClock, Toolset};
+use heeler_providers::scripted::Scripted;
+use heeler_script::Script;
+use heeler_store::FileStore;
+use tempfile::TempDir;
+
+/// Writes, as it says, and so is asked about.
+struct Writes;
+
+impl Tool for Writes {
+    fn definition(&self) -> ToolDefinition {
+        let schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
+        ToolDefinition::new("writes", "Writes.", schema)
+    }
+
+    fn facts(&self, _: &RawJson, _: &str) -> Facts {
+        Facts { accesses: vec![Access::Write("/elsewhere".into())], ..Facts::default() }
+    }
+
+    fn call(
+        self: Arc<Self>,
+        _: ToolContext,
+        _: RawJson,
+    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+        Box::pin(async { Ok(ToolOutput::text("written")) })
+    }
+}
+
+/// A session that others can attach to.
+struct Owner {
+    session: Session,
+    store: FileStore,
+    questions: Questions,
+    _folder: TempDir,
+}
+
+impl Owner {
+    async fn new(script: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FileStore::open(folder.path()).unwrap();
+        let model = Scripted::from_script(Script::parse(script).unwrap(), Arc::new(SystemClock));
+        let mut parts = Parts::new(Arc::new(model), Arc::new(store.clone()));
+        parts.settings.model.name = "script/test".into();
+        parts.settings.policy.mode = Mode::Ask;
+        parts.settings.policy.interactive = true;
+        parts.tools = Toolset::new([Arc::new(Writes) as Arc<dyn Tool>]).unwrap();
+        let session = Session::create(parts, "/space").await.unwrap();
+        let questions = Questions::default();
+        let path = store.door_path(session.id());
+        serve(&session, path, OwnerKind::Run, questions.clone()).unwrap();
+        Self { session, store, questions, _folder: folder }
+    }
+
+    async fn guest(&self) -> Result<Attached, AttachError> {
+        attach(&self.store, self.session.id()).await
+    }
+}
+
+/// Folds what is seen until the view is so.
+async fn until(view: &mut View, cursor: &mut Cursor, is_so: impl Fn(&View) -> bool) {
+    while !is_so(view) {
+        match cursor.next().await.expect("the session ended before") {
+            Seen::Event(envelope) => view.apply(&envelope.event),
+            Seen::Resync(now) => *view = *now,
+        }
+    }
+}
+
+/// Folds all there is to see.
+async fn to_the_end(view: &mut View, cursor: &mut Cursor) {
+    while let Some(seen) = cursor.next().await {
+        match seen {
+            Seen::Event(envelope) => view.apply(&envelope.event),
+            Seen::Resync(now) => *view = *now,
+        }
+    }
+}
+
+fn first() -> PermissionId {
+    PermissionId::first(CallId { turn: 1, round: 1, index: 0 })
+}
+
+/// A model that is not asked.
+const NOTHING: &str = "[[reply]]\ntext = \"x\"\n";
+
+const ASKS: &str = r#"
+    [[reply]]
+    text = "I have to write."
+    chunks = 5
+    blocks = [{ call = "writes", input = {} }]
+    [[reply]]
+    text = "Written, as you wished."
+    chunks = 7
+"#;
+
+#[tokio::test]
+async fn guests_see_what_is_so_whenever_they_come_and_the_first_answer_counts() {
+    let owner = Owner::new(ASKS).await;
+    let early = owner.guest().await.unwrap().session;
+    let (mut seen_early, mut early_cursor) = early.subscribe();
+    let turn = owner.session.turn(Input::text("go"));
+    until(&mut seen_early, &mut early_cursor, |view| !view.permissions.is_empty()).await;
+    let presence = presence(&owner.store, owner.session.id()).await.unwrap();
+    assert_eq!((presence.owner, presence.waiting), (OwnerKind::Run, 1));
+    let late = owner.guest().await.unwrap().session;
+    let (mut seen_late, mut late_cursor) = late.subscribe();
+    assert_eq!(seen_late, owner.session.subscribe().0);
+    assert_eq!(seen_late, seen_early);
+
+    let edited = Decision::Edited { input: RawJson::parse("[1]").unwrap() };
+    let unusable = late.decide(first(), edited, "guest").await.unwrap_err();
+    assert!(matches!(unusable, DecideError::Unusable(..)), "{unusable}");
+    assert_eq!(early.decide(first(), Decision::Once, "guest").await, Ok(()));
+    let second = late.decide(first(), Decision::Deny { reason: None }, "guest").await;
+    assert_eq!(second, Err(DecideError::NotOpen(first())));
+    let third = owner.session.decide(first(), Decision::Once, "owner").await;
+    assert_eq!(third, Err(DecideError::NotOpen(first())));
+
+    assert_eq!(turn.await, TurnOutcome::Done);
+    let (view, _) = owner.session.subscribe();
+    let state = owner.session.state().await.unwrap();
+    owner.session.close().await;
+    to_the_end(&mut seen_early, &mut early_cursor).await;
+    to_the_end(&mut seen_late, &mut late_cursor).await;
+    assert_eq!((&seen_early, &seen_late), (&view, &view));
+    assert_eq!(state.final_answer(), "Written, as you wished.");
+    let refused = attach(&owner.store, early.id()).await.err().unwrap();
+    assert!(matches!(refused, AttachError::Unowned(_)), "{refused}");
+}
+
+#[tokio::test]
+async fn wishes_are_done_and_what_a_guest_began_goes_on_without_it() {
+    let script =
+        "[[reply]]\ntext = \"One.\"\n[[reply]]\ntext = \"Two.\"\n[[reply]]\ntext = \"Three.\"";
+    let owner = Owner::new(script).await;
+    let guest = owner.guest().await.unwrap().session;
+    assert_eq!(guest.turn(Input::text("one")).await, TurnOutcome::Done);
+    assert_eq!(guest.steer(SteeringId("a".into()), Input::text("two")).await, Ok(()));
+    assert_eq!(guest.take_back(SteeringId("a".into())).await, Ok(false));
+    guest.rename("the name".parse().ok()).await.unwrap();
+    assert_eq!(guest.compact(None).await, Ok(false));
+    // What only the owner can do is done by nobody.
+    assert!(guest.set_system("other").await.is_err());
+    let (mut view, mut cursor) = owner.session.subscribe();
+    let begun = guest.turn(Input::text("three"));
+    until(&mut view, &mut cursor, |view| {
+        view.messages.iter().any(|message| message.text() == "three")
+    })
+    .await;
+    drop(begun);
+    guest.close().await;
+    until(&mut view, &mut cursor, |view| {
+        view.turn.is_none()
+            && view.last_outcome == Some(TurnOutcome::Done)
+            && view.messages.last().is_some_and(|last| last.text() == "Three.")
+    })
+    .await;
+    let state = owner.session.state().await.unwrap();
+    assert_eq!(state.name.as_ref().map(|name| name.as_str()), Some("the name"));
+    owner.session.close().await;
+}
+
+#[tokio::test]
+async fn a_question_is_answered_by_whoever_is_there_first() {
+    let owner = Owner::new(NOTHING).await;
+    let question = |text: &str| Question {
+        session: owner.session.id().clone(),
+        agent: AgentPath::default(),
+        call: CallId { turn: 1, round: 1, index: 0 },
+        to: InputOrigin::default(),
+        text: text.into(),
+        choices: vec!["a".into()],
+    };
+    let person = owner.questions.person(None);
+    // Asked before anybody is there, it waits.
+    let answer = tokio::spawn(person.answer(question("early?")));
+    let mut guest = owner.guest().await.unwrap();
+    let mut other = owner.guest().await.unwrap();
+    let asked = guest.questions.recv().await.unwrap();
+    assert_eq!(
+        (&*asked.question.text, &*asked.question.choices),
+        ("early?", &["a".to_owned()][..])
+    );
+    let late = other.questions.recv().await.unwrap();
+    asked.answer.send(Some("yes".into())).unwrap();
+    assert_eq!(answer.await.unwrap().as_deref(), Some("yes"));
+    let mut late = late.answer;
+    late.closed().await;
+    // A question that is taken back is nobody's any more.
+    let answer = tokio::spawn(person.answer(question("never mind")));
+    let mut asked = guest.questions.recv().await.unwrap();
+    answer.abort();
+    asked.answer.closed().await;
+    owner.session.close().await;
+}
+
+#[tokio::test]
+async fn there_are_so_many_guests_and_one_who_speaks_nonsense_is_sent_away() {
+    let owner = Owner::new(NOTHING).await;
+    let mut guests = Vec::new();
+    for _ in 0..GUESTS_MAX {
+        guests.push(owner.guest().await.unwrap());
+    }
+    let refused = owner.guest().await.err().unwrap();
+    assert!(matches!(refused, AttachError::Full(_)), "{refused}");
+    guests.pop().unwrap().session.close().await;
+    let path = owner.store.door_path(owner.session.id());
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let heard = tokio::task::spawn_blocking(move || {
+        loop {
+            let mut stream = UnixStream::connect(&path).unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let hello = lines.next().unwrap().unwrap();
+            // The place of the one who left is free once that was seen.
+            if hello.contains("full") {
+                continue;
+            }
+            stream.write_all(b"{\"number\":1,\"wish\":\"world domination\"}\n").unwrap();
+            return (hello, lines.count());
+        }
+    });
+    let (hello, n_more) = heard.await.unwrap();
+    assert!(hello.starts_with(r#"{"hello":{"version":1,"owner":"run","seq":"#), "{hello}");
+    assert_eq!(n_more, 0);
+    owner.session.close().await;
+}
+
+#[tokio::test]
+async fn a_guest_that_reads_nothing_holds_nobody_up_and_is_told_what_it_missed() {
+    let text = "many words, and then some more of them; ".repeat(400_000);
+    let script = format!("[[reply]]\ntext = \"{text}\"\nchunks = 4000\nstall = {{}}");
+    let owner = Owner::new(&script).await;
+    let path = owner.store.door_path(owner.session.id());
+    let greeted = tokio::task::spawn_blocking(move || {
+        let mut lines = BufReader::new(UnixStream::connect(path).unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().starts_with(r#"{"hello""#));
+        lines
+    });
+    let mut lines = greeted.await.unwrap();
+    let (mut view, mut cursor) = owner.session.subscribe();
+    let turn = owner.session.turn(Input::text("go"));
+    until(&mut view, &mut cursor, |view| {
+        view.turn.as_ref().is_some_and(|turn| turn.draft.len() == text.len())
+    })
+    .await;
+    let read = tokio::task::spawn_blocking(move || {
+        let behind =
+            lines.by_ref().map(Result::unwrap).find(|line| line.starts_with(r#"{"behind""#));
+        behind.map(|line| line.len())
+    });
+    let behind = read.await.unwrap().expect("it is told that it is behind");
+    assert!(behind > text.len(), "with all of the draft");
+    owner.session.cancel().await;
+    assert_eq!(turn.await, TurnOutcome::Cancelled);
+    owner.session.close().await;
+}

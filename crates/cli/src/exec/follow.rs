@@ -1,0 +1,87 @@
+//! What is seen of a session that runs elsewhere, printed as `exec` prints its own.
+
+use anyhow::Result;
+use heeler_core::{Event, OpenPermission, TurnOutcome};
+use heeler_engine::{Seen, Session};
+
+use super::Printer;
+use super::finish::Finish;
+use super::json::JsonPrinter;
+use super::text::{TextPrinter, Told};
+use crate::exit::Exit;
+use crate::say::say;
+
+/// Prints what happens in a session until it ends; the exit code is that of its last turn.
+pub(crate) async fn follow(session: Session, is_json: bool) -> Result<Exit> {
+    let mut printer: Box<dyn Printer> = match is_json {
+        true => Box::new(JsonPrinter::new(true)),
+        false => Box::new(TextPrinter { told: Told::Progress }),
+    };
+    let (view, mut cursor) = session.subscribe();
+    let model = session.state().await.map(|state| state.settings.model.name).unwrap_or_default();
+    printer.begin(&session, &model)?;
+    let ask = |open: &OpenPermission| {
+        if !is_json {
+            say(asks(&session, open));
+        }
+    };
+    view.permissions.iter().for_each(ask);
+    printer.flush()?;
+    let mut last = None;
+    while let Some(seen) = cursor.next().await {
+        let mut next = Some(seen);
+        while let Some(seen) = next {
+            if let Some(finish) = finish_of(&session, &seen).await {
+                match is_json {
+                    true => printer.turn_finished(&finish)?,
+                    false => printer.finish(&finish)?,
+                }
+                last = Some(finish);
+            } else {
+                printer.print(&seen)?;
+                if let Seen::Event(envelope) = &seen
+                    && let Event::PermissionRequested(open) = &envelope.event
+                {
+                    ask(open);
+                }
+            }
+            next = cursor.try_next();
+        }
+        printer.flush()?;
+    }
+    let (view, _) = session.subscribe();
+    let finish = match (view.turn, last) {
+        (None, Some(last)) => last,
+        // Nothing was done meanwhile.
+        (None, None) => return Ok(Exit::Done),
+        (Some(_), _) => {
+            let message = "the heeler that had the session open ended in the middle of a turn";
+            let outcome = TurnOutcome::Failed { message: message.to_owned() };
+            let (view, _) = session.subscribe();
+            let finish = Finish::of(session.id().clone(), outcome, None, &view);
+            if !is_json {
+                printer.finish(&finish)?;
+            }
+            finish
+        }
+    };
+    if is_json {
+        printer.finish(&finish)?;
+    }
+    Ok(finish.exit())
+}
+
+/// The end of a turn, if this is one.
+async fn finish_of(session: &Session, seen: &Seen) -> Option<Finish> {
+    let Seen::Event(envelope) = seen else { return None };
+    let Event::TurnFinished { turn, outcome, answer } = &envelope.event else { return None };
+    let state = session.state().await.ok();
+    let (view, _) = session.subscribe();
+    let finish = Finish::of(session.id().clone(), outcome.clone(), state.as_ref(), &view);
+    Some(Finish { turn: *turn, answer: answer.clone(), ..finish })
+}
+
+fn asks(session: &Session, open: &OpenPermission) -> String {
+    let id = session.id();
+    format!("  ? {}: it waits for an answer; `heeler attach {id}` in a terminal", open.summary)
+}

@@ -1,0 +1,196 @@
+//! The window of `heeler attach`: a session that another process has open.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context as _, Result};
+use heeler_assembly::{Environment, Permission, Secrets, home_folder, keep_rule};
+use heeler_attach::{Attached, GuestQuestion};
+use heeler_core::{BoxFuture, Rule, SessionId};
+use heeler_engine::{Session, SystemClock};
+use heeler_settings::{Keep, Loaded, TuiPreferences};
+use heeler_store::FileStore;
+use heeler_tui::app::Topic;
+use heeler_tui::composer::HistoryFile;
+use heeler_tui::host::{Asking, Changed, Facts, Glance, Host, SessionRow, Told};
+use heeler_tui::theme::{Background, Theme};
+use heeler_tui::{Window, run as run_window};
+use tokio::sync::mpsc;
+
+use super::{QUESTIONS_MAX, continued, editor, host, look, shutdown, stored, tell};
+use crate::exit::Exit;
+use crate::say::{say, told};
+
+/// Why a guest cannot do something; the window does not ask for it.
+const OWNERS: &str = "that is for the terminal that has this session open";
+
+/// Shows the session until the person leaves, or it ends.
+pub(crate) async fn show(
+    attached: Attached,
+    environment: Environment,
+    store: FileStore,
+) -> Result<Exit> {
+    let Attached { session, header, questions, .. } = attached;
+    let home = home_folder(&environment)?;
+    let workspace = PathBuf::from(header.workspace);
+    let tui = preferences(&environment, &workspace);
+    let state = session.state().await?;
+    let facts = Facts {
+        folder: workspace.display().to_string(),
+        branch: host::branch(&workspace),
+        is_confined: state.settings.policy.has_box,
+        status: tui.status.clone(),
+        is_guest: true,
+    };
+    let secrets = Secrets::of_variables(environment.iter());
+    let guest = Guest {
+        environment: environment.clone(),
+        store,
+        workspace: workspace.clone(),
+        background: Arc::default(),
+    };
+    let window = Window {
+        facts,
+        questions: asked(questions),
+        theme: look::theme_of(&tui, &environment, &home, None)?,
+        is_still: tui.plain,
+        asks_background: look::asks_background(&tui, &environment),
+        composer: look::composer(&tui),
+        history: HistoryFile::new(home.join("history.jsonl")),
+        is_secret: Arc::new(move |text| !secrets.find(text).is_empty()),
+        folder: workspace,
+        host: Arc::new(guest),
+        clock: Arc::new(SystemClock),
+        shutdown: shutdown()?,
+        continued: continued()?,
+        prompt: None,
+    };
+    let session = run_window(session, window).await.context("the window ended")?;
+    let id = session.id().clone();
+    let has_ended = tokio::select! {
+        biased;
+        () = session.closed() => true,
+        () = std::future::ready(()) => false,
+    };
+    match has_ended {
+        true => say(format_args!(
+            "heeler: the session was closed where it was open; `heeler --resume {id}` goes on with it"
+        )),
+        false => {
+            say(format_args!("heeler: the session goes on; `heeler attach {id}` shows it again"));
+        }
+    }
+    session.close().await;
+    Ok(Exit::Done)
+}
+
+/// How the window looks. Settings that cannot be used are the owner's to hear of.
+fn preferences(environment: &Environment, workspace: &std::path::Path) -> TuiPreferences {
+    match Permission::default().settle(environment, workspace) {
+        Ok((_, loaded)) => loaded.preferences().tui,
+        Err(error) => {
+            say(format_args!("heeler: the settings are passed over: {error}"));
+            Loaded::default().preferences().tui
+        }
+    }
+}
+
+/// The questions as the window takes them.
+fn asked(mut questions: mpsc::Receiver<GuestQuestion>) -> mpsc::Receiver<Asking> {
+    let (asks, asked) = mpsc::channel(QUESTIONS_MAX);
+    tokio::spawn(async move {
+        while let Some(GuestQuestion { question, answer }) = questions.recv().await {
+            if asks.send(Asking { question, answer }).await.is_err() {
+                return;
+            }
+        }
+    });
+    asked
+}
+
+/// The program around the window.
+#[derive(Clone)]
+struct Guest {
+    environment: Environment,
+    store: FileStore,
+    workspace: PathBuf,
+    /// What the terminal said of its background; it is asked where that matters.
+    background: Arc<OnceLock<Background>>,
+}
+
+fn refused<T: Send + 'static>() -> BoxFuture<Result<T, String>> {
+    Box::pin(std::future::ready(Err(OWNERS.to_owned())))
+}
+
+impl Host for Guest {
+    fn create(&self) -> BoxFuture<Result<Session, String>> {
+        refused()
+    }
+
+    fn open(&self, _: SessionId, _: Option<String>) -> BoxFuture<Result<Session, String>> {
+        refused()
+    }
+
+    fn sessions(&self) -> BoxFuture<Result<Vec<SessionRow>, String>> {
+        refused()
+    }
+
+    fn find(&self, _: String) -> BoxFuture<Result<SessionId, String>> {
+        refused()
+    }
+
+    fn glance(&self, _: SessionId) -> BoxFuture<Result<Glance, String>> {
+        refused()
+    }
+
+    fn fork(&self, _: SessionId, _: Option<u32>) -> BoxFuture<Result<SessionId, String>> {
+        refused()
+    }
+
+    fn export(&self, id: SessionId, file: Option<String>) -> BoxFuture<Result<String, String>> {
+        let Self { store, workspace, .. } = self.clone();
+        let export = async move || stored::export(&store, id, &workspace, file).await;
+        Box::pin(stored::away(export))
+    }
+
+    fn model(&self, _: String) -> BoxFuture<Result<String, String>> {
+        refused()
+    }
+
+    fn before_input(&self, _: Session) -> BoxFuture<Changed> {
+        Box::pin(std::future::ready(Changed::default()))
+    }
+
+    fn keep_rule(&self, rule: Rule) -> BoxFuture<Result<String, String>> {
+        let Self { environment, workspace, .. } = self.clone();
+        Box::pin(async move {
+            keep_rule(&environment, &workspace, Keep::Here, &rule)
+                .map_err(|error| format!("the rule counts for this session alone: {error}"))?;
+            Ok(format!("kept for this folder: {rule}"))
+        })
+    }
+
+    fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>> {
+        editor::edited(&self.environment, text)
+    }
+
+    fn theme(&self, name: String) -> Result<Theme, String> {
+        let home = home_folder(&self.environment).map_err(|error| error.to_string())?;
+        let background = self.background.get().copied();
+        look::theme(&name, &self.environment, &home, background).map_err(|error| told(&error))
+    }
+
+    fn background(&self, background: Background) -> Option<Theme> {
+        // Asked once; a second answer says the same.
+        let _ = self.background.set(background);
+        (background == Background::Light).then(Theme::light)
+    }
+
+    fn tell(&self, topic: Topic, session: Session) -> BoxFuture<Result<Told, String>> {
+        let Self { environment, workspace, .. } = self.clone();
+        Box::pin(async move {
+            let text = tell::tell_guest(topic, (&environment, &workspace), &session).await;
+            text.map_err(|error| told(&error))?.map(Told::Text).ok_or_else(|| OWNERS.to_owned())
+        })
+    }
+}

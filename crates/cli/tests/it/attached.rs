@@ -1,0 +1,155 @@
+//! Sessions that run elsewhere: followed without a terminal, begun without one, stopped.
+
+use expect_test::expect;
+use rustix::process::{Pid, Signal, getsid, kill_process};
+
+use crate::fifo::Fifo;
+use crate::support::World;
+
+/// A call that says where it is and waits, then an answer.
+const WAITS: &str = r#"
+    [[reply]]
+    blocks = [{ call = "Bash", input = { command = "echo > began; read l < gate; echo $l" } }]
+    [[reply]]
+    expect = { tool_result_contains = "go" }
+    text = "done"
+"#;
+
+/// A world with the two pipes of that call.
+fn world() -> (World, Fifo, Fifo) {
+    let world = World::new();
+    let (began, gate) = (Fifo::new(&world.path("work/began")), Fifo::new(&world.path("work/gate")));
+    (world, began, gate)
+}
+
+#[test]
+fn a_run_is_followed_as_events_and_as_lines() {
+    let (world, mut began, mut gate) = world();
+    let owner = world.exec(WAITS, &["--json", "--allow", "Bash", "hello"]).start();
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    let list = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
+    assert!(list.ends_with("(running)\n"), "{list}");
+    let mut events = world.heeler(&["attach", "--json", &id]).start();
+    assert_eq!(events.wait_for("session_started")["session"], *id);
+    let mut lines = world.heeler(&["attach", &id]).start();
+    lines.wait_for_stderr(&format!("session {id} with script:"));
+    gate.open();
+    assert_eq!(events.wait_for("turn_finished")["answer"], "done");
+    assert_eq!(events.wait_for("session_finished")["exit_code"], 0);
+    let seen = events.finish().exits(0);
+    let kinds: Vec<String> = seen.events().iter().map(|event| event["type"].to_string()).collect();
+    assert!(kinds.contains(&r#""call_finished""#.to_owned()), "{kinds:?}");
+    let seen = lines.finish().exits(0);
+    assert_eq!(seen.stdout, "done\n");
+    owner.finish().exits(0);
+}
+
+#[test]
+fn a_detached_run_is_nobodys_child_and_is_stopped_by_its_id() {
+    let (world, mut began, _gate) = world();
+    let begun =
+        world.exec(WAITS, &["--detach", "--quiet", "--allow", "Bash", "hello"]).run().exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    assert_eq!((begun.stdout, begun.stderr), (format!("{id}\n"), String::new()));
+    began.wait();
+    let mut events = world.heeler(&["attach", "--json", &id]).start();
+    events.wait_for("session_started");
+    let stopped = world.heeler(&["stop", &id[..30]]).run().exits(0);
+    assert_eq!(stopped.stdout, format!("the turn of session {id} is stopped\n"));
+    assert_eq!(events.wait_for("session_finished")["exit_code"], 130);
+    events.finish().exits(130);
+    let again = world.heeler(&["stop", &id]).run().exits(2);
+    expect![[r#"
+        heeler: nobody has session ID open; `heeler --resume ID` goes on with it
+    "#]]
+    .assert_eq(&world.plain(&again.stderr));
+}
+
+#[test]
+fn what_goes_wrong_at_the_start_is_told_to_whoever_started_it() {
+    let world = World::new();
+    let no_key = world.heeler(&["exec", "--detach", "hello"]).run().exits(2);
+    assert!(no_key.stderr.contains("ANTHROPIC_API_KEY"), "{}", no_key.stderr);
+    let mode = world.exec("", &["--detach", "--permission-mode", "lax", "hello"]).run().exits(2);
+    assert!(mode.stderr.contains("lax"), "{}", mode.stderr);
+    let json = world.exec("", &["--detach", "--json", "hello"]).run().exits(2);
+    assert!(json.stderr.contains("cannot be used with"), "{}", json.stderr);
+    for output in [&no_key, &mode, &json] {
+        assert_eq!(output.stdout, "");
+    }
+    assert!(world.ids().is_empty());
+    let refused = world.heeler(&["attach"]).run().exits(2);
+    assert!(refused.stderr.contains("no session of"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_detached_run_reads_its_prompt_and_a_mode_that_asks_nobody_refuses() {
+    let (world, mut began, mut gate) = world();
+    let script = r#"
+        [[reply]]
+        expect = { last_user_contains = "from a pipe" }
+        blocks = [{ call = "Bash", input = { command = "echo > began; read l < gate; echo $l" } }]
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "git push origin" } }]
+        [[reply]]
+        expect = { tool_result_is_error = true }
+        text = "Denied, then."
+    "#;
+    let mode = ["--detach", "--permission-mode", "allow-listed"];
+    let rules = ["--allow", "Bash", "--ask", "Bash(git push:*)"];
+    world.exec(script, &[&mode[..], &rules].concat()).stdin("from a pipe").run().exits(0);
+    began.wait();
+    let mut lines = world.heeler(&["attach"]).start();
+    lines.wait_for_stderr("heeler: session");
+    gate.open();
+    assert_eq!(lines.finish().exits(0).stdout, "Denied, then.\n");
+}
+
+#[test]
+fn a_home_with_a_long_path_has_a_door_all_the_same() {
+    let (world, mut began, mut gate) = world();
+    let home = world.path(&format!("home/{}", "long".repeat(20)));
+    let owner = world.exec(WAITS, &["--allow", "Bash", "hello"]).env("HEELER_HOME", &home).start();
+    began.wait();
+    let mut lines = world.heeler(&["attach"]).env("HEELER_HOME", &home).start();
+    lines.wait_for_stderr("heeler: session");
+    gate.open();
+    lines.finish().exits(0);
+    owner.finish().exits(0);
+}
+
+#[test]
+fn a_detached_run_that_is_killed_is_told_and_goes_on() {
+    let (world, mut began, mut gate) = world();
+    world.exec(WAITS, &["--detach", "--quiet", "--allow", "Bash", "hello"]).run().exits(0);
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    let mut lines = world.heeler(&["attach", &id]).start();
+    lines.wait_for_stderr("heeler: session");
+    let owner = owner_of(&world);
+    assert_eq!(getsid(Some(owner)).unwrap(), owner, "it has a session of its own");
+    kill_process(owner, Signal::KILL).unwrap();
+    let seen = lines.finish().exits(1);
+    assert!(seen.stderr.contains("ended in the middle of a turn"), "{}", seen.stderr);
+    gate.open();
+    world.exec("[[reply]]\ntext = \"ok\"\n", &["--resume", &id]).run().exits(0);
+}
+
+/// The process that has the world's session open: the one with `--detached` on its command line.
+fn owner_of(world: &World) -> Pid {
+    let root = world.path("").display().to_string();
+    for entry in std::fs::read_dir("/proc").unwrap() {
+        let entry = entry.unwrap();
+        let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
+        let (line, environ) = (read("cmdline"), read("environ"));
+        let has = |text: &[u8], part: &str| {
+            text.windows(part.len()).any(|window| window == part.as_bytes())
+        };
+        if has(&line, "--detached") && has(&environ, root.trim_end_matches('/')) {
+            let id = entry.file_name().to_str().unwrap().parse().unwrap();
+            return Pid::from_raw(id).unwrap();
+        }
+    }
+    panic!("there is no such process");
+}

@@ -10,6 +10,7 @@ mod dist;
 mod edit_eval;
 mod finding;
 mod instructions;
+mod pictures;
 mod rust_text;
 mod seeds;
 mod shipped;
@@ -39,6 +40,7 @@ usage: cargo xtask COMMAND
   edit-eval         real changes as models write them, through the tools: PATH...
   dist              the program to ship, its functions in the order of use: --profile NAME
   instructions      what the hot paths execute, beside bench/instructions.toml: --update
+  pictures          the README's pictures, of the real program in tmux: --check
   surface           what users of the library can name, beside docs/surface.txt: --update
 ";
 
@@ -66,6 +68,7 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["dist", rest @ ..] => dist::run_command(rest),
         ["instructions", rest @ ..] => instructions::run_command(rest, root()?),
         ["surface", rest @ ..] => surface::run_command(rest, root()?),
+        ["pictures", rest @ ..] => pictures::run_command(rest, root()?),
         ["storm", rest @ ..] => storm::run_command(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -24,7 +24,7 @@ pub(super) fn asks_background(tui: &TuiPreferences, environment: &Environment) -
     let terminal = environment.get("TERM").ok().flatten().unwrap_or_default();
     let is_automatic = !tui.plain && matches!(&*tui.theme, "" | "auto") && !is_set("NO_COLOR");
     // The console of Linux, and what is no terminal to speak of, would show the question.
-    is_automatic && !is_set("COLORFGBG") && !matches!(&*terminal, "" | "dumb" | "linux")
+    is_automatic && !is_set("COLORFGBG") && !matches!(terminal, "" | "dumb" | "linux")
 }
 
 /// The theme of this name, unless `NO_COLOR` forbids colours. Without a name it is the one for the

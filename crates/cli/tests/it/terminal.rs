@@ -130,6 +130,36 @@ fn trust_is_granted_by_yes_and_by_nothing_else() {
     assert!(shown.contains("Type yes to do so:") && shown.contains("\ntrusted: "), "{shown}");
 }
 
+/// After a mistake a person edits once more, goes back to what was there, or keeps it.
+#[test]
+fn a_mistake_in_an_edited_file_is_asked_about() {
+    const QUESTION: &str = "edit it again, go back to what was there, or keep it? [E/b/k]";
+    const WRONG: &str = "[tui]\nplain = 3\n";
+    for (answer, code, told, left) in [
+        ("\n", 0, "is well", "[tui]\nplain = true\n"),
+        ("e\n", 0, "is well", "[tui]\nplain = true\n"),
+        ("b\n", 0, "is as it was", "# mine\n"),
+        ("k\n", 2, "settings.toml:2", WRONG),
+        ("\u{4}", 0, "is well", "[tui]\nplain = true\n"),
+    ] {
+        let world = World::new();
+        world.write("home/settings.toml", "# mine\n");
+        // The first time it makes the mistake, the second time it mends it.
+        let script = "grep -q 'plain = 3' \"$1\" && set -- \"$1\" true || set -- \"$1\" 3\n\
+                      printf '[tui]\\nplain = %s\\n' \"$2\" >\"$1\"\n";
+        let editor = world.write("editor.sh", script);
+        let mut command = program(env!("CARGO_BIN_EXE_heeler"));
+        command.args(["config", "edit"]);
+        world.settle(&mut command);
+        command.env("EDITOR", format!("sh {}", editor.display()));
+        let (ended, shown) = on_terminal_after(command, QUESTION, answer);
+        assert_eq!(ended, code, "{answer:?}: {shown}");
+        assert!(shown.contains("settings.toml:2") && shown.contains(told), "{answer:?}: {shown}");
+        let settings = std::fs::read_to_string(world.path("home/settings.toml")).unwrap();
+        assert_eq!(settings, left, "{answer:?}");
+    }
+}
+
 #[test]
 fn a_question_of_the_model_is_answered_at_the_terminal() {
     let world = World::new();

@@ -152,8 +152,11 @@ impl ToolOutput {
     /// the artifact tags, then whether the user has the answer already.
     #[must_use]
     pub fn content_for_model(&self) -> Vec<Block> {
-        let said = self.content.iter().filter(|block| !block.is_empty()).cloned();
-        let mut content: Vec<Block> = said.collect();
+        // Kept as long as the session, so without room for more.
+        let n_notes =
+            usize::from(!self.artifact_tags.is_empty()) + usize::from(self.response_handled);
+        let mut content = Vec::with_capacity(self.content.len().max(1) + n_notes);
+        content.extend(self.content.iter().filter(|block| !block.is_empty()).cloned());
         if content.is_empty() {
             content.extend(self.error.as_ref().map(|error| Block::text(error.to_string())));
         }

@@ -17,9 +17,18 @@ pub const EDITS_MAX: u32 = 8;
 pub const PLAN_CALLS_NAMED_MAX: usize = 32;
 /// The context limit when neither the catalogue nor the settings know one, in estimated tokens.
 pub const CONTEXT_LIMIT_DEFAULT: u64 = 180_000;
-
 /// The most tokens a summary may have.
 pub const SUMMARY_TOKENS_MAX: u64 = 8192;
+
+/// The most estimated tokens a request may have under these settings.
+#[must_use]
+pub fn context_limit(settings: &Settings) -> u64 {
+    let model = &settings.model;
+    settings.estimate.context_limit.unwrap_or_else(|| match model.window {
+        Some(window) => window.saturating_sub(model.output_max).max(1),
+        None => CONTEXT_LIMIT_DEFAULT,
+    })
+}
 
 /// What the next model call may cost at most, or the limit that forbids it.
 ///

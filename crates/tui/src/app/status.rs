@@ -3,6 +3,7 @@
 use heeler_core::{Cost, Event, Mode, Settings, Timestamp, Usage};
 use heeler_engine::Seen;
 use heeler_settings::StatusField;
+use heeler_turn::limits::context_limit;
 use ratatui::text::{Line, Span};
 
 use super::Opened;
@@ -19,7 +20,8 @@ const BAR_CELLS: u64 = 8;
 pub(super) struct Status {
     facts: Facts,
     model: String,
-    window: Option<u64>,
+    /// The most tokens a request may have.
+    limit: u64,
     /// Tokens the next request begins with, as far as known.
     tokens: u64,
     cost: Cost,
@@ -34,7 +36,7 @@ impl Status {
         Self {
             facts,
             model: String::new(),
-            window: None,
+            limit: 0,
             tokens: 0,
             cost: Cost::default(),
             answered: None,
@@ -62,7 +64,7 @@ impl Status {
 
     pub(super) fn settings(&mut self, settings: &Settings) {
         self.model.clone_from(&settings.model.name);
-        self.window = settings.estimate.context_limit.or(settings.model.window);
+        self.limit = context_limit(settings);
     }
 
     pub(super) fn see(&mut self, seen: &Seen, now: Timestamp) {
@@ -139,9 +141,8 @@ impl Status {
     }
 
     fn context(&self) -> Option<String> {
-        let window = self.window.filter(|window| *window > 0)?;
-        let percent = self.tokens.saturating_mul(100) / window;
-        let filled = (self.tokens.saturating_mul(BAR_CELLS) / window).min(BAR_CELLS);
+        let percent = self.tokens.saturating_mul(100).checked_div(self.limit)?;
+        let filled = (self.tokens.saturating_mul(BAR_CELLS) / self.limit).min(BAR_CELLS);
         let cells = |n: u64, cell: &str| cell.repeat(usize::try_from(n).unwrap_or(0));
         Some(format!("{}{} {percent}%", cells(filled, "█"), cells(BAR_CELLS - filled, "░")))
     }

@@ -446,11 +446,7 @@ impl State {
     /// The most estimated tokens a request may have.
     #[must_use]
     pub fn context_limit(&self) -> u64 {
-        let model = &self.settings.model;
-        self.settings.estimate.context_limit.unwrap_or_else(|| match model.window {
-            Some(window) => window.saturating_sub(model.output_max).max(1),
-            None => limits::CONTEXT_LIMIT_DEFAULT,
-        })
+        limits::context_limit(&self.settings)
     }
 
     /// Whether the next request would not fit.

@@ -65,7 +65,11 @@ impl Encoder {
     pub fn encode(&self, request: &ModelRequest) -> Result<Vec<Bytes>, ProviderError> {
         let tail = tail::encode(request)?;
         let markers = Markers::choose(request)?;
-        let mut chunks = Chunks(vec![self.head(request, markers.head)?]);
+        let messages = &request.messages;
+        // Each with a comma before it, one of them with a marker, between head and tail.
+        let n_items = messages.stretches().count() + messages.recent().len();
+        let mut chunks = Chunks(Vec::with_capacity(2 * n_items + 4));
+        chunks.0.push(self.head(request, markers.head)?);
         let mut at = 0;
         for stretch in request.messages.stretches() {
             let length = stretch.messages().len();

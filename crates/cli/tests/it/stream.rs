@@ -167,6 +167,31 @@ fn a_word_reaches_the_running_turn_unless_it_is_taken_back() {
     .assert_eq(&ends(&world, &output));
 }
 
+#[test]
+fn words_of_a_session_that_is_gone_on_with_are_new_words() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "echo > began; read l < gate" } }]
+        [[reply]]
+        expect = { last_user_contains = "to the left" }
+        text = "left"
+    "#;
+    let mut began = Fifo::new(&world.path("work/began"));
+    let mut gate = Fifo::new(&world.path("work/gate"));
+    for (arguments, id) in [(&[][..], "line-1"), (&["--continue"], "line-1-2")] {
+        let arguments = [arguments, &["--allow", "Bash", "go"]].concat();
+        let mut running = start(&world, script, &arguments);
+        began.wait();
+        running.say(json!({"type": "steer", "text": "to the left"}));
+        assert_eq!(running.wait_for("steering_queued")["id"], id);
+        gate.open();
+        assert_eq!(running.wait_for("steering_delivered")["id"], id);
+        running.close_stdin();
+        running.finish().exits(0);
+    }
+}
+
 /// Calls a command that has to be asked about, then says how it went.
 const ASKS: &str = r#"
     [[reply]]

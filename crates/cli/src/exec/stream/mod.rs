@@ -177,7 +177,10 @@ impl Stream<'_, '_> {
                 self.turns.push_back((line, session.turn(Input::text(text))));
             }
             Message::Steer { text, id } => {
-                let id = SteeringId(id.unwrap_or_else(|| format!("line-{line}")));
+                let id = match id {
+                    Some(id) => SteeringId(id),
+                    None => self.name(line).await?,
+                };
                 session.steer(id, Input::text(text)).await.map_err(|error| error.to_string())?;
             }
             Message::TakeBack { id } => {
@@ -197,6 +200,16 @@ impl Stream<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The name of a word that has none. A session that is gone on with counts its lines anew, and
+    /// takes what has a name it has heard for the same word again.
+    async fn name(&self, line: u64) -> Result<SteeringId, String> {
+        let state = self.watch.session.state().await.map_err(|error| error.to_string())?;
+        Ok(SteeringId(match state.incarnation {
+            0 | 1 => format!("line-{line}"),
+            opened => format!("line-{line}-{opened}"),
+        }))
     }
 
     async fn decide(&self, id: PermissionId, answer: Answer) -> Result<(), String> {

@@ -125,11 +125,13 @@ pub mod engine {
     pub use heeler_engine::{Cursor, Seen};
 
     /// Names of sessions, of their records and of what is in them.
-    pub use heeler_core::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
+    pub use heeler_core::{
+        CallId, IdError, NameError, PermissionId, Seq, SessionId, SessionName, SteeringId,
+    };
 
     /// The promise of a store, and what it keeps.
     pub use heeler_core::{
-        Appended, Checkpoint, CheckpointDraft, Durability, EncodeState, Entry, Journal,
+        Appended, Checkpoint, CheckpointDraft, Durability, EncodeState, Entry, ForkOrigin, Journal,
         JournalDamage, Latest, Lease, Resumed, SessionHeader, SessionStore, SessionSummary, Spill,
         StoreError, StoreErrorKind,
     };

@@ -35,16 +35,17 @@ pub(crate) fn told(error: &Error) -> String {
     })
 }
 
-/// What a person at a terminal answers; nothing when nobody is there.
+/// What a person at a terminal answers; nothing when nobody is there, or they end the input.
 pub(crate) fn ask(question: &str) -> Option<String> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return None;
     }
     say(question);
     let mut answer = String::new();
-    // Who cannot answer says nothing.
-    let _ = std::io::stdin().lock().read_line(&mut answer);
-    Some(answer.trim().to_owned())
+    match std::io::stdin().lock().read_line(&mut answer) {
+        Ok(0) | Err(_) => None,
+        Ok(_) => Some(answer.trim().to_owned()),
+    }
 }
 
 #[cfg(test)]

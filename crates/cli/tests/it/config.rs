@@ -78,7 +78,7 @@ fn a_key_is_explained_with_everybody_who_sets_it() {
         exit 0
         limits.rounds = 20  (~/home/settings.toml:2)
 
-        model calls of a turn
+        model calls of a turn; 200 in a terminal where nobody sets it
         takes: a number of model calls from 1 to 1000000, or 0 for no limit
         of several: the most specific holds
         of a repository: counts at once where it is lower or narrower; else once trusted

@@ -104,7 +104,7 @@ pub const ROUNDS: Key = limit(
     Kind::Limit { max: 1_000_000, unit: "model calls" },
     "50",
     &["HEELER_MAX_ROUNDS"],
-    "model calls of a turn",
+    "model calls of a turn; 200 in a terminal where nobody sets it",
 );
 /// `limits.calls`.
 pub const CALLS: Key = limit(

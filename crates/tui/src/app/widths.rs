@@ -162,7 +162,8 @@ fn at_40_columns() {
               2. another one, with a rather long
               name
             > ▏
-            Enter: answer · Esc: let the model deci…
+            Enter: answer, or with nothing let the
+            model decide · Esc: stop the turn
             claude-sonnet-5-5 · ask · ░░░░░░░░ 0% ·…
         "#]],
     );
@@ -240,7 +241,7 @@ fn at_80_columns() {
               1. main
               2. another one, with a rather long name
             > ▏
-            Enter: answer · Esc: let the model decide
+            Enter: answer, or with nothing let the model decide · Esc: stop the turn
             claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
         "#]],
     );
@@ -317,7 +318,7 @@ fn at_120_columns() {
               1. main
               2. another one, with a rather long name
             > ▏
-            Enter: answer · Esc: let the model decide
+            Enter: answer, or with nothing let the model decide · Esc: stop the turn
             claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
         "#]],
     );
@@ -394,7 +395,7 @@ fn at_200_columns() {
               1. main
               2. another one, with a rather long name
             > ▏
-            Enter: answer · Esc: let the model decide
+            Enter: answer, or with nothing let the model decide · Esc: stop the turn
             claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
         "#]],
     );

@@ -22,6 +22,7 @@ pub use terminal::{TerminalModes, size};
 /// The marks of an update that a terminal shows at once.
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l";
 const END: &str = "\x1b[?2026l";
+const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 const ERASE_BELOW: &str = "\x1b[J";
 const ERASE_RIGHT: &str = "\x1b[K";
@@ -221,9 +222,11 @@ impl<W: Write> Screen<W> {
         self.alternate = None;
         terminal::note_alternate(false);
         self.out.write_all(LEAVE_ALTERNATE.as_bytes())?;
-        // What `draw` compares with does not know the cursor's look any more.
+        // The cursor's look is one for both screens; what `draw` compares with says how it is now.
+        self.out.write_all(HIDE_CURSOR.as_bytes())?;
         self.cursor = None;
-        Ok(())
+        // The draw that follows may have nothing to write.
+        self.out.flush()
     }
 
     fn forget(&mut self) {

@@ -150,6 +150,21 @@ fn a_new_size_writes_everything_anew() {
     assert_eq!(glass.all_rows(), ["two", "> hi"]);
 }
 
+/// Standard output keeps what ends in no line break until it is flushed.
+#[test]
+fn a_page_is_left_at_once_also_where_nothing_else_changes() {
+    let out = std::io::BufWriter::new(Vec::new());
+    let mut screen = Screen::new(out, WIDTH, HEIGHT);
+    screen.draw(frame(&[], &["? Run it"])).unwrap();
+    screen.draw_page(&lines(&["the page"]), Some(Place::default())).unwrap();
+    screen.draw(frame(&[], &["? Run it"])).unwrap();
+    let mut terminal = vt100::Parser::new(cells(HEIGHT), cells(WIDTH), 0);
+    terminal.process(screen.out.get_ref());
+    assert!(!terminal.screen().alternate_screen());
+    assert!(terminal.screen().hide_cursor());
+    assert_eq!(terminal.screen().rows(0, WIDTH).next().unwrap(), "? Run it");
+}
+
 fn texts() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec("[a-c漢é ]{0,6}", 0..5)
 }

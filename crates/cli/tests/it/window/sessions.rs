@@ -67,6 +67,26 @@ fn s4_the_pager_covers_the_screen_and_gives_it_back() {
     glass.types("q");
     glass.waits_without("q: back");
     glass.waits_for("First answer.");
+
+    // The same at a request, where there is no cursor.
+    let (world, mut glass) = play(
+        r#"
+        [[reply]]
+        blocks = [{ call = "Write", input = { file_path = "a.txt", content = "written\n" } }]
+        [[reply]]
+        text = "Written."
+    "#,
+    );
+    glass.types("write\r");
+    glass.waits_for("Write this file?");
+    glass.types("\x14");
+    glass.waits_for("q: back");
+    glass.types("q");
+    glass.waits_without("q: back");
+    glass.waits_for("Write this file?");
+    glass.types("y");
+    glass.waits_for("Written.");
+    assert_eq!(world.worked("a.txt"), "written\n");
 }
 
 #[test]

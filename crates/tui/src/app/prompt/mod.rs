@@ -18,6 +18,7 @@ use serde_json::Value;
 use super::Action;
 use super::draw::composer_styles;
 use crate::composer::{Answer, Composer, ComposerSettings};
+use crate::text::wrap;
 use crate::transcript::Look;
 use parts::{Chosen, Parts};
 
@@ -178,9 +179,9 @@ impl Prompts {
                 let hint = match prompt.stage {
                     Stage::Denies(_) => "Enter: deny with this reason, or with none · Esc: back",
                     Stage::Edits(_) => "Enter: run this instead · Esc: back",
-                    _ => "Enter: answer · Esc: let the model decide",
+                    _ => "Enter: answer, or with nothing let the model decide · Esc: stop the turn",
                 };
-                lines.push(Line::styled(hint, look.theme.dim));
+                lines.extend(wrap(&Line::styled(hint, look.theme.dim), look.width, 0));
                 let (column, row) = drawn.cursor;
                 (lines, Some((column, above.saturating_add(row))))
             }
@@ -241,7 +242,7 @@ impl Prompt {
                         let answer = chosen_answer(question, submission.text.trim());
                         Some(vec![Action::Answer(*id, Some(answer))])
                     }
-                    Answer::Ignored if key.code == KeyCode::Esc => {
+                    Answer::Ignored if key.code == KeyCode::Enter => {
                         Some(vec![Action::Answer(*id, None)])
                     }
                     Answer::Ignored => None,

@@ -206,22 +206,23 @@ fn a_change_is_shown_where_it_would_stand() {
     }
 }
 
+fn question(index: u32, choices: &[&str]) -> Box<Question> {
+    Box::new(Question {
+        session: id(1),
+        agent: heeler_core::AgentPath::default(),
+        call: call_id(index),
+        to: heeler_core::InputOrigin::default(),
+        text: format!("question {index}"),
+        choices: choices.iter().map(|&choice| choice.to_owned()).collect(),
+    })
+}
+
 #[test]
 fn a_question_goes_with_its_call() {
-    let question = |index| {
-        Box::new(Question {
-            session: id(1),
-            agent: heeler_core::AgentPath::default(),
-            call: call_id(index),
-            to: heeler_core::InputOrigin::default(),
-            text: format!("question {index}"),
-            choices: Vec::new(),
-        })
-    };
     let mut play = Play::new(60, 20);
     play.sees(begins());
     for index in 0..3 {
-        play.happens(Happened::Asked(u64::from(index), question(index)));
+        play.happens(Happened::Asked(u64::from(index), question(index, &[])));
     }
     assert!(play.shows().contains("question 0"));
     play.sees(ends(0, "ask_user", true, 1));
@@ -229,6 +230,23 @@ fn a_question_goes_with_its_call() {
     assert_eq!(play.types("yes<CR>").asks(), "Answer(1, Some(\"yes\"))\n");
     play.sees(finishes(TurnOutcome::Cancelled));
     assert!(!play.shows().contains("question"));
+}
+
+#[test]
+fn a_question_is_answered_or_left_to_the_model_or_stops_the_turn() {
+    for (keys, expected) in [
+        ("2<CR>", "Answer(1, Some(\"eighty\"))\n"),
+        ("no port<CR>", "Answer(1, Some(\"no port\"))\n"),
+        ("<CR>", "Answer(1, None)\n"),
+        ("<Esc>", "Cancel\n"),
+        ("half an answer<Esc>", "Cancel\n"),
+        ("<C-c>", "Cancel\n"),
+    ] {
+        let mut play = Play::new(80, 20);
+        play.sees(begins()).happens(Happened::Asked(1, question(0, &["eight", "eighty"])));
+        assert!(play.shows().contains("Esc: stop the turn"));
+        assert_eq!(play.types(keys).asks(), expected, "{keys}");
+    }
 }
 
 /// A file of three places, and an edit of each.

@@ -54,7 +54,7 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     if let Some(mode) = state.left_plan {
         writeln!(out, "mode       {mode}, since plan mode was left")?;
     }
-    writeln!(out, "status     {}", status(&state))?;
+    writeln!(out, "status     {}", status(&state, &journal.header.id))?;
     for work in &state.background {
         writeln!(
             out,
@@ -87,10 +87,10 @@ fn learned(calibration: &Calibration) -> Option<String> {
     })
 }
 
-fn status(state: &State) -> String {
+fn status(state: &State, id: &SessionId) -> String {
     match (&state.turn, &state.last_outcome) {
         (Some(turn), _) => {
-            format!("turn {} is unfinished; go on with `heeler exec --resume ID`", turn.number)
+            format!("turn {} is unfinished; go on with `heeler exec --resume {id}`", turn.number)
         }
         (None, Some(outcome)) => {
             let outcome = serde_json::to_string(outcome).unwrap_or_default();

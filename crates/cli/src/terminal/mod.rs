@@ -54,6 +54,9 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         ..arguments.permission.read("--permission-mode", arguments.permission_mode.as_deref())?
     };
     let environment = Environment::of_this_process();
+    if environment.get("TERM")? == Some("dumb") {
+        bail!("this terminal cannot move its cursor (TERM=dumb); `heeler exec PROMPT` needs none");
+    }
     let store = open_store(&environment)?;
     let home = home_folder(&environment)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -99,6 +99,17 @@ fn anything_else_is_the_refusal() {
 }
 
 #[test]
+fn a_terminal_that_cannot_move_its_cursor_has_no_window() {
+    let world = World::new();
+    let mut command = program(env!("CARGO_BIN_EXE_heeler"));
+    world.settle(&mut command);
+    command.env("TERM", "dumb");
+    let (code, shown) = on_terminal(command, "");
+    assert_eq!(code, 2, "{shown}");
+    assert!(shown.contains("(TERM=dumb); `heeler exec PROMPT`"), "{shown}");
+}
+
+#[test]
 fn without_a_terminal_nobody_is_asked() {
     let world = World::new();
     let model = world.script(SCRIPT);

@@ -1,6 +1,6 @@
 //! Commands that begin with a slash: they are the window's own, and work while a turn runs.
 
-use heeler_core::Mode;
+use heeler_core::{Mode, Timestamp};
 use heeler_turn::compact::FOCUS_CHARS_MAX;
 
 use super::{Action, App, Topic};
@@ -87,18 +87,17 @@ up, and no list of files that one can see.";
 
 impl App {
     /// Takes what was written: a command, or something to say.
-    pub(super) fn submitted(&mut self, submission: Submission) -> Vec<Action> {
-        self.is_unfinished = false;
+    pub(super) fn submitted(&mut self, submission: Submission, now: Timestamp) -> Vec<Action> {
         let text = submission.text.trim();
         let Some(line) = text.strip_prefix('/').filter(|line| is_command(line)) else {
-            return self.say(submission);
+            return self.say(submission, now);
         };
         let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let (name, argument) = (name.to_owned(), argument.trim().to_owned());
-        self.command(&name, &argument)
+        self.command(&name, &argument, now)
     }
 
-    fn command(&mut self, name: &str, argument: &str) -> Vec<Action> {
+    fn command(&mut self, name: &str, argument: &str, now: Timestamp) -> Vec<Action> {
         if self.is_guest && is_owners(name, argument) {
             return self.refuse(OWNERS);
         }
@@ -131,7 +130,7 @@ impl App {
             "diff" => vec![Action::Tell(Topic::Difference)],
             "bug" => vec![Action::Tell(Topic::Bug(argument.to_owned()))],
             "init" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
-            "init" => vec![Action::Say(Box::new(Draft::from(INIT).into()))],
+            "init" => self.say(Draft::from(INIT).into(), now),
             "sessions" | "resume" | "fork" if self.is_busy() => {
                 self.refuse("a turn runs; stop it first (Esc)")
             }

@@ -1,7 +1,7 @@
 //! Which key is whose: the pager's, a prompt's, the picker's, the window's, the composer's.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use heeler_core::{Mode, Timestamp};
+use heeler_core::{Decision, Mode, Timestamp};
 
 use super::command::OWNERS;
 use super::pager::{Pager, Turned};
@@ -40,21 +40,21 @@ impl App {
         }
         if self.prompts.is_open() {
             return match self.prompts.key(key) {
-                Some(actions) => self.resuming(actions),
+                Some(actions) => self.resuming(actions, now),
                 None if key.code == KeyCode::Esc => self.stop(),
                 None => Vec::new(),
             };
         }
         let answer = self.composer.key(key);
-        self.composed(answer, Some(key))
+        self.composed(answer, Some(key), now)
     }
 
     /// What is to be done about what a key or a paste came to.
-    fn composed(&mut self, answer: Answer, key: Option<KeyEvent>) -> Vec<Action> {
+    fn composed(&mut self, answer: Answer, key: Option<KeyEvent>, now: Timestamp) -> Vec<Action> {
         let mut actions = match (answer, key) {
             (Answer::Submit(submission), _) => {
                 let remembered = Action::Remember(submission.draft.clone());
-                let mut actions = self.submitted(submission);
+                let mut actions = self.submitted(submission, now);
                 actions.push(remembered);
                 actions
             }
@@ -63,7 +63,7 @@ impl App {
                 self.transcript.note(Note::warning(text));
                 Vec::new()
             }
-            (Answer::Ignored, Some(key)) => self.left_over(key),
+            (Answer::Ignored, Some(key)) => self.left_over(key, now),
             (Answer::Ignored, None) | (Answer::Changed, _) => Vec::new(),
         };
         let sought = self.composer.file_query().map(str::to_owned);
@@ -74,10 +74,10 @@ impl App {
         actions
     }
 
-    pub(super) fn pasted(&mut self, text: &str) -> Vec<Action> {
+    pub(super) fn pasted(&mut self, text: &str, now: Timestamp) -> Vec<Action> {
         if self.pager.is_none() && self.picker.is_none() && !self.prompts.pasted(text) {
             let answer = self.composer.paste(text);
-            return self.composed(answer, None);
+            return self.composed(answer, None, now);
         }
         Vec::new()
     }
@@ -111,14 +111,27 @@ impl App {
 
     fn stop(&mut self) -> Vec<Action> {
         self.is_unfinished = false;
-        vec![Action::Cancel]
+        let mut actions = self.take_all_back();
+        actions.push(Action::Cancel);
+        actions
     }
 
-    /// A decision about a turn that an earlier process left goes on with it.
-    fn resuming(&mut self, mut actions: Vec<Action>) -> Vec<Action> {
+    /// What waits for a turn that is stopped is not to begin the next: it is written again. The newest
+    /// first, since each is put before what is written.
+    fn take_all_back(&self) -> Vec<Action> {
+        self.queued.iter().rev().map(|queued| Action::TakeBack(queued.id.clone())).collect()
+    }
+
+    /// A decision about a turn that an earlier process left goes on with it; one may stop it.
+    fn resuming(&mut self, mut actions: Vec<Action>, now: Timestamp) -> Vec<Action> {
         let decides = actions.iter().any(|action| matches!(action, Action::Decide(..)));
-        if decides && std::mem::take(&mut self.is_unfinished) {
-            actions.insert(0, Action::Resume);
+        if decides && self.resumes() {
+            actions.insert(0, self.resume(now));
+        }
+        let stops =
+            |action: &Action| matches!(action, Action::Decide(_, Decision::DenyAndStop { .. }));
+        if actions.iter().any(stops) {
+            actions.splice(0..0, self.take_all_back());
         }
         actions
     }
@@ -139,7 +152,7 @@ impl App {
     }
 
     /// Keys that say nothing to the composer.
-    fn left_over(&mut self, key: KeyEvent) -> Vec<Action> {
+    fn left_over(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
         match key.code {
             KeyCode::Esc if self.is_busy() || self.is_unfinished => self.stop(),
             KeyCode::Up => match self.queued.last() {
@@ -156,10 +169,7 @@ impl App {
                 }
                 vec![Action::Quit]
             }
-            KeyCode::Enter if self.is_unfinished => {
-                self.is_unfinished = false;
-                vec![Action::Resume]
-            }
+            KeyCode::Enter if self.resumes() => vec![self.resume(now)],
             _ => Vec::new(),
         }
     }

@@ -13,6 +13,8 @@ mod testing;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod unfinished;
+#[cfg(test)]
 mod widths;
 
 use std::sync::Arc;
@@ -42,6 +44,8 @@ pub enum Happened {
     Key(crossterm::event::KeyEvent),
     /// Text was pasted, or a file dropped.
     Pasted(String),
+    /// Something is to be said that was written before the session was there.
+    Given(Box<Submission>),
     /// The terminal has another size.
     Resized(u16, u16),
     /// The session told something.
@@ -203,6 +207,8 @@ pub struct App {
     is_still: bool,
     /// Whether an earlier process left a turn that Enter goes on with.
     is_unfinished: bool,
+    /// Whether another session is on its way, for which what is said is meant.
+    is_switching: bool,
     /// When Ctrl-C was pressed with nothing to stop: once more leaves.
     leaving: Option<Timestamp>,
     /// The letters of a file's name that were last looked for.
@@ -266,6 +272,7 @@ impl App {
             width: size.0,
             height: size.1,
             is_unfinished: false,
+            is_switching: false,
             leaving: None,
             sought: None,
         };
@@ -278,7 +285,8 @@ impl App {
     pub fn happen(&mut self, what: Happened, now: Timestamp) -> Vec<Action> {
         match what {
             Happened::Key(key) => self.key(key, now),
-            Happened::Pasted(text) => self.pasted(&text),
+            Happened::Pasted(text) => self.pasted(&text, now),
+            Happened::Given(submission) => self.say(*submission, now),
             Happened::Resized(width, height) => {
                 (self.width, self.height) = (width, height);
                 vec![Action::Redraw]
@@ -366,6 +374,11 @@ impl App {
         self.theme = theme;
     }
 
+    /// Another session is on its way, or is not after all.
+    pub fn switches(&mut self, is_switching: bool) {
+        self.is_switching = is_switching;
+    }
+
     /// Shows these settings: they are being set.
     pub fn set(&mut self, settings: &Settings) {
         self.status.settings(settings);
@@ -400,7 +413,7 @@ impl App {
         if self.is_guest {
             self.transcript.note(Note::quiet(GUEST));
         }
-        self.is_begun = true;
+        (self.is_begun, self.is_switching) = (true, false);
         self.prompts = Prompts::default();
         for open in opened.view.permissions.clone() {
             self.prompts.request(open);
@@ -434,10 +447,13 @@ impl App {
                 }
                 Event::PermissionDecided { id, decision, by } => self.decided(*id, decision, by),
                 Event::CallFinished { call, .. } => self.prompts.ended(&envelope.agent, *call),
-                Event::SteeringDelivered { id } | Event::SteeringTakenBack { id } => {
-                    self.queued.retain(|queued| queued.id != *id);
+                Event::SteeringDelivered { id } => self.queued.retain(|queued| queued.id != *id),
+                // This may be seen before the answer to who took it back.
+                Event::SteeringTakenBack { id } => self.take_back(id),
+                Event::TurnFinished { .. } if envelope.agent.is_main() => {
+                    self.is_unfinished = false;
+                    self.prompts.clear();
                 }
-                Event::TurnFinished { .. } if envelope.agent.is_main() => self.prompts.clear(),
                 _ => {}
             },
             Seen::Resync(view) => {
@@ -464,15 +480,33 @@ impl App {
     }
 
     /// Says what was written: to the running turn, or as a turn of its own.
-    fn say(&mut self, submission: Submission) -> Vec<Action> {
-        if !self.is_busy() {
+    fn say(&mut self, submission: Submission, now: Timestamp) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if self.resumes() {
+            // It is said to the turn that goes on with it.
+            actions.push(self.resume(now));
+        } else if !self.is_busy() {
             return vec![Action::Say(Box::new(submission))];
         }
         self.n_queued += 1;
         let id = SteeringId(format!("{}-{}", self.queue_name, self.n_queued));
         let (shown, draft) = (submission.shown.clone(), submission.draft.clone());
         self.queued.push(Queued { id: id.clone(), shown, draft });
-        vec![Action::Steer(id, Box::new(submission))]
+        actions.push(Action::Steer(id, Box::new(submission)));
+        actions
+    }
+
+    /// Whether there is a turn to go on with; one of a session that is being left is none.
+    fn resumes(&self) -> bool {
+        self.is_unfinished && !self.is_switching
+    }
+
+    /// Goes on with the turn that an earlier process left. That it runs is known from here: it began
+    /// long ago, and no event says it once more.
+    fn resume(&mut self, now: Timestamp) -> Action {
+        self.is_unfinished = false;
+        self.transcript.resumed(now);
+        Action::Resume
     }
 
     fn take_back(&mut self, id: &SteeringId) {

@@ -30,25 +30,32 @@ pub(super) struct Play {
 
 impl Play {
     pub(super) fn new(width: u16, height: u16) -> Self {
-        Self::begin(width, height, false)
+        Self::begin(width, height, false, View::default())
     }
 
     /// A window on a session that another process has open.
     pub(super) fn guest(width: u16, height: u16) -> Self {
-        Self::begin(width, height, true)
+        Self::begin(width, height, true, View::default())
     }
 
-    fn begin(width: u16, height: u16, is_guest: bool) -> Self {
+    /// A window on a session whose turn an earlier process left, with what is asked in it.
+    pub(super) fn unfinished(width: u16, height: u16, permissions: Vec<OpenPermission>) -> Self {
+        let mut view = View { permissions, ..View::default() };
+        [begins(), said("go")].iter().for_each(|event| view.apply(event));
+        Self::begin(width, height, false, view)
+    }
+
+    fn begin(width: u16, height: u16, is_guest: bool, view: View) -> Self {
         let now = Timestamp(1_000_000);
         let mut settings = Settings::default();
         settings.model.name = "anthropic/claude-sonnet-5-5".into();
         settings.model.window = Some(200_000);
         let opened = Opened {
             id: id(1),
-            view: View::default(),
+            is_unfinished: view.turn.is_some(),
+            view,
             settings,
             tokens: 0,
-            is_unfinished: false,
             new_fork: None,
         };
         let facts = Facts {

@@ -121,7 +121,8 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         asked_background: None,
     };
     if let Some(prompt) = prompt {
-        running.say(Draft::from(&*prompt).into()).await?;
+        let given = Draft::from(&*prompt).into();
+        running.happen(Happened::Given(Box::new(given))).await?;
     }
     running.recall();
     running.draw()?;

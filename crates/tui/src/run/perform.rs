@@ -147,7 +147,7 @@ impl Running {
         self.task(std::future::ready(told(answer)));
     }
 
-    pub(super) async fn say(&mut self, submission: Submission) -> io::Result<()> {
+    async fn say(&mut self, submission: Submission) -> io::Result<()> {
         let Some(submission) = self.switching.pass(submission) else { return Ok(()) };
         match input::of(submission).await {
             Ok(input) => {
@@ -236,7 +236,7 @@ impl Running {
     }
 
     /// As `happen`, where it is asked for from within.
-    fn happen_boxed(
+    pub(super) fn happen_boxed(
         &mut self,
         what: Happened,
     ) -> std::pin::Pin<Box<dyn Future<Output = io::Result<Flow>> + '_>> {

@@ -98,6 +98,7 @@ impl Running {
 
     fn leaves(&mut self) -> bool {
         let begins = self.switching.begin();
+        self.app.switches(true);
         if !begins {
             self.tell(Err("another session is being opened".into()));
         }
@@ -139,12 +140,13 @@ impl Running {
     /// There is no other session: this one goes on.
     pub(super) async fn stay(&mut self, why: String) -> io::Result<()> {
         self.tell(Err(why));
+        self.app.switches(false);
         self.arrive().await
     }
 
     async fn arrive(&mut self) -> io::Result<()> {
         for submission in std::mem::take(&mut self.switching).held.into_iter().flatten() {
-            self.say(submission).await?;
+            self.happen_boxed(Happened::Given(Box::new(submission))).await?;
         }
         Ok(())
     }

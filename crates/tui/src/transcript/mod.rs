@@ -97,6 +97,12 @@ impl Transcript {
         transcript
     }
 
+    /// The turn that an earlier process left goes on from now.
+    pub fn resumed(&mut self, now: Timestamp) {
+        self.revision += 1;
+        self.turn = Some(RunningTurn { since: now, calls: 0 });
+    }
+
     /// Brings it up to date.
     pub fn see(&mut self, seen: &Seen, now: Timestamp) {
         self.revision += 1;
@@ -347,7 +353,8 @@ impl Transcript {
 
     fn finish_turn(&mut self, outcome: &TurnOutcome, now: Timestamp) {
         self.close(now);
-        let Some(turn) = self.turn.take() else { return };
+        // One that was left unfinished and is ended without going on never ran here.
+        let turn = self.turn.take().unwrap_or(RunningTurn { since: now, calls: 0 });
         let took = now.since(turn.since);
         let note = match outcome {
             TurnOutcome::Done if took < QUIET_TURN_MILLIS => return,

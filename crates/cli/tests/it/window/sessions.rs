@@ -124,22 +124,48 @@ fn s6_the_terminal_is_given_back_however_it_ends() {
 
 #[test]
 fn s7_killed_at_a_prompt_it_asks_again() {
-    let script = r#"
-        [[reply]]
-        blocks = [{ call = "Bash", input = { command = "git push origin" } }]
-        [[reply]]
-        text = "All done."
-    "#;
-    let (world, mut glass) = play(script);
+    let (world, mut glass) = play(&asks_for("git push origin"));
     glass.types("push\r");
     glass.waits_for("Run this command?");
     glass.dies();
-    let model = world.script("[[reply]]\ntext = \"All done.\"\n");
+    let model = world.script(&asks_for("until test -e go; do sleep 0.02; done"));
     let mut glass = Glass::open(&world, 80, 24, &["--model", &model, "--continue"]);
     glass.waits_for("your answer goes on with it");
     glass.waits_for("Run this command?");
     glass.types("n\r");
+    // It goes on as any turn does: it is told and stopped, and what waits for it is not lost.
+    glass.waits_for("✗ Bash git push");
+    glass.waits_for("working");
+    glass.types("gently\r");
+    glass.waits_for("waits: gently");
+    glass.types("\x1b");
+    glass.waits_for("stopped; say what to do instead");
+    glass.waits_without("working");
+    glass.waits_for("> gently");
+    assert!(!glass.everything().contains("All done."));
+}
+
+#[test]
+fn s11_a_command_leaves_a_turn_that_was_killed_to_go_on() {
+    let (world, mut glass) = play(&asks_for("until test -e go; do sleep 0.02; done"));
+    glass.types("wait\r");
+    glass.waits_for("⠋ Bash until");
+    glass.dies();
+    let model = world.script("[[reply]]\ntext = \"All done.\"\n");
+    let mut glass = Glass::open(&world, 80, 24, &["--model", &model, "--continue"]);
+    glass.waits_for("Enter goes on with it");
+    glass.types("/cost\r");
+    glass.waits_for(" tokens in (");
+    glass.types("\r");
     glass.waits_for("All done.");
+}
+
+/// A model that calls this command, and is done.
+fn asks_for(command: &str) -> String {
+    format!(
+        "[[reply]]\nblocks = [{{ call = \"Bash\", input = {{ command = \"{command}\" }} }}]\n\
+         [[reply]]\ntext = \"All done.\"\n"
+    )
 }
 
 #[test]

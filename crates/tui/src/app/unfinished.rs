@@ -1,0 +1,111 @@
+//! A turn that an earlier process left, and one that is stopped: what goes on, and what is kept.
+
+use expect_test::expect;
+use heeler_core::{OpenPermission, TurnOutcome};
+
+use super::testing::*;
+use super::*;
+
+/// What was asked for, a word each, without what is kept for later.
+fn asks(play: &mut Play) -> String {
+    let word = |line: &str| line.split(['(', ' ']).next().unwrap_or_default().to_owned();
+    let asks: Vec<String> = play.asks().lines().map(word).collect();
+    asks.into_iter().filter(|ask| ask != "Remember").collect::<Vec<_>>().join(" ")
+}
+
+fn request() -> Vec<OpenPermission> {
+    let Event::PermissionRequested(open) = asked(0, "Bash", r#"{"command":"ls"}"#, None) else {
+        unreachable!("the event that was made")
+    };
+    vec![open]
+}
+
+#[test]
+fn a_turn_that_goes_on_is_known_to_run_however_it_does() {
+    for (keys, permissions, expected) in [
+        ("<CR>", Vec::new(), expect!["Resume"]),
+        ("and this<CR>", Vec::new(), expect!["Resume Steer"]),
+        ("/init<CR>", Vec::new(), expect!["Resume Steer"]),
+        ("y", request(), expect!["Resume Decide"]),
+    ] {
+        let mut play = Play::unfinished(60, 20, permissions);
+        expected.assert_eq(&asks(play.types(keys)));
+        if keys == "y" {
+            let id = PermissionId::first(call_id(0));
+            let (decision, by) = (Decision::Once, "terminal".into());
+            play.sees(Event::PermissionDecided { id, decision, by });
+        }
+        play.passes(3_000);
+        let shown = play.shows();
+        assert!(shown.contains("working 3 s · Esc stops"), "{keys}: {shown}");
+        assert_eq!(shown.contains("  waits: and this"), keys.starts_with("and"), "{shown}");
+        // What cannot be while a turn runs is refused, and what is said waits.
+        play.types("/clear<CR>/sessions<CR>/fork<CR>/model other<CR>more<CR>");
+        assert_eq!(asks(&mut play), "Steer", "{keys}");
+        assert_eq!(play.shows().matches("! a turn runs; stop it first (Esc)").count(), 4);
+        assert!(asks(play.types("<Esc>")).ends_with("Cancel"), "{keys}");
+        assert!(asks(play.types("<C-c>")).ends_with("Cancel"), "{keys}");
+        play.sees(finishes(TurnOutcome::Failed { message: "the disk is full".into() }));
+        let shown = play.shows();
+        assert!(shown.contains("✗ the disk is full") && !shown.contains("working"), "{shown}");
+    }
+}
+
+#[test]
+fn a_command_leaves_the_unfinished_turn_as_it_is() {
+    let mut play = Play::unfinished(60, 20, Vec::new());
+    assert_eq!(asks(play.types("/cost<CR><CR>")), "Tell Resume");
+    assert_eq!(asks(play.types("<CR>")), "", "it goes on once");
+}
+
+#[test]
+fn an_unfinished_turn_that_is_ended_is_over() {
+    let mut play = Play::unfinished(60, 20, Vec::new());
+    assert_eq!(asks(play.types("<Esc>")), "Cancel");
+    play.sees(finishes(TurnOutcome::Cancelled));
+    assert!(play.shows().contains("! stopped; say what to do instead"));
+    assert_eq!(asks(play.types("<CR>other<CR>")), "Say");
+    // Somebody at another terminal may end it too.
+    let mut play = Play::unfinished(60, 20, Vec::new());
+    play.sees(finishes(TurnOutcome::Cancelled));
+    assert_eq!(asks(play.types("<CR>")), "");
+}
+
+#[test]
+fn what_waits_for_a_turn_that_is_stopped_is_written_again() {
+    for (keys, expected) in [
+        ("<Esc>", "TakeBack TakeBack Cancel"),
+        ("<C-c>", "TakeBack TakeBack Cancel"),
+        ("d", "TakeBack TakeBack Decide"),
+    ] {
+        let mut play = Play::new(60, 20);
+        play.sees(begins()).sees(said("go")).types("first<CR>second<CR>third");
+        asks(&mut play);
+        let ids: Vec<SteeringId> = play.app.queued.iter().map(|queued| queued.id.clone()).collect();
+        if keys == "d" {
+            play.sees(asked(0, "Bash", r#"{"command":"ls"}"#, None));
+        }
+        assert_eq!(asks(play.types(keys)), expected);
+        // The session tells it and the answer says it: it is written once. One was delivered.
+        play.sees(Event::SteeringTakenBack { id: ids[1].clone() });
+        play.happens(Happened::TakenBack(ids[1].clone(), true));
+        play.happens(Happened::TakenBack(ids[0].clone(), false));
+        play.sees(Event::SteeringDelivered { id: ids[0].clone() });
+        play.sees(finishes(TurnOutcome::Cancelled));
+        let shown = play.shows();
+        assert!(shown.contains("> second"), "{shown}");
+        assert!(shown.contains("  third"), "{shown}");
+        assert!(!shown.contains("waits:") && !shown.contains("first"), "{shown}");
+    }
+}
+
+#[test]
+fn what_is_said_on_the_way_to_another_session_is_not_for_this_one() {
+    let mut play = Play::unfinished(60, 20, Vec::new());
+    assert_eq!(asks(play.types("/clear<CR>")), "Clear");
+    play.app.switches(true);
+    assert_eq!(asks(play.types("<CR>hello<CR>")), "Say");
+    // There is no other session after all.
+    play.app.switches(false);
+    assert_eq!(asks(play.types("<CR>")), "Resume");
+}

@@ -3,6 +3,8 @@
 mod change;
 mod command;
 mod draw;
+#[cfg(test)]
+mod folded;
 mod keys;
 mod pager;
 mod picker;

@@ -6,17 +6,20 @@ use ratatui::text::{Line, Span};
 use serde_json::Value;
 
 use super::item::indented;
-use super::{Look, seconds};
-use crate::text::{clean, one_line, truncate};
+use super::{Look, seconds, unfolded};
+use crate::text::{clean, one_line, truncate, width, wrap};
 
 /// The most lines of a change that stand under its row.
 const CHANGE_ROWS_MAX: usize = 24;
-/// The most lines of a command's output that stand under its row: the last ones.
+/// The most lines of a command's output that stand under its row: the last ones, which have the
+/// error and the exit code.
 const OUTPUT_ROWS_MAX: usize = 5;
 /// The most lines of an error.
 const ERROR_ROWS_MAX: usize = 4;
+/// What the sign before a call takes, with the space before its words.
+const SIGN_CELLS: usize = 3;
 /// What stands before lines that belong to the row above.
-const BELOW: &str = "  │ ";
+pub(super) const BELOW: &str = "  │ ";
 /// One after the other while a call runs.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /// How long each of them stands.
@@ -53,6 +56,15 @@ enum State {
 struct CallResult {
     text: String,
     is_error: bool,
+}
+
+/// What stands under the row of a call that is done.
+enum Below {
+    Error,
+    Change,
+    Output { is_error: bool },
+    Steps,
+    Nothing,
 }
 
 impl CallRow {
@@ -132,6 +144,57 @@ impl CallRow {
         lines
     }
 
+    /// With all of what it was given and gave.
+    pub(super) fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let Some(result) = &self.result else { return self.lines(look) };
+        let theme = look.theme;
+        let mut lines = vec![self.head(look)];
+        if let Some(input) = self.folded_input(look) {
+            lines.extend(unfolded::rows(&clean(&input), "  ", theme.text, look));
+        }
+        let text = clean(&result.text);
+        lines.extend(match self.kind_of(result) {
+            Below::Error => unfolded::rows(&text, "  ", theme.error, look),
+            Below::Change => all_changed_lines(&unfolded::within(&text), look),
+            Below::Output { is_error: true } => unfolded::rows(&text, BELOW, theme.error, look),
+            Below::Output { is_error: false } => unfolded::rows(&text, BELOW, theme.dim, look),
+            Below::Steps => self.steps(look),
+            Below::Nothing => Vec::new(),
+        });
+        lines
+    }
+
+    /// What it takes to unfold it, in bytes.
+    pub(super) fn paged_cost(&self) -> usize {
+        let input = self.input.as_ref().map_or("", |input| input.get());
+        let is_shown = |result: &&CallResult| !matches!(self.kind_of(result), Below::Nothing);
+        let result = self.result.as_ref().filter(is_shown).map_or("", |result| &result.text);
+        unfolded::cost(input).saturating_add(unfolded::cost(result))
+    }
+
+    /// What it was given, where the row does not show all of it: a command as it is, else as JSON.
+    fn folded_input(&self, look: Look<'_>) -> Option<String> {
+        let input = self.input.as_ref()?.value();
+        let result = self.result.as_ref()?;
+        if matches!(self.kind_of(result), Below::Change | Below::Steps) {
+            // It stands below.
+            return None;
+        }
+        let (name, what) = self.words();
+        let fits = width(&name) + width(&what) + SIGN_CELLS <= look.width;
+        let told = match &input {
+            Value::Object(fields) if fields.len() == 1 => fields.values().next()?.as_str(),
+            _ => None,
+        };
+        let told = told.or_else(|| input.get("command")?.as_str());
+        match told {
+            Some(told) => (!fits || clean(told) != what).then(|| told.to_owned()),
+            None if fits && what == clean(self.input.as_ref()?.get()) => None,
+            None if input.as_object().is_some_and(serde_json::Map::is_empty) => None,
+            None => serde_json::to_string_pretty(&input).ok(),
+        }
+    }
+
     fn head(&self, look: Look<'_>) -> Line<'static> {
         let theme = look.theme;
         let is_failed = self.result.as_ref().is_some_and(|result| result.is_error)
@@ -183,27 +246,24 @@ impl CallRow {
     /// What stands under the row when it is done.
     fn below(&self, result: &CallResult, look: Look<'_>) -> Vec<Line<'static>> {
         let text = clean(&result.text);
-        if result.is_error {
-            return some_lines(text.lines(), ERROR_ROWS_MAX, look.theme.error, look);
+        match self.kind_of(result) {
+            Below::Error => some_lines(text.lines(), ERROR_ROWS_MAX, look.theme.error, look),
+            Below::Change => changed_lines(&text, look),
+            Below::Output { is_error } => last_lines(&text, is_error, look),
+            Below::Steps => self.steps(look),
+            Below::Nothing => Vec::new(),
         }
+    }
+
+    fn kind_of(&self, result: &CallResult) -> Below {
         match self.name.as_str() {
+            "Bash" | "bash" | "exec" => Below::Output { is_error: result.is_error },
+            _ if result.is_error => Below::Error,
             "Edit" | "MultiEdit" | "Write" | "apply_patch" | "str_replace_based_edit_tool" => {
-                changed_lines(&text, look)
+                Below::Change
             }
-            "Bash" | "bash" | "exec" => {
-                let lines: Vec<&str> = text.trim_end().lines().collect();
-                let n_hidden = lines.len().saturating_sub(OUTPUT_ROWS_MAX);
-                let mut shown = Vec::new();
-                if n_hidden > 0 {
-                    let more = format!("… {n_hidden} lines above (Ctrl-T)");
-                    shown.push(below(&more, look.theme.dim, look));
-                }
-                let last = lines[n_hidden..].iter().map(|line| below(line, look.theme.dim, look));
-                shown.extend(last);
-                shown
-            }
-            "TodoWrite" => self.steps(look),
-            _ => Vec::new(),
+            "TodoWrite" => Below::Steps,
+            _ => Below::Nothing,
         }
     }
 
@@ -227,8 +287,8 @@ impl CallRow {
     }
 }
 
-/// The lines of a change, as the tools that edit tell them: number, sign, text.
-fn changed_lines(text: &str, look: Look<'_>) -> Vec<Line<'static>> {
+/// The lines of a change, as the tools that edit tell them, each with its style: number, sign, text.
+fn changes<'a>(text: &'a str, look: Look<'a>) -> impl Iterator<Item = Line<'a>> {
     let theme = look.theme;
     let signed = |line: &str| {
         let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
@@ -236,25 +296,48 @@ fn changed_lines(text: &str, look: Look<'_>) -> Vec<Line<'static>> {
         let has_number = line.trim_start().starts_with(|c: char| c.is_ascii_digit());
         sign.filter(|_| has_number)
     };
-    let mut lines = Vec::new();
-    let mut n_hidden = 0;
-    for line in text.lines() {
-        let style = match signed(line) {
-            Some('+') => theme.added,
-            Some('-') => theme.removed,
-            Some(_) => theme.dim,
-            None => continue,
+    text.lines().filter_map(move |line| {
+        let style = match signed(line)? {
+            '+' => theme.added,
+            '-' => theme.removed,
+            _ => theme.dim,
         };
-        if lines.len() == CHANGE_ROWS_MAX {
-            n_hidden += 1;
-            continue;
-        }
-        lines.push(truncate(&Line::styled(format!("  {line}"), style), look.width));
-    }
+        Some(Line::styled(format!("  {line}"), style))
+    })
+}
+
+/// The first lines of a change.
+fn changed_lines(text: &str, look: Look<'_>) -> Vec<Line<'static>> {
+    let mut changes = changes(text, look);
+    let shown = changes.by_ref().take(CHANGE_ROWS_MAX);
+    let mut lines: Vec<_> = shown.map(|line| truncate(&line, look.width)).collect();
+    let n_hidden = changes.count();
     if n_hidden > 0 {
-        lines.push(below(&format!("… {n_hidden} more lines"), theme.dim, look));
+        lines.push(below(&format!("… {n_hidden} more lines"), look.theme.dim, look));
     }
     lines
+}
+
+fn all_changed_lines(text: &str, look: Look<'_>) -> Vec<Line<'static>> {
+    changes(text, look).flat_map(|line| wrap(&line, look.width, 2)).collect()
+}
+
+/// The last lines of what a command printed.
+fn last_lines(text: &str, is_error: bool, look: Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let n_hidden = lines.len().saturating_sub(OUTPUT_ROWS_MAX);
+    let mut shown = Vec::new();
+    if n_hidden > 0 {
+        let more = format!("… {n_hidden} lines above (Ctrl-T)");
+        shown.push(below(&more, theme.dim, look));
+    }
+    let last = &lines[n_hidden..];
+    match is_error {
+        true => shown.extend(indented(&last.join("\n"), "  ", theme.error, look)),
+        false => shown.extend(last.iter().map(|line| below(line, theme.dim, look))),
+    }
+    shown
 }
 
 fn some_lines<'a>(

@@ -4,9 +4,9 @@ use heeler_core::{MediaItem, MediaReference, Reread, Timestamp};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::call::CallRow;
+use super::call::{BELOW, CallRow};
 use super::shortened::Shortened;
-use super::{Look, plain_lines, seconds};
+use super::{Look, plain_lines, seconds, unfolded};
 use crate::text::{StreamingMarkdown, clean, markdown, truncate, wrap};
 
 /// The most rows of what somebody said that are shown; the rest is for the pager.
@@ -118,8 +118,21 @@ impl Item {
     /// All of it, and what is shown only to who looks back.
     pub(super) fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
         match self {
+            Self::Said(said) => said.paged(look),
+            Self::Thought(thought) => thought.paged(look),
+            Self::Call(row) => row.paged(look),
             Self::Shortened(shortened) => shortened.paged(look),
-            _ => self.whole(look),
+            Self::Answer(_) | Self::Note(_) => self.whole(look),
+        }
+    }
+
+    /// What it takes to unfold it, in bytes.
+    pub(super) fn paged_cost(&self) -> usize {
+        match self {
+            Self::Said(said) => unfolded::cost(&said.text),
+            Self::Thought(thought) => unfolded::cost(&thought.text),
+            Self::Call(row) => row.paged_cost(),
+            Self::Answer(_) | Self::Note(_) | Self::Shortened(_) => 0,
         }
     }
 }
@@ -132,18 +145,28 @@ pub(super) struct Said {
 
 impl Said {
     fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
-        let style = look.theme.user;
-        let mut lines = indented(&clean(&self.text), SAID, style, look);
+        let mut lines = indented(&clean(&self.text), SAID, look.theme.user, look);
         let n_more = lines.len().saturating_sub(SAID_ROWS_MAX);
         if n_more > 0 {
             lines.truncate(SAID_ROWS_MAX);
             lines.push(Line::styled(format!("  … {n_more} more lines"), look.theme.dim));
         }
-        if self.images > 0 {
-            let images = if self.images == 1 { "image" } else { "images" };
-            lines.push(Line::styled(format!("  [{} {images}]", self.images), look.theme.dim));
-        }
+        lines.extend(self.attached(look));
         lines
+    }
+
+    fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let text = clean(&self.text);
+        let mut lines = indented(&unfolded::within(&text), SAID, look.theme.user, look);
+        lines.extend(self.attached(look));
+        lines
+    }
+
+    fn attached(&self, look: Look<'_>) -> Option<Line<'static>> {
+        (self.images > 0).then(|| {
+            let images = if self.images == 1 { "image" } else { "images" };
+            Line::styled(format!("  [{} {images}]", self.images), look.theme.dim)
+        })
     }
 }
 
@@ -252,6 +275,13 @@ impl Thought {
         let last = if self.is_open { format!("  {}", clean(last.trim())) } else { String::new() };
         let spans = vec![Span::styled(head, look.theme.dim), Span::styled(last, look.theme.dim)];
         vec![truncate(&Line::from(spans), look.width)]
+    }
+
+    /// With what was thought.
+    fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let mut lines = self.lines(look);
+        lines.extend(unfolded::rows(&clean(&self.text), BELOW, look.theme.dim, look));
+        lines
     }
 }
 

@@ -7,6 +7,7 @@ mod call;
 mod item;
 mod message;
 mod shortened;
+mod unfolded;
 
 use std::collections::VecDeque;
 
@@ -283,8 +284,19 @@ impl Transcript {
             let text = format!("({} earlier items: see `heeler show`)", self.forgotten);
             lines.push(Line::styled(text, look.theme.dim));
         }
-        let items = self.done.iter().chain(&self.open);
-        lines.extend(joined(items.map(|item| (item.kind(), item.paged(look)))));
+        let mut parts = Vec::new();
+        let mut room = Some(unfolded::ALL_BYTES_MAX);
+        for item in self.done.iter().chain(&self.open).rev() {
+            let left = room.and_then(|room| room.checked_sub(item.paged_cost()));
+            if left.is_none() && room.is_some() {
+                let text = "(what was folded before this stays so: see `heeler show`)";
+                parts.push((item::Kind::Note, vec![Line::styled(text, look.theme.dim)]));
+            }
+            room = left;
+            let part = if room.is_some() { item.paged(look) } else { item.whole(look) };
+            parts.push((item.kind(), part));
+        }
+        lines.extend(joined(parts.into_iter().rev()));
         lines
     }
 

@@ -3,8 +3,9 @@
 use heeler_core::{Event, Message};
 use ratatui::text::Line;
 
-use super::item::{Item, Note, indented};
-use super::{Look, Transcript};
+use super::call::BELOW;
+use super::item::{Item, Note};
+use super::{Look, Transcript, unfolded};
 use crate::text::clean;
 
 /// A row about it.
@@ -23,12 +24,7 @@ impl Shortened {
     pub(super) fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let mut lines = self.lines(look);
         let summary = clean(self.summary.as_deref().unwrap_or_default());
-        for line in summary.lines() {
-            lines.extend(match line.trim() {
-                "" => vec![Line::styled("  │", look.theme.dim)],
-                _ => indented(line, "  │ ", look.theme.dim, look),
-            });
-        }
+        lines.extend(unfolded::rows(&summary, BELOW, look.theme.dim, look));
         lines
     }
 }

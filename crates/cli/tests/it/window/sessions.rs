@@ -160,6 +160,19 @@ fn s11_a_command_leaves_a_turn_that_was_killed_to_go_on() {
     glass.waits_for("All done.");
 }
 
+#[test]
+fn s12_what_is_folded_is_whole_for_who_looks_back() {
+    let (_world, mut glass) = play(&asks_for("seq 101 160; exit 3"));
+    glass.types("count\r");
+    glass.waits_for("All done.");
+    assert!(glass.screen().contains("  160\n  exit code: 3\n"), "{}", glass.screen());
+    assert!(!glass.screen().contains("117"), "{}", glass.screen());
+    glass.types("\x14");
+    glass.waits_for("q: back");
+    glass.types("/117\r");
+    glass.waits_for("  │ 117");
+}
+
 /// A model that calls this command, and is done.
 fn asks_for(command: &str) -> String {
     format!(

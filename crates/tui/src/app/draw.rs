@@ -6,6 +6,7 @@ use heeler_core::Timestamp;
 use ratatui::text::{Line, Span};
 
 use super::App;
+use super::guard::Held;
 use crate::composer::ComposerStyles;
 use crate::screen::{Frame, Place};
 use crate::text::{clean, line_width, one_line, truncate};
@@ -98,21 +99,32 @@ impl App {
             lines.extend(rows);
             cursor = at.map(placed);
         } else if self.prompts.is_open() {
-            let (rows, at) = self.prompts.lines(look);
+            let is_writing = self.guard.held(look.now) == Some(Held::Writes);
+            let (rows, at) = self.prompts.lines(!is_writing, look);
             lines.extend(rows);
-            cursor = at.map(placed);
+            cursor = match is_writing {
+                true => Some(self.composed_below(&mut lines, look)),
+                false => at.map(placed),
+            };
         } else {
-            let styles = composer_styles(look.theme);
-            let drawn = self.composer.lines(self.width, COMPOSER_ROWS_MAX, &styles);
-            lines.extend(drawn.lines);
-            cursor = Some(placed(drawn.cursor));
-            lines.extend(self.composer.menu(self.width, &styles));
+            cursor = Some(self.composed_below(&mut lines, look));
         }
         lines.push(match self.leaving {
             Some(_) => Line::styled("Ctrl-C once more leaves", look.theme.warning),
             None => self.status.line(self.settings.policy.mode, self.composer.mode_label(), look),
         });
         (lines, cursor)
+    }
+
+    /// Adds the composer to what stands above it; where its cursor is then.
+    fn composed_below(&self, lines: &mut Vec<Line<'static>>, look: Look<'_>) -> Place {
+        let above = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+        let styles = composer_styles(look.theme);
+        let drawn = self.composer.lines(self.width, COMPOSER_ROWS_MAX, &styles);
+        lines.extend(drawn.lines);
+        lines.extend(self.composer.menu(self.width, &styles));
+        let (column, row) = drawn.cursor;
+        Place { column, row: row.saturating_add(above) }
     }
 
     fn working(&self, millis: u64, look: Look<'_>) -> Line<'static> {

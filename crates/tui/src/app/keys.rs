@@ -4,6 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use heeler_core::{Decision, Mode, Timestamp};
 
 use super::command::OWNERS;
+use super::guard::Held;
 use super::pager::{Pager, Turned};
 use super::picker::Chosen;
 use super::{Action, App, LEAVE_MILLIS};
@@ -39,14 +40,55 @@ impl App {
             };
         }
         if self.prompts.is_open() {
-            return match self.prompts.key(key) {
-                Some(actions) => self.resuming(actions, now),
-                None if key.code == KeyCode::Esc => self.stop(),
-                None => Vec::new(),
+            return match self.guard.held(now) {
+                Some(held) => self.held_key(held, key, now),
+                None => self.prompt_key(key, now),
             };
         }
         let answer = self.composer.key(key);
+        self.note_written(&answer, now);
         self.composed(answer, Some(key), now)
+    }
+
+    /// A key for what is asked.
+    fn prompt_key(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
+        let (is_written_in, has_more) = (self.prompts.is_written_in(), self.prompts.has_more());
+        let Some(actions) = self.prompts.key(key) else {
+            return match key.code {
+                KeyCode::Esc => self.stop(),
+                _ => Vec::new(),
+            };
+        };
+        if actions.iter().any(|action| matches!(action, Action::Decide(..) | Action::Answer(..))) {
+            self.guard.answered(has_more, now);
+        } else if is_written_in {
+            self.guard.wrote_there(now);
+        }
+        self.resuming(actions, now)
+    }
+
+    /// A key that was meant for something else than what is asked: of one who writes, it writes.
+    fn held_key(&mut self, held: Held, key: KeyEvent, now: Timestamp) -> Vec<Action> {
+        // In vim's insert mode, Esc is the composer's own.
+        let is_own = self.composer.mode_label().is_some() && self.composer.is_writing();
+        if key.code == KeyCode::Esc && !(is_own && held == Held::Writes) {
+            return self.stop();
+        }
+        if held == Held::Answered {
+            return Vec::new();
+        }
+        let answer = self.composer.key(key);
+        self.note_written(&answer, now);
+        self.composed(answer, None, now)
+    }
+
+    /// Keeps in mind that somebody writes, or sent it.
+    fn note_written(&mut self, answer: &Answer, now: Timestamp) {
+        match answer {
+            Answer::Changed | Answer::Notice(_) => self.guard.wrote(now),
+            Answer::Submit(_) | Answer::OpenEditor(_) => self.guard.sent(),
+            Answer::Ignored => {}
+        }
     }
 
     /// What is to be done about what a key or a paste came to.
@@ -77,6 +119,7 @@ impl App {
     pub(super) fn pasted(&mut self, text: &str, now: Timestamp) -> Vec<Action> {
         if self.pager.is_none() && self.picker.is_none() && !self.prompts.pasted(text) {
             let answer = self.composer.paste(text);
+            self.note_written(&answer, now);
             return self.composed(answer, None, now);
         }
         Vec::new()

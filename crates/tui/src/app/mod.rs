@@ -5,6 +5,7 @@ mod command;
 mod draw;
 #[cfg(test)]
 mod folded;
+mod guard;
 mod keys;
 mod pager;
 mod picker;
@@ -34,6 +35,7 @@ use crate::text::Highlight;
 use crate::theme::Theme;
 use crate::transcript::{Note, Transcript};
 pub use command::{COMMANDS, SlashCommand};
+use guard::Guard;
 use pager::Pager;
 use picker::{Picked, Picker};
 use prompt::Prompts;
@@ -182,6 +184,7 @@ pub struct App {
     transcript: Transcript,
     composer: Composer,
     prompts: Prompts,
+    guard: Guard,
     status: Status,
     settings: Settings,
     theme: Theme,
@@ -259,6 +262,7 @@ impl App {
             is_guest: facts.is_guest,
             composer: Composer::new(composer),
             prompts: Prompts::default(),
+            guard: Guard::default(),
             status: Status::new(facts),
             settings: Settings::default(),
             theme,
@@ -285,6 +289,15 @@ impl App {
 
     /// Takes in what happened; gives what is to be done, in order.
     pub fn happen(&mut self, what: Happened, now: Timestamp) -> Vec<Action> {
+        let actions = self.take(what, now);
+        // What is covered comes into sight when the cover goes.
+        if self.pager.is_none() && self.picker.is_none() {
+            self.guard.shows(self.prompts.shown(), !self.composer.is_empty(), now);
+        }
+        actions
+    }
+
+    fn take(&mut self, what: Happened, now: Timestamp) -> Vec<Action> {
         match what {
             Happened::Key(key) => self.key(key, now),
             Happened::Pasted(text) => self.pasted(&text, now),
@@ -399,7 +412,8 @@ impl App {
         let runs = self.transcript.running_since().filter(|_| !self.is_still);
         let spins = runs.map(|_| now.plus(SPIN_MILLIS));
         let leaves = self.leaving.map(|at| at.plus(LEAVE_MILLIS));
-        [spins, leaves, self.status.wakes_at(now)].into_iter().flatten().min()
+        let asks = self.guard.wakes_at();
+        [spins, leaves, asks, self.status.wakes_at(now)].into_iter().flatten().min()
     }
 
     fn open(&mut self, opened: Opened, now: Timestamp) {

@@ -284,3 +284,30 @@ fn f16_files_and_commands_are_completed() {
     glass.types("\x12notable");
     glass.waits_for("look at @src/notable_thing.rs");
 }
+
+#[test]
+fn f17_who_is_writing_answers_nothing_that_opens_meanwhile() {
+    let (world, mut glass) = play(
+        r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "until test -e go; do sleep 0.02; done" } }]
+        [[reply]]
+        blocks = [{ call = "Write", input = { file_path = "a.txt", content = "written\n" } }]
+        [[reply]]
+        text = "Written."
+    "#,
+    );
+    glass.types("push\r");
+    glass.waits_for("working");
+    glass.types("and also");
+    glass.waits_for("> and also");
+    world.write("work/go", "");
+    // Its keys are shown once it takes them.
+    glass.waits_for("  y  once");
+    let bytes = String::from_utf8_lossy(&glass.bytes()).into_owned();
+    assert!(bytes.contains("answer when you have stopped writing"), "{bytes:?}");
+    glass.types("y");
+    glass.waits_for("Written.");
+    glass.waits_for("> and also");
+    assert_eq!(world.worked("a.txt"), "written\n");
+}

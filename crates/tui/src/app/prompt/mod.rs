@@ -42,6 +42,13 @@ struct Prompt {
     is_answered: bool,
 }
 
+/// Which prompt it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    Permission(PermissionId),
+    Question(u64),
+}
+
 enum About {
     Permission(Box<OpenPermission>),
     Question(u64, Box<Question>),
@@ -134,6 +141,25 @@ impl Prompts {
         !self.open.is_empty()
     }
 
+    /// The one that is shown.
+    pub(super) fn shown(&self) -> Option<Asked> {
+        self.open.front().map(|prompt| match &prompt.about {
+            About::Permission(open) => Asked::Permission(open.id),
+            About::Question(id, _) => Asked::Question(*id),
+        })
+    }
+
+    /// Whether more are open than the one that is shown.
+    pub(super) fn has_more(&self) -> bool {
+        self.open.len() > 1
+    }
+
+    /// Whether keys write within it.
+    pub(super) fn is_written_in(&self) -> bool {
+        let stage = self.open.front().map(|prompt| &prompt.stage);
+        matches!(stage, Some(Stage::Denies(_) | Stage::Edits(_) | Stage::Answers(_)))
+    }
+
     /// Takes a key; `None` when it is none of a prompt's.
     pub(super) fn key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
         let prompt = self.open.front_mut()?;
@@ -160,11 +186,20 @@ impl Prompts {
         }
     }
 
-    /// Its lines, and where the cursor stands within them.
-    pub(super) fn lines(&self, look: Look<'_>) -> (Vec<Line<'static>>, Option<(u16, u16)>) {
+    /// Its lines, and where the cursor stands within them; while it takes no keys, it says so in
+    /// the place of them.
+    pub(super) fn lines(
+        &self,
+        takes_keys: bool,
+        look: Look<'_>,
+    ) -> (Vec<Line<'static>>, Option<(u16, u16)>) {
         let Some(prompt) = self.open.front() else { return (Vec::new(), None) };
         let mut lines = vec![prompt.title(self.open.len(), look)];
         lines.extend(prompt.details(look));
+        if !takes_keys {
+            lines.push(Line::styled("  answer when you have stopped writing", look.theme.dim));
+            return (lines, None);
+        }
         match &prompt.stage {
             Stage::Chooses | Stage::Parts => {
                 lines.extend(prompt.choices(look));

@@ -1,0 +1,90 @@
+//! Keeps keys that were meant for something else from answering what is asked meanwhile.
+
+use heeler_core::Timestamp;
+
+use super::prompt::Asked;
+
+/// Who writes has stopped when no key came for so long.
+const WRITING_MILLIS: u64 = 700;
+/// Who was writing sees what is asked after so long.
+const SEEN_MILLIS: u64 = 400;
+/// Who pressed a key within this time before something is asked was writing.
+const WROTE_MILLIS: u64 = 2_000;
+/// A key within this time after an answer belongs to that answer.
+const ANSWERED_MILLIS: u64 = 300;
+
+/// When keys went elsewhere, and until when what is asked takes none.
+#[derive(Default)]
+pub(super) struct Guard {
+    /// When something was last written that is not sent yet.
+    wrote: Option<Timestamp>,
+    /// When something was last answered here that had more behind it.
+    answered: Option<Timestamp>,
+    /// What was last shown.
+    shown: Option<Asked>,
+    held: Option<(Held, Timestamp)>,
+}
+
+/// Why no key answers yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// Somebody writes: keys still go where they went.
+    Writes,
+    /// What stood there before was answered just now.
+    Answered,
+}
+
+impl Guard {
+    /// A key wrote to the composer.
+    pub(super) fn wrote(&mut self, now: Timestamp) {
+        self.wrote = Some(now);
+        self.held = Some((Held::Writes, now.plus(WRITING_MILLIS)));
+    }
+
+    /// A key wrote within what is asked: it is not for what may be asked next.
+    pub(super) fn wrote_there(&mut self, now: Timestamp) {
+        self.wrote = Some(now);
+    }
+
+    /// What was written is sent: keys from here on are about what is seen.
+    pub(super) fn sent(&mut self) {
+        self.wrote = None;
+    }
+
+    /// What was asked is answered; `has_more` tells whether more stands behind it. What is asked
+    /// later is no matter of the same key: a model has to answer first.
+    pub(super) fn answered(&mut self, has_more: bool, now: Timestamp) {
+        (self.wrote, self.answered) = (None, has_more.then_some(now));
+    }
+
+    /// This is asked on the screen now; `is_begun` tells whether something is written and not sent.
+    pub(super) fn shows(&mut self, asked: Option<Asked>, is_begun: bool, now: Timestamp) {
+        self.held = self.held.filter(|(_, until)| now < *until);
+        if asked == self.shown {
+            return;
+        }
+        self.shown = asked;
+        let is_within = |at: Timestamp, millis| now.since(at) < millis;
+        let writes = is_begun || self.wrote.is_some_and(|at| is_within(at, WROTE_MILLIS));
+        let stops = self.wrote.map_or(now, |at| at.plus(WRITING_MILLIS));
+        let answered = self.answered.filter(|at| is_within(*at, ANSWERED_MILLIS));
+        self.held = match answered {
+            _ if asked.is_none() => None,
+            _ if writes => Some((Held::Writes, stops.max(now.plus(SEEN_MILLIS)))),
+            Some(at) => Some((Held::Answered, at.plus(ANSWERED_MILLIS))),
+            None => None,
+        };
+    }
+
+    /// Why what is asked takes no key, if so.
+    pub(super) fn held(&self, now: Timestamp) -> Option<Held> {
+        let (held, until) = self.held?;
+        (self.shown.is_some() && now < until).then_some(held)
+    }
+
+    /// When it takes keys again, where that is seen.
+    pub(super) fn wakes_at(&self) -> Option<Timestamp> {
+        let is_seen = |(held, _): &(Held, Timestamp)| *held == Held::Writes && self.shown.is_some();
+        self.held.filter(is_seen).map(|(_, until)| until)
+    }
+}

@@ -83,7 +83,8 @@ fn what_waits_for_a_turn_that_is_stopped_is_written_again() {
         asks(&mut play);
         let ids: Vec<SteeringId> = play.app.queued.iter().map(|queued| queued.id.clone()).collect();
         if keys == "d" {
-            play.sees(asked(0, "Bash", r#"{"command":"ls"}"#, None));
+            // Who stopped writing answers.
+            play.sees(asked(0, "Bash", r#"{"command":"ls"}"#, None)).passes(700);
         }
         assert_eq!(asks(play.types(keys)), expected);
         // The session tells it and the answer says it: it is written once. One was delivered.

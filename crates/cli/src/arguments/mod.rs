@@ -376,9 +376,12 @@ pub(crate) enum SessionsCommand {
         /// What to write; without, the file's name says, and else it is jsonl
         #[arg(long, value_enum)]
         format: Option<Format>,
-        /// Write to this file instead of stdout, whole or not at all
+        /// Write to this file instead of stdout, whole or not at all; one that is there stays
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Replace the file if it is there
+        #[arg(long, requires = "output")]
+        force: bool,
     },
     /// Remove sessions with all they hold; what an owner has open stays
     Delete {

@@ -9,6 +9,7 @@ use heeler_assembly::{
 };
 use heeler_core::SessionStore as _;
 use heeler_sandbox::ProbeLine;
+use heeler_settings::Loaded;
 
 use crate::folder::workspace;
 use crate::login::words;
@@ -19,8 +20,9 @@ const FREE_BYTES_MIN: u64 = 100 * 1024 * 1024;
 /// Everything, in the order of what stops one first.
 pub(super) async fn all(environment: &Environment) -> Vec<ProbeLine> {
     let mut lines = vec![home(environment), store(environment).await, key(environment)];
-    lines.extend(model(environment).await);
-    lines.extend([settings(environment), terminal(environment)]);
+    let settings = Settings::of(environment);
+    lines.extend(model(environment, settings.as_ref().ok()).await);
+    lines.extend([settings_line(settings), terminal(environment)]);
     lines.extend(["bash", "git"].map(|name| program(environment, name)));
     lines
 }
@@ -78,20 +80,18 @@ async fn store(environment: &Environment) -> ProbeLine {
 }
 
 /// Who would answer, and the servers on this machine that do.
-async fn model(environment: &Environment) -> Vec<ProbeLine> {
-    let reachable = async {
-        let here = workspace(None).map_err(|error| format!("{error:#}"))?;
-        let (_, loaded) =
-            Permission::default().settle(environment, &here).map_err(|error| error.to_string())?;
-        let mut reachable =
-            Reachable::of(environment, &loaded).map_err(|error| error.to_string())?;
-        reachable.ask_servers(environment, &loaded).await;
-        Ok::<_, String>(reachable)
+async fn model(environment: &Environment, settings: Option<&Settings>) -> Vec<ProbeLine> {
+    let Some(Settings { loaded, .. }) = settings else {
+        let why = "not known, as the settings cannot be used".to_owned();
+        return vec![line("model", false, Err(why), "see `settings`")];
     };
-    let reachable = match reachable.await {
+    let mut reachable = match Reachable::of(environment, loaded) {
         Ok(reachable) => reachable,
-        Err(why) => return vec![line("model", false, Err(why), "mend what is named")],
+        Err(error) => {
+            return vec![line("model", false, Err(error.to_string()), "mend what is named")];
+        }
     };
+    reachable.ask_servers(environment, loaded).await;
     let provider = reachable.default.split_once('/').map_or("", |(provider, _)| provider);
     let owner = reachable.providers.iter().find(|owner| owner.name == provider);
     let found = match owner {
@@ -149,13 +149,30 @@ fn key(environment: &Environment) -> ProbeLine {
     )
 }
 
-/// Whether the files of settings that count here can be read.
-fn settings(environment: &Environment) -> ProbeLine {
-    let found = workspace(None).map_err(|error| format!("{error:#}")).and_then(|here| {
+/// What is set here.
+struct Settings {
+    /// The files, as people write them.
+    names: Vec<String>,
+    loaded: Loaded,
+}
+
+impl Settings {
+    /// As a session would begin with them, or what is wrong with them, file and line.
+    fn of(environment: &Environment) -> Result<Self, String> {
+        let here = workspace(None).map_err(|error| format!("{error:#}"))?;
         let files = settings_files(environment, &here).map_err(|error| error.to_string())?;
         let sources = files.read().map_err(|error| error.to_string())?;
-        let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-        Ok(if names.is_empty() { "no files".to_owned() } else { names.join(", ") })
+        let names = sources.into_iter().map(|source| source.name).collect();
+        let (_, loaded) =
+            Permission::default().settle(environment, &here).map_err(|error| error.to_string())?;
+        Ok(Self { names, loaded })
+    }
+}
+
+fn settings_line(settings: Result<Settings, String>) -> ProbeLine {
+    let found = settings.map(|settings| match settings.names.as_slice() {
+        [] => "no files".to_owned(),
+        names => names.join(", "),
     });
     line("settings", true, found, "mend the file that is named, or remove it")
 }

@@ -19,7 +19,7 @@ use crate::arguments::{
     AuditArguments, ReplayArguments, SessionsArguments, SessionsCommand, ShowArguments,
 };
 use crate::exit::Exit;
-pub(crate) use export::{Format, write_file};
+pub(crate) use export::{Existing, Format, write_file};
 pub(crate) use fork::fork;
 
 /// How many sessions are named when an id is ambiguous.
@@ -32,12 +32,15 @@ pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
     block_on(async {
         match &arguments.command {
             SessionsCommand::List { cwd } => list::print(&store, cwd.as_deref(), out).await?,
-            SessionsCommand::Export { id, format, output } => {
+            SessionsCommand::Export { id, format, output, force } => {
                 let id = find(&store, id).await?;
                 let named = output.as_deref().and_then(Format::of_name);
                 let format = format.or(named).unwrap_or(Format::Jsonl);
                 match output {
-                    Some(path) => export::write_file(&store, id, format, path).await?,
+                    Some(path) => {
+                        let existing = if *force { Existing::Replaced } else { Existing::Stays };
+                        export::write_file(&store, id, format, path, existing).await?;
+                    }
                     None => export::write(&store, id, format, out).await?,
                 }
             }

@@ -9,7 +9,7 @@ use heeler_store::FileStore;
 use heeler_tui::host::{Glance, SessionRow};
 
 use crate::say::told;
-use crate::sessions::{Format, find, fork, write_file};
+use crate::sessions::{Existing, Format, find, fork, write_file};
 
 /// How much of a journal's end is looked at, a little first.
 const ENDING_BYTES: [usize; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
@@ -96,18 +96,20 @@ pub(super) async fn forked(
     Ok(fork(store, id, at).await?.0)
 }
 
-/// Writes a session to a file in the folder that is worked in; without a name, to one of its own.
+/// Writes a session to a file in the folder that is worked in; without a name, to one of its own, which
+/// is written anew where it is there.
 pub(super) async fn export(
     store: &FileStore,
     id: SessionId,
     workspace: &Path,
     file: Option<String>,
 ) -> Result<String> {
+    let existing = if file.is_some() { Existing::Stays } else { Existing::Replaced };
     let name = file.unwrap_or_else(|| format!("heeler-{id}.html"));
     let path: PathBuf = workspace.join(&name);
     let Some(format) = Format::of_name(&path) else {
         bail!("/export FILE: {name} says no form; name a file that ends in .html, .md or .jsonl");
     };
-    write_file(store, id, format, &path).await?;
+    write_file(store, id, format, &path, existing).await?;
     Ok(format!("written to {}", path.display()))
 }

@@ -315,3 +315,25 @@ fn notes_are_told_and_a_session_that_goes_on_is_told_how_they_are_now() {
     off.run().exits(0);
     assert!(!system(&server, 3).contains("AGENTS.md"));
 }
+
+#[test]
+fn doctor_names_the_file_and_line_that_cannot_be_used_once() {
+    for (text, place, why) in [
+        ("[permissions\n", ":1: ", "this is no TOML"),
+        ("\n[permissions]\nmode = \"yolo\"\n", ":3: ", "`yolo` is no permission mode"),
+    ] {
+        let world = World::new();
+        world.write("home/settings.toml", text);
+        let output = world.heeler(&["doctor"]).run();
+        assert_eq!(output.code, 1, "{}", output.stdout);
+        let row = |name: &str| {
+            let is_it = |row: &&str| row.split_whitespace().nth(1) == Some(name);
+            output.stdout.lines().find(is_it).unwrap_or_default().to_owned()
+        };
+        let settings = row("settings");
+        assert!(settings.starts_with("MISSING"), "{settings}");
+        assert!(settings.contains(&format!("settings.toml{place}")), "{settings}");
+        assert_eq!(output.stdout.matches(why).count(), 1, "{}", output.stdout);
+        assert!(row("model").contains("not known, as the settings cannot be used"));
+    }
+}

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use heeler_core::{SessionId, SessionStore as _};
 use heeler_store::FileStore;
@@ -53,12 +53,22 @@ pub(crate) async fn write(
     }
 }
 
+/// What becomes of a file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// It stays, and nothing is written.
+    Stays,
+    /// It is replaced.
+    Replaced,
+}
+
 /// Writes a session to a file, whole or not at all: for its owner only, as the journal is.
 pub(crate) async fn write_file(
     store: &FileStore,
     id: SessionId,
     format: Format,
     path: &Path,
+    existing: Existing,
 ) -> Result<()> {
     let cannot =
         || format!("cannot write {}; name a file in a folder you can write", path.display());
@@ -69,6 +79,14 @@ pub(crate) async fn write_file(
     write(store, id, format, &mut out).await?;
     let flush = |mut out: BufWriter<&mut File>| -> io::Result<()> { out.flush() };
     flush(out).with_context(cannot)?;
-    file.persist(path).map_err(|error| error.error).with_context(cannot)?;
-    Ok(())
+    let kept = match existing {
+        Existing::Replaced => file.persist(path),
+        Existing::Stays => file.persist_noclobber(path),
+    };
+    match kept.map_err(|error| error.error) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            bail!("{} is there already; name another file", path.display())
+        }
+        kept => kept.map(drop).with_context(cannot),
+    }
 }

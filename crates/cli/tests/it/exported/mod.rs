@@ -213,6 +213,14 @@ fn a_files_name_says_its_form_and_what_cannot_be_written_is_told() {
     assert!(read("a.html").starts_with("<!doctype html>"));
     let journal = std::fs::read_to_string(world.journal()).unwrap();
     assert_eq!((read("a.jsonl"), read("a.other")), (journal.clone(), journal));
+    // What is there stays, unless it is said.
+    world.write("work/notes.txt", "mine");
+    let arguments = ["sessions", "export", &id, "-o", "notes.txt"];
+    let refused = world.heeler(&arguments).run().exits(2);
+    assert_eq!(refused.stderr, "heeler: notes.txt is there already; name another file\n");
+    assert_eq!(world.worked("notes.txt"), "mine");
+    world.heeler(&[&arguments[..], &["--force"]].concat()).run().exits(0);
+    assert_eq!(world.worked("notes.txt"), read("b.other"));
     let arguments = ["sessions", "export", &id, "--output", "absent/a.html"];
     let refused = world.heeler(&arguments).run().exits(2);
     assert!(refused.stderr.contains("cannot write absent/a.html"), "{}", refused.stderr);

@@ -90,8 +90,16 @@ fn t4_a_session_is_written_to_a_file() {
     assert!(text.contains("> one") && text.contains("First answer."), "{text}");
     glass.types("/export talk.pdf\r");
     glass.waits_for("name a file that ends in");
+    // What is there is somebody's work.
+    world.write("work/README.md", "# Mine\n");
+    glass.types("/export README.md\r");
+    glass.waits_for("README.md is there already; name another file");
+    assert_eq!(world.worked("README.md"), "# Mine\n");
+    // Its own file is written anew.
     let [id] = world.ids().try_into().unwrap();
-    glass.types("/export\r");
-    glass.waits_for(&format!("heeler-{id}.html"));
-    assert!(world.worked(&format!("heeler-{id}.html")).starts_with("<!doctype html>"));
+    for times in 1..=2 {
+        glass.types("/export\r");
+        glass.waits_for_times(&format!("heeler-{id}.html"), times);
+        assert!(world.worked(&format!("heeler-{id}.html")).starts_with("<!doctype html>"));
+    }
 }

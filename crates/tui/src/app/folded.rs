@@ -45,7 +45,7 @@ fn what_a_command_printed_ends_in_its_error_and_is_whole_in_the_pager() {
           longer than the window
           exit code: 3
         ✓ Bash seq 6
-          │ … 1 lines above (Ctrl-T)
+          │ … 1 line above (Ctrl-T)
           │ line 2
           │ line 3
           │ line 4

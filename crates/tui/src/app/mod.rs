@@ -478,6 +478,10 @@ impl App {
                     self.prompts.request(open);
                 }
                 self.queued.retain(|queued| view.steering.contains(&queued.id));
+                self.is_unfinished &= view.turn.is_some();
+                if view.turn.is_some() && !self.is_unfinished && !self.is_busy() {
+                    self.transcript.resumed(now);
+                }
             }
         }
         Vec::new()

@@ -100,6 +100,29 @@ fn what_waits_for_a_turn_that_is_stopped_is_written_again() {
     }
 }
 
+/// Of what was missed, the view says how it ended.
+#[test]
+fn after_what_was_missed_it_is_known_whether_a_turn_runs() {
+    let resync = |events: &[Event]| {
+        let mut view = View::default();
+        events.iter().for_each(|event| view.apply(event));
+        Happened::Seen(Seen::Resync(Box::new(view)))
+    };
+    let mut play = Play::new(60, 20);
+    play.sees(begins()).happens(resync(&[begins(), finishes(TurnOutcome::Done)]));
+    assert!(!play.shows().contains("working"));
+    play.happens(resync(&[begins()]));
+    assert!(play.shows().contains("working"));
+    // One that an earlier process left does not run by that.
+    let mut play = Play::unfinished(60, 20, Vec::new());
+    play.happens(resync(&[begins()]));
+    assert!(!play.shows().contains("working"));
+    assert_eq!(asks(play.types("<CR>")), "Resume");
+    let mut play = Play::unfinished(60, 20, Vec::new());
+    play.happens(resync(&[begins(), finishes(TurnOutcome::Done)]));
+    assert_eq!(asks(play.types("<CR>")), "");
+}
+
 #[test]
 fn what_is_said_on_the_way_to_another_session_is_not_for_this_one() {
     let mut play = Play::unfinished(60, 20, Vec::new());

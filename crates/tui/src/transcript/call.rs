@@ -313,7 +313,7 @@ fn changed_lines(text: &str, look: Look<'_>) -> Vec<Line<'static>> {
     let mut lines: Vec<_> = shown.map(|line| truncate(&line, look.width)).collect();
     let n_hidden = changes.count();
     if n_hidden > 0 {
-        lines.push(below(&format!("… {n_hidden} more lines"), look.theme.dim, look));
+        lines.push(below(&more_lines(n_hidden), look.theme.dim, look));
     }
     lines
 }
@@ -329,7 +329,7 @@ fn last_lines(text: &str, is_error: bool, look: Look<'_>) -> Vec<Line<'static>> 
     let n_hidden = lines.len().saturating_sub(OUTPUT_ROWS_MAX);
     let mut shown = Vec::new();
     if n_hidden > 0 {
-        let more = format!("… {n_hidden} lines above (Ctrl-T)");
+        let more = format!("… {n_hidden} {} above (Ctrl-T)", unfolded::lines(n_hidden));
         shown.push(below(&more, theme.dim, look));
     }
     let last = &lines[n_hidden..];
@@ -350,9 +350,13 @@ fn some_lines<'a>(
     let text = all.iter().take(rows_max).copied().collect::<Vec<_>>().join("\n");
     let mut lines = indented(&text, "  ", style, look);
     if all.len() > rows_max {
-        lines.push(below(&format!("… {} more lines", all.len() - rows_max), style, look));
+        lines.push(below(&more_lines(all.len() - rows_max), style, look));
     }
     lines
+}
+
+fn more_lines(n: usize) -> String {
+    format!("… {n} more {}", unfolded::lines(n))
 }
 
 fn below(text: &str, style: Style, look: Look<'_>) -> Line<'static> {

@@ -149,7 +149,8 @@ impl Said {
         let n_more = lines.len().saturating_sub(SAID_ROWS_MAX);
         if n_more > 0 {
             lines.truncate(SAID_ROWS_MAX);
-            lines.push(Line::styled(format!("  … {n_more} more lines"), look.theme.dim));
+            let more = format!("  … {n_more} more {}", unfolded::lines(n_more));
+            lines.push(Line::styled(more, look.theme.dim));
         }
         lines.extend(self.attached(look));
         lines

@@ -113,6 +113,9 @@ impl Transcript {
                 // What was shown stays; what was missed is in the view, and the pager shows it all.
                 let missed = Self::of_view(view, true, now);
                 self.close(now);
+                if view.turn.is_none() {
+                    self.turn = None;
+                }
                 self.note(Note::quiet("caught up with what happened in between"));
                 self.open.extend(missed.open);
             }

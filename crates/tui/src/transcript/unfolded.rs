@@ -15,6 +15,11 @@ pub(super) const ALL_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// What a line takes beside its text.
 const LINE_BYTES: usize = 64;
 
+/// How lines are called that are this many.
+pub(super) fn lines(n: usize) -> &'static str {
+    if n == 1 { "line" } else { "lines" }
+}
+
 /// What it takes to unfold this text, in bytes.
 pub(super) fn cost(text: &str) -> usize {
     let n_lines = text.bytes().filter(|byte| *byte == b'\n').count();

@@ -135,6 +135,7 @@ fn s7_killed_at_a_prompt_it_asks_again() {
     glass.types("n\r");
     // It goes on as any turn does: it is told and stopped, and what waits for it is not lost.
     glass.waits_for("✗ Bash git push");
+    glass.waits_for("Bash until test -e go");
     glass.waits_for("working");
     glass.types("gently\r");
     glass.waits_for("waits: gently");
@@ -149,7 +150,7 @@ fn s7_killed_at_a_prompt_it_asks_again() {
 fn s11_a_command_leaves_a_turn_that_was_killed_to_go_on() {
     let (world, mut glass) = play(&asks_for("until test -e go; do sleep 0.02; done"));
     glass.types("wait\r");
-    glass.waits_for("⠋ Bash until");
+    glass.waits_for("Bash until test -e go");
     glass.dies();
     let model = world.script("[[reply]]\ntext = \"All done.\"\n");
     let mut glass = Glass::open(&world, 80, 24, &["--model", &model, "--continue"]);

@@ -31,9 +31,11 @@ impl App {
         let live = self.transcript.live(look);
         let (mut below, mut cursor) = self.below(look);
         let room = usize::from(self.height).saturating_sub(1);
-        if below.len() + LIVE_ROWS_MIN > room {
+        // What is asked takes the rows it needs: it was made to fit.
+        let n_least = if self.prompts.is_open() { 0 } else { LIVE_ROWS_MIN };
+        if below.len() + n_least > room {
             // Where there is little room, what is written counts more than what is read.
-            let n_cut = (below.len() + LIVE_ROWS_MIN).saturating_sub(room).min(below.len());
+            let n_cut = (below.len() + n_least).saturating_sub(room).min(below.len());
             let before = cursor.map_or(below.len(), |at| usize::from(at.row)).saturating_sub(1);
             let n_cut = n_cut.min(before);
             below.drain(..n_cut);
@@ -55,10 +57,14 @@ impl App {
         let width = usize::from(self.width);
         let look = Look { width, theme, highlight, now, is_still: self.is_still };
         // Made once, however often one turns the page: a long session has a hundred thousand lines.
-        let state = (width, self.transcript.revision());
+        let state = (width, self.transcript.revision(), self.prompts.revision());
         let lines = match self.paged.take() {
             Some((made, lines)) if made == state => lines,
-            _ => fitted(self.transcript.all(look), width),
+            _ => {
+                let mut lines = self.transcript.all(look);
+                lines.extend(self.prompts.whole(look));
+                fitted(lines, width)
+            }
         };
         let page = pager.page(&lines, self.height, look);
         self.paged = Some((state, lines));
@@ -100,12 +106,17 @@ impl App {
             cursor = at.map(placed);
         } else if self.prompts.is_open() {
             let is_writing = self.guard.held(look.now) == Some(Held::Writes);
-            let (rows, at) = self.prompts.lines(!is_writing, look);
+            let mut written = Vec::new();
+            let written_at = is_writing.then(|| self.composed_below(&mut written, look));
+            // The last row stays empty, and the status has one.
+            let taken = lines.len() + written.len() + 2;
+            let room = usize::from(self.height).saturating_sub(taken);
+            let (rows, at) = self.prompts.lines(!is_writing, room, look);
             lines.extend(rows);
-            cursor = match is_writing {
-                true => Some(self.composed_below(&mut lines, look)),
-                false => at.map(placed),
-            };
+            let above = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+            let below = |at: Place| Place { row: at.row.saturating_add(above), ..at };
+            cursor = written_at.map(below).or(at.map(placed));
+            lines.extend(written);
         } else {
             cursor = Some(self.composed_below(&mut lines, look));
         }

@@ -182,7 +182,7 @@ impl App {
     /// Keys that mean the same wherever one is.
     fn window_key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
         if is_control(key, 't') {
-            self.pager = Some(Pager::default());
+            (self.pager, self.paged) = (Some(Pager::default()), None);
             return Some(Vec::new());
         }
         if is_control(key, 'l') {

@@ -193,8 +193,8 @@ pub struct App {
     picker: Option<Picker>,
     /// What covers the screen.
     pager: Option<Pager>,
-    /// The lines of the pager, and the width and revision they were made at.
-    paged: Option<((usize, u64), Vec<Line<'static>>)>,
+    /// The lines of the pager, and the width and revisions they were made at.
+    paged: Option<((usize, u64, u64), Vec<Line<'static>>)>,
     /// Inputs that wait for the running turn, oldest first.
     queued: Vec<Queued>,
     /// Counts the inputs that were queued, for their ids.

@@ -149,7 +149,8 @@ fn at_40_columns() {
               no rule speaks of it
               y  once
               s  for this session: Bash(git push:*)
-              a  always in this folder: Bash(git pu…
+              a  always in this folder: Bash(git
+                 push:*)
               n  no, with a reason
               e  edit it first
               d  no, and stop the turn
@@ -160,7 +161,7 @@ fn at_40_columns() {
               Which branch is it to go to?
               1. main
               2. another one, with a rather long
-              name
+                 name
             > ▏
             Enter: answer, or with nothing let the
             model decide · Esc: stop the turn

@@ -21,6 +21,7 @@ use crate::composer::{Answer, Composer, ComposerSettings};
 use crate::text::wrap;
 use crate::transcript::Look;
 use parts::{Chosen, Parts};
+use shown::{Choice, Said};
 
 /// The most rows of a composer within a prompt.
 const WRITTEN_ROWS_MAX: u16 = 8;
@@ -29,6 +30,7 @@ const WRITTEN_ROWS_MAX: u16 = 8;
 #[derive(Default)]
 pub(super) struct Prompts {
     open: VecDeque<Prompt>,
+    revision: u64,
 }
 
 struct Prompt {
@@ -71,6 +73,7 @@ enum Stage {
 impl Prompts {
     /// Adds a request, in place of an earlier one about the same.
     pub(super) fn request(&mut self, open: OpenPermission) {
+        self.revision += 1;
         let parts = Parts::of(&open, None);
         let about = About::Permission(Box::new(open));
         let prompt = Prompt { about, stage: Stage::Chooses, file: None, parts, is_answered: false };
@@ -81,6 +84,7 @@ impl Prompts {
     }
 
     pub(super) fn ask(&mut self, id: u64, question: Box<Question>) {
+        self.revision += 1;
         let stage = Stage::Answers(Box::new(Composer::new(ComposerSettings::default())));
         let about = About::Question(id, question);
         let (file, parts, is_answered) = (None, None, false);
@@ -89,6 +93,7 @@ impl Prompts {
 
     /// Somebody decided: here, a hook, or another window. Whether nobody had answered it here.
     pub(super) fn decided(&mut self, id: PermissionId) -> bool {
+        self.revision += 1;
         let is_it = |prompt: &Prompt| prompt.id() == Some(id);
         let was_unanswered = self.open.iter().any(|prompt| is_it(prompt) && !prompt.is_answered);
         self.open.retain(|prompt| !is_it(prompt));
@@ -97,6 +102,7 @@ impl Prompts {
 
     /// A call that ended waits for nothing.
     pub(super) fn ended(&mut self, agent: &AgentPath, call: CallId) {
+        self.revision += 1;
         self.open.retain(|prompt| match &prompt.about {
             About::Permission(open) => open.id.call != call || !agent.is_main(),
             About::Question(_, question) => question.call != call || question.agent != *agent,
@@ -104,15 +110,18 @@ impl Prompts {
     }
 
     pub(super) fn clear(&mut self) {
+        self.revision += 1;
         self.open.clear();
     }
 
     pub(super) fn clear_requests(&mut self) {
+        self.revision += 1;
         self.open.retain(|prompt| prompt.id().is_none());
     }
 
     /// A decision did not count; the request stays open and says why.
     pub(super) fn object(&mut self, id: PermissionId, why: String) {
+        self.revision += 1;
         for prompt in &mut self.open {
             if let About::Permission(open) = &mut prompt.about
                 && open.id == id
@@ -126,6 +135,7 @@ impl Prompts {
 
     /// Shows the change in its place.
     pub(super) fn set_file(&mut self, id: PermissionId, text: String) {
+        self.revision += 1;
         for prompt in &mut self.open {
             if let About::Permission(open) = &prompt.about
                 && open.id == id
@@ -186,41 +196,56 @@ impl Prompts {
         }
     }
 
-    /// Its lines, and where the cursor stands within them; while it takes no keys, it says so in
-    /// the place of them.
+    /// Its lines, in so many rows if that can be, and where the cursor stands within them; while it
+    /// takes no keys, it says so in the place of them.
     pub(super) fn lines(
         &self,
         takes_keys: bool,
+        rows: usize,
         look: Look<'_>,
     ) -> (Vec<Line<'static>>, Option<(u16, u16)>) {
         let Some(prompt) = self.open.front() else { return (Vec::new(), None) };
-        let mut lines = vec![prompt.title(self.open.len(), look)];
-        lines.extend(prompt.details(look));
-        if !takes_keys {
-            lines.push(Line::styled("  answer when you have stopped writing", look.theme.dim));
-            return (lines, None);
-        }
-        match &prompt.stage {
+        let (mut folded, mut cursor) = (None, None);
+        let keys = match &prompt.stage {
+            _ if !takes_keys => {
+                vec![Line::styled("  answer when you have stopped writing", look.theme.dim)]
+            }
             Stage::Chooses | Stage::Parts => {
-                lines.extend(prompt.choices(look));
-                (lines, None)
+                let choices = prompt.choices();
+                folded = Some(shown::folded(&choices, look));
+                shown::keys(&choices, look)
             }
             Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at) => {
                 let styles = composer_styles(look.theme);
                 let width = u16::try_from(look.width).unwrap_or(u16::MAX);
-                let drawn = at.lines(width, WRITTEN_ROWS_MAX, &styles);
-                let above = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-                lines.extend(drawn.lines);
-                let hint = match prompt.stage {
-                    Stage::Denies(_) => "Enter: deny with this reason, or with none · Esc: back",
-                    Stage::Edits(_) => "Enter: run this instead · Esc: back",
-                    _ => "Enter: answer, or with nothing let the model decide · Esc: stop the turn",
-                };
-                lines.extend(wrap(&Line::styled(hint, look.theme.dim), look.width, 0));
-                let (column, row) = drawn.cursor;
-                (lines, Some((column, above.saturating_add(row))))
+                let rows = u16::try_from(rows / 2).unwrap_or(u16::MAX);
+                let mut drawn = at.lines(width, rows.clamp(1, WRITTEN_ROWS_MAX), &styles);
+                cursor = Some(drawn.cursor);
+                let hint = Line::styled(prompt.hint(), look.theme.dim);
+                drawn.lines.extend(wrap(&hint, look.width, 0));
+                drawn.lines
             }
-        }
+        };
+        let n_keys = keys.len();
+        let title = prompt.title(self.open.len(), look);
+        let lines = shown::arranged(title, prompt.said(look), keys, folded, rows, look);
+        let above = u16::try_from(lines.len() - n_keys.min(lines.len())).unwrap_or(u16::MAX);
+        (lines, cursor.map(|(column, row)| (column, above.saturating_add(row))))
+    }
+
+    /// All that is asked and what the keys mean, however long.
+    pub(super) fn whole(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let Some(prompt) = self.open.front() else { return Vec::new() };
+        let keys = shown::keys(&prompt.choices(), look);
+        let mut lines = vec![Line::default()];
+        let title = prompt.title(self.open.len(), look);
+        lines.extend(shown::arranged(title, prompt.said(look), keys, None, usize::MAX, look));
+        lines
+    }
+
+    /// Counts what changed of what is asked.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
     }
 }
 
@@ -362,6 +387,15 @@ impl Prompt {
         }
     }
 
+    /// What Enter and Esc do where something is written.
+    fn hint(&self) -> &'static str {
+        match self.stage {
+            Stage::Denies(_) => "Enter: deny with this reason, or with none · Esc: back",
+            Stage::Edits(_) => "Enter: run this instead · Esc: back",
+            _ => "Enter: answer, or with nothing let the model decide · Esc: stop the turn",
+        }
+    }
+
     fn title(&self, n_open: usize, look: Look<'_>) -> Line<'static> {
         let title = match &self.about {
             About::Permission(open) => shown::title(open),
@@ -374,7 +408,7 @@ impl Prompt {
         Line::from(spans)
     }
 
-    fn details(&self, look: Look<'_>) -> Vec<Line<'static>> {
+    fn said(&self, look: Look<'_>) -> Said {
         match (&self.about, &self.stage, &self.parts) {
             (About::Permission(_), Stage::Parts, Some(parts)) => shown::part(parts, look),
             (About::Permission(open), ..) => shown::permission(open, self.file.as_deref(), look),
@@ -382,11 +416,11 @@ impl Prompt {
         }
     }
 
-    fn choices(&self, look: Look<'_>) -> Vec<Line<'static>> {
+    fn choices(&self) -> Vec<Choice> {
         let About::Permission(open) = &self.about else { return Vec::new() };
         match (&self.stage, &self.parts) {
-            (Stage::Parts, Some(_)) => shown::part_choices(look),
-            (_, parts) => shown::choices(open, parts.as_ref().map(Parts::len), look),
+            (Stage::Parts, Some(_)) => shown::part_choices(),
+            (_, parts) => shown::choices(open, parts.as_ref().map(Parts::len)),
         }
     }
 }

@@ -8,11 +8,18 @@ use serde_json::Value;
 use super::parts::Parts;
 use crate::app::change::whole;
 use crate::text::diff::diff;
-use crate::text::{clean, truncate, wrap};
+use crate::text::{clean, one_line, truncate, wrap};
 use crate::transcript::{Look, patch_line};
 
-/// The most rows of what would run; a person who wants more edits it (`e`), or looks at the file.
-const DETAIL_ROWS_MAX: usize = 20;
+/// The rows of what would run that stay when there is little room; sooner, what the keys mean folds.
+const WHAT_ROWS_MIN: usize = 3;
+
+/// What stands between the title and the keys: what would run, and what is said of it, which is
+/// short.
+pub(super) struct Said {
+    pub(super) what: Vec<Line<'static>>,
+    pub(super) of_it: Vec<Line<'static>>,
+}
 
 /// The question, in a few words.
 pub(super) fn title(open: &OpenPermission) -> String {
@@ -29,65 +36,85 @@ pub(super) fn title(open: &OpenPermission) -> String {
     }
 }
 
-/// What it is about, and why somebody is asked.
-pub(super) fn permission(
-    open: &OpenPermission,
-    file: Option<&str>,
+/// All of it in so many rows, so that the title, the beginning of what would run and the keys stand
+/// there: first what would run is cut, then the keys stand without their meanings (`folded`).
+pub(super) fn arranged(
+    title: Line<'static>,
+    said: Said,
+    mut keys: Vec<Line<'static>>,
+    folded: Option<Line<'static>>,
+    rows: usize,
     look: Look<'_>,
 ) -> Vec<Line<'static>> {
-    let mut lines = match &open.reason {
+    let Said { mut what, mut of_it } = said;
+    let least = what.len().min(WHAT_ROWS_MIN);
+    if let Some(folded) = folded
+        && 1 + least + of_it.len() + keys.len() > rows
+    {
+        keys = vec![folded];
+    }
+    let room = rows.saturating_sub(1 + keys.len());
+    cut(&mut of_it, room.saturating_sub(least), look);
+    cut(&mut what, room.saturating_sub(of_it.len()).max(1), look);
+    [vec![title], what, of_it, keys].concat()
+}
+
+/// What it is about, and why somebody is asked.
+pub(super) fn permission(open: &OpenPermission, file: Option<&str>, look: Look<'_>) -> Said {
+    let what = match &open.reason {
         PermissionReason::LeavePlan { calls, more } => plan(calls, *more, look),
         _ => call(open, file, look),
     };
-    cut(&mut lines, " (e shows all)", look);
+    let mut of_it = Vec::new();
     match &open.reason {
-        PermissionReason::Policy(why) => lines.extend(said(why, look.theme.dim, look)),
+        PermissionReason::Policy(why) => of_it.extend(said(why, look.theme.dim, look)),
         PermissionReason::Repeated(times) => {
             let why = format!("the same call failed {times} times in a row");
-            lines.extend(said(&why, look.theme.warning, look));
+            of_it.extend(said(&why, look.theme.warning, look));
         }
         PermissionReason::LeavePlan { .. } => {}
     }
     if let Some(objection) = &open.objection {
-        lines.extend(said(objection, look.theme.error, look));
+        of_it.extend(said(objection, look.theme.error, look));
     }
-    lines
+    Said { what, of_it }
 }
 
 /// One part of a change.
-pub(super) fn part(parts: &Parts, look: Look<'_>) -> Vec<Line<'static>> {
-    let mut lines = parts.lines(look);
-    cut(&mut lines, "", look);
+pub(super) fn part(parts: &Parts, look: Look<'_>) -> Said {
     let count = format!("  part {} of {}", parts.at(), parts.len());
-    lines.push(Line::styled(count, look.theme.strong));
-    lines
+    Said { what: parts.lines(look), of_it: vec![Line::styled(count, look.theme.strong)] }
 }
 
-/// Leaves the first lines, and says how many there are more.
-fn cut(lines: &mut Vec<Line<'static>>, hint: &str, look: Look<'_>) {
-    let n_more = lines.len().saturating_sub(DETAIL_ROWS_MAX);
-    if n_more > 0 {
-        lines.truncate(DETAIL_ROWS_MAX);
-        lines.push(Line::styled(format!("  … {n_more} more lines{hint}"), look.theme.dim));
+/// Leaves the first lines, so many with the one that says how many there are more.
+fn cut(lines: &mut Vec<Line<'static>>, rows: usize, look: Look<'_>) {
+    if lines.len() > rows {
+        let n_more = lines.len() - rows.saturating_sub(1);
+        lines.truncate(rows.saturating_sub(1));
+        if rows > 0 {
+            let more = format!("  … {n_more} more lines (Ctrl-T)");
+            lines.push(Line::styled(more, look.theme.dim));
+        }
     }
 }
 
 /// What a tool asks, and what can be chosen.
-pub(super) fn question(question: &Question, look: Look<'_>) -> Vec<Line<'static>> {
-    let mut lines = said(&question.text, look.theme.text, look);
-    for (index, choice) in question.choices.iter().enumerate() {
-        lines.extend(said(&format!("{}. {choice}", index + 1), look.theme.text, look));
-    }
-    lines
+pub(super) fn question(question: &Question, look: Look<'_>) -> Said {
+    let choice = |(index, choice): (usize, &String)| {
+        let mark = format!("  {}. ", index + 1);
+        let line = Line::styled(format!("{mark}{}", clean(&one_line(choice))), look.theme.text);
+        wrap(&line, look.width, mark.len())
+    };
+    let of_it = question.choices.iter().enumerate().flat_map(choice).collect();
+    Said { what: said(&question.text, look.theme.text, look), of_it }
 }
 
-/// Which keys answer, each with what it means; `parts` is how many there are to choose among.
-pub(super) fn choices(
-    open: &OpenPermission,
-    parts: Option<usize>,
-    look: Look<'_>,
-) -> Vec<Line<'static>> {
-    let mut choices: Vec<(&str, String)> = Vec::new();
+/// A key and what it means.
+pub(super) type Choice = (&'static str, String);
+
+/// Which keys answer; `parts` is how many there are to choose among.
+pub(super) fn choices(open: &OpenPermission, parts: Option<usize>) -> Vec<Choice> {
+    let mut choices: Vec<Choice> = Vec::new();
     if let PermissionReason::LeavePlan { .. } = open.reason {
         choices.push(("y", "leave plan mode, ask before changes".into()));
         choices.push(("a", "leave plan mode, accept edits".into()));
@@ -105,11 +132,11 @@ pub(super) fn choices(
         }
     }
     choices.push(("d", "no, and stop the turn".into()));
-    keys(choices, look)
+    choices
 }
 
 /// Which keys answer about one part.
-pub(super) fn part_choices(look: Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn part_choices() -> Vec<Choice> {
     let meanings = [
         ("y", "take it"),
         ("n", "leave it out"),
@@ -117,21 +144,29 @@ pub(super) fn part_choices(look: Look<'_>) -> Vec<Line<'static>> {
         ("d", "leave it and the rest out"),
         ("Esc", "back"),
     ];
-    keys(meanings.map(|(key, meaning)| (key, meaning.to_owned())), look)
+    meanings.map(|(key, meaning)| (key, meaning.to_owned())).into()
 }
 
-fn keys(
-    choices: impl IntoIterator<Item = (&'static str, String)>,
-    look: Look<'_>,
-) -> Vec<Line<'static>> {
-    let line = |(key, meaning): (&str, String)| {
+/// The keys, each with what it means: all of it, since it may be a rule.
+pub(super) fn keys(choices: &[Choice], look: Look<'_>) -> Vec<Line<'static>> {
+    let line = |(key, meaning): &Choice| {
         let spans = vec![
             Span::styled(format!("  {key}"), look.theme.accent),
             Span::styled(format!("  {meaning}"), look.theme.text),
         ];
-        truncate(&Line::from(spans), look.width)
+        wrap(&Line::from(spans), look.width, key.len() + 4)
     };
-    choices.into_iter().map(line).collect()
+    choices.iter().flat_map(line).collect()
+}
+
+/// The keys alone.
+pub(super) fn folded(choices: &[Choice], look: Look<'_>) -> Line<'static> {
+    let keys: String = choices.iter().map(|(key, _)| format!(" {key}")).collect();
+    let spans = vec![
+        Span::styled(format!(" {keys}"), look.theme.accent),
+        Span::styled("  (Ctrl-T says what they mean)", look.theme.dim),
+    ];
+    truncate(&Line::from(spans), look.width)
 }
 
 fn plan(calls: &[String], more: u32, look: Look<'_>) -> Vec<Line<'static>> {

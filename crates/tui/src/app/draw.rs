@@ -122,9 +122,17 @@ impl App {
         }
         lines.push(match self.leaving {
             Some(_) => Line::styled("Ctrl-C once more leaves", look.theme.warning),
-            None => self.status.line(self.settings.policy.mode, self.composer.mode_label(), look),
+            None => self.status.line(self.settings.policy.mode, self.mode_label(look.now), look),
         });
         (lines, cursor)
+    }
+
+    /// The mode of vim's keys where somebody writes now.
+    fn mode_label(&self, now: Timestamp) -> Option<&'static str> {
+        match self.prompts.is_written_in() && self.guard.held(now) != Some(Held::Writes) {
+            true => self.prompts.mode_label(),
+            false => self.composer.mode_label(),
+        }
     }
 
     /// Adds the composer to what stands above it; where its cursor is then.

@@ -56,6 +56,7 @@ impl App {
         let Some(actions) = self.prompts.key(key) else {
             return match key.code {
                 KeyCode::Esc => self.stop(),
+                _ if is_control(key, 'd') => self.leave(),
                 _ => Vec::new(),
             };
         };
@@ -126,8 +127,11 @@ impl App {
     }
 
     /// What an editor left.
-    pub(super) fn edited(&mut self, text: String) {
-        self.composer.set_text(text.trim_end_matches('\n'));
+    pub(super) fn edited(&mut self, text: Option<String>) {
+        let text = text.map(|text| text.trim_end_matches('\n').to_owned());
+        if let Some(text) = self.prompts.edited(text) {
+            self.composer.set_text(&text);
+        }
     }
 
     /// Ctrl-C: stops what runs, then takes back what was written, then leaves.
@@ -206,15 +210,18 @@ impl App {
                 }
             },
             KeyCode::BackTab => self.next_mode(),
-            KeyCode::Char('d') if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                if self.is_busy() && !self.is_guest {
-                    return Vec::new();
-                }
-                vec![Action::Quit]
-            }
+            _ if is_control(key, 'd') => self.leave(),
             KeyCode::Enter if self.resumes() => vec![self.resume(now)],
             _ => Vec::new(),
         }
+    }
+
+    /// Ctrl-D with nothing written: leaves, unless a turn would be cut off.
+    fn leave(&mut self) -> Vec<Action> {
+        if self.is_busy() && !self.is_guest {
+            return self.refuse("a turn runs: Esc stops it, and then Ctrl-D leaves");
+        }
+        vec![Action::Quit]
     }
 
     /// The modes one goes through with Shift-Tab; bypass is none of them.

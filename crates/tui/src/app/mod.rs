@@ -260,8 +260,8 @@ impl App {
                 now.millis()
             ),
             is_guest: facts.is_guest,
+            prompts: Prompts::new(composer.keys),
             composer: Composer::new(composer),
-            prompts: Prompts::default(),
             guard: Guard::default(),
             status: Status::new(facts),
             settings: Settings::default(),
@@ -348,9 +348,7 @@ impl App {
                 vec![Action::Redraw]
             }
             Happened::Edited(text) => {
-                if let Some(text) = text {
-                    self.edited(text);
-                }
+                self.edited(text);
                 vec![Action::Redraw]
             }
             Happened::Found(found) => {
@@ -381,6 +379,7 @@ impl App {
         self.theme = look.theme;
         self.is_still = look.is_still;
         self.composer.set_keys(look.keys);
+        self.prompts.set_keys(look.keys);
         self.status.show(look.status);
     }
 
@@ -430,7 +429,7 @@ impl App {
             self.transcript.note(Note::quiet(GUEST));
         }
         (self.is_begun, self.is_switching) = (true, false);
-        self.prompts = Prompts::default();
+        self.prompts.clear();
         for open in opened.view.permissions.clone() {
             self.prompts.request(open);
         }

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::Action;
 use super::draw::composer_styles;
-use crate::composer::{Answer, Composer, ComposerSettings};
+use crate::composer::{Answer, Composer, ComposerSettings, KeyStyle};
 use crate::text::wrap;
 use crate::transcript::Look;
 use parts::{Chosen, Parts};
@@ -31,6 +31,10 @@ const WRITTEN_ROWS_MAX: u16 = 8;
 pub(super) struct Prompts {
     open: VecDeque<Prompt>,
     revision: u64,
+    /// Whose keys edit what is written within a prompt.
+    keys: KeyStyle,
+    /// Whether what is written there is in an editor.
+    is_in_editor: bool,
 }
 
 struct Prompt {
@@ -71,6 +75,37 @@ enum Stage {
 }
 
 impl Prompts {
+    pub(super) fn new(keys: KeyStyle) -> Self {
+        Self { keys, ..Self::default() }
+    }
+
+    /// Reads keys in this way from here on.
+    pub(super) fn set_keys(&mut self, keys: KeyStyle) {
+        self.keys = keys;
+        for at in self.open.iter_mut().filter_map(Prompt::written) {
+            at.set_keys(keys);
+        }
+    }
+
+    /// What an editor left, if it was opened on what is written here; gives back what was not.
+    pub(super) fn edited(&mut self, text: Option<String>) -> Option<String> {
+        if !std::mem::take(&mut self.is_in_editor) {
+            return text;
+        }
+        if let (Some(text), Some(at)) = (text, self.open.front_mut().and_then(Prompt::written)) {
+            at.set_text(&text);
+        }
+        None
+    }
+
+    /// The mode of vim's keys where something is written.
+    pub(super) fn mode_label(&self) -> Option<&'static str> {
+        match &self.open.front()?.stage {
+            Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at) => at.mode_label(),
+            Stage::Chooses | Stage::Parts => None,
+        }
+    }
+
     /// Adds a request, in place of an earlier one about the same.
     pub(super) fn request(&mut self, open: OpenPermission) {
         self.revision += 1;
@@ -85,7 +120,7 @@ impl Prompts {
 
     pub(super) fn ask(&mut self, id: u64, question: Box<Question>) {
         self.revision += 1;
-        let stage = Stage::Answers(Box::new(Composer::new(ComposerSettings::default())));
+        let stage = Stage::Answers(composer(self.keys));
         let about = About::Question(id, question);
         let (file, parts, is_answered) = (None, None, false);
         self.open.push_back(Prompt { about, stage, file, parts, is_answered });
@@ -176,7 +211,8 @@ impl Prompts {
         if prompt.is_answered {
             return None;
         }
-        let actions = prompt.key(key)?;
+        let actions = prompt.key(key, self.keys)?;
+        self.is_in_editor = actions.iter().any(|action| matches!(action, Action::Edit(_)));
         prompt.is_answered = actions.iter().any(|action| matches!(action, Action::Decide(..)));
         // A decision takes the request away with its event; a question is answered once and for all.
         if actions.iter().any(|action| matches!(action, Action::Answer(..))) {
@@ -187,13 +223,8 @@ impl Prompts {
 
     /// Takes a paste, where something is written.
     pub(super) fn pasted(&mut self, text: &str) -> bool {
-        match self.open.front_mut().map(|prompt| &mut prompt.stage) {
-            Some(Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at)) => {
-                at.paste(text);
-                true
-            }
-            _ => false,
-        }
+        let at = self.open.front_mut().and_then(Prompt::written);
+        at.map(|at| at.paste(text)).is_some()
     }
 
     /// Its lines, in so many rows if that can be, and where the cursor stands within them; while it
@@ -257,15 +288,25 @@ impl Prompt {
         }
     }
 
-    fn key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
+    /// Where something is written.
+    fn written(&mut self) -> Option<&mut Composer> {
+        match &mut self.stage {
+            Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at) => Some(at),
+            Stage::Chooses | Stage::Parts => None,
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent, style: KeyStyle) -> Option<Vec<Action>> {
         let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match &mut self.stage {
             Stage::Chooses => match key.code {
-                KeyCode::Char(c) if is_plain => self.chosen(c.to_ascii_lowercase()),
+                KeyCode::Char(c) if is_plain => self.chosen(c.to_ascii_lowercase(), style),
                 _ => None,
             },
             Stage::Parts => match key.code {
-                KeyCode::Char(c) if is_plain => Some(self.part_chosen(c.to_ascii_lowercase())),
+                KeyCode::Char(c) if is_plain => {
+                    Some(self.part_chosen(c.to_ascii_lowercase(), style))
+                }
                 KeyCode::Esc => {
                     self.stage = Stage::Chooses;
                     Some(Vec::new())
@@ -287,11 +328,13 @@ impl Prompt {
                 Answer::Ignored if key.code == KeyCode::Enter => {
                     Some(self.decide(Decision::Deny { reason: None }))
                 }
+                Answer::OpenEditor(text) => Some(vec![Action::Edit(text)]),
                 Answer::Ignored => None,
                 _ => Some(Vec::new()),
             },
             Stage::Edits(at) => match at.key(key) {
                 Answer::Submit(submission) => Some(self.edited(&submission.text)),
+                Answer::OpenEditor(text) => Some(vec![Action::Edit(text)]),
                 Answer::Ignored => None,
                 _ => Some(Vec::new()),
             },
@@ -305,6 +348,7 @@ impl Prompt {
                     Answer::Ignored if key.code == KeyCode::Enter => {
                         Some(vec![Action::Answer(*id, None)])
                     }
+                    Answer::OpenEditor(text) => Some(vec![Action::Edit(text)]),
                     Answer::Ignored => None,
                     _ => Some(Vec::new()),
                 }
@@ -312,7 +356,7 @@ impl Prompt {
         }
     }
 
-    fn chosen(&mut self, key: char) -> Option<Vec<Action>> {
+    fn chosen(&mut self, key: char, style: KeyStyle) -> Option<Vec<Action>> {
         let About::Permission(open) = &self.about else { return None };
         let leaves_plan = matches!(open.reason, PermissionReason::LeavePlan { .. });
         let offer = open.offer.clone();
@@ -324,7 +368,7 @@ impl Prompt {
             ('a', Some(rule)) if !leaves_plan => Decision::Always { rule },
             ('d', _) => Decision::DenyAndStop { reason: None },
             ('n', _) => {
-                self.deny();
+                self.deny(style);
                 return Some(Vec::new());
             }
             ('h', _) => {
@@ -335,9 +379,9 @@ impl Prompt {
                 return Some(Vec::new());
             }
             ('e', _) if !leaves_plan => {
-                let mut at = Composer::new(ComposerSettings::default());
+                let mut at = composer(style);
                 at.set_text(&editable(&open.input));
-                self.stage = Stage::Edits(Box::new(at));
+                self.stage = Stage::Edits(at);
                 return Some(Vec::new());
             }
             _ => return Some(Vec::new()),
@@ -345,7 +389,7 @@ impl Prompt {
         Some(self.decide(decision))
     }
 
-    fn part_chosen(&mut self, key: char) -> Vec<Action> {
+    fn part_chosen(&mut self, key: char, style: KeyStyle) -> Vec<Action> {
         let (takes, rest) = match key {
             'y' => (true, false),
             'n' => (false, false),
@@ -360,15 +404,15 @@ impl Prompt {
             Chosen::All => self.decide(Decision::Once),
             Chosen::Some(input) => self.decide(Decision::Edited { input }),
             Chosen::None => {
-                self.deny();
+                self.deny(style);
                 Vec::new()
             }
         }
     }
 
     /// Asks for the reason.
-    fn deny(&mut self) {
-        self.stage = Stage::Denies(Box::new(Composer::new(ComposerSettings::default())));
+    fn deny(&mut self, style: KeyStyle) {
+        self.stage = Stage::Denies(composer(style));
     }
 
     fn decide(&self, decision: Decision) -> Vec<Action> {
@@ -423,6 +467,11 @@ impl Prompt {
             (_, parts) => shown::choices(open, parts.as_ref().map(Parts::len)),
         }
     }
+}
+
+/// Where something is written within a prompt.
+fn composer(keys: KeyStyle) -> Box<Composer> {
+    Box::new(Composer::new(ComposerSettings { keys, ..ComposerSettings::default() }))
 }
 
 /// What a person edits of an input: a command by itself, everything else as JSON.

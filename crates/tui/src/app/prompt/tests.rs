@@ -5,6 +5,7 @@ use heeler_core::TurnOutcome;
 
 use crate::app::testing::*;
 use crate::app::*;
+use crate::composer::KeyStyle;
 
 fn check(play: &mut Play, screen: Expect) {
     screen.assert_eq(&play.shows());
@@ -413,6 +414,48 @@ fn a_rule_is_whole_in_a_narrow_window() {
         claude-sonnet-5-5 · ask · ░░░░░░░░ 0% ·…
     "#]],
     );
+}
+
+#[test]
+fn what_is_written_within_a_request_can_be_written_in_an_editor() {
+    for (key, before) in [("e", "ls"), ("n", "")] {
+        let mut play = Play::new(60, 24);
+        play.sees(begins()).types("a draft").passes(3_000).sees(ls(0)).passes(400);
+        assert_eq!(play.types(&format!("{key}<C-g>")).asks(), format!("Edit({before:?})\n"));
+        play.happens(Happened::Edited(Some("written\nelsewhere\n".into())));
+        assert!(play.shows().contains("> written\n  elsewhere▏"), "{}", play.shows());
+        // One that was closed without a word leaves it.
+        play.types("<C-g>").happens(Happened::Edited(None));
+        assert!(play.types("<CR>").asks().contains("written\\nelsewhere"));
+        // And what is written for the model is the composer's.
+        let (id, by) = (PermissionId::first(call_id(0)), "terminal".into());
+        play.sees(Event::PermissionDecided { id, decision: Decision::Once, by });
+        play.types("<C-g>").happens(Happened::Edited(Some("another draft\n".into())));
+        assert!(play.shows().contains("> another draft▏"), "{}", play.shows());
+    }
+}
+
+#[test]
+fn vims_keys_are_vims_within_a_request() {
+    let mut play = Play::new(60, 24);
+    play.app.composer.set_keys(KeyStyle::Vim);
+    play.app.prompts.set_keys(KeyStyle::Vim);
+    play.sees(begins()).sees(ls(0)).types("e<Esc>");
+    assert!(play.shows().contains("NORMAL"), "{}", play.shows());
+    assert!(play.types("ccpwd<CR>").asks().contains(r#"{"command":"pwd"}"#));
+}
+
+#[test]
+fn control_d_at_a_request_says_how_to_leave() {
+    for key in ["<C-d>", "n<C-d>", "h<C-d>"] {
+        let mut play = Play::new(60, 24);
+        play.sees(begins()).sees(ls(0));
+        assert_eq!(play.types(key).asks(), "");
+        assert!(play.shows().contains("Esc stops it, and then Ctrl-D leaves"), "{key}");
+    }
+    let mut play = Play::guest(60, 24);
+    play.sees(begins()).sees(ls(0));
+    assert_eq!(play.types("<C-d>").asks(), "Quit\n");
 }
 
 fn ls(index: u32) -> Event {

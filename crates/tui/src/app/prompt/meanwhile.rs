@@ -1,0 +1,154 @@
+//! Keys at a request: those meant for something else, and those that are not its own.
+
+use expect_test::expect;
+
+use super::tests::{check, ls, question};
+use crate::app::testing::*;
+use crate::app::*;
+use crate::composer::KeyStyle;
+
+const ONCE: &str = "Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, \
+                    answered_before: 0 }, Once)\n";
+const NEXT_ONCE: &str = "Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 1 }, \
+                         answered_before: 0 }, Once)\n";
+
+#[test]
+fn who_is_writing_answers_nothing_that_opens_meanwhile() {
+    let mut play = Play::new(60, 24);
+    play.sees(begins()).types("and ").passes(300);
+    play.sees(ls(0));
+    for key in "also ny".chars() {
+        assert_eq!(play.types(&key.to_string()).asks(), "", "{key}");
+        play.passes(300);
+    }
+    check(
+        &mut play,
+        expect![[r#"
+            ────
+
+            ? Run this command?
+              $ ls
+              no rule speaks of it
+              answer when you have stopped writing
+            > and also ny▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
+    );
+    // The window wakes to show what the keys mean, and only for that.
+    let now = play.now;
+    play.app.is_still = true;
+    assert_eq!(play.app.wakes_at(now), Some(now.plus(400)));
+    play.passes(400);
+    assert_eq!(play.app.wakes_at(play.now), None);
+    assert!(play.shows().contains("  y  once"));
+    assert_eq!(play.types("y").asks(), ONCE);
+    let (id, by) = (PermissionId::first(call_id(0)), "terminal".into());
+    play.sees(Event::PermissionDecided { id, decision: Decision::Once, by });
+    assert!(play.shows().contains("> and also ny▏"));
+}
+
+/// Each: what is done before a request opens, what is pressed when, and what comes of it.
+#[test]
+fn a_key_answers_when_it_was_meant_to() {
+    for (name, before, waits, after, key, expected) in [
+        ("nothing was written", "", 0, 0, "y", ONCE),
+        ("it was sent", "go<CR>", 0, 0, "y", ONCE),
+        ("writing, long ago", "a", 60_000, 399, "y", ""),
+        ("writing, long ago, and it was seen", "a", 60_000, 400, "y", ONCE),
+        ("writing", "a", 100, 599, "y", ""),
+        ("stopped writing", "a", 100, 600, "y", ONCE),
+        ("wrote and deleted it", "a<BS>", 1_500, 399, "y", ""),
+        ("wrote and deleted it long ago", "a<BS>", 2_000, 0, "y", ONCE),
+        ("writing, and stops it", "a", 0, 0, "<Esc>", "Cancel\n"),
+        ("writing, and stops it", "a", 0, 0, "<C-c>", "Cancel\n"),
+    ] {
+        let mut play = Play::new(60, 24);
+        play.sees(begins()).types(before);
+        play.passes(waits).asks();
+        play.sees(ls(0)).passes(after);
+        assert_eq!(play.types(key).asks(), expected, "{name}");
+    }
+}
+
+#[test]
+fn what_is_sent_meanwhile_is_sent() {
+    let mut play = Play::new(60, 24);
+    play.sees(begins()).types("be qu").sees(ls(0));
+    assert!(play.types("ick<CR>").asks().contains("Steer("));
+    assert!(play.shows().contains("waits: be quick"));
+    assert_eq!(play.passes(700).types("y").asks(), ONCE);
+}
+
+#[test]
+fn who_is_writing_answers_no_question_that_opens_meanwhile() {
+    let mut play = Play::new(60, 24);
+    play.sees(begins()).types("half a ");
+    play.happens(Happened::Asked(1, question(0, &[])));
+    play.types("word").passes(700);
+    assert_eq!(play.types("yes<CR>").asks(), "Answer(1, Some(\"yes\"))\n");
+    play.sees(ends(0, "ask_user", false, 1));
+    assert!(play.shows().contains("> half a word▏"));
+}
+
+#[test]
+fn a_key_pressed_twice_answers_one_request() {
+    let decided = || {
+        let (id, by) = (PermissionId::first(call_id(0)), "terminal".into());
+        Event::PermissionDecided { id, decision: Decision::Once, by }
+    };
+    let mut play = Play::new(60, 24);
+    play.sees(begins()).sees(ls(0)).sees(ls(1));
+    assert_eq!(play.types("yy").asks(), ONCE);
+    play.sees(decided()).passes(299);
+    assert!(play.shows().contains("  y  once"));
+    assert_eq!(play.types("y").asks(), "");
+    assert_eq!(play.passes(1).types("y").asks(), NEXT_ONCE);
+    // What is written within a request that somebody else answers is no answer to the next.
+    let mut play = Play::new(60, 24);
+    play.sees(begins()).sees(ls(0)).sees(ls(1));
+    play.types("nnot").sees(decided());
+    assert_eq!(play.types(" yet").asks(), "");
+    assert_eq!(play.passes(700).types("y").asks(), NEXT_ONCE);
+}
+
+#[test]
+fn what_is_written_within_a_request_can_be_written_in_an_editor() {
+    for (key, before) in [("e", "ls"), ("n", "")] {
+        let mut play = Play::new(60, 24);
+        play.sees(begins()).types("a draft").passes(3_000).sees(ls(0)).passes(400);
+        assert_eq!(play.types(&format!("{key}<C-g>")).asks(), format!("Edit({before:?})\n"));
+        play.happens(Happened::Edited(Some("written\nelsewhere\n".into())));
+        assert!(play.shows().contains("> written\n  elsewhere▏"), "{}", play.shows());
+        // One that was closed without a word leaves it.
+        play.types("<C-g>").happens(Happened::Edited(None));
+        assert!(play.types("<CR>").asks().contains("written\\nelsewhere"));
+        // And what is written for the model is the composer's.
+        let (id, by) = (PermissionId::first(call_id(0)), "terminal".into());
+        play.sees(Event::PermissionDecided { id, decision: Decision::Once, by });
+        play.types("<C-g>").happens(Happened::Edited(Some("another draft\n".into())));
+        assert!(play.shows().contains("> another draft▏"), "{}", play.shows());
+    }
+}
+
+#[test]
+fn vims_keys_are_vims_within_a_request() {
+    let mut play = Play::new(60, 24);
+    play.app.composer.set_keys(KeyStyle::Vim);
+    play.app.prompts.set_keys(KeyStyle::Vim);
+    play.sees(begins()).sees(ls(0)).types("e<Esc>");
+    assert!(play.shows().contains("NORMAL"), "{}", play.shows());
+    assert!(play.types("ccpwd<CR>").asks().contains(r#"{"command":"pwd"}"#));
+}
+
+#[test]
+fn control_d_at_a_request_says_how_to_leave() {
+    for key in ["<C-d>", "n<C-d>", "h<C-d>"] {
+        let mut play = Play::new(60, 24);
+        play.sees(begins()).sees(ls(0));
+        assert_eq!(play.types(key).asks(), "");
+        assert!(play.shows().contains("Esc stops it, and then Ctrl-D leaves"), "{key}");
+    }
+    let mut play = Play::guest(60, 24);
+    play.sees(begins()).sees(ls(0));
+    assert_eq!(play.types("<C-d>").asks(), "Quit\n");
+}

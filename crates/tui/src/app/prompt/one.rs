@@ -1,0 +1,276 @@
+//! One prompt: which key does what about it, and what it says.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use heeler_core::{
+    Decision, Mode, OpenPermission, PermissionId, PermissionReason, Question, RawJson,
+};
+use ratatui::text::{Line, Span};
+use serde_json::Value;
+
+use super::parts::{Chosen, Parts};
+use super::shown::{self, Choice, Said};
+use crate::app::Action;
+use crate::composer::{Answer, Composer, ComposerSettings, KeyStyle};
+use crate::transcript::Look;
+
+/// What is asked, and how far the person is.
+pub(super) struct Prompt {
+    pub(super) about: About,
+    pub(super) stage: Stage,
+    /// What is in the file that the call would change.
+    pub(super) file: Option<String>,
+    /// The parts of that change that can be taken or left, where there are several.
+    pub(super) parts: Option<Parts>,
+    /// Whether it was answered here, and only its event is to come.
+    pub(super) is_answered: bool,
+}
+
+pub(super) enum About {
+    Permission(Box<OpenPermission>),
+    Question(u64, Box<Question>),
+}
+
+/// What the person does about it.
+pub(super) enum Stage {
+    /// Presses a key.
+    Chooses,
+    /// Takes or leaves the parts of the change, one after the other.
+    Parts,
+    /// Writes why not.
+    Denies(Box<Composer>),
+    /// Writes what is to run instead.
+    Edits(Box<Composer>),
+    /// Writes an answer.
+    Answers(Box<Composer>),
+}
+
+impl Prompt {
+    pub(super) fn id(&self) -> Option<PermissionId> {
+        match &self.about {
+            About::Permission(open) => Some(open.id),
+            About::Question(..) => None,
+        }
+    }
+
+    /// Where something is written.
+    pub(super) fn written(&mut self) -> Option<&mut Composer> {
+        match &mut self.stage {
+            Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at) => Some(at),
+            Stage::Chooses | Stage::Parts => None,
+        }
+    }
+
+    pub(super) fn key(&mut self, key: KeyEvent, style: KeyStyle) -> Option<Vec<Action>> {
+        let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        match &mut self.stage {
+            Stage::Chooses => match key.code {
+                KeyCode::Char(c) if is_plain => self.chosen(c.to_ascii_lowercase(), style),
+                _ => None,
+            },
+            Stage::Parts => match key.code {
+                KeyCode::Char(c) if is_plain => {
+                    Some(self.part_chosen(c.to_ascii_lowercase(), style))
+                }
+                KeyCode::Esc => {
+                    self.stage = Stage::Chooses;
+                    Some(Vec::new())
+                }
+                _ => None,
+            },
+            Stage::Denies(at) | Stage::Edits(at) if key.code == KeyCode::Esc => {
+                // In vim's insert mode, Esc is the composer's own.
+                if matches!(at.key(key), Answer::Ignored) {
+                    self.stage = Stage::Chooses;
+                }
+                Some(Vec::new())
+            }
+            Stage::Denies(at) => match at.key(key) {
+                Answer::Submit(submission) => {
+                    let reason = Some(submission.text.trim().to_owned());
+                    Some(self.decide(Decision::Deny { reason: reason.filter(|r| !r.is_empty()) }))
+                }
+                Answer::Ignored if key.code == KeyCode::Enter => {
+                    Some(self.decide(Decision::Deny { reason: None }))
+                }
+                Answer::OpenEditor(text) => Some(vec![Action::Edit(text)]),
+                Answer::Ignored => None,
+                _ => Some(Vec::new()),
+            },
+            Stage::Edits(at) => match at.key(key) {
+                Answer::Submit(submission) => Some(self.edited(&submission.text)),
+                Answer::OpenEditor(text) => Some(vec![Action::Edit(text)]),
+                Answer::Ignored => None,
+                _ => Some(Vec::new()),
+            },
+            Stage::Answers(at) => {
+                let About::Question(id, question) = &self.about else { return None };
+                match at.key(key) {
+                    Answer::Submit(submission) => {
+                        let answer = chosen_answer(question, submission.text.trim());
+                        Some(vec![Action::Answer(*id, Some(answer))])
+                    }
+                    Answer::Ignored if key.code == KeyCode::Enter => {
+                        Some(vec![Action::Answer(*id, None)])
+                    }
+                    Answer::OpenEditor(text) => Some(vec![Action::Edit(text)]),
+                    Answer::Ignored => None,
+                    _ => Some(Vec::new()),
+                }
+            }
+        }
+    }
+
+    fn chosen(&mut self, key: char, style: KeyStyle) -> Option<Vec<Action>> {
+        let About::Permission(open) = &self.about else { return None };
+        let leaves_plan = matches!(open.reason, PermissionReason::LeavePlan { .. });
+        let offer = open.offer.clone();
+        let decision = match (key, offer) {
+            ('y', _) if leaves_plan => Decision::LeavePlan { mode: Mode::Ask },
+            ('a', _) if leaves_plan => Decision::LeavePlan { mode: Mode::AcceptEdits },
+            ('y', _) => Decision::Once,
+            ('s', Some(rule)) if !leaves_plan => Decision::Session { rule },
+            ('a', Some(rule)) if !leaves_plan => Decision::Always { rule },
+            ('d', _) => Decision::DenyAndStop { reason: None },
+            ('n', _) => {
+                self.deny(style);
+                return Some(Vec::new());
+            }
+            ('h', _) => {
+                if let Some(parts) = &mut self.parts {
+                    parts.restart();
+                    self.stage = Stage::Parts;
+                }
+                return Some(Vec::new());
+            }
+            ('e', _) if !leaves_plan => {
+                let mut at = composer(style);
+                at.set_text(&editable(&open.input));
+                self.stage = Stage::Edits(at);
+                return Some(Vec::new());
+            }
+            _ => return Some(Vec::new()),
+        };
+        Some(self.decide(decision))
+    }
+
+    fn part_chosen(&mut self, key: char, style: KeyStyle) -> Vec<Action> {
+        let (takes, rest) = match key {
+            'y' => (true, false),
+            'n' => (false, false),
+            'a' => (true, true),
+            'd' => (false, true),
+            _ => return Vec::new(),
+        };
+        let About::Permission(open) = &self.about else { return Vec::new() };
+        let Some(parts) = &mut self.parts else { return Vec::new() };
+        match parts.choose(takes, rest, open) {
+            Chosen::Next => Vec::new(),
+            Chosen::All => self.decide(Decision::Once),
+            Chosen::Some(input) => self.decide(Decision::Edited { input }),
+            Chosen::None => {
+                self.deny(style);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Asks for the reason.
+    fn deny(&mut self, style: KeyStyle) {
+        self.stage = Stage::Denies(composer(style));
+    }
+
+    fn decide(&self, decision: Decision) -> Vec<Action> {
+        self.id().map(|id| Action::Decide(id, decision)).into_iter().collect()
+    }
+
+    /// What was written in place of the input.
+    fn edited(&mut self, text: &str) -> Vec<Action> {
+        let About::Permission(open) = &mut self.about else { return Vec::new() };
+        match with_edit(&open.input, text) {
+            Ok(input) => self.decide(Decision::Edited { input }),
+            Err(why) => {
+                open.objection = Some(why);
+                Vec::new()
+            }
+        }
+    }
+
+    /// What Enter and Esc do where something is written.
+    pub(super) fn hint(&self) -> &'static str {
+        match self.stage {
+            Stage::Denies(_) => "Enter: deny with this reason, or with none · Esc: back",
+            Stage::Edits(_) => "Enter: run this instead · Esc: back",
+            _ => "Enter: answer, or with nothing let the model decide · Esc: stop the turn",
+        }
+    }
+
+    pub(super) fn title(&self, n_open: usize, look: Look<'_>) -> Line<'static> {
+        let title = match &self.about {
+            About::Permission(open) => shown::title(open),
+            About::Question(..) => "The model asks".to_owned(),
+        };
+        let mut spans = vec![Span::styled(format!("? {title}"), look.theme.accent)];
+        if n_open > 1 {
+            spans.push(Span::styled(format!("  (1 of {n_open})"), look.theme.dim));
+        }
+        Line::from(spans)
+    }
+
+    pub(super) fn said(&self, look: Look<'_>) -> Said {
+        match (&self.about, &self.stage, &self.parts) {
+            (About::Permission(_), Stage::Parts, Some(parts)) => shown::part(parts, look),
+            (About::Permission(open), ..) => shown::permission(open, self.file.as_deref(), look),
+            (About::Question(_, question), ..) => shown::question(question, look),
+        }
+    }
+
+    pub(super) fn choices(&self) -> Vec<Choice> {
+        let About::Permission(open) = &self.about else { return Vec::new() };
+        match (&self.stage, &self.parts) {
+            (Stage::Parts, Some(_)) => shown::part_choices(),
+            (_, parts) => shown::choices(open, parts.as_ref().map(Parts::len)),
+        }
+    }
+}
+
+/// Where something is written within a prompt.
+pub(super) fn composer(keys: KeyStyle) -> Box<Composer> {
+    Box::new(Composer::new(ComposerSettings { keys, ..ComposerSettings::default() }))
+}
+
+/// What a person edits of an input: a command by itself, everything else as JSON.
+fn editable(input: &RawJson) -> String {
+    let value = input.value();
+    match command(&value) {
+        Some(command) => command.to_owned(),
+        None => serde_json::to_string_pretty(&value).unwrap_or_else(|_| input.get().to_owned()),
+    }
+}
+
+/// The command of an input that is little else.
+fn command(input: &Value) -> Option<&str> {
+    input.get("command")?.as_str()
+}
+
+/// # Errors
+/// When it is no JSON, where it has to be.
+fn with_edit(input: &RawJson, text: &str) -> Result<RawJson, String> {
+    let mut value = input.value();
+    let json = match value.get_mut("command").filter(|command| command.is_string()) {
+        Some(command) => {
+            *command = Value::String(text.to_owned());
+            value.to_string()
+        }
+        None => text.to_owned(),
+    };
+    RawJson::parse(&json).map_err(|error| format!("that is not usable as an input: {error}"))
+}
+
+/// A number chooses; anything else is the answer itself.
+fn chosen_answer(question: &Question, text: &str) -> String {
+    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    match number.and_then(|index| question.choices.get(index)) {
+        Some(choice) => choice.clone(),
+        None => text.to_owned(),
+    }
+}

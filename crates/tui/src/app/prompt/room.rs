@@ -1,0 +1,173 @@
+//! What a request shows where there is little room.
+
+use expect_test::expect;
+
+use super::tests::{check, question};
+use crate::app::testing::*;
+use crate::app::*;
+
+/// A command of twenty lines, in a window of this size.
+fn long_command(width: u16, height: u16) -> Play {
+    let lines: Vec<String> = (1..=20).map(|n| format!("echo {n}")).collect();
+    let input = serde_json::json!({ "command": lines.join("\n") }).to_string();
+    let mut play = Play::new(width, height);
+    play.sees(begins()).sees(said("go"));
+    play.sees(asked(0, "Bash", &input, Some("Bash(echo:*)")));
+    play
+}
+
+#[test]
+fn the_title_and_the_first_lines_stand_in_every_window() {
+    for (width, height) in [(80, 24), (80, 40), (60, 10), (40, 16), (20, 8), (20, 5)] {
+        let mut play = long_command(width, height);
+        let shown = play.shows();
+        let (_, live) = shown.split_once("────\n").unwrap();
+        assert!(live.lines().count() < usize::from(height), "{width}x{height}:\n{live}");
+        assert!(live.contains("? Run this command?"), "{width}x{height}:\n{live}");
+        assert!(live.contains("$ echo 1") || height < 8, "{width}x{height}:\n{live}");
+        assert!(live.contains("more lines (") || height > 24, "{width}x{height}:\n{live}");
+        // All of it is there for who wants it.
+        play.types("<C-t>");
+        let mut pages = String::new();
+        for _ in 0..20 {
+            pages = play.shows() + &pages;
+            play.types("<PageUp>");
+        }
+        for n in 1..=20 {
+            assert!(pages.contains(&format!("echo {n}\n")), "{n}:\n{pages}");
+        }
+        assert!(pages.contains("y  once") && pages.contains("Bash(echo:*)"), "{pages}");
+    }
+}
+
+#[test]
+fn in_an_ordinary_window_the_keys_stand_below_what_would_run() {
+    check(
+        &mut long_command(80, 24),
+        expect![[r#"
+        > go
+        ────
+
+        ? Run this command?
+          $ echo 1
+          echo 2
+          echo 3
+          echo 4
+          echo 5
+          echo 6
+          echo 7
+          echo 8
+          echo 9
+          echo 10
+          echo 11
+          echo 12
+          … 8 more lines (Ctrl-T)
+          no rule speaks of it
+          y  once
+          s  for this session: Bash(echo:*)
+          a  always in this folder: Bash(echo:*)
+          n  no, with a reason
+          e  edit it first
+          d  no, and stop the turn
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+}
+
+#[test]
+fn in_a_small_window_the_keys_fold() {
+    check(
+        &mut long_command(60, 10),
+        expect![[r#"
+        > go
+        ────
+
+        ? Run this command?
+          $ echo 1
+          echo 2
+          echo 3
+          … 17 more lines (Ctrl-T)
+          no rule speaks of it
+          y s a n e d  (Ctrl-T says what they mean)
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    check(
+        long_command(60, 10).types("n"),
+        expect![[r#"
+        > go
+        ────
+
+        ? Run this command?
+          $ echo 1
+          echo 2
+          … 18 more lines (Ctrl-T)
+          no rule speaks of it
+        > ▏
+        Enter: deny with this reason, or with none · Esc: back
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+}
+
+#[test]
+fn a_request_that_is_answered_is_no_more_in_the_pager() {
+    let mut play = long_command(60, 30);
+    assert!(play.types("<C-t>").shows().contains("Run this command?"));
+    let (id, by) = (PermissionId::first(call_id(0)), "another window".into());
+    play.sees(Event::PermissionDecided { id, decision: Decision::Once, by });
+    assert!(!play.shows().contains("Run this command?"));
+}
+
+#[test]
+fn a_rule_is_whole_in_a_narrow_window() {
+    let mut play = Play::new(40, 24);
+    play.sees(begins()).sees(asked(
+        0,
+        "Edit",
+        r#"{"file_path":"/space/project/a.rs","old_string":"one","new_string":"two"}"#,
+        Some("Edit(//space/project/crates/parser/src/column.rs)"),
+    ));
+    check(
+        &mut play,
+        expect![[r#"
+        ────
+
+        ? Make this change?
+        /space/project/a.rs +1 -1
+        1 - one
+        1 + two
+          no rule speaks of it
+          y  once
+          s  for this session:
+             Edit(//space/project/crates/parser/
+             src/column.rs)
+          a  always in this folder:
+             Edit(//space/project/crates/parser/
+             src/column.rs)
+          n  no, with a reason
+          e  edit it first
+          d  no, and stop the turn
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% ·…
+    "#]],
+    );
+    let mut play = Play::new(40, 24);
+    let long = "another one, with a name that goes on";
+    play.sees(begins()).happens(Happened::Asked(1, question(0, &["main", long])));
+    check(
+        &mut play,
+        expect![[r#"
+        ────
+
+        ? The model asks
+          question 0
+          1. main
+          2. another one, with a name that goes
+             on
+        > ▏
+        Enter: answer, or with nothing let the
+        model decide · Esc: stop the turn
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% ·…
+    "#]],
+    );
+}

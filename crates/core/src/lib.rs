@@ -10,6 +10,7 @@ mod access;
 mod approver;
 mod background;
 mod clock;
+mod compaction;
 mod conversation;
 mod difference;
 mod effect;
@@ -25,6 +26,7 @@ mod media_store;
 mod message;
 mod name;
 mod outbound;
+mod outcome;
 mod output;
 mod panic;
 mod person;
@@ -47,6 +49,9 @@ pub use access::{Access, Concern, ConcernKind, ShellCommand, ShellLine};
 pub use approver::{AllowAll, Approver, DenyAll, ScriptedApprover};
 pub use background::{Background, Completion};
 pub use clock::{Clock, Entropy, Timestamp};
+pub use compaction::{
+    Compacted, CompactionCause, CompactionFailed, CompactionStarted, Kept, Pruned, Trimmed,
+};
 pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
 pub use difference::Difference;
 pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
@@ -68,6 +73,7 @@ pub use message::{
 };
 pub use name::{NameError, SessionName};
 pub use outbound::{ForUser, Outbound, OutboundMessage};
+pub use outcome::{LimitKind, TurnOutcome};
 pub use output::{ToolFault, ToolOutput};
 pub use panic::panic_text;
 pub use person::{Person, Question};
@@ -81,10 +87,9 @@ pub use provider::{
 pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
 pub use reach::{Denied, PROTECTED, Reach};
 pub use record::{
-    CallPlan, CallPlanned, Compacted, CompactionCause, CompactionFailed, CompactionStarted, Entry,
-    EpochCause, EpochStarted, HookAnswered, InterruptCause, Kept, LimitKind, ModelAccepted,
-    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned,
-    Record, Reserve, SteeringQueued, Trimmed, TurnOutcome,
+    CallPlan, CallPlanned, Entry, EpochCause, EpochStarted, HookAnswered, InterruptCause,
+    ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
+    PermissionDecided, Record, Reserve, SteeringQueued,
 };
 pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,

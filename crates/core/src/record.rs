@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AcceptedAnswer, CallId, Cost, Decision, Facts, ForUser, ForkOrigin, HookEvent, HookVerdict,
-    Input, Limits, Message, PermissionId, PermissionReason, ProviderErrorKind, ProviderItem,
-    RawJson, Reply, Rule, Seq, SessionName, Settings, SteeringId, Timestamp, ToolDefinition,
-    ToolOutput, Usage,
+    AcceptedAnswer, CallId, Compacted, CompactionFailed, CompactionStarted, Cost, Decision, Facts,
+    ForUser, ForkOrigin, HookEvent, HookVerdict, Input, Limits, Message, PermissionId,
+    PermissionReason, ProviderErrorKind, ProviderItem, Pruned, RawJson, Reply, Rule, Seq,
+    SessionName, Settings, SteeringId, Timestamp, ToolDefinition, ToolOutput, Trimmed, TurnOutcome,
+    Usage,
 };
 
 /// A record at its place in the journal.
@@ -418,170 +419,6 @@ pub enum InterruptCause {
     WallTime,
 }
 
-/// A compaction begins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CompactionStarted {
-    /// How many messages of the history become the summary.
-    pub cut: u64,
-    /// Why.
-    pub cause: CompactionCause,
-    /// What the summary is to look at above all, in the words of whoever asked for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub focus: Option<Box<str>>,
-}
-
-/// Why a compaction begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CompactionCause {
-    /// Somebody asked for it.
-    Manual,
-    /// The next request would not fit.
-    Automatic,
-}
-
-/// The head of the conversation became a summary.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Compacted {
-    /// The summary without the sentinel.
-    pub summary: String,
-    /// Tokens the summary call used.
-    #[serde(default)]
-    pub usage: Usage,
-    /// What they cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Cost>,
-    /// What stands beside the summary; `None` in records from before anything did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<Kept>,
-}
-
-/// What stands beside a summary, whatever the model wrote in it: the user's last message where that
-/// was replaced, the open steps of the list, and the files touched.
-///
-/// The numbers say all: the same conversation with the same summary is the same for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
-    /// How many characters of the user's last message; of a longer one its beginning and its end.
-    pub said_chars_max: u64,
-    /// How many open steps, from the first on.
-    pub steps_max: u64,
-    /// How many files, the latest.
-    pub files_max: u64,
-}
-
-/// A compaction gave nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct CompactionFailed {
-    /// Why, in words for the user.
-    pub error: String,
-    /// Tokens the summary call used all the same.
-    #[serde(default)]
-    pub usage: Usage,
-    /// What they cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Cost>,
-}
-
-impl CompactionFailed {
-    /// One that cost nothing.
-    pub fn because(error: impl Into<String>) -> Self {
-        Self { error: error.into(), ..Self::default() }
-    }
-}
-
-/// The conversation was cut back without a model, because the next request had to fit.
-///
-/// The numbers say all: the same conversation, cut back in the same way, is the same for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trimmed {
-    /// How many messages at the head were left out.
-    pub cut: u64,
-    /// How many characters of what the user said in them are kept.
-    pub said_chars_max: u64,
-    /// The longest text of a tool result in the messages that stay, in characters.
-    pub result_chars_max: u64,
-}
-
-/// Bulky old results were cut short, because the next request had to fit and needed no more: the
-/// beginnings and ends of their texts stay, their images and documents go.
-///
-/// The numbers say all: the same conversation, cut in the same way, is the same for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pruned {
-    /// How many messages at the head are old; results in the others stay as they are.
-    pub before: u64,
-    /// The longest text of an old result, in characters.
-    pub result_chars_max: u64,
-}
-
-/// How a turn ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TurnOutcome {
-    /// The model gave its final answer.
-    Done,
-    /// The model or its provider's filter refused.
-    Refused,
-    /// The final answer was cut at its token limit.
-    Truncated,
-    /// Stopped from outside.
-    Cancelled,
-    /// A denial ended the turn.
-    Denied {
-        /// What was denied and why.
-        reason: String,
-    },
-    /// A limit was reached.
-    Limit {
-        /// Which.
-        limit: LimitKind,
-    },
-    /// The provider could not be reached or refused the request.
-    ProviderFailed {
-        /// What kind of failure.
-        kind: ProviderErrorKind,
-        /// The failure and the next step, for the user.
-        message: String,
-    },
-    /// heeler itself could not go on.
-    Failed {
-        /// The failure and the next step, for the user.
-        message: String,
-    },
-}
-
-/// A limit of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LimitKind {
-    /// Model calls.
-    Rounds,
-    /// Tool calls.
-    Calls,
-    /// Tokens, in and out.
-    Tokens,
-    /// Money.
-    Cost,
-    /// Wall time.
-    Wall,
-    /// Identical failing calls.
-    Repeats,
-}
-
-impl std::fmt::Display for LimitKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Rounds => "rounds",
-            Self::Calls => "tool calls",
-            Self::Tokens => "tokens",
-            Self::Cost => "cost",
-            Self::Wall => "wall time",
-            Self::Repeats => "repeated failing calls",
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -616,16 +453,5 @@ mod tests {
     #[test]
     fn a_rare_kind_makes_no_record_longer() {
         assert_eq!((size_of::<Record>(), size_of::<Entry>()), (48, 64));
-    }
-
-    #[test]
-    fn a_limit_is_named_in_words() {
-        use LimitKind::{Calls, Cost, Repeats, Rounds, Tokens, Wall};
-        let words: Vec<String> =
-            [Rounds, Calls, Tokens, Cost, Wall, Repeats].iter().map(LimitKind::to_string).collect();
-        assert_eq!(
-            words.join(", "),
-            "rounds, tool calls, tokens, cost, wall time, repeated failing calls"
-        );
     }
 }

@@ -1,12 +1,14 @@
 //! The checker's own account of a session: what the records say, kept apart from the machine.
 
+mod shortened;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use heeler_core::{
-    AcceptedAnswer, Block, CallId, Changed, CompactionCause, CompactionStarted, Cost, Entry, Event,
-    Facts, Input, Message, Mode, ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind,
-    Record, Role, Rule, Seq, Settings, SteeringId, SteeringQueued, StopReason, TurnOutcome, Usage,
+    AcceptedAnswer, Block, CallId, CompactionStarted, Cost, Entry, Event, Facts, Input, Message,
+    Mode, ModelReplied, ModelRequest, ModelStarted, ProviderErrorKind, Record, Role, Rule, Seq,
+    Settings, SteeringId, SteeringQueued, StopReason, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
@@ -444,21 +446,6 @@ impl Ledger {
         turn.batch = (!batch.is_empty()).then_some(batch);
     }
 
-    fn compaction_started(&mut self, started: &CompactionStarted) -> Checked {
-        if self.compaction.is_some() {
-            return Ok(());
-        }
-        self.compaction = Some(started.clone());
-        match &self.turn {
-            Some(turn) if started.cause == CompactionCause::Automatic => {
-                turn.may_compact()?;
-                let (overflows, waiting) = (turn.overflows, self.waiting_chars());
-                self.context.needs_summary(&self.log, waiting, overflows, &self.settings)
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn asking(&mut self, number: u32, round: u32, attempt: u32) -> Option<&mut TurnAccount> {
         self.turn.as_mut().filter(|turn| {
             turn.is_asking && turn.number == number && turn.attempt == (round, attempt)
@@ -536,57 +523,6 @@ impl Ledger {
         })
     }
 
-    fn compaction_failed(&mut self) {
-        let compaction = self.compaction.take();
-        let is_automatic = compaction.is_some_and(|c| c.cause == CompactionCause::Automatic);
-        if let Some(turn) = &mut self.turn {
-            turn.compaction_tried = true;
-            turn.compaction_failures += u32::from(is_automatic);
-        }
-    }
-
-    fn trimmed(&mut self, messages: &[Arc<Message>]) -> Checked {
-        self.compactions += 1;
-        let overflows = self.turn.as_ref().map_or(0, |turn| turn.overflows);
-        let waiting = self.waiting_chars();
-        self.context.cut_back(&self.log, messages, waiting, overflows, &self.settings)?;
-        self.replace(messages.to_vec());
-        self.words.cut_back(&self.log);
-        Ok(())
-    }
-
-    fn pruned(&mut self, changed: &[Changed]) -> Checked {
-        self.compactions += 1;
-        let overflows = self.turn.as_ref().map_or(0, |turn| turn.overflows);
-        let waiting = self.waiting_chars();
-        let log = self.context.pruned(&self.log, changed, waiting, overflows, &self.settings)?;
-        self.replace(log);
-        Ok(())
-    }
-
-    /// The conversation is another from here on, for now.
-    fn replace(&mut self, log: Vec<Arc<Message>>) {
-        let length = log.len();
-        let before = std::mem::replace(&mut self.log, log);
-        self.replaced = Some(Replaced { before, length });
-    }
-
-    fn restored(&mut self, messages: &[Arc<Message>]) -> Checked {
-        self.compactions += 1;
-        let (replaced, waiting) = (self.replaced.take(), self.waiting_chars());
-        let both = (self.log.as_slice(), messages);
-        self.context.restored(replaced.as_ref(), both, waiting, &self.settings)?;
-        self.log = messages.to_vec();
-        self.words.restored(&self.log);
-        Ok(())
-    }
-
-    /// Nothing is brought back.
-    pub(super) fn cannot_restore(&self) -> Checked {
-        let waiting = self.waiting_chars();
-        self.context.cannot_restore(self.replaced.as_ref(), &self.log, waiting, &self.settings)
-    }
-
     /// Characters of what waits to be delivered.
     fn waiting_chars(&self) -> u64 {
         self.queue.iter().map(|said| said.text.chars().count() as u64).sum()
@@ -619,37 +555,6 @@ impl Ledger {
         batch.answered(message)?;
         batch.count_repeats(message, self.settings.limits.repeats, &mut turn.repeats)?;
         turn.deaths = 0;
-        Ok(())
-    }
-
-    fn compacted(&mut self, cut: u64, message: &Arc<Message>) -> Checked {
-        let expected = self.compaction.take();
-        self.compactions += 1;
-        ensure(
-            expected.as_ref().map(|c| c.cut) == Some(cut),
-            Invariant::CompactionKeepsTail,
-            || format!("{cut} messages became a summary, expected {expected:?}"),
-        )?;
-        let cut = usize::try_from(cut).unwrap_or(usize::MAX);
-        let tail = self.log.get(cut..).unwrap_or_default().to_vec();
-        let open = tail.first().is_some_and(|first| {
-            first.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
-        });
-        ensure(
-            !open && message.text().contains("What was said."),
-            Invariant::CompactionKeepsTail,
-            || "the cut parts a call from its result, or the summary is lost".into(),
-        )?;
-        self.words.summarized(message, &tail)?;
-        let log: Vec<_> = std::iter::once(Arc::clone(message)).chain(tail).collect();
-        if expected.is_some_and(|c| c.cause == CompactionCause::Automatic) {
-            self.context.gains(&self.log, &log, &self.settings)?;
-        }
-        self.replace(log);
-        if let Some(turn) = &mut self.turn {
-            turn.compaction_tried = true;
-            turn.compaction_failures = 0;
-        }
         Ok(())
     }
 }

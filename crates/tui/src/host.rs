@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use crate::app::Topic;
 use crate::composer::KeyStyle;
 use crate::theme::{Background, Theme};
+use crate::transcript::TableRow;
 
 /// The program around a window: it knows stores, models and settings. Failures are words for the
 /// person, with the next step.
@@ -78,6 +79,8 @@ pub struct WindowLook {
 pub enum Told {
     /// Words.
     Text(String),
+    /// Words in two columns.
+    Table(Vec<TableRow>),
     /// A difference, as `git diff` writes it.
     Difference(String),
 }
@@ -89,8 +92,6 @@ pub struct Facts {
     pub folder: String,
     /// The branch that is checked out, if any.
     pub branch: Option<String>,
-    /// Whether commands are confined.
-    pub is_confined: bool,
     /// What the status line shows, in this order.
     pub status: Vec<StatusField>,
     /// Whether another process has the session open: this window watches it and has a say in it, and

@@ -43,10 +43,8 @@ text = "Mended. What changed:\n\n| text | before | now |\n|---|---|---|\n| `abc`
 "#;
 
 /// What is typed, what is waited for then, and the picture that is taken of it.
-const SCENES: [(&str, &str, &str); 2] = [
-    ("the column is wrong behind an é\r", "Make this change?", "request.svg"),
-    ("y", "漢", "turn.svg"),
-];
+const SCENES: [(&str, &str, &str); 2] =
+    [("the column is wrong behind an é\r", "  y  once", "request.svg"), ("y", "漢", "turn.svg")];
 
 /// Runs `pictures` with its arguments.
 pub(crate) fn run_command(arguments: &[&str], root: &Path) -> Result<ExitCode> {

@@ -34,11 +34,9 @@ pub(crate) async fn show(
     let home = home_folder(&environment)?;
     let workspace = PathBuf::from(header.workspace);
     let tui = preferences(&environment, &workspace);
-    let state = session.state().await?;
     let facts = Facts {
         folder: workspace.display().to_string(),
         branch: host::branch(&workspace),
-        is_confined: state.settings.policy.has_box,
         status: tui.status.clone(),
         is_guest: true,
     };
@@ -190,7 +188,7 @@ impl Host for Guest {
         let Self { environment, workspace, .. } = self.clone();
         Box::pin(async move {
             let text = tell::tell_guest(topic, (&environment, &workspace), &session).await;
-            text.map_err(|error| told(&error))?.map(Told::Text).ok_or_else(|| OWNERS.to_owned())
+            text.map_err(|error| told(&error))?.ok_or_else(|| OWNERS.to_owned())
         })
     }
 }

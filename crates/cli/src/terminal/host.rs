@@ -95,7 +95,6 @@ impl Program {
             folder: self.workspace.display().to_string(),
             branch: branch(&self.workspace),
             status: tui.status.clone(),
-            is_confined: assembly.parts.settings.policy.has_box,
             is_guest: false,
         };
         self.assembled = Mutex::new(Some((model, assembly)));

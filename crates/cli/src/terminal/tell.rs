@@ -9,6 +9,7 @@ use heeler_core::{Block, RawJson, ToolContext, Usage};
 use heeler_engine::{Session, SystemClock};
 use heeler_tui::app::Topic;
 use heeler_tui::host::Told;
+use heeler_tui::transcript::TableRow;
 
 use super::bug;
 use super::host::Program;
@@ -22,8 +23,8 @@ pub(super) async fn tell(topic: Topic, program: &Program, session: &Session) -> 
         Topic::Permissions => {
             permissions::listed(&program.environment, &program.workspace, &program.permission)
         }
-        Topic::Tools => tools(session).await,
-        Topic::Doctor => doctor::told(&program.environment).await,
+        Topic::Tools => return tools(session).await,
+        Topic::Doctor => return Ok(Told::Table(doctor::table(&program.environment).await?)),
         Topic::Models => models::told(&program.environment, &program.workspace).await,
         Topic::Bug(words) => bug::report(&words, program, session).await,
         Topic::Difference => return Ok(Told::Difference(difference(program, session).await?)),
@@ -37,15 +38,16 @@ pub(super) async fn tell_guest(
     topic: Topic,
     (environment, workspace): (&Environment, &Path),
     session: &Session,
-) -> Result<Option<String>> {
-    Ok(Some(match topic {
+) -> Result<Option<Told>> {
+    let text = match topic {
         Topic::Context(last) => context(session, last).await?,
         Topic::Cost => cost(session).await?,
-        Topic::Tools => tools(session).await?,
-        Topic::Doctor => doctor::told(environment).await?,
+        Topic::Tools => return tools(session).await.map(Some),
+        Topic::Doctor => return Ok(Some(Told::Table(doctor::table(environment).await?))),
         Topic::Models => models::told(environment, workspace).await?,
         Topic::Permissions | Topic::Bug(_) | Topic::Difference => return Ok(None),
-    }))
+    };
+    Ok(Some(Told::Text(text)))
 }
 
 /// What differs from the last commit, as the model's own tool shows it: nothing runs that the
@@ -118,15 +120,14 @@ async fn cost(session: &Session) -> Result<String> {
     Ok(text)
 }
 
-async fn tools(session: &Session) -> Result<String> {
+async fn tools(session: &Session) -> Result<Told> {
     let state = session.state().await?;
     let Some(epoch) = &state.epoch else {
-        return Ok("the tools are told to the model with its first request".to_owned());
+        return Ok(Told::Text("the tools are told to the model with its first request".to_owned()));
     };
-    let line = |tool: &heeler_core::ToolDefinition| {
+    let row = |tool: &heeler_core::ToolDefinition| {
         let about = tool.description.split(['.', '\n']).next().unwrap_or_default();
-        format!("{:<14} {about}", tool.name)
+        TableRow::new(&*tool.name, about)
     };
-    let lines: Vec<String> = epoch.tools.iter().map(line).collect();
-    Ok(lines.join("\n"))
+    Ok(Told::Table(epoch.tools.iter().map(row).collect()))
 }

@@ -5,7 +5,7 @@ use heeler_turn::compact::FOCUS_CHARS_MAX;
 
 use super::{Action, App, Topic};
 use crate::composer::{Command, Draft, Submission};
-use crate::transcript::Note;
+use crate::transcript::{Note, TableRow};
 
 /// A command.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,10 @@ pub const COMMANDS: &[SlashCommand] = &[
 ];
 
 /// Said of what a guest cannot do.
-pub(super) const OWNERS: &str = "that is for the terminal that has this session open";
+const OWNERS: &str = "that is for the terminal that has this session open";
+pub(super) const OWNERS_MODE: &str = "\
+the mode is changed where this session is open (Shift-Tab there), not from an attached terminal; here you can \
+answer what is asked";
 
 const KEYS: &str = "\
 Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
@@ -93,13 +96,14 @@ impl App {
             return self.say(submission, now);
         };
         let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let (name, argument) = (name.to_owned(), argument.trim().to_owned());
+        let (name, argument) = (name.to_ascii_lowercase(), argument.trim().to_owned());
         self.command(&name, &argument, now)
     }
 
     fn command(&mut self, name: &str, argument: &str, now: Timestamp) -> Vec<Action> {
         if self.is_guest && is_owners(name, argument) {
-            return self.refuse(OWNERS);
+            let is_mode = matches!(name, "mode" | "plan");
+            return self.refuse(if is_mode { OWNERS_MODE } else { OWNERS });
         }
         // What is answered on the screen stands below what was asked.
         if matches!(
@@ -111,7 +115,7 @@ impl App {
         }
         match name {
             "help" => {
-                self.transcript.note(Note::plain(help()));
+                self.transcript.note(Note::table(help()));
                 Vec::new()
             }
             "model" if argument.is_empty() => vec![Action::Tell(Topic::Models)],
@@ -169,7 +173,7 @@ impl App {
             return Vec::new();
         }
         match argument.parse::<Mode>() {
-            Ok(Mode::Bypass) => self
+            Ok(Mode::Bypass) if self.mode_apart != Some(Mode::Bypass) => self
                 .refuse("the mode bypass is for the command line: heeler --permission-mode bypass"),
             Ok(mode) => self.set_mode(mode),
             Err(error) => self.refuse(&error.to_string()),
@@ -177,15 +181,25 @@ impl App {
     }
 
     fn compact(&mut self, focus: &str) -> Vec<Action> {
-        if focus == "undo" {
-            return vec![Action::UndoCompaction];
+        if focus.eq_ignore_ascii_case("undo") {
+            return self.at_the_pause("what was replaced is put back", Action::UndoCompaction);
         }
         if focus.chars().count() > FOCUS_CHARS_MAX {
             let why =
                 format!("what a summary is to look at has at most {FOCUS_CHARS_MAX} characters");
             return self.refuse(&why);
         }
-        vec![Action::Compact((!focus.is_empty()).then(|| focus.to_owned()))]
+        let focus = (!focus.is_empty()).then(|| focus.to_owned());
+        self.at_the_pause("the conversation is summarized", Action::Compact(focus))
+    }
+
+    /// What is done between two rounds of a turn: while one runs, says that it waits.
+    fn at_the_pause(&mut self, what: &str, action: Action) -> Vec<Action> {
+        if self.is_busy() {
+            let text = format!("{what} at the next pause, between two rounds of this turn");
+            self.transcript.note(Note::quiet(text));
+        }
+        vec![action]
     }
 
     pub(super) fn refuse(&mut self, why: &str) -> Vec<Action> {
@@ -203,23 +217,23 @@ fn is_owners(name: &str, argument: &str) -> bool {
     }
 }
 
-/// Whether a line is meant as a command: a path such as `/etc/hosts` is not.
+/// Whether a line is meant as a command, in whatever case: a path such as `/etc/hosts` is not, nor a
+/// comment (`//`, `/*`).
 fn is_command(line: &str) -> bool {
     let name = line.split(char::is_whitespace).next().unwrap_or("");
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-fn help() -> String {
-    let usage = |command: &SlashCommand| match command.argument {
-        "" => format!("/{}", command.name),
-        argument => format!("/{} {argument}", command.name),
+/// What there is, and which keys.
+fn help() -> Vec<TableRow> {
+    let row = |command: &SlashCommand| {
+        let usage = match command.argument {
+            "" => format!("/{}", command.name),
+            argument => format!("/{} {argument}", command.name),
+        };
+        TableRow::new(usage, command.about)
     };
-    let width = COMMANDS.iter().map(|command| usage(command).len()).max().unwrap_or(0);
-    let mut lines: Vec<String> = COMMANDS
-        .iter()
-        .map(|command| format!("{:width$}  {}", usage(command), command.about))
-        .collect();
-    lines.push(String::new());
-    lines.push(KEYS.to_owned());
-    lines.join("\n")
+    let keys = KEYS.lines().map(TableRow::line);
+    COMMANDS.iter().map(row).chain([TableRow::default()]).chain(keys).collect()
 }

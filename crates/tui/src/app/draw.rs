@@ -105,13 +105,14 @@ impl App {
             lines.extend(rows);
             cursor = at.map(placed);
         } else if self.prompts.is_open() {
-            let is_writing = self.guard.held(look.now) == Some(Held::Writes);
+            let held = self.guard.held(look.now);
+            let is_writing = held == Some(Held::Writes);
             let mut written = Vec::new();
             let written_at = is_writing.then(|| self.composed_below(&mut written, look));
             // The last row stays empty, and the status has one.
             let taken = lines.len() + written.len() + 2;
             let room = usize::from(self.height).saturating_sub(taken);
-            let (rows, at) = self.prompts.lines(!is_writing, room, look);
+            let (rows, at) = self.prompts.lines(held, room, look);
             lines.extend(rows);
             let above = u16::try_from(lines.len()).unwrap_or(u16::MAX);
             let below = |at: Place| Place { row: at.row.saturating_add(above), ..at };

@@ -6,8 +6,8 @@ use super::prompt::Asked;
 
 /// Who writes has stopped when no key came for so long.
 const WRITING_MILLIS: u64 = 700;
-/// Who was writing sees what is asked after so long.
-const SEEN_MILLIS: u64 = 400;
+/// What is asked is seen after so long: a key before that was on its way to something else.
+pub(super) const SEEN_MILLIS: u64 = 500;
 /// Who pressed a key within this time before something is asked was writing.
 const WROTE_MILLIS: u64 = 2_000;
 /// A key within this time after an answer belongs to that answer.
@@ -28,6 +28,8 @@ pub(super) struct Guard {
 /// Why no key answers yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
+    /// It came up just now: who presses a key begins to write, and goes on with it.
+    New,
     /// Somebody writes: keys still go where they went.
     Writes,
     /// What stood there before was answered just now.
@@ -46,7 +48,7 @@ impl Guard {
         self.wrote = Some(now);
     }
 
-    /// What was written is sent: keys from here on are about what is seen.
+    /// What was written is sent: nothing is begun any more.
     pub(super) fn sent(&mut self) {
         self.wrote = None;
     }
@@ -72,7 +74,7 @@ impl Guard {
             _ if asked.is_none() => None,
             _ if writes => Some((Held::Writes, stops.max(now.plus(SEEN_MILLIS)))),
             Some(at) => Some((Held::Answered, at.plus(ANSWERED_MILLIS))),
-            None => None,
+            None => Some((Held::New, now.plus(SEEN_MILLIS))),
         };
     }
 
@@ -84,7 +86,8 @@ impl Guard {
 
     /// When it takes keys again, where that is seen.
     pub(super) fn wakes_at(&self) -> Option<Timestamp> {
-        let is_seen = |(held, _): &(Held, Timestamp)| *held == Held::Writes && self.shown.is_some();
+        let is_seen =
+            |(held, _): &(Held, Timestamp)| *held != Held::Answered && self.shown.is_some();
         self.held.filter(is_seen).map(|(_, until)| until)
     }
 }

@@ -3,11 +3,11 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use heeler_core::{Decision, Mode, Timestamp};
 
-use super::command::OWNERS;
+use super::command::OWNERS_MODE;
 use super::guard::Held;
 use super::pager::{Pager, Turned};
 use super::picker::Chosen;
-use super::{Action, App, LEAVE_MILLIS};
+use super::{Action, App, LEAVE_MILLIS, apart};
 use crate::composer::Answer;
 use crate::transcript::Note;
 
@@ -96,9 +96,9 @@ impl App {
     fn composed(&mut self, answer: Answer, key: Option<KeyEvent>, now: Timestamp) -> Vec<Action> {
         let mut actions = match (answer, key) {
             (Answer::Submit(submission), _) => {
-                let remembered = Action::Remember(submission.draft.clone());
-                let mut actions = self.submitted(submission, now);
-                actions.push(remembered);
+                // First of all: what follows may be the end.
+                let mut actions = vec![Action::Remember(submission.draft.clone())];
+                actions.extend(self.submitted(submission, now));
                 actions
             }
             (Answer::OpenEditor(text), _) => vec![Action::Edit(text)],
@@ -118,7 +118,9 @@ impl App {
     }
 
     pub(super) fn pasted(&mut self, text: &str, now: Timestamp) -> Vec<Action> {
-        if self.pager.is_none() && self.picker.is_none() && !self.prompts.pasted(text) {
+        let is_elsewhere = matches!(self.guard.held(now), Some(Held::New | Held::Writes));
+        let is_open = self.pager.is_none() && self.picker.is_none();
+        if is_open && (is_elsewhere || !self.prompts.pasted(text)) {
             let answer = self.composer.paste(text);
             self.note_written(&answer, now);
             return self.composed(answer, None, now);
@@ -224,20 +226,22 @@ impl App {
         vec![Action::Quit]
     }
 
-    /// The modes one goes through with Shift-Tab; bypass is none of them.
+    /// The modes one goes through with Shift-Tab; a session that was in another one comes back to it.
     fn next_mode(&mut self) -> Vec<Action> {
         if self.is_guest {
-            return self.refuse(OWNERS);
+            return self.refuse(OWNERS_MODE);
         }
         let next = match self.settings.policy.mode {
             Mode::Ask => Mode::AcceptEdits,
             Mode::AcceptEdits => Mode::Plan,
-            _ => Mode::Ask,
+            Mode::Plan => self.mode_apart.unwrap_or(Mode::Ask),
+            Mode::AllowListed | Mode::Bypass => Mode::Ask,
         };
         self.set_mode(next)
     }
 
     pub(super) fn set_mode(&mut self, mode: Mode) -> Vec<Action> {
+        self.mode_apart = apart(mode).or(self.mode_apart);
         self.settings.policy.mode = mode;
         vec![Action::Set(Box::new(self.settings.clone()))]
     }

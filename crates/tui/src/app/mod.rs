@@ -23,7 +23,7 @@ mod widths;
 use std::sync::Arc;
 
 use heeler_core::{
-    Decision, Event, ForkOrigin, PermissionId, Question, SessionId, SessionName, Settings,
+    Decision, Event, ForkOrigin, Mode, PermissionId, Question, SessionId, SessionName, Settings,
     SteeringId, Timestamp, Usage, View,
 };
 use heeler_engine::Seen;
@@ -187,6 +187,9 @@ pub struct App {
     guard: Guard,
     status: Status,
     settings: Settings,
+    /// The mode beside those that Shift-Tab always goes through, if the session was in one: it goes
+    /// through this one, too.
+    mode_apart: Option<Mode>,
     theme: Theme,
     highlight: Arc<dyn Highlight + Send + Sync>,
     /// What covers the composer.
@@ -265,6 +268,7 @@ impl App {
             guard: Guard::default(),
             status: Status::new(facts),
             settings: Settings::default(),
+            mode_apart: None,
             theme,
             highlight,
             picker: None,
@@ -284,6 +288,7 @@ impl App {
         };
         app.composer.set_commands(COMMANDS.iter().map(SlashCommand::offered).collect());
         app.open(opened, now);
+        app.guard.shows(app.prompts.shown(), false, now);
         app
     }
 
@@ -338,6 +343,7 @@ impl App {
             Happened::Answered(answer) => {
                 self.transcript.note(match answer {
                     Ok(Told::Text(text)) => Note::plain(text),
+                    Ok(Told::Table(rows)) => Note::table(rows),
                     Ok(Told::Difference(text)) => Note::difference(text),
                     Err(why) => Note::error(why),
                 });
@@ -395,6 +401,10 @@ impl App {
 
     /// Shows these settings: they are being set.
     pub fn set(&mut self, settings: &Settings) {
+        if settings.policy.mode != self.settings.policy.mode {
+            // A file of settings has another one now, whatever was before.
+            self.mode_apart = apart(settings.policy.mode);
+        }
         self.status.settings(settings);
         self.settings = settings.clone();
     }
@@ -437,6 +447,7 @@ impl App {
         self.picker = None;
         self.pager = None;
         self.status.open(&opened);
+        self.mode_apart = apart(opened.settings.policy.mode);
         self.settings = opened.settings;
         self.session = opened.id;
         self.is_unfinished = opened.is_unfinished;
@@ -488,6 +499,9 @@ impl App {
 
     /// Somebody decided; who asks here is told, unless it was answered here.
     fn decided(&mut self, id: PermissionId, decision: &Decision, by: &str) {
+        if let Decision::LeavePlan { mode } = decision {
+            self.settings.policy.mode = *mode;
+        }
         if self.prompts.decided(id) {
             self.transcript.note(Note::quiet(format!("{}, by {by}", decision_name(decision))));
         }
@@ -547,6 +561,11 @@ impl App {
             Picked::Session(id) => vec![Action::Open(id)],
         }
     }
+}
+
+/// The mode, if Shift-Tab goes through it only where the session was in it.
+fn apart(mode: Mode) -> Option<Mode> {
+    matches!(mode, Mode::AllowListed | Mode::Bypass).then_some(mode)
 }
 
 /// What somebody else answered, in a word or two.

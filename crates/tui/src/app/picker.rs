@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::keys::is_control;
 use crate::host::{Glance, SessionRow};
 use crate::text::{clean, truncate, wrap};
-use crate::transcript::{Look, seconds};
+use crate::transcript::Look;
 
 /// The rows of a list that are shown.
 const ROWS_MAX: usize = 12;
@@ -134,8 +134,11 @@ impl Picker {
         let has_glance = room > GLANCE_ROWS + 2;
         let n_shown = ROWS_MAX.min(if has_glance { room - GLANCE_ROWS } else { room }).max(1);
         let first = self.at.saturating_sub(n_shown.saturating_sub(1));
-        for (index, at) in self.matching.iter().enumerate().skip(first).take(n_shown) {
-            lines.push(self.rows[*at].line(index == self.at, look));
+        let shown = self.matching.iter().enumerate().skip(first).take(n_shown);
+        let shown: Vec<(usize, &Row)> = shown.map(|(index, at)| (index, &self.rows[*at])).collect();
+        let age_cells = shown.iter().map(|(_, row)| row.age(look).len()).max().unwrap_or(0);
+        for (index, row) in shown {
+            lines.push(row.line(index == self.at, age_cells, look));
         }
         if has_glance {
             lines.extend(self.glance(look));
@@ -181,19 +184,34 @@ impl Picker {
 }
 
 impl Row {
-    fn line(&self, is_chosen: bool, look: Look<'_>) -> Line<'static> {
+    /// How long ago it changed, as short as can be.
+    fn age(&self, look: Look<'_>) -> String {
+        match look.now.since(self.session.changed) / 1000 {
+            seconds @ 0..60 => format!("{seconds} s"),
+            seconds @ 60..3_600 => format!("{} min", seconds / 60),
+            seconds @ 3_600..172_800 => format!("{} h", seconds / 3_600),
+            seconds => format!("{} days", seconds / 86_400),
+        }
+    }
+
+    /// Its age in a column of so many cells, what it is about, and what is said of it, which is never
+    /// cut.
+    fn line(&self, is_chosen: bool, age_cells: usize, look: Look<'_>) -> Line<'static> {
         let theme = look.theme;
         let sign = if is_chosen { "▸ " } else { "  " };
         let style = if is_chosen { theme.selection } else { theme.text };
-        let mut spans = vec![Span::styled(sign, style)];
+        let age = Span::styled(format!("{:>age_cells$}  ", self.age(look)), theme.dim);
+        let mut spans = vec![Span::styled(sign, style), age];
         if let Some(name) = &self.session.name {
             spans.push(Span::styled(format!("{} ", clean(name.as_str())), theme.accent));
         }
         spans.push(Span::styled(clean(self.session.title.trim()).into_owned(), style));
-        let age = seconds(look.now.since(self.session.changed));
         let current = if self.is_current { " (this one)" } else { "" };
         let forked = if self.session.is_fork { " · fork" } else { "" };
-        spans.push(Span::styled(format!("  {age} ago{forked}{current}"), theme.dim));
+        let after = format!("{forked}{current}");
+        let room = look.width.saturating_sub(crate::text::width(&after)).max(1);
+        spans = truncate(&Line::from(spans), room).spans;
+        spans.push(Span::styled(after, theme.dim));
         truncate(&Line::from(spans), look.width)
     }
 }

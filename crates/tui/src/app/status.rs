@@ -20,6 +20,8 @@ const BAR_CELLS: u64 = 8;
 pub(super) struct Status {
     facts: Facts,
     model: String,
+    /// Whether commands are kept in.
+    is_confined: bool,
     /// The most tokens a request may have.
     limit: u64,
     /// Tokens the next request begins with, as far as known.
@@ -36,6 +38,7 @@ impl Status {
         Self {
             facts,
             model: String::new(),
+            is_confined: false,
             limit: 0,
             tokens: 0,
             cost: Cost::default(),
@@ -64,6 +67,7 @@ impl Status {
 
     pub(super) fn settings(&mut self, settings: &Settings) {
         self.model.clone_from(&settings.model.name);
+        self.is_confined = settings.policy.has_box;
         self.limit = context_limit(settings);
     }
 
@@ -135,7 +139,7 @@ impl Status {
             StatusField::Branch => {
                 self.facts.branch.as_ref().map(|branch| plain(format!("⎇ {}", clean(branch))))
             }
-            StatusField::Confinement if self.facts.is_confined => None,
+            StatusField::Confinement if self.is_confined => Some(plain("confined".to_owned())),
             StatusField::Confinement => Some(Span::styled("not confined", theme.warning)),
         }
     }

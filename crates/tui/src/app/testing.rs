@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use heeler_core::{
-    AgentPath, Block, CallId, Envelope, Event, Message, OpenPermission, PermissionId,
+    AgentPath, Block, CallId, Envelope, Event, Message, Mode, OpenPermission, PermissionId,
     PermissionReason, RawJson, Role, Rule, RuleEffect, SessionId, Settings, Timestamp, ToolResult,
     ToolUse, TurnOutcome, View,
 };
@@ -12,6 +12,7 @@ use heeler_engine::Seen;
 use heeler_settings::StatusField;
 use ratatui::text::Line;
 
+use super::guard::SEEN_MILLIS;
 use super::{Action, App, Happened, Opened, Start};
 use crate::composer::ComposerSettings;
 use crate::host::Facts;
@@ -22,6 +23,8 @@ use crate::theme::Theme;
 pub(super) struct Play {
     pub(super) app: App,
     pub(super) now: Timestamp,
+    /// Whether keys follow what is asked before anybody can have seen it.
+    is_quick: bool,
     /// What went to the scrollback.
     pub(super) scrollback: Vec<String>,
     /// What was asked for, in debug form, without what only redraws.
@@ -31,6 +34,28 @@ pub(super) struct Play {
 impl Play {
     pub(super) fn new(width: u16, height: u16) -> Self {
         Self::begin(width, height, false, View::default())
+    }
+
+    /// One in which no time passes unless it is said so: otherwise what is asked is looked at first.
+    pub(super) fn quick(width: u16, height: u16) -> Self {
+        Self { is_quick: true, ..Self::new(width, height) }
+    }
+
+    /// A window on a session in this mode.
+    pub(super) fn in_mode(mode: Mode) -> Self {
+        let mut play = Self::new(70, 20);
+        let mut settings = play.app.settings.clone();
+        settings.policy.mode = mode;
+        let opened = Opened {
+            id: id(2),
+            view: View::default(),
+            settings,
+            tokens: 0,
+            is_unfinished: false,
+            new_fork: None,
+        };
+        play.happens(Happened::Opened(Box::new(opened)));
+        play
     }
 
     /// A window on a session that another process has open.
@@ -61,7 +86,6 @@ impl Play {
         let facts = Facts {
             folder: "/space/project".into(),
             branch: Some("main".into()),
-            is_confined: true,
             status: vec![
                 StatusField::Model,
                 StatusField::Mode,
@@ -82,14 +106,25 @@ impl Play {
             size: (width, height),
         };
         let app = App::new(start, now);
-        Self { app, now, scrollback: Vec::new(), actions: Vec::new() }
+        let (scrollback, actions) = (Vec::new(), Vec::new());
+        Self { app, now: now.plus(SEEN_MILLIS), is_quick: false, scrollback, actions }
     }
 
     pub(super) fn happens(&mut self, what: Happened) -> &mut Self {
+        let asks = match &what {
+            Happened::Asked(..) => true,
+            Happened::Seen(Seen::Event(envelope)) => {
+                matches!(envelope.event, Event::PermissionRequested(_))
+            }
+            _ => false,
+        };
         for action in self.app.happen(what, self.now) {
             if !matches!(action, Action::Redraw) {
                 self.actions.push(format!("{action:?}"));
             }
+        }
+        if asks && !self.is_quick {
+            self.passes(SEEN_MILLIS);
         }
         self
     }

@@ -32,8 +32,8 @@ fn an_empty_window_waits_for_what_is_written() {
     "#]],
     );
     expect![[r#"
-        Say(Submission { text: "hello", images: [], shown: "hello", draft: Draft { parts: [Text("hello")] } })
         Remember(Draft { parts: [Text("hello")] })
+        Say(Submission { text: "hello", images: [], shown: "hello", draft: Draft { parts: [Text("hello")] } })
     "#]].assert_eq(&play.types("<CR>").asks());
     check(
         &mut play,
@@ -188,10 +188,10 @@ fn what_is_said_meanwhile_waits_and_can_be_taken_back() {
     let mut play = Play::new(60, 20);
     play.sees(begins()).sees(said("go"));
     expect![[r#"
-        Steer(SteeringId("terminal-1000000-1"), Submission { text: "also this", images: [], shown: "also this", draft: Draft { parts: [Text("also this")] } })
         Remember(Draft { parts: [Text("also this")] })
-        Steer(SteeringId("terminal-1000000-2"), Submission { text: "and that", images: [], shown: "and that", draft: Draft { parts: [Text("and that")] } })
+        Steer(SteeringId("terminal-1000000-1"), Submission { text: "also this", images: [], shown: "also this", draft: Draft { parts: [Text("also this")] } })
         Remember(Draft { parts: [Text("and that")] })
+        Steer(SteeringId("terminal-1000000-2"), Submission { text: "and that", images: [], shown: "and that", draft: Draft { parts: [Text("and that")] } })
     "#]].assert_eq(&play.types("also this<CR>and that<CR>").asks());
     check(
         &mut play,
@@ -280,7 +280,7 @@ fn each_end_says_what_to_do() {
 #[test]
 fn commands_are_taken_and_paths_are_said() {
     for (line, expected) in [
-        ("/plan<CR>", expect!["Set Remember "]),
+        ("/plan<CR>", expect!["Remember Set "]),
         (
             "/mode bypass<CR>",
             expect![[r#"
@@ -293,12 +293,19 @@ fn commands_are_taken_and_paths_are_said() {
             Remember ! `yolo` is no permission mode; use ask, accept-edits, plan,
               allow-listed or bypass"#]],
         ),
-        ("/compact<CR>", expect!["Compact Remember "]),
-        ("/compact the tests<CR>", expect!["Compact Remember "]),
-        ("/compact undo<CR>", expect!["UndoCompaction Remember "]),
+        ("/compact<CR>", expect!["Remember Compact "]),
+        ("/compact the tests<CR>", expect!["Remember Compact "]),
+        ("/compact undo<CR>", expect!["Remember UndoCompaction "]),
+        ("/COMPACT Undo<CR>", expect!["Remember UndoCompaction "]),
+        ("/Plan<CR>", expect!["Remember Set "]),
+        (
+            "/New_session<CR>",
+            expect!["Remember ! there is no command /new_session; /help lists them"],
+        ),
+        ("// a comment<CR>", expect!["Remember Say "]),
         ("/nonsense<CR>", expect!["Remember ! there is no command /nonsense; /help lists them"]),
-        ("/etc/hosts is what?<CR>", expect!["Say Remember "]),
-        ("/quit<CR>", expect!["Quit Remember "]),
+        ("/etc/hosts is what?<CR>", expect!["Remember Say "]),
+        ("/quit<CR>", expect!["Remember Quit "]),
     ] {
         let mut play = Play::new(70, 20);
         play.types(line);
@@ -310,6 +317,120 @@ fn commands_are_taken_and_paths_are_said() {
             .collect();
         expected.assert_eq(&format!("{} {}", asked.join(" "), play.scrollback.join("\n")));
     }
+}
+
+#[test]
+fn what_waits_for_the_pause_of_a_turn_says_so() {
+    let mut play = Play::new(76, 20);
+    play.sees(begins()).sees(said("go")).types("/compact the tests<CR>/compact undo<CR>");
+    check(
+        &mut play,
+        expect![[r#"
+        > go
+
+        · the conversation is summarized at the next pause, between two rounds of
+          this turn
+
+        · what was replaced is put back at the next pause, between two rounds of
+          this turn
+        ────
+
+        working 0 s · Esc stops
+        > ▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+}
+
+/// What a command tells in two columns has one below the other where there is no room.
+#[test]
+fn help_can_be_read_in_every_window() {
+    let help = |width| {
+        let mut play = Play::new(width, 60);
+        play.types("/help<CR>").shows();
+        let rows = |command: &str| {
+            let at = play.scrollback.iter().position(|line| line.starts_with(command));
+            play.scrollback[at.unwrap()..][..4].join("\n")
+        };
+        format!("{}\n...\n{}", rows("/mode"), rows("/fork"))
+    };
+    expect![[r#"
+        /model [NAME]
+          which models can be asked; have
+          another one answer
+        /mode [MODE]
+        ...
+        /fork [N]
+          go on in a new session: with all of
+          this one, or what comes before input N
+        /export [FILE]"#]]
+    .assert_eq(&help(40));
+    expect![[r#"
+        /model [NAME]          which models can be asked; have another one answer
+        /mode [MODE]           what runs without asking: ask, accept-edits, plan
+                               (Shift-Tab)
+        /plan                  only look until a plan is agreed on
+        ...
+        /fork [N]              go on in a new session: with all of this one, or what
+                               comes before input N
+        /export [FILE]         write this session to a file: .html, .md or .jsonl
+        /theme [NAME]          how it looks: dark, light, plain, or a file of yours"#]]
+    .assert_eq(&help(76));
+}
+
+#[test]
+fn shift_tab_comes_back_to_the_mode_that_the_session_was_in() {
+    let modes = |play: &mut Play| {
+        let mut modes = Vec::new();
+        for _ in 0..5 {
+            play.types("<S-Tab>");
+            modes.push(play.app.settings.policy.mode.to_string());
+        }
+        modes.join(" ")
+    };
+    for (begun, expected) in [
+        (Mode::Ask, expect!["accept-edits plan ask accept-edits plan"]),
+        (Mode::AllowListed, expect!["ask accept-edits plan allow-listed ask"]),
+        (Mode::Bypass, expect!["ask accept-edits plan bypass ask"]),
+    ] {
+        let mut play = Play::in_mode(begun);
+        expected.assert_eq(&modes(&mut play));
+    }
+    // One that is chosen meanwhile, too; and bypass comes from the command line alone.
+    let mut play = Play::in_mode(Mode::Ask);
+    play.types("/mode allow-listed<CR>/mode bypass<CR>");
+    expect!["ask accept-edits plan allow-listed ask"].assert_eq(&modes(&mut play));
+    // A file of settings that has another one counts.
+    let mut play = Play::in_mode(Mode::Bypass);
+    let mut settings = play.app.settings.clone();
+    settings.policy.mode = Mode::Ask;
+    play.app.set(&settings);
+    expect!["accept-edits plan ask accept-edits plan"].assert_eq(&modes(&mut play));
+}
+
+#[test]
+fn a_mode_that_is_left_by_an_answer_is_not_shown_any_more() {
+    let mut play = Play::in_mode(Mode::Plan);
+    let (id, by) = (PermissionId::first(call_id(0)), "terminal".into());
+    let decision = Decision::LeavePlan { mode: Mode::AcceptEdits };
+    play.sees(begins()).sees(Event::PermissionDecided { id, decision, by });
+    assert!(play.shows().contains("· accept-edits ·"), "{}", play.shows());
+}
+
+#[test]
+fn a_failure_is_said_once() {
+    let failed = || Event::Retry {
+        attempt: 3,
+        kind: ProviderErrorKind::Auth,
+        message: "the key is not known".into(),
+        wait_millis: None,
+    };
+    let mut play = Play::new(60, 20);
+    play.sees(begins()).sees(attempt()).sees(failed());
+    let (kind, message) = (ProviderErrorKind::Auth, "the key is not known".to_owned());
+    play.sees(finishes(TurnOutcome::ProviderFailed { kind, message }));
+    play.shows();
+    assert_eq!(play.scrollback.join("\n"), "✗ the key is not known");
 }
 
 #[test]
@@ -467,35 +588,35 @@ fn the_list_of_sessions_is_narrowed_and_looked_into() {
     check(
         &mut play,
         expect![[r#"
-        ────
+            ────
 
-        Go on with which session? ▏
-          this one  1.0 s ago (this one)
-          orchard about ␛[2Jpears  1 min 0 s ago
-        ▸ about apples  15 min 0 s ago · fork
-        ────────────────────────────────────────
-          > red
-          or green?
-          a line of the answer ␛]0;x␇ that is wider than the window
-          a line of the answer ␛]0;x␇ that is wider than the window
-          a line of the answer ␛]0;x␇ that is wider than the window
-          a line of the answer ␛]0;x␇ that is wider than the window
-          3 of 3 · Enter: go on · Esc: back
-        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-    "#]],
+            Go on with which session? ▏
+                 1 s  this one (this one)
+               1 min  orchard about ␛[2Jpears
+            ▸ 15 min  about apples · fork
+            ────────────────────────────────────────
+              > red
+              or green?
+              a line of the answer ␛]0;x␇ that is wider than the window
+              a line of the answer ␛]0;x␇ that is wider than the window
+              a line of the answer ␛]0;x␇ that is wider than the window
+              a line of the answer ␛]0;x␇ that is wider than the window
+              3 of 3 · Enter: go on · Esc: back
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
     );
     check(
         play.types("PEARS"),
         expect![[r#"
-        ────
+            ────
 
-        Go on with which session? PEARS▏
-        ▸ orchard about ␛[2Jpears  1 min 0 s ago
-        ────────────────────────────────────────
-          it cannot be read
-          1 of 3 · Enter: go on · Esc: back
-        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-    "#]],
+            Go on with which session? PEARS▏
+            ▸ 1 min  orchard about ␛[2Jpears
+            ────────────────────────────────────────
+              it cannot be read
+              1 of 3 · Enter: go on · Esc: back
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
     );
     expect![[r#"
         Open(SessionId("01900000-0000-7000-8000-000000000002"))
@@ -557,21 +678,22 @@ fn a_guest_stops_by_escape_leaves_what_runs_and_changes_nothing_of_the_owners() 
     check(
         &mut play,
         expect![[r#"
-        · attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or
-          Ctrl-D leaves, and it goes on
+            · attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or
+              Ctrl-D leaves, and it goes on
 
-        > go
+            > go
 
-        ! that is for the terminal that has this session open
+            ! the mode is changed where this session is open (Shift-Tab there), not from
+              an attached terminal; here you can answer what is asked
 
-        ! that is for the terminal that has this session open
+            ! that is for the terminal that has this session open
 
-        ! that is for the terminal that has this session open
-        ────
+            ! that is for the terminal that has this session open
+            ────
 
-        working 0 s · Esc stops
-        > ▏
-        attached · claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-    "#]],
+            working 0 s · Esc stops
+            > ▏
+            attached · claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
     );
 }

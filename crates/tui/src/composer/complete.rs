@@ -32,13 +32,13 @@ pub(super) fn commands(text: &str, cursor: usize, commands: &[Command]) -> Optio
         return hint(name, &text[end..], commands);
     }
     let query = text[1..cursor].to_owned();
-    let mut ranked = ranked(&query, commands);
+    let mut ranked = ranked(&query.to_ascii_lowercase(), commands);
     ranked.truncate(ITEMS_MAX);
     let item = |command: &Command| Item {
         left: head(command),
         right: command.about.clone(),
         written: format!("/{} ", command.name),
-        complete: command.hint.is_empty() || command.name == name,
+        complete: command.hint.is_empty() || command.name.eq_ignore_ascii_case(name),
     };
     let items: Vec<_> = ranked.into_iter().map(item).collect();
     let menu = Menu { about: About::Commands, range: 0..end, query, items, chosen: 0 };
@@ -47,7 +47,7 @@ pub(super) fn commands(text: &str, cursor: usize, commands: &[Command]) -> Optio
 
 /// How the command goes on, while nothing of that is written.
 fn hint(name: &str, after: &str, commands: &[Command]) -> Option<Menu> {
-    let command = commands.iter().find(|command| command.name == name)?;
+    let command = commands.iter().find(|command| command.name.eq_ignore_ascii_case(name))?;
     if command.hint.is_empty() || !after.trim().is_empty() {
         return None;
     }

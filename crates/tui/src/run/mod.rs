@@ -111,6 +111,7 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         asked: HashMap::new(),
         n_asked: 0,
         history: Arc::new(history),
+        written: FuturesUnordered::new(),
         is_secret,
         folder,
         finder: None,
@@ -133,6 +134,7 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
     let sources = Sources { questions, shutdown, continued, found, colored };
     running.run(sources).await?;
     running.await_background().await;
+    running.await_history().await;
     running.screen.clear()?;
     Ok(running.session)
 }
@@ -156,6 +158,8 @@ struct Running {
     asked: HashMap<u64, oneshot::Sender<Option<String>>>,
     n_asked: u64,
     history: Arc<HistoryFile>,
+    /// What is being written to it.
+    written: FuturesUnordered<BoxFuture<Done>>,
     is_secret: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     folder: PathBuf,
     /// From the first `@` on.
@@ -265,6 +269,7 @@ impl Running {
             () = continued.notified() => Woken::Continued,
             Some(asking) = questions.recv() => Woken::Asked(Box::new(asking)),
             Some(done) = self.tasks.next(), if !self.tasks.is_empty() => Woken::Done(done),
+            Some(done) = self.written.next(), if !self.written.is_empty() => Woken::Done(done),
             seen = self.cursor.next(), if !self.switching.is_closed => Woken::Session(seen),
             Some(_) = self.turns.next(), if !self.turns.is_empty() => Woken::TurnEnded,
             Some(found) = found.recv() => Woken::Found(found),

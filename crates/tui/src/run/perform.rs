@@ -20,6 +20,8 @@ use crate::screen::{TerminalModes, size};
 const BY: &str = "terminal";
 /// A terminal that did not answer for so long does not know how.
 const ANSWER_MILLIS: u64 = 1_000;
+/// How long who leaves waits for the file of what was said, which may be on a slow disk.
+const HISTORY_MILLIS: u64 = 1_000;
 /// How long who leaves before that waits for the answer.
 const LEAVE_ANSWER_MILLIS: u64 = 50;
 
@@ -201,13 +203,23 @@ impl Running {
 
     fn remember(&self, draft: Draft) {
         let (history, is_secret) = (Arc::clone(&self.history), Arc::clone(&self.is_secret));
-        self.task(async move {
-            let append = move || history.append(&draft, |text| is_secret(text));
-            match tokio::task::spawn_blocking(append).await {
-                Ok(Ok(Kept::Yes | Kept::No | Kept::TooLong)) | Err(_) => Done::Nothing,
-                Ok(Err(error)) => told(Err(format!("this is not kept for later: {error}"))),
-            }
-        });
+        let append = move || history.append(&draft, |text| is_secret(text));
+        // Begun here and now: who says it may leave with it.
+        let appended = tokio::task::spawn_blocking(append);
+        self.written.push(Box::pin(appended.map(|appended| match appended {
+            Ok(Ok(Kept::Yes | Kept::No | Kept::TooLong)) | Err(_) => Done::Nothing,
+            Ok(Err(error)) => told(Err(format!("this is not kept for later: {error}"))),
+        })));
+    }
+
+    /// Before the end, lets what was said last get into the file.
+    pub(super) async fn await_history(&mut self) {
+        let over = self.clock.sleep_until(self.clock.now().plus(HISTORY_MILLIS));
+        let all = async { while self.written.next().await.is_some() {} };
+        tokio::select! {
+            () = all => {}
+            () = over => {}
+        }
     }
 
     fn find(&mut self, query: &str) {

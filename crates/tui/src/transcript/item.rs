@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::call::{BELOW, CallRow};
 use super::shortened::Shortened;
-use super::{Look, plain_lines, seconds, unfolded};
+use super::{Look, TableRow, plain_lines, seconds, table, unfolded};
 use crate::text::{StreamingMarkdown, clean, markdown, truncate, wrap};
 
 /// The most rows of what somebody said that are shown; the rest is for the pager.
@@ -290,6 +290,8 @@ impl Thought {
 pub struct Note {
     text: String,
     tone: Tone,
+    /// In place of a text.
+    rows: Vec<TableRow>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -302,29 +304,38 @@ enum Tone {
 }
 
 impl Note {
+    fn of(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone, rows: Vec::new() }
+    }
+
     /// Said by the way.
     pub fn quiet(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tone: Tone::Quiet }
+        Self::of(text, Tone::Quiet)
     }
 
     /// The answer of a command.
     pub fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tone: Tone::Plain }
+        Self::of(text, Tone::Plain)
+    }
+
+    /// The answer of a command, in two columns.
+    pub fn table(rows: Vec<TableRow>) -> Self {
+        Self { rows, ..Self::plain("") }
     }
 
     /// What differs, as `git diff` writes it.
     pub fn difference(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tone: Tone::Difference }
+        Self::of(text, Tone::Difference)
     }
 
     /// What somebody should know.
     pub fn warning(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tone: Tone::Warning }
+        Self::of(text, Tone::Warning)
     }
 
     /// What went wrong, and the next step.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { text: text.into(), tone: Tone::Error }
+        Self::of(text, Tone::Error)
     }
 
     /// What a tool has for the user.
@@ -356,6 +367,7 @@ impl Note {
     pub(super) fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let (sign, style) = match self.tone {
             Tone::Quiet => ("· ", look.theme.dim),
+            Tone::Plain if !self.rows.is_empty() => return table::lines(&self.rows, look),
             Tone::Plain => return self.wrapped(look),
             Tone::Difference => {
                 let text = clean(&self.text);

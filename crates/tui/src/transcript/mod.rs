@@ -7,6 +7,7 @@ mod call;
 mod item;
 mod message;
 mod shortened;
+mod table;
 mod unfolded;
 
 use std::collections::VecDeque;
@@ -22,6 +23,7 @@ pub(crate) use call::SPINNER_MILLIS;
 pub use item::Note;
 pub(crate) use item::patch_line;
 use item::{Answer, Item, Thought};
+pub use table::TableRow;
 
 /// The most finished items that are kept for looking back; what is older stands in the journal, and
 /// in the terminal's scrollback.
@@ -137,11 +139,11 @@ impl Transcript {
             Event::ThinkingDelta { block, text, .. } => self.thought(*block, text, now),
             Event::Retry { attempt, message, wait_millis, .. } => {
                 self.discard_attempt();
-                let again = match wait_millis {
-                    Some(millis) => format!("again in {}", seconds(*millis)),
-                    None => "not tried again".to_owned(),
-                };
-                self.note(Note::warning(format!("attempt {attempt}: {message}; {again}")));
+                // The last one is told by the end of the turn.
+                if let Some(millis) = wait_millis {
+                    let again = format!("again in {}", seconds(*millis));
+                    self.note(Note::warning(format!("attempt {attempt}: {message}; {again}")));
+                }
             }
             Event::CallStarted { index, name, summary, .. } => {
                 if let Some(turn) = &mut self.turn {

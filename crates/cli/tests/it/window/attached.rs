@@ -101,6 +101,8 @@ fn a2_what_a_second_terminal_says_is_delivered_at_the_next_safe_point() {
     // What is the owner's stays the owner's.
     second.types("/model other\r");
     second.waits_for("that is for the terminal that has this session open");
+    second.types("\x1b[Z");
+    second.waits_for("the mode is changed where this session is open");
     second.types("/cost\r");
     second.waits_for("tokens in");
 }
@@ -110,7 +112,7 @@ fn a3_a_second_terminal_allows_what_is_asked() {
     let (world, mut owner) = play(PUSH);
     owner.types("push\r");
     owner.waits_for("Run this command?");
-    let mut second = attach(&world, "Run this command?");
+    let mut second = attach(&world, "  y  once");
     let list = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
     assert!(list.contains("(open in a terminal, waits for an answer)"), "{list}");
     second.types("y");
@@ -125,7 +127,8 @@ fn a4_of_two_answers_one_counts() {
     let (world, mut owner) = play(PUSH);
     owner.types("push\r");
     owner.waits_for("Run this command?");
-    let mut second = attach(&world, "Run this command?");
+    let mut second = attach(&world, "  y  once");
+    owner.waits_for("  d  no");
     second.types("y");
     owner.types("d");
     owner.waits_without("Run this command?");
@@ -150,7 +153,7 @@ fn a5_a_second_terminal_answers_the_models_question() {
     );
     owner.types("serve\r");
     owner.waits_for("2. 8080");
-    let mut second = attach(&world, "2. 8080");
+    let mut second = attach(&world, "Enter: answer");
     second.types("2\r");
     second.waits_for("Port 8080.");
     owner.waits_for("Port 8080.");
@@ -162,7 +165,7 @@ fn a6_an_owner_that_is_killed_is_told_and_its_session_goes_on() {
     let (world, mut owner) = play(PUSH);
     owner.types("push\r");
     owner.waits_for("Run this command?");
-    let second = attach(&world, "Run this command?");
+    let second = attach(&world, "  y  once");
     owner.signals(Signal::KILL);
     let (code, screen) = second.ends();
     assert_eq!(code, 0);
@@ -176,7 +179,7 @@ fn a6_an_owner_that_is_killed_is_told_and_its_session_goes_on() {
     let model = world.script("[[reply]]\ntext = \"All done.\"\n");
     let owner = Glass::open(&world, 80, 24, &["--model", &model, "--resume", &id]);
     owner.waits_for("Run this command?");
-    let mut second = attach(&world, "Run this command?");
+    let mut second = attach(&world, "  y  once");
     second.types("n\r");
     second.waits_for("All done.");
 }
@@ -190,7 +193,7 @@ fn a7_a_session_without_a_terminal_is_attached_to_and_answered() {
     assert!(begun.stderr.contains(&format!("`heeler attach {id}` shows it")), "{}", begun.stderr);
     // Without an id, the one that runs here.
     let mut second = Glass::open(&world, 80, 24, &["attach"]);
-    second.waits_for("Run this command?");
+    second.waits_for("  y  once");
     let list = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
     assert!(list.contains("(running, waits for an answer)"), "{list}");
     second.types("y");

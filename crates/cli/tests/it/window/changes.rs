@@ -19,6 +19,7 @@ fn c1_of_a_change_the_parts_that_were_taken_are_made() {
     let (world, mut glass) = play_with(script, 80, 30, &[]);
     glass.types("change it\r");
     glass.waits_for("Write this file?");
+    glass.waits_for("  y  once");
     glass.types("y");
     glass.waits_for("h  choose among its 2 parts");
     glass.types("h");

@@ -72,6 +72,7 @@ fn f4_a_command_that_leaves_the_box_asks_and_y_lets_it_run_once() {
     let (_world, mut glass) = play(LS);
     glass.types("push\r");
     glass.waits_for("Run this command?");
+    glass.waits_for("  y  once");
     glass.types("y");
     glass.waits_for("All done.");
     assert!(glass.screen().contains("✗ Bash git push origin"), "{}", glass.screen());
@@ -90,6 +91,7 @@ fn f5_no_with_a_reason_is_told_to_the_model() {
     );
     glass.types("push\r");
     glass.waits_for("Run this command?");
+    glass.waits_for("  y  once");
     glass.types("n");
     glass.waits_for("deny with this reason");
     glass.types("not on a friday\r");
@@ -100,7 +102,7 @@ fn f5_no_with_a_reason_is_told_to_the_model() {
 fn f6_always_is_kept_for_the_folder() {
     let (world, mut glass) = play(LS);
     glass.types("push\r");
-    glass.waits_for("always in this folder: Bash(git push:*)");
+    glass.waits_for("  a  always in this folder: Bash(git push:*)");
     glass.types("a");
     glass.waits_for("kept for this folder: Bash(git push:*)");
     glass.waits_for("All done.");
@@ -121,6 +123,7 @@ fn f7_an_edited_command_runs_in_place_of_the_models() {
     );
     glass.types("push\r");
     glass.waits_for("Run this command?");
+    glass.waits_for("  y  once");
     glass.types("e");
     glass.waits_for("run this instead");
     glass.types("\x15echo instead\r");
@@ -133,6 +136,7 @@ fn f8_escape_stops_the_turn_also_at_a_prompt_and_nothing_waits() {
         let (world, mut glass) = play(LS);
         glass.types("push\r");
         glass.waits_for("Run this command?");
+        glass.waits_for("  d  no");
         glass.types(key);
         glass.waits_without("Run this command?");
         glass.waits_without("working");
@@ -175,6 +179,15 @@ fn f10_shift_tab_goes_through_the_modes() {
         glass.types("\x1b[Z");
         glass.waits_for(&format!("· {mode}"));
     }
+    // A session that began in another mode comes back to it.
+    for begun in ["allow-listed", "bypass"] {
+        let script = "[[reply]]\ntext = \"x\"\n";
+        let (_world, mut glass) = play_with(script, 80, 24, &["--permission-mode", begun]);
+        for mode in ["ask", "accept-edits", "plan", begun] {
+            glass.types("\x1b[Z");
+            glass.waits_for(&format!("· {mode}"));
+        }
+    }
 }
 
 #[test]
@@ -192,8 +205,10 @@ fn f11_plan_mode_is_left_by_one_answer() {
     );
     glass.types("do it\r");
     glass.waits_for("Leave plan mode and do this?");
+    glass.waits_for("  a  leave plan mode");
     glass.types("a");
     glass.waits_for("Written.");
+    glass.waits_for("· accept-edits");
     assert_eq!(world.worked("a.txt"), "planned\n");
 }
 
@@ -212,6 +227,7 @@ fn f12_a_question_of_the_model_is_answered_by_number() {
     );
     glass.types("serve\r");
     glass.waits_for("2. 8080");
+    glass.waits_for("Enter: answer");
     glass.types("2\r");
     glass.waits_for("Port 8080.");
 }
@@ -310,4 +326,45 @@ fn f17_who_is_writing_answers_nothing_that_opens_meanwhile() {
     glass.waits_for("Written.");
     glass.waits_for("> and also");
     assert_eq!(world.worked("a.txt"), "written\n");
+}
+
+#[test]
+fn f18_the_first_letter_of_the_next_message_answers_nothing() {
+    let (world, mut glass) = play(
+        r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "until test -e go; do sleep 0.02; done" } }]
+        [[reply]]
+        blocks = [{ call = "Write", input = { file_path = "a.txt", content = "written\n" } }]
+        [[reply]]
+        text = "Written."
+    "#,
+    );
+    glass.types("push\r");
+    glass.waits_for("working");
+    world.write("work/go", "");
+    glass.waits_for("Write this file?");
+    glass.types("yes");
+    glass.waits_for("> yes");
+    assert!(!world.path("work/a.txt").exists());
+    // Who stopped writing is asked, and what is written stays.
+    glass.waits_for("  y  once");
+    glass.types("y");
+    glass.waits_for("Written.");
+    glass.waits_for("> yes");
+}
+
+#[test]
+fn f19_a_command_is_one_in_any_case_and_what_is_none_is_not_said() {
+    let (world, mut glass) = play("[[reply]]\ntext = \"x\"\n");
+    glass.types("/Help\r");
+    glass.waits_for("Shift-Tab: mode");
+    glass.types("/New_session\r");
+    glass.waits_for("there is no command /new_session");
+    glass.types("/QUIT\r");
+    assert_eq!(glass.ends().0, 0);
+    assert!(!std::fs::read_to_string(world.journal()).unwrap().contains("input"));
+    // What ended it is found again by the next.
+    let history = std::fs::read_to_string(world.path("home/history.jsonl")).unwrap();
+    assert!(history.contains("/quit"), "{history}");
 }

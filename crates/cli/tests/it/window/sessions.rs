@@ -84,6 +84,7 @@ fn s4_the_pager_covers_the_screen_and_gives_it_back() {
     glass.types("q");
     glass.waits_without("q: back");
     glass.waits_for("Write this file?");
+    glass.waits_for("  y  once");
     glass.types("y");
     glass.waits_for("Written.");
     assert_eq!(world.worked("a.txt"), "written\n");
@@ -132,6 +133,7 @@ fn s7_killed_at_a_prompt_it_asks_again() {
     let mut glass = Glass::open(&world, 80, 24, &["--model", &model, "--continue"]);
     glass.waits_for("your answer goes on with it");
     glass.waits_for("Run this command?");
+    glass.waits_for("  n  no");
     glass.types("n\r");
     // It goes on as any turn does: it is told and stopped, and what waits for it is not lost.
     glass.waits_for("✗ Bash git push");

@@ -14,7 +14,7 @@ const NEXT_ONCE: &str = "Decide(PermissionId { call: CallId { turn: 1, round: 1,
 
 #[test]
 fn who_is_writing_answers_nothing_that_opens_meanwhile() {
-    let mut play = Play::new(60, 24);
+    let mut play = Play::quick(60, 24);
     play.sees(begins()).types("and ").passes(300);
     play.sees(ls(0));
     for key in "also ny".chars() {
@@ -51,18 +51,22 @@ fn who_is_writing_answers_nothing_that_opens_meanwhile() {
 #[test]
 fn a_key_answers_when_it_was_meant_to() {
     for (name, before, waits, after, key, expected) in [
-        ("nothing was written", "", 0, 0, "y", ONCE),
-        ("it was sent", "go<CR>", 0, 0, "y", ONCE),
-        ("writing, long ago", "a", 60_000, 399, "y", ""),
-        ("writing, long ago, and it was seen", "a", 60_000, 400, "y", ONCE),
+        ("nothing was written", "", 0, 499, "y", ""),
+        ("nothing was written, and it was seen", "", 0, 500, "y", ONCE),
+        ("it was sent", "go<CR>", 0, 0, "y", ""),
+        ("it was sent long ago", "go<CR>", 60_000, 499, "y", ""),
+        ("it was sent, and it was seen", "go<CR>", 0, 500, "y", ONCE),
+        ("writing, long ago", "a", 60_000, 499, "y", ""),
+        ("writing, long ago, and it was seen", "a", 60_000, 500, "y", ONCE),
         ("writing", "a", 100, 599, "y", ""),
         ("stopped writing", "a", 100, 600, "y", ONCE),
-        ("wrote and deleted it", "a<BS>", 1_500, 399, "y", ""),
-        ("wrote and deleted it long ago", "a<BS>", 2_000, 0, "y", ONCE),
+        ("wrote and deleted it", "a<BS>", 1_500, 499, "y", ""),
+        ("wrote and deleted it long ago", "a<BS>", 2_000, 500, "y", ONCE),
+        ("it is new, and stops it", "", 0, 0, "<Esc>", "Cancel\n"),
         ("writing, and stops it", "a", 0, 0, "<Esc>", "Cancel\n"),
         ("writing, and stops it", "a", 0, 0, "<C-c>", "Cancel\n"),
     ] {
-        let mut play = Play::new(60, 24);
+        let mut play = Play::quick(60, 24);
         play.sees(begins()).types(before);
         play.passes(waits).asks();
         play.sees(ls(0)).passes(after);
@@ -70,9 +74,63 @@ fn a_key_answers_when_it_was_meant_to() {
     }
 }
 
+/// The first letter of the next message comes when a request does: it is written, and so is the rest.
+#[test]
+fn who_begins_to_write_when_something_is_asked_goes_on_writing() {
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).types("go<CR>").passes(5_000).asks();
+    play.sees(ls(0));
+    check(
+        &mut play,
+        expect![[r#"
+        ────
+
+          waits: go
+        ? Run this command?
+          $ ls
+          no rule speaks of it
+             once
+             for this session: Bash(ls:*)
+             always in this folder: Bash(ls:*)
+             no, with a reason
+             edit it first
+             no, and stop the turn
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    for key in "yes, ".chars() {
+        assert_eq!(play.types(&key.to_string()).passes(300).asks(), "", "{key}");
+    }
+    check(
+        &mut play,
+        expect![[r#"
+        ────
+
+          waits: go
+        ? Run this command?
+          $ ls
+          no rule speaks of it
+          answer when you have stopped writing
+        > yes, ▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    assert!(play.passes(700).shows().contains("  y  once"));
+    assert_eq!(play.types("y").asks(), ONCE);
+    // A question takes what is written once it was seen.
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).happens(Happened::Asked(1, question(0, &[])));
+    assert!(!play.shows().contains("Enter: answer"), "{}", play.shows());
+    play.happens(Happened::Pasted("a draft".into()));
+    assert!(play.passes(700).shows().contains("Enter: answer"), "{}", play.shows());
+    assert_eq!(play.types("no<CR>").asks(), "Answer(1, Some(\"no\"))\n");
+    play.sees(ends(0, "ask_user", false, 1));
+    assert!(play.shows().contains("> a draft▏"));
+}
+
 #[test]
 fn what_is_sent_meanwhile_is_sent() {
-    let mut play = Play::new(60, 24);
+    let mut play = Play::quick(60, 24);
     play.sees(begins()).types("be qu").sees(ls(0));
     assert!(play.types("ick<CR>").asks().contains("Steer("));
     assert!(play.shows().contains("waits: be quick"));
@@ -81,7 +139,7 @@ fn what_is_sent_meanwhile_is_sent() {
 
 #[test]
 fn who_is_writing_answers_no_question_that_opens_meanwhile() {
-    let mut play = Play::new(60, 24);
+    let mut play = Play::quick(60, 24);
     play.sees(begins()).types("half a ");
     play.happens(Happened::Asked(1, question(0, &[])));
     play.types("word").passes(700);
@@ -96,16 +154,16 @@ fn a_key_pressed_twice_answers_one_request() {
         let (id, by) = (PermissionId::first(call_id(0)), "terminal".into());
         Event::PermissionDecided { id, decision: Decision::Once, by }
     };
-    let mut play = Play::new(60, 24);
-    play.sees(begins()).sees(ls(0)).sees(ls(1));
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).sees(ls(1)).passes(500);
     assert_eq!(play.types("yy").asks(), ONCE);
     play.sees(decided()).passes(299);
     assert!(play.shows().contains("  y  once"));
     assert_eq!(play.types("y").asks(), "");
     assert_eq!(play.passes(1).types("y").asks(), NEXT_ONCE);
     // What is written within a request that somebody else answers is no answer to the next.
-    let mut play = Play::new(60, 24);
-    play.sees(begins()).sees(ls(0)).sees(ls(1));
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).sees(ls(1)).passes(500);
     play.types("nnot").sees(decided());
     assert_eq!(play.types(" yet").asks(), "");
     assert_eq!(play.passes(700).types("y").asks(), NEXT_ONCE);
@@ -114,8 +172,8 @@ fn a_key_pressed_twice_answers_one_request() {
 #[test]
 fn what_is_written_within_a_request_can_be_written_in_an_editor() {
     for (key, before) in [("e", "ls"), ("n", "")] {
-        let mut play = Play::new(60, 24);
-        play.sees(begins()).types("a draft").passes(3_000).sees(ls(0)).passes(400);
+        let mut play = Play::quick(60, 24);
+        play.sees(begins()).types("a draft").passes(3_000).sees(ls(0)).passes(500);
         assert_eq!(play.types(&format!("{key}<C-g>")).asks(), format!("Edit({before:?})\n"));
         play.happens(Happened::Edited(Some("written\nelsewhere\n".into())));
         assert!(play.shows().contains("> written\n  elsewhere▏"), "{}", play.shows());
@@ -132,10 +190,10 @@ fn what_is_written_within_a_request_can_be_written_in_an_editor() {
 
 #[test]
 fn vims_keys_are_vims_within_a_request() {
-    let mut play = Play::new(60, 24);
+    let mut play = Play::quick(60, 24);
     play.app.composer.set_keys(KeyStyle::Vim);
     play.app.prompts.set_keys(KeyStyle::Vim);
-    play.sees(begins()).sees(ls(0)).types("e<Esc>");
+    play.sees(begins()).sees(ls(0)).passes(500).types("e<Esc>");
     assert!(play.shows().contains("NORMAL"), "{}", play.shows());
     assert!(play.types("ccpwd<CR>").asks().contains(r#"{"command":"pwd"}"#));
 }
@@ -143,8 +201,8 @@ fn vims_keys_are_vims_within_a_request() {
 #[test]
 fn control_d_at_a_request_says_how_to_leave() {
     for key in ["<C-d>", "n<C-d>", "h<C-d>"] {
-        let mut play = Play::new(60, 24);
-        play.sees(begins()).sees(ls(0));
+        let mut play = Play::quick(60, 24);
+        play.sees(begins()).sees(ls(0)).passes(500);
         assert_eq!(play.types(key).asks(), "");
         assert!(play.shows().contains("Esc stops it, and then Ctrl-D leaves"), "{key}");
     }

@@ -18,6 +18,7 @@ use ratatui::text::Line;
 
 use super::Action;
 use super::draw::composer_styles;
+use super::guard::Held;
 use crate::composer::KeyStyle;
 use crate::text::wrap;
 use crate::transcript::Look;
@@ -198,22 +199,25 @@ impl Prompts {
         at.map(|at| at.paste(text)).is_some()
     }
 
-    /// Its lines, in so many rows if that can be, and where the cursor stands within them; while it
-    /// takes no keys, it says so in the place of them.
+    /// Its lines, in so many rows if that can be, and where the cursor stands within them. Its keys
+    /// stand there when it takes them: before that their place is empty, and to who writes it is said.
     pub(super) fn lines(
         &self,
-        takes_keys: bool,
+        held: Option<Held>,
         rows: usize,
         look: Look<'_>,
     ) -> (Vec<Line<'static>>, Option<(u16, u16)>) {
         let Some(prompt) = self.open.front() else { return (Vec::new(), None) };
         let (mut folded, mut cursor) = (None, None);
         let keys = match &prompt.stage {
-            _ if !takes_keys => {
+            _ if held == Some(Held::Writes) => {
                 vec![Line::styled("  answer when you have stopped writing", look.theme.dim)]
             }
             Stage::Chooses | Stage::Parts => {
-                let choices = prompt.choices();
+                let mut choices = prompt.choices();
+                if held == Some(Held::New) {
+                    choices.iter_mut().for_each(|(key, _)| *key = &"   "[..key.len()]);
+                }
                 folded = Some(shown::folded(&choices, look));
                 shown::keys(&choices, look)
             }
@@ -223,8 +227,11 @@ impl Prompts {
                 let rows = u16::try_from(rows / 2).unwrap_or(u16::MAX);
                 let mut drawn = at.lines(width, rows.clamp(1, WRITTEN_ROWS_MAX), &styles);
                 cursor = Some(drawn.cursor);
-                let hint = Line::styled(prompt.hint(), look.theme.dim);
-                drawn.lines.extend(wrap(&hint, look.width, 0));
+                let hint = wrap(&Line::styled(prompt.hint(), look.theme.dim), look.width, 0);
+                match held {
+                    Some(Held::New) => drawn.lines.extend(hint.iter().map(|_| Line::default())),
+                    _ => drawn.lines.extend(hint),
+                }
                 drawn.lines
             }
         };

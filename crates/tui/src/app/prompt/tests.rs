@@ -105,7 +105,7 @@ fn requests_are_counted_and_shown_one_after_the_other() {
     let (id, by) = (PermissionId::first(call_id(0)), "another window".into());
     let decided = Event::PermissionDecided { id, decision: Decision::Once, by };
     check(
-        play.sees(decided),
+        play.sees(decided).passes(500),
         expect![[r#"
             > go
 
@@ -226,7 +226,7 @@ fn a_question_goes_with_its_call() {
     }
     assert!(play.shows().contains("question 0"));
     play.sees(ends(0, "ask_user", true, 1));
-    assert!(play.shows().contains("question 1"));
+    assert!(play.passes(500).shows().contains("question 1"));
     assert_eq!(play.types("yes<CR>").asks(), "Answer(1, Some(\"yes\"))\n");
     play.sees(finishes(TurnOutcome::Cancelled));
     assert!(!play.shows().contains("question"));

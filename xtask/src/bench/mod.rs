@@ -3,9 +3,10 @@
 //! Nothing is written: the table goes to standard output, progress to standard error. Read in this
 //! order: `measure` (what is measured), `server` and `wire` (the model), `place` (where), `prefix`
 //! (whether requests begin with the ones before), `resume` (a very long session), `terminal` and `tty` (the
-//! window), `process` (what a process used), `figure` (the table).
+//! window), `many` (where there is much), `process` (what a process used), `figure` (the table).
 
 mod figure;
+mod many;
 mod measure;
 mod place;
 mod prefix;
@@ -50,7 +51,7 @@ const QUICK: Size = Size { sessions: 100, files: 1000, runs_short: 9, runs_long:
 type Measure = fn(&Place, &Size) -> Result<Vec<Figure>>;
 
 /// In the order they are run and printed.
-const MEASURES: [(&str, Measure); 17] = [
+const MEASURES: [(&str, Measure); 19] = [
     ("start", |place, size| measure::start(place, size.runs_short)),
     ("resume", |place, size| resume::resume(place, size.runs_short)),
     ("prefix", |place, _| measure::prefix(place)),
@@ -67,6 +68,8 @@ const MEASURES: [(&str, Measure); 17] = [
     ("terminal-idle", |place, size| terminal::idle(place, size.runs_long)),
     ("terminal-stream", |place, size| terminal::stream(place, size.runs_long)),
     ("terminal-keys", |place, size| terminal::keys(place, size.runs_long)),
+    ("terminal-files", |place, size| many::files(place, size.runs_long)),
+    ("many-sessions", |place, size| many::sessions(place, size.runs_short)),
     ("program", |place, size| measure::program(place, size.runs_short)),
 ];
 

@@ -50,7 +50,7 @@ impl Place {
         let heeler = copy("heeler")?;
         let (bare_loop, delta_sink) = (copy("bare-loop")?, copy("delta-sink")?);
         let place = Self { root, heeler, bare_loop, delta_sink };
-        place.fill_home(n_sessions)?;
+        place.fill_store(&place.folder("home"), n_sessions)?;
         place.fill_repository(n_files)?;
         Ok(place)
     }
@@ -72,9 +72,21 @@ impl Place {
 
     /// `heeler` as a person starts it.
     pub(super) fn window(&self, url: &str) -> Command {
+        self.window_in(&self.folder("work"), url)
+    }
+
+    /// The same in another folder.
+    pub(super) fn window_in(&self, folder: &Path, url: &str) -> Command {
         let mut command = self.command(&self.heeler, url);
-        command.args(["--model", MODEL]).arg("--cwd").arg(self.folder("work"));
+        command.args(["--model", MODEL]).arg("--cwd").arg(folder);
         command.env("TERM", "xterm-256color");
+        command
+    }
+
+    /// `heeler sessions list` over a home.
+    pub(super) fn list(&self, home: &Path) -> Command {
+        let mut command = self.command(&self.heeler, "");
+        command.args(["sessions", "list"]).env("HEELER_HOME", home);
         command
     }
 
@@ -156,8 +168,9 @@ impl Place {
         command
     }
 
-    fn fill_home(&self, n_sessions: usize) -> Result<()> {
-        let store = FileStore::open(self.folder("home"))?;
+    /// Makes a home with so many sessions of the repository.
+    pub(super) fn fill_store(&self, home: &Path, n_sessions: usize) -> Result<()> {
+        let store = FileStore::open(home)?;
         for n in 0..n_sessions {
             let id: SessionId = format!("bench-{n:05}").parse()?;
             let workspace = self.folder("work").display().to_string();
@@ -173,13 +186,7 @@ impl Place {
 
     fn fill_repository(&self, n_files: usize) -> Result<()> {
         let work = self.folder("work");
-        for n in 0..n_files {
-            let folder = work.join(format!("folder-{:03}", n / FILES_IN_FOLDER));
-            if n % FILES_IN_FOLDER == 0 {
-                fs::create_dir(&folder)?;
-            }
-            fs::write(folder.join(format!("file-{n}.txt")), format!("the text of file {n}\n"))?;
-        }
+        fill_folder(&work, n_files)?;
         let name = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"];
         for arguments in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "files"]] {
             let mut git = program("git");
@@ -188,6 +195,18 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// Writes so many small files into folders below this one.
+pub(super) fn fill_folder(folder: &Path, n_files: usize) -> Result<()> {
+    for n in 0..n_files {
+        let folder = folder.join(format!("folder-{:03}", n / FILES_IN_FOLDER));
+        if n % FILES_IN_FOLDER == 0 {
+            fs::create_dir_all(&folder)?;
+        }
+        fs::write(folder.join(format!("file-{n}.txt")), format!("the text of file {n}\n"))?;
+    }
+    Ok(())
 }
 
 /// The store does its work at the first poll.

@@ -17,7 +17,7 @@ use super::wire::{Call, answer, streamed};
 /// What the window writes at the end of each draw.
 const DRAWN: &str = "\x1b[?2026l";
 /// What its composer says as long as nothing is written.
-const READY: &str = "what is to be done?";
+pub(super) const READY: &str = "what is to be done?";
 /// What it says as long as a turn runs.
 const WORKING: &str = "working";
 /// The last words of every answer.

@@ -1,5 +1,4 @@
-//! The words of TOML, which the packaged grammars lack; a set with it would cost the program more
-//! than all the others together.
+//! The words of TOML, which the packaged grammars lack.
 
 use super::Run;
 use crate::theme::SyntaxClass;

@@ -48,6 +48,9 @@ pub struct Setup {
     /// Whether the workspace is a stage: what is done in it needs no asking, and nothing is done
     /// outside of it.
     pub staged: bool,
+    /// What starts the shell's commands; where a start is waited for, one that was
+    /// [started ahead](Launcher::start_ahead).
+    pub launcher: Launcher,
 }
 
 /// A ready agent.
@@ -141,7 +144,7 @@ impl Setup {
             search: search::backend(&mut self.environment, &loaded)?,
         };
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
-        let launcher = Launcher::new();
+        let launcher = self.launcher;
         let mut bash = bash(launcher.clone(), &self.environment, &loaded);
         let mut reach = reach(&self.environment, &self.workspace, &loaded)?;
         if self.staged {

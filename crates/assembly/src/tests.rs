@@ -4,6 +4,7 @@ use std::path::Path;
 
 use heeler_core::{Limits, Mode, Rule, RuleEffect};
 use heeler_providers::anthropic::AnthropicSettings;
+use heeler_sandbox::Launcher;
 use heeler_settings::Keep;
 use heeler_store::FileStore;
 use proptest::prelude::*;
@@ -78,6 +79,7 @@ fn assemble(variables: &[(&str, &str)], rules: Vec<Rule>) -> Result<Assembly, St
         approver: None,
         person: None,
         staged: false,
+        launcher: Launcher::new(),
     };
     setup.assemble(FileStore::open(folder.path()).unwrap()).map_err(|error| error.to_string())
 }

@@ -6,6 +6,7 @@ mod processes;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
 
@@ -49,6 +50,8 @@ fn main() -> ExitCode {
         a_thousand_commands_leak_nothing,
         more_commands_than_the_limit_are_refused,
         the_launcher_ends_with_its_last_handle,
+        one_that_was_started_ahead_is_the_one_that_is_used,
+        one_that_was_started_ahead_and_is_none_is_refused,
     ]
     .to_vec();
     if cfg!(target_os = "linux") {
@@ -304,6 +307,33 @@ async fn the_launcher_ends_with_its_last_handle() {
     assert_alive(&pids, true);
     drop(child);
     wait_dead(&[pid, pids[0]]);
+}
+
+async fn one_that_was_started_ahead_is_the_one_that_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, starts) = (folder.path().join("program"), folder.path().join("starts"));
+    let own = std::env::current_exe().unwrap();
+    let text =
+        format!("#!/bin/sh\necho one >> '{}'\nexec '{}' \"$@\"\n", starts.display(), own.display());
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let launcher = Launcher::with_program(program);
+    launcher.start_ahead();
+    assert_eq!(finish(&launcher, &sh("echo fine")).await.0, "fine\n");
+    assert_eq!(fs::read_to_string(&starts).unwrap(), "one\n");
+    // As of any other, when it dies another one takes its place.
+    let pid = launcher.warm().await.unwrap();
+    kill(pid);
+    wait_dead(&[pid]);
+    assert_eq!(finish(&launcher, &sh("echo fine")).await.0, "fine\n");
+    assert_eq!(fs::read_to_string(&starts).unwrap(), "one\none\n");
+}
+
+async fn one_that_was_started_ahead_and_is_none_is_refused() {
+    let launcher = Launcher::with_program("/bin/true");
+    launcher.start_ahead();
+    let error = launcher.run(&sh("true")).await.err().unwrap();
+    assert!(matches!(error, LauncherError::NotStarted { .. }), "{error}");
 }
 
 async fn kill_tree_reaches_what_detached_itself() {

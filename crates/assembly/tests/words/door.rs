@@ -236,6 +236,7 @@ impl House {
             approver: Some(Arc::new(Somebody { answers: "", told: Arc::clone(told) })),
             person,
             staged: false,
+            launcher: Launcher::new(),
         };
         setup.assemble(FileStore::open(home.join(".heeler")).unwrap()).unwrap()
     }

@@ -14,7 +14,7 @@ use heeler_assembly::{
 };
 use heeler_core::{Event, Input, Limits, Rule, RuleEffect, TurnOutcome};
 use heeler_engine::{Seen, Session, SystemClock};
-use heeler_sandbox::ProbeLine;
+use heeler_sandbox::{Launcher, ProbeLine};
 use heeler_script::Script;
 
 use crate::exec::progress;
@@ -79,6 +79,7 @@ fn assemble(workspace: &Path, scratch: &Path) -> Result<Assembly> {
         approver: None,
         person: None,
         staged: false,
+        launcher: Launcher::new(),
     };
     let store = open_store(&setup.environment)?;
     Ok(setup.assemble(store)?)

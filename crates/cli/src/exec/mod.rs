@@ -28,7 +28,7 @@ use heeler_assembly::{
 use heeler_attach::Questions;
 use heeler_core::Limits;
 use heeler_engine::{Seen, Session};
-use heeler_sandbox::ProbeLine;
+use heeler_sandbox::{Launcher, ProbeLine};
 use heeler_settings::Keep;
 use heeler_stage::Stage;
 
@@ -163,6 +163,11 @@ fn start(
 ) -> Result<Finish> {
     let workspace = workspace(arguments.cwd.as_deref())?;
     let permission = arguments.permission()?;
+    let launcher = Launcher::new();
+    if arguments.stage.is_none() {
+        // It takes about as long as all until the first request, and lives in a stage if there is one.
+        launcher.start_ahead();
+    }
     let mut wanted = arguments.output_schema.as_deref().map(Wanted::read).transpose()?;
     let prompt = match arguments.stream_input {
         true => input::beside_stream(arguments.prompt.as_deref())?,
@@ -203,7 +208,7 @@ fn start(
                 true => Some(questions.person(None)),
                 false => setup.person.map(|person| questions.person(Some(person))),
             };
-            let setup = Setup { person, ..setup };
+            let setup = Setup { person, launcher: launcher.clone(), ..setup };
             setup.assemble(store.clone())
         };
         let mut assembly = assemble(permission.clone())?;
@@ -289,5 +294,6 @@ fn setup(
         // Whose stdin holds messages cannot type answers there.
         person: if arguments.stream_input { None } else { TerminalPerson::present() },
         staged: arguments.stage.is_some(),
+        launcher: Launcher::new(),
     }
 }

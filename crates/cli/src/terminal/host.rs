@@ -12,6 +12,7 @@ use heeler_assembly::{
 use heeler_attach::{OwnerKind, Questions, serve};
 use heeler_core::{BoxFuture, Limits, Person, Rule, SessionId, Tool};
 use heeler_engine::{Session, ToolRegistry};
+use heeler_sandbox::Launcher;
 use heeler_settings::{Keep, Loaded, TuiPreferences};
 use heeler_store::FileStore;
 use heeler_tui::app::Topic;
@@ -187,6 +188,7 @@ impl Program {
             approver: None,
             person: Some(Arc::clone(&self.person)),
             staged: false,
+            launcher: Launcher::new(),
         };
         Ok(setup.assemble(self.store.clone())?)
     }

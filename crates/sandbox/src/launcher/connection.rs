@@ -7,9 +7,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
@@ -83,21 +84,27 @@ enum Refusal {
 }
 
 impl Connection {
-    /// Starts the launcher and waits until it answers.
+    /// Starts the launcher, unless it was started ahead, and waits until it answers.
     pub(crate) async fn open(
         program: PathBuf,
         landlock_at_most: u32,
+        ahead: Option<Ahead>,
     ) -> Result<Self, LauncherError> {
-        let mark_base = tree::mark_base(std::hash::RandomState::new().build_hasher().finish());
         let name = program.clone();
         let not_started =
             move |reason: String| LauncherError::NotStarted { program: name.clone(), reason };
-        // Blocking, since it waits in real time even where the runtime's clock is a test's.
-        let started =
-            tokio::task::spawn_blocking(move || start(&program, mark_base, landlock_at_most)).await;
-        let (process, socket) = started
-            .map_err(|error| not_started(error.to_string()))?
-            .map_err(|error| not_started(error.to_string()))?;
+        let started = match ahead {
+            Some(ahead) if ahead.is_there() => ahead.wait(),
+            ahead => {
+                let start =
+                    move || ahead.map_or_else(|| start(&program, landlock_at_most), Ahead::wait);
+                // Blocking, since it waits in real time even where the runtime's clock is a test's.
+                let started = tokio::task::spawn_blocking(start).await;
+                started.map_err(|error| not_started(error.to_string()))?
+            }
+        };
+        let Started { process, socket, mark_base } =
+            started.map_err(|error| not_started(error.to_string()))?;
         let channel = Channel::new(socket).map_err(|error| not_started(error.to_string()))?;
         let pid = process.0.id();
         let (requests, received) = mpsc::unbounded_channel();
@@ -374,12 +381,36 @@ impl Drop for Process {
     }
 }
 
-/// Executes the launcher and shakes hands with it.
-fn start(
-    program: &std::path::Path,
+/// A launcher that answered.
+struct Started {
+    process: Process,
+    socket: UnixStream,
     mark_base: u64,
-    landlock_at_most: u32,
-) -> io::Result<(Process, UnixStream)> {
+}
+
+/// A launcher that is being started by a thread, for whoever needs it first.
+pub(crate) struct Ahead(JoinHandle<io::Result<Started>>);
+
+impl Ahead {
+    /// Begins; `None` where there can be no thread.
+    pub(crate) fn begin(program: PathBuf, landlock_at_most: u32) -> Option<Self> {
+        let start = move || start(&program, landlock_at_most);
+        std::thread::Builder::new().name("launcher-start".into()).spawn(start).ok().map(Self)
+    }
+
+    /// Whether there is nothing to wait for.
+    fn is_there(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    fn wait(self) -> io::Result<Started> {
+        self.0.join().map_err(|_| io::Error::other("what started it panicked"))?
+    }
+}
+
+/// Executes the launcher and shakes hands with it.
+fn start(program: &Path, landlock_at_most: u32) -> io::Result<Started> {
+    let mark_base = tree::mark_base(std::hash::RandomState::new().build_hasher().finish());
     let (ours, theirs) = UnixStream::pair()?;
     #[expect(clippy::disallowed_methods, reason = "the launcher is the one child started here")]
     let mut command = std::process::Command::new(std::path::absolute(program)?);
@@ -392,7 +423,7 @@ fn start(
     // The command holds the other end; while it is open here, its end of file cannot be seen.
     drop(command);
     match shake_hands(&ours, mark_base, landlock_at_most) {
-        Ok(()) => Ok((process, ours)),
+        Ok(()) => Ok(Started { process, socket: ours, mark_base }),
         Err(error) => {
             process.kill();
             let text = format!("it does not answer as a launcher ({error})");

@@ -6,14 +6,14 @@ mod start;
 mod tree;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tokio::sync::Mutex;
 
 use crate::pipes::Pipes;
 use crate::{Child, Command, LauncherError, Probe};
-use connection::{Begins, Connection, Lost};
+use connection::{Ahead, Begins, Connection, Lost};
 
 pub(crate) use connection::{Ended, Killer};
 pub(crate) use start::Start;
@@ -72,6 +72,8 @@ struct Shared {
     program: Program,
     landlock_at_most: u32,
     connection: Mutex<Option<Arc<Connection>>>,
+    /// The first one, if it was started ahead and nobody has needed it yet.
+    ahead: std::sync::Mutex<Option<Ahead>>,
 }
 
 /// What is executed to be the launcher.
@@ -101,8 +103,8 @@ impl Launcher {
     }
 
     fn of(program: Program, landlock_at_most: u32) -> Self {
-        let connection = Mutex::new(None);
-        Self { shared: Arc::new(Shared { program, landlock_at_most, connection }) }
+        let (connection, ahead) = (Mutex::new(None), std::sync::Mutex::new(None));
+        Self { shared: Arc::new(Shared { program, landlock_at_most, connection, ahead }) }
     }
 
     /// Starts a command. Dropping the future kills it if it started.
@@ -128,6 +130,16 @@ impl Launcher {
             Err(Lost::Unsent) => self.run_once(command, begins).await.map_err(LauncherError::from),
             other => other.map_err(LauncherError::from),
         }
+    }
+
+    /// Has a thread start the launcher now, also where there is no runtime yet: who assembles an agent
+    /// meanwhile finds it there. What goes wrong is told to the first command. Call it once, before
+    /// any other use.
+    pub fn start_ahead(&self) {
+        // Without one the first command starts it, and says why it cannot.
+        let program = self.program().ok();
+        let begun = program.and_then(|it| Ahead::begin(it, self.shared.landlock_at_most));
+        *self.ahead() = begun;
     }
 
     /// Starts the launcher now instead of with the first command, and returns its process id.
@@ -161,16 +173,26 @@ impl Launcher {
         if let Some(open) = connection.as_ref().filter(|open| open.is_open()) {
             return Ok(Arc::clone(open));
         }
-        let program = match &self.shared.program {
-            Program::Other(program) => program.clone(),
-            Program::This if !INITIALIZED.load(Ordering::Relaxed) => {
-                return Err(LauncherError::NotInitialized);
-            }
-            Program::This => this_program()?,
-        };
-        let opened = Arc::new(Connection::open(program, self.shared.landlock_at_most).await?);
+        let (program, ahead) = (self.program()?, self.ahead().take());
+        let opened = Connection::open(program, self.shared.landlock_at_most, ahead).await?;
+        let opened = Arc::new(opened);
         *connection = Some(Arc::clone(&opened));
         Ok(opened)
+    }
+
+    fn program(&self) -> Result<PathBuf, LauncherError> {
+        match &self.shared.program {
+            Program::Other(program) => Ok(program.clone()),
+            Program::This if !INITIALIZED.load(Ordering::Relaxed) => {
+                Err(LauncherError::NotInitialized)
+            }
+            Program::This => this_program(),
+        }
+    }
+
+    fn ahead(&self) -> MutexGuard<'_, Option<Ahead>> {
+        // Only ever replaced whole.
+        self.shared.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

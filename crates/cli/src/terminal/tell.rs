@@ -50,12 +50,13 @@ pub(super) async fn tell_guest(
     Ok(Some(Told::Text(text)))
 }
 
-/// What differs from the last commit, as the model's own tool shows it: nothing runs that the
-/// repository's settings name.
+/// What differs from the last commit, as the model's own tool shows it, with the text of new files:
+/// nothing runs that the repository's settings name.
 async fn difference(program: &Program, session: &Session) -> Result<String> {
     let tool = program.tool("git_diff").context("this session has no git_diff")?;
     let context = ToolContext::new(session.id().clone(), &program.workspace, Arc::new(SystemClock));
-    let output = tool.call(context, RawJson::empty_object()).await?;
+    let input = RawJson::from_value(&serde_json::json!({ "new_text": true }));
+    let output = tool.call(context, input).await?;
     Ok(output.content.iter().filter_map(Block::as_text).collect())
 }
 

@@ -7,13 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::candidate::{Candidate, Objects};
+use super::new_files::Begin;
 use super::page::page;
 use super::repository::Repository;
-use super::run::{Ask, Git, OUTPUT_BYTES_MAX, Ran};
-use super::{check_paths, check_revision, looks, review};
+use super::run::{Ask, Git, OUTPUT_BYTES_MAX};
+use super::{check_paths, check_revision, looks, new_files, review};
 
-/// New files that are named where no path was given.
-const NEW_FILES_MAX: usize = 100;
 /// How differences are shown, whatever the settings say.
 const OPTIONS: [&str; 7] = [
     "--no-ext-diff",
@@ -44,6 +43,11 @@ pub(super) struct GitDiffInput {
     base: Option<String>,
     /// First line to show, from 1.
     offset: Option<u64>,
+    /// Whether the text of new files is shown where no path was given. For a person's own look: no
+    /// model is told of it, and a model's input with it fits no schema.
+    #[serde(default)]
+    #[schemars(skip)]
+    new_text: bool,
 }
 
 impl GitDiff {
@@ -77,14 +81,17 @@ impl GitDiff {
         let ask = Ask { args, paths: &input.paths, ..Ask::default() };
         let ran = repository.run(ask).await?.or_refused("show what differs")?;
         let mut text = page(&ran.text(), input.offset);
-        if text.is_empty() {
+        if text.is_empty() && !input.new_text {
             text = "nothing differs\n".to_owned();
         }
         if ran.is_cut {
             text += &format!("(there is more than {OUTPUT_BYTES_MAX} bytes; name paths)\n");
         }
         if !input.staged && input.base.is_none() {
-            text += &new_files(&repository).await?;
+            text += &new(&repository, input).await?;
+        }
+        if text.is_empty() {
+            text = "nothing differs\n".to_owned();
         }
         Ok(ToolOutput::text(text))
     }
@@ -138,21 +145,13 @@ impl TypedTool for GitDiff {
     }
 }
 
-/// The names of files that git does not know yet: no comparison shows them.
-async fn new_files(repository: &Repository<'_>) -> Result<String, ToolError> {
-    let args = vec!["ls-files", "-z", "--others", "--exclude-standard"];
-    let ran: Ran = repository.run(Ask { args, ..Ask::default() }).await?;
-    let names = ran.or_refused("list new files")?.text();
-    let names: Vec<&str> = names.split('\0').filter(|name| !name.is_empty()).collect();
-    if names.is_empty() {
-        return Ok(String::new());
+/// Files that no comparison shows.
+async fn new(repository: &Repository<'_>, input: &GitDiffInput) -> Result<String, ToolError> {
+    if !input.new_text {
+        return Ok(new_files::listed(&new_files::names(repository, Begin::Here).await?));
     }
-    let mut text = "new files, shown when they are named:\n".to_owned();
-    for name in names.iter().take(NEW_FILES_MAX) {
-        text += &format!("{}\n", name.replace('\n', "\\n"));
-    }
-    if names.len() > NEW_FILES_MAX {
-        text += &format!("(and {} more)\n", names.len() - NEW_FILES_MAX);
-    }
-    Ok(text)
+    let names = new_files::names(repository, Begin::Root).await?;
+    let top = repository.top.clone();
+    let shown = tokio::task::spawn_blocking(move || new_files::shown(&top, &names)).await;
+    shown.map_err(|error| ToolError::Internal(Box::new(error)))
 }

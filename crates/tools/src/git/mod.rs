@@ -14,6 +14,7 @@ mod checks;
 mod commit;
 mod diff;
 mod log;
+mod new_files;
 mod page;
 mod repository;
 mod review;

@@ -121,6 +121,10 @@ pub struct SessionSummary {
     /// The session whose beginning it shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<ForkOrigin>,
+    /// Whether its last turn has no end in the journal: it runs, or its process died in it. Whoever
+    /// goes on with the session finishes that turn first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_open_turn: bool,
 }
 
 /// Where a fork comes from.

@@ -21,6 +21,8 @@ pub(crate) struct Vendor {
     pub(crate) name: &'static str,
     /// The variables that a key may stand in; none for a server that wants no key.
     pub(crate) keys: &'static [&'static str],
+    /// Whose key `heeler login` keeps for it; empty for nobody's.
+    pub(crate) login: &'static str,
     /// The variable of the address.
     pub(crate) base_url: &'static str,
 }

@@ -208,6 +208,7 @@ impl Session {
             header: self.header.clone(),
             name: label.name,
             forked: label.forked,
+            has_open_turn: label.has_open_turn,
             updated: self.last().map_or(self.header.created, |entry| entry.at),
             title: self.entries().find_map(first_input).unwrap_or_default(),
         }

@@ -224,7 +224,9 @@ pub(crate) struct ExecArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
     /// What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be
-    /// asked here, so ask means deny. Without, the settings say; else it is allow-listed
+    /// asked here, so ask means deny; with --detach, what asks waits for `heeler attach`, and with
+    /// --stream-input it is asked on stdout. Without, the settings say; else it is allow-listed, and
+    /// with --detach ask
     #[arg(long, value_name = "MODE", value_parser = text())]
     pub(crate) permission_mode: Option<String>,
     #[command(flatten)]
@@ -349,6 +351,9 @@ pub(crate) enum SessionsCommand {
         /// Only those of this folder
         #[arg(long, value_name = "FOLDER")]
         cwd: Option<PathBuf>,
+        /// Print one JSON object instead
+        #[arg(long)]
+        json: bool,
     },
     /// Name a session, so that it is found by its name
     Rename {

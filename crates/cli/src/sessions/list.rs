@@ -7,16 +7,30 @@ use anyhow::{Context as _, Result};
 use heeler_attach::{OwnerKind, Presence, presence};
 use heeler_core::{SessionStore, SessionSummary, Timestamp, truncate_chars};
 use heeler_store::FileStore;
+use serde_json::{Value, json};
 
 use crate::say::harmless;
 
 /// The most characters of a title.
 const TITLE_CHARS_MAX: usize = 60;
 
-/// Prints one line a session, the newest last.
+/// The version of what `--json` prints.
+const LIST_VERSION: u32 = 1;
+
+/// How a list is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// For a person, a line a session.
+    Text,
+    /// One object.
+    Json,
+}
+
+/// Prints the sessions, the newest last.
 pub(super) async fn print(
     store: &FileStore,
     cwd: Option<&Path>,
+    form: Form,
     out: &mut dyn Write,
 ) -> Result<()> {
     let folder = match cwd {
@@ -30,29 +44,59 @@ pub(super) async fn print(
         folder.as_deref().is_none_or(|folder| Path::new(&session.header.workspace) == folder)
     });
     sessions.sort_by_key(|session| (session.updated, session.header.id.clone()));
-    if sessions.is_empty() {
+    if sessions.is_empty() && form == Form::Text {
         writeln!(out, "no sessions yet; start one with `heeler exec PROMPT`")?;
     }
     let with_doors = store.sessions_with_doors()?;
+    let mut rows = Vec::new();
     for session in sessions {
         let id = &session.header.id;
         let open = match with_doors.binary_search(id) {
-            Ok(_) => presence(store, id).await.map(open).unwrap_or_default(),
-            Err(_) => String::new(),
+            Ok(_) => presence(store, id).await,
+            Err(_) => None,
         };
-        writeln!(out, "{}{open}", line(&session))?;
+        match form {
+            Form::Text => writeln!(out, "{}{}", line(&session), mark(&session, open))?,
+            Form::Json => rows.push(row(&session, open)),
+        }
+    }
+    if form == Form::Json {
+        writeln!(out, "{}", json!({ "v": LIST_VERSION, "sessions": rows }))?;
     }
     Ok(())
 }
 
-/// That somebody has a session open, and whether it waits for one.
-fn open(Presence { owner, waiting }: Presence) -> String {
-    let open = match owner {
-        OwnerKind::Window => "open in a terminal",
-        OwnerKind::Run => "running",
+/// That somebody has a session open, and whether it waits for one; or that its process died in a
+/// turn.
+fn mark(session: &SessionSummary, open: Option<Presence>) -> String {
+    let Some(Presence { owner, waiting }) = open else {
+        return if session.has_open_turn { " (unfinished turn)".to_owned() } else { String::new() };
     };
     let waits = if waiting > 0 { ", waits for an answer" } else { "" };
-    format!(" ({open}{waits})")
+    match owner {
+        OwnerKind::Window => format!(" (open in a terminal{waits})"),
+        OwnerKind::Run => format!(" (running{waits})"),
+    }
+}
+
+/// A session for programs; times are milliseconds since 1970.
+fn row(session: &SessionSummary, open: Option<Presence>) -> Value {
+    let owner = open.as_ref().map(|presence| match presence.owner {
+        OwnerKind::Window => "window",
+        OwnerKind::Run => "run",
+    });
+    json!({
+        "id": session.header.id,
+        "created": session.header.created,
+        "updated": session.updated,
+        "workspace": session.header.workspace,
+        "title": title_of(&session.title),
+        "name": session.name,
+        "forked": session.forked,
+        "open": owner,
+        "waiting": open.map_or(0, |presence| presence.waiting),
+        "unfinished_turn": session.has_open_turn && owner.is_none(),
+    })
 }
 
 /// The beginning of what was said, on one line.

@@ -31,7 +31,10 @@ pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
     let out = &mut std::io::stdout().lock();
     block_on(async {
         match &arguments.command {
-            SessionsCommand::List { cwd } => list::print(&store, cwd.as_deref(), out).await?,
+            SessionsCommand::List { cwd, json } => {
+                let form = if *json { list::Form::Json } else { list::Form::Text };
+                list::print(&store, cwd.as_deref(), form, out).await?;
+            }
             SessionsCommand::Export { id, format, output, force } => {
                 let id = find(&store, id).await?;
                 let named = output.as_deref().and_then(Format::of_name);

@@ -134,7 +134,7 @@ fn over_http_the_message_names_the_status_and_the_next_step() {
             heeler: session ID with anthropic/claude-sonnet-5-5
             heeler: 0 tokens in (0 cached), 0 out, $0.0000
             heeler: Anthropic did not accept the key (HTTP 403, request req_1): not for you
-            Check what the key in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN may use.
+            Check what the key in ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN may use; if none is set, keep another key with `heeler login anthropic`.
             heeler: go on with `heeler exec --resume ID PROMPT`
         "#]],
     );

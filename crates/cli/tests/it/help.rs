@@ -93,7 +93,7 @@ fn help_of_exec() {
               -q, --quiet                   Say only what went wrong on stderr: neither progress nor tokens
               -v, --verbose                 Say more on stderr: model calls with their tokens, what the model thinks, what each call gave
                   --cwd <FOLDER>            Work in this folder instead of the current one; a continued session stays in its own
-                  --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny. Without, the settings say; else it is allow-listed
+                  --permission-mode <MODE>  What runs without a rule: ask, accept-edits, plan, allow-listed or bypass. Nobody can be asked here, so ask means deny; with --detach, what asks waits for `heeler attach`, and with --stream-input it is asked on stdout. Without, the settings say; else it is allow-listed, and with --detach ask
                   --allow <RULE>            Let this run: `Bash(git status:*)`, `Edit(src/**)`, `Bash`; may be given often
                   --ask <RULE>              Ask before this runs, whatever allows it; may be given often
                   --deny <RULE>             Never let this run, in any mode; may be given often
@@ -132,14 +132,15 @@ fn help_of_the_rest() {
     check(
         &["sessions", "list", "--help"],
         expect![[r#"
-        List them, the newest last
+            List them, the newest last
 
-        Usage: heeler sessions list [OPTIONS]
+            Usage: heeler sessions list [OPTIONS]
 
-        Options:
-              --cwd <FOLDER>  Only those of this folder
-          -h, --help          Print help
-    "#]],
+            Options:
+                  --cwd <FOLDER>  Only those of this folder
+                  --json          Print one JSON object instead
+              -h, --help          Print help
+        "#]],
     );
     check(
         &["audit", "--help"],

@@ -14,6 +14,18 @@ fn assert_kept(world: &World, before: &[String]) {
     assert!(before.len() < after.len() && after.starts_with(before), "{before:?}\n{after:?}");
 }
 
+/// A list says of the one session whether its turn has no end.
+#[track_caller]
+fn assert_listed_unfinished(world: &World, expected: bool) {
+    let listed = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
+    assert_eq!(listed.trim_end().ends_with(" (unfinished turn)"), expected, "{listed}");
+    let json = world.heeler(&["sessions", "list", "--json"]).run().exits(0).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let session = &json["sessions"][0];
+    assert_eq!(session["id"], world.ids()[0]);
+    assert_eq!(session["unfinished_turn"], expected, "{json}");
+}
+
 /// A home holds its journal and nothing else: no lock, no temporary file.
 #[track_caller]
 fn assert_tidy(world: &World) {
@@ -56,9 +68,11 @@ fn in_the_middle_of_a_call_that_appends() {
     wait_until_gone(&world);
     let written = world.journal_lines();
     assert!(written.last().unwrap().contains("call_finished"), "{written:?}");
+    assert_listed_unfinished(&world, true);
 
     let output = world.exec_at(&server, &["--continue", "--json"]).run().exits(0);
     assert_eq!(output.terminal()["answer"], "it was appended once");
+    assert_listed_unfinished(&world, false);
     assert_eq!(world.worked("effects"), "once\n");
     assert_eq!(server.violations(), [""; 0]);
     assert_eq!(server.requests().len(), 3);

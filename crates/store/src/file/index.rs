@@ -23,7 +23,7 @@ use crate::journal::Label;
 /// The longest file; what is longer is not written, and not read.
 const INDEX_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// What a file of this form begins with. Another form gets another line, and none of the other is read.
-const FIRST_LINE: &str = "heeler-sessions 1";
+const FIRST_LINE: &str = "heeler-sessions 2";
 
 /// How a file is told from the one it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,8 +69,8 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn summary(&self) -> SessionSummary {
         let Self { stamp, header, title, label, .. } = self.clone();
-        let Label { name, forked } = label;
-        SessionSummary { header, updated: stamp.time(), title, name, forked }
+        let Label { name, forked, has_open_turn } = label;
+        SessionSummary { header, updated: stamp.time(), title, name, forked, has_open_turn }
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
             stamp: Stamp { inode: 1, length: 2, seconds: 3, nanos: 4_000_000 },
             header,
             title: "a \"title\"\n".to_owned(),
-            label: Label { name: "it".parse().ok(), forked: None },
+            label: Label { name: "it".parse().ok(), forked: None, has_open_turn: true },
             read_to: 2,
         }
     }

@@ -77,7 +77,8 @@ impl Walk<'_> {
             let header =
                 SessionHeader { id: id.clone(), created: updated, workspace: String::new() };
             let title = title.to_owned();
-            Some(SessionSummary { header, updated, title, name: None, forked: None })
+            let (name, forked, has_open_turn) = (None, None, false);
+            Some(SessionSummary { header, updated, title, name, forked, has_open_turn })
         };
         let mut file = match self.place.open_to_read(id) {
             Ok(file) => file,

@@ -1,5 +1,5 @@
-//! What a list shows of a journal that may stand anywhere in it: the session's name, and what it is a
-//! fork of.
+//! What a list shows of a journal that may stand anywhere in it: the session's name, what it is a
+//! fork of, and whether a turn is open at its end.
 
 use std::io::{self, BufRead};
 
@@ -9,8 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::lines::Lines;
 use super::read::entry_of_line;
 
-/// The kinds of records that say it.
+/// The kinds of records whose content says it.
 const KINDS: [&str; 2] = ["named", "forked"];
+/// The kinds that are written within a turn alone, as soon as there is one. A turn that begins with
+/// what waited has no input of its own.
+const IN_TURN: [&str; 2] = ["input", "model_started"];
+/// The kind that ends a turn.
+const END: &str = "turn_finished";
 /// How much of a line holds its kind: a brace, three numbers with their keys, and the kind's key.
 const KIND_BYTES_MAX: usize = 128;
 
@@ -21,6 +26,8 @@ pub(crate) struct Label {
     pub(crate) name: Option<SessionName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forked: Option<ForkOrigin>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_open_turn: bool,
 }
 
 impl Label {
@@ -29,8 +36,12 @@ impl Label {
         match record {
             Record::Named { name } => self.name.clone_from(name),
             Record::Forked(origin) => {
-                *self = Self { name: None, forked: Some((**origin).clone()) };
+                // A turn of the source ends with it.
+                let forked = Some((**origin).clone());
+                *self = Self { name: None, forked, has_open_turn: false };
             }
+            Record::Input(_) | Record::ModelStarted(_) => self.has_open_turn = true,
+            Record::TurnFinished { .. } => self.has_open_turn = false,
             _ => {}
         }
     }
@@ -43,27 +54,34 @@ impl Label {
             // What lacks its end is looked at again once it has one.
             let Some(whole) = line.whole else { break };
             length += line.length;
-            if may_say(whole)
-                && let Some(entry) = entry_of_line(whole)
-            {
-                self.take(&entry.record);
+            match kind_of(whole) {
+                Some(kind) if KINDS.contains(&kind) => {
+                    if let Some(entry) = entry_of_line(whole) {
+                        self.take(&entry.record);
+                    }
+                }
+                // Inputs may be long, and that there is one says enough.
+                Some(kind) if IN_TURN.contains(&kind) => self.has_open_turn = true,
+                Some(END) => self.has_open_turn = false,
+                _ => {}
             }
         }
         Ok(length)
     }
 }
 
-/// Whether the line is of such a kind, without a look at the rest of it.
-fn may_say(line: &[u8]) -> bool {
+/// The kind of a line, without a look at the rest of it.
+fn kind_of(line: &[u8]) -> Option<&str> {
     const KEY: &[u8] = br#","kind":""#;
     let head = &line[..line.len().min(KIND_BYTES_MAX)];
-    let Some(at) = head.windows(KEY.len()).position(|bytes| bytes == KEY) else { return false };
-    KINDS.iter().any(|kind| head[at + KEY.len()..].starts_with(kind.as_bytes()))
+    let at = head.windows(KEY.len()).position(|bytes| bytes == KEY)? + KEY.len();
+    let kind = head[at..].split(|byte| *byte == b'"').next()?;
+    std::str::from_utf8(kind).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use heeler_core::{Entry, Input, Timestamp};
+    use heeler_core::{Entry, Input, Timestamp, TurnOutcome};
 
     use super::super::line::{Sum, encode};
     use super::*;
@@ -96,6 +114,31 @@ mod tests {
             assert_eq!(label.read(&bytes[..]).unwrap(), bytes.len() as u64);
             assert_eq!(label.name.as_ref().map(SessionName::as_str), name);
             assert_eq!(label.forked, is_fork.then(|| origin.clone()));
+        }
+    }
+
+    #[test]
+    fn a_turn_is_open_from_its_first_record_to_its_end() {
+        let input = || Record::Input(Box::new(Input::text(r#"","kind":"turn_finished""#)));
+        let end = || Record::TurnFinished { turn: 1, outcome: TurnOutcome::Done };
+        let forked =
+            || Record::Forked(Box::new(ForkOrigin { session: "a".parse().unwrap(), at: 2 }));
+        for (records, expected) in [
+            (vec![named("one")], false),
+            (vec![input()], true),
+            (vec![input(), named("one")], true),
+            (vec![input(), end()], false),
+            (vec![input(), end(), named("two")], false),
+            (vec![input(), end(), input()], true),
+            (vec![input(), forked()], false),
+            (vec![input(), forked(), input()], true),
+        ] {
+            let mut label = Label::default();
+            label.read(&lines(records.clone())[..]).unwrap();
+            assert_eq!(label.has_open_turn, expected, "{records:?}");
+            let mut folded = Label::default();
+            records.iter().for_each(|record| folded.take(record));
+            assert_eq!(folded, label, "both ways say the same");
         }
     }
 

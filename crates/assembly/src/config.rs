@@ -10,8 +10,8 @@ use crate::permission::{context, settings_files};
 use crate::setup::{bash, toolset};
 use crate::{Environment, SetupError};
 
-/// What is wrong with the file of this place: what stops heeler, or what it passes over; nothing
-/// when it is well, or not there.
+/// What is wrong with the file of this place: all that stops heeler, and what it passes over;
+/// nothing when it is well, or not there.
 ///
 /// # Errors
 /// When heeler's home is not known.
@@ -22,18 +22,13 @@ pub fn settings_mistakes(
 ) -> Result<Vec<String>, SetupError> {
     let files = settings_files(environment, workspace)?;
     let context = context(&files)?;
-    let sources = match files.read() {
-        Ok(sources) => sources,
-        Err(error) => return Ok(vec![error.to_string()]),
-    };
+    let (sources, unreadable) = files.read_each();
     let Some(source) = sources.iter().find(|source| source.place == place) else {
-        return Ok(Vec::new());
+        return Ok(unreadable.iter().map(ToString::to_string).collect());
     };
-    let layer = match Layer::read(source, &context) {
-        Ok(layer) => layer,
-        Err(error) => return Ok(vec![error.to_string()]),
-    };
-    let mut mistakes: Vec<String> = layer.problems.iter().map(ToString::to_string).collect();
+    let layer = Layer::salvage(source, &context);
+    let wrong = layer.mistakes.iter().chain(&layer.problems);
+    let mut mistakes: Vec<String> = wrong.map(ToString::to_string).collect();
     if !layer.examples.is_empty() {
         let tools = toolset(bash(Launcher::new(), environment, &Loaded::default()))?;
         let home = context.homes.first().map(String::as_str);

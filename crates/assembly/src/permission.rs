@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use heeler_core::{Judgement, Mode, Policy, Rule, RuleEffect};
 use heeler_sandbox::Launcher;
 use heeler_settings::{
-    Context, Files, KEYS, Keep, Key, KeyValue, Layer, Loaded, Setting, Source, Trust,
-    check_examples, load, rule_on_folder, save_rule,
+    Context, Files, KEYS, Keep, Key, KeyValue, Layer, Loaded, Setting, SettingsError, Source,
+    Trust, check_examples, rule_on_folder, salvage, save_rule,
 };
 use heeler_turn::verdict::judge;
 
@@ -93,24 +93,42 @@ impl Permission {
     /// Everything that is said, as one policy; and all that the files say.
     ///
     /// # Errors
-    /// When a rule can never match, or a file cannot be used; names the flag, or file and line.
+    /// When a rule can never match, or a file cannot be used; names the flag, or each file and line.
     pub fn settle(
+        self,
+        environment: &Environment,
+        workspace: &Path,
+    ) -> Result<(Policy, Loaded), SetupError> {
+        let (policy, loaded) = self.look(environment, workspace)?;
+        unless_mistaken(&loaded.mistakes)?;
+        Ok((policy, loaded))
+    }
+
+    /// As [`settle`](Self::settle), but what is wrong with files is among the mistakes of what they
+    /// say, and the rest is there: to be shown. Nothing may run by it, since what could not be read
+    /// may have been what forbids.
+    ///
+    /// # Errors
+    /// When what flags or variables say cannot be used.
+    pub fn look(
         self,
         environment: &Environment,
         workspace: &Path,
     ) -> Result<(Policy, Loaded), SetupError> {
         let files = settings_files(environment, workspace)?;
         let context = context(&files)?;
-        let sources = sources(&self.files, &files)?;
+        let (sources, mut mistakes) = sources(&self.files, &files)?;
         let flags = Layer::of_flags(self.rules, self.mode, &context)?.with_values(self.values);
-        let mut loaded = load(&sources, vec![variables(environment)?, flags], &context)?;
+        let mut loaded = salvage(&sources, vec![variables(environment)?, flags], &context)?;
         if !loaded.examples.is_empty() {
             let tools = toolset(bash(Launcher::new(), environment, &loaded))?;
             let home = context.homes.first().map(String::as_str);
             let place = Place { tools: &tools, workspace: &context.workspace, home };
             let facts = |tool: &str, text: &str| Ok(place.facts(tool, text)?.1);
-            check_examples(&loaded.examples, &context.workspace, facts)?;
+            let checked = check_examples(&loaded.examples, &context.workspace, facts);
+            mistakes.extend(checked.err());
         }
+        loaded.mistakes.append(&mut mistakes);
         loaded.rules.extend(own_rule(&files));
         let secrets = secrets(environment, workspace)?;
         let policy = Policy {
@@ -217,16 +235,37 @@ pub(crate) fn context(files: &Files) -> Result<Context, SetupError> {
     })
 }
 
-fn sources(wanted: &SettingsFiles, files: &Files) -> Result<Vec<Source>, SetupError> {
+/// The files that can be read, and why others cannot.
+fn sources(
+    wanted: &SettingsFiles,
+    files: &Files,
+) -> Result<(Vec<Source>, Vec<SettingsError>), SetupError> {
     let more = match wanted {
-        SettingsFiles::None => return Ok(Vec::new()),
+        SettingsFiles::None => return Ok((Vec::new(), Vec::new())),
         SettingsFiles::Usual => None,
         SettingsFiles::And(path) => Some(files.given(path)?),
     };
-    let mut sources = files.read()?;
-    Trust::of(&files.heeler_home).mark(&files.workspace, &mut sources)?;
+    let (mut sources, mut mistakes) = files.read_each();
+    // Where it cannot be said what is trusted, nothing is.
+    mistakes.extend(Trust::of(&files.heeler_home).mark(&files.workspace, &mut sources).err());
     sources.extend(more);
-    Ok(sources)
+    Ok((sources, mistakes))
+}
+
+/// The most mistakes that are told in one error.
+const MISTAKES_TOLD_MAX: usize = 5;
+
+/// Refuses when there is any mistake, and tells them, a line each.
+fn unless_mistaken(mistakes: &[SettingsError]) -> Result<(), SetupError> {
+    if mistakes.is_empty() {
+        return Ok(());
+    }
+    let told = mistakes.iter().take(MISTAKES_TOLD_MAX).map(ToString::to_string);
+    let mut told = told.collect::<Vec<_>>().join("\n");
+    if let Some(more @ 1..) = mistakes.len().checked_sub(MISTAKES_TOLD_MAX) {
+        told += &format!("\nand {more} more; see `heeler config list`");
+    }
+    Err(SetupError::new(told))
 }
 
 /// A folder's name, and the name of what it is linked to.

@@ -123,7 +123,10 @@ mod tests {
         assert_eq!(prompt.text(), plain);
         assert_eq!(prompt.reload(), None);
         std::fs::write(folder.path().join("AGENTS.md"), "Use make.").unwrap();
-        assert_eq!(prompt.reload().as_deref(), Some("AGENTS.md is new"));
+        assert_eq!(
+            prompt.reload().as_deref(),
+            Some("project notes changed, so a new epoch begins: AGENTS.md is new")
+        );
         assert!(prompt.text().starts_with(&plain) && prompt.text().contains("Use make."));
         assert_eq!(prompt.reload(), None);
     }

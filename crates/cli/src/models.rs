@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::login::words;
-use crate::say::{harmless, print};
+use crate::permissions::mistakes;
+use crate::say::{harmless, print, say};
 
 /// Billionths of a dollar per token in a dollar per million tokens.
 const PER_MILLION: f64 = 1000.0;
@@ -18,21 +19,23 @@ const PER_MILLION: f64 = 1000.0;
 /// Runs `models`.
 pub(crate) fn run(json: bool) -> Result<Exit> {
     let environment = Environment::of_this_process();
-    let (_, loaded) = Permission::default().settle(&environment, &workspace(None)?)?;
+    let (_, loaded) = Permission::default().look(&environment, &workspace(None)?)?;
     let mut reachable = Reachable::of(&environment, &loaded)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(reachable.ask_servers(&environment, &loaded));
     let text = if json { format!("{}\n", as_json(&reachable)) } else { text(&reachable)? };
     print(&harmless(&text))?;
-    Ok(Exit::Done)
+    let (mistakes, exit) = mistakes(&loaded);
+    mistakes.lines().for_each(|line| say(format_args!("heeler: {line}")));
+    Ok(exit)
 }
 
 /// What `models` prints, for somebody who asks within a session.
 pub(crate) async fn told(environment: &Environment, workspace: &Path) -> Result<String> {
-    let (_, loaded) = Permission::default().settle(environment, workspace)?;
+    let (_, loaded) = Permission::default().look(environment, workspace)?;
     let mut reachable = Reachable::of(environment, &loaded)?;
     reachable.ask_servers(environment, &loaded).await;
-    Ok(harmless(&text(&reachable)?))
+    Ok(harmless(&(text(&reachable)? + &mistakes(&loaded).0)))
 }
 
 fn text(reachable: &Reachable) -> Result<String> {

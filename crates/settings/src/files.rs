@@ -1,4 +1,4 @@
-//! Finding the files of settings and reading them, whole or not at all.
+//! Finding the files of settings and reading their bytes.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -44,6 +44,14 @@ impl Files {
     /// # Errors
     /// When a file is there and cannot be read: what it forbids would be unknown.
     pub fn read(&self) -> Result<Vec<Source>, SettingsError> {
+        let (sources, mistakes) = self.read_each();
+        mistakes.into_iter().next().map_or(Ok(sources), Err)
+    }
+
+    /// Every file that can be read, and why others cannot: nothing may run by the one without the
+    /// other.
+    #[must_use]
+    pub fn read_each(&self) -> (Vec<Source>, Vec<SettingsError>) {
         const PLACES: [Place; 7] = [
             Place::UserClaude,
             Place::User,
@@ -53,7 +61,7 @@ impl Files {
             Place::Local,
             Place::Saved,
         ];
-        let mut sources: Vec<Source> = Vec::new();
+        let (mut sources, mut mistakes): (Vec<Source>, _) = (Vec::new(), Vec::new());
         for place in PLACES {
             let Some(path) = self.path(place) else { continue };
             let is_the_users = place.is_repository()
@@ -62,16 +70,16 @@ impl Files {
                 continue;
             }
             let name = self.name(&path);
-            let content = read_file(&path, &name)?;
-            sources.extend(content.map(|content| Source {
-                place,
-                path,
-                name,
-                content,
-                trusted: BTreeSet::new(),
-            }));
+            match read_file(&path, &name) {
+                Ok(None) => {}
+                Ok(Some(content)) => {
+                    let trusted = BTreeSet::new();
+                    sources.push(Source { place, path, name, content, trusted });
+                }
+                Err(error) => mistakes.push(error),
+            }
         }
-        Ok(sources)
+        (sources, mistakes)
     }
 
     /// A file that the command line names.

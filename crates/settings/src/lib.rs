@@ -37,7 +37,7 @@ pub use layer::{
     Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer,
     ModelSetting, Note, RULES_MAX, SearchSetting, Setting, WEB_HOSTS_MAX, rule_on_folder,
 };
-pub use loaded::{Loaded, UntrustedFile, load, merge};
+pub use loaded::{Loaded, UntrustedFile, load, merge, salvage};
 pub use locked::change_file;
 pub use said::{Counts, Said};
 pub use save::{Keep, save_rule};

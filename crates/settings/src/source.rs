@@ -38,6 +38,17 @@ impl Place {
         matches!(self, Self::ProjectClaude | Self::Project | Self::LocalClaude | Self::Local)
     }
 
+    /// The command that opens the file of this place in an editor, where there is one.
+    #[must_use]
+    pub fn edit_command(self) -> Option<&'static str> {
+        match self {
+            Self::User => Some("heeler config edit"),
+            Self::Project => Some("heeler config edit --project"),
+            Self::Local => Some("heeler config edit --local"),
+            _ => None,
+        }
+    }
+
     /// Whether the file belongs to another program, and so holds more than we know of.
     #[must_use]
     pub fn is_foreign(self) -> bool {

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::import::{imports, target};
+use super::import::{imports, is_meant, target};
 use super::open::{Bounds, Opened, Refused, Stamp, open};
 use super::{NOTE_FILES_MAX, NOTE_IMPORTS_DEEP_MAX, NotePlaces};
 
@@ -30,7 +30,16 @@ pub(super) struct FoundFile {
     /// How far its folder is from the one that is worked in; the user's own is as near as that one.
     pub(super) distance: usize,
     /// Who imports it.
-    pub(super) importer: Option<String>,
+    pub(super) importer: Option<Importer>,
+}
+
+/// Where a file is imported.
+#[derive(Debug, Clone)]
+pub(super) struct Importer {
+    pub(super) name: String,
+    pub(super) line: usize,
+    /// Whether the import surely meant a file.
+    is_meant: bool,
 }
 
 /// All there are, in the order they are told.
@@ -78,7 +87,7 @@ struct Step<'a> {
     group: usize,
     distance: usize,
     depth: usize,
-    importer: Option<String>,
+    importer: Option<Importer>,
 }
 
 impl Finding<'_> {
@@ -95,15 +104,17 @@ impl Finding<'_> {
         self.found.looked_at.push((step.path.to_owned(), stamp));
         let name = self.name(step.path);
         let told = match &step.importer {
-            Some(importer) => format!("{name}, which {importer} imports,"),
+            Some(by) => format!("{name}, which {}:{} imports,", by.name, by.line),
             None => name.clone(),
         };
         let opened = match self.open(step) {
             Ok(opened) => opened,
-            Err(Refused::Absent) if step.importer.is_some() && is_notes(&name) => {
-                return self.notice(format!("{told} is not there"));
+            Err(Refused::Absent) => {
+                if step.importer.as_ref().is_some_and(|by| by.is_meant) {
+                    self.notice(format!("{told} is not there"));
+                }
+                return;
             }
-            Err(Refused::Absent) => return,
             Err(Refused::Because(why)) => return self.notice(format!("{told} is not read: {why}")),
         };
         let is_known = |file: &FoundFile| {
@@ -116,9 +127,13 @@ impl Finding<'_> {
         if self.found.files.len() == NOTE_FILES_MAX {
             return self.notice(format!("{told} is not read: {NOTE_FILES_MAX} files are enough"));
         }
-        let wanted: Vec<PathBuf> = imports(&opened.text)
+        let wanted: Vec<(PathBuf, Importer)> = imports(&opened.text)
             .into_iter()
-            .filter_map(|path| target(path, &opened.real, self.places.home.as_deref()))
+            .filter_map(|(line, path)| {
+                let target = target(path, &opened.real, self.places.home.as_deref())?;
+                let is_meant = is_meant(path, &target);
+                Some((target, Importer { name: name.clone(), line, is_meant }))
+            })
             .collect();
         let bounds = self.bounds_of_imports(step, &opened);
         self.found.files.push(FoundFile {
@@ -132,8 +147,8 @@ impl Finding<'_> {
             let why = format!("more than {NOTE_IMPORTS_DEEP_MAX} files lead there");
             return self.notice(format!("what {name} imports is not read: {why}"));
         }
-        for path in wanted {
-            let (depth, importer) = (step.depth + 1, Some(name.clone()));
+        for (path, importer) in wanted {
+            let (depth, importer) = (step.depth + 1, Some(importer));
             self.file(&Step { path: &path, bounds: &bounds, depth, importer, ..*step });
         }
     }
@@ -176,9 +191,4 @@ impl Finding<'_> {
     fn notice(&mut self, notice: String) {
         self.found.notices.push(notice);
     }
-}
-
-/// Whether an import surely meant a file.
-fn is_notes(name: &str) -> bool {
-    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
 }

@@ -7,17 +7,17 @@ const IMPORTS_MAX: usize = 32;
 /// What closes a sentence, not a path.
 const ENDS: [char; 9] = ['.', ',', ';', ':', '!', '?', ')', ']', '"'];
 
-/// The paths a text names with an `@`, as they stand there; not those in code.
-pub(super) fn imports(text: &str) -> Vec<&str> {
+/// The paths a text names with an `@`, as they stand there, each with its line; not those in code.
+pub(super) fn imports(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;
-    for line in text.lines() {
+    for (line, number) in text.lines().zip(1..) {
         let begin = line.trim_start();
         let mark = ["```", "~~~"].into_iter().find(|mark| begin.starts_with(mark));
         match (fence, mark) {
             (None, Some(mark)) => fence = Some(mark),
             (Some(open), Some(mark)) if open == mark => fence = None,
-            (None, None) => found.extend(of_line(line)),
+            (None, None) => found.extend(of_line(line).map(|path| (number, path))),
             _ => {}
         }
     }
@@ -32,6 +32,14 @@ fn of_line(line: &str) -> impl Iterator<Item = &str> {
         let is_path = path.contains('/') || path.contains('.') || path == "README";
         (is_path && !path.contains('@')).then_some(path)
     })
+}
+
+/// Whether a path surely meant a file that is not there: a name of notes, a path that is written as
+/// one, or one into a folder there is; `@scope/package` and `@name.org` are mostly none.
+pub(super) fn is_meant(path: &str, target: &Path) -> bool {
+    let is_notes = target.extension().is_some_and(|end| end.eq_ignore_ascii_case("md"));
+    let is_path = ["./", "../", "/", "~/"].iter().any(|begin| path.starts_with(begin));
+    is_notes || is_path || (path.contains('/') && target.parent().is_some_and(Path::is_dir))
 }
 
 /// Where an import leads, by its letters.

@@ -68,6 +68,8 @@ pub struct NoteFile {
     pub bytes: u64,
     /// How many of its text are told.
     pub told_bytes: usize,
+    /// The file and the line that import it.
+    pub importer: Option<String>,
 }
 
 /// Notes that are others than before.
@@ -125,18 +127,22 @@ impl Notes {
         let at = |files: &[NoteFile], path: &Path| {
             files.iter().find(|file| file.path == path).map(|file| file.sha256.clone())
         };
+        let shown = |file: &NoteFile, what: &str| match &file.importer {
+            Some(importer) => format!("{} {what} (imported by {importer})", file.name),
+            None => format!("{} {what}", file.name),
+        };
         let mut words = Vec::new();
         for file in &now.files {
             match at(&self.files, &file.path) {
-                None => words.push(format!("{} is new", file.name)),
-                Some(sha256) if sha256 != file.sha256 => {
-                    words.push(format!("{} changed", file.name));
-                }
+                None => words.push(shown(file, "is new")),
+                Some(sha256) if sha256 != file.sha256 => words.push(shown(file, "changed")),
                 Some(_) => {}
             }
         }
         let gone = self.files.iter().filter(|file| at(&now.files, &file.path).is_none());
-        words.extend(gone.map(|file| format!("{} is gone", file.name)));
-        if words.is_empty() { "what is told of them changed".to_owned() } else { words.join(", ") }
+        words.extend(gone.map(|file| shown(file, "is gone")));
+        let words =
+            if words.is_empty() { "what is told of them".to_owned() } else { words.join(", ") };
+        format!("project notes changed, so a new epoch begins: {words}")
     }
 }

@@ -45,9 +45,11 @@ pub(super) fn render(places: &NotePlaces, found: Vec<FoundFile>) -> Told {
         if told.files.is_empty() {
             told.text.push_str(HEAD);
         }
-        let importer = importer.map(|name| format!(" imported-by=\"{name}\"")).unwrap_or_default();
+        // Without its line, which other changes move.
+        let by = importer.as_ref().map(|by| format!(" imported-by=\"{}\"", by.name));
+        let by = by.unwrap_or_default();
         // A `String` takes whatever is written to it.
-        let _ = writeln!(told.text, "\n<notes-{mark} file=\"{name}\"{importer}>");
+        let _ = writeln!(told.text, "\n<notes-{mark} file=\"{name}\"{by}>");
         let _ = writeln!(told.text, "{}", &opened.text[..told_bytes]);
         if told_bytes < whole {
             let rest = whole - told_bytes;
@@ -60,6 +62,7 @@ pub(super) fn render(places: &NotePlaces, found: Vec<FoundFile>) -> Told {
             sha256: opened.sha256,
             bytes: opened.bytes,
             told_bytes,
+            importer: importer.map(|by| format!("{}:{}", by.name, by.line)),
         });
     }
     told

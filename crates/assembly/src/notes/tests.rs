@@ -166,11 +166,31 @@ fn imports_stay_in_the_repository_unless_the_users_own_file_says_so() {
             ~/beside.md: 6 of 6
             AGENTS.md: 63 of 63
             inner.md: 5 of 5
-            notice: inner.md, which ~/elsewhere.md imports, is not read: it leads out of the repository
-            notice: ~/beside.md, which AGENTS.md imports, is not read: it leads out of the repository
-            notice: ~/beside.md, which AGENTS.md imports, is not read: it leads out of the repository
-            notice: /etc/hostname, which AGENTS.md imports, is not read: it leads out of the repository
-            notice: gone.md, which AGENTS.md imports, is not there
+            notice: inner.md, which ~/elsewhere.md:1 imports, is not read: it leads out of the repository
+            notice: ~/beside.md, which AGENTS.md:1 imports, is not read: it leads out of the repository
+            notice: ~/beside.md, which AGENTS.md:1 imports, is not read: it leads out of the repository
+            notice: /etc/hostname, which AGENTS.md:1 imports, is not read: it leads out of the repository
+            notice: gone.md, which AGENTS.md:1 imports, is not there
+        "#]],
+    );
+}
+
+#[test]
+fn an_import_that_is_not_there_is_told_with_its_line_if_it_surely_meant_a_file() {
+    check(
+        &[
+            (
+                "repo/AGENTS.md",
+                "# Here\n\n@docs/gone @./style.txt\n@scope/package and @name.org\n`@code.md`\nsee @docs/style.md.",
+            ),
+            ("repo/docs/style.md", "\n@gone.md"),
+        ],
+        expect![[r#"
+            AGENTS.md: 91 of 91
+            docs/style.md: 9 of 9
+            notice: docs/gone, which AGENTS.md:3 imports, is not there
+            notice: style.txt, which AGENTS.md:3 imports, is not there
+            notice: docs/gone.md, which docs/style.md:2 imports, is not there
         "#]],
     );
 }
@@ -191,16 +211,16 @@ fn what_is_closed_is_not_opened_for_anybody() {
     check_in(
         &world,
         expect![[r#"
-        WORLD/heeler/AGENTS.md: 25 of 25
-        a/b/AGENTS.md: 21 of 21
-        notice: ~/.ssh/key.md, which WORLD/heeler/AGENTS.md imports, is not read: a rule or a secret closes it
-        notice: WORLD/heeler/keys.toml, which WORLD/heeler/AGENTS.md imports, is not read: a rule or a secret closes it
-        notice: AGENTS.md is not read: it leads out of the repository
-        notice: a/CLAUDE.md is not read: it leads out of the repository
-        notice: a/b/denied.md, which a/b/AGENTS.md imports, is not read: a rule or a secret closes it
-        notice: a/b/linked.md, which a/b/AGENTS.md imports, is not read: it leads out of the repository
-        notice: a/b/CLAUDE.md is not read: it is no file
-    "#]],
+            WORLD/heeler/AGENTS.md: 25 of 25
+            a/b/AGENTS.md: 21 of 21
+            notice: ~/.ssh/key.md, which WORLD/heeler/AGENTS.md:1 imports, is not read: a rule or a secret closes it
+            notice: WORLD/heeler/keys.toml, which WORLD/heeler/AGENTS.md:1 imports, is not read: a rule or a secret closes it
+            notice: AGENTS.md is not read: it leads out of the repository
+            notice: a/CLAUDE.md is not read: it leads out of the repository
+            notice: a/b/denied.md, which a/b/AGENTS.md:1 imports, is not read: a rule or a secret closes it
+            notice: a/b/linked.md, which a/b/AGENTS.md:1 imports, is not read: it leads out of the repository
+            notice: a/b/CLAUDE.md is not read: it is no file
+        "#]],
     );
     assert!(!world.notes().text().contains("secret"));
 }
@@ -304,14 +324,18 @@ fn they_are_read_again_when_a_file_changes_comes_or_goes() {
     assert!(notes.reload().is_none());
     let words = |notes: &Notes| notes.reload().map(|changed| changed.words).unwrap_or_default();
     world.write("repo/more.md", "imported");
-    assert_eq!(words(&notes), "more.md is new");
+    let begin = "project notes changed, so a new epoch begins:";
+    assert_eq!(words(&notes), format!("{begin} more.md is new (imported by AGENTS.md:1)"));
+    let with_more = notes.reload().unwrap().notes;
+    world.write("repo/more.md", "changed");
+    assert_eq!(words(&with_more), format!("{begin} more.md changed (imported by AGENTS.md:1)"));
     world.write("repo/AGENTS.md", "three");
     world.write("repo/a/b/.heeler.md", "here");
-    assert_eq!(words(&notes), "AGENTS.md changed, a/b/.heeler.md is new");
+    assert_eq!(words(&notes), format!("{begin} AGENTS.md changed, a/b/.heeler.md is new"));
     let notes = notes.reload().unwrap().notes;
     assert!(notes.text().contains("three"));
     fs::remove_file(world.root.join("repo/AGENTS.md")).unwrap();
-    assert_eq!(words(&notes), "AGENTS.md is gone");
+    assert_eq!(words(&notes), format!("{begin} AGENTS.md is gone"));
     // Another time, the same words.
     world.write("repo/AGENTS.md", "three");
     assert!(notes.reload().is_none());
@@ -332,7 +356,8 @@ fn what_is_an_import_and_what_is_not() {
     let text = "@a.md and (@b.md) @docs/c.md, `@d.md` you@e.md @someone @types/node\n\
                 ```\n@f.md\n~~~\n@g.md\n```\n- @h.md.\n@README @/i @~/j.md";
     let expected = ["a.md", "docs/c.md", "types/node", "h.md", "README", "/i", "~/j.md"];
-    assert_eq!(imports(text), expected);
+    let found: Vec<&str> = imports(text).into_iter().map(|(_, path)| path).collect();
+    assert_eq!(found, expected);
 }
 
 /// Bytes that are nearly text, imports among them.

@@ -4,6 +4,8 @@ use anyhow::Result;
 use heeler_settings::{Counts, Key, Kind, Loaded, Merge, Said, Scope};
 use serde_json::json;
 
+use crate::permissions::mistakes;
+
 /// The version of what `--json` prints.
 const EXPLAIN_VERSION: u32 = 1;
 
@@ -36,6 +38,7 @@ pub(super) fn text(loaded: &Loaded, asked: &str, as_json: bool) -> Result<String
             "of_several": several,
             "of_a_repository": repository,
             "said": said.collect::<Vec<_>>(),
+            "mistakes": loaded.mistakes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });
         return Ok(serde_json::to_string(&json)? + "\n");
     }
@@ -58,6 +61,7 @@ pub(super) fn text(loaded: &Loaded, asked: &str, as_json: bool) -> Result<String
     for said in said {
         text += &format!("{}: {}: {}\n", said.source, said.value, said.counts.words());
     }
+    text += &mistakes(loaded).0;
     Ok(text)
 }
 

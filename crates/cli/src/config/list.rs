@@ -5,6 +5,8 @@ use heeler_settings::{Counts, KEYS, Kind, Loaded};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::permissions::mistakes;
+
 /// The version of what `--json` prints.
 const LIST_VERSION: u32 = 1;
 /// Where a value is from that nobody set.
@@ -24,7 +26,13 @@ pub(super) fn text(loaded: &Loaded, as_json: bool) -> Result<String> {
     let lines = lines(loaded);
     let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
     if as_json {
-        let json = json!({ "v": LIST_VERSION, "settings": lines, "passed_over": problems });
+        let mistakes: Vec<String> = loaded.mistakes.iter().map(ToString::to_string).collect();
+        let json = json!({
+            "v": LIST_VERSION,
+            "settings": lines,
+            "passed_over": problems,
+            "mistakes": mistakes,
+        });
         return Ok(serde_json::to_string(&json)? + "\n");
     }
     let mut text = String::new();
@@ -42,6 +50,7 @@ pub(super) fn text(loaded: &Loaded, as_json: bool) -> Result<String> {
         text +=
             &format!("{} = {}  ({}) {}\n", said.name, said.value, said.source, said.counts.words());
     }
+    text += &mistakes(loaded).0;
     Ok(text)
 }
 

@@ -13,14 +13,21 @@ use heeler_settings::{Loaded, Place, schema};
 use crate::arguments::{ConfigArguments, ConfigCommand, HereArguments};
 use crate::exit::Exit;
 use crate::folder::workspace;
+use crate::permissions::mistakes;
 use crate::say::{harmless, print};
 
 /// Runs `heeler config`.
 pub(crate) fn run(arguments: &ConfigArguments) -> Result<Exit> {
-    let text = match &arguments.command {
-        ConfigCommand::List { here } => list::text(&loaded(here)?, here.json)?,
-        ConfigCommand::Explain { key, here } => explain::text(&loaded(here)?, key, here.json)?,
-        ConfigCommand::Schema => schema(),
+    let (text, exit) = match &arguments.command {
+        ConfigCommand::List { here } => {
+            let loaded = loaded(here)?;
+            (list::text(&loaded, here.json)?, mistakes(&loaded).1)
+        }
+        ConfigCommand::Explain { key, here } => {
+            let loaded = loaded(here)?;
+            (explain::text(&loaded, key, here.json)?, mistakes(&loaded).1)
+        }
+        ConfigCommand::Schema => (schema(), Exit::Done),
         ConfigCommand::Edit { project, local, cwd } => {
             let place = match (project, local) {
                 (true, _) => Place::Project,
@@ -31,7 +38,7 @@ pub(crate) fn run(arguments: &ConfigArguments) -> Result<Exit> {
         }
     };
     print(&harmless(&text))?;
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// What `config list` prints, for somebody who asks within a session.
@@ -40,13 +47,13 @@ pub(crate) fn listed(
     workspace: &Path,
     permission: &Permission,
 ) -> Result<String> {
-    let (_, loaded) = permission.clone().settle(environment, workspace)?;
+    let (_, loaded) = permission.clone().look(environment, workspace)?;
     Ok(harmless(&list::text(&loaded, false)?))
 }
 
-/// What holds in a folder, under these flags.
+/// What holds in a folder, under these flags, as far as it can be read.
 fn loaded(here: &HereArguments) -> Result<Loaded> {
     let environment = Environment::of_this_process();
     let workspace = workspace(here.cwd.as_deref())?;
-    Ok(here.permission()?.settle(&environment, &workspace)?.1)
+    Ok(here.permission()?.look(&environment, &workspace)?.1)
 }

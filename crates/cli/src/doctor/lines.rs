@@ -157,14 +157,15 @@ struct Settings {
 }
 
 impl Settings {
-    /// As a session would begin with them, or what is wrong with them, file and line.
+    /// As a session would begin with them, or all that is wrong with them, file and line.
     fn of(environment: &Environment) -> Result<Self, String> {
         let here = workspace(None).map_err(|error| format!("{error:#}"))?;
         let files = settings_files(environment, &here).map_err(|error| error.to_string())?;
-        let sources = files.read().map_err(|error| error.to_string())?;
-        let names = sources.into_iter().map(|source| source.name).collect();
-        let (_, loaded) =
-            Permission::default().settle(environment, &here).map_err(|error| error.to_string())?;
+        let names = files.read_each().0.into_iter().map(|source| source.name).collect();
+        // A row is one line.
+        let (_, loaded) = Permission::default()
+            .settle(environment, &here)
+            .map_err(|error| error.to_string().replace('\n', "; "))?;
         Ok(Self { names, loaded })
     }
 }

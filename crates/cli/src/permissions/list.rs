@@ -6,7 +6,8 @@ use heeler_settings::{Confinement, KEYS, Loaded};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Here, lacks, mode_name};
+use super::{Here, lacks, mistakes, mode_name};
+use crate::exit::Exit;
 use crate::say::harmless;
 
 /// One thing that is set.
@@ -18,11 +19,12 @@ struct Line {
 }
 
 /// What is set here, for a person or as JSON.
-pub(super) fn text(here: Here) -> Result<String> {
-    let (policy, loaded) = here.permission.settle(&here.environment, &here.workspace)?;
+pub(super) fn text(here: Here) -> Result<(String, Exit)> {
+    let (policy, loaded) = here.permission.look(&here.environment, &here.workspace)?;
     let lines = lines(policy.mode, &loaded)?;
+    let (mistakes, exit) = mistakes(&loaded);
     if here.json {
-        return Ok(format!("{}\n", as_json(&lines, &loaded)));
+        return Ok((format!("{}\n", as_json(&lines, &loaded)), exit));
     }
     let mut text = String::new();
     for Line { what, value, source } in &lines {
@@ -37,7 +39,7 @@ pub(super) fn text(here: Here) -> Result<String> {
     for file in &loaded.untrusted {
         text += &format!("not trusted: {}\n", lacks(file));
     }
-    Ok(harmless(&text))
+    Ok((harmless(&(text + &mistakes)), exit))
 }
 
 /// Rules first, the strictest before; then the rest.
@@ -118,6 +120,7 @@ fn as_json(lines: &[Line], loaded: &Loaded) -> Value {
     json!({
         "settings": lines,
         "passed_over": loaded.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "mistakes": loaded.mistakes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "notes": notes.collect::<Vec<_>>(),
         "untrusted": untrusted.collect::<Vec<_>>(),
     })

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &PermissionsArguments) -> Result<Exit> {
         PermissionsCommand::Explain { call, here } => {
             (explain::text(&Here::of(here)?, call)?, Exit::Done)
         }
-        PermissionsCommand::List { here } => (list::text(Here::of(here)?)?, Exit::Done),
+        PermissionsCommand::List { here } => list::text(Here::of(here)?)?,
         PermissionsCommand::Trust { revoke: true, cwd, .. } => {
             (trust::revoke(&workspace(cwd.as_deref())?)?, Exit::Done)
         }
@@ -40,7 +40,8 @@ pub(crate) fn listed(
     permission: &Permission,
 ) -> Result<String> {
     let (environment, workspace) = (environment.clone(), workspace.to_owned());
-    list::text(Here { environment, workspace, permission: permission.clone(), json: false })
+    let here = Here { environment, workspace, permission: permission.clone(), json: false };
+    Ok(list::text(here)?.0)
 }
 
 /// Where a question is asked, and under which flags.
@@ -86,6 +87,17 @@ pub(crate) fn warn(loaded: &Loaded) {
         let notes = loaded.notes.len();
         say(format_args!("heeler: notes on the settings: {notes}; see `heeler permissions list`"));
     }
+}
+
+/// What of the settings cannot be used, a line each, for whoever shows the rest of them; and the
+/// code that says so.
+pub(crate) fn mistakes(loaded: &Loaded) -> (String, Exit) {
+    if loaded.mistakes.is_empty() {
+        return (String::new(), Exit::Done);
+    }
+    let lines = loaded.mistakes.iter().map(|mistake| format!("cannot be used: {mistake}\n"));
+    let end = "no session begins here until that is mended; what could be read is above\n";
+    (lines.chain([end.to_owned()]).collect(), Exit::Usage)
 }
 
 /// What a file asks for and was not trusted with.

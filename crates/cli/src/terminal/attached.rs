@@ -82,10 +82,15 @@ pub(crate) async fn show(
     Ok(Exit::Done)
 }
 
-/// How the window looks. Settings that cannot be used are the owner's to hear of.
+/// How the window looks, by what can be read: the session runs by its owner's settings.
 fn preferences(environment: &Environment, workspace: &std::path::Path) -> TuiPreferences {
-    match Permission::default().settle(environment, workspace) {
-        Ok((_, loaded)) => loaded.preferences().tui,
+    match Permission::default().look(environment, workspace) {
+        Ok((_, loaded)) => {
+            for mistake in &loaded.mistakes {
+                say(format_args!("heeler: passed over: {mistake}"));
+            }
+            loaded.preferences().tui
+        }
         Err(error) => {
             say(format_args!("heeler: the settings are passed over: {error}"));
             Loaded::default().preferences().tui

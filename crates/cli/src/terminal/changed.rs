@@ -35,17 +35,23 @@ pub(super) async fn take_in(program: Arc<Program>, session: Session) -> Changed 
     if let Some((text, words)) = notes
         && session.set_system(text).await.is_ok()
     {
-        changed.words.extend(words.map(Ok));
+        changed.words.extend(words);
     }
     changed
 }
+
+/// What becomes of settings that cannot be used.
+const UNTIL_MENDED: &str = "until that is mended, the settings that held before hold; then they count from the next input on";
+/// What is said when they can be used again, and say what they said before.
+const MENDED: &str = "the settings are mended; they say what held all the time";
 
 /// What there is now.
 struct Looked {
     /// Why the settings cannot be used, once.
     settings: Result<Option<New>, Option<String>>,
-    /// The words of the prompt, when they are others, and what happened to the notes.
-    notes: Option<(String, Option<String>)>,
+    /// The words of the prompt, when they are others; what happened to the notes, and what of them
+    /// is newly amiss.
+    notes: Option<(String, Vec<Result<String, String>>)>,
 }
 
 struct New {
@@ -63,14 +69,18 @@ impl Program {
             let problem = told(&error);
             let is_known =
                 lock(&self.known).problem.replace(problem.clone()) == Some(problem.clone());
-            (!is_known).then_some(problem)
+            (!is_known).then(|| format!("{problem}\n{UNTIL_MENDED}"))
         });
         let mut prompt = lock(&self.prompt);
         let notes = prompt.as_mut().and_then(|prompt| {
             let attribution = lock(&self.known).loaded.preferences().attribution;
             let is_other = prompt.attribute(attribution);
+            let before = prompt.notes().notices.clone();
             let words = prompt.reload();
-            (is_other || words.is_some()).then(|| (prompt.text(), words))
+            let amiss = prompt.notes().notices.iter().filter(|notice| !before.contains(notice));
+            let amiss = amiss.map(|notice| Err(format!("notes: {notice}")));
+            let is_other = is_other || words.is_some();
+            is_other.then(|| (prompt.text(), words.map(Ok).into_iter().chain(amiss).collect()))
         });
         Looked { settings, notes }
     }
@@ -80,8 +90,15 @@ impl Program {
         let before = lock(&self.known).loaded.clone();
         let renewed = permission.renew((environment, workspace), limits(), &before, running)?;
         let mut known = lock(&self.known);
-        known.problem = None;
-        let Some(Renewed { settings, loaded, words }) = renewed else { return Ok(None) };
+        let is_mended = known.problem.take().is_some();
+        let Renewed { settings, loaded, words } = match renewed {
+            Some(renewed) => renewed,
+            None if is_mended => {
+                let (settings, loaded) = (running.clone(), before.clone());
+                Renewed { settings, loaded, words: MENDED.to_owned() }
+            }
+            None => return Ok(None),
+        };
         let tui = loaded.preferences().tui;
         let look = WindowLook {
             theme: look::theme_of(&tui, environment, &home_folder(environment)?, known.background)?,

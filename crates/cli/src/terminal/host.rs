@@ -21,7 +21,7 @@ use heeler_tui::theme::{Background, Theme};
 
 use crate::exec::{choose, no_box};
 use crate::permissions;
-use crate::say::{ask, told};
+use crate::say::{ask, say, told};
 
 use super::{changed, editor, look, stored, tell};
 
@@ -91,6 +91,9 @@ impl Program {
             assembly = self.assemble(model.clone())?;
         }
         permissions::warn(&assembly.loaded);
+        for notice in &assembly.prompt.notes().notices {
+            say(format_args!("heeler: notes: {notice}"));
+        }
         let tui = assembly.loaded.preferences().tui;
         let facts = Facts {
             folder: self.workspace.display().to_string(),

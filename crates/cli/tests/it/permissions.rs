@@ -169,9 +169,9 @@ fn what_is_no_call_is_told() {
         &[("home/settings.toml", "x")],
         &["explain", "Bash(ls)"],
         expect![[r#"
-        exit 2
-        heeler: ~/home/settings.toml:1: this is no TOML: key with no value, expected `=`; mend it, or move the file away
-    "#]],
+            exit 2
+            heeler: ~/home/settings.toml:1:2: this is no TOML: key with no value, expected `=`; mend it with `heeler config edit`, or move the file away
+        "#]],
     );
 }
 
@@ -248,7 +248,7 @@ fn everything_that_is_set_is_listed_with_its_source() {
         &["list", "--json"],
         expect![[r#"
             exit 0
-            {"settings":[{"what":"deny","value":"Read(/WORLD/.ssh/**)","source":"~/.claude/settings.json:3"},{"what":"ask","value":"Bash(make:*)","source":"~/home/settings.toml:2"},{"what":"allow","value":"Bash(git push:*)","source":"~/.claude/settings.json:2"},{"what":"allow","value":"WebFetch(domain:docs.example)","source":"~/.claude/settings.json:2"},{"what":"mode","value":"accept-edits","source":"~/home/settings.toml:3"},{"what":"hook","value":"Stop *: beep","source":"~/home/settings.toml:5"},{"what":"variable","value":"SECRET","source":"~/home/settings.toml:7"},{"what":"sandbox","value":"required","source":"~/home/settings.toml:9"},{"what":"sandbox","value":"writable WORLD/cache","source":"~/home/settings.toml:10"},{"what":"sandbox","value":"network off","source":"~/home/settings.toml:11"}],"passed_over":[],"notes":[{"source":".claude/settings.json:1","text":"`Task(x)` names no tool; the tools are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, ToolSearch, batch, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator, WebSearch"}],"untrusted":[{"file":".claude/settings.json","aspects":["rules"]}]}
+            {"settings":[{"what":"deny","value":"Read(/WORLD/.ssh/**)","source":"~/.claude/settings.json:3"},{"what":"ask","value":"Bash(make:*)","source":"~/home/settings.toml:2"},{"what":"allow","value":"Bash(git push:*)","source":"~/.claude/settings.json:2"},{"what":"allow","value":"WebFetch(domain:docs.example)","source":"~/.claude/settings.json:2"},{"what":"mode","value":"accept-edits","source":"~/home/settings.toml:3"},{"what":"hook","value":"Stop *: beep","source":"~/home/settings.toml:5"},{"what":"variable","value":"SECRET","source":"~/home/settings.toml:7"},{"what":"sandbox","value":"required","source":"~/home/settings.toml:9"},{"what":"sandbox","value":"writable WORLD/cache","source":"~/home/settings.toml:10"},{"what":"sandbox","value":"network off","source":"~/home/settings.toml:11"}],"passed_over":[],"mistakes":[],"notes":[{"source":".claude/settings.json:1","text":"`Task(x)` names no tool; the tools are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, ToolSearch, batch, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator, WebSearch"}],"untrusted":[{"file":".claude/settings.json","aspects":["rules"]}]}
         "#]],
     );
     check(

@@ -132,10 +132,10 @@ fn settings_that_cannot_be_used_stop_everything() {
         &[("work/.claude/settings.json", "{\n\"permissions\": [}")],
         &[],
         expect![[r#"
-        exit 2
-        left: 
-        heeler: .claude/settings.json:2: this is no JSON: expected value; mend it, or move the file away
-    "#]],
+            exit 2
+            left: 
+            heeler: .claude/settings.json:2:17: this is no JSON: expected value; mend it, or move the file away
+        "#]],
     );
     check(
         &[("home/settings.toml", "permission = 1")],
@@ -303,7 +303,7 @@ fn notes_are_told_and_a_session_that_goes_on_is_told_how_they_are_now() {
     let server = MockServer::start(Script::parse(&replies).unwrap());
     world.write("work/AGENTS.md", "Use make. @missing.md");
     let output = world.exec_at(&server, &["go"]).run().exits(0);
-    let told = "heeler: notes: missing.md, which AGENTS.md imports, is not there\n";
+    let told = "heeler: notes: missing.md, which AGENTS.md:1 imports, is not there\n";
     assert!(output.stderr.contains(told), "{}", output.stderr);
     world.exec_at(&server, &["--continue", "again"]).run().exits(0);
     assert!(system(&server, 0).contains("Use make."));
@@ -319,7 +319,7 @@ fn notes_are_told_and_a_session_that_goes_on_is_told_how_they_are_now() {
 #[test]
 fn doctor_names_the_file_and_line_that_cannot_be_used_once() {
     for (text, place, why) in [
-        ("[permissions\n", ":1: ", "this is no TOML"),
+        ("[permissions\n", ":1:13: ", "this is no TOML"),
         ("\n[permissions]\nmode = \"yolo\"\n", ":3: ", "`yolo` is no permission mode"),
     ] {
         let world = World::new();

@@ -31,6 +31,9 @@ use crate::source::{Aspect, Context, Place, Source};
 pub(crate) use fields::unknown_name;
 use fields::{Fields, Unknown, text};
 
+/// The most mistakes of one file that are told.
+pub(crate) const MISTAKES_MAX: usize = 100;
+
 /// A value, and where it comes from: a file and its line, or a flag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting<T> {
@@ -134,6 +137,8 @@ pub struct Layer {
     pub notes: Vec<Note>,
     /// What cannot be meant and could be passed over.
     pub problems: Vec<SettingsError>,
+    /// What cannot be read or cannot be meant, and may not be passed over where anything runs.
+    pub mistakes: Vec<SettingsError>,
 }
 
 impl Layer {
@@ -162,6 +167,7 @@ impl Layer {
             values: Vec::new(),
             notes: Vec::new(),
             problems: Vec::new(),
+            mistakes: Vec::new(),
         }
     }
 
@@ -187,19 +193,39 @@ impl Layer {
         Ok(layer)
     }
 
-    /// Reads a file.
+    /// Reads a file, whole or not at all.
     ///
     /// # Errors
     /// When it is broken, or says something that cannot be meant; names file, line and next step.
     pub fn read(source: &Source, context: &Context) -> Result<Self, SettingsError> {
-        let root = document::read(source.format(), &source.name, &source.content)?;
-        let mut layer = Self::empty(source.place);
-        layer.trusted.clone_from(&source.trusted);
-        if let Some((path, node)) = part_of(source.place, &root, context) {
-            let fields = Fields::of(&source.name, &path, node)?;
-            Reading { source, context, layer: &mut layer }.whole(fields)?;
-        }
+        let layer = Self::salvage(source, context);
+        layer.mistakes.first().map_or(Ok(()), |mistake| Err(mistake.clone()))?;
         Ok(layer)
+    }
+
+    /// Reads what can be read of a file; the rest is among [`mistakes`](Self::mistakes). For
+    /// whoever only looks: nothing may run by it.
+    #[must_use]
+    pub fn salvage(source: &Source, context: &Context) -> Self {
+        let mend = match source.place.edit_command() {
+            Some(command) => format!("mend it with `{command}`"),
+            None => "mend it".to_owned(),
+        };
+        let read = document::salvage(source.format(), &source.name, &mend, &source.content);
+        let mut layer = Self { trusted: source.trusted.clone(), ..Self::empty(source.place) };
+        if let Some((path, node)) = part_of(source.place, &read.root, context) {
+            let mut reading = Reading { source, context, layer: &mut layer };
+            match Fields::of(&source.name, &path, node) {
+                Ok(fields) => reading.whole(fields),
+                Err(error) => reading.layer.mistakes.push(error),
+            }
+        }
+        if !read.mistakes.is_empty() {
+            // What seems to be wrong beside what could not be read may only lack that.
+            layer.mistakes = read.mistakes;
+        }
+        layer.mistakes.truncate(MISTAKES_MAX);
+        layer
     }
 }
 
@@ -221,54 +247,67 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn whole(&mut self, mut fields: Fields<'a>) -> Result<(), SettingsError> {
-        if let Some(permissions) = fields.table("permissions")? {
-            self.permissions(permissions)?;
-        }
-        if let Some(hooks) = fields.take("hooks")? {
-            self.hooks(hooks)?;
-        }
-        if let Some(node) = fields.take("disableAllHooks")? {
-            let Value::Bool(off) = node.value else {
-                return Err(fields::wrong(
-                    &self.source.name,
-                    "disableAllHooks",
-                    node,
-                    "true or false",
-                ));
-            };
-            self.layer.hooks_off = off.then(|| self.at(node.line));
-        }
-        if let Some(variables) = fields.take("env")? {
-            self.environment(variables)?;
-        }
-        // Of another program's sandbox we know neither what it holds nor what it lets through.
-        if !self.is_foreign()
-            && let Some(sandbox) = fields.table("sandbox")?
-        {
-            self.sandbox(sandbox)?;
-        }
-        if !self.is_foreign()
-            && let Some(models) = fields.take("models")?
-        {
-            self.models(models)?;
-        }
-        if !self.is_foreign()
-            && let Some(search) = fields.table("web_search")?
-        {
-            self.web_search(search)?;
-        }
-        if !self.is_foreign()
-            && let Some(fetch) = fields.table("web_fetch")?
-        {
-            self.web_fetch(fetch)?;
-        }
+    fn whole(&mut self, mut fields: Fields<'a>) {
+        self.table(&mut fields, "permissions", Self::permissions);
+        self.key(&mut fields, "hooks", Self::hooks);
+        self.key(&mut fields, "disableAllHooks", Self::no_hooks);
+        self.key(&mut fields, "env", Self::environment);
         if self.is_foreign() {
-            self.their_preferences(&mut fields)?;
+            // Of another program's sandbox we know neither what it holds nor what it lets through.
+            let read = self.their_preferences(&mut fields);
+            self.keep(read);
         } else {
-            self.preferences(&mut fields)?;
+            self.table(&mut fields, "sandbox", Self::sandbox);
+            self.key(&mut fields, "models", Self::models);
+            self.table(&mut fields, "web_search", Self::web_search);
+            self.table(&mut fields, "web_fetch", Self::web_fetch);
+            self.preferences(&mut fields);
         }
-        fields.finish(self.unknown())
+        if self.unknown() == Unknown::Refused {
+            self.layer.mistakes.extend(fields.strangers());
+        }
+    }
+
+    /// Reads a key of the file, if it is there.
+    fn key(
+        &mut self,
+        fields: &mut Fields<'a>,
+        key: &'static str,
+        read: impl FnOnce(&mut Self, &'a Node) -> Result<(), SettingsError>,
+    ) {
+        let found = fields.take(key);
+        if let Some(Some(node)) = self.keep(found) {
+            let read = read(self, node);
+            self.keep(read);
+        }
+    }
+
+    /// Reads a table of the file, if it is there.
+    fn table(
+        &mut self,
+        fields: &mut Fields<'a>,
+        key: &'static str,
+        read: impl FnOnce(&mut Self, Fields<'a>) -> Result<(), SettingsError>,
+    ) {
+        let found = fields.table(key);
+        if let Some(Some(table)) = self.keep(found) {
+            let read = read(self, table);
+            self.keep(read);
+        }
+    }
+
+    /// What was read; a mistake is kept, so that the rest is read all the same.
+    fn keep<T>(&mut self, read: Result<T, SettingsError>) -> Option<T> {
+        read.map_err(|error| self.layer.mistakes.push(error)).ok()
+    }
+
+    fn no_hooks(&mut self, node: &Node) -> Result<(), SettingsError> {
+        let Value::Bool(off) = node.value else {
+            let expected = "true or false";
+            return Err(fields::wrong(&self.source.name, "disableAllHooks", node, expected));
+        };
+        self.layer.hooks_off = off.then(|| self.at(node.line));
+        Ok(())
     }
 
     fn environment(&mut self, node: &Node) -> Result<(), SettingsError> {

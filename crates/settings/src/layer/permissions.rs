@@ -26,11 +26,14 @@ impl Reading<'_> {
         for (key, effect) in
             [("deny", RuleEffect::Deny), ("ask", RuleEffect::Ask), ("allow", RuleEffect::Allow)]
         {
-            for node in fields.list(key)? {
-                self.rule(key, effect, node)?;
+            let rules = fields.list(key);
+            for node in self.keep(rules).unwrap_or_default() {
+                let read = self.rule(key, effect, node);
+                self.keep(read);
             }
         }
-        self.mode(&mut fields)?;
+        let mode = self.mode(&mut fields);
+        self.keep(mode);
         if let Some(node) = fields.take("disableBypassPermissionsMode")? {
             match &node.value {
                 Value::Text(text) if text == DISABLE => {

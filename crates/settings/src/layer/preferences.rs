@@ -33,19 +33,19 @@ const THEIR_ATTRIBUTION: &str = "includeCoAuthoredBy";
 
 impl<'a> Reading<'a> {
     /// Reads these sections of a file of ours.
-    pub(super) fn preferences(&mut self, fields: &mut Fields<'a>) -> Result<(), SettingsError> {
+    pub(super) fn preferences(&mut self, fields: &mut Fields<'a>) {
         for (name, wrong) in SECTIONS {
             let found = fields.take(name);
-            if let Some(Some(node)) = self.bear(wrong, found)? {
+            if let Some(Some(node)) = self.bear(wrong, found) {
                 let read = self.section(name, wrong, node);
-                self.bear(wrong, read)?;
+                self.bear(wrong, read);
             }
         }
-        if let Some(node) = fields.take(ATTRIBUTION.path)? {
-            let setting = self.value(&ATTRIBUTION, node)?;
-            self.layer.values.push((&ATTRIBUTION, setting));
-        }
-        Ok(())
+        self.key(fields, ATTRIBUTION.path, |reading, node| {
+            let setting = reading.value(&ATTRIBUTION, node)?;
+            reading.layer.values.push((&ATTRIBUTION, setting));
+            Ok(())
+        });
     }
 
     /// Reads what another program's file says of the same things.
@@ -75,14 +75,14 @@ impl<'a> Reading<'a> {
         let keys = KEYS.into_iter().filter(|key| key.place().0 == section);
         for key in keys {
             let found = fields.take(key.place().1);
-            let Some(Some(node)) = self.bear(wrong, found)? else { continue };
+            let Some(Some(node)) = self.bear(wrong, found) else { continue };
             let read = self.value(key, node);
-            if let Some(setting) = self.bear(wrong, read)? {
+            if let Some(setting) = self.bear(wrong, read) {
                 self.layer.values.push((key, setting));
             }
         }
         for stranger in fields.strangers() {
-            self.bear(wrong, Err::<(), _>(stranger))?;
+            self.bear(wrong, Err::<(), _>(stranger));
         }
         Ok(())
     }
@@ -94,19 +94,11 @@ impl<'a> Reading<'a> {
         Ok(Setting { value, source: self.at(node.line) })
     }
 
-    /// What was read; of what may be passed over, the mistake is kept to be told.
-    fn bear<T>(
-        &mut self,
-        wrong: Wrong,
-        read: Result<T, SettingsError>,
-    ) -> Result<Option<T>, SettingsError> {
-        match (read, wrong) {
-            (Ok(read), _) => Ok(Some(read)),
-            (Err(error), Wrong::Stops) => Err(error),
-            (Err(error), Wrong::IsPassedOver) => {
-                self.layer.problems.push(error);
-                Ok(None)
-            }
+    /// What was read; a mistake is kept to be told.
+    fn bear<T>(&mut self, wrong: Wrong, read: Result<T, SettingsError>) -> Option<T> {
+        match wrong {
+            Wrong::Stops => self.keep(read),
+            Wrong::IsPassedOver => read.map_err(|error| self.layer.problems.push(error)).ok(),
         }
     }
 }

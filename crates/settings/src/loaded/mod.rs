@@ -59,6 +59,9 @@ pub struct Loaded {
     pub notes: Vec<Note>,
     /// What cannot be meant and was passed over, each with its file, line and key.
     pub problems: Vec<SettingsError>,
+    /// What could not be read, or cannot be meant and may not be passed over, as [`salvage`] gives
+    /// it: while there is any, nothing may run by the rest.
+    pub mistakes: Vec<SettingsError>,
     /// Every layer's word on every key, the least specific first.
     pub said: Vec<Said>,
     /// Files of the repository that ask for more than they were trusted with.
@@ -87,10 +90,27 @@ pub fn load(
     ready: Vec<Layer>,
     context: &Context,
 ) -> Result<Loaded, SettingsError> {
+    let mut loaded = salvage(sources, ready, context)?;
+    match loaded.mistakes.is_empty() {
+        true => Ok(loaded),
+        false => Err(loaded.mistakes.swap_remove(0)),
+    }
+}
+
+/// Reads what can be read of sources and merges it with the layers that are ready; what is wrong is
+/// among [`mistakes`](Loaded::mistakes). For whoever only looks, and for whoever then refuses.
+///
+/// # Errors
+/// When a flag asks for the mode bypass that a file rules out.
+pub fn salvage(
+    sources: &[Source],
+    ready: Vec<Layer>,
+    context: &Context,
+) -> Result<Loaded, SettingsError> {
     let mut layers = Vec::new();
     let mut untrusted = Vec::new();
     for source in sources {
-        let layer = Layer::read(source, context)?;
+        let layer = Layer::salvage(source, context);
         let aspects = layer.untrusted();
         if !aspects.is_empty() {
             untrusted.push(UntrustedFile {
@@ -185,6 +205,7 @@ impl Loaded {
         }
         self.notes.extend(layer.notes);
         self.problems.extend(layer.problems);
+        self.mistakes.extend(layer.mistakes);
     }
 
     /// What a repository's file that nobody trusts may do: make the box narrower than it is. What

@@ -75,9 +75,9 @@ fn c4_settings_that_change_count_from_the_next_input() {
         [[reply]]
         blocks = [{ call = "LS", input = { path = "." } }]
         [[reply]]
-        text = "Never."
-        [[reply]]
         text = "Third."
+        [[reply]]
+        text = "Fourth."
     "#;
     let (world, mut glass) = play_with(script, 120, 30, &[]);
     glass.types("one\r");
@@ -94,8 +94,16 @@ fn c4_settings_that_change_count_from_the_next_input() {
     glass.waits_without("script.toml · ask");
     world.write("home/settings.toml", "[limits]\nrounds = \n");
     glass.types("three\r");
-    glass.waits_for("settings.toml:2");
-    glass.waits_for("ended at its limit");
+    glass.waits_for("settings.toml:2:10: this is no TOML");
+    glass.waits_for("in `limits.rounds`");
+    glass.waits_for("until that is mended, the settings that held before hold");
+    glass.waits_for("Third.");
+    let mended =
+        "[limits]\nrounds = 1\ncalls = 7\n[tui]\nstatus = [\"mode\"]\n[sandbox]\nnetwork = true\n";
+    world.write("home/settings.toml", mended);
+    glass.types("four\r");
+    glass.waits_for("count from here on: limits.calls");
+    glass.waits_for("Fourth.");
 }
 
 #[test]
@@ -113,6 +121,8 @@ fn c5_the_difference_from_the_last_commit_is_shown() {
         assert!(git.args(arguments).status().unwrap().success());
     }
     world.write("work/a.txt", "one\n2\n");
+    world.write("work/new.txt", "fresh\n");
+    world.write("work/picture.bin", "\0\0");
     let model = world.script("[[reply]]\ntext = \"x\"\n");
     let mut glass = Glass::open(&world, 80, 30, &["--model", &model]);
     glass.waits_for("script.toml · ");
@@ -120,6 +130,12 @@ fn c5_the_difference_from_the_last_commit_is_shown() {
     glass.waits_for("+2");
     let screen = glass.screen();
     assert!(screen.contains("-two") && screen.contains("+++ b/a.txt"), "{screen}");
+    assert!(screen.contains("+++ b/new.txt") && screen.contains("+fresh"), "{screen}");
+    assert!(screen.contains("Binary files /dev/null and b/picture.bin differ"), "{screen}");
+    let mut git = program("git");
+    let status = git.arg("-C").arg(world.path("work")).args(["status", "--short"]).output();
+    let status = String::from_utf8(status.unwrap().stdout).unwrap();
+    assert!(status.contains("?? new.txt"), "the index is as it was: {status}");
 }
 
 #[test]
@@ -147,4 +163,26 @@ fn c7_init_has_notes_written_from_the_project() {
     );
     glass.types("/init\r");
     glass.waits_for("Written down.");
+}
+
+#[test]
+fn c8_notes_that_lead_nowhere_or_change_are_told_with_file_and_line() {
+    let world = World::new();
+    world.write("work/AGENTS.md", "# Here\n\n@gone.md\n@docs/style.md\n");
+    std::fs::create_dir(world.path("work/docs")).unwrap();
+    world.write("work/docs/style.md", "Tabs.\n");
+    let model = world
+        .script("[script]\nepoch = \"may change\"\nloop = true\n[[reply]]\ntext = \"heard\"\n");
+    let mut glass = Glass::open(&world, 120, 30, &["--model", &model]);
+    glass.waits_for("notes: gone.md, which AGENTS.md:3 imports, is not there");
+    glass.waits_for("script.toml · ");
+    glass.types("one\r");
+    glass.waits_for("heard");
+    world.write("work/docs/style.md", "Spaces.\n\n@more.md\n");
+    glass.types("two\r");
+    glass.waits_for(
+        "project notes changed, so a new epoch begins: docs/style.md changed (imported by",
+    );
+    glass.waits_for("AGENTS.md:4)");
+    glass.waits_for("notes: docs/more.md, which docs/style.md:3 imports, is not there");
 }

@@ -75,7 +75,10 @@ proptest! {
         for error in wrong {
             let told = error.to_string();
             let rest = told.strip_prefix("FILE:").unwrap_or_default();
-            let line = rest.split_once(": ").and_then(|(line, _)| line.parse::<usize>().ok());
+            let place = rest.split_once(": ").map_or("", |(place, _)| place);
+            let (line, column) = place.split_once(':').unwrap_or((place, "1"));
+            prop_assert!(column.parse::<usize>().is_ok_and(|column| column > 0), "{told}");
+            let line = line.parse::<usize>().ok();
             prop_assert!(line.is_some_and(|line| (1..=lines.max(1)).contains(&line)), "{told}");
         }
     }

@@ -66,8 +66,8 @@ pub struct Changed {
 pub struct WindowLook {
     /// Colours.
     pub theme: Theme,
-    /// Whether nothing moves by itself.
-    pub is_still: bool,
+    /// Whether there are lines of words alone, for whoever has them read aloud.
+    pub is_plain: bool,
     /// Whose keys edit.
     pub keys: KeyStyle,
     /// What the status line shows, in this order.

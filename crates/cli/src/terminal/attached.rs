@@ -51,7 +51,7 @@ pub(crate) async fn show(
         facts,
         questions: asked(questions),
         theme: look::theme_of(&tui, &environment, &home, None)?,
-        is_still: tui.plain,
+        is_plain: tui.plain,
         asks_background: look::asks_background(&tui, &environment),
         composer: look::composer(&tui),
         history: HistoryFile::new(home.join("history.jsonl")),

@@ -102,7 +102,7 @@ impl Program {
         let tui = loaded.preferences().tui;
         let look = WindowLook {
             theme: look::theme_of(&tui, environment, &home_folder(environment)?, known.background)?,
-            is_still: tui.plain,
+            is_plain: tui.plain,
             keys: look::composer(&tui).keys,
             status: tui.status,
         };

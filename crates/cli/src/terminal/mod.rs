@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             questions,
             theme: look::theme_of(&tui, &environment, &home, None)?,
             asks_background: look::asks_background(&tui, &environment),
-            is_still: tui.plain,
+            is_plain: tui.plain,
             composer: look::composer(&tui),
             history: HistoryFile::new(home.join("history.jsonl")),
             is_secret: Arc::new(move |text| !secrets.find(text).is_empty()),

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::App;
 use super::guard::Held;
+use super::plain::{WIDE, broken};
 use crate::composer::ComposerStyles;
 use crate::screen::{Frame, Place};
 use crate::text::{clean, line_width, one_line, truncate};
@@ -14,7 +15,7 @@ use crate::theme::Theme;
 use crate::transcript::Look;
 
 /// The most rows of the composer.
-const COMPOSER_ROWS_MAX: u16 = 12;
+pub(super) const COMPOSER_ROWS_MAX: u16 = 12;
 /// The most inputs that wait and are shown.
 const QUEUED_ROWS_MAX: usize = 4;
 /// The least rows of the transcript's open end that stay in sight above a prompt.
@@ -23,10 +24,12 @@ const LIVE_ROWS_MIN: usize = 3;
 impl App {
     /// What stands on the screen now. Finished lines are given once.
     pub fn frame(&mut self, now: Timestamp) -> Frame {
+        if self.is_plain {
+            return self.spoken_frame(now);
+        }
         let (theme, highlight) = (self.theme.clone(), Arc::clone(&self.highlight));
         let width = usize::from(self.width);
-        let is_still = self.is_still;
-        let look = Look { width, theme: &theme, highlight: &*highlight, now, is_still };
+        let look = Look { width, theme: &theme, highlight: &*highlight, now };
         let finished = self.transcript.drain(look);
         let live = self.transcript.live(look);
         let (mut below, mut cursor) = self.below(look);
@@ -54,18 +57,22 @@ impl App {
     pub fn page(&mut self, now: Timestamp) -> Option<(Vec<Line<'static>>, Option<Place>)> {
         let pager = self.pager.as_mut()?;
         let (theme, highlight) = (&self.theme, &*self.highlight);
-        let width = usize::from(self.width);
-        let look = Look { width, theme, highlight, now, is_still: self.is_still };
+        let width = if self.is_plain { WIDE } else { usize::from(self.width) };
+        let look = Look { width, theme, highlight, now };
         // Made once, however often one turns the page: a long session has a hundred thousand lines.
-        let state = (width, self.transcript.revision(), self.prompts.revision());
+        let state = (usize::from(self.width), self.transcript.revision(), self.prompts.revision());
         let lines = match self.paged.take() {
             Some((made, lines)) if made == state => lines,
             _ => {
                 let mut lines = self.transcript.all(look);
                 lines.extend(self.prompts.whole(look));
-                fitted(lines, width)
+                match self.is_plain {
+                    true => broken(&lines, usize::from(self.width)),
+                    false => fitted(lines, width),
+                }
             }
         };
+        let look = Look { width: usize::from(self.width), ..look };
         let page = pager.page(&lines, self.height, look);
         self.paged = Some((state, lines));
         Some(page)
@@ -75,8 +82,7 @@ impl App {
     #[must_use]
     pub fn tail(&self, now: Timestamp) -> Vec<Line<'static>> {
         let (theme, highlight) = (&self.theme, &*self.highlight);
-        let look =
-            Look { width: usize::from(self.width), theme, highlight, now, is_still: self.is_still };
+        let look = Look { width: usize::from(self.width), theme, highlight, now };
         self.transcript.tail(look, usize::from(self.height))
     }
 
@@ -148,10 +154,9 @@ impl App {
     }
 
     fn working(&self, millis: u64, look: Look<'_>) -> Line<'static> {
-        let time = if look.is_still { String::new() } else { whole_seconds(millis) + " " };
         let spans = vec![
             Span::styled("working ", look.theme.accent),
-            Span::styled(format!("{time}· Esc stops"), look.theme.dim),
+            Span::styled(format!("{} · Esc stops", whole_seconds(millis)), look.theme.dim),
         ];
         truncate(&Line::from(spans), look.width)
     }
@@ -168,6 +173,7 @@ pub(super) fn composer_styles(theme: &Theme) -> ComposerStyles {
         menu: theme.text,
         menu_chosen: theme.selection,
         menu_about: theme.dim,
+        mark: theme.is_spoken().then_some("You: "),
     }
 }
 

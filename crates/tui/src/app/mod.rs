@@ -9,6 +9,7 @@ mod guard;
 mod keys;
 mod pager;
 mod picker;
+mod plain;
 mod prompt;
 mod status;
 #[cfg(test)]
@@ -32,12 +33,13 @@ use ratatui::text::Line;
 use crate::composer::{Composer, ComposerSettings, Draft, FoundFiles, History, Submission};
 use crate::host::{Facts, Glance, SessionRow, Told, WindowLook};
 use crate::text::Highlight;
-use crate::theme::Theme;
+use crate::theme::{Signs, Theme};
 use crate::transcript::{Note, Transcript};
 pub use command::{COMMANDS, SlashCommand};
 use guard::Guard;
 use pager::Pager;
 use picker::{Picked, Picker};
+use plain::Told as Spoken;
 use prompt::Prompts;
 use status::Status;
 
@@ -211,8 +213,10 @@ pub struct App {
     is_begun: bool,
     width: u16,
     height: u16,
-    /// Whether nothing moves by itself.
-    is_still: bool,
+    /// Whether there are lines of words alone, for whoever has them read aloud.
+    is_plain: bool,
+    /// What was told where there are words alone.
+    told: Spoken,
     /// Whether an earlier process left a turn that Enter goes on with.
     is_unfinished: bool,
     /// Whether another session is on its way, for which what is said is meant.
@@ -237,8 +241,8 @@ pub struct Start {
     pub facts: Facts,
     /// Styles.
     pub theme: Theme,
-    /// Whether nothing moves by itself.
-    pub is_still: bool,
+    /// Whether there are lines of words alone, for whoever has them read aloud.
+    pub is_plain: bool,
     /// Colours of code.
     pub highlight: Arc<dyn Highlight + Send + Sync>,
     /// How the composer reads keys.
@@ -254,7 +258,7 @@ impl App {
     /// A window on a session.
     #[must_use]
     pub fn new(start: Start, now: Timestamp) -> Self {
-        let Start { opened, facts, theme, is_still, highlight, composer, size } = start;
+        let Start { opened, facts, theme, is_plain, highlight, composer, size } = start;
         let mut app = Self {
             transcript: Transcript::default(),
             queue_name: format!(
@@ -269,7 +273,7 @@ impl App {
             status: Status::new(facts),
             settings: Settings::default(),
             mode_apart: None,
-            theme,
+            theme: in_signs(theme, is_plain),
             highlight,
             picker: None,
             pager: None,
@@ -278,7 +282,8 @@ impl App {
             n_queued: 0,
             session: opened.id.clone(),
             is_begun: false,
-            is_still,
+            is_plain,
+            told: Spoken::default(),
             width: size.0,
             height: size.1,
             is_unfinished: false,
@@ -382,8 +387,8 @@ impl App {
 
     /// Looks and is typed into as the settings say now.
     pub fn restyle(&mut self, look: WindowLook) {
-        self.theme = look.theme;
-        self.is_still = look.is_still;
+        self.is_plain = look.is_plain;
+        self.set_theme(look.theme);
         self.composer.set_keys(look.keys);
         self.prompts.set_keys(look.keys);
         self.status.show(look.status);
@@ -391,7 +396,13 @@ impl App {
 
     /// Looks like this from here on.
     pub fn set_theme(&mut self, theme: Theme) {
-        self.theme = theme;
+        self.theme = in_signs(theme, self.is_plain);
+    }
+
+    /// Whether what stands on the screen is never written again.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     /// Another session is on its way, or is not after all.
@@ -418,7 +429,7 @@ impl App {
     /// When something on the screen changes by itself next.
     #[must_use]
     pub fn wakes_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let runs = self.transcript.running_since().filter(|_| !self.is_still);
+        let runs = self.transcript.running_since().filter(|_| !self.is_plain);
         let spins = runs.map(|_| now.plus(SPIN_MILLIS));
         let leaves = self.leaving.map(|at| at.plus(LEAVE_MILLIS));
         let asks = self.guard.wakes_at();
@@ -478,6 +489,7 @@ impl App {
                 Event::SteeringTakenBack { id } => self.take_back(id),
                 Event::TurnFinished { .. } if envelope.agent.is_main() => {
                     self.is_unfinished = false;
+                    self.told.has_ended = true;
                     self.prompts.clear();
                 }
                 _ => {}
@@ -566,6 +578,11 @@ impl App {
 /// The mode, if Shift-Tab goes through it only where the session was in it.
 fn apart(mode: Mode) -> Option<Mode> {
     matches!(mode, Mode::AllowListed | Mode::Bypass).then_some(mode)
+}
+
+/// The theme, with words for signs where there are to be words alone.
+fn in_signs(theme: Theme, is_plain: bool) -> Theme {
+    Theme { signs: if is_plain { Signs::Words } else { Signs::Drawn }, ..theme }
 }
 
 /// What somebody else answered, in a word or two.

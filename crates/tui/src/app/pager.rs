@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use super::keys::is_control;
 use crate::screen::Place;
 use crate::text::{clean, truncate};
-use crate::transcript::Look;
+use crate::transcript::{Look, spoken};
 
 /// The most characters that are searched for.
 const QUERY_CHARS_MAX: usize = 200;
@@ -100,10 +100,12 @@ impl Pager {
         let hint = match (&self.typing, found) {
             (Some(typing), _) => format!("/{}", clean(typing)),
             (None, Some(false)) => format!("`{}` is not there", clean(&self.query)),
-            _ => format!(
-                "{end} of {} · q: back · ↑↓ PgUp PgDn Home End · /: search · n N: more",
-                all.len()
-            ),
+            _ => {
+                let arrows = look.theme.sign("↑↓", "arrows");
+                let keys = format!("q: back · {arrows} PgUp PgDn Home End · /: search · n N: more");
+                let of = format!("{end} of {}", all.len());
+                spoken(&format!("{of} · {keys}"), look.theme).into_owned()
+            }
         };
         let column = u16::try_from(crate::text::width(&hint)).unwrap_or(u16::MAX);
         page.push(truncate(&Line::styled(hint, look.theme.status), look.width));

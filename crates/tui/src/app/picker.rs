@@ -149,21 +149,50 @@ impl Picker {
         (lines, Some((column, 0)))
     }
 
+    /// The one that is chosen, in words, and where the cursor stands in the first line.
+    pub(super) fn words(&self, look: Look<'_>) -> (Vec<Line<'static>>, u16) {
+        let theme = look.theme;
+        let title = format!("{} {}", self.title, clean(&self.query));
+        let column = u16::try_from(crate::text::width(&title)).unwrap_or(u16::MAX);
+        let mut lines = vec![Line::styled(title, theme.accent)];
+        let n = self.matching.len();
+        match self.matching.get(self.at) {
+            Some(at) => {
+                let choice = Span::raw(format!("choice {} of {n}:", self.at + 1));
+                let mut line = self.rows[*at].line(false, 0, look);
+                line.spans.insert(0, choice);
+                lines.push(line);
+            }
+            None => lines.push(Line::raw("none is there")),
+        }
+        lines.extend(self.glance(look));
+        lines.push(Line::raw("Enter: go on, Esc: back"));
+        (lines, column)
+    }
+
     /// The last that was said in the chosen session.
     fn glance(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let Some(glance) = self.chosen().and_then(|id| self.glances.get(id)) else {
             return Vec::new();
         };
         let theme = look.theme;
-        let rule = "─".repeat(look.width.min(40));
-        let mut lines = vec![Line::styled(rule, theme.dim)];
+        let mut lines = Vec::new();
+        if !theme.is_spoken() {
+            lines.push(Line::styled("─".repeat(look.width.min(40)), theme.dim));
+        }
         match glance {
-            None => lines.push(Line::styled("  …", theme.dim)),
+            None => lines.push(Line::styled(theme.sign("  …", ""), theme.dim)),
             Some(Err(why)) => {
                 lines.extend(some_lines("", why, ASKED_LINES_MAX, theme.error, look));
             }
             Some(Ok(Glance { asked, answered })) => {
-                lines.extend(some_lines("> ", asked, ASKED_LINES_MAX, theme.text, look));
+                lines.extend(some_lines(
+                    theme.sign("> ", "You: "),
+                    asked,
+                    ASKED_LINES_MAX,
+                    theme.text,
+                    look,
+                ));
                 lines.extend(some_lines("", answered, ANSWERED_LINES_MAX, theme.dim, look));
             }
         }
@@ -207,7 +236,7 @@ impl Row {
         }
         spans.push(Span::styled(clean(self.session.title.trim()).into_owned(), style));
         let current = if self.is_current { " (this one)" } else { "" };
-        let forked = if self.session.is_fork { " · fork" } else { "" };
+        let forked = if self.session.is_fork { theme.sign(" · fork", ", fork") } else { "" };
         let after = format!("{forked}{current}");
         let room = look.width.saturating_sub(crate::text::width(&after)).max(1);
         spans = truncate(&Line::from(spans), room).spans;

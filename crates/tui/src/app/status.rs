@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use super::Opened;
 use crate::host::Facts;
 use crate::text::{clean, truncate};
+use crate::theme::Theme;
 use crate::transcript::Look;
 
 /// How long providers keep a prefix that nobody asks them to keep longer.
@@ -115,7 +116,7 @@ impl Status {
         let mut spans = Vec::new();
         for (index, part) in parts.into_iter().enumerate() {
             if index > 0 {
-                spans.push(Span::styled(" · ", theme.dim));
+                spans.push(Span::styled(theme.sign(" · ", ", "), theme.dim));
             }
             spans.push(part);
         }
@@ -126,26 +127,35 @@ impl Status {
         let theme = look.theme;
         let plain = |text: String| Span::styled(text, theme.status);
         match field {
-            StatusField::Model => Some(plain(short_model(&self.model))),
-            StatusField::Mode if mode == Mode::Bypass => {
-                Some(Span::styled(mode.to_string(), theme.error))
+            StatusField::Model => {
+                Some(plain(theme.sign("", "model ").to_owned() + short_model(&self.model)))
             }
-            StatusField::Mode => Some(Span::styled(mode.to_string(), theme.accent)),
-            StatusField::Context => self.context().map(plain),
-            StatusField::Cost => (self.cost.0 > 0).then(|| plain(self.cost.to_string())),
+            StatusField::Mode if mode == Mode::Bypass => {
+                Some(Span::styled(format!("{}{mode}", theme.sign("", "mode ")), theme.error))
+            }
+            StatusField::Mode => {
+                Some(Span::styled(format!("{}{mode}", theme.sign("", "mode ")), theme.accent))
+            }
+            StatusField::Context => self.context(theme).map(plain),
+            StatusField::Cost => (self.cost.0 > 0)
+                .then(|| plain(format!("{}{}", theme.sign("", "cost "), self.cost))),
             StatusField::Cache => {
                 self.cache_minutes(look.now).map(|minutes| plain(format!("cache {minutes} min")))
             }
             StatusField::Branch => {
-                self.facts.branch.as_ref().map(|branch| plain(format!("⎇ {}", clean(branch))))
+                let sign = theme.sign("⎇ ", "branch ");
+                self.facts.branch.as_ref().map(|branch| plain(format!("{sign}{}", clean(branch))))
             }
             StatusField::Confinement if self.is_confined => Some(plain("confined".to_owned())),
             StatusField::Confinement => Some(Span::styled("not confined", theme.warning)),
         }
     }
 
-    fn context(&self) -> Option<String> {
+    fn context(&self, theme: &Theme) -> Option<String> {
         let percent = self.tokens.saturating_mul(100).checked_div(self.limit)?;
+        if theme.is_spoken() {
+            return Some(format!("context {percent} %"));
+        }
         let filled = (self.tokens.saturating_mul(BAR_CELLS) / self.limit).min(BAR_CELLS);
         let cells = |n: u64, cell: &str| cell.repeat(usize::try_from(n).unwrap_or(0));
         Some(format!("{}{} {percent}%", cells(filled, "█"), cells(BAR_CELLS - filled, "░")))
@@ -159,6 +169,6 @@ impl Status {
 }
 
 /// A model's name without its provider.
-fn short_model(name: &str) -> String {
-    name.rsplit_once('/').map_or(name, |(_, model)| model).to_owned()
+fn short_model(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, model)| model)
 }

@@ -100,7 +100,7 @@ impl Play {
             opened,
             facts,
             theme: Theme::dark(),
-            is_still: false,
+            is_plain: false,
             highlight: Arc::new(Uncolored),
             composer: ComposerSettings::default(),
             size: (width, height),

@@ -32,6 +32,8 @@ pub struct ComposerStyles {
     pub menu_chosen: Style,
     /// What the menu's rows say about themselves.
     pub menu_about: Style,
+    /// Another mark before the first row, which says enough where nothing is written.
+    pub mark: Option<&'static str>,
 }
 
 /// The composer, drawn.

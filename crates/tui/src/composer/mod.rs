@@ -279,8 +279,8 @@ impl Composer {
     /// The composer in so many columns, and no more rows than that; what does not fit is scrolled.
     pub fn lines(&self, width: u16, height_max: u16, styles: &ComposerStyles) -> Drawn {
         let canvas = Canvas {
-            prompt: &self.settings.prompt,
-            placeholder: &self.settings.placeholder,
+            prompt: styles.mark.unwrap_or(&self.settings.prompt),
+            placeholder: if styles.mark.is_some() { "" } else { &self.settings.placeholder },
             selection: self.vim.as_ref().and_then(|vim| vim.selection(&self.editor)),
             width,
             height_max,

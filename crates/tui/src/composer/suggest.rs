@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::Line;
 
 use super::complete::{self, Command, Mention};
-use super::draw::ComposerStyles;
+use super::draw::{ComposerStyles, visible};
 use super::files::{Paths, Ranking};
 use super::menu::{self, About, Menu};
 use super::{Answer, Composer};
@@ -61,6 +61,30 @@ impl Composer {
             };
         }
         self.menu.as_ref().map(|menu| menu.lines(width, styles)).unwrap_or_default()
+    }
+
+    /// The row of the menu or of the search that is chosen, in words; none when neither is open.
+    pub fn menu_words(&self) -> Option<String> {
+        if let Some(search) = &self.search {
+            let found = search.rows(&self.history);
+            return Some(match found.get(search.chosen) {
+                Some(row) => {
+                    let (at, n) = (search.chosen + 1, found.len());
+                    format!("found {at} of {n}: {}", visible(row.as_str()))
+                }
+                None => "nothing found".to_owned(),
+            });
+        }
+        let menu = self.menu.as_ref()?;
+        let item = menu.item()?;
+        let about = match item.right.as_str() {
+            "" => visible(&item.left),
+            right => format!("{}: {right}", visible(&item.left)),
+        };
+        Some(match menu.can_choose() {
+            true => format!("choice {} of {}: {about}", menu.chosen + 1, menu.items.len()),
+            false => about,
+        })
     }
 
     /// Opens, keeps or closes the menu, as the word at the cursor has it. It opens only while

@@ -42,8 +42,8 @@ pub struct Window {
     pub questions: mpsc::Receiver<Asking>,
     /// Colours.
     pub theme: Theme,
-    /// Whether nothing moves by itself, for whoever has the screen read aloud.
-    pub is_still: bool,
+    /// Whether there are lines of words alone, for whoever has them read aloud.
+    pub is_plain: bool,
     /// Whether the terminal is asked for its background, which may make other colours better.
     pub asks_background: bool,
     /// How the composer reads keys.
@@ -75,7 +75,7 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         facts,
         questions,
         theme,
-        is_still,
+        is_plain,
         asks_background,
         composer,
         history,
@@ -94,7 +94,7 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
     let colors = Arc::clone(&colored);
     let highlight = Arc::new(Highlighter::new(move || colors.notify_one()));
     let (finds, found) = mpsc::channel(FOUND_MAX);
-    let app = App::new(Start { opened, facts, theme, is_still, highlight, composer, size }, now);
+    let app = App::new(Start { opened, facts, theme, is_plain, highlight, composer, size }, now);
     let modes = TerminalModes::enter()?;
     let mut running = Running {
         app,

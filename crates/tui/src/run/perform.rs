@@ -317,7 +317,10 @@ impl Running {
     pub(super) fn redraw(&mut self) -> io::Result<Flow> {
         let (width, height) = size();
         let tail = self.app.resized(width, height, self.clock.now());
-        self.screen.restart(width, height, &tail)?;
+        match self.app.is_plain() {
+            true => self.screen.go_on(width, height)?,
+            false => self.screen.restart(width, height, &tail)?,
+        }
         Ok(Flow::Stays)
     }
 }

@@ -141,6 +141,31 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
+    /// Takes a size, and writes the live region anew below what stands there, which nobody touches.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    pub fn go_on(&mut self, width: u16, height: u16) -> io::Result<()> {
+        if self.alternate.is_some() {
+            self.leave_alternate()?;
+        }
+        let mut painter = Painter::default();
+        let size = (width.max(1), height.max(1));
+        if size == (self.width, self.height) {
+            self.go_to(&mut painter, Place::default());
+            painter.text(ERASE_BELOW);
+        } else {
+            // Where its first row is now, only the terminal knows.
+            let last = count(self.live.len()).saturating_sub(1).max(self.at.row);
+            self.go_to(&mut painter, Place { column: 0, row: last });
+            painter.text("\r\n");
+        }
+        (self.width, self.height) = size;
+        self.forget();
+        self.out.write_all(painter.bytes())?;
+        self.out.flush()
+    }
+
     /// Shows a whole page on the alternate screen, which the next [`Screen::draw`] leaves.
     ///
     /// # Errors

@@ -49,6 +49,18 @@ pub struct Theme {
     pub status: Style,
     /// The words of code.
     pub syntax: Syntax,
+    /// What stands for what is seen at a glance.
+    pub signs: Signs,
+}
+
+/// What stands for what is seen at a glance, such as done, failed, or a share of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Signs {
+    /// Signs and boxes.
+    #[default]
+    Drawn,
+    /// Words, and nothing that cannot be read aloud.
+    Words,
 }
 
 /// A style for each class of words in code.
@@ -230,6 +242,7 @@ impl Theme {
                 function: none,
                 type_name: none,
             },
+            signs: Signs::Drawn,
         }
     }
 
@@ -245,6 +258,19 @@ impl Theme {
             SyntaxClass::Type => self.syntax.type_name,
             SyntaxClass::Added => self.added,
             SyntaxClass::Removed => self.removed,
+        }
+    }
+
+    /// Whether there are words for signs.
+    pub(crate) fn is_spoken(&self) -> bool {
+        self.signs == Signs::Words
+    }
+
+    /// A sign, or the words for it.
+    pub(crate) fn sign(&self, drawn: &'static str, words: &'static str) -> &'static str {
+        match self.signs {
+            Signs::Drawn => drawn,
+            Signs::Words => words,
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::item::indented;
 use super::{Look, seconds, unfolded};
 use crate::text::{clean, one_line, truncate, width, wrap};
+use crate::theme::Theme;
 
 /// The most lines of a change that stand under its row.
 const CHANGE_ROWS_MAX: usize = 24;
@@ -19,7 +20,10 @@ const ERROR_ROWS_MAX: usize = 4;
 /// What the sign before a call takes, with the space before its words.
 const SIGN_CELLS: usize = 3;
 /// What stands before lines that belong to the row above.
-pub(super) const BELOW: &str = "  │ ";
+pub(super) fn below_sign(theme: &Theme) -> &'static str {
+    theme.sign("  │ ", "  ")
+}
+
 /// One after the other while a call runs.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /// How long each of them stands.
@@ -35,6 +39,8 @@ pub(super) struct CallRow {
     summary: String,
     state: State,
     progress: String,
+    /// Whether it was told that it runs.
+    is_told: bool,
     result: Option<CallResult>,
     /// Whether nothing more comes of it.
     is_closed: bool,
@@ -77,6 +83,7 @@ impl CallRow {
             summary: String::new(),
             state: State::Waits,
             progress: String::new(),
+            is_told: false,
             result: None,
             is_closed: false,
         }
@@ -132,6 +139,13 @@ impl CallRow {
         self.is_closed = true;
     }
 
+    /// That it runs, once.
+    pub(super) fn begun(&mut self, look: Look<'_>) -> Option<Line<'static>> {
+        let is_news = matches!(self.state, State::Runs { .. }) && !self.is_told;
+        self.is_told |= is_news;
+        is_news.then(|| self.head(look))
+    }
+
     pub(super) fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let mut lines = vec![self.head(look)];
         match &self.result {
@@ -155,9 +169,11 @@ impl CallRow {
         let text = clean(&result.text);
         lines.extend(match self.kind_of(result) {
             Below::Error => unfolded::rows(&text, "  ", theme.error, look),
-            Below::Change => all_changed_lines(&unfolded::within(&text), look),
-            Below::Output { is_error: true } => unfolded::rows(&text, BELOW, theme.error, look),
-            Below::Output { is_error: false } => unfolded::rows(&text, BELOW, theme.dim, look),
+            Below::Change => all_changed_lines(&unfolded::within(&text, theme), look),
+            Below::Output { is_error } => {
+                let style = if is_error { theme.error } else { theme.dim };
+                unfolded::rows(&text, below_sign(theme), style, look)
+            }
             Below::Steps => self.steps(look),
             Below::Nothing => Vec::new(),
         });
@@ -200,15 +216,14 @@ impl CallRow {
         let is_failed = self.result.as_ref().is_some_and(|result| result.is_error)
             || matches!(self.state, State::Ended { is_error: true, .. });
         let (sign, style) = match &self.state {
-            State::Waits if self.result.is_none() => ("·".to_owned(), theme.dim),
-            State::Runs { .. } if look.is_still => ("…".to_owned(), theme.accent),
+            State::Waits if self.result.is_none() => (theme.sign("·", "Waits:"), theme.dim),
             State::Runs { since } => {
                 let step = look.now.since(*since) / SPINNER_MILLIS % SPINNER.len() as u64;
                 let sign = usize::try_from(step).ok().and_then(|step| SPINNER.get(step));
-                (sign.copied().unwrap_or("*").to_owned(), theme.accent)
+                (theme.sign(sign.copied().unwrap_or("*"), "Running:"), theme.accent)
             }
-            _ if is_failed => ("✗".to_owned(), theme.error),
-            _ => ("✓".to_owned(), theme.success),
+            _ if is_failed => (theme.sign("✗", "Failed:"), theme.error),
+            _ => (theme.sign("✓", "Done:"), theme.success),
         };
         let (name, what) = self.words();
         let mut spans = vec![
@@ -217,7 +232,7 @@ impl CallRow {
             Span::styled(format!(" {what}"), theme.text),
         ];
         let after = match &self.state {
-            State::Runs { since } if !look.is_still => seconds(look.now.since(*since)),
+            State::Runs { since } if !theme.is_spoken() => seconds(look.now.since(*since)),
             State::Ended { millis, .. } if *millis >= 1000 => seconds(*millis),
             _ => String::new(),
         };
@@ -226,7 +241,7 @@ impl CallRow {
             let room = look.width.saturating_sub(after.len() + 3);
             let line = truncate(&Line::from(spans), room.max(1));
             spans = line.spans;
-            spans.push(Span::styled(format!(" · {after}"), theme.dim));
+            spans.push(Span::styled(format!("{}{after}", theme.sign(" · ", ", ")), theme.dim));
         }
         truncate(&Line::from(spans), look.width)
     }
@@ -277,9 +292,9 @@ impl CallRow {
         let line = |step: &Value| {
             let text = step.get("content")?.as_str()?;
             let (sign, style) = match step.get("status").and_then(Value::as_str) {
-                Some("completed") => ("☑ ", theme.dim),
-                Some("in_progress") => ("▸ ", theme.accent),
-                _ => ("☐ ", theme.text),
+                Some("completed") => (theme.sign("☑ ", "done: "), theme.dim),
+                Some("in_progress") => (theme.sign("▸ ", "now: "), theme.accent),
+                _ => (theme.sign("☐ ", "to do: "), theme.text),
             };
             Some(truncate(&Line::styled(format!("  {sign}{}", clean(text)), style), look.width))
         };
@@ -290,19 +305,23 @@ impl CallRow {
 /// The lines of a change, as the tools that edit tell them, each with its style: number, sign, text.
 fn changes<'a>(text: &'a str, look: Look<'a>) -> impl Iterator<Item = Line<'a>> {
     let theme = look.theme;
-    let signed = |line: &str| {
-        let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-        let sign = rest.strip_prefix(' ').and_then(|rest| rest.chars().next());
-        let has_number = line.trim_start().starts_with(|c: char| c.is_ascii_digit());
-        sign.filter(|_| has_number)
-    };
     text.lines().filter_map(move |line| {
-        let style = match signed(line)? {
-            '+' => theme.added,
-            '-' => theme.removed,
-            _ => theme.dim,
+        let numbered = line.trim_start();
+        let rest = numbered.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number = &numbered[..numbered.len() - rest.len()];
+        let rest = rest.strip_prefix(' ').filter(|_| !number.is_empty())?;
+        let (style, words) = match rest.chars().next()? {
+            '+' => (theme.added, " added"),
+            '-' => (theme.removed, " removed"),
+            _ => (theme.dim, ""),
         };
-        Some(Line::styled(format!("  {line}"), style))
+        let text = match theme.is_spoken() {
+            true => {
+                format!("  line {number}{words}: {}", rest.get(1..).unwrap_or_default().trim_end())
+            }
+            false => format!("  {line}"),
+        };
+        Some(Line::styled(text, style))
     })
 }
 
@@ -313,7 +332,7 @@ fn changed_lines(text: &str, look: Look<'_>) -> Vec<Line<'static>> {
     let mut lines: Vec<_> = shown.map(|line| truncate(&line, look.width)).collect();
     let n_hidden = changes.count();
     if n_hidden > 0 {
-        lines.push(below(&more_lines(n_hidden), look.theme.dim, look));
+        lines.push(below(&more_lines(n_hidden, look.theme), look.theme.dim, look));
     }
     lines
 }
@@ -329,7 +348,8 @@ fn last_lines(text: &str, is_error: bool, look: Look<'_>) -> Vec<Line<'static>> 
     let n_hidden = lines.len().saturating_sub(OUTPUT_ROWS_MAX);
     let mut shown = Vec::new();
     if n_hidden > 0 {
-        let more = format!("… {n_hidden} {} above (Ctrl-T)", unfolded::lines(n_hidden));
+        let dots = theme.sign("… ", "");
+        let more = format!("{dots}{n_hidden} {} above (Ctrl-T)", unfolded::lines(n_hidden));
         shown.push(below(&more, theme.dim, look));
     }
     let last = &lines[n_hidden..];
@@ -350,15 +370,16 @@ fn some_lines<'a>(
     let text = all.iter().take(rows_max).copied().collect::<Vec<_>>().join("\n");
     let mut lines = indented(&text, "  ", style, look);
     if all.len() > rows_max {
-        lines.push(below(&more_lines(all.len() - rows_max), style, look));
+        lines.push(below(&more_lines(all.len() - rows_max, look.theme), style, look));
     }
     lines
 }
 
-fn more_lines(n: usize) -> String {
-    format!("… {n} more {}", unfolded::lines(n))
+fn more_lines(n: usize, theme: &Theme) -> String {
+    format!("{}{n} more {}", theme.sign("… ", ""), unfolded::lines(n))
 }
 
 fn below(text: &str, style: Style, look: Look<'_>) -> Line<'static> {
-    truncate(&Line::from(Span::styled(format!("{BELOW}{}", clean(text)), style)), look.width)
+    let text = format!("{}{}", below_sign(look.theme), clean(text));
+    truncate(&Line::from(Span::styled(text, style)), look.width)
 }

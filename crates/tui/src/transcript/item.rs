@@ -1,18 +1,23 @@
 //! One thing that was said or done, and its lines.
 
+use std::borrow::Cow;
+
 use heeler_core::{MediaItem, MediaReference, Reread, Timestamp};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::call::{BELOW, CallRow};
+use super::call::{CallRow, below_sign};
 use super::shortened::Shortened;
 use super::{Look, TableRow, plain_lines, seconds, table, unfolded};
 use crate::text::{StreamingMarkdown, clean, markdown, truncate, wrap};
+use crate::theme::Theme;
 
 /// The most rows of what somebody said that are shown; the rest is for the pager.
 const SAID_ROWS_MAX: usize = 40;
 /// What stands before what a person said.
-const SAID: &str = "> ";
+fn said_sign(theme: &Theme) -> &'static str {
+    theme.sign("> ", "You: ")
+}
 
 /// An item.
 pub(super) enum Item {
@@ -145,11 +150,13 @@ pub(super) struct Said {
 
 impl Said {
     fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
-        let mut lines = indented(&clean(&self.text), SAID, look.theme.user, look);
+        let sign = said_sign(look.theme);
+        let mut lines = indented(&clean(&self.text), sign, look.theme.user, look);
         let n_more = lines.len().saturating_sub(SAID_ROWS_MAX);
         if n_more > 0 {
             lines.truncate(SAID_ROWS_MAX);
-            let more = format!("  … {n_more} more {}", unfolded::lines(n_more));
+            let dots = look.theme.sign("… ", "");
+            let more = format!("  {dots}{n_more} more {}", unfolded::lines(n_more));
             lines.push(Line::styled(more, look.theme.dim));
         }
         lines.extend(self.attached(look));
@@ -158,7 +165,8 @@ impl Said {
 
     fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let text = clean(&self.text);
-        let mut lines = indented(&unfolded::within(&text), SAID, look.theme.user, look);
+        let (text, sign) = (unfolded::within(&text, look.theme), said_sign(look.theme));
+        let mut lines = indented(&text, sign, look.theme.user, look);
         lines.extend(self.attached(look));
         lines
     }
@@ -262,14 +270,13 @@ impl Thought {
     }
 
     fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
-        let head = if self.is_open && look.is_still {
-            "∴ thinking".to_owned()
-        } else if self.is_open {
-            format!("∴ thinking {}", seconds(look.now.since(self.since)))
+        let sign = look.theme.sign("∴ ", "");
+        let head = if self.is_open {
+            format!("{sign}thinking {}", seconds(look.now.since(self.since)))
         } else {
             match self.until.since(self.since) {
-                0..1000 => "∴ thought".to_owned(),
-                millis => format!("∴ thought for {}", seconds(millis)),
+                0..1000 => format!("{sign}thought"),
+                millis => format!("{sign}thought for {}", seconds(millis)),
             }
         };
         let last = self.text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("");
@@ -281,7 +288,12 @@ impl Thought {
     /// With what was thought.
     fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let mut lines = self.lines(look);
-        lines.extend(unfolded::rows(&clean(&self.text), BELOW, look.theme.dim, look));
+        lines.extend(unfolded::rows(
+            &clean(&self.text),
+            below_sign(look.theme),
+            look.theme.dim,
+            look,
+        ));
         lines
     }
 }
@@ -365,22 +377,23 @@ impl Note {
     }
 
     pub(super) fn lines(&self, look: Look<'_>) -> Vec<Line<'static>> {
+        let theme = look.theme;
         let (sign, style) = match self.tone {
-            Tone::Quiet => ("· ", look.theme.dim),
+            Tone::Quiet => (theme.sign("· ", ""), theme.dim),
             Tone::Plain if !self.rows.is_empty() => return table::lines(&self.rows, look),
             Tone::Plain => return self.wrapped(look),
             Tone::Difference => {
                 let text = clean(&self.text);
                 return text.lines().map(|line| patch_line(line, look)).collect();
             }
-            Tone::Warning => ("! ", look.theme.warning),
-            Tone::Error => ("✗ ", look.theme.error),
+            Tone::Warning => (theme.sign("! ", "Warning: "), theme.warning),
+            Tone::Error => (theme.sign("✗ ", "Error: "), theme.error),
         };
         indented(&clean(&self.text), sign, style, look)
     }
 
     fn wrapped(&self, look: Look<'_>) -> Vec<Line<'static>> {
-        let lines = plain_lines(&self.text, look.theme.text);
+        let lines = plain_lines(&spoken(&self.text, look.theme), look.theme.text);
         lines.iter().flat_map(|line| wrap(line, look.width, 0)).collect()
     }
 }
@@ -395,7 +408,20 @@ pub(crate) fn patch_line(line: &str, look: Look<'_>) -> Line<'static> {
         _ if line.starts_with("diff ") => look.theme.strong,
         _ => look.theme.text,
     };
-    truncate(&Line::styled(format!("  {line}"), style), look.width)
+    let text = match line.chars().next() {
+        Some('+') if look.theme.is_spoken() => format!("  added: {}", &line[1..]),
+        Some('-') if look.theme.is_spoken() => format!("  removed: {}", &line[1..]),
+        _ => format!("  {line}"),
+    };
+    truncate(&Line::styled(text, style), look.width)
+}
+
+/// Words of ours, which a dot may part, as they are read aloud where that is wanted.
+pub(crate) fn spoken<'a>(text: &'a str, theme: &Theme) -> Cow<'a, str> {
+    match theme.is_spoken() {
+        true => Cow::Owned(text.replace(" · ", ", ")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 fn whole(source: &str, look: Look<'_>) -> Vec<Line<'static>> {

@@ -21,8 +21,8 @@ use crate::theme::Theme;
 use call::CallRow;
 pub(crate) use call::SPINNER_MILLIS;
 pub use item::Note;
-pub(crate) use item::patch_line;
 use item::{Answer, Item, Thought};
+pub(crate) use item::{patch_line, spoken};
 pub use table::TableRow;
 
 /// The most finished items that are kept for looking back; what is older stands in the journal, and
@@ -43,8 +43,6 @@ pub struct Look<'a> {
     pub highlight: &'a dyn Highlight,
     /// The time now, for what runs.
     pub now: Timestamp,
-    /// Whether nothing moves by itself, for whoever has it read aloud.
-    pub is_still: bool,
 }
 
 impl<'a> Look<'a> {
@@ -241,6 +239,16 @@ impl Transcript {
             }
         }
         lines
+    }
+
+    /// Calls that began to run and of which that was not given yet, a line each: where nothing is
+    /// written twice, this is how one knows.
+    pub fn begun(&mut self, look: Look<'_>) -> Vec<Line<'static>> {
+        let rows = self.open.iter_mut().filter_map(|item| match item {
+            Item::Call(row) => Some(row),
+            _ => None,
+        });
+        rows.filter_map(|row| row.begun(look)).collect()
     }
 
     /// The lines of what may still change.

@@ -3,7 +3,7 @@
 use heeler_core::{Event, Message};
 use ratatui::text::Line;
 
-use super::call::BELOW;
+use super::call::below_sign;
 use super::item::{Item, Note};
 use super::{Look, Transcript, unfolded};
 use crate::text::clean;
@@ -24,7 +24,7 @@ impl Shortened {
     pub(super) fn paged(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let mut lines = self.lines(look);
         let summary = clean(self.summary.as_deref().unwrap_or_default());
-        lines.extend(unfolded::rows(&summary, BELOW, look.theme.dim, look));
+        lines.extend(unfolded::rows(&summary, below_sign(look.theme), look.theme.dim, look));
         lines
     }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use super::Look;
+use super::{Look, spoken};
 use crate::text::{clean, width, wrap};
 
 /// Between the columns.
@@ -33,6 +33,15 @@ impl TableRow {
 
 /// The rows as lines.
 pub(super) fn lines(rows: &[TableRow], look: Look<'_>) -> Vec<Line<'static>> {
+    if look.theme.is_spoken() {
+        let spoken_rows = rows.iter().flat_map(|TableRow { left, right }| {
+            let sign = if right.is_empty() { "" } else { ": " };
+            let words = format!("{}{sign}{right}", left.trim_end());
+            let line = |line: &str| Line::styled(line.to_owned(), look.theme.text);
+            clean(&spoken(&words, look.theme)).lines().map(line).collect::<Vec<_>>()
+        });
+        return spoken_rows.collect();
+    }
     let both = rows.iter().filter(|row| !row.right.is_empty());
     let left_cells = both.map(|row| width(&clean(&row.left))).max().unwrap_or(0);
     let is_wide = look.width >= left_cells + GAP_CELLS + RIGHT_CELLS_MIN;

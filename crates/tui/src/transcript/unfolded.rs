@@ -7,6 +7,7 @@ use ratatui::text::Line;
 
 use super::Look;
 use super::item::indented;
+use crate::theme::Theme;
 
 /// The most bytes of one text that are shown; of a longer one, its beginning and its end.
 pub(super) const TEXT_BYTES_MAX: usize = 256 * 1024;
@@ -27,14 +28,15 @@ pub(super) fn cost(text: &str) -> usize {
 }
 
 /// The text, or its beginning and end with a word about what is between.
-pub(super) fn within(text: &str) -> Cow<'_, str> {
+pub(super) fn within<'a>(text: &'a str, theme: &Theme) -> Cow<'a, str> {
     if text.len() <= TEXT_BYTES_MAX {
         return Cow::Borrowed(text);
     }
     let beginning = &text[..text.floor_char_boundary(TEXT_BYTES_MAX / 2)];
     let end = &text[text.ceil_char_boundary(text.len() - TEXT_BYTES_MAX / 2)..];
     let n_left_out = text.len() - beginning.len() - end.len();
-    Cow::Owned(format!("{beginning}\n… {n_left_out} bytes left out: see `heeler show`\n{end}"))
+    let dots = theme.sign("… ", "");
+    Cow::Owned(format!("{beginning}\n{dots}{n_left_out} bytes left out: see `heeler show`\n{end}"))
 }
 
 /// The lines of a cleaned text, each behind this sign and none cut.
@@ -43,5 +45,5 @@ pub(super) fn rows(text: &str, sign: &str, style: Style, look: Look<'_>) -> Vec<
         "" => vec![Line::styled(sign.trim_end().to_owned(), style)],
         _ => indented(line, sign, style, look),
     };
-    within(text.trim_end()).lines().flat_map(row).collect()
+    within(text.trim_end(), look.theme).lines().flat_map(row).collect()
 }

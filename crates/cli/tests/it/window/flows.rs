@@ -261,11 +261,11 @@ fn f14_at_forty_columns_wide_characters_stand_where_they_are_written() {
 }
 
 #[test]
-fn f15_without_colours_and_still_nothing_is_lost() {
+fn f15_without_colours_nothing_is_lost() {
     let world = World::new();
-    world.write("home/settings.toml", "[tui]\nplain = true\n");
     let model = world.script("[[reply]]\ntext = \"A **bold** answer.\"\n");
-    let mut glass = Glass::open(&world, 80, 24, &["--model", &model]);
+    let variables = [("NO_COLOR", "1")];
+    let mut glass = Glass::open_with(&world, 80, 24, &["--model", &model], &variables);
     glass.waits_for("script.toml · ");
     glass.types("say it\r");
     glass.waits_for("A bold answer.");

@@ -10,6 +10,7 @@ mod given;
 mod glass;
 mod hostile;
 mod old;
+mod plain;
 mod sessions;
 mod sizes;
 mod stored;

@@ -36,7 +36,7 @@ fn who_is_writing_answers_nothing_that_opens_meanwhile() {
     );
     // The window wakes to show what the keys mean, and only for that.
     let now = play.now;
-    play.app.is_still = true;
+    play.app.is_plain = true;
     assert_eq!(play.app.wakes_at(now), Some(now.plus(400)));
     play.passes(400);
     assert_eq!(play.app.wakes_at(play.now), None);

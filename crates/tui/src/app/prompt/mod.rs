@@ -19,9 +19,9 @@ use ratatui::text::Line;
 use super::Action;
 use super::draw::composer_styles;
 use super::guard::Held;
-use crate::composer::KeyStyle;
+use crate::composer::{ComposerStyles, KeyStyle};
 use crate::text::wrap;
-use crate::transcript::Look;
+use crate::transcript::{Look, spoken};
 use one::{About, Prompt, Stage, composer};
 use parts::Parts;
 
@@ -38,6 +38,9 @@ pub(super) struct Prompts {
     /// Whether what is written there is in an editor.
     is_in_editor: bool,
 }
+
+/// The most lines of what is asked that are read aloud; the page has the rest.
+const SPOKEN_ROWS_MAX: usize = 40;
 
 /// Which prompt it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -240,6 +243,46 @@ impl Prompts {
         let lines = shown::arranged(title, prompt.said(look), keys, folded, rows, look);
         let above = u16::try_from(lines.len() - n_keys.min(lines.len())).unwrap_or(u16::MAX);
         (lines, cursor.map(|(column, row)| (column, above.saturating_add(row))))
+    }
+
+    /// What is asked, and what the keys mean, as lines that are written once.
+    pub(in crate::app) fn words(
+        &self,
+        look: Look<'_>,
+    ) -> Option<(Vec<Line<'static>>, Vec<Line<'static>>)> {
+        let prompt = self.open.front()?;
+        let keys = match &prompt.stage {
+            Stage::Chooses | Stage::Parts => shown::keys(&prompt.choices(), look),
+            _ => vec![Line::raw(spoken(prompt.hint(), look.theme).into_owned())],
+        };
+        let (title, said) = (prompt.title(1, look), prompt.said(look));
+        Some((shown::arranged(title, said, Vec::new(), None, SPOKEN_ROWS_MAX, look), keys))
+    }
+
+    /// The line of the answer to that, and where the cursor stands.
+    pub(in crate::app) fn spoken_live(
+        &self,
+        width: u16,
+        look: Look<'_>,
+    ) -> (Vec<Line<'static>>, (u16, u16)) {
+        let Some(prompt) = self.open.front() else { return (vec![Line::default()], (0, 0)) };
+        match &prompt.stage {
+            Stage::Chooses | Stage::Parts => {
+                let keys: Vec<&str> = prompt.choices().iter().map(|(key, _)| *key).collect();
+                let text = match prompt.is_answered {
+                    true => "answered".to_owned(),
+                    false => format!("Answer with {}: ", keys.join(", ")),
+                };
+                let column = u16::try_from(text.len()).unwrap_or(u16::MAX);
+                (vec![Line::raw(text)], (column.min(width.saturating_sub(1)), 0))
+            }
+            Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at) => {
+                let mark = Some(prompt.mark());
+                let styles = ComposerStyles { mark, ..composer_styles(look.theme) };
+                let drawn = at.lines(width, WRITTEN_ROWS_MAX, &styles);
+                (drawn.lines, drawn.cursor)
+            }
+        }
     }
 
     /// All that is asked and what the keys mean, however long.

@@ -195,6 +195,15 @@ impl Prompt {
         }
     }
 
+    /// What stands before what is written here, where there are words for everything.
+    pub(super) fn mark(&self) -> &'static str {
+        match self.stage {
+            Stage::Denies(_) => "Reason: ",
+            Stage::Edits(_) => "Instead: ",
+            _ => "Answer: ",
+        }
+    }
+
     /// What Enter and Esc do where something is written.
     pub(super) fn hint(&self) -> &'static str {
         match self.stage {
@@ -209,7 +218,8 @@ impl Prompt {
             About::Permission(open) => shown::title(open),
             About::Question(..) => "The model asks".to_owned(),
         };
-        let mut spans = vec![Span::styled(format!("? {title}"), look.theme.accent)];
+        let sign = look.theme.sign("? ", "");
+        let mut spans = vec![Span::styled(format!("{sign}{title}"), look.theme.accent)];
         if n_open > 1 {
             spans.push(Span::styled(format!("  (1 of {n_open})"), look.theme.dim));
         }

@@ -92,7 +92,8 @@ fn cut(lines: &mut Vec<Line<'static>>, rows: usize, look: Look<'_>) {
         let n_more = lines.len() - rows.saturating_sub(1);
         lines.truncate(rows.saturating_sub(1));
         if rows > 0 {
-            let more = format!("  … {n_more} more lines (Ctrl-T)");
+            let dots = look.theme.sign("… ", "");
+            let more = format!("  {dots}{n_more} more lines (Ctrl-T)");
             lines.push(Line::styled(more, look.theme.dim));
         }
     }
@@ -152,7 +153,7 @@ pub(super) fn keys(choices: &[Choice], look: Look<'_>) -> Vec<Line<'static>> {
     let line = |(key, meaning): &Choice| {
         let spans = vec![
             Span::styled(format!("  {key}"), look.theme.accent),
-            Span::styled(format!("  {meaning}"), look.theme.text),
+            Span::styled(format!("{}{meaning}", look.theme.sign("  ", ": ")), look.theme.text),
         ];
         wrap(&Line::from(spans), look.width, key.len() + 4)
     };
@@ -170,8 +171,11 @@ pub(super) fn folded(choices: &[Choice], look: Look<'_>) -> Line<'static> {
 }
 
 fn plan(calls: &[String], more: u32, look: Look<'_>) -> Vec<Line<'static>> {
-    let mut lines: Vec<Line<'static>> =
-        calls.iter().flat_map(|call| said(&format!("· {call}"), look.theme.text, look)).collect();
+    let dot = look.theme.sign("· ", "");
+    let mut lines: Vec<Line<'static>> = calls
+        .iter()
+        .flat_map(|call| said(&format!("{dot}{call}"), look.theme.text, look))
+        .collect();
     if more > 0 {
         lines.push(Line::styled(format!("  and {more} more"), look.theme.dim));
     }
@@ -211,7 +215,10 @@ fn call(open: &OpenPermission, file: Option<&str>, look: Look<'_>) -> Vec<Line<'
             let patch = text("patch").or_else(|| text("input")).unwrap_or("");
             clean(patch).lines().map(|line| patch_line(line, look)).collect()
         }
-        (_, Some(command)) => said(&format!("$ {command}"), look.theme.strong, look),
+        (_, Some(command)) => {
+            let sign = look.theme.sign("$ ", "command: ");
+            said(&format!("{sign}{command}"), look.theme.strong, look)
+        }
         _ => {
             let pretty = serde_json::to_string_pretty(&input).unwrap_or_default();
             said(&pretty, look.theme.text, look)

@@ -22,13 +22,19 @@ pub fn diff(old: &str, new: &str, path: &str, width: usize, theme: &Theme) -> Ve
         |side| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.side == side).count();
     let head = Line::from(vec![
         Span::styled(clean(path).replace('\n', " "), theme.strong),
-        Span::styled(format!(" +{}", count(Side::New)), theme.added),
-        Span::styled(format!(" -{}", count(Side::Old)), theme.removed),
+        Span::styled(
+            format!("{}{}", theme.sign(" +", ", lines added: "), count(Side::New)),
+            theme.added,
+        ),
+        Span::styled(
+            format!("{}{}", theme.sign(" -", ", removed: "), count(Side::Old)),
+            theme.removed,
+        ),
     ]);
     let mut lines = vec![truncate(&head, width.max(1))];
     for (index, hunk) in hunks.iter().enumerate() {
         if index > 0 {
-            lines.push(Line::styled(BETWEEN, theme.dim));
+            lines.push(Line::styled(theme.sign(BETWEEN, "further down:"), theme.dim));
         }
         lines.extend(hunk_lines(hunk, width, theme));
     }
@@ -98,6 +104,15 @@ impl Gutter {
     }
 }
 
+/// Which line it is, in words.
+fn spoken(side: Side, [old, new]: [usize; 2]) -> String {
+    match side {
+        Side::Both => format!("line {new}: "),
+        Side::Old => format!("line {old} removed: "),
+        Side::New => format!("line {new} added: "),
+    }
+}
+
 fn row(
     line: &HunkLine,
     marks: &[Range<usize>],
@@ -123,7 +138,10 @@ fn row(
         at = mark.end;
     }
     push(&mut spans, &text[at..], style);
-    let numbers = gutter.shown(line.side, numbers);
+    let numbers = match theme.is_spoken() {
+        true => spoken(line.side, numbers),
+        false => gutter.shown(line.side, numbers),
+    };
     let blank = " ".repeat(width(&numbers));
     for (index, mut wrapped) in wrap(&Line::from(spans), gutter.cells, 0).into_iter().enumerate() {
         let before = match index {

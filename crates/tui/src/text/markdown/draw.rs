@@ -9,7 +9,10 @@ use super::{Look, leaf};
 use crate::theme::Theme;
 
 /// Stands before each line of a quote.
-const QUOTE_BAR: &str = "│ ";
+fn quote_bar(theme: &Theme) -> &'static str {
+    theme.sign("│ ", "Quote: ")
+}
+
 /// Stands before each line of code.
 const CODE_INDENT: &str = "  ";
 /// Stands before the rest of a line of code that was too long.
@@ -20,8 +23,8 @@ pub(super) fn segment(segment: &Segment, look: Look<'_>, lines: &mut Vec<Line<'s
     if let Some(kept) = segment.gap {
         lines.push(gap(&segment.margins[..kept.min(segment.margins.len())], look.theme, cells_max));
     }
-    let margins = fitting(&segment.margins, cells_max / 2);
-    let cells: usize = margins.iter().map(Margin::cells).sum();
+    let margins = fitting(&segment.margins, cells_max / 2, look.theme);
+    let cells: usize = margins.iter().map(|margin| margin.cells(look.theme)).sum();
     let body = match &segment.body {
         Body::Text(text) => leaf::lines(text, cells_max - cells, look.theme),
         Body::Code { place, text, label } => {
@@ -43,35 +46,41 @@ pub(super) fn segment(segment: &Segment, look: Look<'_>, lines: &mut Vec<Line<'s
 }
 
 /// The innermost margins that leave the text its half of the room.
-fn fitting(margins: &[Margin], cells_max: usize) -> &[Margin] {
+fn fitting<'a>(margins: &'a [Margin], cells_max: usize, theme: &Theme) -> &'a [Margin] {
     let mut cells = 0;
     let mut first = margins.len();
-    while first > 0 && cells + margins[first - 1].cells() <= cells_max {
+    while first > 0 && cells + margins[first - 1].cells(theme) <= cells_max {
         first -= 1;
-        cells += margins[first].cells();
+        cells += margins[first].cells(theme);
     }
     &margins[first..]
 }
 
 /// The empty line between two segments; a quote's bar goes through.
 fn gap(margins: &[Margin], theme: &Theme, cells_max: usize) -> Line<'static> {
+    if theme.is_spoken() {
+        return Line::default();
+    }
     let last_quote = margins.iter().rposition(|margin| *margin == Margin::Quote);
     let through = &margins[..last_quote.map_or(0, |at| at + 1)];
-    let fits = fitting(through, cells_max / 2);
+    let fits = fitting(through, cells_max / 2, theme);
     Line::from(fits.iter().map(|margin| margin.span(false, theme)).collect::<Vec<_>>())
 }
 
 impl Margin {
-    fn cells(&self) -> usize {
+    fn cells(&self, theme: &Theme) -> usize {
         match self {
-            Self::Quote => width(QUOTE_BAR),
+            Self::Quote => width(quote_bar(theme)),
             Self::Item { cells, .. } => *cells,
         }
     }
 
     fn span(&self, is_first_line: bool, theme: &Theme) -> Span<'static> {
         match self {
-            Self::Quote => Span::styled(QUOTE_BAR, theme.quote),
+            Self::Quote => Span::styled(quote_bar(theme), theme.quote),
+            Self::Item { marker: Some(marker), .. } if is_first_line && theme.is_spoken() => {
+                Span::styled(marker.replace('•', "-"), theme.accent)
+            }
             Self::Item { marker: Some(marker), .. } if is_first_line => {
                 Span::styled(marker.clone(), theme.accent)
             }
@@ -99,7 +108,7 @@ fn code(
             let before = match (indent, row) {
                 ("", _) => Span::raw(""),
                 (_, 0) => Span::raw(CODE_INDENT),
-                _ => Span::styled(CODE_GOES_ON, theme.dim),
+                _ => Span::styled(theme.sign(CODE_GOES_ON, CODE_INDENT), theme.dim),
             };
             wrapped.spans.insert(0, before);
             lines.push(wrapped);

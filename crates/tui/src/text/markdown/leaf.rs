@@ -105,7 +105,11 @@ impl<'a> Leaf<'a> {
             Event::Html(html) => self.html(&html),
             Event::SoftBreak | Event::HardBreak => self.inline.break_line(),
             Event::Rule => {
-                self.lines.push(Line::styled("─".repeat(self.cells), self.theme.dim));
+                let rule = match self.theme.is_spoken() {
+                    true => String::new(),
+                    false => "─".repeat(self.cells),
+                };
+                self.lines.push(Line::styled(rule, self.theme.dim));
             }
             Event::TaskListMarker(_)
             | Event::FootnoteReference(_)

@@ -40,8 +40,8 @@ impl Table {
 
     pub(super) fn lines(&self, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
         match shares(&self.natural(), cells) {
-            Some(widths) => self.grid(&widths, theme),
-            None => self.list(cells, theme),
+            Some(widths) if !theme.is_spoken() => self.grid(&widths, theme),
+            _ => self.list(cells, theme),
         }
     }
 
@@ -107,7 +107,7 @@ impl Table {
         let head = self.rows.first().map(Vec::as_slice).unwrap_or_default();
         for (index, row) in self.rows.iter().skip(1).enumerate() {
             if index > 0 {
-                lines.push(rule(&[cells], theme));
+                lines.push(if theme.is_spoken() { Line::default() } else { rule(&[cells], theme) });
             }
             for (column, cell) in row.iter().enumerate() {
                 let mut named: Cell = head.get(column).cloned().unwrap_or_default();

@@ -7,12 +7,13 @@ use ratatui::text::{Line, Span};
 
 use super::App;
 use super::guard::Held;
+use super::pager::Paged;
 use super::plain::{WIDE, broken};
 use crate::composer::ComposerStyles;
 use crate::screen::{Frame, Place};
 use crate::text::{clean, line_width, one_line, truncate};
 use crate::theme::Theme;
-use crate::transcript::Look;
+use crate::transcript::{Look, Settled};
 
 /// The most rows of the composer.
 pub(super) const COMPOSER_ROWS_MAX: u16 = 12;
@@ -59,22 +60,27 @@ impl App {
         let (theme, highlight) = (&self.theme, &*self.highlight);
         let width = if self.is_plain { WIDE } else { usize::from(self.width) };
         let look = Look { width, theme, highlight, now };
-        // Made once, however often one turns the page: a long session has a hundred thousand lines.
-        let state = (usize::from(self.width), self.transcript.revision(), self.prompts.revision());
-        let lines = match self.paged.take() {
-            Some((made, lines)) if made == state => lines,
-            _ => {
-                let mut lines = self.transcript.all(look);
-                lines.extend(self.prompts.whole(look));
-                match self.is_plain {
-                    true => broken(&lines, usize::from(self.width)),
-                    false => fitted(lines, width),
-                }
-            }
+        let fit = |lines: Vec<Line<'static>>| match self.is_plain {
+            true => broken(&lines, usize::from(self.width)),
+            false => fitted(lines, width),
         };
-        let look = Look { width: usize::from(self.width), ..look };
-        let page = pager.page(&lines, self.height, look);
-        self.paged = Some((state, lines));
+        // Made once, however often one turns the page: a long session has a hundred thousand lines.
+        let paged = match self.paged.take() {
+            Some(paged) if paged.width == self.width => self.paged.insert(paged),
+            _ => self.paged.insert(Paged { width: self.width, ..Paged::default() }),
+        };
+        let revisions = (self.transcript.revision(), self.prompts.revision());
+        if paged.revisions != Some(revisions) {
+            paged.revisions = Some(revisions);
+            match self.transcript.settled(&mut paged.kept, look) {
+                Settled::Anew(lines) => paged.settled = fit(lines),
+                Settled::More(lines) => paged.settled.extend(fit(lines)),
+            }
+            let mut open = self.transcript.unsettled(&paged.kept, look);
+            open.extend(self.prompts.whole(look));
+            paged.open = fit(open);
+        }
+        let page = pager.page(paged, self.height, Look { width: usize::from(self.width), ..look });
         Some(page)
     }
 

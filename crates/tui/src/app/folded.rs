@@ -8,8 +8,9 @@ use super::testing::*;
 fn whole(play: &mut Play) -> String {
     let at_end = play.types("<C-t><End>").shows();
     assert!(at_end.contains("q: back"), "{at_end}");
-    let (_, lines) = play.app.paged.as_ref().unwrap();
-    lines.iter().map(|line| format!("{}\n", text(line).trim_end())).collect()
+    let paged = play.app.paged.as_ref().unwrap();
+    let lines = paged.settled.iter().chain(&paged.open);
+    lines.map(|line| format!("{}\n", text(line).trim_end())).collect()
 }
 
 fn check(play: &mut Play, folded: Expect, unfolded: Expect) {

@@ -7,6 +7,8 @@ mod draw;
 mod folded;
 mod guard;
 mod keys;
+#[cfg(test)]
+mod looking;
 mod pager;
 mod picker;
 mod plain;
@@ -37,7 +39,7 @@ use crate::theme::{Signs, Theme};
 use crate::transcript::{Note, Transcript};
 pub use command::{COMMANDS, SlashCommand};
 use guard::Guard;
-use pager::Pager;
+use pager::{Paged, Pager};
 use picker::{Picked, Picker};
 use plain::Told as Spoken;
 use prompt::Prompts;
@@ -198,8 +200,8 @@ pub struct App {
     picker: Option<Picker>,
     /// What covers the screen.
     pager: Option<Pager>,
-    /// The lines of the pager, and the width and revisions they were made at.
-    paged: Option<((usize, u64, u64), Vec<Line<'static>>)>,
+    /// The lines of the pager, while it is there.
+    paged: Option<Paged>,
     /// Inputs that wait for the running turn, oldest first.
     queued: Vec<Queued>,
     /// Counts the inputs that were queued, for their ids.
@@ -397,6 +399,7 @@ impl App {
     /// Looks like this from here on.
     pub fn set_theme(&mut self, theme: Theme) {
         self.theme = in_signs(theme, self.is_plain);
+        self.paged = None;
     }
 
     /// Whether what stands on the screen is never written again.

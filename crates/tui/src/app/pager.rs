@@ -1,5 +1,7 @@
 //! The whole transcript on a screen of its own, with search.
 
+use std::ops::Range;
+
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::style::Modifier;
 use ratatui::text::Line;
@@ -7,7 +9,7 @@ use ratatui::text::Line;
 use super::keys::is_control;
 use crate::screen::Place;
 use crate::text::{clean, truncate};
-use crate::transcript::{Look, spoken};
+use crate::transcript::{Kept, Look, spoken};
 
 /// The most characters that are searched for.
 const QUERY_CHARS_MAX: usize = 200;
@@ -25,6 +27,33 @@ pub(super) struct Pager {
     /// The rows of a page and of everything, when last shown.
     page_rows: usize,
     all_rows: usize,
+}
+
+/// Every line, kept as long as it says the same.
+#[derive(Default)]
+pub(super) struct Paged {
+    /// The width they were made for, and the revisions of what they say.
+    pub(super) width: u16,
+    pub(super) revisions: Option<(u64, u64)>,
+    pub(super) kept: Kept,
+    /// What changes no more.
+    pub(super) settled: Vec<Line<'static>>,
+    /// What stands below it.
+    pub(super) open: Vec<Line<'static>>,
+}
+
+impl Paged {
+    fn len(&self) -> usize {
+        self.settled.len() + self.open.len()
+    }
+
+    /// From one line to before another.
+    fn range(&self, range: Range<usize>) -> impl DoubleEndedIterator<Item = &Line<'static>> {
+        let n = self.settled.len();
+        let settled = &self.settled[range.start.min(n)..range.end.min(n)];
+        let open = &self.open[range.start.saturating_sub(n)..range.end.saturating_sub(n)];
+        settled.iter().chain(open)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -84,7 +113,7 @@ impl Pager {
     /// The page, of all lines, on a screen this high.
     pub(super) fn page(
         &mut self,
-        all: &[Line<'static>],
+        all: &Paged,
         height: u16,
         look: Look<'_>,
     ) -> (Vec<Line<'static>>, Option<Place>) {
@@ -95,7 +124,7 @@ impl Pager {
         let end = all.len() - self.above_end;
         let first = end.saturating_sub(self.page_rows);
         let mut page: Vec<Line<'static>> =
-            all[first..end].iter().map(|line| self.marked(line)).collect();
+            all.range(first..end).map(|line| self.marked(line)).collect();
         page.resize(self.page_rows, Line::default());
         let hint = match (&self.typing, found) {
             (Some(typing), _) => format!("/{}", clean(typing)),
@@ -115,23 +144,27 @@ impl Pager {
     }
 
     /// Goes to the next line that holds the query, and tells whether there is one.
-    fn find(&mut self, all: &[Line<'static>], jump: Jump) -> bool {
+    fn find(&mut self, all: &Paged, jump: Jump) -> bool {
         if self.query.is_empty() {
             return true;
         }
         let query = self.query.to_lowercase();
         let holds = |line: &Line<'static>| text(line).to_lowercase().contains(&query);
+        let first = |range: Range<usize>| {
+            let start = range.start;
+            all.range(range).position(holds).map(|index| start + index)
+        };
+        let last = |range: Range<usize>| {
+            let end = range.end;
+            all.range(range).rev().position(holds).map(|index| end - 1 - index)
+        };
         // The line that is looked at stands at the foot of the page.
         let at = all.len() - self.above_end;
-        let found = match jump {
-            Jump::Previous => all[..at.saturating_sub(1)].iter().rposition(holds),
-            Jump::Next => all[at..].iter().position(holds).map(|index| at + index),
-        };
         // From the end once more, where nothing is left.
-        let found = found.or_else(|| match jump {
-            Jump::Previous => all.iter().rposition(holds),
-            Jump::Next => all.iter().position(holds),
-        });
+        let found = match jump {
+            Jump::Previous => last(0..at.saturating_sub(1)).or_else(|| last(0..all.len())),
+            Jump::Next => first(at..all.len()).or_else(|| first(0..all.len())),
+        };
         if let Some(found) = found {
             self.above_end = all.len() - found - 1;
             self.up(0);

@@ -63,6 +63,14 @@ impl Item {
         }
     }
 
+    /// Whether all of it says what it will say, whether or not its lines were given.
+    pub(super) fn is_settled(&self) -> bool {
+        match self {
+            Self::Answer(answer) => !answer.is_open,
+            _ => self.is_done(),
+        }
+    }
+
     pub(super) fn close(&mut self, now: Timestamp) {
         match self {
             Self::Said(_) | Self::Note(_) | Self::Shortened(_) => {}

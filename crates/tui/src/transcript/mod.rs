@@ -3,6 +3,7 @@
 //! Items stand in the order they began. The front ones that can change no more are drained as lines
 //! for the terminal's scrollback; the rest is the upper part of the live region.
 
+mod back;
 mod call;
 mod item;
 mod message;
@@ -18,6 +19,7 @@ use ratatui::text::Line;
 
 use crate::text::{self, Highlight, clean};
 use crate::theme::Theme;
+pub use back::{Kept, Settled};
 use call::CallRow;
 pub(crate) use call::SPINNER_MILLIS;
 pub use item::Note;
@@ -286,30 +288,6 @@ impl Transcript {
         }
         let mut lines = joined(parts.into_iter().rev());
         lines.drain(..lines.len().saturating_sub(rows_max));
-        lines
-    }
-
-    /// Every line there is, for looking back.
-    #[must_use]
-    pub fn all(&self, look: Look<'_>) -> Vec<Line<'static>> {
-        let mut lines = Vec::new();
-        if self.forgotten > 0 {
-            let text = format!("({} earlier items: see `heeler show`)", self.forgotten);
-            lines.push(Line::styled(text, look.theme.dim));
-        }
-        let mut parts = Vec::new();
-        let mut room = Some(unfolded::ALL_BYTES_MAX);
-        for item in self.done.iter().chain(&self.open).rev() {
-            let left = room.and_then(|room| room.checked_sub(item.paged_cost()));
-            if left.is_none() && room.is_some() {
-                let text = "(what was folded before this stays so: see `heeler show`)";
-                parts.push((item::Kind::Note, vec![Line::styled(text, look.theme.dim)]));
-            }
-            room = left;
-            let part = if room.is_some() { item.paged(look) } else { item.whole(look) };
-            parts.push((item.kind(), part));
-        }
-        lines.extend(joined(parts.into_iter().rev()));
         lines
     }
 

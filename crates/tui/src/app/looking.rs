@@ -1,0 +1,97 @@
+//! Looking back while a turn runs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use heeler_core::TurnOutcome;
+
+use super::testing::*;
+use super::*;
+use crate::text::{CodePlace, Highlighted, Uncolored};
+
+/// Counts how often code is drawn.
+#[derive(Default)]
+struct Counted(AtomicUsize);
+
+impl Highlight for Counted {
+    fn classes(&self, place: &CodePlace, code: &str) -> Highlighted {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Uncolored.classes(place, code)
+    }
+}
+
+/// A session of so many turns, each with code, and the page over it.
+fn long(turns: usize) -> (Play, Arc<Counted>) {
+    let counted = Arc::new(Counted::default());
+    let mut play = Play::new(80, 24);
+    play.app.highlight = Arc::clone(&counted) as _;
+    for n in 0..turns {
+        play.sees(begins()).sees(said(&format!("question {n}")));
+        let text = format!("answer {n}\n\n```rust\nlet n = {n};\n```\n");
+        play.sees(replies(&text, &[("Bash", r#"{"command":"make"}"#)]));
+        play.sees(results(&[("one\ntwo", false)])).sees(finishes(TurnOutcome::Done));
+    }
+    play.shows();
+    play.types("<C-t>");
+    (play, counted)
+}
+
+#[test]
+fn of_a_page_what_changed_is_made_anew_and_nothing_else() {
+    let (mut play, counted) = long(200);
+    let at_once = |play: &mut Play| {
+        play.shows();
+        counted.0.swap(0, Ordering::Relaxed)
+    };
+    assert!(at_once(&mut play) >= 200);
+    // A turn goes on below: text as it comes, a call, its end.
+    play.sees(begins()).sees(said("more")).sees(attempt());
+    for n in 0..20 {
+        play.sees(writes(&format!("```rust\nlet m = {n};\n```\n\n")));
+        let n_drawn = at_once(&mut play);
+        assert!(n_drawn <= n + 1, "{n_drawn} for the answer that streams");
+    }
+    assert_eq!(at_once(&mut play), 0, "nothing changed");
+    play.sees(replies("Done.", &[("Bash", r#"{"command":"sleep"}"#)]));
+    at_once(&mut play);
+    play.sees(starts(0, "Bash", "Bash: sleep"));
+    for text in ["one\n", "two\n"] {
+        play.sees(Event::CallProgress { call: call_id(0), text: text.into() });
+        assert_eq!(at_once(&mut play), 0, "the answer is done");
+    }
+}
+
+/// Whatever was kept, the page is the one that somebody sees who opens it now.
+#[test]
+fn a_page_that_was_kept_is_the_one_that_is_made_anew() {
+    let (mut play, _) = long(20);
+    let check = |play: &mut Play, what: &str| {
+        let kept = play.shows();
+        play.app.paged = None;
+        assert_eq!(kept, play.shows(), "{what}");
+    };
+    check(&mut play, "opened");
+    play.sees(begins()).sees(said("more")).sees(attempt()).sees(thinks("Hm.")).passes(2_000);
+    check(&mut play, "thinks");
+    play.sees(writes("One.\n\nTwo"));
+    check(&mut play, "writes");
+    play.sees(Event::Retry {
+        attempt: 1,
+        kind: heeler_core::ProviderErrorKind::Network,
+        message: "cut".into(),
+        wait_millis: Some(1),
+    });
+    check(&mut play, "begins again");
+    play.sees(attempt()).sees(replies("One.", &[("Bash", r#"{"command":"make"}"#), ("LS", "{}")]));
+    check(&mut play, "calls");
+    play.sees(asked(0, "Bash", r#"{"command":"make"}"#, None));
+    check(&mut play, "asks");
+    play.sees(starts(0, "Bash", "Bash: make")).sees(ends(0, "Bash", false, 3));
+    check(&mut play, "one is done");
+    play.sees(results(&[("x", false), ("y", false)]));
+    check(&mut play, "both are");
+    play.happens(Happened::Resized(50, 20));
+    check(&mut play, "has another size");
+    play.sees(replies("End.", &[])).sees(finishes(TurnOutcome::Done));
+    check(&mut play, "ends");
+}

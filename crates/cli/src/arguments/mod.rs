@@ -70,6 +70,11 @@ enum OnlyExec {
     Exec(Box<ExecArguments>),
 }
 
+/// The line `heeler --version`, without all the rest.
+#[derive(Parser)]
+#[command(name = "heeler", version)]
+struct VersionLine {}
+
 /// The arguments of `heeler` without a command: a session in this terminal.
 #[derive(Args)]
 #[command(group = ArgGroup::new("shown").multiple(false))]
@@ -483,6 +488,11 @@ pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Result<Parsed, c
     }
     // What scripts run most comes without the other commands, which take most of the time to make.
     // Help, and what is wrong with a line, is told by the whole.
+    if let [_, only] = &line[..]
+        && (only == "--version" || only == "-V")
+    {
+        VersionLine::try_parse_from(&line)?;
+    }
     if line.get(1).is_some_and(|first| first == "exec")
         && let Ok(ExecLine { command: OnlyExec::Exec(arguments) }) = ExecLine::try_parse_from(&line)
     {

@@ -35,6 +35,9 @@ const FOLDED: &str = "link-arg=-Wl,--icf=all";
 const PACKED: &str = "link-arg=-Wl,-z,pack-relative-relocs";
 /// The first C library that knows them.
 const PACKED_SINCE: [u32; 2] = [2, 36];
+/// C code is never unwound: what it calls of ours ends the process rather than to unwind into it. Its
+/// tables for that are 75 kB.
+const C_WITHOUT_TABLES: &str = "-fno-asynchronous-unwind-tables";
 /// Where the linker is known to take an order, and to fold.
 const IS_ORDERED: bool = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
 /// A turn with the calls that most sessions are made of. Under valgrind the launcher cannot execute
@@ -121,7 +124,8 @@ fn known_of<'n>(program: &[u8], names: impl IntoIterator<Item = &'n str>) -> Vec
 
 fn link(profile: &str, options: &[&str]) -> Result<PathBuf> {
     let mut cargo = cargo();
-    cargo.args(["rustc", "--profile", profile, "-p", "heeler-cli", "--bin", "heeler", "--"]);
+    cargo.args(["rustc", "--profile", profile, "-p", "heeler-cli", "--bin", "heeler"]);
+    as_shipped(&mut cargo).arg("--");
     if IS_ORDERED {
         cargo.args(["-C", FOLDED]);
         if has_packed() {
@@ -130,6 +134,29 @@ fn link(profile: &str, options: &[&str]) -> Result<PathBuf> {
     }
     ensure!(cargo.args(options).status()?.success(), "the program does not build");
     Ok(folder(profile)?.join("heeler"))
+}
+
+/// Gives a cargo what all crates of the program are built with. What is built otherwise is built twice.
+pub(crate) fn as_shipped(cargo: &mut Command) -> &mut Command {
+    if IS_ORDERED {
+        let flags = std::env::var("CFLAGS").unwrap_or_default();
+        cargo.env("CFLAGS", format!("{flags} {C_WITHOUT_TABLES}").trim_start());
+    }
+    cargo.args(["--config", &format!("build.rustflags={:?}", short_paths())])
+}
+
+/// Options that leave the folders of this machine's registries out of the program. Each of 700 places
+/// that may panic has its file's name, and nobody else should know where that lies.
+fn short_paths() -> Vec<String> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let registries = home.and_then(|home| std::fs::read_dir(home.join("registry/src")).ok());
+    let folders = registries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut options: Vec<_> = folders
+        .filter_map(|folder| Some(format!("--remap-path-prefix={}/=", folder.to_str()?)))
+        .collect();
+    options.sort();
+    options
 }
 
 /// Whether this machine's own C library takes packed addresses; what is linked against a newer one

@@ -123,6 +123,7 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<Wish<'a>> {
 fn build(profile: &str) -> Result<PathBuf> {
     let mut build = crate::cargo::cargo();
     build.args(["build", "--profile", profile, "-p", "heeler-bench"]);
+    crate::dist::as_shipped(&mut build);
     ensure!(build.status()?.success(), "the programs do not build");
     let heeler = crate::dist::build(profile)?;
     Ok(heeler.parent().context("no target folder")?.to_owned())

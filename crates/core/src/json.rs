@@ -1,8 +1,21 @@
-//! What is asked of JSON before anybody parses it, and reading it from bytes.
+//! What is asked of JSON before anybody parses it, and reading it.
 
 use memchr::memchr2;
 use serde::Deserialize;
 use serde::de::Error as _;
+
+use crate::ByName;
+
+/// Reads JSON as a value whose structs are objects: [`ByName`].
+///
+/// # Errors
+/// When the text is no JSON, or something else than was asked for.
+pub fn from_json<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, serde_json::Error> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = T::deserialize(ByName(&mut json))?;
+    json.end()?;
+    Ok(value)
+}
 
 /// Reads JSON from bytes by way of text. Each type brings a reader of its own for each kind of input,
 /// and these are a good part of the program: text is the one they all share.
@@ -11,7 +24,7 @@ use serde::de::Error as _;
 /// When the bytes are no UTF-8, no JSON, or something else than was asked for.
 pub fn from_json_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, serde_json::Error> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => serde_json::from_str(text),
+        Ok(text) => from_json(text),
         Err(error) => {
             let at = error.valid_up_to();
             Err(serde_json::Error::custom(format_args!("byte {at} is no UTF-8")))

@@ -9,6 +9,7 @@
 mod access;
 mod approver;
 mod background;
+mod by_name;
 mod clock;
 mod compaction;
 mod conversation;
@@ -48,6 +49,7 @@ mod view;
 pub use access::{Access, Concern, ConcernKind, ShellCommand, ShellLine};
 pub use approver::{AllowAll, Approver, DenyAll, ScriptedApprover};
 pub use background::{Background, Completion};
+pub use by_name::ByName;
 pub use clock::{Clock, Entropy, Timestamp};
 pub use compaction::{
     Compacted, CompactionCause, CompactionFailed, CompactionStarted, Kept, Pruned, Trimmed,
@@ -64,7 +66,7 @@ pub use id::{CallId, IdError, PermissionId, Seq, SessionId, SteeringId};
 pub use image::ImageError;
 pub use inner_call::{InnerCall, InnerCalls};
 pub use input::{Input, InputOrigin};
-pub use json::{from_json_bytes, json_depth};
+pub use json::{from_json, from_json_bytes, json_depth};
 pub use media::MediaReference;
 pub use media_store::{Media, MediaItem, MediaLimits, MediaScope, MediaStore, NewMedia};
 pub use message::{

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::{
     BoxFuture, Facts, Metadata, RawJson, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
+    from_json,
 };
 
 /// A tool whose input is a Rust type. The schema is derived from it; its doc comments are the
@@ -95,7 +96,7 @@ impl<T: TypedTool> Tool for T {
     }
 
     fn facts(&self, input: &RawJson, workspace: &str) -> Facts {
-        match serde_json::from_str(input.get()) {
+        match from_json(input.get()) {
             Ok(input) => TypedTool::facts(self, &input, workspace),
             // The call will fail with the same error; until then it counts as anything.
             Err(error) => Facts {
@@ -111,7 +112,7 @@ impl<T: TypedTool> Tool for T {
         context: ToolContext,
         input: RawJson,
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
-        match serde_json::from_str(input.get()) {
+        match from_json(input.get()) {
             Ok(input) => TypedTool::call(self, context, input),
             Err(error) => {
                 let text = format!("invalid input for {}: {error}", self.name());

@@ -9,7 +9,7 @@ use std::sync::{Arc, RwLock, Weak};
 
 use heeler_core::{
     BoxFuture, Facts, InnerCall, Metadata, RawJson, Tool, ToolContext, ToolDefinition, ToolError,
-    ToolOutput,
+    ToolOutput, from_json,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -50,7 +50,7 @@ impl ToolSearch {
     }
 
     fn search(&self, context: &ToolContext, input: &RawJson) -> Result<ToolOutput, ToolError> {
-        let Input { query, regex } = serde_json::from_str(input.get())
+        let Input { query, regex } = from_json(input.get())
             .map_err(|error| ToolError::for_model(format!("the input is wrong: {error}")))?;
         let query = if regex { ToolQuery::Pattern(query) } else { ToolQuery::Words(query) };
         let found = self.registry().search(&query);

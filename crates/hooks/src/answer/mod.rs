@@ -1,6 +1,6 @@
 //! What a hook means: its exit code, and the JSON or text it wrote.
 
-use heeler_core::{HookEvent, HookOutcome, HookVerdict, RawJson, truncate_chars};
+use heeler_core::{HookEvent, HookOutcome, HookVerdict, RawJson, from_json, truncate_chars};
 use heeler_sandbox::Exit;
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(crate) struct Said<'a> {
 pub(crate) fn read(event: HookEvent, by: &str, said: Said<'_>) -> HookOutcome {
     let output = said.output.trim();
     match said.exit {
-        Exit::Code(0) if output.starts_with('{') => match serde_json::from_str(output) {
+        Exit::Code(0) if output.starts_with('{') => match from_json(output) {
             Ok(answer) => Reading { event, by }.read(answer),
             Err(_) if text_counts(event) => text(event, output),
             Err(error) => broken(by, format!("its output is no JSON: {error}")),

@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use heeler_core::{Message, ModelEvent, ProviderError, ProviderErrorKind, ToolDefinition};
+use heeler_core::{
+    Message, ModelEvent, ProviderError, ProviderErrorKind, ToolDefinition, from_json,
+};
 
 use super::line::{ExchangeLine, Line, VERSION};
 use super::{Asked, CASSETTE_BYTES_MAX, CassetteError, Exchange, ExchangeEnd};
@@ -63,7 +65,7 @@ fn exchanges(text: &str) -> Result<Vec<Exchange>, String> {
         // What lacks its line break was cut short.
         let Some(line) = line.strip_suffix('\n') else { break };
         let wrong = |why: &str| format!("line {at}: {why}");
-        let line = match serde_json::from_str(line) {
+        let line = match from_json(line) {
             Ok(line) => line,
             Err(_) if !is_begun => return Err(wrong(NO_CASSETTE)),
             Err(error) => return Err(wrong(&unreadable(&error))),

@@ -2,11 +2,11 @@
 //! one of before is brought to today's shape first.
 
 use heeler_core::{
-    CallId, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted, ForkOrigin,
-    HookAnswered, Input, InterruptCause, Limits, Message, ModelAccepted, ModelFailed, ModelReplied,
-    ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned, RECORD_KINDS, Record,
-    RecordKind, Rule, SessionName, Settings, SteeringId, SteeringQueued, ToolOutput, Trimmed,
-    TurnOutcome,
+    ByName, CallId, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted,
+    ForkOrigin, HookAnswered, Input, InterruptCause, Limits, Message, ModelAccepted, ModelFailed,
+    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned, RECORD_KINDS,
+    Record, RecordKind, Rule, SessionName, Settings, SteeringId, SteeringQueued, ToolOutput,
+    Trimmed, TurnOutcome,
 };
 use serde::de::value::{BorrowedStrDeserializer, EnumAccessDeserializer};
 use serde::de::{DeserializeSeed, EnumAccess, Error as _, VariantAccess, Visitor};
@@ -134,7 +134,7 @@ impl<'de> VariantAccess<'de> for KindThenBody<'de> {
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
         let body = self.body.ok_or_else(|| Error::missing_field("body"))?;
         let mut body = serde_json::Deserializer::from_str(body);
-        let value = seed.deserialize(&mut body)?;
+        let value = seed.deserialize(ByName(&mut body))?;
         body.end()?;
         Ok(value)
     }

@@ -1,6 +1,8 @@
 //! What a program says to a running `exec --stream-input`, one JSON object a line.
 
-use heeler_core::{Decision, Mode, OpenPermission, PermissionId, RawJson, Rule, RuleEffect};
+use heeler_core::{
+    Decision, Mode, OpenPermission, PermissionId, RawJson, Rule, RuleEffect, from_json,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -93,7 +95,7 @@ impl Message {
     pub(super) fn read(line: &str) -> Result<Self, String> {
         // The depth first, since what is read below is built by recursion.
         RawJson::parse(line).map_err(|error| error.to_string())?;
-        let message: Self = serde_json::from_str(line).map_err(|error| {
+        let message: Self = from_json(line).map_err(|error| {
             format!(
                 "{error}; a line is {{\"type\":\"input\",\"text\":...}}, or a steer, take_back, decide \
                  or cancel: see `heeler schema input`"

@@ -60,25 +60,3 @@ fn numbered(number: &str) -> Option<char> {
     let is_space = matches!(character, '\t' | '\n' | '\u{c}' | '\r');
     (is_space || character >= ' ').then_some(character)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn references_become_what_they_stand_for() {
-        for (text, expected) in [
-            ("plain", "plain"),
-            ("&lt;b&gt; &amp;amp; &quot;", "<b> &amp; \""),
-            ("&#65;&#x42;&#X63;", "ABc"),
-            ("&NotEqualTilde;", "\u{2242}\u{338}"),
-            ("&CounterClockwiseContourIntegral;", "\u{2233}"),
-            ("&amp &; &# &#; &#x; &#+1; &#0; &#8; &#xd800; &no-such;", "&amp &; &# &#; &#x; &#+1; &#0; &#8; &#xd800; &no-such;"),
-            ("&a&lt;&", "&a<&"),
-            ("&CounterClockwiseContour;", "&CounterClockwiseContour;"),
-            ("\u{e4}&ouml;\u{fc}", "\u{e4}\u{f6}\u{fc}"),
-        ] {
-            assert_eq!(decode_html_entities(text), expected, "{text}");
-        }
-    }
-}

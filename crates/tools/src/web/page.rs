@@ -228,4 +228,23 @@ mod tests {
             let _ = of_html(&parts.concat(), "https://example.com/");
         }
     }
+
+    /// `patches/html-escape`, which is no part of the workspace.
+    #[test]
+    fn references_become_what_they_stand_for() {
+        let kept =
+            "&amp &; &# &#; &#x; &#+1; &#0; &#8; &#xd800; &no-such; &CounterClockwiseContour;";
+        for (text, expected) in [
+            ("plain", "plain"),
+            ("&lt;b&gt; &amp;amp; &quot;", "<b> &amp; \""),
+            ("&#65;&#x42;&#X63;", "ABc"),
+            ("&NotEqualTilde;", "\u{2242}\u{338}"),
+            ("&CounterClockwiseContourIntegral;", "\u{2233}"),
+            ("&a&lt;&", "&a<&"),
+            ("\u{e4}&ouml;\u{fc}", "\u{e4}\u{f6}\u{fc}"),
+            (kept, kept),
+        ] {
+            assert_eq!(html_escape::decode_html_entities(text), expected, "{text}");
+        }
+    }
 }

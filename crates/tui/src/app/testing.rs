@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use heeler_core::{
-    AgentPath, Block, CallId, Envelope, Event, Message, Mode, OpenPermission, PermissionId,
-    PermissionReason, RawJson, Role, Rule, RuleEffect, SessionId, Settings, Timestamp, ToolResult,
-    ToolUse, TurnOutcome, View,
+    AgentPath, Block, CallId, Envelope, Message, PermissionReason, RawJson, Role, Rule, RuleEffect,
+    ToolResult, ToolUse, TurnOutcome,
 };
-use heeler_engine::Seen;
+pub(super) use heeler_core::{
+    Decision, Event, Mode, OpenPermission, PermissionId, Question, SessionId, Settings, SteeringId,
+    Timestamp, View,
+};
+pub(super) use heeler_engine::Seen;
 use heeler_settings::StatusField;
 use ratatui::text::Line;
 

@@ -5,6 +5,7 @@ use heeler_core::{ProviderErrorKind, TurnOutcome};
 
 use super::testing::*;
 use super::*;
+use crate::host::SessionRow;
 
 fn check(play: &mut Play, screen: Expect) {
     screen.assert_eq(&play.shows());

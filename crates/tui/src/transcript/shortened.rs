@@ -4,7 +4,8 @@ use heeler_core::{Event, Message};
 use ratatui::text::Line;
 
 use super::call::below_sign;
-use super::item::{Item, Note};
+use super::item::Item;
+use super::note::Note;
 use super::{Look, Transcript, unfolded};
 use crate::text::clean;
 

@@ -1,0 +1,109 @@
+//! The session that is shown: opened, and followed by its events.
+
+use heeler_core::{Decision, Event, PermissionId, Timestamp};
+use heeler_engine::Seen;
+
+use super::{Action, App, Opened, apart, change};
+use crate::transcript::{Note, Transcript};
+
+/// What is otherwise where another process has the session open.
+const GUEST: &str = "attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or Ctrl-D \
+                     leaves, and it goes on";
+
+impl App {
+    pub(super) fn open(&mut self, opened: Opened, now: Timestamp) {
+        if opened.id == self.session && self.is_begun {
+            let text = format!("{} answers from here on", opened.settings.model.name);
+            self.transcript.note(Note::quiet(text));
+        } else {
+            self.transcript = Transcript::of_view(&opened.view, !opened.is_unfinished, now);
+        }
+        if let Some(origin) = &opened.new_fork {
+            self.transcript.note(Note::quiet(format!("forked from {origin}")));
+        }
+        if self.is_guest {
+            self.transcript.note(Note::quiet(GUEST));
+        }
+        (self.is_begun, self.is_switching) = (true, false);
+        self.prompts.clear();
+        for open in opened.view.permissions.clone() {
+            self.prompts.request(open);
+        }
+        self.queued.clear();
+        self.picker = None;
+        self.pager = None;
+        self.status.open(&opened);
+        self.mode_apart = apart(opened.settings.policy.mode);
+        self.settings = opened.settings;
+        self.session = opened.id;
+        self.is_unfinished = opened.is_unfinished;
+        if self.is_unfinished {
+            let next = match self.prompts.is_open() {
+                true => "your answer goes on with it, Esc ends it",
+                false => "Enter goes on with it, Esc ends it; or say something else",
+            };
+            let text = format!("a turn was left unfinished: {next}");
+            self.transcript.note(Note::warning(text));
+        }
+    }
+
+    pub(super) fn see(&mut self, seen: &Seen, now: Timestamp) -> Vec<Action> {
+        self.transcript.see(seen, now);
+        self.status.see(seen, now);
+        match seen {
+            Seen::Event(envelope) => match &envelope.event {
+                Event::PermissionRequested(open) => {
+                    self.prompts.request(open.clone());
+                    let path = change::path(open);
+                    return path.map(|path| Action::Look(open.id, path)).into_iter().collect();
+                }
+                Event::PermissionDecided { id, decision, by } => self.decided(*id, decision, by),
+                Event::CallFinished { call, .. } => self.prompts.ended(&envelope.agent, *call),
+                Event::SteeringDelivered { id } => self.queued.retain(|queued| queued.id != *id),
+                // This may be seen before the answer to who took it back.
+                Event::SteeringTakenBack { id } => self.take_back(id),
+                Event::TurnFinished { .. } if envelope.agent.is_main() => {
+                    self.is_unfinished = false;
+                    self.told.has_ended = true;
+                    self.prompts.clear();
+                }
+                _ => {}
+            },
+            Seen::Resync(view) => {
+                self.prompts.clear_requests();
+                for open in view.permissions.clone() {
+                    self.prompts.request(open);
+                }
+                self.queued.retain(|queued| view.steering.contains(&queued.id));
+                self.is_unfinished &= view.turn.is_some();
+                if view.turn.is_some() && !self.is_unfinished && !self.is_busy() {
+                    self.transcript.resumed(now);
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Somebody decided; who asks here is told, unless it was answered here.
+    pub(super) fn decided(&mut self, id: PermissionId, decision: &Decision, by: &str) {
+        if let Decision::LeavePlan { mode } = decision {
+            self.settings.policy.mode = *mode;
+        }
+        if self.prompts.decided(id) {
+            self.transcript.note(Note::quiet(format!("{}, by {by}", decision_name(decision))));
+        }
+    }
+}
+
+/// What somebody else answered, in a word or two.
+fn decision_name(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Once => "allowed once",
+        Decision::Session { .. } => "allowed for this session",
+        Decision::Always { .. } => "allowed in this folder",
+        Decision::Edited { .. } => "edited and allowed",
+        Decision::LeavePlan { .. } => "plan mode is left",
+        Decision::Deny { .. } => "denied",
+        Decision::DenyAndStop { .. } => "denied, and the turn stopped",
+    }
+}

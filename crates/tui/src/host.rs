@@ -38,6 +38,9 @@ pub trait Host: Send + Sync + 'static {
     /// Opens the person's editor on a text, and gives what was saved; `None` when nothing was. The
     /// terminal is free meanwhile.
     fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>>;
+    /// The bytes of the image that was copied last, of [`IMAGE_BYTES_MAX`](crate::IMAGE_BYTES_MAX)
+    /// at most.
+    fn copied_image(&self) -> BoxFuture<Result<Vec<u8>, String>>;
     /// The theme of this name.
     ///
     /// # Errors

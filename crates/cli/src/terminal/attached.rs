@@ -17,7 +17,7 @@ use heeler_tui::theme::{Background, Theme};
 use heeler_tui::{Window, run as run_window};
 use tokio::sync::mpsc;
 
-use super::{QUESTIONS_MAX, continued, editor, host, look, shutdown, stored, tell};
+use super::{QUESTIONS_MAX, clipboard, continued, editor, host, look, shutdown, stored, tell};
 use crate::exit::Exit;
 use crate::say::{say, told};
 
@@ -175,6 +175,10 @@ impl Host for Guest {
 
     fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>> {
         editor::edited(&self.environment, text)
+    }
+
+    fn copied_image(&self) -> BoxFuture<Result<Vec<u8>, String>> {
+        clipboard::image(&self.environment)
     }
 
     fn theme(&self, name: String) -> Result<Theme, String> {

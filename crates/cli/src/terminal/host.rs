@@ -23,7 +23,7 @@ use crate::exec::{choose, no_box};
 use crate::permissions;
 use crate::say::{ask, say, told};
 
-use super::{changed, editor, look, stored, tell};
+use super::{changed, clipboard, editor, look, stored, tell};
 
 /// The most model calls of a turn: a person sees them, and stops what goes wrong.
 const ROUNDS_MAX: u32 = 200;
@@ -274,6 +274,10 @@ impl Host for TerminalHost {
 
     fn edit(&self, text: String) -> BoxFuture<Result<Option<String>, String>> {
         editor::edited(&self.0.environment, text)
+    }
+
+    fn copied_image(&self) -> BoxFuture<Result<Vec<u8>, String>> {
+        clipboard::image(&self.0.environment)
     }
 
     fn theme(&self, name: String) -> Result<Theme, String> {

@@ -3,6 +3,7 @@
 mod attached;
 mod bug;
 mod changed;
+mod clipboard;
 mod editor;
 mod first;
 mod host;

@@ -72,7 +72,7 @@ answer what is asked";
 const KEYS: &str = "\
 Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
 Esc or Ctrl-C stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back what waits
-Shift-Tab: mode · Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-L: draw anew · Ctrl-Z: suspend";
+Shift-Tab: mode · Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-V: copied image · Ctrl-L: draw anew · Ctrl-Z: suspend";
 
 /// What `/init` asks for.
 const INIT: &str = "\

@@ -8,7 +8,7 @@ use super::guard::Held;
 use super::pager::{Pager, Turned};
 use super::picker::Chosen;
 use super::{Action, App, LEAVE_MILLIS, apart};
-use crate::composer::Answer;
+use crate::composer::{Answer, Attachment};
 use crate::transcript::Note;
 
 impl App {
@@ -120,12 +120,23 @@ impl App {
     pub(super) fn pasted(&mut self, text: &str, now: Timestamp) -> Vec<Action> {
         let is_elsewhere = matches!(self.guard.held(now), Some(Held::New | Held::Writes));
         let is_open = self.pager.is_none() && self.picker.is_none();
+        if is_open && text.is_empty() && !self.prompts.is_open() {
+            // What was copied is no text.
+            return vec![Action::PasteImage];
+        }
         if is_open && (is_elsewhere || !self.prompts.pasted(text)) {
             let answer = self.composer.paste(text);
             self.note_written(&answer, now);
             return self.composed(answer, None, now);
         }
         Vec::new()
+    }
+
+    /// The image that was copied goes along with what is written.
+    pub(super) fn copied(&mut self, image: Vec<u8>, now: Timestamp) -> Vec<Action> {
+        let answer = self.composer.attach(Attachment::of_bytes("from the clipboard", image));
+        self.note_written(&answer, now);
+        self.composed(answer, None, now)
     }
 
     /// What an editor left.
@@ -212,6 +223,7 @@ impl App {
                 }
             },
             KeyCode::BackTab => self.next_mode(),
+            _ if is_control(key, 'v') => vec![Action::PasteImage],
             _ if is_control(key, 'd') => self.leave(),
             KeyCode::Enter if self.resumes() => vec![self.resume(now)],
             _ => Vec::new(),

@@ -221,6 +221,7 @@ impl App {
                 self.edited(text);
                 vec![Action::Redraw]
             }
+            Happened::Copied(image) => self.copied(image, now),
             Happened::Found(found) => {
                 self.composer.offer_files(&found.query, &found.paths);
                 Vec::new()

@@ -40,6 +40,8 @@ pub enum Happened {
     Opened(Box<Opened>),
     /// An editor was closed; this is what it left, if it was saved.
     Edited(Option<String>),
+    /// An image that was copied, for what is being written.
+    Copied(Vec<u8>),
     /// Files that may be meant.
     Found(FoundFiles),
     /// What was written in earlier sessions, oldest first.
@@ -114,6 +116,8 @@ pub enum Action {
     Tell(Topic),
     /// Open an editor on this text.
     Edit(String),
+    /// Take the image that was copied.
+    PasteImage,
     /// Look for files that these letters may mean.
     Find(String),
     /// Keep what was sent, for later sessions.

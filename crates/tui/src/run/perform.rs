@@ -128,6 +128,13 @@ impl Running {
                 self.task(answer.map(answered));
             }
             Action::Edit(text) => return self.edit(text).await,
+            Action::PasteImage => {
+                let image = self.host.copied_image();
+                self.task(image.map(|image| match image {
+                    Ok(bytes) => Done::Happened(Box::new(Happened::Copied(bytes))),
+                    Err(why) => told(Err(why)),
+                }));
+            }
             Action::Find(query) => self.find(&query),
             Action::Remember(draft) => self.remember(draft),
             Action::Redraw => return self.redraw(),

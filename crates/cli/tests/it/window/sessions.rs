@@ -1,5 +1,8 @@
 //! Sessions, commands and the terminal itself.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::{Glass, play, play_with};
 use crate::support::World;
 
@@ -203,6 +206,69 @@ fn s8_a_large_paste_is_folded_and_sent_whole() {
     glass.waits_for("pasted");
     glass.types("\r");
     glass.waits_for("All of it.");
+}
+
+/// A program that says what it was asked for, and prints a picture for those words alone.
+fn clipboard(world: &World) -> String {
+    fs::create_dir(world.path("desktop")).unwrap();
+    let picture = world.write("copied.png", heeler_testkit::picture::png(4, 4));
+    let program = world.write(
+        "desktop/wl-paste",
+        format!(
+            "#!/bin/sh\n[ \"$*\" = '--no-newline --type image/png' ] && [ -z \"$SECRET\" ] && exec cat '{}'\nexit 1\n",
+            picture.display()
+        ),
+    );
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    format!("{}:{path}", program.parent().unwrap().display())
+}
+
+#[test]
+fn s13_an_image_is_pasted_and_one_is_dragged_in() {
+    let world = World::new();
+    let model = world.script("[[reply]]\ntext = \"Two pictures.\"\n");
+    let path = clipboard(&world);
+    let variables = [("PATH", &*path), ("WAYLAND_DISPLAY", "wayland-0"), ("SECRET", "x")];
+    let mut glass = Glass::open_with(&world, 100, 24, &["--model", &model], &variables);
+    glass.waits_for("script.toml · ");
+    glass.types("what are \x16");
+    glass.waits_for("what are [image: from the clipboard]");
+    // What terminals make of a paste that is no text.
+    glass.pastes("");
+    glass.waits_for_times("[image: from the clipboard]", 2);
+    glass.types("\x7f");
+    glass.waits_for_times("[image: from the clipboard]", 1);
+    let dragged = world.write("a picture.png", heeler_testkit::picture::png(2, 2));
+    glass.pastes(&format!("'{}'", dragged.display()));
+    glass.waits_for("[image: a picture.png]");
+    glass.types("\r");
+    glass.waits_for("Two pictures.");
+    glass.types("\x04");
+    assert_eq!(glass.ends().0, 0);
+    let journal = fs::read_to_string(&world.journals()[0]).unwrap();
+    assert_eq!(journal.matches("image/png").count(), 2, "{journal}");
+}
+
+#[test]
+fn s14_a_clipboard_without_an_image_says_so() {
+    let world = World::new();
+    let model = world.script("[[reply]]\ntext = \"Nothing.\"\n");
+    fs::create_dir(world.path("desktop")).unwrap();
+    let text_alone = world.write("desktop/xclip", "#!/bin/sh\nexit 1\n");
+    fs::set_permissions(&text_alone, fs::Permissions::from_mode(0o700)).unwrap();
+    let path = text_alone.parent().unwrap().display().to_string();
+    for (display, expected) in [
+        (("DISPLAY", ":9"), "the clipboard holds no image"),
+        (("WAYLAND_DISPLAY", "wayland-0"), "is not there: install wl-clipboard"),
+        (("DISPLAY", ""), "no clipboard can be seen from here; drag the image's file here"),
+    ] {
+        let variables = [("PATH", &*format!("{path}:/none")), display];
+        let mut glass = Glass::open_with(&world, 120, 24, &["--model", &model], &variables);
+        glass.waits_for("script.toml · ");
+        glass.types("\x16");
+        glass.waits_for(expected);
+    }
 }
 
 #[test]

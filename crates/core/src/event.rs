@@ -250,6 +250,9 @@ pub enum Event {
         message: Arc<Message>,
         /// Estimated tokens after it.
         tokens_after: u64,
+        /// What the summary cost, when prices are known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<Cost>,
     },
     /// A compaction gave nothing.
     CompactionFailed {

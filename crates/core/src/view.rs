@@ -331,7 +331,7 @@ mod tests {
         ];
         let compacted = |cut| {
             let message = Arc::new(Message::user("sum"));
-            [&begun[..], &[Event::Compacted { cut, message, tokens_after: 3 }]].concat()
+            [&begun[..], &[Event::Compacted { cut, message, tokens_after: 3, cost: None }]].concat()
         };
         check(&begun, "one, two, three, compacting");
         check(&compacted(2), "sum, three");

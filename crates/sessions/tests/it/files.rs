@@ -51,7 +51,8 @@ async fn a_file_that_cannot_be_read_costs_only_its_own_session() {
     check("", expect!["cannot read `FOLDER/bad.json`: EOF while parsing a value at line 1 column 0; mend it, or delete the session"]).await;
     check(r#"{"id":"bad","version":7,"history":["#, expect!["cannot read `FOLDER/bad.json`: EOF while parsing a list at line 1 column 35; mend it, or delete the session"]).await;
     check(r#"{"id":"good","version":7}"#, expect!["cannot read `FOLDER/bad.json`: it holds session `good`; give it that session's name again"]).await;
-    check("[package]", expect!["cannot read `FOLDER/bad.json`: expected value at line 1 column 2; mend it, or delete the session"]).await;
+    check("[package]", expect!["cannot read `FOLDER/bad.json`: invalid type: sequence, expected struct Session at line 1 column 0; mend it, or delete the session"]).await;
+    check("package = 1", expect!["cannot read `FOLDER/bad.json`: expected value at line 1 column 1; mend it, or delete the session"]).await;
     check("\u{0}", expect!["cannot read `FOLDER/bad.json`: expected value at line 1 column 1; mend it, or delete the session"]).await;
 }
 

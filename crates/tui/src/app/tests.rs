@@ -1,7 +1,7 @@
 //! The window: keys and events in, a screen and wishes out.
 
 use expect_test::{Expect, expect};
-use heeler_core::{ProviderErrorKind, TurnOutcome};
+use heeler_core::{CompactionCause, Cost, Message, ProviderErrorKind, Reread, TurnOutcome, Usage};
 
 use super::testing::*;
 use super::*;
@@ -696,5 +696,33 @@ fn a_guest_stops_by_escape_leaves_what_runs_and_changes_nothing_of_the_owners() 
             > ▏
             attached · claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
         "#]],
+    );
+}
+
+#[test]
+fn what_a_summary_and_the_new_beginning_cost_is_told() {
+    let mut play = Play::new(76, 20);
+    let message = Arc::new(Message::user("A summary:\n\nThere was talk of a roof."));
+    let cost = Some(Cost(21_300_000));
+    let reread = Some(Reread { tokens: 3_000, cost: Some(Cost(9_000_000)) });
+    let (usage, total_cost) = (Usage::default(), Cost(0));
+    play.sees(Event::CompactionStarted { cause: CompactionCause::Manual, tokens_before: 90_000 })
+        .sees(Event::Compacted { cut: 4, message, tokens_after: 3_000, cost })
+        .sees(Event::Usage { usage, cost: None, total: usage, total_cost, reread });
+    check(
+        &mut play,
+        expect![[r#"
+        · summarizing the conversation (about 90000 tokens)
+
+        · summarized for $0.0213: about 3000 tokens are left; Ctrl-T has the summary
+          and everything before it, /compact undo puts it back, if it fits
+
+        · the cached beginning could not be used: 3000 tokens were read again,
+          $0.0090 more
+        ────
+
+        > ▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · cache 5 min · ⎇ main
+    "#]],
     );
 }

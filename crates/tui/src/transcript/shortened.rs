@@ -38,13 +38,14 @@ impl Transcript {
                 Note::quiet(format!("summarizing the conversation (about {tokens_before} tokens)")),
                 None,
             ),
-            Event::Compacted { tokens_after, message, .. } => (
-                Note::quiet(format!(
-                    "summarized: about {tokens_after} tokens are left; Ctrl-T has the summary and \
-                     everything before it, /compact undo puts it back, if it fits"
-                )),
-                Some(summary_in(message)),
-            ),
+            Event::Compacted { tokens_after, message, cost, .. } => {
+                let cost = cost.map(|cost| format!(" for {cost}")).unwrap_or_default();
+                let text = format!(
+                    "summarized{cost}: about {tokens_after} tokens are left; Ctrl-T has the summary \
+                     and everything before it, /compact undo puts it back, if it fits"
+                );
+                (Note::quiet(text), Some(summary_in(message)))
+            }
             Event::CompactionFailed { error } => {
                 (Note::warning(format!("no summary: {error}")), None)
             }

@@ -108,7 +108,8 @@ impl State {
             turn.overflowed = false;
         }
         let tokens_after = self.estimate();
-        out.say(|| Event::Compacted { cut: cut as u64, message, tokens_after });
+        let cost = compacted.cost;
+        out.say(|| Event::Compacted { cut: cut as u64, message, tokens_after, cost });
     }
 
     pub(super) fn on_compaction_failed(&mut self, failed: &CompactionFailed, out: &mut Announcer) {

@@ -1,5 +1,6 @@
 //! Two terminals on one session, and a session without any.
 
+use expect_test::expect;
 use rustix::process::Signal;
 
 use super::{Glass, play};
@@ -51,6 +52,23 @@ fn a1_a_second_terminal_shows_text_as_it_comes_and_stops_the_turn() {
     owner.waits_without("working");
     second.waits_without("working");
     third.waits_without("working");
+    third.shows(expect![[r#"
+        > one
+
+        First answer.
+
+        > two
+
+        The beginning, and
+
+        · attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or
+          Ctrl-D leaves, and it goes on
+
+        ! stopped; say what to do instead
+
+        > what is to be done? (/help)
+        attached · script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     second.types("\x04");
     let (code, screen) = second.ends();
     assert_eq!(code, 0);
@@ -105,6 +123,29 @@ fn a2_what_a_second_terminal_says_is_delivered_at_the_next_safe_point() {
     second.waits_for("the mode is changed where this session is open");
     second.types("/cost\r");
     second.waits_for("tokens in");
+    second.shows(expect![[r#"
+
+        > and be quick
+
+        Quick it is.
+
+        > once more
+
+        Again.
+
+        ! that is for the terminal that has this session open
+
+        ! the mode is changed where this session is open (Shift-Tab there), not from an
+          attached terminal; here you can answer what is asked
+
+        · /cost
+
+        _ tokens in (0 read from the cache, 0 written to it), 19 out
+        $0.0000
+
+        > what is to be done? (/help)
+        attached · script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }
 
 #[test]
@@ -117,6 +158,21 @@ fn a3_a_second_terminal_allows_what_is_asked() {
     assert!(list.contains("(open in a terminal, waits for an answer)"), "{list}");
     second.types("y");
     second.waits_for("All done.");
+    second.shows(expect![[r#"
+        > push
+
+        ✗ Bash git push origin
+          fatal: not a git repository (or any of the parent directories): .git
+          exit code: 128
+
+        · attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or
+          Ctrl-D leaves, and it goes on
+
+        All done.
+
+        > what is to be done? (/help)
+        attached · script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     owner.waits_for("allowed once, by attached terminal");
     owner.waits_for("All done.");
     assert!(!second.screen().contains("allowed once"), "{}", second.screen());
@@ -156,6 +212,20 @@ fn a5_a_second_terminal_answers_the_models_question() {
     let mut second = attach(&world, "Enter: answer");
     second.types("2\r");
     second.waits_for("Port 8080.");
+    second.shows(expect![[r#"
+        > serve
+
+        ✓ ToolSearch ask_user
+        ✓ ask_user {"question":"Which port?","choices":["80","8080"]}
+
+        · attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or
+          Ctrl-D leaves, and it goes on
+
+        Port 8080.
+
+        > what is to be done? (/help)
+        attached · script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     owner.waits_for("Port 8080.");
     owner.waits_without("The model asks");
 }
@@ -180,6 +250,25 @@ fn a6_an_owner_that_is_killed_is_told_and_its_session_goes_on() {
     let owner = Glass::open(&world, 80, 24, &["--model", &model, "--resume", &id]);
     owner.waits_for("Run this command?");
     let mut second = attach(&world, "  y  once");
+    second.shows(expect![[r#"
+        > push
+
+        · Bash git push origin
+
+        · attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or
+          Ctrl-D leaves, and it goes on
+
+        ? Run this command?
+          $ git push origin
+          it runs the command `git push origin` (git push talks to another repository)
+          y  once
+          s  for this session: Bash(git push:*)
+          a  always in this folder: Bash(git push:*)
+          n  no, with a reason
+          e  edit it first
+          d  no, and stop the turn
+        attached · script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     second.types("n\r");
     second.waits_for("All done.");
 }
@@ -194,6 +283,25 @@ fn a7_a_session_without_a_terminal_is_attached_to_and_answered() {
     // Without an id, the one that runs here.
     let mut second = Glass::open(&world, 80, 24, &["attach"]);
     second.waits_for("  y  once");
+    second.shows(expect![[r#"
+        > push
+
+        · Bash git push origin
+
+        · attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or
+          Ctrl-D leaves, and it goes on
+
+        ? Run this command?
+          $ git push origin
+          it runs the command `git push origin` (git push talks to another repository)
+          y  once
+          s  for this session: Bash(git push:*)
+          a  always in this folder: Bash(git push:*)
+          n  no, with a reason
+          e  edit it first
+          d  no, and stop the turn
+        attached · script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     let list = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
     assert!(list.contains("(running, waits for an answer)"), "{list}");
     second.types("y");

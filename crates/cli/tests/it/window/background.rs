@@ -1,5 +1,6 @@
 //! Colours for the background that the terminal has.
 
+use expect_test::expect;
 use vt100::Color;
 
 use super::glass::left;
@@ -35,6 +36,14 @@ fn b1_on_a_light_terminal_it_takes_colours_that_can_be_read() {
         assert_eq!(glass.color_of("ask"), LIGHT_ACCENT);
         glass.types("\r");
         glass.waits_for("Heard.");
+        glass.shows(expect![[r#"
+            > hello there
+
+            Heard.
+
+            > what is to be done? (/help)
+            script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+        "#]]);
         // One that nobody asked for is no key either.
         glass.types(&format!("{LIGHT}x"));
         glass.waits_for("> x");

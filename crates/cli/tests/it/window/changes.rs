@@ -28,6 +28,17 @@ fn c1_of_a_change_the_parts_that_were_taken_are_made() {
     glass.waits_for("part 2 of 2");
     glass.types("y");
     glass.waits_for("Half of it.");
+    glass.shows(expect![[r#"
+        > change it
+
+        ✓ Write a.txt
+        ✓ Write a.txt
+
+        Half of it.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     expect![[r#"
         1
         2
@@ -49,6 +60,18 @@ fn c2_a_model_that_is_not_there_leaves_the_session_as_it_is() {
     glass.waits_for("✗");
     glass.types("hello\r");
     glass.waits_for("Still here.");
+    glass.shows(expect![[r#"
+        ✗ there is no provider `nobody`, which `nobody/nothing` names; there are
+          anthropic, openai, openai-chat, deepseek, gemini, glm, groq, llamacpp,
+          lmstudio, mistral, moonshot, ollama, openrouter, together, vllm, xai
+
+        > hello
+
+        Still here.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }
 
 /// What is written before the other session is there is said to it.
@@ -58,6 +81,14 @@ fn c3_what_is_said_on_the_way_to_another_session_is_said_there() {
         play("[[reply]]\nexpect = { last_user_contains = \"new\" }\ntext = \"Heard.\"\n");
     glass.types("/clear\rthis is new\r");
     glass.waits_for("Heard.");
+    glass.shows(expect![[r#"
+        > this is new
+
+        Heard.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x04");
     assert_eq!(glass.ends().0, 0);
     let journals = world.journals();
@@ -91,6 +122,22 @@ fn c4_settings_that_change_count_from_the_next_input() {
         "count from here on: limits.rounds, tui.status; from the next session on: sandbox.network",
     );
     glass.waits_for("the turn ended at its limit of rounds");
+    glass.shows(expect![[r#"
+        > one
+
+        First.
+
+        settings changed, and count from here on: limits.rounds, tui.status; from the next session on: sandbox.network
+
+        > two
+
+        ✓ LS .
+
+        ! the turn ended at its limit of rounds; say `go on` to continue
+
+        > what is to be done? (/help)
+        ask
+    "#]]);
     glass.waits_without("script.toml · ask");
     world.write("home/settings.toml", "[limits]\nrounds = \n");
     glass.types("three\r");
@@ -128,6 +175,30 @@ fn c5_the_difference_from_the_last_commit_is_shown() {
     glass.waits_for("script.toml · ");
     glass.types("/diff\r");
     glass.waits_for("+2");
+    glass.shows(expect![[r#"
+        · /diff
+
+          diff --git a/a.txt b/a.txt
+          index 814f4a4..99b356d 100644
+          --- a/a.txt
+          +++ b/a.txt
+          @@ -1,2 +1,2 @@
+           one
+          -two
+          +2
+          diff --git a/new.txt b/new.txt
+          new file mode 100644
+          --- /dev/null
+          +++ b/new.txt
+          @@ -0,0 +1,1 @@
+          +fresh
+          diff --git a/picture.bin b/picture.bin
+          new file mode 100644
+          Binary files /dev/null and b/picture.bin differ
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · ⎇ master · confined
+    "#]]);
     let screen = glass.screen();
     assert!(screen.contains("-two") && screen.contains("+++ b/a.txt"), "{screen}");
     assert!(screen.contains("+++ b/new.txt") && screen.contains("+fresh"), "{screen}");
@@ -143,6 +214,14 @@ fn c6_a_report_has_nothing_of_the_conversation() {
     let (world, mut glass) = play_with("[[reply]]\ntext = \"Heard you.\"\n", 100, 30, &[]);
     glass.types("a private word\r");
     glass.waits_for("Heard you.");
+    glass.shows(expect![[r#"
+        > a private word
+
+        Heard you.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("/bug it looks odd\r");
     glass.waits_for("the report is");
     let reports = std::fs::read_dir(world.path("home/reports")).unwrap();
@@ -163,6 +242,27 @@ fn c7_init_has_notes_written_from_the_project() {
     );
     glass.types("/init\r");
     glass.waits_for("Written down.");
+    glass.shows(expect![[r#"
+        > Write the file AGENTS.md at the root of this repository: what a coding agent
+          has to know to work here, and cannot see at a glance. If there is one, mend
+          what is wrong or missing in it and leave the rest.
+
+          Look first: the README, the files that say how it is built and tested, what
+          continuous integration runs, notes for other agents (CLAUDE.md, .cursorrules,
+          .github/copilot-instructions.md), and enough of the code to know its parts.
+          Try the commands you name, where they may run.
+
+          Say, in at most 60 lines: what the project is, in a sentence or two; the
+          commands that build it, check its style, and run all its tests and a single
+          one; the parts and how they hang together; conventions and traps that would
+          surprise somebody. No advice that holds for every project, nothing that is
+          made up, and no list of files that one can see.
+
+        Written down.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }
 
 #[test]

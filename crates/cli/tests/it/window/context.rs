@@ -2,6 +2,7 @@
 
 use super::Glass;
 use crate::support::World;
+use expect_test::expect;
 
 /// A window on a session with these settings of the context.
 fn play(settings: &str, script: &str) -> (World, Glass) {
@@ -44,6 +45,38 @@ fn x1_a_summary_looks_at_what_was_asked_for_and_the_pager_shows_it() {
     glass.waits_for("│ There was talk of a roof.");
     glass.waits_for("│ > how is the roof?");
     glass.waits_for("> how is the roof?");
+    glass.shows(expect![[r#"
+        ! there is too little to summarize: the newest 1 messages stay
+
+        > how is the roof?
+
+        It leaks.
+
+        · summarizing the conversation (about _ tokens)
+
+        · summarized: about _ tokens are left; Ctrl-T has the summary and everything
+          before it, /compact undo puts it back, if it fits
+          │ There was talk of a roof.
+          │
+          │ [Kept beside the summary, word for word]
+          │ The user's last message:
+          │ > how is the roof?
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+        15 of 15 · q: back · ↑↓ PgUp PgDn Home End · /: search · n N: more
+    "#]]);
     glass.types("q");
     glass.waits_without("talk of a roof");
     glass.types("mend it\r");
@@ -95,6 +128,22 @@ fn x2_a_summary_is_taken_back_also_by_another_process() {
     glass.waits_for("brought back: about");
     glass.types("mend it\r");
     glass.waits_for("It is tight.");
+    glass.shows(expect![[r#"
+        · what was said before this stands in a summary (Ctrl-T)
+
+        It drips.
+
+        · brought back: about _ tokens, _ before; the model reads them anew
+
+        > mend it
+
+        It is tight.
+
+        · the cached beginning could not be used: _ tokens were read again
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x04");
     assert_eq!(glass.ends().0, 0);
 }
@@ -120,6 +169,34 @@ fn x3_old_results_are_cut_short_before_a_summary_is_made_and_the_session_keeps_t
     glass.waits_for("Counted.");
     glass.types("/compact undo\r");
     glass.waits_for("what was there before does not fit");
+    glass.shows(expect![[r#"
+          │ 5997
+          │ 5998
+          │ 5999
+          │ 6000
+
+        · 6 old results cut short to make room: about _ tokens, now _; /compact
+          undo puts them back, if they fit
+
+        · the cached beginning could not be used: _ tokens were read again
+
+        ✓ Bash seq 1 6000
+          │ … 5995 lines above (Ctrl-T)
+          │ 5996
+          │ 5997
+          │ 5998
+          │ 5999
+          │ 6000
+
+        Counted.
+
+        ! what was there before does not fit: the next request would have about _
+          tokens and 60000 fit; choose a model with a larger window or a higher context
+          limit
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x04");
     assert_eq!(glass.ends().0, 0);
     let journal = world.journal_lines();

@@ -3,6 +3,7 @@
 use super::Glass;
 use crate::local::server;
 use crate::support::World;
+use expect_test::expect;
 
 /// Nothing listens there, whatever else this machine runs.
 const CLOSED: &str = "http://127.0.0.1:1/v1";
@@ -23,6 +24,15 @@ fn begins(vllm: &str) -> (World, Glass) {
 #[test]
 fn n1_without_a_key_it_says_what_can_be_done() {
     let (_world, mut glass) = begins(CLOSED);
+    glass.shows(expect![[r#"
+        heeler: there is no key of a provider yet. What now?
+
+          1  give a provider's key, and have it kept (heeler login)
+          2  watch the demo: a scripted model mends a failing test
+
+        Or set ANTHROPIC_API_KEY, and start heeler again.
+        A number, or Enter to leave:
+    "#]]);
     let screen = glass.screen();
     assert!(screen.contains("there is no key of a provider yet"), "{screen}");
     assert!(screen.contains("2  watch the demo"), "{screen}");
@@ -38,6 +48,19 @@ fn n2_a_key_that_is_given_is_kept_and_the_session_begins() {
     glass.waits_for("Whose?");
     glass.types("\r");
     glass.waits_for("it is not shown");
+    glass.shows(expect![[r#"
+        heeler: there is no key of a provider yet. What now?
+
+          1  give a provider's key, and have it kept (heeler login)
+          2  watch the demo: a scripted model mends a failing test
+
+        Or set ANTHROPIC_API_KEY, and start heeler again.
+        A number, or Enter to leave:
+        1
+        Whose? anthropic, openai, openai-chat, deepseek, gemini, glm, groq, mistral, moonshot, openrouter, together, xai [anthropic]
+
+        The key for Anthropic (it is not shown):
+    "#]]);
     glass.types("sk-ant-test-0123456789\r");
     glass.waits_for("what is to be done?");
     assert!(!glass.everything().contains("0123456789"));
@@ -54,6 +77,24 @@ fn n3_a_model_on_this_machine_answers() {
     glass.waits_for("what is to be done?");
     glass.types("hello\r");
     glass.waits_for("Hi.");
+    glass.shows(expect![[r#"
+        heeler: there is no key of a provider yet. What now?
+
+          1  give a provider's key, and have it kept (heeler login)
+          2  vllm/qwen, which answers on this machine
+          3  watch the demo: a scripted model mends a failing test
+
+        Or set ANTHROPIC_API_KEY, and start heeler again.
+        A number, or Enter to leave:
+        2
+        `heeler --model vllm/qwen`, or `model.default` in the settings, keeps it.
+        > hello
+
+        Hi.
+
+        > what is to be done? (/help)
+        qwen · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x04");
     assert_eq!(glass.ends().0, 0);
 }

@@ -23,6 +23,14 @@ fn f1_what_is_written_is_answered_and_stays_in_the_scrollback() {
     );
     glass.types("hello\r");
     glass.waits_for("Hello you.");
+    glass.shows(expect![[r#"
+        > hello
+
+        Hello you.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x04");
     let (code, screen) = glass.ends();
     assert_eq!(code, 0, "{screen}");
@@ -34,6 +42,14 @@ fn f2_a_prompt_on_the_command_line_is_said_at_once() {
     let script = "[[reply]]\nexpect = { last_user_contains = \"at once\" }\ntext = \"heard\"\n";
     let (_world, mut glass) = play_with(script, 80, 24, &["at once"]);
     glass.waits_for("heard");
+    glass.shows(expect![[r#"
+        > at once
+
+        heard
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x03\x03");
     assert_eq!(glass.ends().0, 0);
 }
@@ -73,8 +89,36 @@ fn f4_a_command_that_leaves_the_box_asks_and_y_lets_it_run_once() {
     glass.types("push\r");
     glass.waits_for("Run this command?");
     glass.waits_for("  y  once");
+    glass.shows(expect![[r#"
+        > push
+
+        · Bash git push origin
+
+        ? Run this command?
+          $ git push origin
+          it runs the command `git push origin` (git push talks to another repository)
+          y  once
+          s  for this session: Bash(git push:*)
+          a  always in this folder: Bash(git push:*)
+          n  no, with a reason
+          e  edit it first
+          d  no, and stop the turn
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("y");
     glass.waits_for("All done.");
+    glass.shows(expect![[r#"
+        > push
+
+        ✗ Bash git push origin
+          fatal: not a git repository (or any of the parent directories): .git
+          exit code: 128
+
+        All done.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     assert!(glass.screen().contains("✗ Bash git push origin"), "{}", glass.screen());
 }
 
@@ -94,8 +138,31 @@ fn f5_no_with_a_reason_is_told_to_the_model() {
     glass.waits_for("  y  once");
     glass.types("n");
     glass.waits_for("deny with this reason");
+    glass.shows(expect![[r#"
+        > push
+
+        · Bash git push origin
+
+        ? Run this command?
+          $ git push origin
+          it runs the command `git push origin` (git push talks to another repository)
+        >
+        Enter: deny with this reason, or with none · Esc: back
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("not on a friday\r");
     glass.waits_for("Not today, then.");
+    glass.shows(expect![[r#"
+        > push
+
+        ✗ Bash git push origin
+          The user denied this call: not on a friday
+
+        Not today, then.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }
 
 #[test]
@@ -106,6 +173,20 @@ fn f6_always_is_kept_for_the_folder() {
     glass.types("a");
     glass.waits_for("kept for this folder: Bash(git push:*)");
     glass.waits_for("All done.");
+    glass.shows(expect![[r#"
+        > push
+
+        ✗ Bash git push origin
+          fatal: not a git repository (or any of the parent directories): .git
+          exit code: 128
+
+        kept for this folder: Bash(git push:*)
+
+        All done.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     let kept = std::fs::read_to_string(world.path("home/projects.toml")).unwrap();
     assert!(kept.contains("Bash(git push:*)"), "{kept}");
 }
@@ -126,13 +207,63 @@ fn f7_an_edited_command_runs_in_place_of_the_models() {
     glass.waits_for("  y  once");
     glass.types("e");
     glass.waits_for("run this instead");
+    glass.shows(expect![[r#"
+        > push
+
+        · Bash git push origin
+
+        ? Run this command?
+          $ git push origin
+          it runs the command `git push origin` (git push talks to another repository)
+        > git push origin
+        Enter: run this instead · Esc: back
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x15echo instead\r");
     glass.waits_for("That ran.");
+    glass.shows(expect![[r#"
+        > push
+
+        ✓ Bash echo instead
+          │ instead
+          │ Note: the user changed the input of this call to {"command":"echo instead"}
+
+        That ran.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }
 
 #[test]
 fn f8_escape_stops_the_turn_also_at_a_prompt_and_nothing_waits() {
-    for key in ["\x1b", "\x03", "d"] {
+    let stopped = || {
+        expect![[r#"
+            > push
+
+            ✗ Bash git push origin
+              Cancelled before it started; nothing was done.
+
+            ! stopped; say what to do instead
+
+            > what is to be done? (/help)
+            script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+        "#]]
+    };
+    let denied = || {
+        expect![[r#"
+            > push
+
+            ✗ Bash git push origin
+              The user denied this call.
+
+            ! denied: The user denied this call.
+
+            > what is to be done? (/help)
+            script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+        "#]]
+    };
+    for (key, expected) in [("\x1b", stopped()), ("\x03", stopped()), ("d", denied())] {
         let (world, mut glass) = play(LS);
         glass.types("push\r");
         glass.waits_for("Run this command?");
@@ -140,6 +271,7 @@ fn f8_escape_stops_the_turn_also_at_a_prompt_and_nothing_waits() {
         glass.types(key);
         glass.waits_without("Run this command?");
         glass.waits_without("working");
+        glass.shows(expected);
         glass.types("\x04");
         assert_eq!(glass.ends().0, 0);
         let journal = std::fs::read_to_string(world.journal()).unwrap();
@@ -169,7 +301,19 @@ fn f9_what_is_said_meanwhile_is_delivered_at_the_next_safe_point() {
     glass.waits_for("waits: and be quick");
     world.write("work/go", "");
     glass.waits_for("Quick it is.");
-    assert!(glass.everything().contains("> and be quick"));
+    glass.shows(expect![[r#"
+        > push
+
+        ✓ Bash until test -e go; do sleep 0.02; done
+          │ (no output)
+
+        > and be quick
+
+        Quick it is.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }
 
 #[test]
@@ -179,6 +323,11 @@ fn f10_shift_tab_goes_through_the_modes() {
         glass.types("\x1b[Z");
         glass.waits_for(&format!("· {mode}"));
     }
+    glass.shows(expect![[r#"
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     // A session that began in another mode comes back to it.
     for begun in ["allow-listed", "bypass"] {
         let script = "[[reply]]\ntext = \"x\"\n";
@@ -209,6 +358,16 @@ fn f11_plan_mode_is_left_by_one_answer() {
     glass.types("a");
     glass.waits_for("Written.");
     glass.waits_for("· accept-edits");
+    glass.shows(expect![[r#"
+        > do it
+
+        ✓ Write a.txt
+
+        Written.
+
+        > what is to be done? (/help)
+        script.toml · accept-edits · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     assert_eq!(world.worked("a.txt"), "planned\n");
 }
 
@@ -258,6 +417,14 @@ fn f14_at_forty_columns_wide_characters_stand_where_they_are_written() {
     assert_eq!(glass.cursor().map(|at| at.0), Some(6));
     glass.types("\r");
     glass.waits_for("fine");
+    glass.shows(expect![[r#"
+        > 漢字
+
+        好 👩‍👩‍👧 fine
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache…
+    "#]]);
 }
 
 #[test]
@@ -269,6 +436,14 @@ fn f15_without_colours_nothing_is_lost() {
     glass.waits_for("script.toml · ");
     glass.types("say it\r");
     glass.waits_for("A bold answer.");
+    glass.shows(expect![[r#"
+        > say it
+
+        A bold answer.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     let bytes = String::from_utf8_lossy(&glass.bytes()).into_owned();
     let colors = regex::Regex::new(r"\x1b\[0;(\d+;)*(3[0-7]|9[0-7]|38)").unwrap();
     assert!(!colors.is_match(&bytes), "{bytes:?}");
@@ -288,6 +463,12 @@ fn f16_files_and_commands_are_completed() {
     glass.waits_for("keys and commands");
     glass.types("\x15look at @notable");
     glass.waits_for("src/notable_thing.rs");
+    glass.shows(expect![[r#"
+
+        > look at @notable
+        > src/notable_thing.rs
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     glass.types("\t");
     glass.waits_for("> look at @src/notable_thing.rs");
     glass.types("\r");
@@ -299,6 +480,12 @@ fn f16_files_and_commands_are_completed() {
     glass.waits_for("script.toml · ");
     glass.types("\x12notable");
     glass.waits_for("look at @src/notable_thing.rs");
+    glass.shows(expect![[r#"
+
+        search: notable
+        > look at @src/notable_thing.rs
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
 }
 
 #[test]
@@ -325,6 +512,18 @@ fn f17_who_is_writing_answers_nothing_that_opens_meanwhile() {
     glass.types("y");
     glass.waits_for("Written.");
     glass.waits_for("> and also");
+    glass.shows(expect![[r#"
+        > push
+
+        ✓ Bash until test -e go; do sleep 0.02; done
+          │ (no output)
+        ✓ Write a.txt
+
+        Written.
+
+        > and also
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     assert_eq!(world.worked("a.txt"), "written\n");
 }
 
@@ -352,6 +551,18 @@ fn f18_the_first_letter_of_the_next_message_answers_nothing() {
     glass.types("y");
     glass.waits_for("Written.");
     glass.waits_for("> yes");
+    glass.shows(expect![[r#"
+        > push
+
+        ✓ Bash until test -e go; do sleep 0.02; done
+          │ (no output)
+        ✓ Write a.txt
+
+        Written.
+
+        > yes
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }
 
 #[test]
@@ -361,6 +572,26 @@ fn f19_a_command_is_one_in_any_case_and_what_is_none_is_not_said() {
     glass.waits_for("Shift-Tab: mode");
     glass.types("/New_session\r");
     glass.waits_for("there is no command /new_session");
+    glass.shows(expect![[r#"
+                               comes before input N
+        /export [FILE]         write this session to a file: .html, .md or .jsonl
+        /theme [NAME]          how it looks: dark, light, plain, or a file of yours
+        /doctor                what this machine can do, and what is missing
+        /bug [WORDS]           write a report of something that went wrong
+        /quit                  leave (Ctrl-D)
+
+        Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R:
+        history
+        Esc or Ctrl-C stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back
+        what waits
+        Shift-Tab: mode · Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-V: copied
+        image · Ctrl-L: draw anew · Ctrl-Z: suspend
+
+        ! there is no command /new_session; /help lists them
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     glass.types("/QUIT\r");
     assert_eq!(glass.ends().0, 0);
     assert!(!std::fs::read_to_string(world.journal()).unwrap().contains("input"));

@@ -1,5 +1,6 @@
 //! The terminal is given back, and taken again, whatever ends or stops the program.
 
+use expect_test::expect;
 use rustix::process::Signal;
 
 use super::glass::{cook, is_cooked};
@@ -36,6 +37,14 @@ fn g2_control_z_gives_the_terminal_back_until_it_goes_on() {
     assert!(!is_cooked(&terminal));
     glass.types("\r");
     glass.waits_for("First answer.");
+    glass.shows(expect![[r#"
+        > draft and more
+
+        First answer.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }
 
 /// Who stops it from outside gives it no time: the shell takes its lines back, and what it finds
@@ -60,6 +69,14 @@ fn g3_stopped_from_outside_it_takes_the_terminal_again() {
     glass.waits_for("> draft and more");
     glass.types("\r");
     glass.waits_for("First answer.");
+    glass.shows(expect![[r#"
+        > draft and more
+
+        First answer.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x04");
     assert_eq!(glass.ends().0, 0);
     assert!(is_cooked(&terminal));

@@ -6,9 +6,11 @@ use std::num::NonZero;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Child;
-use std::sync::{Arc, Condvar, Mutex};
-use std::time::Instant;
+use std::sync::{Arc, Condvar, LazyLock, Mutex};
+use std::time::{Duration, Instant};
 
+use expect_test::Expect;
+use regex::Regex;
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -19,12 +21,39 @@ use crate::support::{PATIENCE, World, can_confine, program};
 /// Rows above the screen that are kept.
 const SCROLLBACK: usize = 10_000;
 
+/// Who writes nothing for so long is done, when expectations are written anew.
+const SETTLED: Duration = Duration::from_millis(700);
+
+/// What is another each time, and what stands for it.
+static CHANGING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let changing = [
+        (r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
+        (r"\b01[0-9a-f]{6}\b", "ID"),
+        ("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠋"),
+        // How long a turn took is told of long ones alone.
+        (r"(?m)^· [0-9.]+ s(, \d+ calls?)?\n\n?", ""),
+        (r"(?m)^([✓✗⠋] .*) · [0-9.]+ s$", "$1"),
+        (r"working \d+ s", "working"),
+        (r"(?m)^(▸ |  )\d+ s  ", "${1}_ s  "),
+        ("not confined", "confined"),
+        // The prompt names the folder, so a token more or less is no news.
+        (r"(about|now) \d+", "$1 _"),
+        (r"\d+( tokens| before)", "_$1"),
+        (r"[█▓▒░]{8} \d+%", "░░░░░░░░ _%"),
+        (r"(?m) +$", ""),
+    ];
+    let compiled = |(what, always)| (Regex::new(what).unwrap(), always);
+    changing.into_iter().map(compiled).collect()
+});
+
 /// A person at a terminal.
 pub(crate) struct Glass {
     child: Child,
     master: File,
     /// The name of the terminal's other side.
     side: String,
+    /// The folder of the world.
+    root: String,
     shown: Arc<Shown>,
 }
 
@@ -67,7 +96,8 @@ impl Glass {
         let shown = Arc::new(Shown { state, changed: Condvar::new() });
         let (reader, shows) = (master.try_clone().unwrap(), Arc::clone(&shown));
         std::thread::spawn(move || shows.follow(reader));
-        Self { child, master, side, shown }
+        let root = world.path("").display().to_string().trim_end_matches('/').to_owned();
+        Self { child, master, side, root, shown }
     }
 
     /// Kills it, as nobody can refuse, and starts another one as a shell on the same terminal would,
@@ -172,17 +202,59 @@ impl Glass {
         self.waits_until(|screen| lines(screen) == expected, expected);
     }
 
+    /// Waits until the screen is this one, but for what is another each time.
+    #[track_caller]
+    pub(crate) fn shows(&self, expected: Expect) {
+        let wanted = unindented(expected.data());
+        let is_settled = match std::env::var_os("UPDATE_EXPECT") {
+            None => self.comes_to(|screen| self.same(screen) == wanted),
+            Some(_) => self.settles(),
+        };
+        if !is_settled || std::env::var_os("UPDATE_EXPECT").is_some() {
+            expected.assert_eq(&self.same(&self.screen()));
+        }
+    }
+
+    /// A screen as it is every time: folders, ids, times and ages aside, and whether this machine
+    /// confines commands.
+    fn same(&self, screen: &str) -> String {
+        let mut same = screen.replace(&self.root, "/world");
+        for (what, always) in &*CHANGING {
+            same = what.replace_all(&same, *always).into_owned();
+        }
+        format!("{}\n", same.trim_end())
+    }
+
+    /// Whether nothing was written for a while.
+    fn settles(&self) -> bool {
+        loop {
+            let state = self.shown.state.lock().unwrap();
+            let n_bytes = state.bytes.len();
+            let (state, waited) = self.shown.changed.wait_timeout(state, SETTLED).unwrap();
+            if state.is_over || (waited.timed_out() && state.bytes.len() == n_bytes) {
+                return true;
+            }
+        }
+    }
+
     #[track_caller]
     fn waits_until(&self, is_so: impl Fn(&str) -> bool, what: &str) {
+        let came = self.comes_to(is_so);
+        assert!(came, "waited for `{what}`:\n{}", self.screen());
+    }
+
+    /// Waits until this is so of the screen; `false` when it does not come to it.
+    fn comes_to(&self, is_so: impl Fn(&str) -> bool) -> bool {
         let deadline = Instant::now() + PATIENCE;
         let mut state = self.shown.state.lock().unwrap();
         loop {
-            let screen = state.terminal.screen().contents();
-            if is_so(&screen) {
-                return;
+            if is_so(&state.terminal.screen().contents()) {
+                return true;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!state.is_over && !left.is_zero(), "waited for `{what}`:\n{screen}");
+            if state.is_over || left.is_zero() {
+                return false;
+            }
             state = self.shown.changed.wait_timeout(state, left).unwrap().0;
         }
     }
@@ -353,6 +425,16 @@ pub(crate) fn cook(terminal: &File) {
     let mut modes = tcgetattr(terminal).unwrap();
     modes.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
     tcsetattr(terminal, OptionalActions::Now, &modes).unwrap();
+}
+
+/// A text of the source as it is meant: without what all of its lines begin with.
+fn unindented(text: &str) -> String {
+    let text = text.strip_prefix('\n').unwrap_or(text);
+    let rows = || text.lines().filter(|row| !row.trim().is_empty());
+    let indent = rows().map(|row| row.len() - row.trim_start().len()).min().unwrap_or_default();
+    let text: String =
+        text.lines().map(|row| format!("{}\n", row.get(indent..).unwrap_or(""))).collect();
+    format!("{}\n", text.trim_end())
 }
 
 /// The rows of a screen, without what is empty at their ends.

@@ -2,6 +2,7 @@
 
 use super::Glass;
 use crate::support::World;
+use expect_test::expect;
 
 /// Sets the clipboard and the title, takes the screen, erases it, colours it, and turns the direction
 /// of what follows.
@@ -65,6 +66,15 @@ fn h1_nothing_that_anybody_says_is_obeyed_by_the_terminal() {
     glass.waits_without("That is all.");
     glass.types("/sessions\r");
     glass.waits_for("a title ␛]0;owned␇ of mine");
+    glass.shows(expect![[r#"
+
+        Go on with which session?
+        ▸ _ s   (this one)
+          _ s  odd 0;owned a title ␛]0;owned␇ of mine
+        ────────────────────────────────────────
+          2 of 2 · Enter: go on · Esc: back
+        script.toml · ask · ░░░░░░░░ _% · ⎇ ma␛[2Jin␇ · confined
+    "#]]);
     glass.types("\x1b\x14");
     glass.waits_for("q: back");
     glass.types("q");

@@ -1,5 +1,6 @@
 //! Sessions, commands and the terminal itself.
 
+use expect_test::expect;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -20,6 +21,18 @@ fn s1_a_session_goes_on_in_another_process() {
     glass.waits_for("First answer.");
     glass.types("two\r");
     glass.waits_for("Second answer.");
+    glass.shows(expect![[r#"
+        > one
+
+        First answer.
+
+        > two
+
+        Second answer.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x04");
     assert_eq!(glass.ends().0, 0);
     assert_eq!(world.journals().len(), 1);
@@ -34,6 +47,15 @@ fn s2_clear_begins_a_new_session_and_the_list_has_both() {
     glass.waits_without("First answer.");
     glass.types("/sessions\r");
     glass.waits_for("Go on with which session?");
+    glass.shows(expect![[r#"
+
+        Go on with which session?
+        ▸ _ s   (this one)
+          _ s  one thing
+        ────────────────────────────────────────
+          2 of 2 · Enter: go on · Esc: back
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     glass.types("one thing\r");
     glass.waits_for("First answer.");
     glass.types("\x04");
@@ -67,6 +89,32 @@ fn s4_the_pager_covers_the_screen_and_gives_it_back() {
     glass.waits_for("First answer.");
     glass.types("\x14");
     glass.waits_for("q: back");
+    glass.shows(expect![[r#"
+        > one
+
+        First answer.
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+        3 of 3 · q: back · ↑↓ PgUp PgDn Home End · /: search · n N: more
+    "#]]);
     glass.types("q");
     glass.waits_without("q: back");
     glass.waits_for("First answer.");
@@ -148,6 +196,22 @@ fn s7_killed_at_a_prompt_it_asks_again() {
     glass.waits_for("stopped; say what to do instead");
     glass.waits_without("working");
     glass.waits_for("> gently");
+    glass.shows(expect![[r#"
+        > push
+
+        ✗ Bash git push origin
+          The user denied this call.
+
+        ! a turn was left unfinished: your answer goes on with it, Esc ends it
+
+        ✗ Bash until test -e go; do sleep 0.02; done
+          [cancelled: the command and everything it started were stopped]
+
+        ! stopped; say what to do instead
+
+        > gently
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     assert!(!glass.everything().contains("All done."));
 }
 
@@ -161,6 +225,19 @@ fn s11_a_command_leaves_a_turn_that_was_killed_to_go_on() {
     let model = world.script("[[reply]]\ntext = \"All done.\"\n");
     let mut glass = Glass::open(&world, 80, 24, &["--model", &model, "--continue"]);
     glass.waits_for("Enter goes on with it");
+    glass.shows(expect![[r#"
+        > wait
+
+        ✗ Bash until test -e go; do sleep 0.02; done
+          The program died while this call was running, so its outcome is unknown. Check
+          what it changed before doing it again.
+
+        ! a turn was left unfinished: Enter goes on with it, Esc ends it; or say
+          something else
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     glass.types("/cost\r");
     glass.waits_for(" tokens in (");
     glass.types("\r");
@@ -204,6 +281,11 @@ fn s8_a_large_paste_is_folded_and_sent_whole() {
         (0..30_000).map(|n| format!("line {n} of many, to be long enough\n")).collect();
     glass.pastes(&paste);
     glass.waits_for("pasted");
+    glass.shows(expect![[r#"
+
+        > [pasted 30000 lines]
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     glass.types("\r");
     glass.waits_for("All of it.");
 }
@@ -244,6 +326,15 @@ fn s13_an_image_is_pasted_and_one_is_dragged_in() {
     glass.waits_for("[image: a picture.png]");
     glass.types("\r");
     glass.waits_for("Two pictures.");
+    glass.shows(expect![[r#"
+        > what are [image: from the clipboard][image: a picture.png]
+          [2 images]
+
+        Two pictures.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("\x04");
     assert_eq!(glass.ends().0, 0);
     let journal = fs::read_to_string(&world.journals()[0]).unwrap();
@@ -259,15 +350,40 @@ fn s14_a_clipboard_without_an_image_says_so() {
     fs::set_permissions(&text_alone, fs::Permissions::from_mode(0o700)).unwrap();
     let path = text_alone.parent().unwrap().display().to_string();
     for (display, expected) in [
-        (("DISPLAY", ":9"), "the clipboard holds no image"),
-        (("WAYLAND_DISPLAY", "wayland-0"), "is not there: install wl-clipboard"),
-        (("DISPLAY", ""), "no clipboard can be seen from here; drag the image's file here"),
+        (
+            ("DISPLAY", ":9"),
+            expect![[r#"
+            ✗ the clipboard holds no image
+
+            > what is to be done? (/help)
+            script.toml · ask · ░░░░░░░░ _% · confined
+        "#]],
+        ),
+        (
+            ("WAYLAND_DISPLAY", "wayland-0"),
+            expect![[r#"
+            ✗ `wl-paste` reads images from the clipboard, and is not there: install wl-clipboard, or drag the image's file here
+
+            > what is to be done? (/help)
+            script.toml · ask · ░░░░░░░░ _% · confined
+        "#]],
+        ),
+        (
+            ("DISPLAY", ""),
+            expect![[r#"
+            ✗ no clipboard can be seen from here; drag the image's file here
+
+            > what is to be done? (/help)
+            script.toml · ask · ░░░░░░░░ _% · confined
+        "#]],
+        ),
     ] {
         let variables = [("PATH", &*format!("{path}:/none")), display];
         let mut glass = Glass::open_with(&world, 120, 24, &["--model", &model], &variables);
         glass.waits_for("script.toml · ");
         glass.types("\x16");
-        glass.waits_for(expected);
+        glass.waits_for("✗");
+        glass.shows(expected);
     }
 }
 
@@ -297,4 +413,12 @@ fn s10_the_editor_takes_over_and_gives_back() {
     glass.waits_for("from the editor");
     glass.types("\r");
     glass.waits_for("Read.");
+    glass.shows(expect![[r#"
+        > words from the editor
+
+        Read.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }

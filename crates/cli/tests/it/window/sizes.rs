@@ -3,6 +3,7 @@
 use super::{Glass, play_with};
 use crate::long;
 use crate::support::World;
+use expect_test::expect;
 
 /// Rounds that go on while the window changes its size.
 const ROUNDS: usize = 40;
@@ -81,6 +82,32 @@ fn z2_two_thousand_turns_open_and_are_searched() {
     glass.waits_for("answer 2000");
     glass.types("go on\r");
     glass.waits_for("Still there.");
+    glass.shows(expect![[r#"
+        ✓ Read 1998.txt
+
+        answer 1998
+
+        > question 1999
+
+        ✓ Read 1999.txt
+
+        answer 1999
+
+        > question 2000
+
+        ✓ Read 2000.txt
+
+        answer 2000
+
+        > go on
+
+        Still there.
+
+        · the cached beginning could not be used: _ tokens were read again
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     #[cfg(target_os = "linux")]
     {
         let status = format!("/proc/{}/status", glass.pid().as_raw_pid());

@@ -1,6 +1,7 @@
 //! Names, forks, exports, and a look at stored sessions before one goes on.
 
 use super::{Glass, play, play_with};
+use expect_test::expect;
 
 /// Each session that is begun or gone on with hears it from its beginning.
 const TWO: &str = "[[reply]]\ntext = \"First answer.\"\n[[reply]]\ntext = \"Second answer.\"\n";
@@ -16,6 +17,14 @@ fn t1_a_name_is_given_and_finds_its_session() {
     glass.waits_without("First answer.");
     glass.types("/resume the parser\r");
     glass.waits_for("First answer.");
+    glass.shows(expect![[r#"
+        > one
+
+        First answer.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     glass.types("\x04");
     assert_eq!(glass.ends().0, 0);
     let model = world.script("[[reply]]\ntext = \"Again.\"\n");
@@ -41,6 +50,20 @@ fn t2_a_fork_goes_on_from_an_earlier_input() {
     glass.waits_for("First answer.");
     glass.types("another two\r");
     glass.waits_for_times("First answer.", 2);
+    glass.shows(expect![[r#"
+        > one
+
+        First answer.
+
+        · forked from ID at 2
+
+        > another two
+
+        First answer.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     glass.types("/fork\r");
     glass.waits_for("at 3");
     glass.types("\x04");
@@ -74,6 +97,16 @@ fn t3_the_list_is_searched_and_shows_the_last_that_was_said() {
     glass.types("\x7f\x7f\x7f\x7f\x7f\x7forchard");
     glass.waits_for("> about pears");
     glass.waits_for("orchard about pears");
+    glass.shows(expect![[r#"
+
+        Go on with which session? orchard
+        ▸ _ s  orchard about pears
+        ────────────────────────────────────────
+          > about pears
+          They ␛[2Jare sweet.
+          1 of 3 · Enter: go on · Esc: back
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     glass.types("\r");
     glass.waits_without("Go on with which session?");
     glass.waits_for("are sweet.");
@@ -90,6 +123,18 @@ fn t4_a_session_is_written_to_a_file() {
     assert!(text.contains("> one") && text.contains("First answer."), "{text}");
     glass.types("/export talk.pdf\r");
     glass.waits_for("name a file that ends in");
+    glass.shows(expect![[r#"
+        > one
+
+        First answer.
+
+        written to /world/work/talk.md
+
+        ✗ /export FILE: talk.pdf says no form; name a file that ends in .html, .md or .jsonl
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     // What is there is somebody's work.
     world.write("work/README.md", "# Mine\n");
     glass.types("/export README.md\r");

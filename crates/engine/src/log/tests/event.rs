@@ -108,6 +108,7 @@ fn plain(word: &str, rest: &str) -> Event {
             cut: u64::from(number()),
             message: Arc::new(Message::user("summary")),
             tokens_after: 1,
+            cost: None,
         },
         "notice" => Event::Notice { text },
         "end" => {

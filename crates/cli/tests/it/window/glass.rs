@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Child;
-use std::sync::{Arc, Condvar, LazyLock, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use expect_test::Expect;
@@ -25,7 +25,7 @@ const SCROLLBACK: usize = 10_000;
 const SETTLED: Duration = Duration::from_millis(700);
 
 /// What is another each time, and what stands for it.
-static CHANGING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+fn changing() -> Vec<(Regex, &'static str)> {
     let changing = [
         (r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
         (r"\b01[0-9a-f]{6}\b", "ID"),
@@ -44,7 +44,7 @@ static CHANGING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     ];
     let compiled = |(what, always)| (Regex::new(what).unwrap(), always);
     changing.into_iter().map(compiled).collect()
-});
+}
 
 /// A person at a terminal.
 pub(crate) struct Glass {
@@ -54,6 +54,7 @@ pub(crate) struct Glass {
     side: String,
     /// The folder of the world.
     root: String,
+    changing: Vec<(Regex, &'static str)>,
     shown: Arc<Shown>,
 }
 
@@ -97,7 +98,7 @@ impl Glass {
         let (reader, shows) = (master.try_clone().unwrap(), Arc::clone(&shown));
         std::thread::spawn(move || shows.follow(reader));
         let root = world.path("").display().to_string().trim_end_matches('/').to_owned();
-        Self { child, master, side, root, shown }
+        Self { child, master, side, root, changing: changing(), shown }
     }
 
     /// Kills it, as nobody can refuse, and starts another one as a shell on the same terminal would,
@@ -219,7 +220,7 @@ impl Glass {
     /// confines commands.
     fn same(&self, screen: &str) -> String {
         let mut same = screen.replace(&self.root, "/world");
-        for (what, always) in &*CHANGING {
+        for (what, always) in &self.changing {
             same = what.replace_all(&same, *always).into_owned();
         }
         format!("{}\n", same.trim_end())

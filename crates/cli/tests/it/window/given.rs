@@ -92,6 +92,18 @@ fn g4_after_kill_9_the_next_start_is_as_any() {
     glass.waits_for("what is to be done?");
     glass.types("hello\r");
     glass.waits_for("First answer.");
+    glass.shows(expect![[r#"
+
+        > half a thou
+        Killed.toml · ask · ░░░░░░░░ _% · confined
+        $ heeler
+        > hello
+
+        First answer.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     let screen = glass.screen();
     let after = screen.split("$ heeler\n").nth(1).unwrap_or_default();
     assert!(after.contains("> hello") && !after.contains("half"), "{screen}");

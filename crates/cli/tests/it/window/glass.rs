@@ -34,7 +34,7 @@ fn changing() -> Vec<(Regex, &'static str)> {
         (r"(?m)^· [0-9.]+ s(, \d+ calls?)?\n\n?", ""),
         (r"(?m)^([✓✗⠋] .*) · [0-9.]+ s$", "$1"),
         (r"working \d+ s", "working"),
-        (r"(?m)^(▸ |  )\d+ s  ", "${1}_ s  "),
+        (r"(?m)^(▸ |  |choice 1 of 1:  )\d+ s  ", "${1}_ s  "),
         ("not confined", "confined"),
         // The prompt names the folder, so a token more or less is no news.
         (r"(about|now) \d+", "$1 _"),

@@ -142,6 +142,19 @@ fn p2_in_plain_mode_menus_lists_and_the_page_are_words_too() {
     glass.types("\r");
     glass.waits_for("choice 1 of 1:");
     glass.waits_for("go (this one)");
+    glass.shows(expect![[r#"
+        write what is to be done; /help has the keys and commands
+        model script.toml, mode ask, context 0 %, confined
+        You: go
+
+        Here.
+        model script.toml, mode ask, context 1 %, cache 5 min, confined
+        Go on with which session?
+        choice 1 of 1:  _ s  go (this one)
+          You: go
+          Here.
+        Enter: go on, Esc: back
+    "#]]);
     glass.types("\x1b");
     glass.waits_without("go (this one)");
     glass.types("\x14");

@@ -156,6 +156,14 @@ fn s5_another_size_is_drawn_anew() {
         let screen = glass.screen();
         assert_eq!(screen.matches("First answer.").count(), 1, "{screen}");
     }
+    glass.shows(expect![[r#"
+        > one
+
+        First answer.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
 }
 
 #[test]

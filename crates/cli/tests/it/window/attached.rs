@@ -185,6 +185,22 @@ fn a4_of_two_answers_one_counts() {
     owner.waits_for("Run this command?");
     let mut second = attach(&world, "  y  once");
     owner.waits_for("  d  no");
+    owner.shows(expect![[r#"
+        > push
+
+        · Bash git push origin
+
+        ? Run this command?
+          $ git push origin
+          it runs the command `git push origin` (git push talks to another repository)
+          y  once
+          s  for this session: Bash(git push:*)
+          a  always in this folder: Bash(git push:*)
+          n  no, with a reason
+          e  edit it first
+          d  no, and stop the turn
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
     second.types("y");
     owner.types("d");
     owner.waits_without("Run this command?");

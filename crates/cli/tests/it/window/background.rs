@@ -68,6 +68,13 @@ fn b2_who_says_what_is_wanted_is_not_asked() {
         glass.waits_for(if is_plain { "script.toml, " } else { "script.toml · " });
         glass.types("x");
         glass.waits_for(if is_plain { "You: x" } else { "> x" });
+        if !is_plain {
+            glass.shows(expect![[r#"
+
+                > x
+                script.toml · ask · ░░░░░░░░ _% · confined
+            "#]]);
+        }
         assert!(!is_asked(&glass), "{settings}{variables:?}");
         assert_eq!(glass.color_of("ask"), accent, "{settings}{variables:?}");
     }
@@ -77,6 +84,11 @@ fn b2_who_says_what_is_wanted_is_not_asked() {
 fn b3_an_answer_that_comes_late_is_not_left_to_the_shell() {
     let (_world, mut glass) = play_with(ONE, 80, 24, &[]);
     let shell = glass.side();
+    glass.shows(expect![[r#"
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     while !is_asked(&glass) {
         glass.waits_for_more(glass.n_bytes());
     }

@@ -13,6 +13,11 @@ fn g1_the_lines_of_the_terminal_are_as_they_were_however_it_ends() {
     for signal in [None, Some(Signal::TERM), Some(Signal::HUP), Some(Signal::INT)] {
         let (_world, mut glass) = play(ONE);
         let terminal = glass.terminal();
+        glass.shows(expect![[r#"
+
+            > what is to be done? (/help)
+            script.toml · ask · ░░░░░░░░ _% · confined
+        "#]]);
         assert!(!is_cooked(&terminal), "a window takes keys");
         match signal {
             Some(signal) => glass.signals(signal),

@@ -66,8 +66,42 @@ fn s2_clear_begins_a_new_session_and_the_list_has_both() {
 #[test]
 fn s3_commands_answer_on_the_screen() {
     let (_world, mut glass) = play_with(TWO, 100, 40, &[]);
+    glass.types("/help\r");
+    glass.waits_for("Shift-Tab: mode");
+    glass.shows(expect![[r#"
+        · /help
+
+        /help                  keys and commands
+        /model [NAME]          which models can be asked; have another one answer
+        /mode [MODE]           what runs without asking: ask, accept-edits, plan (Shift-Tab)
+        /plan                  only look until a plan is agreed on
+        /compact [FOCUS|undo]  a summary for the beginning, looking at FOCUS; or take it back
+        /clear                 begin a new session; this one is kept
+        /init                  have an AGENTS.md written from the project
+        /diff                  what differs from the last commit
+        /context               what fills the context
+        /cost                  what this session used and cost
+        /permissions           what may run here, and which rule says so
+        /tools                 what the model can call
+        /sessions              choose among the stored sessions
+        /resume [ID]           go on with a stored session, by its id or name
+        /rename NAME           name this session
+        /fork [N]              go on in a new session: with all of this one, or what comes before input N
+        /export [FILE]         write this session to a file: .html, .md or .jsonl
+        /theme [NAME]          how it looks: dark, light, plain, or a file of yours
+        /doctor                what this machine can do, and what is missing
+        /bug [WORDS]           write a report of something that went wrong
+        /quit                  leave (Ctrl-D)
+
+        Enter sends · Alt-Enter or Ctrl-J: a new line · @: files · /: commands · Ctrl-R: history
+        Esc or Ctrl-C stops the turn · Ctrl-C twice or Ctrl-D leaves · Up takes back what waits
+        Shift-Tab: mode · Ctrl-T: whole transcript · Ctrl-G: editor · Ctrl-V: copied image · Ctrl-L: draw
+        anew · Ctrl-Z: suspend
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · confined
+    "#]]);
     for (command, expected) in [
-        ("/help", "Shift-Tab: mode"),
         ("/context", "in all, corrected"),
         ("/cost", "0 tokens in"),
         ("/tools", "with its first request"),
@@ -170,6 +204,11 @@ fn s5_another_size_is_drawn_anew() {
 fn s6_the_terminal_is_given_back_however_it_ends() {
     for end in ["\x04", "kill"] {
         let (_world, mut glass) = play(TWO);
+        glass.shows(expect![[r#"
+
+            > what is to be done? (/help)
+            script.toml · ask · ░░░░░░░░ _% · confined
+        "#]]);
         match end {
             "kill" => glass.signals(rustix::process::Signal::TERM),
             keys => glass.types(keys),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use heeler_core::Message;
+use tokio::sync::Barrier;
 use tokio::task::{JoinError, JoinSet};
 
 use super::{Kept, Promise, Seen, Store, make, same};
@@ -59,7 +60,18 @@ async fn one_wins<F>(
 where
     F: Future<Output = Result<Session, SessionError>> + Send + 'static,
 {
-    let (mut winners, mut crowd) = (Vec::new(), crowd.collect::<JoinSet<F::Output>>());
+    // Nobody before all are there: a crowd that comes one after the other shows nothing.
+    let crowd: Vec<F> = crowd.collect();
+    let begin = Arc::new(Barrier::new(crowd.len()));
+    let act = |act: F| {
+        let begin = Arc::clone(&begin);
+        async move {
+            begin.wait().await;
+            act.await
+        }
+    };
+    let mut crowd: JoinSet<F::Output> = crowd.into_iter().map(act).collect();
+    let mut winners = Vec::new();
     while let Some(done) = crowd.join_next().await {
         match done.map_err(ended)? {
             Ok(session) => winners.push(session),

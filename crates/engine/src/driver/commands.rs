@@ -312,7 +312,11 @@ impl Driver {
         let focus = self.compaction_waiting.iter().rev().find_map(|(focus, _)| focus.clone());
         let Some(cut) = self.state.compaction_cut(focus.as_deref()) else {
             let tail = self.state.settings.compaction.keep_tail;
-            let text = format!("there is too little to summarize: the newest {tail} messages stay");
+            let stay = match tail {
+                1 => "message stays".to_owned(),
+                tail => format!("{tail} messages stay"),
+            };
+            let text = format!("there is too little to summarize: the newest {stay}");
             self.show(Event::Notice { text });
             self.tell_compaction(false);
             return Ok(());

@@ -46,7 +46,7 @@ fn x1_a_summary_looks_at_what_was_asked_for_and_the_pager_shows_it() {
     glass.waits_for("│ > how is the roof?");
     glass.waits_for("> how is the roof?");
     glass.shows(expect![[r#"
-        ! there is too little to summarize: the newest 1 messages stay
+        ! there is too little to summarize: the newest message stays
 
         > how is the roof?
 

@@ -2,6 +2,8 @@
 
 mod change;
 mod command;
+#[cfg(test)]
+mod command_tests;
 mod draw;
 #[cfg(test)]
 mod folded;

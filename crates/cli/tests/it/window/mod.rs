@@ -11,6 +11,7 @@ mod glass;
 mod hostile;
 mod old;
 mod plain;
+mod requests;
 mod sessions;
 mod sizes;
 mod stored;

@@ -13,7 +13,8 @@ use crate::{
 
 /// Something a model can call.
 ///
-/// The pipeline calls `facts` once per call, then, if the call may run, `call` once. An
+/// The pipeline calls `facts` once per call, then, if the call may run, `call` once, and `clean_up`
+/// if the process died of which nobody knows how far the call came. An
 /// implementation keeps nothing of a call on itself: several calls run at the same time, of
 /// several sessions. It never decides whether it may run. A panic becomes an error result.
 pub trait Tool: Send + Sync + 'static {
@@ -54,6 +55,21 @@ pub trait Tool: Send + Sync + 'static {
         context: ToolContext,
         input: RawJson,
     ) -> BoxFuture<Result<ToolOutput, ToolError>>;
+
+    /// Clears away what a call may have left half-made whose process died, such as a temporary file.
+    ///
+    /// Called when a session is opened, before anything says how that call ended, with the input it
+    /// ran with and its context as far as it says who calls and what may be reached: nobody watches
+    /// or is asked, and nothing is kept. The call may have come to any point, its end among them; and
+    /// it is called again when this process dies, too. So it undoes nothing and removes only what it
+    /// knows for its own. It is given a moment; a failure is logged and keeps no session closed.
+    fn clean_up(
+        self: Arc<Self>,
+        _context: ToolContext,
+        _input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 /// What the model is told of a tool.

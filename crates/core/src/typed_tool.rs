@@ -76,6 +76,14 @@ pub trait TypedTool: Send + Sync + 'static {
         context: ToolContext,
         input: Self::Input,
     ) -> BoxFuture<Result<ToolOutput, ToolError>>;
+    /// See [`Tool::clean_up`].
+    fn clean_up(
+        self: Arc<Self>,
+        _context: ToolContext,
+        _input: Self::Input,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 impl<T: TypedTool> Tool for T {
@@ -118,6 +126,18 @@ impl<T: TypedTool> Tool for T {
                 let text = format!("invalid input for {}: {error}", self.name());
                 Box::pin(std::future::ready(Err(ToolError::ForModel(text))))
             }
+        }
+    }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        match from_json(input.get()) {
+            Ok(input) => TypedTool::clean_up(self, context, input),
+            // Such a call did nothing.
+            Err(_) => Box::pin(std::future::ready(Ok(()))),
         }
     }
 }

@@ -42,6 +42,8 @@ heeler_turn::seeded_bugs! {
     DeafWork = "deaf-work",
     /// Work in the background is not told that its session ends.
     UntoldEnd = "untold-end",
+    /// What dead calls left is not cleared away.
+    UnclearedCalls = "uncleared-calls",
     /// A session is closed before its journal is synced.
     UnsyncedClose = "unsynced-close",
 }

@@ -403,4 +403,15 @@ impl Tool for BoundTool {
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         (self.0.function)(context, input)
     }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        match &self.0.tool {
+            Some(tool) => Arc::clone(tool).clean_up(context, input),
+            None => Box::pin(std::future::ready(Ok(()))),
+        }
+    }
 }

@@ -11,13 +11,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
-use heeler_core::{ToolContext, ToolError};
+use heeler_core::{BoxFuture, ToolContext, ToolError, ToolOutput};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::blocking::keep_going;
+use crate::blocking::{blocking, keep_going};
 use crate::place::Place;
-use crate::temporary::Temporary;
+use crate::temporary::{PassingNames, Temporary};
 
 /// How often a folder that somebody else has locked is tried; whoever replaces a file has it for
 /// three calls of the system.
@@ -49,7 +49,7 @@ fn replace_waiting(
 ) -> Result<(), ToolError> {
     let failed = |error: io::Error| ToolError::for_model(format!("cannot write {path}: {error}"));
     place.make_folder().map_err(failed)?;
-    let prepared = Prepared::new(place, before, bytes).map_err(failed)?;
+    let prepared = Prepared::new(context, place, before, bytes).map_err(failed)?;
     keep_going(context)?;
     prepared.persist_waiting(before, wait).map_err(failed)?;
     sync_folder(place);
@@ -64,8 +64,14 @@ pub(crate) struct Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     /// Writes `bytes` beside their place, whose folder is there, with the mode and owner of `like`.
-    pub(crate) fn new(place: &'a Place, like: Option<&Metadata>, bytes: &[u8]) -> io::Result<Self> {
-        let mut temporary = Temporary::new_in(place.folder()?)?;
+    pub(crate) fn new(
+        context: &ToolContext,
+        place: &'a Place,
+        like: Option<&Metadata>,
+        bytes: &[u8],
+    ) -> io::Result<Self> {
+        let names = PassingNames::of(context, place.name());
+        let mut temporary = Temporary::new_in(place.folder()?, names)?;
         let file = temporary.file();
         file.write_all(bytes)?;
         if let Some(like) = like {
@@ -92,6 +98,32 @@ impl<'a> Prepared<'a> {
             }
         }
     }
+}
+
+/// What a tool that replaces these files does for [`heeler_core::Tool::clean_up`]: removes the files
+/// that were on their way to these places when the call's process died.
+pub(crate) fn clean_up(
+    context: ToolContext,
+    tool: &'static str,
+    paths: Vec<String>,
+) -> BoxFuture<Result<(), ToolError>> {
+    let cleaned = blocking(context, move |context| {
+        let cleaned: Vec<_> = paths.iter().map(|path| clean_up_at(context, tool, path)).collect();
+        // One that cannot be looked at keeps no other.
+        cleaned.into_iter().collect::<Result<(), _>>().map(|()| ToolOutput::default())
+    });
+    Box::pin(async move { cleaned.await.map(drop) })
+}
+
+fn clean_up_at(context: &ToolContext, tool: &str, path: &str) -> Result<(), ToolError> {
+    keep_going(context)?;
+    // By the same walls and through no other links than the call was.
+    let place = Place::to_write(context, tool, path)?;
+    // Where there is no folder, nothing is on its way.
+    let Ok(folder) = place.folder() else { return Ok(()) };
+    PassingNames::of(context, place.name()).remove_from(folder).map_err(|error| {
+        ToolError::for_model(format!("cannot remove what was on its way to {path}: {error}"))
+    })
 }
 
 /// Removes a file, if it is as it was before.

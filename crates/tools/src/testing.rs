@@ -88,23 +88,13 @@ impl Folder {
         ToolContext {
             reach: Arc::clone(&self.reach),
             state: self.state.lock().unwrap().clone(),
-            ..ToolContext::new(
-                "test".parse().unwrap(),
-                self.path(self.workspace),
-                Arc::new(Standing),
-            )
+            ..context_in(self.path(self.workspace))
         }
     }
 
     /// Runs one call of a standard or optional tool and keeps its changes of state.
     pub(crate) fn play(&self, name: &str, input: &str) -> String {
-        let tool = crate::standard()
-            .into_iter()
-            .chain(crate::further())
-            .chain([Arc::new(crate::TextEditor::default()) as _])
-            .find(|tool| tool.definition().name == name)
-            .expect("a standard tool");
-        self.say(self.run(tool, input))
+        self.say(self.run(named(name), input))
     }
 
     /// Runs one call and keeps its changes of state.
@@ -147,6 +137,21 @@ impl Folder {
         found.sort();
         found
     }
+}
+
+/// A standard or optional tool.
+pub(crate) fn named(name: &str) -> Arc<dyn Tool> {
+    crate::standard()
+        .into_iter()
+        .chain(crate::further())
+        .chain([Arc::new(crate::TextEditor::default()) as _])
+        .find(|tool| tool.definition().name == name)
+        .expect("a standard tool")
+}
+
+/// The context of a new call in the workspace of a session of this name, in whichever process.
+pub(crate) fn context_in(workspace: PathBuf) -> ToolContext {
+    ToolContext::new("test".parse().unwrap(), workspace, Arc::new(Standing))
 }
 
 fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {

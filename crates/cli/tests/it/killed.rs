@@ -1,11 +1,11 @@
 //! `kill -9` at any moment, then `--continue`: nothing written is lost, nothing is done twice.
 
 use heeler_script::Script;
-use heeler_testkit::MockServer;
+use heeler_testkit::{MockServer, require};
 
 use crate::fifo::Fifo;
 use crate::processes::wait_until_gone;
-use crate::support::World;
+use crate::support::{World, program};
 
 /// What was written stays byte for byte; records only follow.
 #[track_caller]
@@ -78,6 +78,56 @@ fn in_the_middle_of_a_call_that_appends() {
     assert_eq!(server.requests().len(), 3);
     assert_kept(&world, &written);
     assert_tidy(&world);
+}
+
+/// Where /proc is not to be had, a file that is replaced has a name from the beginning, as on systems
+/// that know no files without one. A lock on its folder holds the process up between the two.
+#[test]
+fn in_the_middle_of_an_edit_whose_file_has_a_name_of_its_own() {
+    let unshare = ["-rm", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"];
+    let tried = program("unshare").args(unshare).arg("true").output();
+    let can_mount = tried.is_ok_and(|tried| tried.status.success());
+    if !require("a mount namespace (unshare, tmpfs)", can_mount) {
+        return;
+    }
+    let world = World::new();
+    world.write("work/a.txt", "old\n");
+    world.write("work/.heeler-0123456789abcdef-0", "somebody else's\n");
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Read", input = { file_path = "a.txt" } }]
+        [[reply]]
+        blocks = [{ call = "Edit", input = { file_path = "a.txt", old_string = "old", new_string = "new" } }]
+        [[reply]]
+        expect = { tool_result_contains = "outcome is unknown" }
+        text = "it was not edited"
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let held = std::fs::File::open(world.workspace()).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let arguments = ["--json", "--no-sandbox", "--allow", "Edit", "edit"];
+    let mut running = world.exec_at(&server, &arguments).within("unshare", &unshare).start();
+    while running.wait_for("call_started")["name"] != "Edit" {}
+    let names = || {
+        let listed = std::fs::read_dir(world.workspace()).unwrap();
+        let mut names: Vec<_> = listed.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    // It waits for the lock for a second at most.
+    while names().len() < 3 {
+        assert!(running.is_running(), "{:?}", names());
+    }
+    running.kill();
+    wait_until_gone(&world);
+    drop(held);
+    assert_eq!(names().len(), 3, "{:?}", names());
+
+    let output = world.exec_at(&server, &["--continue", "--json"]).run().exits(0);
+    assert_eq!(output.terminal()["answer"], "it was not edited");
+    assert_eq!(names(), [".heeler-0123456789abcdef-0", "a.txt"]);
+    assert_eq!(world.worked("a.txt"), "old\n");
+    assert_eq!(server.violations(), [""; 0]);
 }
 
 #[test]

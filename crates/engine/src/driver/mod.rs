@@ -7,6 +7,7 @@
 mod ask;
 mod background;
 mod checkpoint;
+mod clean_up;
 mod commands;
 mod eager;
 mod fallback;

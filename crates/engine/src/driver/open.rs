@@ -1,4 +1,4 @@
-//! Takes a session over: lease, journal, crash rules.
+//! Takes a session over: lease, journal, what dead calls left, crash rules.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use super::prompts::Prompts;
 use super::running::Running;
 use super::{Command, Driver};
 use crate::Parts;
+use crate::bugs::{Bug, is_on};
 use crate::images::ImageDoor;
 use crate::log::EventLog;
 
@@ -72,6 +73,10 @@ impl Driver {
             driver.parts.outbound.clone().map(|outbound| Messenger::new(outbound, driver.log()));
         let settings = std::mem::take(&mut driver.parts.settings);
         driver.parts.settings = driver.state.settings_to_go_on_with(settings);
+        // From the next record on nobody knows any more which calls were cut off.
+        if !is_on(Bug::UnclearedCalls) {
+            driver.clean_up().await;
+        }
         let build = driver.parts.build.clone();
         let mut records = vec![Record::Opened(Opened { incarnation, build })];
         if driver.state.settings != driver.parts.settings {

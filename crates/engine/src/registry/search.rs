@@ -172,6 +172,14 @@ impl Tool for Renewed {
             Ok(output.with_state(key(&name), &end))
         })
     }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        Arc::clone(&self.0).clean_up(context, input)
+    }
 }
 
 /// The last round of the session in which a tool that is unlocked now is told to the model.

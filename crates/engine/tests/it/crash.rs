@@ -17,17 +17,17 @@ use crate::common::{
 };
 
 /// A session that outlives its processes, and the model that all of them ask.
-struct Lives {
-    parts: Parts,
+pub(crate) struct Lives {
+    pub(crate) parts: Parts,
     model: Scripted,
 }
 
-fn id() -> SessionId {
+pub(crate) fn id() -> SessionId {
     "s".parse().unwrap()
 }
 
 impl Lives {
-    fn new<const N: usize>(script: &str, tools: [TestTool; N]) -> Self {
+    pub(crate) fn new<const N: usize>(script: &str, tools: [TestTool; N]) -> Self {
         let clock = VirtualClock::auto(0, 60_000);
         let script = Script::parse(script).unwrap();
         let model = Scripted::from_script(script, Arc::new(clock.clone()));
@@ -38,7 +38,7 @@ impl Lives {
     }
 
     /// A process that says `hi` in a new session and dies after the event.
-    fn born_and_killed(&self, when: impl Fn(&Event) -> bool) {
+    pub(crate) fn born_and_killed(&self, when: impl Fn(&Event) -> bool) {
         paused().block_on(async {
             let parts = self.parts.clone();
             let session = Session::create_with_id(parts, id(), "/space").await.unwrap();
@@ -50,7 +50,7 @@ impl Lives {
     }
 
     /// A process that goes on with what the one before left and dies after the event.
-    fn resumed_and_killed(&self, when: impl Fn(&Event) -> bool) {
+    pub(crate) fn resumed_and_killed(&self, when: impl Fn(&Event) -> bool) {
         paused().block_on(async {
             let session = Session::open(self.parts.clone(), id()).await.unwrap();
             let mut watcher = Watcher::new(&session);
@@ -80,7 +80,7 @@ impl Lives {
     }
 }
 
-fn is_started(event: &Event) -> bool {
+pub(crate) fn is_started(event: &Event) -> bool {
     matches!(event, Event::CallStarted { .. })
 }
 

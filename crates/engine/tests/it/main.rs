@@ -11,6 +11,7 @@ mod batch;
 mod calls;
 mod cancel;
 mod checkpoints;
+mod cleaned;
 mod common;
 mod compaction;
 mod contract;

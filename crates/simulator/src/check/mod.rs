@@ -89,6 +89,7 @@ pub enum Invariant {
     RecordsFit,
     ReplyIsAnswer,
     DecidedOnce,
+    DeadCallsAreClearedAway,
     EventsAreRecords,
     AnswersAreTrue,
     BrokenStops,

@@ -53,6 +53,8 @@ pub(super) struct Judge {
     /// Tools that work, by the number of the run.
     running: BTreeMap<u32, Running>,
     runs: u32,
+    /// Calls whose tools worked when their process died, until they were cleared away after.
+    left: BTreeSet<CallId>,
     /// The limit of calls at once when each was started.
     rooms: BTreeMap<CallId, u32>,
     /// What tools gave in this process; `None` when they were stopped or crashed.
@@ -86,6 +88,7 @@ impl Judge {
             sent: BTreeMap::new(),
             running: BTreeMap::new(),
             runs: 0,
+            left: BTreeSet::new(),
             rooms: BTreeMap::new(),
             returned: BTreeMap::new(),
             works: Works::default(),
@@ -121,6 +124,10 @@ impl Judge {
         let written = entries.len() as u64;
         self.known.forget_after(written);
         self.sent.retain(|_, seq| *seq <= written);
+        // Of one that began early nobody knows.
+        let is_start =
+            |entry: &Entry, of| matches!(entry.record, Record::CallStarted { call } if call == of);
+        self.left.retain(|call| entries.iter().any(|entry| is_start(entry, *call)));
         self.decided.clear();
         // The last process may have written what it never heard of.
         let mut fold = State::new();
@@ -141,7 +148,7 @@ impl Judge {
         self.is_broken = false;
         self.is_closing = false;
         self.answer = None;
-        self.running.clear();
+        self.left.extend(std::mem::take(&mut self.running).into_values().map(|ran| ran.call));
         self.returned.clear();
         self.works = Works::default();
         self.streams_open = 0;
@@ -183,6 +190,10 @@ impl Judge {
     /// A record tells what happened outside.
     fn is_true(&mut self, entry: &Entry) -> Checked {
         match &entry.record {
+            Record::Opened(_) => {
+                let fail = || format!("{:?} were not cleared away after", self.left);
+                ensure(self.left.is_empty(), Invariant::DeadCallsAreClearedAway, fail)?;
+            }
             Record::ModelStarted(started) => self.reserve = started.reserve,
             Record::ModelReplied(replied) if replied.reply.stop != StopReason::Interrupted => {
                 let said = self.answer.take();
@@ -304,6 +315,15 @@ impl Judge {
         self.runs += 1;
         self.running.insert(self.runs, Running { call, facts, since: self.now });
         Ok(())
+    }
+
+    /// A tool clears away what a call left, and may do so again and again.
+    pub(super) fn tool_clears(&mut self, call: CallId) -> Checked {
+        self.still_works("a clean-up")?;
+        self.left.remove(&call);
+        ensure(self.running.is_empty(), Invariant::DeadCallsAreClearedAway, || {
+            format!("{call} is cleared away after beside {} that work", self.running.len())
+        })
     }
 
     /// The number of the run that began last.

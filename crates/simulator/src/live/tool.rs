@@ -86,6 +86,24 @@ impl Tool for Simulated {
             Ok(output)
         })
     }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        _: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        let outside = self.outside.clone();
+        Box::pin(async move {
+            outside.moment().await;
+            outside.judge(|judge| judge.tool_clears(context.call));
+            outside.moment().await;
+            match outside.take(|inner| inner.chance.below(10)).await {
+                8 => Err(ToolError::for_model("nothing is cleared away today")),
+                9 => std::panic::resume_unwind(Box::new("the tool's own defect")),
+                _ => Ok(()),
+            }
+        })
+    }
 }
 
 impl Inner {

@@ -28,7 +28,7 @@ pub(super) fn carry_out(context: &ToolContext, targets: &mut [Target]) -> Result
     for target in targets {
         let Some(after) = &target.after else { continue };
         let like = target.like.as_ref().or(before(target));
-        let file = Prepared::new(&target.place, like, after)
+        let file = Prepared::new(context, &target.place, like, after)
             .map_err(|error| failed(&target.path, &error))?;
         prepared.push((target, file));
     }
@@ -59,7 +59,7 @@ pub(super) fn carry_out(context: &ToolContext, targets: &mut [Target]) -> Result
     let lost: Vec<&str> = done
         .iter()
         .rev()
-        .filter(|(target, written)| take_back(target, written.as_ref()).is_err())
+        .filter(|(target, written)| take_back(context, target, written.as_ref()).is_err())
         .map(|(target, _)| target.path.as_str())
         .collect();
     Err(ToolError::for_model(match &lost[..] {
@@ -77,11 +77,12 @@ fn before(target: &Target) -> Option<&Metadata> {
 }
 
 /// Gives a file the content it had, unless somebody else has changed it since.
-fn take_back(target: &Target, written: Option<&Metadata>) -> io::Result<()> {
+fn take_back(context: &ToolContext, target: &Target, written: Option<&Metadata>) -> io::Result<()> {
     match &target.before {
         None => atomic::remove(&target.place, written),
         Some(before) => {
-            let file = Prepared::new(&target.place, Some(&before.metadata), &before.bytes)?;
+            let file =
+                Prepared::new(context, &target.place, Some(&before.metadata), &before.bytes)?;
             file.persist(written)
         }
     }

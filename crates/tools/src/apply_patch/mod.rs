@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::blocking::blocking;
-use crate::guard;
 use crate::place;
+use crate::{atomic, guard};
 use carry_out::carry_out;
 use plan::{Target, plan};
 
@@ -84,6 +84,17 @@ impl TypedTool for ApplyPatch {
         input: ApplyPatchInput,
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         blocking(context, move |context| apply_patch(context, &input.input))
+    }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: ApplyPatchInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        // A patch that cannot be read touched nothing.
+        let parts = parse::parse(&input.input).unwrap_or_default();
+        let paths = parse::paths(&parts).into_iter().map(str::to_owned).collect();
+        atomic::clean_up(context, NAME, paths)
     }
 }
 

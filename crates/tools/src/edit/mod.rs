@@ -68,6 +68,14 @@ impl TypedTool for Edit {
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         blocking(context, move |context| edit(context, &input))
     }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: EditInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        atomic::clean_up(context, "Edit", vec![input.file_path])
+    }
 }
 
 fn edit(context: &ToolContext, input: &EditInput) -> Result<ToolOutput, ToolError> {

@@ -71,6 +71,14 @@ impl TypedTool for MultiEdit {
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         blocking(context, move |context| multi_edit(context, &input))
     }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: MultiEditInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        atomic::clean_up(context, NAME, vec![input.file_path])
+    }
 }
 
 fn multi_edit(context: &ToolContext, input: &MultiEditInput) -> Result<ToolOutput, ToolError> {

@@ -81,6 +81,14 @@ impl Tool for TextEditor {
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         Tool::call(Arc::clone(&self.typed), context, input)
     }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        Tool::clean_up(Arc::clone(&self.typed), context, input)
+    }
 }
 
 /// The tool without the vendor's declaration.
@@ -122,6 +130,18 @@ impl TypedTool for Typed {
                 other => other,
             })
         })
+    }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: TextEditorInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        let written = match input.command {
+            TextEditorCommand::View => Vec::new(),
+            _ => vec![input.path],
+        };
+        atomic::clean_up(context, NAME, written)
     }
 }
 

@@ -51,6 +51,14 @@ impl TypedTool for Write {
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         blocking(context, move |context| write(context, &input))
     }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: WriteInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        atomic::clean_up(context, "Write", vec![input.file_path])
+    }
 }
 
 fn write(context: &ToolContext, input: &WriteInput) -> Result<ToolOutput, ToolError> {

@@ -1,20 +1,60 @@
 //! What a new process does to what an old one left: the crash rules.
 
-use heeler_core::{Opened, ToolOutput, TurnOutcome};
+use heeler_core::{CallId, Opened, RawJson, ToolOutput, TurnOutcome};
+use serde::{Deserialize, Serialize};
 
-use super::turn::{CallStatus, Phase};
+use super::turn::{Call, CallStatus, Phase};
 use super::{Announcer, State};
 use crate::bugs::{Bug, is_on};
 use crate::limits::DEATHS_MAX;
 use crate::words;
 
+/// A call of which nobody knows how far it came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutOffCall {
+    /// The call.
+    pub id: CallId,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The input it ran with.
+    pub input: RawJson,
+}
+
 impl State {
+    /// Before `opened` is written, the calls in the middle of which the former process may have died.
+    /// What they left has to be cleared away before that record, which gives them their results: from
+    /// there on nobody asks after them.
+    #[must_use]
+    pub fn cut_off_calls(&self) -> Vec<CutOffCall> {
+        let has_hole = self.turn.as_ref().is_some_and(|turn| turn.has_hole);
+        let may_have_run = |call: &&Call| match &call.status {
+            CallStatus::Started { .. } => true,
+            CallStatus::Done(_) => false,
+            // Its start may be what is missing.
+            _ => has_hole,
+        };
+        let calls = self.turn.iter().flat_map(|turn| &turn.calls).filter(may_have_run);
+        self.given_up.iter().cloned().chain(calls.map(CutOffCall::of)).collect()
+    }
+
+    /// Remembers the calls that run, which are about to be answered as cancelled. Those of an earlier
+    /// cancel have had their moment since.
+    pub(super) fn give_up_running_calls(&mut self) {
+        let calls = self.turn.iter().flat_map(|turn| &turn.calls);
+        let running = calls.filter(|call| matches!(call.status, CallStatus::Started { .. }));
+        let running: Vec<CutOffCall> = running.map(CutOffCall::of).collect();
+        if !running.is_empty() {
+            self.given_up = running;
+        }
+    }
+
     /// Nothing of the old process runs any more. A sent request counts as a failed attempt, a
     /// started call is answered as unknown unless running it twice is harmless, and an effect in
     /// which several processes died ends the turn. So does a hole: a call whose start is missing
     /// would otherwise run twice.
     pub(super) fn on_opened(&mut self, opened: &Opened, out: &mut Announcer) {
         self.incarnation = opened.incarnation.max(self.incarnation.saturating_add(1));
+        self.given_up.clear();
         self.compaction_died(out);
         self.background_died(out);
         let Some(turn) = &mut self.turn else { return };
@@ -99,5 +139,11 @@ impl State {
             let error = words::died_repeatedly("compacting the conversation");
             self.give_compaction_up(&error, out);
         }
+    }
+}
+
+impl CutOffCall {
+    fn of(call: &Call) -> Self {
+        Self { id: call.id, name: call.name.clone(), input: call.input.clone() }
     }
 }

@@ -21,6 +21,7 @@ impl State {
         if !self.turn.as_ref().is_some_and(is_ending) {
             self.on_interrupted(InterruptCause::Cancelled, out);
         }
+        self.given_up.clear();
         self.name = None;
         self.forked = Some(origin.clone());
         (self.usage, self.cost, self.reread) =

@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 pub use announce::Announcer;
 pub use background::BackgroundWork;
 pub use compaction::Compaction;
+pub use crash::CutOffCall;
 pub use epoch::Epoch;
 pub use permission::objection;
 pub use queue::QueuedInput;
@@ -80,6 +81,9 @@ pub struct State {
     pub compaction: Option<Compaction>,
     /// Compactions begun so far.
     pub compactions: u32,
+    /// Calls that ran when they were last cancelled: they were answered at once, and may have gone
+    /// on for a moment.
+    given_up: Vec<CutOffCall>,
     /// What the last of them replaced, until it stands again.
     replaced: Option<Replaced>,
     /// Rules granted by decisions in this session.
@@ -142,6 +146,7 @@ impl State {
             background: Vec::new(),
             compaction: None,
             compactions: 0,
+            given_up: Vec::new(),
             replaced: None,
             grants: Vec::new(),
             left_plan: None,

@@ -391,6 +391,7 @@ impl State {
         if self.compaction.take().is_some() {
             out.say(|| Event::CompactionFailed { error: "interrupted".into() });
         }
+        self.give_up_running_calls();
         let Some(turn) = &mut self.turn else { return };
         let outcome = match cause {
             InterruptCause::Cancelled => TurnOutcome::Cancelled,
@@ -412,14 +413,12 @@ impl State {
         outcome: &TurnOutcome,
         out: &mut Announcer,
     ) {
-        let Some(turn) = &mut self.turn else {
-            self.misfits += 1;
-            return;
-        };
-        if turn.number != number {
+        if self.turn.as_ref().is_none_or(|turn| turn.number != number) {
             self.misfits += 1;
             return;
         }
+        self.give_up_running_calls();
+        let Some(turn) = &mut self.turn else { return };
         turn.cancel_calls(out);
         // A turn in which the model said nothing has no answer; an earlier one is not its.
         let was_answered = turn.rounds_spent > 0;

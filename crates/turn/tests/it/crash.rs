@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::door::check;
+use crate::door::{Play, check};
 
 #[test]
 fn a_sent_request_is_a_counted_attempt() {
@@ -482,4 +482,39 @@ fn behind_a_hole_a_call_whose_start_is_missing_has_its_result_and_has_it_once() 
             misfits: 2
         "#]],
     );
+}
+
+/// The calls in the middle of which the process may have died after this.
+#[track_caller]
+fn check_cut_off(script: &str, expected: &[&str]) {
+    let calls = Play::of(script).state.cut_off_calls();
+    let shown: Vec<String> = calls
+        .iter()
+        .map(|call| format!("{} {} {}", call.id, call.name, call.input.get()))
+        .collect();
+    assert_eq!(shown, expected, "{script}");
+}
+
+#[test]
+fn what_was_cut_off_is_known_until_a_process_opens_the_session() {
+    let begun = "set mode=ask
+         user hi
+         reply call read a | call bash b | call bash c | call read d
+         done 0 A
+         allow 1";
+    let bash = r#"1.1.1 bash {"command":"b"}"#;
+    let read = r#"1.1.3 read {"path":"d"}"#;
+    let ask = r#"1.1.2 bash {"command":"c"}"#;
+    check_cut_off(begun, &[bash, read]);
+    check_cut_off(&format!("{begun}\ndone 1 B"), &[read]);
+    // Answered, but they may go on for a moment.
+    check_cut_off(&format!("{begun}\ninterrupt"), &[bash, read]);
+    check_cut_off(&format!("{begun}\ninterrupt\nuser on\nreply Yes."), &[bash, read]);
+    check_cut_off(&format!("{begun}\ninterrupt\ncrash"), &[]);
+    check_cut_off(&format!("{begun}\nhold\ncrash"), &[]);
+    // It runs again.
+    check_cut_off(&format!("{begun}\ncrash"), &[read]);
+    // Who knows what is missing.
+    check_cut_off(&format!("{begun}\nhole"), &[bash, ask, read]);
+    check_cut_off(&format!("{begun}\nhole\ncrash"), &[]);
 }

@@ -19,7 +19,10 @@ pub(crate) struct TestTool {
     facts_panic: bool,
     facts_asked: Arc<AtomicUsize>,
     run: Box<dyn Fn(ToolContext, RawJson) -> BoxFuture<Given> + Send + Sync>,
+    clean_up: Option<CleanUp>,
 }
+
+type CleanUp = Box<dyn Fn(ToolContext, RawJson) -> BoxFuture<Result<(), ToolError>> + Send + Sync>;
 
 /// A tool that takes any object, touches nothing, and does this.
 pub(crate) fn tool<R>(
@@ -41,6 +44,7 @@ where
         facts_panic: false,
         facts_asked: Arc::default(),
         run: Box::new(move |context, input| Box::pin(run(context, input))),
+        clean_up: None,
     }
 }
 
@@ -117,6 +121,18 @@ impl TestTool {
         self
     }
 
+    /// What it does after a call that was cut off.
+    pub(crate) fn cleans_up<R>(
+        mut self,
+        clean_up: impl Fn(ToolContext, RawJson) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Future<Output = Result<(), ToolError>> + Send + 'static,
+    {
+        self.clean_up = Some(Box::new(move |context, input| Box::pin(clean_up(context, input))));
+        self
+    }
+
     pub(crate) fn panics_in_facts(mut self) -> Self {
         self.facts_panic = true;
         self
@@ -144,6 +160,17 @@ impl Tool for TestTool {
 
     fn call(self: Arc<Self>, context: ToolContext, input: RawJson) -> BoxFuture<Given> {
         (self.run)(context, input)
+    }
+
+    fn clean_up(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        match &self.clean_up {
+            Some(clean_up) => clean_up(context, input),
+            None => Box::pin(std::future::ready(Ok(()))),
+        }
     }
 }
 

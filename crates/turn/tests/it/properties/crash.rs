@@ -27,6 +27,7 @@ proptest! {
         let whole = play(Run::new(world.clone()), &mut order.clone());
         for records in 1..=whole.journal.len() {
             let written = &whole.journal[..records];
+            check_cut_off(written);
             let resumed = resume(&world, written, &mut order.clone(), second);
             check_starts(written.iter().chain(&resumed.journal));
             let mut same = world.clone();
@@ -71,6 +72,23 @@ fn resume(world: &World, written: &[Entry], order: &mut Dice, second: usize) -> 
         run.open();
     }
     play(run, order)
+}
+
+/// The calls that were begun and did not end are those that the next process clears away after.
+fn check_cut_off(written: &[Entry]) {
+    let mut state = State::new();
+    let mut running = BTreeSet::new();
+    for entry in written {
+        state.apply(entry);
+        match &entry.record {
+            Record::CallStarted { call } => drop(running.insert(*call)),
+            Record::CallFinished { call, .. } => drop(running.remove(call)),
+            Record::Opened(_) => running.clear(),
+            _ => {}
+        }
+    }
+    let cut_off: BTreeSet<CallId> = state.cut_off_calls().iter().map(|call| call.id).collect();
+    assert_eq!(cut_off, running);
 }
 
 fn check_starts<'a>(entries: impl Iterator<Item = &'a Entry>) {

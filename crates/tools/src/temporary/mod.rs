@@ -1,24 +1,72 @@
-//! A file on its way to its place: without a name for as long as the system can do without, so
-//! that a process that is killed in the middle leaves nothing behind.
+//! A file on its way to its place: without a name for as long as the system can do without, and
+//! then with one that says whose it is, so that of a process that is killed in the middle nothing
+//! is left when its session goes on.
+
+#[cfg(test)]
+mod killed;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 
+use heeler_core::{AgentPath, CallId, SessionId, ToolContext};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
+use sha2::{Digest as _, Sha256};
 
-/// How the names start, for whoever cleans up after a power loss.
+use crate::guard;
+
+/// How the names start.
 const PREFIX: &str = ".heeler-";
+/// Digits of the hash in a name.
+const HASH_DIGITS: usize = 16;
 /// The mode of a new file, less the process's umask.
 const NEW_FILE_MODE: u32 = 0o644;
 /// How many names are tried.
-const NAMES_MAX: usize = 100;
+const NAMES_MAX: usize = 10;
+
+/// The names that one file of one call may have on its way, and no file of anybody else: whoever goes
+/// on with the session knows from its records alone which names to look for.
+#[derive(Debug, Clone)]
+pub(crate) struct PassingNames(String);
+
+impl PassingNames {
+    /// Of the file that is to become `target` in its folder.
+    pub(crate) fn of(context: &ToolContext, target: &OsStr) -> Self {
+        let ToolContext { session, agent, call, .. } = context;
+        Self(start_of_names(session, agent, *call, target))
+    }
+
+    fn all(&self) -> impl Iterator<Item = OsString> {
+        (0..NAMES_MAX).map(|number| OsString::from(format!("{}-{number}", self.0)))
+    }
+
+    /// Removes what a call whose process died left under these names.
+    pub(crate) fn remove_from(&self, folder: &OwnedFd) -> io::Result<()> {
+        for name in self.all() {
+            match rustix::fs::unlinkat(folder, &name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How the names start that a file may have on its way to `target`; a number follows. The same in
+/// every version, or what an older one left is not found.
+fn start_of_names(session: &SessionId, agent: &AgentPath, call: CallId, target: &OsStr) -> String {
+    // No part but the last can hold the byte between them.
+    let caller = format!("{session}\0{agent}\0{call}\0");
+    let hash = Sha256::new_with_prefix(caller).chain_update(target.as_encoded_bytes());
+    format!("{PREFIX}{}", &guard::hexadecimal(hash)[..HASH_DIGITS])
+}
 
 /// A file in the folder it will stay in. Dropped before it has its place, it is gone.
 pub(crate) struct Temporary<'a> {
     folder: &'a OwnedFd,
+    names: PassingNames,
     file: File,
     /// Its passing name. On Linux the file gets one when it is whole, and only if it takes
     /// another's place, for as long as two calls of the system last. Elsewhere, and on file systems
@@ -27,19 +75,22 @@ pub(crate) struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    pub(crate) fn new_in(folder: &'a OwnedFd) -> io::Result<Self> {
+    pub(crate) fn new_in(folder: &'a OwnedFd, names: PassingNames) -> io::Result<Self> {
         match nameless(folder) {
-            Some(file) => Ok(Self { folder, file, name: None }),
-            None => Self::named_in(folder),
+            Some(file) => Ok(Self { folder, names, file, name: None }),
+            None => Self::named_in(folder, names),
         }
     }
 
-    fn named_in(folder: &'a OwnedFd) -> io::Result<Self> {
+    fn named_in(folder: &'a OwnedFd, names: PassingNames) -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(NEW_FILE_MODE as _);
         let (file, name) =
-            with_new_name(|name| Ok(rustix::fs::openat(folder, name, flags, mode)?.into()))?;
-        Ok(Self { folder, file, name: Some(name) })
+            with_new_name(
+                &names,
+                |name| Ok(rustix::fs::openat(folder, name, flags, mode)?.into()),
+            )?;
+        Ok(Self { folder, names, file, name: Some(name) })
     }
 
     pub(crate) fn file(&mut self) -> &mut File {
@@ -65,16 +116,19 @@ impl<'a> Temporary<'a> {
 
     /// Puts the file into the place of what is there.
     pub(crate) fn persist(mut self, name: &OsStr) -> io::Result<()> {
-        let passing = match &self.name {
-            Some(passing) => passing,
-            None => {
-                let ((), passing) = with_new_name(|name| link(&self.file, self.folder, name))?;
-                self.name.insert(passing)
-            }
-        };
-        rustix::fs::renameat(self.folder, passing, self.folder, name)?;
+        let folder = self.folder;
+        rustix::fs::renameat(folder, self.passing_name()?, folder, name)?;
         self.name = None;
         Ok(())
+    }
+
+    /// Its name; it gets one if it has none yet.
+    fn passing_name(&mut self) -> io::Result<&OsStr> {
+        let name = match self.name.take() {
+            Some(name) => name,
+            None => with_new_name(&self.names, |name| link(&self.file, self.folder, name))?.1,
+        };
+        Ok(self.name.insert(name))
     }
 }
 
@@ -87,16 +141,18 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Makes something under a name that nobody has yet.
-fn with_new_name<T>(make: impl Fn(&OsStr) -> io::Result<T>) -> io::Result<(T, OsString)> {
-    for number in 0..NAMES_MAX {
-        let name = OsString::from(format!("{PREFIX}{}-{number}", std::process::id()));
+/// Makes something under one of these names that is not taken.
+fn with_new_name<T>(
+    names: &PassingNames,
+    make: impl Fn(&OsStr) -> io::Result<T>,
+) -> io::Result<(T, OsString)> {
+    for name in names.all() {
         match make(&name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => return made.map(|made| (made, name)),
         }
     }
-    Err(io::Error::other(format!("all names like {PREFIX}{} are taken", std::process::id())))
+    Err(io::Error::other(format!("all names like {}-0 are taken", names.0)))
 }
 
 #[cfg(target_os = "linux")]
@@ -163,6 +219,10 @@ mod tests {
         File::open(folder.path(".")).unwrap().into()
     }
 
+    fn names(folder: &Folder) -> PassingNames {
+        PassingNames::of(&folder.context(), OsStr::new("a.txt"))
+    }
+
     #[test]
     fn a_file_finds_its_place_and_leaves_no_other_name() {
         // Both kinds, whatever this system prefers.
@@ -170,8 +230,10 @@ mod tests {
             let folder = Folder::new(&[]);
             let (root, real, name) = (held(&folder), folder.path("a.txt"), OsStr::new("a.txt"));
             let make = |text: &str| {
-                let named = is_named.then(|| Temporary::named_in(&root).unwrap());
-                let mut file = named.unwrap_or_else(|| Temporary::new_in(&root).unwrap());
+                let names = names(&folder);
+                let named = is_named.then(|| Temporary::named_in(&root, names.clone()).unwrap());
+                let mut file =
+                    named.unwrap_or_else(|| Temporary::new_in(&root, names.clone()).unwrap());
                 file.file().write_all(text.as_bytes()).unwrap();
                 file
             };
@@ -189,18 +251,45 @@ mod tests {
     #[test]
     fn a_name_that_is_taken_is_not_used() {
         let folder = Folder::new(&[]);
-        let root = held(&folder);
-        let taken = format!("{PREFIX}{}-0", std::process::id());
-        fs::write(folder.path(&taken), "theirs").unwrap();
-        let _other = Temporary::named_in(&root).unwrap();
+        let (root, names) = (held(&folder), names(&folder));
+        let mut all = names.all();
+        let taken = folder.path(all.next().unwrap().to_str().unwrap());
+        fs::write(&taken, "theirs").unwrap();
+        let _other = Temporary::named_in(&root, names.clone()).unwrap();
         assert_eq!(folder.listing().len(), 2);
-        assert_eq!(fs::read_to_string(folder.path(&taken)).unwrap(), "theirs");
-        for number in 0..NAMES_MAX {
-            let name = format!("{PREFIX}{}-{number}", std::process::id());
-            fs::write(folder.path(&name), "").unwrap();
+        assert_eq!(fs::read_to_string(taken).unwrap(), "theirs");
+        for name in all {
+            fs::write(folder.path(name.to_str().unwrap()), "").unwrap();
         }
-        let error = Temporary::named_in(&root).err().unwrap().to_string();
+        let error = Temporary::named_in(&root, names.clone()).err().unwrap().to_string();
         assert!(error.starts_with("all names like .heeler-"), "{error}");
+        // All of them are found by whoever cleans up, and nothing else is.
+        fs::write(folder.path(".heeler-left"), "theirs").unwrap();
+        names.remove_from(&root).unwrap();
+        assert_eq!(folder.listing(), [".heeler-left"]);
+    }
+
+    #[test]
+    fn a_name_says_whose_it_is_in_every_version_alike() {
+        let start = |session: &str, agent: &[&str], call: &str, target: &str| {
+            let agent = AgentPath(agent.iter().map(|call| call.parse().unwrap()).collect());
+            let (session, call) = (session.parse().unwrap(), call.parse().unwrap());
+            start_of_names(&session, &agent, call, OsStr::new(target))
+        };
+        let all = [
+            start("one", &[], "1.1.0", "a.txt"),
+            start("two", &[], "1.1.0", "a.txt"),
+            start("one", &["1.1.0"], "1.1.0", "a.txt"),
+            start("one", &[], "1.1.1", "a.txt"),
+            start("one", &[], "1.1.0", "b.txt"),
+        ];
+        expect_test::expect![[r#"
+            .heeler-bfa44226de97392e
+            .heeler-cdd949472f4667a4
+            .heeler-690667aee1f144f6
+            .heeler-1a6261a0ab805800
+            .heeler-4606474f0cbbab24"#]]
+        .assert_eq(&all.join("\n"));
     }
 
     #[cfg(target_os = "linux")]
@@ -208,7 +297,7 @@ mod tests {
     fn whoever_is_killed_while_writing_leaves_nothing() {
         let folder = Folder::new(&[]);
         let root = held(&folder);
-        let mut file = Temporary::new_in(&root).unwrap();
+        let mut file = Temporary::new_in(&root, names(&folder)).unwrap();
         file.file().write_all(b"half").unwrap();
         // What is not in the folder now is not there after a kill either.
         assert!(folder.listing().is_empty(), "{:?}", folder.listing());

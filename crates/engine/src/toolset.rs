@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use heeler_core::{ProviderItem, RawJson, Tool, ToolDefinition};
-use jsonschema::Validator;
+use heeler_schema::Schema;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -26,9 +26,9 @@ pub(crate) struct Entry {
     /// Read when the tool is first called: most tools of a session never are.
     shape: OnceLock<Option<Shape>>,
     /// Compiled when an input comes that the shape does not accept.
-    validator: OnceLock<Result<Validator, String>>,
+    schema: OnceLock<Result<Schema, String>>,
     /// Compiled when a call ends whose tool declares what it gives.
-    output: OnceLock<Option<Result<Validator, String>>>,
+    output: OnceLock<Option<Result<Schema, String>>>,
 }
 
 /// Two tools have one name.
@@ -103,14 +103,14 @@ impl Toolset {
     }
 
     /// The compiled schema of a tool.
-    pub(crate) fn validator(&self, name: &str) -> Option<Result<&Validator, &str>> {
+    pub(crate) fn schema(&self, name: &str) -> Option<Result<&Schema, &str>> {
         let entry = self.entry(name)?;
-        let compiled = entry.validator.get_or_init(|| compile(&entry.definition().input_schema));
+        let compiled = entry.schema.get_or_init(|| compile(&entry.definition().input_schema));
         Some(compiled.as_ref().map_err(String::as_str))
     }
 
     /// The compiled schema of what a tool gives, where it declares one.
-    pub(crate) fn output_validator(&self, name: &str) -> Option<Result<&Validator, &str>> {
+    pub(crate) fn output_schema(&self, name: &str) -> Option<Result<&Schema, &str>> {
         let entry = self.entry(name)?;
         let compile = || entry.tool.output_schema().map(|schema| compile(&schema));
         let compiled = entry.output.get_or_init(compile).as_ref()?;
@@ -124,9 +124,9 @@ impl Toolset {
 
 impl Entry {
     pub(crate) fn new(tool: Arc<dyn Tool>) -> Self {
-        let (shape, validator, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (shape, schema, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (name, definition) = (tool.tool_name(), OnceLock::new());
-        Self { name, definition, tool, shape, validator, output }
+        Self { name, definition, tool, shape, schema, output }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -168,8 +168,8 @@ fn hash(entries: &[Arc<Entry>], provider_tools: &[ProviderItem]) -> String {
     short_hex(hash)
 }
 
-fn compile(schema: &RawJson) -> Result<Validator, String> {
-    jsonschema::validator_for(&schema.value()).map_err(|error| error.to_string())
+fn compile(schema: &RawJson) -> Result<Schema, String> {
+    Schema::new(&schema.value()).map_err(|error| error.to_string())
 }
 
 /// The first 16 hex digits of a hash: enough to tell two prompts apart.
@@ -198,7 +198,7 @@ mod tests {
             let planned = plan(&tools, "/space", name, &RawJson::parse(input).unwrap());
             assert!(matches!(planned, CallPlan::Ready { .. }), "{name} {input}: {planned:?}");
         }
-        let compiled = tools.entries.iter().filter(|entry| entry.validator.get().is_some());
+        let compiled = tools.entries.iter().filter(|entry| entry.schema.get().is_some());
         compiled.map(|entry| entry.name.clone()).collect()
     }
 

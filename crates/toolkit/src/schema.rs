@@ -3,7 +3,6 @@
 use std::ops::{Bound, RangeBounds};
 
 use heeler_core::{RawJson, tool_schema};
-use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
@@ -80,17 +79,13 @@ impl InputSchema {
     }
 
     /// What says whether a value fits.
-    pub(crate) fn validator(&self) -> Result<Validator, SchemaError> {
+    pub(crate) fn compile(&self) -> Result<heeler_schema::Schema, SchemaError> {
         compile(&self.0.value())
     }
 }
 
-fn compile(schema: &Value) -> Result<Validator, SchemaError> {
-    jsonschema::validator_for(schema).map_err(|error| {
-        let place = error.instance_path().to_string();
-        let at = if place.is_empty() { place } else { format!("at `{place}`: ") };
-        SchemaError::Invalid(format!("{at}{error}"))
-    })
+fn compile(schema: &Value) -> Result<heeler_schema::Schema, SchemaError> {
+    heeler_schema::Schema::new(schema).map_err(|error| SchemaError::Invalid(error.to_string()))
 }
 
 impl From<Object> for InputSchema {
@@ -381,7 +376,7 @@ mod tests {
         refused(
             r#"{"type": "object", "properties": {"a": {"type": "text"}}}"#,
             expect![[
-                r#"the schema is no JSON Schema: at `/properties/a/type`: "text" is not valid under any of the schemas listed in the 'anyOf' keyword"#
+                r#"the schema is no JSON Schema: at `/properties/a/type`: "text" is no type of a JSON value"#
             ]],
         );
         let error = InputSchema::of::<Vec<String>>().unwrap_err().to_string();

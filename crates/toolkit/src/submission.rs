@@ -8,7 +8,7 @@ use heeler_core::{
     Block, BoxFuture, Facts, HookEvent, HookMoment, HookOutcome, HookRequest, HookVerdict, Hooks,
     Message, Metadata, RawJson, Role, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
 };
-use jsonschema::Validator;
+use heeler_schema::Schema;
 
 use crate::InputSchema;
 
@@ -45,7 +45,7 @@ pub struct Submission(Arc<Shared>);
 
 struct Shared {
     schema: InputSchema,
-    validator: Validator,
+    compiled: Schema,
     /// By turn, the first of each.
     submitted: Mutex<Vec<(u32, RawJson)>>,
     /// Something was submitted since a turn last ended.
@@ -59,10 +59,10 @@ impl Submission {
     /// # Errors
     /// When the schema cannot be compiled.
     pub fn new(schema: InputSchema) -> Result<Self, crate::SchemaError> {
-        let validator = schema.validator()?;
+        let compiled = schema.compile()?;
         let submitted = Mutex::default();
         let (is_fresh, refusals) = (AtomicBool::new(false), AtomicU32::new(0));
-        Ok(Self(Arc::new(Shared { schema, validator, submitted, is_fresh, refusals })))
+        Ok(Self(Arc::new(Shared { schema, compiled, submitted, is_fresh, refusals })))
     }
 
     /// The tool that the model submits with. It touches nothing, so no rule has to allow it.
@@ -129,9 +129,9 @@ impl Submission {
     fn read(&self, text: &str) -> Result<RawJson, String> {
         let json = RawJson::parse(text).map_err(|error| error.to_string())?;
         let value = json.value();
-        match self.0.validator.iter_errors(&value).next() {
+        match self.0.compiled.problems(&value).first() {
             None => Ok(json),
-            Some(error) => Err(format!("`{}`: {error}", error.instance_path())),
+            Some(problem) => Err(format!("`{}`: {problem}", problem.path())),
         }
     }
 

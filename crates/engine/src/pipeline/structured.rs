@@ -8,17 +8,17 @@ use crate::Toolset;
 /// Where the tool declares what it gives: reads the text as JSON, unless the JSON stands beside it
 /// already, and makes the output a failure when it is not what was declared. The text stays.
 pub(super) fn check(tools: &Toolset, name: &str, output: &mut ToolOutput) {
-    let Some(schema) = tools.output_validator(name) else { return };
+    let Some(schema) = tools.output_schema(name) else { return };
     // What failed or has yet to come is described by words alone.
     if output.is_error || output.is_background {
         return;
     }
     let why = match schema {
         Err(error) => format!("its output schema is broken: {error}"),
-        Ok(validator) => match structured(output) {
+        Ok(schema) => match structured(output) {
             Err(error) => format!("its result is no JSON: {error}"),
             Ok(json) => {
-                let problems = problems(validator, &json.value());
+                let problems = problems(schema, &json.value());
                 output.structured = Some(json);
                 if problems.is_empty() {
                     return;
@@ -35,9 +35,9 @@ pub(super) fn check(tools: &Toolset, name: &str, output: &mut ToolOutput) {
 
 /// Whether this is what the tool declares of its results, if it does.
 pub(super) fn fits(tools: &Toolset, name: &str, json: &RawJson) -> bool {
-    match tools.output_validator(name) {
+    match tools.output_schema(name) {
         None => true,
-        Some(schema) => schema.is_ok_and(|validator| problems(validator, &json.value()).is_empty()),
+        Some(schema) => schema.is_ok_and(|schema| schema.accepts(&json.value())),
     }
 }
 
@@ -124,17 +124,17 @@ mod tests {
                 ("1", "{}"),
                 ("false", "{}"),
             ],
-            expect![[r#"
-                true none: {} | The tool it ran, but its output schema is broken: "nothing" is not valid under any of the schemas listed in the 'anyOf' keyword
-                true none: {} | The tool it ran, but its output schema is broken: "(" is not a "regex"
-                true none: {} | The tool it ran, but its output schema is broken: 1 is not of type "object"
-                true none: {} | The tool it ran, but its output schema is broken: Resource 'https://example.com/schema' is not present in a registry and retrieving it failed: `resolve-http` feature or a custom resolver is required to resolve external schemas via HTTP
-                true none: {} | The tool it ran, but its output schema is broken: Pointer '/$defs/none' does not exist
+            expect![[r##"
+                true none: {} | The tool it ran, but its output schema is broken: at `/type`: "nothing" is no type of a JSON value
+                true none: {} | The tool it ran, but its output schema is broken: at `/pattern`: the pattern "(" cannot be used: Parsing error at position 1: Opening parenthesis without closing parenthesis
+                true none: {} | The tool it ran, but its output schema is broken: at `/properties`: 1 is no object with schemas
+                true none: {} | The tool it ran, but its output schema is broken: at `/$ref`: the reference "https://example.com/schema" leads out of the schema, and nothing is fetched
+                true none: {} | The tool it ran, but its output schema is broken: at `/$ref`: the reference "#/$defs/none" leads to nothing
                 false {}: {}
                 false "{": "{"
-                true none: {} | The tool it ran, but its output schema is broken: 1 is not of types "boolean", "object"
-                true none: {} | The tool it ran, but its result does not fit its output schema: the input: False schema does not allow {}
-            "#]],
+                true none: {} | The tool it ran, but its output schema is broken: 1 is no schema: it has to be an object or a boolean
+                true none: {} | The tool it ran, but its result does not fit its output schema: the input: {} is not allowed here
+            "##]],
         );
     }
 }

@@ -70,9 +70,9 @@ fn an_invalid_input_is_answered_with_path_and_reason() {
     check(
         one_call("echo", r#"{ at = { line = 0 }, more = 1 }"#).tools([strict]),
         expect![[r#"
-            failed 1.1.0 [0] echo 0 ms: invalid input for echo: `/at/line`: 0 is less than the minimum of 1; the input:…
+            failed 1.1.0 [0] echo 0 ms: invalid input for echo: the input: "text" is a required property; `/at/line`: 0…
             end of turn 1: Done "done"
-            result error: invalid input for echo: `/at/line`: 0 is less than the minimum of 1; the input: Additional properties are not allowed ('more' was unexpected); the input: "text" is a required property. Nothing was run; call it again with a corrected input
+            result error: invalid input for echo: the input: "text" is a required property; `/at/line`: 0 is less than the minimum of 1; the input: Additional properties are not allowed ('more' was unexpected). Nothing was run; call it again with a corrected input
         "#]],
     );
 }
@@ -165,9 +165,9 @@ fn a_broken_schema_is_the_tools_fault() {
     check(
         one_call("echo", "{}").tools([broken]),
         expect![[r#"
-            failed 1.1.0 [0] echo 0 ms: the tool echo has a broken schema: "objekt" is not valid under any of the schem…
+            failed 1.1.0 [0] echo 0 ms: the tool echo has a broken schema: at `/type`: "objekt" is no type of a JSON va…
             end of turn 1: Done "done"
-            result error: the tool echo has a broken schema: "objekt" is not valid under any of the schemas listed in the 'anyOf' keyword
+            result error: the tool echo has a broken schema: at `/type`: "objekt" is no type of a JSON value
         "#]],
     );
 }

@@ -144,7 +144,7 @@ fn an_approver_is_told_why_its_input_does_not_fit_and_asked_again() {
         [
             None,
             Some(
-                "invalid input for count: the input: Additional properties are not allowed ('pth' was unexpected); the input: \"path\" is a required property. Nothing was run; call it again with a corrected input",
+                "invalid input for count: the input: \"path\" is a required property; the input: Additional properties are not allowed ('pth' was unexpected). Nothing was run; call it again with a corrected input",
             ),
         ]
     "#]].assert_debug_eq(&told);

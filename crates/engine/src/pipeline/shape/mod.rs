@@ -2,7 +2,7 @@
 //!
 //! Compiling a schema costs more than the rest of a first round, and most schemas are plain and
 //! most inputs right. A [`Shape`] says "surely valid" or nothing: a schema it cannot read whole,
-//! and an input it does not accept, are for `jsonschema` to decide and to find words for.
+//! and an input it does not accept, are for [`heeler_schema`] to decide and to find words for.
 //!
 //! Invariant: a schema that has a shape compiles, and accepts whatever its shape accepts.
 

@@ -4,8 +4,7 @@
 //! are put right and noted; everything else goes back to the model with the path and the reason.
 
 use heeler_core::{RawJson, truncate_chars};
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{ValidationError, Validator};
+use heeler_schema::{Problem, Schema, Types};
 use serde_json::Value;
 
 use crate::Toolset;
@@ -44,13 +43,13 @@ pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Val
 
 /// Puts right what can be, and says what was, or why the input is not valid.
 fn decide(tools: &Toolset, name: &str, input: &mut Value) -> Result<Vec<String>, String> {
-    let validator = match tools.validator(name) {
-        Some(Ok(validator)) => validator,
+    let schema = match tools.schema(name) {
+        Some(Ok(schema)) => schema,
         Some(Err(error)) => return Err(format!("the tool {name} has a broken schema: {error}")),
         None => return Err(format!("there is no tool called `{name}`")),
     };
-    let notes = coerce(validator, input);
-    let problems = problems(validator, input);
+    let notes = coerce(schema, input);
+    let problems = problems(schema, input);
     if problems.is_empty() {
         return Ok(notes);
     }
@@ -60,29 +59,29 @@ fn decide(tools: &Toolset, name: &str, input: &mut Value) -> Result<Vec<String>,
 }
 
 /// What is wrong with a value, each problem with its path; empty when it fits.
-pub(super) fn problems(validator: &Validator, value: &Value) -> String {
-    let told: Vec<String> = validator.iter_errors(value).take(PROBLEMS_MAX).map(tell).collect();
+pub(super) fn problems(schema: &Schema, value: &Value) -> String {
+    let told: Vec<String> = schema.problems(value).iter().take(PROBLEMS_MAX).map(tell).collect();
     told.join("; ")
 }
 
-fn tell(error: ValidationError<'_>) -> String {
-    let path = error.instance_path().to_string();
+fn tell(problem: &Problem<'_>) -> String {
+    let path = problem.path();
     let place = if path.is_empty() { "the input".to_owned() } else { format!("`{path}`") };
-    let whole = format!("{place}: {error}");
+    let whole = format!("{place}: {problem}");
     if whole.chars().count() <= PROBLEM_CHARS_MAX {
         return whole;
     }
     // The value stands before the reason, which is not to be cut off with it.
-    let value = error.instance().to_string();
-    let problem = error.masked_with(truncate_chars(&value, VALUE_CHARS_MAX));
+    let value = problem.value().to_string();
+    let problem = problem.with_value(&truncate_chars(&value, VALUE_CHARS_MAX));
     truncate_chars(&format!("{place}: {problem}"), PROBLEM_CHARS_MAX).into_owned()
 }
 
 /// Puts values of an evidently meant type right, and says which.
-fn coerce(validator: &Validator, input: &mut Value) -> Vec<String> {
+fn coerce(schema: &Schema, input: &mut Value) -> Vec<String> {
     let mut notes = Vec::new();
     while notes.len() < COERCIONS_MAX {
-        let found = validator.iter_errors(input).find_map(|error| reread_at(&error));
+        let found = schema.problems(input).iter().find_map(reread_at);
         let Some((path, value, as_what)) = found else { break };
         let Some(place) = input.pointer_mut(&path) else { break };
         *place = value;
@@ -93,25 +92,17 @@ fn coerce(validator: &Validator, input: &mut Value) -> Vec<String> {
 
 /// Where a value of another type was meant, and which. Of several ways to be valid, the first counts
 /// by which one is.
-fn reread_at(error: &ValidationError<'_>) -> Option<(String, Value, &'static str)> {
-    match error.kind() {
-        ValidationErrorKind::Type { kind } => {
-            let (value, as_what) = reread(error.instance(), kind)?;
-            Some((error.instance_path().to_string(), value, as_what))
-        }
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            context.iter().flatten().find_map(reread_at)
-        }
-        _ => None,
+fn reread_at(problem: &Problem<'_>) -> Option<(String, Value, &'static str)> {
+    if let Some(wanted) = problem.wanted() {
+        let (value, as_what) = reread(problem.value(), wanted)?;
+        return Some((problem.path().to_owned(), value, as_what));
     }
+    problem.alternatives().find_map(reread_at)
 }
 
 /// The value the model evidently meant.
-fn reread(value: &Value, wanted: &TypeKind) -> Option<(Value, &'static str)> {
-    let wants = |name: &str| match wanted {
-        TypeKind::Single(one) => one.to_string() == name,
-        TypeKind::Multiple(many) => many.iter().any(|one| one.to_string() == name),
-    };
+fn reread(value: &Value, wanted: Types) -> Option<(Value, &'static str)> {
+    let wants = |name: &str| wanted.contain(name);
     match value {
         Value::String(text) => {
             let inner: Value = serde_json::from_str(text.trim()).ok()?;

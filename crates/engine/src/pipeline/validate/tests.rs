@@ -138,13 +138,13 @@ fn every_keyword_about_lists_counts() {
         expect![[r#"
             `/a/1`: [] is not of type "integer"
             `/a/1`: 1 was expected
-            `/a/1`: False schema does not allow 1
-            `/a`: None of [0] are valid under the given schema
-            `/a`: None of [1] are valid under the given schema
-            `/a`: None of [1,1] are valid under the given schema
+            `/a/1`: 1 is not allowed here
+            `/a`: [0] has 0 items that fit 'contains' instead of at least 1
+            `/a`: [1] has 1 items that fit 'contains' instead of at least 2
+            `/a`: [1,1] has 2 items that fit 'contains' instead of at most 1
             `/a`: [1,2] has more than 1 item
             `/a`: [] has less than 1 item
-            `/a`: [1,1.0] has non-unique elements
+            `/a`: [1,1.0] has non-unique elements, of which item 1 repeats one before it
             `/a`: Unevaluated items are not allowed ('2' was unexpected)
         "#]],
     );
@@ -185,9 +185,9 @@ fn every_keyword_about_objects_counts() {
             the input: {"a":1,"b":2} has more than 1 property
             the input: {} has less than 1 property
             the input: "a" is a required property
+            the input: "b" is a required property where "a" is given
             the input: "b" is a required property
-            the input: "b" is a required property
-            `/a`: False schema does not allow 1
+            `/a`: 1 is not allowed here
             `/x-a`: [] is not of type "integer"
             the input: "ab" is longer than 1 character
             valid
@@ -237,7 +237,7 @@ fn schemas_of_schemas_and_references_count() {
         ],
         expect![[r#"
             the input: "b" is a required property
-            the input: {} is not valid under any of the schemas listed in the 'anyOf' keyword
+            the input: {} is not valid under any of the schemas listed in the 'anyOf' keyword: "a" is a required property; or "b" is a required property
             the input: {"a":1,"b":1} is valid under more than one of the schemas listed in the 'oneOf' keyword
             the input: {"required":["a"]} is not allowed for {"a":1}
             the input: "b" is a required property

@@ -1,0 +1,171 @@
+//! Schemas and values that are made to hurt: each is refused, or done with soon.
+
+use std::fmt::Write as _;
+
+use heeler_schema::Schema;
+use serde_json::{Map, Value, json};
+
+/// Schemas by number, each of the next ones.
+fn chain(count: usize, link: impl Fn(Value) -> Value, end: Value) -> Value {
+    let mut defs = Map::new();
+    for index in 0..count {
+        let next = json!({"$ref": format!("#/$defs/{}", index + 1)});
+        defs.insert(index.to_string(), link(next));
+    }
+    defs.insert(count.to_string(), end);
+    json!({"$defs": defs, "$ref": "#/$defs/0"})
+}
+
+fn refused(schema: &Value) -> String {
+    Schema::new(schema).unwrap_err().to_string()
+}
+
+/// What is said of a value whose check was given up.
+fn given_up(schema: &Value, value: &Value) {
+    let schema = Schema::new(schema).unwrap();
+    assert!(!schema.accepts(value));
+    let problems = schema.problems(value);
+    assert_eq!(problems.len(), 1);
+    assert!(
+        problems[0].to_string().contains("takes too long, or goes too deep"),
+        "{}",
+        problems[0]
+    );
+}
+
+#[test]
+fn references_lead_nowhere_else() {
+    for reference in [
+        "http://127.0.0.1:9/schema.json",
+        "https://json-schema.org/draft/2020-12/schema",
+        "file:///etc/hostname",
+        "../../etc/hostname",
+        "other.json#/a",
+        "#/$defs/a/b/c",
+        "#nowhere",
+        "#/%ff",
+        "http://[",
+    ] {
+        let schema = json!({"properties": {"a": {"$ref": reference}}, "$defs": {"a": {}}});
+        let error = refused(&schema);
+        assert!(error.starts_with("at `/properties/a/$ref`: the reference "), "{error}");
+    }
+}
+
+#[test]
+fn a_schema_that_only_leads_back_is_refused() {
+    for schema in [
+        json!({"$ref": "#"}),
+        json!({"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"not": {"$ref": "#"}}}}),
+        json!({"$dynamicAnchor": "a", "anyOf": [{"type": "null"}, {"$dynamicRef": "#a"}]}),
+        json!({"if": {"type": "null"}, "else": {"$ref": "#"}}),
+        json!({"dependentSchemas": {"a": {"$ref": "#"}}}),
+        chain(100_000, |next| next, json!({"$ref": "#/$defs/0"})),
+    ] {
+        let error = refused(&schema);
+        assert!(error.ends_with("the schema refers to itself without end"), "{error}");
+    }
+    // One that goes into the value ends with it.
+    let tree = json!({"anyOf": [{"type": "null"}, {"items": {"$ref": "#"}, "type": "array"}]});
+    assert!(Schema::new(&tree).unwrap().accepts(&json!([null, [[null]]])));
+    // So does one that nothing leads to.
+    Schema::new(&json!({"$defs": {"a": {"$ref": "#/$defs/a"}}})).unwrap();
+}
+
+#[test]
+fn long_ways_and_many_ways_are_given_up() {
+    given_up(&chain(100_000, |next| next, json!({})), &json!(1));
+    let both = |next: Value| json!({"allOf": [next, next]});
+    given_up(&chain(60, both, json!({"type": "integer"})), &json!(1));
+    let either = |next: Value| json!({"anyOf": [next, next]});
+    given_up(&chain(60, either, json!({"type": "integer"})), &json!("a"));
+    // A reference that another schema takes over leads back only while a value is checked.
+    let taken_over = json!({"$id": "https://example.com/a", "$ref": "b", "$dynamicAnchor": "x", "$defs": {
+        "b": {"$id": "b", "$dynamicRef": "#x", "$defs": {"c": {"$dynamicAnchor": "x"}}}}});
+    given_up(&taken_over, &json!(1));
+}
+
+#[test]
+fn as_deep_as_values_may_be_is_checked_on_a_small_stack() {
+    // Three schemas for each list within a list.
+    let schema = json!({"anyOf": [{"type": "null"}, {"allOf": [{"items": {"$ref": "#"}, "type": "array"}]}]});
+    let value = (0..95).fold(json!([]), |inner, _| json!([inner]));
+    let wrong = (0..95).fold(json!(1), |inner, _| json!([inner]));
+    let check = move || {
+        let schema = Schema::new(&schema).unwrap();
+        assert!(schema.accepts(&value));
+        assert!(!schema.accepts(&wrong) && !schema.problems(&wrong).is_empty());
+        let endless = chain(1_000, |next| json!({"allOf": [next]}), json!({}));
+        given_up(&endless, &json!(1));
+    };
+    // What a worker of tokio has.
+    let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(check);
+    thread.unwrap().join().unwrap();
+}
+
+#[test]
+fn patterns_take_bounded_memory_and_time() {
+    let error = refused(&json!({"pattern": r"(\p{L}{1000}){1000}"}));
+    assert!(error.starts_with("at `/pattern`: the pattern "), "{error}");
+    let many: Map<_, _> =
+        (0..900).map(|index| (format!(r"^{index}\p{{L}}{{60}}"), json!(true))).collect();
+    assert!(refused(&json!({"patternProperties": many})).starts_with("at `/patternProperties/"));
+    let many: Map<_, _> = (0..2_000).map(|index| (index.to_string(), json!(true))).collect();
+    let error = refused(&json!({"patternProperties": many}));
+    assert!(error.ends_with("there are more than 1000 patterns"), "{error}");
+    // Without a limit, two to the power of 40 ways; and `not` makes no match of one that is given up.
+    let slow = json!({"pattern": r"^(?=a)(a|aa)+\1$(?<!b)"});
+    let text = json!("a".repeat(60) + "b");
+    given_up(&slow, &text);
+    given_up(&json!({"not": slow}), &text);
+    // Each match is soon done, and there are too many of them.
+    let looks = json!({"items": {"pattern": "^(?!b)a"}});
+    given_up(&looks, &json!(vec!["a"; 10_000]));
+    assert!(Schema::new(&looks).unwrap().accepts(&json!(vec!["a"; 1_000])));
+}
+
+#[test]
+fn problems_and_places_take_bounded_memory() {
+    let schema = Schema::new(&json!({"items": {"type": "integer"}})).unwrap();
+    assert_eq!(schema.problems(&json!(vec!["a"; 100_000])).len(), 64);
+    // Each schema's place has all names on the way to it.
+    let inner: Map<_, _> = (0..1_000).map(|index| (index.to_string(), json!({}))).collect();
+    let long = json!({"properties": {"n".repeat(1_000_000): {"properties": inner}}});
+    assert_eq!(refused(&long), "the schema is too large");
+    let name = "n".repeat(1_000_000);
+    let ids: Map<_, _> =
+        (0..1_000).map(|index| (index.to_string(), json!({"$id": index.to_string()}))).collect();
+    let long = json!({"$id": format!("https://example.com/{name}/"), "$defs": ids});
+    assert_eq!(refused(&long), "the schema is too large");
+    // Each problem has its path, and each way to fit its problem.
+    let ways: Vec<Value> = (0..1_000).map(|way| json!({"items": {"const": way}})).collect();
+    let schema = Schema::new(&json!({"additionalProperties": {"anyOf": ways}})).unwrap();
+    let value = json!({name.as_str(): ["a", "b", "c"]});
+    assert_eq!(schema.problems(&value).len(), 1);
+    // A value is told in full by who shows it, and shortened within a reason.
+    let told = Schema::new(&json!({"enum": [name], "const": name, "not": {"const": 1}})).unwrap();
+    assert!(told.problems(&json!(2)).iter().all(|problem| problem.to_string().len() < 1_000));
+    // Names that nothing else looked at, a million times over.
+    let fields: Map<_, _> = (0..10_000).map(|index| (index.to_string(), json!(1))).collect();
+    let all: Vec<Value> = (0..10_000).map(|_| json!({"properties": {"a": true}})).collect();
+    given_up(&json!({"allOf": all, "unevaluatedProperties": {}}), &Value::Object(fields));
+    let values: Vec<Value> = (0..30_000).map(|index| json!([index, "a"])).collect();
+    let unique = Schema::new(&json!({"uniqueItems": true})).unwrap();
+    assert!(unique.accepts(&json!(values)));
+}
+
+#[test]
+fn any_text_is_read_or_refused() {
+    let mut text = String::new();
+    for part in ["[", "]", "^", "-", "\\", "u", "{", "}", "(", "?", "<", "d", "é", "&", "c", "p"] {
+        for other in ["", "\\", "[", "-", "{", "^]", "\\u", "\\p{", "(?<", "é"] {
+            text.clear();
+            write!(text, "{other}{part}{other}").unwrap();
+            let _ = Schema::new(&json!({"pattern": text, "$anchor": text}));
+            let _ = Schema::new(&json!({"pattern": text, "patternProperties": {&text: {}}}));
+            let _ = Schema::new(&json!({"$ref": format!("#{text}"), "$defs": {}}));
+            let _ = Schema::new(&json!({"$id": text, "$schema": text}));
+            let _ = Schema::new(&json!({"$id": text, "items": {"$id": text, "$ref": text}}));
+        }
+    }
+}

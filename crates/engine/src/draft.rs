@@ -1,6 +1,10 @@
 //! The answer that is being streamed: what a cancel keeps of it.
+//!
+//! Its text is not kept here a second time: watchers' view holds all that was shown of the attempt, and
+//! here stands which part of that belongs to which block.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use heeler_core::{Block, Event, ModelEvent, Reply, StopReason, ToolUse, Usage};
 
@@ -8,15 +12,38 @@ use heeler_core::{Block, Event, ModelEvent, Reply, StopReason, ToolUse, Usage};
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     blocks: BTreeMap<u32, Part>,
+    /// Bytes of text shown so far, of all blocks.
+    shown_bytes: usize,
     usage: Usage,
 }
 
 #[derive(Debug)]
 enum Part {
     Whole(Block),
-    Text(String),
+    Text(Shown),
     Thinking(u64),
     Input(u64),
+}
+
+/// Where a block's text stands in all that was shown; more than one place when blocks took turns.
+#[derive(Debug, Default)]
+struct Shown {
+    places: Vec<Range<usize>>,
+    bytes: usize,
+}
+
+impl Shown {
+    fn push(&mut self, place: Range<usize>) {
+        self.bytes += place.len();
+        match self.places.last_mut() {
+            Some(last) if last.end == place.start => last.end = place.end,
+            _ => self.places.push(place),
+        }
+    }
+
+    fn text(&self, shown: &str) -> String {
+        self.places.iter().filter_map(|place| shown.get(place.clone())).collect()
+    }
 }
 
 impl Draft {
@@ -24,10 +51,11 @@ impl Draft {
     pub(crate) fn take(&mut self, event: ModelEvent) -> Option<Event> {
         match event {
             ModelEvent::TextDelta { block, text } => {
-                let part = self.blocks.entry(block).or_insert_with(|| Part::Text(String::new()));
+                let part = self.blocks.entry(block).or_insert_with(|| Part::Text(Shown::default()));
                 let Part::Text(so_far) = part else { return None };
-                let offset = so_far.len() as u64;
-                so_far.push_str(&text);
+                let (offset, start) = (so_far.bytes as u64, self.shown_bytes);
+                self.shown_bytes += text.len();
+                so_far.push(start..self.shown_bytes);
                 Some(Event::TextDelta { block, offset, text })
             }
             ModelEvent::ThinkingDelta { block, text } => {
@@ -77,16 +105,17 @@ impl Draft {
             })
     }
 
-    /// What a cancel keeps: whole blocks and the text so far. Unfinished inputs and unsigned
-    /// thinking are dropped. `None` when nothing is left to keep and nothing was paid.
-    pub(crate) fn interrupted(self) -> Option<Reply> {
+    /// What a cancel keeps: whole blocks and the text so far, of which `shown` is all that watchers
+    /// saw of this attempt. Unfinished inputs and unsigned thinking are dropped. `None` when nothing
+    /// is left to keep and nothing was paid.
+    pub(crate) fn interrupted(self, shown: &str) -> Option<Reply> {
         let usage = self.usage;
         let blocks: Vec<Block> = self
             .blocks
             .into_values()
             .filter_map(|part| match part {
                 Part::Whole(block) => Some(block),
-                Part::Text(text) => Some(Block::text(text)),
+                Part::Text(text) => Some(Block::text(text.text(shown))),
                 Part::Thinking(_) | Part::Input(_) => None,
             })
             // Unsigned thinking counts as empty.
@@ -130,6 +159,37 @@ mod tests {
         }
         let names: Vec<&str> = draft.leading_calls().map(|call| call.name.as_str()).collect();
         assert_eq!(names, expected, "{steps}");
+    }
+
+    /// Texts in the order they come, `0:so` for more of block 0; what a cancel keeps of them.
+    fn check_text(steps: &str, expected: &[&str]) {
+        let (mut draft, mut shown) = (Draft::default(), String::new());
+        for step in steps.split_whitespace() {
+            let (block, text) = step.split_once(':').unwrap();
+            let block = block.parse().unwrap();
+            if let Some(Event::TextDelta { offset, text, .. }) =
+                draft.take(ModelEvent::TextDelta { block, text: text.into() })
+            {
+                let earlier = steps.split_whitespace().filter(|it| it.starts_with(&step[..2]));
+                let so_far: String = earlier.map(|it| &it[2..]).collect();
+                assert_eq!(
+                    so_far.get(offset as usize..).map(|it| it.starts_with(&text)),
+                    Some(true)
+                );
+                shown.push_str(&text);
+            }
+        }
+        let blocks = draft.interrupted(&shown).map(|reply| reply.blocks).unwrap_or_default();
+        let texts: Vec<&str> = blocks.iter().filter_map(|block| block.as_text()).collect();
+        assert_eq!(texts, expected, "{steps}");
+    }
+
+    #[test]
+    fn a_cancel_keeps_the_text_of_each_block() {
+        check_text("0:one", &["one"]);
+        check_text("0:one 0:-two 1:three", &["one-two", "three"]);
+        check_text("1:a 0:b 1:c 0:d", &["bd", "ac"]);
+        check_text("", &[]);
     }
 
     #[test]

@@ -227,7 +227,7 @@ impl Driver {
             Some(()) = alarm => Woken::Alarm,
             Some(answer) = prompts::next(&mut self.prompts) => Woken::Heard(answer),
             Some(ended) = self.desk.next() => Woken::Background(ended),
-            Some(step) = stream::next(&mut self.stream) => Woken::Stream(step),
+            Some(step) = stream::next(&mut self.stream, &self.log) => Woken::Stream(step),
         }
     }
 

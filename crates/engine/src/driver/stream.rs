@@ -14,6 +14,7 @@ use super::fallback::Next;
 use super::{Driver, wrong};
 use crate::bugs::{Bug, is_on};
 use crate::draft::Draft;
+use crate::log::EventLog;
 use crate::pipeline::CANCEL_GRACE_MILLIS;
 
 /// An answer that is being streamed.
@@ -32,12 +33,12 @@ pub(super) type Step = Result<ModelEvent, ProviderError>;
 /// The next step; `None` when nothing is being streamed.
 ///
 /// Cancel-safe: a step is either taken or still in the stream.
-pub(super) async fn next(stream: &mut Option<ModelStream>) -> Option<Step> {
+pub(super) async fn next(stream: &mut Option<ModelStream>, log: &EventLog) -> Option<Step> {
     let stream = stream.as_mut()?;
     let step = AssertUnwindSafe(stream.stream.next()).catch_unwind().await;
     Some(match step {
         Ok(Some(step)) => step,
-        Ok(None) if is_on(Bug::CutReply) => wrong::whole(&mut stream.draft)?,
+        Ok(None) if is_on(Bug::CutReply) => wrong::whole(&mut stream.draft, log)?,
         Ok(None) => Err(ProviderError::new(
             ProviderErrorKind::Format,
             "the model's answer ended before it was whole",
@@ -165,8 +166,8 @@ impl Driver {
             let draft = std::mem::take(&mut stream.draft);
             // The connection is closed before anything is said of the end.
             let ModelStream { id, .. } = stream;
-            if let (EffectId::Model(turn, round, attempt), Some(reply)) = (id, draft.interrupted())
-            {
+            let kept = self.log.with_draft(|shown| draft.interrupted(shown));
+            if let (EffectId::Model(turn, round, attempt), Some(reply)) = (id, kept) {
                 let cost = reply.usage.cost(self.state.settings.model.prices.as_ref());
                 let replied = ModelReplied { turn, round, attempt, reply, cost };
                 records.push(Record::ModelReplied(Box::new(replied)));

@@ -9,6 +9,7 @@ use super::Driver;
 use super::stream::Step;
 use crate::bugs::{Bug, is_on};
 use crate::draft::Draft;
+use crate::log::EventLog;
 
 impl Driver {
     /// Tells watchers, or whoever waits for a turn, before the journal knows.
@@ -60,7 +61,8 @@ pub(super) fn spoil(seen: &mut Vec<Envelope>) {
 }
 
 /// Takes what came of a cut answer for all of it.
-pub(super) fn whole(draft: &mut Draft) -> Option<Step> {
-    let reply = std::mem::take(draft).interrupted()?;
+pub(super) fn whole(draft: &mut Draft, log: &EventLog) -> Option<Step> {
+    let draft = std::mem::take(draft);
+    let reply = log.with_draft(|shown| draft.interrupted(shown))?;
     Some(Ok(ModelEvent::Finished(heeler_core::Reply { stop: StopReason::EndTurn, ..reply })))
 }

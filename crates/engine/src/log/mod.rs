@@ -90,6 +90,12 @@ impl EventLog {
         wake(waiting);
     }
 
+    /// Looks at all text that was shown of the running attempt.
+    pub(crate) fn with_draft<T>(&self, look: impl FnOnce(&str) -> T) -> T {
+        let inner = self.lock();
+        look(inner.view.turn.as_ref().map_or("", |turn| &turn.draft))
+    }
+
     /// Whether anybody watches.
     pub(crate) fn has_readers(&self) -> bool {
         self.lock().backlog.has_readers()

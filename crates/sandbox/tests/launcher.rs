@@ -17,6 +17,8 @@ use processes::{assert_alive, kill, wait_dead};
 
 /// Makes this executable start a tree of processes, print their ids, and wait to be killed.
 const PARENT_MODE: &str = "--be-a-parent";
+/// And that its launcher is a copy of it.
+const FORKED: &str = "forked";
 
 /// Leaves four processes behind that print their ids: in the background, forked twice, in a
 /// session of their own, and forked twice in a session of their own.
@@ -30,8 +32,11 @@ const TREE_SIZE: usize = 4;
 
 fn main() -> ExitCode {
     heeler_sandbox::launcher::init();
-    if std::env::args().nth(1).is_some_and(|argument| argument == PARENT_MODE) {
-        be_a_parent();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [PARENT_MODE] => be_a_parent(false),
+        [PARENT_MODE, FORKED] => be_a_parent(true),
+        _ => {}
     }
     let mut cases = cases![
         output_and_exit_code_come_back,
@@ -63,6 +68,7 @@ fn main() -> ExitCode {
             dropping_a_start_kills_what_it_started,
             a_kill_spares_other_commands,
             a_killed_parent_takes_everything_along,
+            a_forked_launcher_has_nothing_of_its_parent,
             a_launcher_below_a_launcher_is_killed_with_its_own,
         ]);
     }
@@ -397,18 +403,54 @@ async fn a_kill_spares_other_commands() {
 }
 
 async fn a_killed_parent_takes_everything_along() {
+    for arguments in [&[PARENT_MODE][..], &[PARENT_MODE, FORKED]] {
+        let (mut parent, pids) = start_parent(arguments);
+        assert_alive(&pids, true);
+        parent.kill().unwrap();
+        wait_dead(&pids);
+        parent.wait().unwrap();
+    }
+}
+
+async fn a_forked_launcher_has_nothing_of_its_parent() {
+    let (mut parent, pids) = start_parent(&[PARENT_MODE, FORKED]);
+    let launcher = *pids.last().unwrap();
+    let place = Path::new("/proc").join(launcher.to_string());
+    let cmdline = fs::read_to_string(place.join("cmdline")).unwrap();
+    let environment = fs::read(place.join("environ")).unwrap();
+    let folder = fs::read_link(place.join("cwd")).unwrap();
+    let (theirs, own) = (open_files(parent.id()), open_files(launcher));
+    parent.kill().unwrap();
+    wait_dead(&pids);
+    parent.wait().unwrap();
+    assert_eq!(cmdline.trim_end_matches('\0'), "heeler-launcher");
+    assert!(environment.iter().all(|byte| *byte == 0), "{environment:?}");
+    assert_eq!(folder, Path::new("/"));
+    // Its parent's output above all, whose end somebody awaits.
+    let shared: Vec<_> = own.iter().filter(|name| theirs.contains(name)).collect();
+    assert!(shared.is_empty(), "{shared:?}");
+}
+
+/// What tells the open files of a process from others.
+fn open_files(pid: u32) -> Vec<String> {
+    let files = fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    let names = files.filter_map(|file| fs::read_link(file.unwrap().path()).ok());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    names.filter(|name| name != "/dev/null" && !name.starts_with("anon_inode")).collect()
+}
+
+/// A parent, and the ids of all it started, the launcher's last.
+fn start_parent(arguments: &[&str]) -> (std::process::Child, Vec<u32>) {
     #[expect(clippy::disallowed_methods, reason = "a parent to be killed is no command")]
     let mut parent = std::process::Command::new(std::env::current_exe().unwrap())
-        .arg(PARENT_MODE)
+        .args(arguments)
+        .env("KEY_OF_THE_PARENT", "not for others")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let lines = BufReader::new(parent.stdout.take().unwrap()).lines().take(1 + 2 * TREE_SIZE);
-    let pids: Vec<u32> = lines.map(|line| line.unwrap().parse().unwrap()).collect();
-    assert_alive(&pids, true);
-    parent.kill().unwrap();
-    wait_dead(&pids);
-    parent.wait().unwrap();
+    let pids = lines.map(|line| line.unwrap().parse().unwrap()).collect();
+    (parent, pids)
 }
 
 async fn a_launcher_below_a_launcher_is_killed_with_its_own() {
@@ -425,11 +467,14 @@ async fn a_launcher_below_a_launcher_is_killed_with_its_own() {
     assert_alive(&pids, false);
 }
 
-/// Starts two trees, prints the launcher's id and theirs, and waits to be killed.
-fn be_a_parent() -> ! {
+/// Starts two trees, prints their ids and the launcher's, and waits to be killed.
+fn be_a_parent(is_forked: bool) -> ! {
+    let launcher = Launcher::new();
+    if is_forked {
+        launcher.start_ahead();
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let launcher = Launcher::new();
         let (_first, _output, mut pids) = start_tree(&launcher, "wait").await;
         let (_second, _other_output, more) = start_tree(&launcher, "exit").await;
         pids.extend(more);

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, WaitOptions};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{ARGUMENT, serve, tree};
@@ -106,7 +107,7 @@ impl Connection {
         let Started { process, socket, mark_base } =
             started.map_err(|error| not_started(error.to_string()))?;
         let channel = Channel::new(socket).map_err(|error| not_started(error.to_string()))?;
-        let pid = process.0.id();
+        let pid = process.id();
         let (requests, received) = mpsc::unbounded_channel();
         let driver =
             Driver { channel, routes: HashMap::new(), probes: VecDeque::new(), mark_base, process };
@@ -358,59 +359,95 @@ impl Driver {
 }
 
 /// The launcher as a child of this process; waited for when dropped, or it would stay a zombie.
-struct Process(std::process::Child);
+struct Process(Pid);
 
 impl Process {
-    fn kill(&mut self) {
+    fn id(&self) -> u32 {
+        self.0.as_raw_pid().cast_unsigned()
+    }
+
+    /// It is not waited for before it is dropped, so the number is its own.
+    fn kill(&self) {
         // An error means that it is dead already.
-        let _ = self.0.kill();
+        let _ = rustix::process::kill_process(self.0, Signal::KILL);
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if matches!(self.0.try_wait(), Ok(Some(_))) {
+        let pid = self.0;
+        let wait = move |options| rustix::process::waitpid(Some(pid), options);
+        if matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {
             return;
         }
         // It ends by itself once the socket is closed, which may be after this drop.
-        let pid = rustix::process::Pid::from_child(&self.0);
-        let wait =
-            move || rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
         // Without a thread the zombie stays until this process ends.
-        let _ = std::thread::Builder::new().name("launcher-reaper".into()).spawn(wait);
+        let _ = std::thread::Builder::new()
+            .name("launcher-reaper".into())
+            .spawn(move || wait(WaitOptions::empty()));
     }
 }
 
-/// A launcher that answered.
-struct Started {
+/// A launcher that was greeted; it is one once it was heard to answer.
+pub(crate) struct Started {
     process: Process,
     socket: UnixStream,
     mark_base: u64,
 }
 
-/// A launcher that is being started by a thread, for whoever needs it first.
-pub(crate) struct Ahead(JoinHandle<io::Result<Started>>);
+/// A launcher that is being started, for whoever needs it first.
+pub(crate) enum Ahead {
+    /// By a thread, which executes it.
+    Executed(JoinHandle<io::Result<Started>>),
+    /// As a copy of this process, which was not heard yet.
+    Forked(Started),
+}
 
 impl Ahead {
-    /// Begins; `None` where there can be no thread.
-    pub(crate) fn begin(program: PathBuf, landlock_at_most: u32) -> Option<Self> {
-        let start = move || start(&program, landlock_at_most);
-        std::thread::Builder::new().name("launcher-start".into()).spawn(start).ok().map(Self)
+    /// Begins with a copy of this process; `None` where that cannot be.
+    pub(crate) fn fork(landlock_at_most: u32) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            let (ours, theirs) = UnixStream::pair().ok()?;
+            let process = Process(super::forked::fork(&theirs)?.ok()?);
+            // The other end is the copy's alone: while it is open here, its end cannot be seen.
+            drop(theirs);
+            Started::greet(process, ours, landlock_at_most).ok().map(Self::Forked)
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = landlock_at_most;
+            None
+        }
     }
 
-    /// Whether there is nothing to wait for.
+    /// Begins with a program; `None` where there can be no thread.
+    pub(crate) fn execute(program: PathBuf, landlock_at_most: u32) -> Option<Self> {
+        let start = move || start(&program, landlock_at_most);
+        let thread = std::thread::Builder::new().name("launcher-start".into()).spawn(start);
+        thread.ok().map(Self::Executed)
+    }
+
+    /// Whether there is nothing to wait for, but for a copy that answers as soon as it runs.
     fn is_there(&self) -> bool {
-        self.0.is_finished()
+        match self {
+            Self::Executed(thread) => thread.is_finished(),
+            Self::Forked(_) => true,
+        }
     }
 
     fn wait(self) -> io::Result<Started> {
-        self.0.join().map_err(|_| io::Error::other("what started it panicked"))?
+        match self {
+            Self::Executed(thread) => {
+                thread.join().map_err(|_| io::Error::other("what started it panicked"))?
+            }
+            Self::Forked(started) => started.hear(),
+        }
     }
 }
 
 /// Executes the launcher and shakes hands with it.
 fn start(program: &Path, landlock_at_most: u32) -> io::Result<Started> {
-    let mark_base = tree::mark_base(std::hash::RandomState::new().build_hasher().finish());
     let (ours, theirs) = UnixStream::pair()?;
     #[expect(clippy::disallowed_methods, reason = "the launcher is the one child started here")]
     let mut command = std::process::Command::new(std::path::absolute(program)?);
@@ -419,23 +456,35 @@ fn start(program: &Path, landlock_at_most: u32) -> io::Result<Started> {
         command.envs(std::env::var_os(name).map(|value| (name, value)));
     }
     command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut process = Process(command.spawn()?);
+    let process = Process(Pid::from_child(&command.spawn()?));
     // The command holds the other end; while it is open here, its end of file cannot be seen.
     drop(command);
-    match shake_hands(&ours, mark_base, landlock_at_most) {
-        Ok(()) => Ok(Started { process, socket: ours, mark_base }),
-        Err(error) => {
-            process.kill();
-            let text = format!("it does not answer as a launcher ({error})");
-            Err(io::Error::new(error.kind(), text))
+    Started::greet(process, ours, landlock_at_most)?.hear()
+}
+
+impl Started {
+    fn greet(process: Process, mut socket: UnixStream, landlock_at_most: u32) -> io::Result<Self> {
+        let mark_base = tree::mark_base(std::hash::RandomState::new().build_hasher().finish());
+        let hello = Order::Hello { version: wire::VERSION, mark_base, landlock_at_most };
+        // To one that is gone nothing can be written; that it does not answer is told then.
+        let _ = socket.write_all(&wire::frame(&hello).unwrap_or_default());
+        Ok(Self { process, socket, mark_base })
+    }
+
+    fn hear(self) -> io::Result<Self> {
+        match hear_ready(&self.socket) {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                self.process.kill();
+                let text = format!("it does not answer as a launcher ({error})");
+                Err(io::Error::new(error.kind(), text))
+            }
         }
     }
 }
 
-fn shake_hands(mut socket: &UnixStream, mark_base: u64, landlock_at_most: u32) -> io::Result<()> {
+fn hear_ready(mut socket: &UnixStream) -> io::Result<()> {
     socket.set_read_timeout(Some(HANDSHAKE_WAIT))?;
-    let hello = Order::Hello { version: wire::VERSION, mark_base, landlock_at_most };
-    socket.write_all(&wire::frame(&hello).unwrap_or_default())?;
     let mut length = [0; 4];
     socket.read_exact(&mut length)?;
     let length = u32::from_be_bytes(length) as usize;

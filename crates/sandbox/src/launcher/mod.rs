@@ -1,6 +1,8 @@
 //! The handle to the launcher process, and the door that process enters by.
 
 mod connection;
+#[cfg(target_os = "linux")]
+mod forked;
 mod serve;
 mod start;
 mod tree;
@@ -132,14 +134,21 @@ impl Launcher {
         }
     }
 
-    /// Has a thread start the launcher now, also where there is no runtime yet: who assembles an agent
+    /// Has the launcher started now, also where there is no runtime yet: who assembles an agent
     /// meanwhile finds it there. What goes wrong is told to the first command. Call it once, before
     /// any other use.
+    ///
+    /// On Linux, in a process with one thread, the launcher is a copy of it, without its arguments,
+    /// environment and open files, which takes a tenth of the time. Otherwise a thread executes it.
     pub fn start_ahead(&self) {
+        let landlock_at_most = self.shared.landlock_at_most;
         // Without one the first command starts it, and says why it cannot.
-        let program = self.program().ok();
-        let begun = program.and_then(|it| Ahead::begin(it, self.shared.landlock_at_most));
-        *self.ahead() = begun;
+        let Ok(program) = self.program() else { return };
+        let forked = match self.shared.program {
+            Program::This => Ahead::fork(landlock_at_most),
+            Program::Other(_) => None,
+        };
+        *self.ahead() = forked.or_else(|| Ahead::execute(program, landlock_at_most));
     }
 
     /// Starts the launcher now instead of with the first command, and returns its process id.

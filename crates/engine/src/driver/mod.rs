@@ -67,6 +67,8 @@ pub(crate) struct Driver {
     /// Spawned effects; each ends in the records it came to.
     tasks: JoinSet<Outcome>,
     running: Running<Spawned>,
+    /// What calls came to that were done before they needed a task; written before anything else.
+    done_at_once: VecDeque<Outcome>,
     /// The answer that is being streamed.
     stream: Option<ModelStream>,
     /// Calls of the running batch that were started while it was streamed.

@@ -47,6 +47,7 @@ impl Driver {
             commands,
             tasks: JoinSet::new(),
             running: Running::default(),
+            done_at_once: std::collections::VecDeque::new(),
             stream: None,
             eager: EagerCalls::default(),
             inner_room: None,

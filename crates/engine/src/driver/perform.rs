@@ -1,15 +1,18 @@
 //! Starts effects: their first records in one append, then what they do.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use heeler_core::{
     AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionFailed,
     CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted,
     ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope, ModelStarted, Outcome,
     PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
-    WakeCause,
+    WakeCause, panic_text,
 };
 use sha2::{Digest, Sha256};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::{AbortHandle, Id};
 
 use super::Driver;
@@ -75,16 +78,21 @@ impl Driver {
             records.extend(self.first_records(&effect.kind));
             durability = durability.max(durability_of(&effect.kind));
         }
-        let (early, effects): (Vec<_>, Vec<_>) = effects.into_iter().partition(|effect| {
-            is_on(Bug::EarlyRun) && matches!(effect.kind, EffectKind::RunCall { .. })
-        });
-        early.into_iter().for_each(|effect| self.act(effect));
+        let runs = |effect: &&Effect| matches!(effect.kind, EffectKind::RunCall { .. });
+        let is_alone = effects.iter().filter(runs).count() == 1
+            && !self.running.iter().any(|(id, _)| matches!(id, EffectId::Run(_)));
+        let (early, effects): (Vec<_>, Vec<_>) =
+            effects.into_iter().partition(|effect| is_on(Bug::EarlyRun) && runs(&effect));
+        early.into_iter().for_each(|effect| self.act(effect, is_alone));
         self.write(records, durability).await?;
         for effect in effects {
-            self.act(effect);
+            self.act(effect, is_alone);
         }
         for effect in hooked {
             self.act_with_hooks(effect);
+        }
+        while let Some(outcome) = self.done_at_once.pop_front() {
+            self.take_outcome(outcome).await?;
         }
         Ok(())
     }
@@ -131,7 +139,8 @@ impl Driver {
         }
     }
 
-    fn act(&mut self, effect: Effect) {
+    /// Acts; `is_alone` when no other call runs.
+    fn act(&mut self, effect: Effect, is_alone: bool) {
         let Effect { id, kind } = effect;
         match kind {
             EffectKind::CallModel { reserve, .. } => {
@@ -145,7 +154,7 @@ impl Driver {
                 }
             }
             EffectKind::RunCall { call, name, input, confined, .. } => {
-                self.run_call(id, call, Run { name, input, confined });
+                self.run_call(id, call, Run { name, input, confined }, is_alone);
             }
             EffectKind::Compact { cut, cause, focus, .. } => self.summarize(id, cut, cause, focus),
             EffectKind::Wake { at, cause } => self.wake(id, at, cause),
@@ -166,12 +175,35 @@ impl Driver {
         work: impl Future<Output = Outcome> + Send + 'static,
     ) {
         // Boxed, so that a program has one kind of task and not one for each kind of work.
-        let work: BoxFuture<Outcome> = Box::pin(work);
+        self.spawn_boxed(id, cancel, Box::pin(work));
+    }
+
+    fn spawn_boxed(&mut self, id: EffectId, cancel: CancellationToken, work: BoxFuture<Outcome>) {
         let abort = self.tasks.spawn(work);
         self.running.begin(id, Spawned { cancel, abort });
     }
 
-    fn run_call(&mut self, id: EffectId, call: CallId, run: Run) {
+    /// As [`spawn`](Self::spawn) for a call that runs alone: what is done at its first step needs no
+    /// task, which among a thousand sessions finds nothing of its own in the cache any more. Where
+    /// other threads could run that step, it is left to them.
+    fn begin(&mut self, id: EffectId, cancel: CancellationToken, mut work: BoxFuture<Outcome>) {
+        if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
+            // If it is not done, the task asks again and is the one to be woken.
+            let mut nobody = Context::from_waker(Waker::noop());
+            let step = || work.as_mut().poll(&mut nobody);
+            match catch_unwind(AssertUnwindSafe(step)) {
+                Ok(Poll::Pending) => {}
+                Ok(Poll::Ready(outcome)) => return self.done_at_once.push_back(outcome),
+                Err(panic) => {
+                    let outcome = panicked(id, panic_text(panic.as_ref()));
+                    return self.done_at_once.push_back(outcome);
+                }
+            }
+        }
+        self.spawn_boxed(id, cancel, work);
+    }
+
+    fn run_call(&mut self, id: EffectId, call: CallId, run: Run, is_alone: bool) {
         if let Some(task) = self.eager.adopt(call, &run.name, &run.input) {
             self.running.begin(id, task);
             return;
@@ -180,7 +212,11 @@ impl Driver {
         let log = Arc::clone(&self.log);
         let progress = Progress::new(move |text| show_progress(&log, call, text));
         let execution = self.execution(call, run, cancel.clone(), progress);
-        self.spawn(id, cancel, finish_call(call, execution, std::future::ready(())));
+        let work = finish_call(call, execution, std::future::ready(()));
+        match is_alone {
+            true => self.begin(id, cancel, Box::pin(work)),
+            false => self.spawn(id, cancel, work),
+        }
     }
 
     /// A call with all it is given.

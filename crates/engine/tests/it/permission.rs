@@ -58,9 +58,9 @@ fn allow_all_lets_calls_start_after_they_were_asked_for() {
             asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by allow-all: Once
             started 1.1.0 [0] count: a
+            finished 1.1.0 [0] count 0 ms: counted 1
             decided 1.1.1 by allow-all: Once
             started 1.1.1 [1] count: b
-            finished 1.1.0 [0] count 0 ms: counted 1
             finished 1.1.1 [1] count 0 ms: counted 2
             end of turn 1: Done "done"
             result ok: counted 1
@@ -98,9 +98,9 @@ fn scripted_answers_come_in_order_and_then_deny() {
             asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by script: Once
             started 1.1.0 [0] count: a
+            finished 1.1.0 [0] count 0 ms: counted 1
             decided 1.1.1 by script: Deny { reason: Some("nobody answered the permission request") }
             failed 1.1.1 [1] count 0 ms: The user denied this call: nobody answered the permission request
-            finished 1.1.0 [0] count 0 ms: counted 1
             end of turn 1: Done "done"
             result ok: counted 1
             result error: The user denied this call: nobody answered the permission request
@@ -202,9 +202,9 @@ fn of_several_approvers_the_first_decision_wins() {
             asked 1.1.1 count {"path":"b"} (count: b) Policy("it writes /space/a")
             decided 1.1.0 by allow-all: Once
             started 1.1.0 [0] count: a
+            finished 1.1.0 [0] count 0 ms: counted 1
             decided 1.1.1 by allow-all: Once
             started 1.1.1 [1] count: b
-            finished 1.1.0 [0] count 0 ms: counted 1
             finished 1.1.1 [1] count 0 ms: counted 2
             end of turn 1: Done "done"
             result ok: counted 1

@@ -13,8 +13,8 @@ use crate::{
 
 /// Something a model can call.
 ///
-/// The pipeline calls `facts` once per call, then, if the call may run, `call` once, and `clean_up`
-/// if the process died of which nobody knows how far the call came. An
+/// The pipeline calls `facts` once per call, then `check` if somebody would be asked, then, if the
+/// call may run, `call` once, and `clean_up` if the process died meanwhile. An
 /// implementation keeps nothing of a call on itself: several calls run at the same time, of
 /// several sessions. It never decides whether it may run. A panic becomes an error result.
 pub trait Tool: Send + Sync + 'static {
@@ -46,6 +46,19 @@ pub trait Tool: Send + Sync + 'static {
     /// for a tool that is made of calls. They only look. As quick as [`Tool::facts`].
     fn inner_calls(&self, _input: &RawJson) -> Vec<InnerCall> {
         Vec::new()
+    }
+
+    /// Whether [`Tool::call`] would refuse this call as everything stands, in its own words: asked
+    /// where a person would be asked about the call next, so that nobody is asked for nothing, and
+    /// only where whoever made it may read unasked what it names. It looks and changes nothing. A
+    /// refusal becomes the call's result; after anything else the person is asked, and the call, once
+    /// it runs, looks again, since the person may take long. It is given a moment.
+    fn check(
+        self: Arc<Self>,
+        _context: ToolContext,
+        _input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 
     /// Runs the call. Dropping the future, or cancelling `context.cancel`, stops everything the

@@ -70,6 +70,14 @@ pub trait TypedTool: Send + Sync + 'static {
     }
     /// See [`Tool::facts`].
     fn facts(&self, input: &Self::Input, workspace: &str) -> Facts;
+    /// See [`Tool::check`].
+    fn check(
+        self: Arc<Self>,
+        _context: ToolContext,
+        _input: Self::Input,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
     /// See [`Tool::call`].
     fn call(
         self: Arc<Self>,
@@ -115,6 +123,17 @@ impl<T: TypedTool> Tool for T {
         }
     }
 
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        match from_json(input.get()) {
+            Ok(input) => TypedTool::check(self, context, input),
+            Err(error) => Box::pin(std::future::ready(Err(invalid(self.name(), &error)))),
+        }
+    }
+
     fn call(
         self: Arc<Self>,
         context: ToolContext,
@@ -122,10 +141,7 @@ impl<T: TypedTool> Tool for T {
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         match from_json(input.get()) {
             Ok(input) => TypedTool::call(self, context, input),
-            Err(error) => {
-                let text = format!("invalid input for {}: {error}", self.name());
-                Box::pin(std::future::ready(Err(ToolError::ForModel(text))))
-            }
+            Err(error) => Box::pin(std::future::ready(Err(invalid(self.name(), &error)))),
         }
     }
 
@@ -140,6 +156,10 @@ impl<T: TypedTool> Tool for T {
             Err(_) => Box::pin(std::future::ready(Ok(()))),
         }
     }
+}
+
+fn invalid(name: &str, error: &serde_json::Error) -> ToolError {
+    ToolError::ForModel(format!("invalid input for {name}: {error}"))
 }
 
 /// The schema of `T` in the few words a model needs: no `$schema`, titles, number formats, or

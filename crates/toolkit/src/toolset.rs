@@ -404,6 +404,8 @@ impl Tool for BoundTool {
         (self.0.function)(context, input)
     }
 
+    // Without `check`: a layer may make another call of this one.
+
     fn clean_up(
         self: Arc<Self>,
         context: ToolContext,

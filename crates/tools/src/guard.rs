@@ -6,9 +6,10 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 
-use heeler_core::{ToolContext, ToolError, ToolOutput};
+use heeler_core::{BoxFuture, ToolContext, ToolError, ToolOutput};
 use sha2::{Digest as _, Sha256};
 
+use crate::blocking::blocking;
 use crate::place::Place;
 
 /// Bytes of the largest file that is hashed, and so the largest that can be edited.
@@ -42,6 +43,23 @@ pub(crate) fn load(place: &Place, path: &str) -> Result<Option<Loaded>, ToolErro
         )));
     }
     Ok(Some(Loaded { bytes, metadata, _file: file }))
+}
+
+/// What a tool that changes these files does for [`heeler_core::Tool::check`]: `refuses` looks at what
+/// the call itself looks at first. Where a file could not be read unasked nobody is told anything of it.
+pub(crate) fn check(
+    context: ToolContext,
+    tool: &'static str,
+    paths: Vec<String>,
+    refuses: impl FnOnce(&ToolContext) -> Result<(), ToolError> + Send + 'static,
+) -> BoxFuture<Result<(), ToolError>> {
+    let checked = blocking(context, move |context| {
+        if paths.iter().all(|path| Place::to_read(context, tool, path).is_ok()) {
+            refuses(context)?;
+        }
+        Ok(ToolOutput::default())
+    });
+    Box::pin(async move { checked.await.map(drop) })
 }
 
 /// Refuses when this session has not seen the content that is there now.

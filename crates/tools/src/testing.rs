@@ -24,7 +24,10 @@ pub(crate) fn check_in(folder: &Folder, calls: &[&str], expect: Expect) {
     for call in calls {
         let (name, input) = call.split_once(' ').expect("a name and a JSON input");
         let input = input.replace("$W", folder.path("").to_str().unwrap().trim_end_matches('/'));
-        transcript.push_str(&format!("> {call}\n{}", folder.play(name, &input)));
+        let refused = folder.refused(name, &input);
+        let said = folder.play(name, &input);
+        assert_foretold(name, refused.as_deref(), &said);
+        transcript.push_str(&format!("> {call}\n{said}"));
         if !transcript.ends_with('\n') {
             transcript.push('\n');
         }
@@ -35,6 +38,21 @@ pub(crate) fn check_in(folder: &Folder, calls: &[&str], expect: Expect) {
         }
     }
     expect.assert_eq(&transcript);
+}
+
+/// What a tool that changes files says of a call before somebody is asked about it is what it says
+/// when it runs, but for where paths lead that are walled off.
+fn assert_foretold(name: &str, refused: Option<&str>, said: &str) {
+    let changes = ["Write", "Edit", "MultiEdit", "apply_patch", "str_replace_based_edit_tool"]
+        .contains(&name);
+    let walls = ["is closed: ", "leads out of the workspace", "cannot look up "];
+    match refused {
+        Some(refused) => assert_eq!(refused, said),
+        None if changes && said.starts_with("error: ") => {
+            assert!(walls.iter().any(|wall| said.contains(wall)), "{name} did not foretell {said}");
+        }
+        None => {}
+    }
 }
 
 /// A temporary workspace with a session's state.
@@ -95,6 +113,16 @@ impl Folder {
     /// Runs one call of a standard or optional tool and keeps its changes of state.
     pub(crate) fn play(&self, name: &str, input: &str) -> String {
         self.say(self.run(named(name), input))
+    }
+
+    /// What a tool says of a call that it would refuse, before anybody is asked; it changes nothing.
+    pub(crate) fn refused(&self, name: &str, input: &str) -> Option<String> {
+        let input = RawJson::parse(input).expect("JSON");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let before = self.contents();
+        let checked = runtime.block_on(named(name).check(self.context(), input));
+        assert_eq!(self.contents(), before, "{name} looks and changes nothing");
+        checked.err().map(|error| self.say(Err(error)))
     }
 
     /// Runs one call and keeps its changes of state.

@@ -196,7 +196,7 @@ impl State {
     }
 }
 
-fn slot(call: &Call) -> Slot<'_> {
+pub(crate) fn slot(call: &Call) -> Slot<'_> {
     match &call.status {
         CallStatus::Unplanned => Slot::Unknown,
         CallStatus::Asking { .. } => Slot::Waiting(&call.facts),

@@ -267,6 +267,50 @@ fn requests_for_permission_are_answered() {
 }
 
 #[test]
+fn nobody_is_asked_about_a_change_that_its_tool_would_refuse() {
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Edit", input = { file_path = "a.txt", old_string = "old", new_string = "new" } }]
+        [[reply]]
+        expect = { tool_result_contains = "a.txt has not been read in this session; Read it, then try again", tool_result_is_error = true }
+        blocks = [{ call = "Read", input = { file_path = "a.txt" } }]
+        [[reply]]
+        blocks = [{ call = "Edit", input = { file_path = "a.txt", old_string = "odd", new_string = "new" } }]
+        [[reply]]
+        expect = { tool_result_contains = "old_string", tool_result_is_error = true }
+        blocks = [
+          { call = "Edit", input = { file_path = "../outside.txt", old_string = "old", new_string = "new" } },
+          { call = "Edit", input = { file_path = "a.txt", old_string = "old", new_string = "new" } },
+        ]
+        [[reply]]
+        text = "done"
+    "#;
+    let world = World::new();
+    world.write("work/a.txt", "old\n");
+    world.write("outside.txt", "old\n");
+    let mut running = start(&world, script, &["--permission-mode", "ask", "go"]);
+    // Of the files that would be asked about, only those that could be changed; and of what lies
+    // outside nothing is told unasked.
+    for (summary, answer) in [("../outside.txt", "deny"), ("a.txt", "once")] {
+        let asked = running.wait_for("permission_requested");
+        assert!(asked["summary"].as_str().unwrap().contains(summary), "{asked}");
+        let decision = if answer == "deny" { json!({"deny": {}}) } else { json!("once") };
+        running.say(json!({"type": "decide", "id": asked["id"], "decision": decision}));
+    }
+    running.wait_for("turn_finished");
+    running.close_stdin();
+    let output = running.finish();
+    assert_eq!(output.of_type("permission_requested").len(), 2);
+    assert_eq!(world.worked("a.txt"), "new\n");
+    expect![[r#"
+        1 "done" 0: "done"
+        end 0
+    "#]]
+    .assert_eq(&ends(&world, &output));
+    world.heeler(&["replay", &world.ids()[0]]).run().exits(0);
+}
+
+#[test]
 fn a_rule_for_good_holds_in_the_next_session() {
     let world = World::new();
     let arguments = ["--permission-mode", "ask", "--no-sandbox", "go"];

@@ -41,17 +41,7 @@ impl Driver {
 
     /// What there is to do after one call, and after those within it.
     fn clean_ups(&self, CutOffCall { id, name, input }: CutOffCall) -> Vec<BoxFuture<()>> {
-        let mut context = ToolContext::new(
-            self.lease.id.clone(),
-            self.workspace.clone(),
-            Arc::clone(&self.parts.clock),
-        );
-        context.call = id;
-        context.round = self.state.round();
-        context.reach = Arc::clone(&self.parts.reach);
-        context.state = self.state.values();
-        // It starts nothing, so the box is no loss.
-        context.confined = true;
+        let context = self.looking_context(id);
         let Some(tool) = self.known_tool(&name) else { return Vec::new() };
         // As the model wrote them: what was put right in them for a run is told nowhere.
         let within =

@@ -3,6 +3,8 @@
 //! Without a hook that matches, both are nothing but their record. With one, they are performed by
 //! a task, whose records say what the hooks said.
 
+use std::collections::BTreeMap;
+
 use heeler_core::{
     CallId, CallPlan, CallPlanned, CancellationToken, Effect, EffectId, EffectKind, HookEvent,
     HookMoment, HookOutcome, HookVerdict, HookedCall, Outcome, RawJson, Record, TurnOutcome,
@@ -70,9 +72,13 @@ impl Driver {
         match kind {
             EffectKind::PlanCall { call, answered_before, name, input } => {
                 let (tools, workspace) = (self.tools.clone(), self.workspace.clone());
+                let (state, looker) = (self.state.clone(), self.looker(call));
                 self.spawn(id, CancellationToken::new(), async move {
                     let planning = Planning { tools, workspace, name };
-                    let plan = planning.ask(&asker, call, &input).await;
+                    let mut plan = planning.ask(&asker, call, &input).await;
+                    if state.is_looked_into(call, &plan, &BTreeMap::new()) {
+                        plan = looker.look(planning.name, input, plan).await;
+                    }
                     let planned = CallPlanned { call, answered_before, plan };
                     let record = Record::CallPlanned(Box::new(planned));
                     Outcome { effect: id, records: vec![record] }

@@ -13,6 +13,7 @@ mod eager;
 mod fallback;
 mod held;
 mod hooks;
+mod look;
 mod open;
 mod outbound;
 mod perform;

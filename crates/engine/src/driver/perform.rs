@@ -1,11 +1,12 @@
 //! Starts effects: their first records in one append, then what they do.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use heeler_core::{
-    AgentPath, BoxFuture, CallId, CallPlanned, CancellationToken, CompactionFailed,
+    AgentPath, BoxFuture, CallId, CallPlan, CallPlanned, CancellationToken, CompactionFailed,
     CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted,
     ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope, ModelStarted, Outcome,
     PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
@@ -18,6 +19,7 @@ use tokio::task::{AbortHandle, Id};
 use super::Driver;
 use super::ask::decided;
 use super::held::show_progress;
+use super::look::Planned;
 use super::running::Task;
 use crate::bugs::{Bug, is_on};
 use crate::pipeline::{self, Executed, Execution, Inner, Room};
@@ -72,10 +74,11 @@ impl Driver {
         }
         let (hooked, effects): (Vec<_>, Vec<_>) =
             effects.into_iter().partition(|effect| self.waits_for_hooks(&effect.kind));
+        let Planned { effects, mut plans, looking } = self.plan_calls(effects);
         let mut records = Vec::new();
         let mut durability = Durability::Written;
         for effect in &effects {
-            records.extend(self.first_records(&effect.kind));
+            records.extend(self.first_records(&effect.kind, &mut plans));
             durability = durability.max(durability_of(&effect.kind));
         }
         let runs = |effect: &&Effect| matches!(effect.kind, EffectKind::RunCall { .. });
@@ -88,6 +91,7 @@ impl Driver {
         for effect in effects {
             self.act(effect, is_alone);
         }
+        self.go_on_looking(looking);
         for effect in hooked {
             self.act_with_hooks(effect);
         }
@@ -98,7 +102,11 @@ impl Driver {
     }
 
     /// The records that stand in the journal before an effect is visible.
-    fn first_records(&self, kind: &EffectKind) -> Vec<Record> {
+    fn first_records(
+        &self,
+        kind: &EffectKind,
+        plans: &mut BTreeMap<CallId, CallPlan>,
+    ) -> Vec<Record> {
         match kind {
             EffectKind::StartEpoch { cause } => vec![self.epoch(*cause)],
             EffectKind::CallModel { turn, round, attempt, reserve } => {
@@ -111,11 +119,11 @@ impl Driver {
                     reserve: *reserve,
                 })]
             }
-            EffectKind::PlanCall { call, answered_before, name, input } => {
-                let planned = self.eager.plan_of(*call, name, input);
-                let plan = planned.unwrap_or_else(|| self.plan(name, input));
+            EffectKind::PlanCall { call, answered_before, .. } => {
                 let (call, answered_before) = (*call, *answered_before);
-                vec![Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))]
+                let planned = |plan| CallPlanned { call, answered_before, plan };
+                let plan = plans.remove(&call).map(planned).map(Box::new);
+                plan.map(Record::CallPlanned).into_iter().collect()
             }
             EffectKind::AskPermission { id, reason, asked: false, .. } => {
                 vec![Record::PermissionAsked(Box::new(PermissionAsked {

@@ -161,6 +161,14 @@ impl Tool for Renewed {
         self.0.inner_calls(input)
     }
 
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        Arc::clone(&self.0).check(context, input)
+    }
+
     fn call(
         self: Arc<Self>,
         context: ToolContext,

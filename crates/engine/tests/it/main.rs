@@ -24,6 +24,7 @@ mod hooks;
 mod images;
 mod lease;
 mod limits;
+mod looked;
 mod media;
 mod outbound;
 mod outputs;

@@ -317,6 +317,15 @@ impl Judge {
         Ok(())
     }
 
+    /// A tool looks into a call that somebody is to be asked about.
+    pub(super) fn tool_checks(&mut self, call: CallId) -> Checked {
+        self.still_works("a look")?;
+        let is_new = !self.checker.is_started(call) && self.state.settings.policy.interactive;
+        ensure(is_new, Invariant::WrittenFirst, || {
+            format!("{call} is looked into, and nobody is to be asked about it")
+        })
+    }
+
     /// A tool clears away what a call left, and may do so again and again.
     pub(super) fn tool_clears(&mut self, call: CallId) -> Checked {
         self.still_works("a clean-up")?;

@@ -49,6 +49,26 @@ impl Tool for Simulated {
         tools::facts(&self.definition.name, input).unwrap_or_default()
     }
 
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        _: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        let outside = self.outside.clone();
+        Box::pin(async move {
+            outside.moment().await;
+            outside.judge(|judge| judge.tool_checks(context.call));
+            match outside.take(|inner| inner.chance.below(20)).await {
+                15 => outside.pass(3000).await,
+                16 => std::panic::resume_unwind(Box::new("the tool's own defect")),
+                17.. => return Err(ToolError::for_model("it would come to nothing")),
+                _ => {}
+            }
+            outside.moment().await;
+            Ok(())
+        })
+    }
+
     fn call(
         self: Arc<Self>,
         context: ToolContext,

@@ -78,6 +78,16 @@ impl TypedTool for ApplyPatch {
         facts
     }
 
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: ApplyPatchInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        guard::check(context, NAME, paths(&input), move |context| {
+            planned(context, &input.input).map(drop)
+        })
+    }
+
     fn call(
         self: Arc<Self>,
         context: ToolContext,
@@ -91,14 +101,18 @@ impl TypedTool for ApplyPatch {
         context: ToolContext,
         input: ApplyPatchInput,
     ) -> BoxFuture<Result<(), ToolError>> {
-        // A patch that cannot be read touched nothing.
-        let parts = parse::parse(&input.input).unwrap_or_default();
-        let paths = parse::paths(&parts).into_iter().map(str::to_owned).collect();
-        atomic::clean_up(context, NAME, paths)
+        atomic::clean_up(context, NAME, paths(&input))
     }
 }
 
-fn apply_patch(context: &ToolContext, patch: &str) -> Result<ToolOutput, ToolError> {
+/// Every file a patch names; none when it cannot be read, since it touches nothing then.
+fn paths(input: &ApplyPatchInput) -> Vec<String> {
+    let parts = parse::parse(&input.input).unwrap_or_default();
+    parse::paths(&parts).into_iter().map(str::to_owned).collect()
+}
+
+/// What a patch would do; looks at everything that it may be refused for.
+fn planned(context: &ToolContext, patch: &str) -> Result<Vec<Target>, ToolError> {
     if PATCH_BYTES_MAX < patch.len() {
         return Err(ToolError::for_model(format!(
             "the patch has {} bytes; at most {PATCH_BYTES_MAX} are possible",
@@ -118,6 +132,11 @@ fn apply_patch(context: &ToolContext, patch: &str) -> Result<ToolOutput, ToolErr
     if targets.is_empty() {
         return Err(ToolError::for_model("the patch would leave every file as it is"));
     }
+    Ok(targets)
+}
+
+fn apply_patch(context: &ToolContext, patch: &str) -> Result<ToolOutput, ToolError> {
+    let mut targets = planned(context, patch)?;
     carry_out(context, &mut targets)?;
     let said: Vec<String> = targets.iter().map(said).collect();
     let mut output = ToolOutput::text(said.join("\n"));

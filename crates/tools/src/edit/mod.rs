@@ -25,6 +25,8 @@ pub(crate) use matches::{apply, size_after};
 pub(crate) use nearest::{hint, shown};
 pub(crate) use one::{Change, One, change};
 
+const NAME: &str = "Edit";
+
 /// The tool.
 #[derive(Default)]
 pub struct Edit {}
@@ -47,7 +49,7 @@ impl TypedTool for Edit {
     type Input = EditInput;
 
     fn name(&self) -> &str {
-        "Edit"
+        NAME
     }
 
     fn description(&self) -> &str {
@@ -59,6 +61,15 @@ impl TypedTool for Edit {
 
     fn facts(&self, input: &EditInput, workspace: &str) -> Facts {
         place::write_facts(workspace, &input.file_path)
+    }
+
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: EditInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        let paths = vec![input.file_path.clone()];
+        guard::check(context, NAME, paths, move |context| check(context, &input))
     }
 
     fn call(
@@ -74,77 +85,106 @@ impl TypedTool for Edit {
         context: ToolContext,
         input: EditInput,
     ) -> BoxFuture<Result<(), ToolError>> {
-        atomic::clean_up(context, "Edit", vec![input.file_path])
+        atomic::clean_up(context, NAME, vec![input.file_path])
     }
+}
+
+/// What a call would do, and where.
+struct Plan {
+    place: Place,
+    /// Without it the file is made.
+    changes: Option<Changes>,
+}
+
+/// What becomes of a file that is there.
+struct Changes {
+    before: Loaded,
+    change: Change,
+    after: Vec<u8>,
+}
+
+impl Plan {
+    /// Looks at everything that a call may be refused for.
+    fn of(context: &ToolContext, input: &EditInput) -> Result<Self, ToolError> {
+        let path = &input.file_path;
+        if input.old_string == input.new_string {
+            return Err(ToolError::for_model(
+                "old_string and new_string are the same, so there is nothing to change",
+            ));
+        }
+        let place = Place::to_write(context, NAME, path)?;
+        match guard::load(&place, path)? {
+            None if input.old_string.is_empty() => {
+                check_size(input.new_string.len())?;
+                guard::check_unredacted(path, &[&input.new_string], None)?;
+                Ok(Self { place, changes: None })
+            }
+            None => Err(place::missing(&context.workspace, path, &place)),
+            Some(_) if input.old_string.is_empty() => Err(ToolError::for_model(format!(
+                "{path} exists, and an empty old_string only creates new files; name the text to \
+                 replace, or use Write to replace the whole file"
+            ))),
+            Some(before) => {
+                let changes = Changes::of(context, input, &place, before)?;
+                Ok(Self { place, changes: Some(changes) })
+            }
+        }
+    }
+}
+
+impl Changes {
+    fn of(
+        context: &ToolContext,
+        input: &EditInput,
+        place: &Place,
+        before: Loaded,
+    ) -> Result<Self, ToolError> {
+        let path = &input.file_path;
+        guard::check_seen(context, place, path, &before.bytes)?;
+        guard::check_unredacted(path, &[&input.old_string, &input.new_string], Some(&before))?;
+        let one = One {
+            old: &input.old_string,
+            new: &input.new_string,
+            replace_all: input.replace_all.unwrap_or(false),
+        };
+        let change = change(path, &before.bytes, &one)?;
+        check_size(size_after(&before.bytes, &change.replacements))?;
+        let after = apply(&before.bytes, &change.replacements);
+        if after == before.bytes {
+            return Err(ToolError::for_model(format!(
+                "the change would leave {path} as it is: Edit keeps the file's own line ends, and \
+                 nothing else differs"
+            )));
+        }
+        Ok(Self { before, change, after })
+    }
+}
+
+/// Whether a call would be refused.
+pub(crate) fn check(context: &ToolContext, input: &EditInput) -> Result<(), ToolError> {
+    Plan::of(context, input).map(drop)
 }
 
 fn edit(context: &ToolContext, input: &EditInput) -> Result<ToolOutput, ToolError> {
     let path = &input.file_path;
-    if input.old_string == input.new_string {
-        return Err(ToolError::for_model(
-            "old_string and new_string are the same, so there is nothing to change",
-        ));
-    }
-    let mut place = Place::to_write(context, "Edit", path)?;
-    match guard::load(&place, path)? {
-        None if input.old_string.is_empty() => create(context, input, &mut place),
-        None => Err(place::missing(&context.workspace, path, &place)),
-        Some(_) if input.old_string.is_empty() => Err(ToolError::for_model(format!(
-            "{path} exists, and an empty old_string only creates new files; name the text to \
-             replace, or use Write to replace the whole file"
-        ))),
-        Some(before) => change_file(context, input, &mut place, &before),
-    }
-}
-
-fn create(
-    context: &ToolContext,
-    input: &EditInput,
-    place: &mut Place,
-) -> Result<ToolOutput, ToolError> {
-    let content = input.new_string.as_bytes();
-    check_size(content.len())?;
-    guard::check_unredacted(&input.file_path, &[&input.new_string], None)?;
-    atomic::replace(context, place, &input.file_path, None, content)?;
-    let lines = count_of(count_lines(content), "line", "lines");
-    let output = ToolOutput::text(format!("Created {} ({lines})", input.file_path));
-    Ok(guard::seen(output, place, &guard::hash(content)))
-}
-
-fn change_file(
-    context: &ToolContext,
-    input: &EditInput,
-    place: &mut Place,
-    before: &Loaded,
-) -> Result<ToolOutput, ToolError> {
-    let path = &input.file_path;
-    guard::check_seen(context, place, path, &before.bytes)?;
-    guard::check_unredacted(path, &[&input.old_string, &input.new_string], Some(before))?;
-    let one = One {
-        old: &input.old_string,
-        new: &input.new_string,
-        replace_all: input.replace_all.unwrap_or(false),
+    let Plan { mut place, changes } = Plan::of(context, input)?;
+    let Some(Changes { before, change, after }) = changes else {
+        let content = input.new_string.as_bytes();
+        atomic::replace(context, &mut place, path, None, content)?;
+        let lines = count_of(count_lines(content), "line", "lines");
+        let output = ToolOutput::text(format!("Created {path} ({lines})"));
+        return Ok(guard::seen(output, &place, &guard::hash(content)));
     };
-    let Change { replacements, note } = change(path, &before.bytes, &one)?;
-    check_size(size_after(&before.bytes, &replacements))?;
-    let after = apply(&before.bytes, &replacements);
-    if after == before.bytes {
-        return Err(ToolError::for_model(format!(
-            "the change would leave {path} as it is: Edit keeps the file's own line ends, and \
-             nothing else differs"
-        )));
-    }
-    atomic::replace(context, place, path, Some(&before.metadata), &after)?;
+    let Change { replacements, note } = change;
+    atomic::replace(context, &mut place, path, Some(&before.metadata), &after)?;
     let times = match replacements.len() {
-        _ if one.replace_all && replacements.len() > 1 => {
-            format!(" in {} places", replacements.len())
-        }
+        n if input.replace_all == Some(true) && n > 1 => format!(" in {n} places"),
         _ => String::new(),
     };
     let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
     let snippet = snippet(&before.bytes, &replacements);
     let output = ToolOutput::text(format!("Edited {path}{times}{note}:\n{snippet}"));
-    Ok(guard::seen(output, place, &guard::hash(&after)))
+    Ok(guard::seen(output, &place, &guard::hash(&after)))
 }
 
 pub(crate) fn check_size(n_bytes: usize) -> Result<(), ToolError> {

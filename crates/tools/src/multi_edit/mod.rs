@@ -9,10 +9,11 @@ use heeler_core::{BoxFuture, Facts, ToolContext, ToolError, ToolOutput, TypedToo
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::atomic;
 use crate::blocking::blocking;
 use crate::edit::{self, Change, One};
+use crate::guard::{self, Loaded};
 use crate::place::{self, Place};
-use crate::{atomic, guard};
 
 const NAME: &str = "MultiEdit";
 
@@ -64,6 +65,15 @@ impl TypedTool for MultiEdit {
         place::write_facts(workspace, &input.file_path)
     }
 
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: MultiEditInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        let paths = vec![input.file_path.clone()];
+        guard::check(context, NAME, paths, move |context| Plan::of(context, &input).map(drop))
+    }
+
     fn call(
         self: Arc<Self>,
         context: ToolContext,
@@ -81,41 +91,59 @@ impl TypedTool for MultiEdit {
     }
 }
 
+/// What a call would do, and where.
+struct Plan {
+    place: Place,
+    before: Option<Loaded>,
+    after: Vec<u8>,
+    /// The lines that change.
+    shown: String,
+}
+
+impl Plan {
+    /// Looks at everything that a call may be refused for.
+    fn of(context: &ToolContext, input: &MultiEditInput) -> Result<Self, ToolError> {
+        let path = &input.file_path;
+        let n_edits = input.edits.len();
+        if !(1..=MULTI_EDITS_MAX).contains(&n_edits) {
+            return Err(ToolError::for_model(format!(
+                "there are {n_edits} edits; from 1 to {MULTI_EDITS_MAX} are possible"
+            )));
+        }
+        let place = Place::to_write(context, NAME, path)?;
+        let before = guard::load(&place, path)?;
+        if let Some(before) = &before {
+            guard::check_seen(context, &place, path, &before.bytes)?;
+        } else if !input.edits.first().is_some_and(|first| first.old_string.is_empty()) {
+            return Err(place::missing(&context.workspace, path, &place));
+        }
+        for one in &input.edits {
+            guard::check_unredacted(path, &[&one.old_string, &one.new_string], before.as_ref())?;
+        }
+        let mut after = before.as_ref().map_or_else(Vec::new, |before| before.bytes.clone());
+        let mut shown = String::new();
+        for (index, one) in input.edits.iter().enumerate() {
+            let creates = index == 0 && before.is_none();
+            let (next, text) = step(path, &after, one, creates).map_err(|error| match error {
+                ToolError::ForModel(text) => ToolError::for_model(format!(
+                    "edit {} of {n_edits}: {text}\nNone of the edits was made.",
+                    index + 1
+                )),
+                other => other,
+            })?;
+            after = next;
+            shown.push_str(&text);
+        }
+        if before.as_ref().is_some_and(|before| before.bytes == after) {
+            return Err(ToolError::for_model(format!("the edits together leave {path} as it is")));
+        }
+        Ok(Self { place, before, after, shown })
+    }
+}
+
 fn multi_edit(context: &ToolContext, input: &MultiEditInput) -> Result<ToolOutput, ToolError> {
-    let path = &input.file_path;
-    let n_edits = input.edits.len();
-    if !(1..=MULTI_EDITS_MAX).contains(&n_edits) {
-        return Err(ToolError::for_model(format!(
-            "there are {n_edits} edits; from 1 to {MULTI_EDITS_MAX} are possible"
-        )));
-    }
-    let mut place = Place::to_write(context, NAME, path)?;
-    let before = guard::load(&place, path)?;
-    if let Some(before) = &before {
-        guard::check_seen(context, &place, path, &before.bytes)?;
-    } else if !input.edits.first().is_some_and(|first| first.old_string.is_empty()) {
-        return Err(place::missing(&context.workspace, path, &place));
-    }
-    for one in &input.edits {
-        guard::check_unredacted(path, &[&one.old_string, &one.new_string], before.as_ref())?;
-    }
-    let mut after = before.as_ref().map_or_else(Vec::new, |before| before.bytes.clone());
-    let mut shown = String::new();
-    for (index, one) in input.edits.iter().enumerate() {
-        let creates = index == 0 && before.is_none();
-        let (next, text) = step(path, &after, one, creates).map_err(|error| match error {
-            ToolError::ForModel(text) => ToolError::for_model(format!(
-                "edit {} of {n_edits}: {text}\nNone of the edits was made.",
-                index + 1
-            )),
-            other => other,
-        })?;
-        after = next;
-        shown.push_str(&text);
-    }
-    if before.as_ref().is_some_and(|before| before.bytes == after) {
-        return Err(ToolError::for_model(format!("the edits together leave {path} as it is")));
-    }
+    let (path, n_edits) = (&input.file_path, input.edits.len());
+    let Plan { mut place, before, after, shown } = Plan::of(context, input)?;
     atomic::replace(context, &mut place, path, before.as_ref().map(|it| &it.metadata), &after)?;
     let verb = if before.is_some() { "Edited" } else { "Created" };
     let n_shown = shown.floor_char_boundary(SHOWN_BYTES_MAX);

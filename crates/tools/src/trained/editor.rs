@@ -10,10 +10,11 @@ use serde::Deserialize;
 
 use super::declared;
 use crate::blocking::blocking;
-use crate::hunk::{self, File, Fit, Line};
+use crate::guard::{self, Loaded};
+use crate::hunk::{self, File, Fit, Line, Replacement};
 use crate::place::{self, Place};
 use crate::{Edit, EditInput, List, ListInput, Read, ReadInput, Write, WriteInput};
-use crate::{atomic, edit, guard};
+use crate::{atomic, edit, write};
 
 const NAME: &str = "str_replace_based_edit_tool";
 const KIND: &str = "text_editor_20250728";
@@ -74,6 +75,14 @@ impl Tool for TextEditor {
         Tool::facts(&*self.typed, input, workspace)
     }
 
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        Tool::check(Arc::clone(&self.typed), context, input)
+    }
+
     fn call(
         self: Arc<Self>,
         context: ToolContext,
@@ -118,18 +127,24 @@ impl TypedTool for Typed {
         }
     }
 
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: TextEditorInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        let paths = vec![input.path.clone()];
+        let checked = guard::check(context, NAME, paths, |context| {
+            Wanted::of(context, input)?.check(context)
+        });
+        Box::pin(async move { checked.await.map_err(in_own_words) })
+    }
+
     fn call(
         self: Arc<Self>,
         context: ToolContext,
         input: TextEditorInput,
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
-        Box::pin(async move {
-            let outcome = self.run(context, input).await;
-            outcome.map_err(|error| match error {
-                ToolError::ForModel(text) => ToolError::ForModel(in_its_words(&text)),
-                other => other,
-            })
-        })
+        Box::pin(async move { self.run(context, input).await.map_err(in_own_words) })
     }
 
     fn clean_up(
@@ -151,27 +166,54 @@ impl Typed {
         context: ToolContext,
         input: TextEditorInput,
     ) -> Result<ToolOutput, ToolError> {
+        match Wanted::of(&context, input)? {
+            Wanted::List(wanted) => Arc::clone(&self.list).call_typed(context, wanted).await,
+            Wanted::Read(wanted) => Arc::clone(&self.read).call_typed(context, wanted).await,
+            Wanted::Write(wanted) => Arc::clone(&self.write).call_typed(context, wanted).await,
+            Wanted::Edit(wanted) => Arc::clone(&self.edit).call_typed(context, wanted).await,
+            Wanted::Insert(wanted) => {
+                blocking(context, move |context| insert(context, &wanted)).await
+            }
+        }
+    }
+}
+
+/// What is to be done, and by whom.
+enum Wanted {
+    List(ListInput),
+    Read(ReadInput),
+    Write(WriteInput),
+    Edit(EditInput),
+    Insert(Insert),
+}
+
+/// A text to put behind a line.
+struct Insert {
+    path: String,
+    line: u64,
+    text: String,
+}
+
+impl Wanted {
+    fn of(context: &ToolContext, input: TextEditorInput) -> Result<Self, ToolError> {
         let path = input.path;
         match input.command {
             TextEditorCommand::View => {
                 // What it is decides only who looks: both look where the path leads.
                 if place::absolute(&context.workspace, &path).is_dir() {
-                    let wanted = ListInput { path, ignore: None };
-                    return Arc::clone(&self.list).call_typed(context, wanted).await;
+                    return Ok(Self::List(ListInput { path, ignore: None }));
                 }
                 let (offset, limit) = lines(input.view_range)?;
-                let wanted = ReadInput { file_path: path, offset, limit };
-                Arc::clone(&self.read).call_typed(context, wanted).await
+                Ok(Self::Read(ReadInput { file_path: path, offset, limit }))
             }
             TextEditorCommand::Create => {
                 let content = given(input.file_text, "create", "file_text")?;
-                if Place::to_write(&context, NAME, &path)?.exists() {
+                if Place::to_write(context, NAME, &path)?.exists() {
                     return Err(ToolError::for_model(format!(
                         "{path} exists, and create only makes new files; use str_replace"
                     )));
                 }
-                let wanted = WriteInput { file_path: path, content };
-                Arc::clone(&self.write).call_typed(context, wanted).await
+                Ok(Self::Write(WriteInput { file_path: path, content }))
             }
             TextEditorCommand::StrReplace => {
                 let old_string = given(input.old_str, "str_replace", "old_str")?;
@@ -179,15 +221,25 @@ impl Typed {
                 if old_string.is_empty() {
                     return Err(ToolError::for_model("old_str is empty; name the text to replace"));
                 }
-                let wanted =
-                    EditInput { file_path: path, old_string, new_string, replace_all: None };
-                Arc::clone(&self.edit).call_typed(context, wanted).await
+                let edit = EditInput { file_path: path, old_string, new_string, replace_all: None };
+                Ok(Self::Edit(edit))
             }
             TextEditorCommand::Insert => {
                 let line = given(input.insert_line, "insert", "insert_line")?;
                 let text = given(input.insert_text.or(input.new_str), "insert", "insert_text")?;
-                blocking(context, move |context| insert(context, &path, line, &text)).await
+                Ok(Self::Insert(Insert { path, line, text }))
             }
+        }
+    }
+
+    /// Looks at everything that the call may be refused for.
+    fn check(&self, context: &ToolContext) -> Result<(), ToolError> {
+        match self {
+            // Nobody is asked about these where they may look unasked.
+            Self::List(_) | Self::Read(_) => Ok(()),
+            Self::Write(input) => write::check(context, input),
+            Self::Edit(input) => edit::check(context, input),
+            Self::Insert(input) => Insertion::of(context, input).map(drop),
         }
     }
 }
@@ -226,33 +278,51 @@ fn lines(range: Option<[i64; 2]>) -> Result<(Option<u64>, Option<u64>), ToolErro
     }
 }
 
-fn insert(
-    context: &ToolContext,
-    path: &str,
-    line: u64,
-    text: &str,
-) -> Result<ToolOutput, ToolError> {
-    let mut place = Place::to_write(context, NAME, path)?;
-    let Some(before) = guard::load(&place, path)? else {
-        return Err(place::missing(&context.workspace, path, &place));
-    };
-    guard::check_seen(context, &place, path, &before.bytes)?;
-    guard::check_unredacted(path, &[text], Some(&before))?;
-    let file = File::new(&before.bytes);
-    let n_lines = file.n_lines();
-    let at = usize::try_from(line).ok().filter(|at| *at <= n_lines).ok_or_else(|| {
-        ToolError::for_model(format!("insert_line {line} is none; {path} has {n_lines} lines"))
-    })?;
-    let text = text.replace("\r\n", "\n");
-    let lines: Vec<Line<'_>> =
-        text.strip_suffix('\n').unwrap_or(&text).split('\n').map(Line::Add).collect();
-    let replacements = hunk::apply(&file, &lines, &Fit::before_line(at)).unwrap_or_default();
-    edit::check_size(edit::size_after(&before.bytes, &replacements))?;
-    let after = edit::apply(&before.bytes, &replacements);
+/// What inserting comes to, and where.
+struct Insertion {
+    place: Place,
+    before: Loaded,
+    replacements: Vec<Replacement>,
+    after: Vec<u8>,
+}
+
+impl Insertion {
+    fn of(context: &ToolContext, Insert { path, line, text }: &Insert) -> Result<Self, ToolError> {
+        let place = Place::to_write(context, NAME, path)?;
+        let Some(before) = guard::load(&place, path)? else {
+            return Err(place::missing(&context.workspace, path, &place));
+        };
+        guard::check_seen(context, &place, path, &before.bytes)?;
+        guard::check_unredacted(path, &[text], Some(&before))?;
+        let file = File::new(&before.bytes);
+        let n_lines = file.n_lines();
+        let at = usize::try_from(*line).ok().filter(|at| *at <= n_lines).ok_or_else(|| {
+            ToolError::for_model(format!("insert_line {line} is none; {path} has {n_lines} lines"))
+        })?;
+        let text = text.replace("\r\n", "\n");
+        let lines: Vec<Line<'_>> =
+            text.strip_suffix('\n').unwrap_or(&text).split('\n').map(Line::Add).collect();
+        let replacements = hunk::apply(&file, &lines, &Fit::before_line(at)).unwrap_or_default();
+        edit::check_size(edit::size_after(&before.bytes, &replacements))?;
+        let after = edit::apply(&before.bytes, &replacements);
+        Ok(Self { place, before, replacements, after })
+    }
+}
+
+fn insert(context: &ToolContext, input: &Insert) -> Result<ToolOutput, ToolError> {
+    let path = &input.path;
+    let Insertion { mut place, before, replacements, after } = Insertion::of(context, input)?;
     atomic::replace(context, &mut place, path, Some(&before.metadata), &after)?;
     let snippet = edit::snippet(&before.bytes, &replacements);
     let output = ToolOutput::text(format!("Edited {path}:\n{snippet}"));
     Ok(guard::seen(output, &place, &guard::hash(&after)))
+}
+
+fn in_own_words(error: ToolError) -> ToolError {
+    match error {
+        ToolError::ForModel(text) => ToolError::ForModel(in_its_words(&text)),
+        other => other,
+    }
 }
 
 /// What is told of other tools' inputs, in the names of this one's. What is quoted of the file, below

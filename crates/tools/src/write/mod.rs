@@ -9,10 +9,13 @@ use heeler_core::{BoxFuture, Facts, ToolContext, ToolError, ToolOutput, TypedToo
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::atomic;
 use crate::blocking::blocking;
+use crate::guard::{self, Loaded};
 use crate::place::{self, Place};
 use crate::text::{count_lines, count_of};
-use crate::{atomic, guard};
+
+const NAME: &str = "Write";
 
 /// The tool.
 #[derive(Default)]
@@ -32,7 +35,7 @@ impl TypedTool for Write {
     type Input = WriteInput;
 
     fn name(&self) -> &str {
-        "Write"
+        NAME
     }
 
     fn description(&self) -> &str {
@@ -42,6 +45,15 @@ impl TypedTool for Write {
 
     fn facts(&self, input: &WriteInput, workspace: &str) -> Facts {
         place::write_facts(workspace, &input.file_path)
+    }
+
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: WriteInput,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        let paths = vec![input.file_path.clone()];
+        guard::check(context, NAME, paths, move |context| check(context, &input))
     }
 
     fn call(
@@ -57,25 +69,45 @@ impl TypedTool for Write {
         context: ToolContext,
         input: WriteInput,
     ) -> BoxFuture<Result<(), ToolError>> {
-        atomic::clean_up(context, "Write", vec![input.file_path])
+        atomic::clean_up(context, NAME, vec![input.file_path])
     }
+}
+
+/// What a call would write, and where.
+struct Change {
+    place: Place,
+    before: Option<Loaded>,
+}
+
+impl Change {
+    /// Looks at everything that a call may be refused for.
+    fn of(context: &ToolContext, input: &WriteInput) -> Result<Self, ToolError> {
+        let (path, content) = (&input.file_path, input.content.as_bytes());
+        if guard::FILE_BYTES_MAX < content.len() as u64 {
+            return Err(ToolError::for_model(format!(
+                "the content has {} bytes; at most {} can be written at once",
+                content.len(),
+                guard::FILE_BYTES_MAX
+            )));
+        }
+        let place = Place::to_write(context, NAME, path)?;
+        let before = guard::load(&place, path)?;
+        if let Some(before) = &before {
+            guard::check_seen(context, &place, path, &before.bytes)?;
+        }
+        guard::check_unredacted(path, &[&input.content], before.as_ref())?;
+        Ok(Self { place, before })
+    }
+}
+
+/// Whether a call would be refused.
+pub(crate) fn check(context: &ToolContext, input: &WriteInput) -> Result<(), ToolError> {
+    Change::of(context, input).map(drop)
 }
 
 fn write(context: &ToolContext, input: &WriteInput) -> Result<ToolOutput, ToolError> {
     let (path, content) = (&input.file_path, input.content.as_bytes());
-    if guard::FILE_BYTES_MAX < content.len() as u64 {
-        return Err(ToolError::for_model(format!(
-            "the content has {} bytes; at most {} can be written at once",
-            content.len(),
-            guard::FILE_BYTES_MAX
-        )));
-    }
-    let mut place = Place::to_write(context, "Write", path)?;
-    let before = guard::load(&place, path)?;
-    if let Some(before) = &before {
-        guard::check_seen(context, &place, path, &before.bytes)?;
-    }
-    guard::check_unredacted(path, &[&input.content], before.as_ref())?;
+    let Change { mut place, before } = Change::of(context, input)?;
     let lines = count_of(count_lines(content), "line", "lines");
     let said = match &before {
         Some(before) if before.bytes == content => {

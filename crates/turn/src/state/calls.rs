@@ -115,7 +115,7 @@ impl State {
         self.repeated_failures_of(&call.name, &call.input)
     }
 
-    fn repeated_failures_of(&self, name: &str, input: &RawJson) -> Option<u32> {
+    pub(super) fn repeated_failures_of(&self, name: &str, input: &RawJson) -> Option<u32> {
         let repeats_max = self.settings.limits.repeats;
         let turn = self.turn.as_ref()?;
         let failed = turn.repeats.call.as_ref();

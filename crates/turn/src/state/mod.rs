@@ -11,6 +11,7 @@ mod crash;
 mod epoch;
 mod fork;
 mod hooks;
+mod look;
 mod model;
 mod permission;
 mod plan;

@@ -335,3 +335,69 @@ fn f18_the_first_letter_of_the_next_message_answers_nothing() {
         script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
     "#]]);
 }
+
+#[test]
+fn f20_what_the_tool_would_refuse_is_told_to_the_model_and_nobody_is_asked() {
+    let (world, mut glass) = play(
+        r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "printf 'old\\n' > a.txt" } }]
+        [[reply]]
+        blocks = [{ call = "Edit", input = { file_path = "a.txt", old_string = "old", new_string = "new" } }]
+        [[reply]]
+        expect = { tool_result_contains = "has not been read in this session" }
+        blocks = [{ call = "Read", input = { file_path = "a.txt" } }]
+        [[reply]]
+        blocks = [{ call = "Edit", input = { file_path = "a.txt", old_string = "old", new_string = "new" } }]
+        [[reply]]
+        text = "All done."
+    "#,
+    );
+    glass.types("edit\r");
+    // The first question there is, and the only one.
+    glass.waits_for("Make this change?");
+    glass.waits_for("  y  once");
+    glass.shows(expect![[r#"
+        > edit
+
+        ✓ Bash printf 'old\n' > a.txt
+          │ (no output)
+        ✗ Edit a.txt
+          a.txt has not been read in this session; Read it, then try again
+        ✓ Read a.txt
+        · Edit a.txt
+
+        ? Make this change?
+        a.txt +1 -1
+        1   - old
+          1 + new
+          it writes /world/work/a.txt
+          y  once
+          s  for this session: Edit(//world/work/a.txt)
+          a  always in this folder: Edit(//world/work/a.txt)
+          n  no, with a reason
+          e  edit it first
+          d  no, and stop the turn
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
+    glass.types("y");
+    glass.waits_for("All done.");
+    glass.shows(expect![[r#"
+        > edit
+
+        ✓ Bash printf 'old\n' > a.txt
+          │ (no output)
+        ✗ Edit a.txt
+          a.txt has not been read in this session; Read it, then try again
+        ✓ Read a.txt
+        ✓ Edit a.txt
+               1 -old
+               1 +new
+
+        All done.
+
+        > what is to be done? (/help)
+        script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
+    "#]]);
+    assert_eq!(world.worked("a.txt"), "new\n");
+}

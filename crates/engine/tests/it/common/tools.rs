@@ -19,10 +19,11 @@ pub(crate) struct TestTool {
     facts_panic: bool,
     facts_asked: Arc<AtomicUsize>,
     run: Box<dyn Fn(ToolContext, RawJson) -> BoxFuture<Given> + Send + Sync>,
-    clean_up: Option<CleanUp>,
+    check: Option<Look>,
+    clean_up: Option<Look>,
 }
 
-type CleanUp = Box<dyn Fn(ToolContext, RawJson) -> BoxFuture<Result<(), ToolError>> + Send + Sync>;
+type Look = Box<dyn Fn(ToolContext, RawJson) -> BoxFuture<Result<(), ToolError>> + Send + Sync>;
 
 /// A tool that takes any object, touches nothing, and does this.
 pub(crate) fn tool<R>(
@@ -44,6 +45,7 @@ where
         facts_panic: false,
         facts_asked: Arc::default(),
         run: Box::new(move |context, input| Box::pin(run(context, input))),
+        check: None,
         clean_up: None,
     }
 }
@@ -121,6 +123,18 @@ impl TestTool {
         self
     }
 
+    /// What it says of a call before somebody is asked about it.
+    pub(crate) fn checks<R>(
+        mut self,
+        check: impl Fn(ToolContext, RawJson) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Future<Output = Result<(), ToolError>> + Send + 'static,
+    {
+        self.check = Some(Box::new(move |context, input| Box::pin(check(context, input))));
+        self
+    }
+
     /// What it does after a call that was cut off.
     pub(crate) fn cleans_up<R>(
         mut self,
@@ -160,6 +174,17 @@ impl Tool for TestTool {
 
     fn call(self: Arc<Self>, context: ToolContext, input: RawJson) -> BoxFuture<Given> {
         (self.run)(context, input)
+    }
+
+    fn check(
+        self: Arc<Self>,
+        context: ToolContext,
+        input: RawJson,
+    ) -> BoxFuture<Result<(), ToolError>> {
+        match &self.check {
+            Some(check) => check(context, input),
+            None => Box::pin(std::future::ready(Ok(()))),
+        }
     }
 
     fn clean_up(

@@ -4,8 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use heeler_core::{SessionHeader, SessionId, StoreError};
 
@@ -20,8 +20,16 @@ const OPEN_ATTEMPTS_MAX: u32 = 8;
 pub(super) struct OwnedFile {
     file: File,
     place: Arc<Place>,
-    /// Whether the journal's name in its folder survives the loss of power.
-    is_name_synced: AtomicBool,
+    name: Mutex<Name>,
+}
+
+/// Whether the journal's name in its folder survives the loss of power.
+enum Name {
+    Unsynced,
+    /// A thread sees to it, from the first write on: the first command waits for its sync, and most
+    /// of that is the folders', while nobody waits before the model has answered.
+    Syncing(JoinHandle<io::Result<()>>),
+    Synced,
 }
 
 impl OwnedFile {
@@ -87,6 +95,20 @@ impl OwnedFile {
     }
 }
 
+impl OwnedFile {
+    fn name(&self) -> MutexGuard<'_, Name> {
+        // Only ever replaced whole.
+        self.name.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes a file and its name survive the loss of power. The file first: journalling file systems write
+/// its name with it, and the folders have nothing left to wait for.
+fn sync_name(file: &File, place: &Place) -> io::Result<()> {
+    file.sync_data()?;
+    place.sync_names()
+}
+
 impl Drop for OwnedFile {
     fn drop(&mut self) {
         // Closing would do, if no child that is just being started had a copy of the descriptor.
@@ -100,7 +122,18 @@ impl Medium for OwnedFile {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        Medium::write_at(&self.file, bytes, offset)
+        Medium::write_at(&self.file, bytes, offset)?;
+        let mut name = self.name();
+        if let Name::Unsynced = *name
+            && let Ok(file) = self.file.try_clone()
+        {
+            let place = Arc::clone(&self.place);
+            let sync = move || sync_name(&file, &place);
+            // Without a thread the first sync does it.
+            let thread = thread::Builder::new().name("journal-name".into()).spawn(sync);
+            *name = thread.map_or(Name::Unsynced, Name::Syncing);
+        }
+        Ok(())
     }
 
     fn cut(&self, length: u64) -> io::Result<()> {
@@ -108,13 +141,19 @@ impl Medium for OwnedFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        // The file first: journalling file systems write its name with it, and the folders have
-        // nothing left to wait for.
-        self.file.sync()?;
-        if !self.is_name_synced.load(Ordering::Relaxed) {
-            self.place.sync_names()?;
-            self.is_name_synced.store(true, Ordering::Relaxed);
+        let mut name = self.name();
+        match std::mem::replace(&mut *name, Name::Unsynced) {
+            Name::Synced => self.file.sync()?,
+            Name::Syncing(thread) => {
+                self.file.sync()?;
+                // What went wrong there is tried again here, and told if it still does.
+                if !matches!(thread.join(), Ok(Ok(()))) {
+                    self.place.sync_names()?;
+                }
+            }
+            Name::Unsynced => sync_name(&self.file, &self.place)?,
         }
+        *name = Name::Synced;
         Ok(())
     }
 
@@ -160,8 +199,8 @@ fn lock(
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(errors::refused("lock", &path, error)),
         }
-        let is_name_synced = AtomicBool::new(false);
-        let owned = OwnedFile { file, place: Arc::clone(place), is_name_synced };
+        let name = Mutex::new(Name::Unsynced);
+        let owned = OwnedFile { file, place: Arc::clone(place), name };
         // Its owner may have removed it between opening and locking.
         if is_named(&owned.file, &path).map_err(|error| errors::refused("lock", &path, error))? {
             return Ok(Some(owned));

@@ -134,18 +134,18 @@ fn what_an_earlier_call_may_make_right_is_asked_about() {
         |_| (),
         "1.1.0",
         expect![[r#"
-        asked 1.1.0 edit {} (edit {}) Policy("it writes /space/a")
-        asked 1.1.1 edit {"refuse":"it was not read"} (edit {"refuse":"it was not read"}) Policy("it writes /space/a")
-        decided 1.1.0 by allow-all: Once
-        started 1.1.0 [0] edit {}
-        decided 1.1.1 by allow-all: Once
-        finished 1.1.0 [0] edit 0 ms: edited
-        started 1.1.1 [1] edit {"refuse":"it was not read"}
-        failed 1.1.1 [1] edit 0 ms: it was not read
-        end of turn 1: Done "done"
-        result ok: edited
-        result error: it was not read
-    "#]],
+            asked 1.1.0 edit {} (edit {}) Policy("it writes /space/a")
+            asked 1.1.1 edit {"refuse":"it was not read"} (edit {"refuse":"it was not read"}) Policy("it writes /space/a")
+            decided 1.1.0 by allow-all: Once
+            started 1.1.0 [0] edit {}
+            finished 1.1.0 [0] edit 0 ms: edited
+            decided 1.1.1 by allow-all: Once
+            started 1.1.1 [1] edit {"refuse":"it was not read"}
+            failed 1.1.1 [1] edit 0 ms: it was not read
+            end of turn 1: Done "done"
+            result ok: edited
+            result error: it was not read
+        "#]],
     );
 }
 

@@ -25,6 +25,7 @@ mod summarize;
 mod wrong;
 
 use std::collections::VecDeque;
+use std::future::ready;
 use std::sync::Arc;
 
 use futures::future::OptionFuture;
@@ -68,7 +69,8 @@ pub(crate) struct Driver {
     /// Spawned effects; each ends in the records it came to.
     tasks: JoinSet<Outcome>,
     running: Running<Spawned>,
-    /// What calls came to that were done before they needed a task; written before anything else.
+    /// What calls came to that were done before they needed a task. Like those of tasks these are taken
+    /// in when no command is there: a cancel or an input comes before the next call.
     done_at_once: VecDeque<Outcome>,
     /// The answer that is being streamed.
     stream: Option<ModelStream>,
@@ -131,6 +133,7 @@ type Joined = Result<(Id, Outcome), JoinError>;
 enum Woken {
     Command(Option<Box<Command>>),
     Task(Joined),
+    DoneAtOnce,
     Heard(prompts::Answer),
     Background(Box<background::Ended>),
     Stream(stream::Step),
@@ -184,6 +187,14 @@ impl Driver {
                     self.finish_task(joined).await?;
                     true
                 }
+                Woken::DoneAtOnce => {
+                    if let Some(outcome) = self.done_at_once.pop_front() {
+                        self.take_outcome(outcome).await?;
+                        // Where nothing ever waits, others have their turn all the same.
+                        tokio::task::consume_budget().await;
+                    }
+                    true
+                }
                 Woken::Stream(step) => {
                     self.take_step(step).await?;
                     true
@@ -226,6 +237,7 @@ impl Driver {
             biased;
             Some(()) = dropped => Woken::TurnDropped,
             command = self.commands.recv() => Woken::Command(command),
+            () = ready(()), if !self.done_at_once.is_empty() => Woken::DoneAtOnce,
             Some(joined) = self.tasks.join_next_with_id() => Woken::Task(joined),
             Some(()) = alarm => Woken::Alarm,
             Some(answer) = prompts::next(&mut self.prompts) => Woken::Heard(answer),
@@ -292,7 +304,9 @@ impl Driver {
     }
 
     fn is_running(&self, id: EffectId) -> bool {
-        self.running.contains(id) || self.stream.as_ref().is_some_and(|s| s.id == id)
+        self.running.contains(id)
+            || self.done_at_once.iter().any(|outcome| outcome.effect == id)
+            || self.stream.as_ref().is_some_and(|s| s.id == id)
     }
 
     fn abort_what_is_gone(&mut self, pending: &[Effect]) {
@@ -301,6 +315,7 @@ impl Driver {
             self.stream = None;
         }
         self.running.keep(|id| is_pending(id) || is_on(Bug::StaleOutcome));
+        self.done_at_once.retain(|outcome| is_pending(outcome.effect));
         self.drop_unwanted_eager_calls();
     }
 

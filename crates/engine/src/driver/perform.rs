@@ -83,6 +83,7 @@ impl Driver {
         }
         let runs = |effect: &&Effect| matches!(effect.kind, EffectKind::RunCall { .. });
         let is_alone = effects.iter().filter(runs).count() == 1
+            && self.done_at_once.is_empty()
             && !self.running.iter().any(|(id, _)| matches!(id, EffectId::Run(_)));
         let (early, effects): (Vec<_>, Vec<_>) =
             effects.into_iter().partition(|effect| is_on(Bug::EarlyRun) && runs(&effect));
@@ -94,9 +95,6 @@ impl Driver {
         self.go_on_looking(looking);
         for effect in hooked {
             self.act_with_hooks(effect);
-        }
-        while let Some(outcome) = self.done_at_once.pop_front() {
-            self.take_outcome(outcome).await?;
         }
         Ok(())
     }

@@ -180,6 +180,8 @@ impl Driver {
 
     /// Cancels running calls and takes what they give within the grace.
     async fn last_words(&mut self) -> Vec<Record> {
+        let done = self.done_at_once.drain(..).flat_map(|outcome| outcome.records);
+        let mut records: Vec<Record> = done.collect();
         let mut calls = 0;
         for (id, task) in self.running.iter() {
             if matches!(id, EffectId::Run(_)) {
@@ -187,7 +189,6 @@ impl Driver {
                 calls += 1;
             }
         }
-        let mut records = Vec::new();
         let clock = &self.parts.clock;
         let mut grace = clock.sleep_until(clock.now().plus(CANCEL_GRACE_MILLIS));
         while calls > 0 {

@@ -1,10 +1,12 @@
 //! Stopping a turn: promptly, with everything it started, and so that the next one can go on.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use expect_test::{Expect, expect};
+use futures::FutureExt as _;
 use heeler_core::{Decision, Event, Input, Mode, ToolContext, ToolOutput, TurnOutcome};
+use heeler_engine::Session;
 use heeler_testkit::transcript;
 
 use crate::common::{Stage, counting, hanging, stage, stage_with, tool, virtually};
@@ -323,5 +325,35 @@ fn dropping_the_last_handle_stops_what_runs() {
         watcher.rest().await;
         assert_eq!(watcher.endings(), [(1, TurnOutcome::Cancelled)]);
         assert_eq!(alive.load(Ordering::SeqCst), 0);
+    });
+}
+
+#[test]
+fn a_cancel_comes_before_the_next_call_of_its_batch() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            blocks = [{ call = "stop" }, { call = "count" }]
+            [[reply]]
+            text = "more"
+        "#;
+        let own: Arc<OnceLock<Session>> = Arc::default();
+        let (known, count) = (Arc::clone(&own), Arc::new(AtomicUsize::new(0)));
+        // Done at its first step, with the cancel on its way by then.
+        let stop = tool("stop", move |_, _| {
+            let session = known.get().unwrap().clone();
+            let asked = Box::pin(async move { session.cancel().await }).now_or_never();
+            assert!(asked.is_none(), "the cancel waits for its turn");
+            async { Ok(ToolOutput::text("stopped")) }
+        });
+        let stage = stage_with(script, [stop, counting(&count)], |parts| {
+            parts.settings.limits.calls_at_once = 1;
+        });
+        let stage = stage.await;
+        assert!(own.set(stage.session.clone()).is_ok());
+        assert_eq!(stage.say("hi").await, TurnOutcome::Cancelled);
+        assert_eq!(count.load(Ordering::SeqCst), 0, "the second call ran");
+        assert_eq!(stage.say("go on").await, TurnOutcome::Done);
+        stage.close().await;
     });
 }

@@ -19,6 +19,8 @@ use processes::{assert_alive, kill, wait_dead};
 const PARENT_MODE: &str = "--be-a-parent";
 /// And that its launcher is a copy of it.
 const FORKED: &str = "forked";
+/// And that its launcher is started ahead where it cannot be a copy any more: within a runtime.
+const LATE: &str = "late";
 
 /// Leaves four processes behind that print their ids: in the background, forked twice, in a
 /// session of their own, and forked twice in a session of their own.
@@ -34,8 +36,8 @@ fn main() -> ExitCode {
     heeler_sandbox::launcher::init();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [PARENT_MODE] => be_a_parent(false),
-        [PARENT_MODE, FORKED] => be_a_parent(true),
+        [PARENT_MODE] => be_a_parent(None),
+        [PARENT_MODE, ahead] => be_a_parent(Some(ahead)),
         _ => {}
     }
     let mut cases = cases![
@@ -403,7 +405,7 @@ async fn a_kill_spares_other_commands() {
 }
 
 async fn a_killed_parent_takes_everything_along() {
-    for arguments in [&[PARENT_MODE][..], &[PARENT_MODE, FORKED]] {
+    for arguments in [&[PARENT_MODE][..], &[PARENT_MODE, FORKED], &[PARENT_MODE, LATE]] {
         let (mut parent, pids) = start_parent(arguments);
         assert_alive(&pids, true);
         parent.kill().unwrap();
@@ -468,13 +470,16 @@ async fn a_launcher_below_a_launcher_is_killed_with_its_own() {
 }
 
 /// Starts two trees, prints their ids and the launcher's, and waits to be killed.
-fn be_a_parent(is_forked: bool) -> ! {
+fn be_a_parent(ahead: Option<&str>) -> ! {
     let launcher = Launcher::new();
-    if is_forked {
+    if ahead == Some(FORKED) {
         launcher.start_ahead();
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
+        if ahead == Some(LATE) {
+            launcher.start_ahead();
+        }
         let (_first, _output, mut pids) = start_tree(&launcher, "wait").await;
         let (_second, _other_output, more) = start_tree(&launcher, "exit").await;
         pids.extend(more);

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Signal, WaitOptions};
 use tokio::sync::{mpsc, oneshot};
 
@@ -94,12 +95,19 @@ impl Connection {
         let name = program.clone();
         let not_started =
             move |reason: String| LauncherError::NotStarted { program: name.clone(), reason };
-        let started = match ahead {
-            Some(ahead) if ahead.is_there() => ahead.wait(),
-            ahead => {
-                let start =
-                    move || ahead.map_or_else(|| start(&program, landlock_at_most), Ahead::wait);
-                // Blocking, since it waits in real time even where the runtime's clock is a test's.
+        let is_there = ahead.as_ref().is_some_and(Ahead::is_there);
+        let start = move || match ahead {
+            Some(Ahead::Executed(thread)) => {
+                thread.join().map_err(|_| io::Error::other("what started it panicked"))?
+            }
+            // What keeps a copy from being a launcher need not keep the program from it.
+            Some(Ahead::Forked(copy)) => copy.hear().or_else(|_| start(&program, landlock_at_most)),
+            None => start(&program, landlock_at_most),
+        };
+        let started = match is_there {
+            true => start(),
+            // Blocking, since it waits in real time even where the runtime's clock is a test's.
+            false => {
                 let started = tokio::task::spawn_blocking(start).await;
                 started.map_err(|error| not_started(error.to_string()))?
             }
@@ -409,7 +417,7 @@ impl Ahead {
         #[cfg(target_os = "linux")]
         {
             let (ours, theirs) = UnixStream::pair().ok()?;
-            let process = Process(super::forked::fork(&theirs)?.ok()?);
+            let process = Process(super::forked::fork(&ours, &theirs)?.ok()?);
             // The other end is the copy's alone: while it is open here, its end cannot be seen.
             drop(theirs);
             Started::greet(process, ours, landlock_at_most).ok().map(Self::Forked)
@@ -428,20 +436,14 @@ impl Ahead {
         thread.ok().map(Self::Executed)
     }
 
-    /// Whether there is nothing to wait for, but for a copy that answers as soon as it runs.
+    /// Whether there is nothing to wait for.
     fn is_there(&self) -> bool {
         match self {
             Self::Executed(thread) => thread.is_finished(),
-            Self::Forked(_) => true,
-        }
-    }
-
-    fn wait(self) -> io::Result<Started> {
-        match self {
-            Self::Executed(thread) => {
-                thread.join().map_err(|_| io::Error::other("what started it panicked"))?
+            Self::Forked(copy) => {
+                let mut answer = [PollFd::new(&copy.socket, PollFlags::IN)];
+                rustix::event::poll(&mut answer, Some(&Timespec::default())).is_ok_and(|n| n > 0)
             }
-            Self::Forked(started) => started.hear(),
         }
     }
 }

@@ -1,16 +1,18 @@
 //! The launcher as a copy of this process instead of its program executed again.
 //!
 //! A program of tens of megabytes takes milliseconds to be loaded, linked and read in once more, a
-//! copy a tenth of that. Only a process with one thread may be copied and go on as another program
-//! would: a thread that is not there in the copy may have held any lock. What this process was
-//! started with, was given and has open is not for the launcher and is taken from the copy.
+//! copy a tenth of that. Only a process that has done nothing yet may be copied and go on as another
+//! program would: a thread that is not there in the copy may have held any lock, and what was opened
+//! is used by more than its owner (a runtime's way to hear of signals). What this process was started
+//! with and was given is not for the launcher and is taken from the copy.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, RawFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::FdFlags;
 use rustix::process::Pid;
 
 use super::serve;
@@ -26,10 +28,12 @@ const FIRST_OTHER: RawFd = 3;
 const PLACES: std::ops::Range<usize> = 45..49;
 
 /// Forks the launcher, which serves `theirs` and never returns. `None` where this process cannot be
-/// copied: it has more than one thread.
-pub(super) fn fork(theirs: &UnixStream) -> Option<io::Result<Pid>> {
+/// copied: it has more than one thread, or has opened something else than this pair.
+pub(super) fn fork(ours: &UnixStream, theirs: &UnixStream) -> Option<io::Result<Pid>> {
     let has_one_thread = std::fs::read_dir("/proc/self/task").ok()?.take(2).count() == 1;
-    if !has_one_thread {
+    let own = [ours.as_raw_fd(), theirs.as_raw_fd()];
+    if !has_one_thread || open_files()?.into_iter().any(|file| !own.contains(&file) && is_own(file))
+    {
         return None;
     }
     #[expect(unsafe_code, reason = "a copy of a process is nothing that safe code can vouch for")]
@@ -41,6 +45,21 @@ pub(super) fn fork(theirs: &UnixStream) -> Option<io::Result<Pid>> {
         error if error < 0 => Some(Err(io::Error::last_os_error())),
         pid => Pid::from_raw(pid).map(Ok),
     }
+}
+
+fn open_files() -> Option<Vec<RawFd>> {
+    let listed = std::fs::read_dir("/proc/self/fd").ok()?;
+    Some(listed.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// Whether this process opened a file itself: what it was started with does not close on exec, and all
+/// that Rust opens does. The listing's own descriptor is closed by now.
+fn is_own(file: RawFd) -> bool {
+    #[expect(unsafe_code, reason = "a number from a listing has no safe owner")]
+    // SAFETY: borrowed for one call, in a process with one thread: nothing closes or reuses the number
+    // meanwhile. A number that is no longer open gives EBADF.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(file) };
+    rustix::io::fcntl_getfd(borrowed).is_ok_and(|flags| flags.contains(FdFlags::CLOEXEC))
 }
 
 /// What the copy does. Nothing of it unwinds into what this process was about to do.
@@ -83,16 +102,16 @@ fn close_range(first: RawFd, last: RawFd) -> io::Result<()> {
 /// user can read what a process was started with.
 fn forget_start() {
     let Some([arguments, arguments_end, environment, environment_end]) = places() else { return };
-    let area = |start: usize, end: usize| {
-        let bytes = end.checked_sub(start).filter(|_| start != 0).unwrap_or(0);
+    let area = |start: usize, end: usize| -> &'static mut [u8] {
+        if start == 0 || end <= start {
+            return &mut [];
+        }
+        let start_of_area = std::ptr::with_exposed_provenance_mut(start);
         #[expect(unsafe_code, reason = "the strings that the system put there have no owner")]
         // SAFETY: the kernel says that these strings of the process's start lie here, on its stack,
         // where it may write. The copy has one thread and looks at neither again.
         unsafe {
-            std::slice::from_raw_parts_mut(
-                std::ptr::with_exposed_provenance_mut::<u8>(if bytes == 0 { 1 } else { start }),
-                bytes,
-            )
+            std::slice::from_raw_parts_mut(start_of_area, end - start)
         }
     };
     area(environment, environment_end).fill(0);

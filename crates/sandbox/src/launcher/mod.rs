@@ -138,8 +138,9 @@ impl Launcher {
     /// meanwhile finds it there. What goes wrong is told to the first command. Call it once, before
     /// any other use.
     ///
-    /// On Linux, in a process with one thread, the launcher is a copy of it, without its arguments,
-    /// environment and open files, which takes a tenth of the time. Otherwise a thread executes it.
+    /// On Linux, in a process that has one thread and opened nothing yet, the launcher is a copy of it,
+    /// without its arguments and environment, which takes a tenth of the time. Otherwise a thread
+    /// executes it.
     pub fn start_ahead(&self) {
         let landlock_at_most = self.shared.landlock_at_most;
         // Without one the first command starts it, and says why it cannot.

@@ -81,10 +81,19 @@ impl RawJson {
         &self.0
     }
 
-    /// The document as a value; `null` for a text that lost its validity, which `parse` prevents.
+    /// The document as a value; `null` for one that [`RawJson::to_value`] has an error for.
     #[must_use]
     pub fn value(&self) -> serde_json::Value {
-        serde_json::from_str(&self.0).unwrap_or_default()
+        self.to_value().unwrap_or_default()
+    }
+
+    /// The document as a value.
+    ///
+    /// # Errors
+    /// When it says what JSON has the grammar for and a value has no place for: a number beyond a
+    /// double's, half of a character.
+    pub fn to_value(&self) -> Result<serde_json::Value, RawJsonError> {
+        serde_json::from_str(&self.0).map_err(|error| RawJsonError::Syntax(error.to_string()))
     }
 
     /// Whether the document is an object.
@@ -175,6 +184,16 @@ mod tests {
             RawJson::empty_object().is_object() && !RawJson::parse("[{}]").unwrap().is_object()
         );
         assert_eq!(RawJson::empty_object().get(), "{}");
+    }
+
+    #[test]
+    fn what_no_value_can_hold_is_an_error_and_not_null() {
+        for text in ["1e400", r#""\ud800""#] {
+            let raw = RawJson::parse(text).unwrap();
+            assert!(matches!(raw.to_value(), Err(RawJsonError::Syntax(_))), "{text}");
+            assert_eq!(raw.value(), serde_json::Value::Null);
+        }
+        assert_eq!(RawJson::parse("1e40").unwrap().to_value(), Ok(serde_json::json!(1e40)));
     }
 
     #[test]

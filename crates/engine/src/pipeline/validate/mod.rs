@@ -28,7 +28,7 @@ pub(super) struct Validated {
 }
 
 pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Validated, String> {
-    let mut input = raw.value();
+    let mut input = raw.to_value().map_err(|error| wrong_input(name, &error.to_string()))?;
     let was_null = input.is_null();
     if was_null {
         input = Value::Object(serde_json::Map::new());
@@ -37,7 +37,7 @@ pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Val
     let notes = if accepted { Vec::new() } else { decide(tools, name, &mut input)? };
     let changed = was_null || !notes.is_empty();
     let input = changed.then(|| RawJson::parse(&input.to_string())).transpose();
-    let input = input.map_err(|error| format!("invalid input for {name}: {error}"))?;
+    let input = input.map_err(|error| wrong_input(name, &error.to_string()))?;
     Ok(Validated { input, notes })
 }
 
@@ -53,9 +53,13 @@ fn decide(tools: &Toolset, name: &str, input: &mut Value) -> Result<Vec<String>,
     if problems.is_empty() {
         return Ok(notes);
     }
-    Err(format!(
-        "invalid input for {name}: {problems}. Nothing was run; call it again with a corrected input"
-    ))
+    Err(wrong_input(name, &problems))
+}
+
+fn wrong_input(name: &str, why: &str) -> String {
+    format!(
+        "invalid input for {name}: {why}. Nothing was run; call it again with a corrected input"
+    )
 }
 
 /// What is wrong with a value, each problem with its path; empty when it fits.

@@ -360,3 +360,11 @@ fn what_describes_a_text_is_no_condition_and_a_vocabulary_changes_nothing() {
         "#]],
     );
 }
+
+#[test]
+fn an_input_that_no_value_can_hold_is_not_taken_for_an_empty_one() {
+    expect!["not valid JSON: number out of range at line 1 column 10"]
+        .assert_eq(&said("{}", r#"{"a":1e400}"#));
+    expect!["not valid JSON: unexpected end of hex escape at line 1 column 13"]
+        .assert_eq(&said("{}", r#"{"a":"\ud800"}"#));
+}

@@ -122,6 +122,19 @@ fn what_is_left_is_cleared_away() {
 }
 
 #[test]
+fn what_cannot_be_removed_keeps_nothing_else() {
+    let folder = Folder::new(&[("a.txt", "old")]);
+    let names = PassingNames::of(&folder.context(), OsStr::new("a.txt"));
+    let paths: Vec<PathBuf> =
+        names.all().map(|name| folder.path(name.to_str().unwrap())).take(2).collect();
+    fs::create_dir(&paths[0]).unwrap();
+    fs::write(&paths[1], "").unwrap();
+    let opened: OwnedFd = File::open(folder.path("")).unwrap().into();
+    assert!(names.remove_from(&opened).is_err());
+    assert_eq!(paths.iter().map(|path| path.exists()).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
 fn nothing_is_removed_where_the_call_could_not_write() {
     let folder = Folder::new(&[("in/a.txt", "old"), ("out", "->/")]);
     let outside = Folder::new(&[("a.txt", "old")]);

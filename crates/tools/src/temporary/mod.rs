@@ -42,15 +42,14 @@ impl PassingNames {
         (0..NAMES_MAX).map(|number| OsString::from(format!("{}-{number}", self.0)))
     }
 
-    /// Removes what a call whose process died left under these names.
+    /// Removes what a call whose process died left under these names, as far as it can be removed.
     pub(crate) fn remove_from(&self, folder: &OwnedFd) -> io::Result<()> {
-        for name in self.all() {
-            match rustix::fs::unlinkat(folder, &name, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
+        let remove = |name| match rustix::fs::unlinkat(folder, &name, AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(()),
+            removed => removed,
+        };
+        let removed: Vec<_> = self.all().map(remove).collect();
+        removed.into_iter().collect::<Result<(), Errno>>().map_err(io::Error::from)
     }
 }
 

@@ -82,6 +82,11 @@ impl<'d> Document<'d> {
         found.ok_or_else(|| SchemaError::new(place, "there is no schema"))
     }
 
+    /// Whether references may lead to the whole of this resource from further in, by `$recursiveAnchor`.
+    pub(crate) fn is_recursive(&self, resource: usize) -> bool {
+        self.resources[resource].dynamic.contains_key("")
+    }
+
     /// Where a reference leads that stands in this resource.
     pub(crate) fn resolve(&mut self, from: usize, reference: &str) -> Result<Target, SchemaError> {
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
@@ -298,8 +303,8 @@ impl<'d> Document<'d> {
             self.resources[resource].dynamic.insert(name.clone(), index);
             self.taken_over.push(index);
         }
-        if draft == Draft::Of2019 && part.value.get("$recursiveAnchor") == Some(&Value::Bool(true))
-        {
+        let is_recursive = part.value.get("$recursiveAnchor") == Some(&Value::Bool(true));
+        if draft == Draft::Of2019 && is_recursive && index == self.resources[resource].root {
             self.resources[resource].dynamic.insert(String::new(), index);
             self.taken_over.push(index);
         }

@@ -46,8 +46,8 @@ pub(crate) enum Keyword {
     AllOf(Vec<usize>),
     AnyOf(Vec<usize>),
     OneOf(Vec<usize>),
-    /// The schema, and its words.
-    Not(usize, Value),
+    /// The schema, and what is told of it.
+    Not(usize, String),
     If {
         test: usize,
         then: Option<usize>,

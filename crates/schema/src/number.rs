@@ -36,11 +36,8 @@ pub(crate) fn compare(a: &Number, b: &Number) -> Ordering {
 
 /// Whether a number is a multiple of another as they are written: 0.3 is one of 0.1.
 pub(crate) fn is_multiple(number: &Number, of: &Number) -> bool {
-    if let (Some(number), Some(of)) = (whole(number), whole(of)) {
-        return of != 0 && number % of == 0;
-    }
     let aligned = || {
-        let ((a, a_power), (b, b_power)) = (decimal(double(number))?, decimal(double(of))?);
+        let ((a, a_power), (b, b_power)) = (decimal(number)?, decimal(of)?);
         let power = a_power.min(b_power);
         let scale = |digits: i128, by: i32| {
             digits.checked_mul(10i128.checked_pow((by - power).try_into().ok()?)?)
@@ -63,9 +60,12 @@ fn with_double(whole: i128, double: f64) -> Ordering {
     if whole <= floor { Ordering::Less } else { Ordering::Greater }
 }
 
-/// The digits of a double, and the power of ten that they are to be multiplied by.
-fn decimal(number: f64) -> Option<(i128, i32)> {
-    let text = format!("{number:e}");
+/// The digits of a number, and the power of ten that they are to be multiplied by.
+fn decimal(number: &Number) -> Option<(i128, i32)> {
+    if !number.is_f64() {
+        return Some((whole(number)?, 0));
+    }
+    let text = format!("{:e}", double(number));
     let (digits, power) = text.split_once('e')?;
     let places = digits.split_once('.').map_or(0, |(_, places)| places.len());
     let digits: i128 = digits.replace('.', "").parse().ok()?;

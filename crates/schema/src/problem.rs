@@ -101,7 +101,20 @@ impl<'v> Problem<'v> {
 
 /// A value in a message.
 pub(crate) fn short(value: &Value) -> String {
-    shortened(&value.to_string(), SHORT_CHARS_MAX)
+    beginning(value, SHORT_CHARS_MAX)
+}
+
+/// A value as JSON, up to so many characters. What is behind them is not written.
+pub(crate) fn beginning(value: &Value, chars_max: usize) -> String {
+    // A character more says that there is one, and no character has more than four bytes.
+    let mut text = vec![0; 4 * (chars_max + 1)];
+    let mut rest = &mut text[..];
+    // Fails when there is no more room, with all that there was room for written.
+    let _ = serde_json::to_writer(&mut rest, value);
+    let left = rest.len();
+    text.truncate(text.len() - left);
+    let whole = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    shortened(whole, chars_max)
 }
 
 /// The beginning of a text, with a mark where it was cut.

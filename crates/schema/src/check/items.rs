@@ -86,7 +86,7 @@ impl<'s> Check<'s> {
         let others: Vec<usize> = (0..items.len()).filter(|it| !seen.items.contains(it)).collect();
         if self.forbids(node) {
             if !others.is_empty() && self.fails(found) {
-                let names = others.iter().map(|index| items[*index].to_string());
+                let names = others.iter().map(|index| words::told(&items[*index]));
                 self.tell(found, spot, words::unexpected("Unevaluated items", names));
             }
         } else {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 pub(crate) use found::{Found, Seen};
 use found::{Path, Scope, Spot};
+pub(crate) use words::told;
 
 use crate::Schema;
 use crate::keyword::Keyword;
@@ -19,8 +20,8 @@ use crate::problem::{Problem, Words};
 const STEPS_MAX: usize = 10_000_000;
 /// What a problem costs that is kept, beside its path.
 const PROBLEM_STEPS: usize = 100;
-/// So many bytes of a text cost a step.
-const BYTES_A_STEP: usize = 64;
+/// So many bytes of a text or a name cost a step.
+pub(crate) const BYTES_A_STEP: usize = 64;
 /// The most schemas within one another that are looked at.
 const DEPTH_MAX: usize = 400;
 /// The most problems that are kept of a value, and how many fewer of each way in which it might fit.
@@ -39,6 +40,10 @@ pub(crate) fn problems<'v>(schema: &Schema, value: &'v Value) -> Vec<Problem<'v>
     let mut found = Found::keeping(PROBLEMS_MAX);
     let check = Check::of(schema, value, &mut found);
     if check.is_spent {
+        // Why it does not fit one of several ways takes steps, too, though it may fit another.
+        if accepts(schema, value) {
+            return Vec::new();
+        }
         let words = "checking this against the schema takes too long, or goes too deep";
         return vec![Problem::new(String::new(), value, Words::Plain(words.to_owned()))];
     }
@@ -104,7 +109,7 @@ impl<'s> Check<'s> {
         match keyword {
             Keyword::Reference(node) => seen.join(self.node(*node, spot, found)),
             Keyword::DynamicReference(node, anchor) => {
-                self.take(spot.depth);
+                self.take(spot.depth * (1 + anchor.len() / BYTES_A_STEP));
                 let node = self.dynamic(anchor, spot.scope).unwrap_or(*node);
                 seen.join(self.node(node, spot, found));
             }
@@ -134,9 +139,9 @@ impl<'s> Check<'s> {
                     }
                 }
             },
-            Keyword::Not(node, schema) => {
+            Keyword::Not(node, told) => {
                 if self.fits(*node, spot).is_some() && self.fails(found) {
-                    self.tell(found, spot, words::not_allowed(schema));
+                    self.tell(found, spot, words::not_allowed(told));
                 }
             }
             Keyword::If { test, then, otherwise } => {
@@ -230,7 +235,7 @@ impl<'s> Check<'s> {
 fn extent(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.len(),
-        Value::Object(fields) => fields.len(),
+        Value::Object(fields) => fields.keys().map(|name| 1 + name.len() / BYTES_A_STEP).sum(),
         Value::String(text) => text.len() / BYTES_A_STEP,
         _ => 0,
     }

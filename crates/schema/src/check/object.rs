@@ -117,7 +117,7 @@ impl<'s> Check<'s> {
                 self.field(node, name, field, spot, found);
             }
         } else if !others.is_empty() && self.fails(found) {
-            let names = others.iter().map(|(name, _)| String::clone(name));
+            let names = others.iter().map(|(name, _)| words::named(name));
             self.tell(found, spot, words::unexpected(what, names));
         }
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::keyword::{Bound, Counted, Keyword, Limit};
 use crate::pattern::Pattern;
-use crate::problem::{Words, shortened};
+use crate::problem::{Words, beginning, shortened};
 
 /// Of more values or names than these only some are told.
 const TOLD_MAX: usize = 16;
@@ -62,8 +62,8 @@ pub(super) fn fits_several() -> Words {
     Words::OfValue(words.to_owned())
 }
 
-pub(super) fn not_allowed(schema: &Value) -> Words {
-    Words::ForValue(format!("{} is not allowed for", told(schema)))
+pub(super) fn not_allowed(schema: &str) -> Words {
+    Words::ForValue(format!("{schema} is not allowed for"))
 }
 
 pub(super) fn required(name: &str) -> Words {
@@ -86,17 +86,22 @@ pub(super) fn contained(count: u64, bound: Bound, than: u64) -> Words {
     Words::OfValue(format!("has {count} items that fit 'contains' instead of {at} {than}"))
 }
 
-/// Items or properties that no schema knows.
+/// Items or properties that no schema knows, each in short.
 pub(super) fn unexpected(what: &str, names: impl Iterator<Item = String>) -> Words {
-    let quoted = |name: String| format!("'{}'", shortened(&name, TOLD_CHARS_MAX));
-    let names: Vec<String> = names.map(quoted).collect();
+    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
     let were = if names.len() == 1 { "was" } else { "were" };
     let names = listed(names.into_iter(), "and");
     Words::Plain(format!("{what} are not allowed ({names} {were} unexpected)"))
 }
 
-fn told(value: &Value) -> String {
-    shortened(&value.to_string(), TOLD_CHARS_MAX)
+/// A name, or its beginning.
+pub(super) fn named(name: &str) -> String {
+    shortened(name, TOLD_CHARS_MAX)
+}
+
+/// A value, or its beginning.
+pub(crate) fn told(value: &Value) -> String {
+    beginning(value, TOLD_CHARS_MAX)
 }
 
 /// `a, b or c`, with a number for those that are too many.

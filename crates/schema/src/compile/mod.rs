@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::check::{BYTES_A_STEP, told};
 use crate::document::{Document, Part, below};
 use crate::draft::Draft;
 use crate::equal::size;
@@ -169,7 +170,7 @@ impl<'d> Compiler<'d> {
             "allOf" => Keyword::AllOf(self.several(read)?),
             "anyOf" => Keyword::AnyOf(self.several(read)?),
             "oneOf" => Keyword::OneOf(self.several(read)?),
-            "not" => Keyword::Not(self.one(read)?, read.says.clone()),
+            "not" => Keyword::Not(self.one(read)?, told(read.says)),
             "if" if draft >= Seven => Keyword::If {
                 test: self.one(read)?,
                 then: self.sibling(read, "then")?,
@@ -184,7 +185,11 @@ impl<'d> Compiler<'d> {
                 if read.text()? != "#" {
                     return Err(read.wrong("is no reference that is known here but `#`"));
                 }
-                Keyword::DynamicReference(self.reference(read, "#")?.0, String::new())
+                let node = self.reference(read, "#")?.0;
+                match self.document.is_recursive(read.part.resource) {
+                    true => Keyword::DynamicReference(node, String::new()),
+                    false => Keyword::Reference(node),
+                }
             }
             "unevaluatedItems" if draft >= Of2019 => Keyword::UnevaluatedItems(self.one(read)?),
             "unevaluatedProperties" if draft >= Of2019 => {
@@ -294,16 +299,23 @@ impl Keyword {
     fn weight(&self) -> usize {
         1 + match self {
             Self::Enum(values) => values.iter().map(size).sum(),
-            Self::Const(value) | Self::Not(_, value) => size(value),
-            Self::Required(names) => names.len(),
+            Self::Const(value) => size(value),
+            Self::Required(names) => names.iter().map(|name| cost(name)).sum(),
             Self::Dependent(all) => all
                 .iter()
-                .map(|(_, demand)| match demand {
-                    Demand::Names(names) => 1 + names.len(),
-                    Demand::Schema(_) => 1,
+                .map(|(with, demand)| match demand {
+                    Demand::Names(names) => {
+                        cost(with) + names.iter().map(|it| cost(it)).sum::<usize>()
+                    }
+                    Demand::Schema(_) => cost(with),
                 })
                 .sum(),
             _ => 0,
         }
     }
+}
+
+/// About what it costs to look for a name.
+fn cost(name: &str) -> usize {
+    1 + name.len() / BYTES_A_STEP
 }

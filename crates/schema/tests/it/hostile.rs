@@ -155,6 +155,34 @@ fn problems_and_places_take_bounded_memory() {
 }
 
 #[test]
+fn long_names_are_counted() {
+    let all: Vec<Value> = (0..1_000).map(|_| json!({"properties": {"a": true}})).collect();
+    given_up(&json!({"allOf": all}), &json!({"n".repeat(1_000_000): 1}));
+    let name = "n".repeat(1_000_000);
+    given_up(
+        &json!({"items": {"dependentRequired": {name: ["a"]}}}),
+        &json!(vec![json!({}); 1_000]),
+    );
+}
+
+#[test]
+fn schemas_are_not_kept_once_more_for_their_words() {
+    let schema = (0..60).fold(json!({"const": "n".repeat(100_000)}), |it, _| json!({"not": it}));
+    let schema = Schema::new(&schema).unwrap();
+    assert!(format!("{schema:?}").len() < 300_000);
+}
+
+#[test]
+fn why_other_ways_do_not_fit_is_no_reason_to_give_up() {
+    let names = |way: usize| (0..16).map(|name| format!("{way}.{name}")).collect::<Vec<_>>();
+    let mut ways: Vec<Value> = (0..32).map(|way| json!({"required": names(way)})).collect();
+    ways.push(json!({"maxProperties": 0}));
+    let schema = Schema::new(&json!({"items": {"anyOf": ways}})).unwrap();
+    let value = json!(vec![json!({}); 1_000]);
+    assert!(schema.accepts(&value) && schema.problems(&value).is_empty());
+}
+
+#[test]
 fn any_text_is_read_or_refused() {
     let mut text = String::new();
     for part in ["[", "]", "^", "-", "\\", "u", "{", "}", "(", "?", "<", "d", "é", "&", "c", "p"] {

@@ -94,11 +94,16 @@ fn references_that_are_taken_over() {
     let recursive = json!({"$schema": D2019, "$id": "https://example.com/strict", "$recursiveAnchor": true,
         "$ref": "tree", "unevaluatedProperties": false, "$defs": {"tree": {"$id": "tree", "$recursiveAnchor": true,
         "properties": {"data": true, "children": {"items": {"$recursiveRef": "#"}}}}}});
+    // What does not say so itself is not taken over.
+    let plain = json!({"$schema": D2019, "$id": "https://example.com/strict", "$recursiveAnchor": true,
+        "$ref": "tree", "required": ["a"], "$defs": {"tree": {"$id": "tree",
+        "properties": {"children": {"items": {"$recursiveRef": "#"}}}}}});
     let good = || vec![json!({"children": [{"data": 1}]})];
     let bad = || vec![json!({"children": [{"daat": 1}]}), json!({"daat": 1})];
     check([
         (strict, good(), bad()),
         (recursive, good(), bad()),
+        (plain, vec![json!({"a": 1, "children": [{}]})], vec![json!({})]),
         (list, vec![json!(["a"])], vec![json!([1])]),
         (fixed, vec![json!(["a"]), json!([1])], vec![]),
     ]);

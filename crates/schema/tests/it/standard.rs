@@ -103,6 +103,17 @@ fn multiples() {
     ]);
 }
 
+/// Where the other goes by what a double holds.
+#[test]
+fn multiples_of_numbers_with_many_digits() {
+    let accepts =
+        |of: Value, value: Value| Schema::new(&json!({"multipleOf": of})).unwrap().accepts(&value);
+    assert!(accepts(json!(2.5), json!(9_007_199_254_740_995_u64)));
+    assert!(!accepts(json!(2.5), json!(9_007_199_254_740_994_u64)));
+    assert!(!accepts(json!(2), json!(u64::MAX)) && accepts(json!(5), json!(u64::MAX)));
+    assert!(accepts(json!(10), json!(1e23)) && !accepts(json!(7), json!(1e23)));
+}
+
 #[test]
 fn lists() {
     let tail = json!({"prefixItems": [{"type": "integer"}], "items": {"type": "string"}});

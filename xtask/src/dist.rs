@@ -12,6 +12,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use heeler_script::Script;
@@ -42,6 +43,8 @@ const C_WITHOUT_TABLES: &str = "-fno-asynchronous-unwind-tables";
 const ENDS_AT_ONCE: &str = "-DMI_SKIP_COLLECT_ON_EXIT=1";
 /// Where the linker is known to take an order, and to fold.
 const IS_ORDERED: bool = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
+/// How long after the program its launcher may still be there.
+const LAUNCHER_ENDS_WITHIN: Duration = Duration::from_secs(10);
 /// A turn with the calls that most sessions are made of. The launcher is a copy of the program, so what
 /// it runs is seen, too; what commands run is not.
 const TURN: &str = r##"
@@ -210,11 +213,24 @@ fn watch(program: &Path) -> Result<String> {
     let told = String::from_utf8_lossy(&output.stdout);
     let end = told.lines().last().unwrap_or_default();
     ensure!(output.status.success(), "the turn failed under valgrind: {end}");
+    // The launcher ends when it sees that the program is gone.
+    let deadline = Instant::now() + LAUNCHER_ENDS_WITHIN;
+    let mut texts = written(&seen, &first)?;
+    while texts.len() < 2 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+        texts = written(&seen, &first)?;
+    }
+    Ok(texts.concat())
+}
+
+/// What callgrind wrote to the end, that of the process with this number first.
+fn written(seen: &Path, first: &str) -> Result<Vec<String>> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(seen)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-    files.sort_by_key(|file| !file.ends_with(&first));
+    files.sort_by_key(|file| !file.ends_with(first));
     let texts = files.iter().map(std::fs::read_to_string).collect::<std::io::Result<Vec<_>>>();
-    Ok(texts.context("reading what callgrind wrote")?.concat())
+    let is_whole = |text: &String| text.contains("\ntotals: ");
+    Ok(texts.context("reading what callgrind wrote")?.into_iter().filter(is_whole).collect())
 }
 
 /// The functions that callgrind saw, each once. Names stand behind their number, the first time.

@@ -51,7 +51,7 @@ impl<'s> Check<'s> {
     /// Whether a pattern is found in a text.
     pub(super) fn matches(&mut self, pattern: usize, text: &str) -> bool {
         let pattern = &self.schema.patterns[pattern];
-        if !self.take(pattern.steps + text.len() / BYTES_A_STEP) {
+        if !self.take(pattern.steps(text) + text.len() / BYTES_A_STEP) {
             return false;
         }
         let found = pattern.is_in(text);

@@ -120,8 +120,65 @@ fn patterns_take_bounded_memory_and_time() {
     given_up(&json!({"not": slow}), &text);
     // Each match is soon done, and there are too many of them.
     let looks = json!({"items": {"pattern": "^(?!b)a"}});
-    given_up(&looks, &json!(vec!["a"; 10_000]));
+    given_up(&looks, &json!(vec!["a"; 100_000]));
     assert!(Schema::new(&looks).unwrap().accepts(&json!(vec!["a"; 1_000])));
+    let error = refused(&json!({"pattern": "{1".repeat(500_000)}));
+    assert!(error.ends_with(" is longer than 100000 bytes"), "{error}");
+    assert!(refused(&json!({"pattern": "(".repeat(99_999)})).contains(" cannot be used: "));
+    // Nothing may be repeated, too.
+    for pattern in ["(?:(?=a)()){4000000000}", r"(?<!(?:\p{L}{1,1000}){1,1000})b"] {
+        let error = refused(&json!({"pattern": pattern}));
+        assert!(error.contains("is too large for one that looks around or back"), "{error}");
+    }
+}
+
+#[test]
+fn a_match_costs_what_its_pattern_is_large() {
+    let large = Schema::new(&json!({"pattern": "a[ab]{20000}c"})).unwrap();
+    assert!(!large.accepts(&json!("ab")));
+    let ab = "abaabbab".repeat(2_000);
+    given_up(&json!({"pattern": "a[ab]{20000}c"}), &json!(ab));
+    given_up(&json!({"patternProperties": {"a(?:[ab]{100}){200}c": {}}}), &json!({ab.as_str(): 1}));
+    given_up(
+        &json!({"pattern": r"a(?:\p{L}{20}|[^c]{20}|\S{20}|.{20}){6}1"}),
+        &json!(ab.repeat(30)),
+    );
+    // What is everyday is cheap.
+    let uuid = "^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$";
+    let schema = Schema::new(&json!({"items": {"pattern": uuid}})).unwrap();
+    assert!(schema.accepts(&json!(vec!["5c0f62cb-9e51-4b6e-8f7c-3a0d3a0e6f11"; 50_000])));
+    let email = r"^[^\s@]+@[^\s@]+\.[^\s@]+$";
+    let schema = Schema::new(&json!({"items": {"pattern": email}})).unwrap();
+    assert!(schema.accepts(&json!(vec!["somebody@mail.example.com"; 50_000])));
+    let base64 = Schema::new(&json!({"pattern": "^[A-Za-z0-9+/]*={0,2}$"})).unwrap();
+    assert!(base64.accepts(&json!("abcd".repeat(2_000_000))));
+    // One that looks around may go through the whole text from each place in it.
+    let around = Schema::new(&json!({"pattern": "^(?!.*secret)[a-z ]+$"})).unwrap();
+    assert!(around.accepts(&json!("a few words ".repeat(100))));
+    given_up(&json!({"pattern": "^(?!.*secret)[a-z ]+$"}), &json!("words ".repeat(40_000)));
+    given_up(&json!({"pattern": r"\bword\b"}), &json!("words ".repeat(20_000)));
+}
+
+#[test]
+fn what_matching_builds_up_is_kept_for_some_patterns() {
+    // More than what is kept for, of both kinds: the others match all the same, and cost more.
+    let patterns = |count: usize, start: &str| -> Map<String, Value> {
+        (0..count).map(|index| (format!("{start}[a-z]+{index}$"), json!(false))).collect()
+    };
+    let value: Map<_, _> = (0..10).map(|index| (format!("a_{index}"), json!(1))).collect();
+    for (start, count) in [("^", 900), ("^(?!b)", 90)] {
+        let schema = json!({"patternProperties": patterns(count, start)});
+        let schema = Schema::new(&schema).unwrap();
+        assert!(schema.accepts(&Value::Object(value.clone())));
+        assert!(!schema.accepts(&json!({format!("a{}", count - 1): 1})));
+    }
+    let many: Map<_, _> = (0..4_000).map(|index| (format!("a_{index}"), json!(1))).collect();
+    given_up(&json!({"patternProperties": patterns(900, "^")}), &Value::Object(many.clone()));
+    given_up(&json!({"patternProperties": patterns(90, "^(?!b)")}), &Value::Object(many));
+    // The parts of one are all there at once.
+    let parts: String = (0..100).map(|part| format!("|[ab]*a[ab]{{9}}{part}")).collect();
+    let error = refused(&json!({"pattern": format!("(?=a){parts}")}));
+    assert!(error.contains("looks around or back, and has too many parts"), "{error}");
 }
 
 #[test]

@@ -10,9 +10,9 @@ use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
-use futures::future::try_join_all;
 use heeler_bench::{Answer, Call, Client, read, target};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,8 +24,7 @@ fn main() -> Result<()> {
                 "--sessions" => runtime.block_on(Client::own())?,
                 _ => Client::reqwest()?,
             };
-            let sessions = (0..n.parse::<usize>()?).map(|_| run(&client, "go", None, &[]));
-            runtime.block_on(try_join_all(sessions))?;
+            runtime.block_on(sessions(client, n.parse()?))?;
         }
         [prompt, journal, wrapper @ ..] => {
             let file = File::create(journal).with_context(|| format!("making {journal}"))?;
@@ -34,6 +33,20 @@ fn main() -> Result<()> {
             })?;
         }
         _ => bail!("usage: bare-loop PROMPT JOURNAL [PROGRAM...]"),
+    }
+    Ok(())
+}
+
+/// Each is a task of its own: futures within one share its turns, and it has done with most of a
+/// thousand before the last of them are begun.
+async fn sessions(client: Client, n: usize) -> Result<()> {
+    let mut sessions = JoinSet::new();
+    for _ in 0..n {
+        let client = client.clone();
+        sessions.spawn(async move { run(&client, "go", None, &[]).await });
+    }
+    while let Some(done) = sessions.join_next().await {
+        done??;
     }
     Ok(())
 }

@@ -88,3 +88,21 @@ impl ShellLine {
         self.concerns.iter().any(|concern| concern.kind == kind)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_the_sorts_of_concerns_that_it_names() {
+        use ConcernKind::{Environment, Irreversible, Leaves, NotUnderstood};
+        let concern = |kind| Concern { kind, why: "x".into() };
+        for kinds in [&[][..], &[Leaves], &[Environment, Irreversible]] {
+            let concerns = kinds.iter().copied().map(concern).collect();
+            let line = ShellLine { concerns, ..ShellLine::default() };
+            for kind in [NotUnderstood, Irreversible, Leaves, Environment] {
+                assert_eq!(line.has(kind), kinds.contains(&kind), "{kind:?} of {kinds:?}");
+            }
+        }
+    }
+}

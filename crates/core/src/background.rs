@@ -118,4 +118,13 @@ mod tests {
         let output = receiver.recv().unwrap();
         assert!(output.is_error && output.text_content() == "the work ended without a result");
     }
+
+    #[test]
+    fn work_is_told_when_nobody_wants_its_result_any_more() {
+        let cancel = CancellationToken::new();
+        let completion = Completion::new(cancel.clone(), |_| {});
+        assert!(!completion.cancelled().is_cancelled());
+        cancel.cancel();
+        assert!(completion.cancelled().is_cancelled());
+    }
 }

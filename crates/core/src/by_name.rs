@@ -137,10 +137,6 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for ByName<A> {
     ) -> Result<Option<S::Value>, A::Error> {
         self.0.next_element_seed(ByName(seed))
     }
-
-    fn size_hint(&self) -> Option<usize> {
-        self.0.size_hint()
-    }
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for ByName<A> {
@@ -156,10 +152,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for ByName<A> {
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         self.0.next_value_seed(ByName(seed))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        self.0.size_hint()
     }
 }
 
@@ -308,5 +300,23 @@ mod tests {
             ],
         );
         check(r#"{"text": null} x"#, expect!["error: trailing characters at line 1 column 16"]);
+    }
+
+    #[test]
+    fn a_variant_without_content_has_none() {
+        check(
+            r#"{"by_name": {"one": {"Unit": null}}}"#,
+            expect![[
+                r#"Whole { number: 0, text: None, raw: None, pairs: [], by_name: {Name("one"): Unit}, any: Null }"#
+            ]],
+        );
+        check(
+            r#"{"by_name": {"one": {"Unit": 7}}}"#,
+            expect!["error: invalid type: integer `7`, expected unit at line 1 column 30"],
+        );
+        check(
+            r#"{"by_name": {"one": {"Unit": }}}"#,
+            expect!["error: expected value at line 1 column 30"],
+        );
     }
 }

@@ -102,3 +102,14 @@ pub struct Pruned {
     /// The longest text of an old result, in characters.
     pub result_chars_max: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_before_any_call_says_why_and_cost_nothing() {
+        let CompactionFailed { error, usage, cost } = CompactionFailed::because("too short");
+        assert_eq!((error.as_str(), usage, cost), ("too short", Usage::default(), None));
+    }
+}

@@ -273,7 +273,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{CacheMarker, Text};
+    use crate::{CacheMarker, Image, Text, ToolResult};
 
     fn texts(messages: &RequestMessages) -> Vec<String> {
         messages.iter().map(|message| message.message.text()).collect()
@@ -367,5 +367,23 @@ mod tests {
         // What was encoded says nothing about the message.
         assert_eq!(message, RequestMessage::new(Message::user("hi")));
         assert_ne!(message, RequestMessage::new(Message::user("ho")));
+    }
+
+    #[test]
+    fn a_message_is_marked_by_any_block_and_by_what_a_result_holds() {
+        let check = |block: Block, expected: bool| {
+            let blocks = vec![Block::text("first"), block];
+            let message = RequestMessage::new(Message { role: crate::Role::User, blocks });
+            assert_eq!(message.is_marked(), expected, "{:?}", message.message);
+        };
+        let image = || Block::Image(Image::from_bytes("image/png", &[1]));
+        let result = |content| {
+            Block::ToolResult(ToolResult { content: vec![content], ..ToolResult::text("a", "") })
+        };
+        for plain in [Block::text("x"), image(), result(image())] {
+            check(plain.clone(), false);
+            check(plain.cached(CacheMarker::OneHour), true);
+        }
+        check(result(image().cached(CacheMarker::OneHour)), true);
     }
 }

@@ -190,6 +190,24 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_can_be_shown_whole_is() {
+        check(json!("x"), json!("y"), expect![[r#"expected "x", found "y""#]]);
+        let text = |n: usize, end: &str| json!(format!("{}{end}", "a".repeat(n - 1)));
+        check(
+            text(80, "x"),
+            text(80, "y"),
+            expect![[
+                r#"expected "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaax", found "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaay""#
+            ]],
+        );
+        check(
+            text(81, "x"),
+            text(80, "y"),
+            expect![[r#"expected "…aaaaaaaaaaaaaaaaaaaaax", found "…aaaaaaaaaaaaaaaaaaaay""#]],
+        );
+    }
+
+    #[test]
     fn a_difference_can_stand_within_something_larger() {
         let first = |expected: Value, found: Value| Difference::first(&expected, &found).unwrap();
         let at = |difference: Difference| difference.within("a[0]").path;

@@ -189,6 +189,8 @@ pub struct SteeringId(pub String);
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
+    use expect_test::expect;
+
     use super::*;
 
     #[test]
@@ -239,5 +241,36 @@ mod tests {
             assert_eq!(error, format!("`{bad}` is not a call id (turn.round.index)"));
             assert!(serde_json::from_str::<CallId>(&format!("\"{bad}\"")).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_permission_id_is_written_with_what_was_answered_before() {
+        let first = PermissionId::first(CallId { turn: 3, round: 1, index: 20 });
+        for (id, json) in [
+            (first, r#"{"call":"3.1.20"}"#),
+            (
+                PermissionId { answered_before: 2, ..first },
+                r#"{"call":"3.1.20","answered_before":2}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&id).unwrap(), json);
+            assert_eq!(serde_json::from_str::<PermissionId>(json).unwrap(), id);
+        }
+    }
+
+    #[test]
+    fn a_schema_names_call_ids_and_says_what_they_look_like() {
+        let schema = schemars::schema_for!(PermissionId).to_value();
+        assert_eq!(schema["properties"]["call"]["$ref"], "#/$defs/CallId");
+        let definitions = serde_json::to_string_pretty(&schema["$defs"]).unwrap();
+        expect![[r#"
+            {
+              "CallId": {
+                "description": "Names one tool call: turn.round.index.",
+                "type": "string",
+                "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+$"
+              }
+            }"#]]
+        .assert_eq(&definitions);
     }
 }

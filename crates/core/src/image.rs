@@ -155,4 +155,14 @@ mod tests {
         let Block::ToolResult(first) = &message.blocks[0] else { panic!() };
         assert_eq!((first.content.len(), first.is_error), (2, false));
     }
+
+    #[test]
+    fn a_result_says_all_of_its_text_and_whether_the_call_failed() {
+        let image = Image::from_bytes("image/png", &[1]);
+        let mut result = ToolResult::text("a", "one").with_images([image]);
+        result.content.push(Block::text(" two"));
+        assert_eq!((result.text_content().as_str(), result.is_error), ("one two", false));
+        let failed = ToolResult::error("b", "no");
+        assert_eq!((failed.text_content().as_str(), failed.is_error), ("no", true));
+    }
 }

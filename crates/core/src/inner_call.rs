@@ -66,3 +66,28 @@ impl fmt::Debug for InnerCalls {
         f.write_str("InnerCalls")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_for_all_who_share_them_and_where_nobody_plays_there_are_none() {
+        let says = |calls: &InnerCalls| {
+            let call = InnerCall { name: "Read".into(), input: RawJson::empty_object() };
+            calls.play(call).now_or_never().unwrap().text_content()
+        };
+        let calls = InnerCalls::new(|call| {
+            Box::pin(std::future::ready(ToolOutput::text(format!("played {}", call.name))))
+        });
+        assert_eq!((says(&calls), calls.played()), ("played Read".to_owned(), 1));
+        let other = calls.clone();
+        assert_eq!((says(&other), says(&calls)), ("played Read".into(), "played Read".into()));
+        assert_eq!((calls.played(), other.played()), (3, 3));
+        let nowhere = InnerCalls::nowhere();
+        assert_eq!(says(&nowhere), "Read cannot be called from within a call here");
+        assert_eq!(nowhere.played(), 0);
+    }
+}

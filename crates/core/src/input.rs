@@ -89,3 +89,20 @@ impl InputOrigin {
         *self == Self::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_unknown_when_every_part_of_it_says_nothing() {
+        assert!(InputOrigin::default().is_unknown());
+        assert!(!InputOrigin::chat("matrix", "").is_unknown());
+        let message = InputOrigin { message: Some("77".into()), ..InputOrigin::default() };
+        assert!(!message.is_unknown());
+        let blank = Some(" ".to_owned());
+        let empty =
+            InputOrigin { agent: blank, scope: Some(BTreeMap::new()), ..InputOrigin::default() };
+        assert!(empty.known().is_unknown());
+    }
+}

@@ -74,7 +74,9 @@ mod tests {
     fn a_reference_is_one_that_may_name_a_file() {
         let long = |chars| format!("media://{}", "a".repeat(chars));
         for text in ["media://a-B_9", &long(128)] {
-            assert_eq!(text.parse::<MediaReference>().unwrap().to_string(), text);
+            let reference: MediaReference = text.parse().unwrap();
+            assert_eq!(reference.to_string(), text);
+            assert_eq!(format!("media://{}", reference.id()), text);
         }
         for text in ["", "media://", "media:/a", "http://a", "media://../a", "media://a.b"] {
             let refused = text.parse::<MediaReference>().unwrap_err();

@@ -218,7 +218,98 @@ impl Media {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
+    use crate::StoreErrorKind;
+
+    /// Holds nothing, and says so with what it was asked.
+    struct Empty;
+
+    impl Empty {
+        fn nothing<T: Send + 'static>(
+            asked: &str,
+            scope: &MediaScope,
+        ) -> BoxFuture<Result<T, StoreError>> {
+            let chat = scope.chat.as_deref().unwrap_or("all");
+            let error = StoreError::new(StoreErrorKind::NotFound, format!("{asked} of {chat}"));
+            Box::pin(std::future::ready(Err(error)))
+        }
+    }
+
+    impl MediaStore for Empty {
+        fn put(
+            &self,
+            scope: MediaScope,
+            media: NewMedia,
+        ) -> BoxFuture<Result<MediaItem, StoreError>> {
+            let NewMedia { media_type, name, bytes, at } = media;
+            Self::nothing(&format!("{name} {media_type} {bytes:?} {}", at.millis()), &scope)
+        }
+
+        fn find(
+            &self,
+            scope: MediaScope,
+            reference: MediaReference,
+        ) -> BoxFuture<Result<MediaItem, StoreError>> {
+            Self::nothing(&format!("what is known of {reference}"), &scope)
+        }
+
+        fn get(
+            &self,
+            scope: MediaScope,
+            reference: MediaReference,
+        ) -> BoxFuture<Result<(MediaItem, Bytes), StoreError>> {
+            Self::nothing(&format!("{reference}"), &scope)
+        }
+
+        fn items(&self, scope: MediaScope) -> BoxFuture<Result<Vec<MediaItem>, StoreError>> {
+            Self::nothing("items", &scope)
+        }
+
+        fn remove(&self, scope: MediaScope) -> BoxFuture<Result<usize, StoreError>> {
+            Self::nothing("removal", &scope)
+        }
+
+        fn remove_older(&self, _: Timestamp) -> BoxFuture<Result<usize, StoreError>> {
+            Box::pin(std::future::ready(Ok(0)))
+        }
+
+        fn limits(&self) -> MediaLimits {
+            MediaLimits::default()
+        }
+    }
+
+    struct AtSeven;
+
+    impl Clock for AtSeven {
+        fn now(&self) -> Timestamp {
+            Timestamp(7)
+        }
+
+        fn sleep_until(&self, _: Timestamp) -> BoxFuture<()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+
+    #[test]
+    fn a_call_keeps_and_finds_media_in_its_own_scope() {
+        let scope = MediaScope::of("s".parse().unwrap(), &InputOrigin::chat("matrix", "room"));
+        let media = Media::new(Arc::new(Empty), scope, Arc::new(AtSeven));
+        fn told<T>(asked: BoxFuture<Result<T, StoreError>>) -> String {
+            asked.now_or_never().unwrap().err().unwrap().to_string()
+        }
+        let chart = || "media://3f2a".parse().unwrap();
+        assert_eq!(told(media.put("image/png", "chart", "x")), r#"chart image/png b"x" 7 of room"#);
+        assert_eq!(told(media.find(chart())), "what is known of media://3f2a of room");
+        assert_eq!(told(media.get(chart())), "media://3f2a of room");
+        assert_eq!(told(media.items()), "items of room");
+    }
+
+    #[test]
+    fn a_store_has_no_folder_unless_it_says_so() {
+        assert_eq!(Empty.folder(&"s".parse().unwrap()), None);
+    }
 
     #[test]
     fn a_scope_holds_itself_and_its_parts_alone() {

@@ -81,7 +81,8 @@ mod tests {
     #[test]
     fn a_name_is_short_and_harmless() {
         for good in ["a", "fix the parser", "名前", &"x".repeat(80)] {
-            assert_eq!(good.parse::<SessionName>().unwrap().as_str(), good);
+            let name: SessionName = good.parse().unwrap();
+            assert_eq!((name.as_str(), name.to_string().as_str()), (good, good));
         }
         for bad in ["", " \n", "a\u{1b}[31m", &"x".repeat(81)] {
             assert!(bad.parse::<SessionName>().is_err(), "{bad:?}");

@@ -70,3 +70,35 @@ pub trait Outbound: Send + Sync {
         message: OutboundMessage,
     ) -> BoxFuture<Result<(), Box<dyn std::error::Error + Send + Sync>>>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Timestamp;
+
+    #[test]
+    fn what_goes_to_the_user_is_text_and_media_with_what_is_known_of_them() {
+        let reference: MediaReference = "media://a".parse().unwrap();
+        let item = MediaItem {
+            reference: reference.clone(),
+            media_type: "image/png".into(),
+            name: String::new(),
+            bytes: 7,
+            created: Timestamp(0),
+            path: None,
+        };
+        let (media, items) = (vec![reference], vec![item]);
+        let output =
+            ToolOutput { media_items: items.clone(), ..ToolOutput::media("m", media.clone()) };
+        let silent = ToolOutput { silent: true, ..output.clone() };
+        let text = |text: &str| ForUser { text: text.into(), ..ForUser::default() };
+        for (output, expected) in [
+            (ToolOutput::text("for the model"), None),
+            (ToolOutput::user("both"), Some(text("both"))),
+            (output, Some(ForUser { text: String::new(), media, items })),
+            (silent, None),
+        ] {
+            assert_eq!(ForUser::of(&output), expected, "{output:?}");
+        }
+    }
+}

@@ -237,7 +237,62 @@ impl ProviderError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use futures::{StreamExt, stream};
+
     use super::ProviderErrorKind::*;
+    use super::*;
+
+    /// Notes what it is asked, and answers nothing.
+    #[derive(Default)]
+    struct Noted(Mutex<Vec<String>>);
+
+    impl Noted {
+        fn note(&self, what: String) -> EventStream {
+            self.0.lock().unwrap().push(what);
+            stream::empty().boxed()
+        }
+    }
+
+    impl Provider for Noted {
+        fn stream(&self, request: ModelRequest) -> EventStream {
+            self.note(format!("stream {}", request.model))
+        }
+
+        fn resume(&self, request: ModelRequest, answer: AcceptedAnswer) -> EventStream {
+            self.note(format!("resume {} of {}", answer.id, request.model))
+        }
+
+        fn prewarm(&self) {
+            drop(self.note("prewarm".into()));
+        }
+    }
+
+    #[test]
+    fn one_that_several_share_is_asked_all_that_they_are_asked() {
+        let request = || ModelRequest {
+            model: "m".into(),
+            system: "".into(),
+            tools: Arc::default(),
+            provider_tools: Arc::default(),
+            messages: RequestMessages::default(),
+            stable: 0,
+            output_max: 1,
+            parameters: Parameters::default(),
+            epoch: 1,
+        };
+        fn ask(provider: &impl Provider, request: impl Fn() -> ModelRequest) {
+            provider.prewarm();
+            drop(provider.stream(request()));
+            let answer = AcceptedAnswer { dialect: "d".into(), id: "7".into() };
+            drop(provider.resume(request(), answer));
+        }
+        let noted = Arc::new(Noted::default());
+        ask(&noted, request);
+        let asked = noted.0.lock().unwrap().join(", ");
+        assert_eq!(asked, "prewarm, stream m, resume 7 of m");
+    }
 
     #[test]
     fn what_may_pass_is_tried_again_and_nothing_else() {

@@ -134,6 +134,8 @@ impl<'de> Deserialize<'de> for RawJson {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
 
     #[test]
@@ -206,5 +208,19 @@ mod tests {
         let value = Tagged::A { raw: RawJson::parse("[1, 2]").unwrap() };
         let line = serde_json::to_string(&value).unwrap();
         assert_eq!(serde_json::from_str::<Tagged>(&line).unwrap(), value);
+    }
+
+    #[test]
+    fn a_schema_names_raw_json_and_calls_it_a_text() {
+        let schema = schemars::schema_for!(Option<RawJson>).to_value();
+        let definitions = serde_json::to_string_pretty(&schema["$defs"]).unwrap();
+        expect![[r#"
+            {
+              "RawJson": {
+                "description": "A JSON document, as text.",
+                "type": "string"
+              }
+            }"#]]
+        .assert_eq(&definitions);
     }
 }

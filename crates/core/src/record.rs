@@ -72,7 +72,7 @@ pub enum Record {
         /// run longer than lies between its records.
         millis: u64,
         /// How many calls it played within it; they count as calls of the turn.
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "crate::id::is_zero")]
         inner_calls: u32,
     },
     /// Somebody is asked.
@@ -124,11 +124,6 @@ pub enum Record {
     },
     /// What came before is another session's; from here on it is this one's own.
     Forked(Box<ForkOrigin>),
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl Record {
@@ -436,6 +431,7 @@ mod tests {
             Record::Input(Box::new(Input { blocks: Vec::new(), origin: InputOrigin::default() })),
             Record::CallStarted { call },
             Record::CallFinished { call, output: Box::default(), millis: 0, inner_calls: 0 },
+            Record::CallFinished { call, output: Box::default(), millis: 7, inner_calls: 3 },
             Record::SteeringTakenBack { id },
             Record::Interrupted { cause: InterruptCause::Cancelled },
             Record::CompactionFailed(Box::new(CompactionFailed::because("x"))),

@@ -325,4 +325,10 @@ mod tests {
         assert_eq!((error.kind(), error.to_string().as_str()), (Io, "session s: disk"));
         assert!(std::error::Error::source(&error).is_some());
     }
+
+    #[test]
+    fn a_forks_origin_is_its_session_and_the_first_input_of_its_own() {
+        let origin = ForkOrigin { session: "chat-7".parse().unwrap(), at: 2 };
+        assert_eq!(origin.to_string(), "chat-7 at 2");
+    }
 }

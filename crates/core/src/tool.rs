@@ -325,4 +325,42 @@ mod tests {
         Progress::nowhere().send("unheard");
         assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["half"]);
     }
+
+    /// What every tool has to say, and no more.
+    struct Plain;
+
+    impl Tool for Plain {
+        fn definition(&self) -> ToolDefinition {
+            ToolDefinition::new("plain", "Does nothing.", RawJson::empty_object())
+        }
+
+        fn facts(&self, _: &RawJson, _: &str) -> Facts {
+            Facts::default()
+        }
+
+        fn call(
+            self: Arc<Self>,
+            _: ToolContext,
+            _: RawJson,
+        ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+            Box::pin(std::future::ready(Ok(ToolOutput::default())))
+        }
+    }
+
+    #[test]
+    fn a_tool_is_called_as_it_is_defined_and_promises_nothing_unless_it_says_so() {
+        assert_eq!(Plain.tool_name(), "plain");
+        assert_eq!(Plain.output_schema(), None);
+        assert_eq!(Plain.inner_calls(&RawJson::empty_object()), []);
+    }
+
+    #[test]
+    fn images_are_shared_and_taken_once_in_order() {
+        let image = |byte| Image::from_bytes("image/png", &[byte]);
+        let sink = ImageSink::default();
+        sink.attach(image(1));
+        sink.clone().attach(image(2));
+        assert_eq!(sink.take(), [image(1), image(2)]);
+        assert_eq!(sink.take(), []);
+    }
 }

@@ -301,6 +301,10 @@ mod tests {
             Metadata { read_only: true, terminal: true, timeout_millis: 7 }
         }
 
+        fn output_schema(&self) -> Option<RawJson> {
+            Some(RawJson::empty_object())
+        }
+
         fn facts(&self, input: &Text, workspace: &str) -> Facts {
             let path = format!("{workspace}/{}", input.text);
             Facts { accesses: vec![crate::Access::Read(path)], ..Facts::default() }
@@ -351,11 +355,12 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_tool_keeps_its_name_its_words_and_its_metadata() {
+    fn a_typed_tool_keeps_its_name_its_words_its_schemas_and_its_metadata() {
         let tool: &dyn Tool = &Repeat;
         let ToolDefinition { name, description, input_schema, .. } = tool.definition();
         assert_eq!((name.as_str(), description.as_str()), ("repeat", "Repeats."));
         assert_eq!(input_schema, tool_schema::<Text>());
+        assert_eq!((tool.tool_name(), tool.output_schema()), (name, Some(RawJson::empty_object())));
         assert_eq!(
             tool.metadata(),
             Metadata { read_only: true, terminal: true, timeout_millis: 7 }

@@ -150,4 +150,13 @@ mod tests {
         let all = format!("unknown variant `?`, expected one of {} at", quoted.join(", "));
         assert!(error.to_string().starts_with(&all), "{error}");
     }
+
+    #[test]
+    fn a_body_that_only_gained_something_is_read_as_it_stands() {
+        let body = serde_json::json!({ "id": { "call": "1.1.0" }, "by": "me" });
+        for name in ["permission_asked", "permission_decided"] {
+            let kind = RecordKind::named(RECORD_KINDS, name).unwrap();
+            assert_eq!(kind.upgrade(1, body.clone()), Ok(body.clone()), "{name}");
+        }
+    }
 }

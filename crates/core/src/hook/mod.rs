@@ -358,8 +358,8 @@ impl HookOutcome {
         Self { verdict, ..Self::default() }
     }
 
-    /// What two hooks of one moment say together: the stricter verdict, and all texts. Two inputs
-    /// that differ are no answer that could be heeded.
+    /// What two hooks of one moment say together: the stricter verdict, of two that are as strict the
+    /// first, and all texts. Two inputs that differ are no answer that could be heeded.
     #[must_use]
     pub fn join(mut self, other: Self) -> Self {
         let clash = matches!((&self.input, &other.input), (Some(a), Some(b)) if a != b);
@@ -441,59 +441,4 @@ impl HookWatch {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_are_read_by_the_names_they_are_written_with() {
-        for event in HookEvent::ALL {
-            assert_eq!(event.to_string().parse(), Ok(event));
-            assert_eq!(serde_json::to_value(event).unwrap(), event.name());
-        }
-        let error = "preToolUse".parse::<HookEvent>().unwrap_err().to_string();
-        assert!(error.starts_with("`preToolUse` is no hook event; the events are Ses"), "{error}");
-    }
-
-    fn outcome(word: &str) -> HookOutcome {
-        let (by, reason) = (word.to_owned(), "r".to_owned());
-        let verdict = match word {
-            "allow" => HookVerdict::Allow { by, reason: None },
-            "ask" => HookVerdict::Ask { by, reason: None },
-            "broken" => HookVerdict::Broken { by, why: reason },
-            "deny" => HookVerdict::Deny { by, reason },
-            "stop" => HookVerdict::Stop { by, reason },
-            _ => HookVerdict::Continue,
-        };
-        let input = word.strip_prefix("edit").map(|n| RawJson::parse(n).unwrap());
-        HookOutcome { verdict, input, context: vec![word.into()], notices: Vec::new() }
-    }
-
-    /// What hooks that say these words come to, in whatever order they are joined.
-    fn check(words: &str, by: Option<&str>, input: Option<&str>) {
-        let words: Vec<&str> = words.split(' ').collect();
-        for words in [words.clone(), words.into_iter().rev().collect()] {
-            let joined = words.iter().map(|word| outcome(word)).reduce(HookOutcome::join).unwrap();
-            let got = (joined.verdict.by(), joined.input.as_ref().map(RawJson::get));
-            assert_eq!(got, (by, input), "{words:?}");
-            assert_eq!(joined.context, words);
-        }
-    }
-
-    #[test]
-    fn the_strictest_hook_wins() {
-        check("nothing nothing", None, None);
-        check("nothing allow", Some("allow"), None);
-        check("allow ask nothing", Some("ask"), None);
-        check("allow broken ask", Some("broken"), None);
-        check("broken deny allow", Some("deny"), None);
-        check("deny stop broken", Some("stop"), None);
-    }
-
-    #[test]
-    fn inputs_that_differ_are_broken_unless_something_is_denied() {
-        check("edit1 allow nothing", Some("allow"), Some("1"));
-        check("edit1 edit1", None, Some("1"));
-        check("edit1 edit2 allow", Some("hooks"), None);
-        check("edit1 deny edit2", Some("deny"), None);
-    }
-}
+mod tests;

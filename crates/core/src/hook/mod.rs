@@ -95,12 +95,6 @@ impl HookEvent {
             Self::SessionEnd => "SessionEnd",
         }
     }
-
-    /// Whether such a hook says if a call may run, so that the call is blocked when it is broken.
-    #[must_use]
-    pub fn guards_calls(self) -> bool {
-        matches!(self, Self::PreToolUse | Self::PermissionRequest)
-    }
 }
 
 impl fmt::Display for HookEvent {

@@ -15,12 +15,12 @@ const IMAGE: &str = "[image left out: the provider could not process it]";
 const DOCUMENT: &str = "[document left out: the provider could not process it]";
 
 /// Leaves out what was refused. Providers seldom say which of several it was; what they have
-/// answered to before they could process, so it is what was said since, or, where there is nothing
-/// in that, any of all: an address may stop to answer. Says how many.
+/// answered to before they could process, so it is what was said from the answer on, or, where there
+/// is nothing in that, any of all: an address may stop to answer. Says how many.
 pub(crate) fn leave_out(history: &mut History) -> u32 {
     let messages = history.messages();
     let answered = messages.iter().rposition(|message| message.role == Role::Assistant);
-    match history.leave_items_out(answered.map_or(0, |at| at + 1)) {
+    match history.leave_items_out(answered.unwrap_or(0)) {
         0 => history.leave_items_out(0),
         items => items,
     }

@@ -114,9 +114,10 @@ async fn play(assembly: Assembly, workspace: &Path) -> Result<()> {
     let state = session.state().await?;
     let journal = assembly.store.journal_path(session.id());
     session.close().await;
-    ensure!(outcome == TurnOutcome::Done, "the turn ended with {outcome:?}");
+    let last_test = last_command_output(&state);
+    ensure!(outcome == TurnOutcome::Done, "{}", why_it_ended(&outcome, last_test.as_deref()));
     let after = project::source(workspace)?;
-    let last_test = last_command_output(&state).context("no command was run")?;
+    let last_test = last_test.context("no command was run")?;
     ensure!(before != after, "nothing was changed");
     ensure!(last_test.contains("test result: ok"), "the last test run did not pass:\n{last_test}");
 
@@ -147,6 +148,21 @@ fn print(seen: &Seen) -> Result<()> {
 /// Writes one line to stdout.
 fn show(text: impl Display) -> Result<()> {
     writeln!(std::io::stdout(), "{}", harmless(&text.to_string())).context("cannot write to stdout")
+}
+
+/// Why there is no answer: most often Rust is missing, which the script takes for a failing test.
+fn why_it_ended(outcome: &TurnOutcome, last_test: Option<&str>) -> String {
+    match (outcome, last_test) {
+        (TurnOutcome::Cancelled, _) => "it was interrupted".to_owned(),
+        (_, Some(output)) if !output.contains("test result: ") => {
+            let output = indented(output);
+            format!("it needs `cargo`, which does not run here (https://rustup.rs):\n{output}")
+        }
+        (TurnOutcome::ProviderFailed { message, .. } | TurnOutcome::Failed { message }, _) => {
+            message.clone()
+        }
+        (other, _) => format!("the turn ended with {other:?}"),
+    }
 }
 
 /// What the last command printed.

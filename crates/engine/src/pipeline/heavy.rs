@@ -355,6 +355,15 @@ mod tests {
     }
 
     #[test]
+    fn no_more_is_looked_for_than_is_wanted() {
+        let data = encoded(&noise(1000));
+        let text = [&*data; 3].join(" and ");
+        for wanted in 0..=3 {
+            assert_eq!(heavy(&text, wanted).len(), wanted);
+        }
+    }
+
+    #[test]
     fn what_stands_in_armor_stays() {
         let lines = wrapped(&encoded(&noise(3000)), 64, "\n");
         let armored = format!("-----BEGIN CERTIFICATE-----\n{lines}\n-----END CERTIFICATE-----\n");

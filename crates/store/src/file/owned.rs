@@ -28,8 +28,14 @@ enum Name {
     Unsynced,
     /// A thread sees to it, from the first write on: the first command waits for its sync, and most
     /// of that is the folders', while nobody waits before the model has answered.
-    Syncing(JoinHandle<io::Result<()>>),
+    Syncing(JoinHandle<Result<(), Unsaved>>),
     Synced,
+}
+
+/// What the thread could not make survive.
+enum Unsaved {
+    Bytes(io::Error),
+    Names,
 }
 
 impl OwnedFile {
@@ -128,7 +134,10 @@ impl Medium for OwnedFile {
             && let Ok(file) = self.file.try_clone()
         {
             let place = Arc::clone(&self.place);
-            let sync = move || sync_name(&file, &place);
+            let sync = move || {
+                file.sync_data().map_err(Unsaved::Bytes)?;
+                place.sync_names().map_err(|_| Unsaved::Names)
+            };
             // Without a thread the first sync does it.
             let thread = thread::Builder::new().name("journal-name".into()).spawn(sync);
             *name = thread.map_or(Name::Unsynced, Name::Syncing);
@@ -146,9 +155,13 @@ impl Medium for OwnedFile {
             Name::Synced => self.file.sync()?,
             Name::Syncing(thread) => {
                 self.file.sync()?;
-                // What went wrong there is tried again here, and told if it still does.
-                if !matches!(thread.join(), Ok(Ok(()))) {
-                    self.place.sync_names()?;
+                match thread.join() {
+                    Ok(Ok(())) => {}
+                    // The kernel tells of a page it could not write once; the sync after that is
+                    // told that all is well.
+                    Ok(Err(Unsaved::Bytes(error))) => return Err(error),
+                    // Folders can be tried again, and what went wrong is told if it still does.
+                    Ok(Err(Unsaved::Names)) | Err(_) => self.place.sync_names()?,
                 }
             }
             Name::Unsynced => sync_name(&self.file, &self.place)?,
@@ -218,5 +231,36 @@ fn is_named(file: &File, path: &Path) -> io::Result<bool> {
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::Timestamp;
+
+    use super::*;
+
+    /// What the first sync says when this is what the thread beside it came to.
+    fn first_sync(beside: Result<(), Unsaved>) -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let place = Arc::new(Place::open(folder.path().to_owned()).map_err(io::Error::other)?);
+        let id: SessionId = "one".parse().map_err(io::Error::other)?;
+        let header = SessionHeader { id: id.clone(), created: Timestamp(1), workspace: "/".into() };
+        OwnedFile::create(&place, &header).map_err(io::Error::other)?;
+        let owned = OwnedFile::open(&place, &id).map_err(io::Error::other)?;
+        *owned.name() = Name::Syncing(thread::spawn(|| beside));
+        Medium::sync(&owned)
+    }
+
+    #[test]
+    fn what_could_not_be_saved_beside_the_session_is_told_at_the_first_sync() {
+        let lost = || io::Error::from(io::ErrorKind::StorageFull);
+        assert_eq!(
+            first_sync(Err(Unsaved::Bytes(lost()))).map_err(|error| error.kind()),
+            Err(io::ErrorKind::StorageFull)
+        );
+        // Folders are tried again, and these can be.
+        first_sync(Err(Unsaved::Names)).unwrap();
+        first_sync(Ok(())).unwrap();
     }
 }

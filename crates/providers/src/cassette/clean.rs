@@ -13,12 +13,17 @@ pub(super) fn message(message: &Message, secrets: &Secrets) -> Message {
     Message { role: message.role, blocks: blocks(&message.blocks, secrets) }
 }
 
-/// A JSON document without secrets in its texts; one without any stays as its bytes are.
+/// A JSON document without secrets; one without any stays as its bytes are.
 pub(super) fn json(raw: &RawJson, secrets: &Secrets) -> RawJson {
-    let mut value = raw.value();
-    match clean_value(&mut value, secrets) {
-        true => RawJson::from_value(&value),
-        false => raw.clone(),
+    // A secret with characters that JSON escapes is seen in a text only.
+    let cleaned = raw.to_value().ok().and_then(|mut value| {
+        clean_value(&mut value, secrets).then(|| RawJson::from_value(&value))
+    });
+    let cleaned = cleaned.unwrap_or_else(|| raw.clone());
+    // The names of fields, numbers, and a document that no value can hold.
+    match secrets.redact(cleaned.get()) {
+        Cow::Borrowed(_) => cleaned,
+        Cow::Owned(clean) => RawJson::parse(&clean).unwrap_or_else(|_| RawJson::empty_object()),
     }
 }
 
@@ -87,7 +92,6 @@ fn piece(event: &ModelEvent) -> Option<(u32, Piece, &str)> {
 
 /// What is streamed without its secrets, when it has any.
 fn clean_piece(piece: Piece, text: &str, secrets: &Secrets) -> Option<String> {
-    // A secret with characters that JSON escapes is known in what the JSON says only.
     if let Some(raw) = (piece == Piece::Input).then(|| RawJson::parse(text).ok()).flatten() {
         let clean = json(&raw, secrets);
         return (clean != raw).then(|| clean.get().to_owned());

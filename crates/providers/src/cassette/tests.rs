@@ -302,6 +302,9 @@ fn no_secret_gets_into_the_file_and_none_is_missed_when_it_is_played() {
         say(&format!("the key is {KEY} and the password {PASSWORD}.")),
         say(&format!("fail {KEY}")),
         say("call secretly"),
+        // No value holds these, and their texts are read all the same.
+        say(&format!(r#"call {{"q":"\ud83d","token":"{KEY}"}}"#)),
+        say(&format!(r#"call {{"{KEY}":1e400}}"#)),
         ModelRequest { system: KEY.into(), parameters: with_key, ..say("hi") },
     ];
     let folder = tempfile::tempdir().unwrap();
@@ -326,6 +329,8 @@ fn no_secret_gets_into_the_file_and_none_is_missed_when_it_is_played() {
         the key is [redacted: Anthropic key] and the password [redacted: DB_PASSWORD].
         fail [redacted: Anthropic key]|no: fail [redacted: Anthropic key]
         {"token":"[redacted: Anthropic key]","password":"[redacted: DB_PASSWORD]"}
+        {"q":"\ud83d","token":"[redacted: Anthropic key]"}
+        {"[redacted: Anthropic key]":1e400}
         h|i"#]]
     .assert_eq(&told.join("\n"));
 }

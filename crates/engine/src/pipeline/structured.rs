@@ -15,10 +15,10 @@ pub(super) fn check(tools: &Toolset, name: &str, output: &mut ToolOutput) {
     }
     let why = match schema {
         Err(error) => format!("its output schema is broken: {error}"),
-        Ok(schema) => match structured(output) {
+        Ok(schema) => match structured(output).and_then(|json| Ok((json.to_value()?, json))) {
             Err(error) => format!("its result is no JSON: {error}"),
-            Ok(json) => {
-                let problems = problems(schema, &json.value());
+            Ok((value, json)) => {
+                let problems = problems(schema, &value);
                 output.structured = Some(json);
                 if problems.is_empty() {
                     return;
@@ -37,7 +37,9 @@ pub(super) fn check(tools: &Toolset, name: &str, output: &mut ToolOutput) {
 pub(super) fn fits(tools: &Toolset, name: &str, json: &RawJson) -> bool {
     match tools.output_schema(name) {
         None => true,
-        Some(schema) => schema.is_ok_and(|schema| schema.accepts(&json.value())),
+        Some(schema) => {
+            schema.is_ok_and(|schema| json.to_value().is_ok_and(|value| schema.accepts(&value)))
+        }
     }
 }
 
@@ -100,12 +102,19 @@ mod tests {
     fn a_result_fits_what_was_declared_or_says_where_it_does_not() {
         let number = r#"{"type": "object", "properties": {"n": {"type": "integer"}}}"#;
         check_said(
-            &[(number, r#" {"n": 1}"#), (number, r#"{"n": "1"}"#), (number, "one"), (number, "")],
+            &[
+                (number, r#" {"n": 1}"#),
+                (number, r#"{"n": "1"}"#),
+                (number, "one"),
+                (number, ""),
+                ("{}", "1e400"),
+            ],
             expect![[r#"
                 false {"n": 1}:  {"n": 1}
                 true none: {"n": "1"} | The tool it ran, but its result does not fit its output schema: `/n`: "1" is not of type "integer"
                 true none: one | The tool it ran, but its result is no JSON: not valid JSON: expected value at line 1 column 1
                 true none: The tool it ran, but its result is no JSON: not valid JSON: EOF while parsing a value at line 1 column 0
+                true none: 1e400 | The tool it ran, but its result is no JSON: not valid JSON: number out of range at line 1 column 5
             "#]],
         );
     }

@@ -97,6 +97,11 @@ pub fn apply(messages: &Messages, how: &Trimmed) -> Vec<Arc<Message>> {
     std::iter::once(note).chain(tail).collect()
 }
 
+/// Whether this stands for messages that were left out, and not for what a model said of them.
+pub(crate) fn is_note(summary: &str) -> bool {
+    summary.starts_with(NOTE)
+}
+
 /// What a user typed, or what stands for what they typed before.
 fn words_of(message: &Arc<Message>) -> Option<String> {
     if message.role != Role::User || has_results(message) {

@@ -174,7 +174,15 @@ pub fn prompt_blocked(by: &str, reason: &str) -> String {
 /// What the model is told when a hook does not let the turn end.
 #[must_use]
 pub fn end_refused(by: &str, reason: &str) -> String {
-    format!("The hook `{by}` does not let the turn end yet: {reason}")
+    format!("The hook `{by}{NOT_YET}{reason}")
+}
+
+const NOT_YET: &str = "` does not let the turn end yet: ";
+
+/// Whether these are the words of a hook that does not let the turn end.
+#[must_use]
+pub(crate) fn is_end_refused(text: &str) -> bool {
+    text.starts_with("The hook `") && text.contains(NOT_YET)
 }
 
 /// A note after the same call failed several times in a row.
@@ -201,6 +209,9 @@ pub fn died_repeatedly(what: &str) -> String {
         crate::limits::DEATHS_MAX
     )
 }
+
+/// A summary that only says again what stands beside it anyway.
+pub const SUMMARY_SAYS_NOTHING: &str = "the summary says nothing of its own";
 
 /// A summary that is not worth having.
 #[must_use]

@@ -246,6 +246,10 @@ fn by_hand_while_a_call_runs() {
 fn a_summary_that_fails_leaves_everything_as_it_was() {
     for (reply, error) in [
         (r#"text = " ""#, "the model gave an empty summary"),
+        (
+            r#"text = "[Kept beside the summary, word for word]""#,
+            "the summary says nothing of its own",
+        ),
         (r#"error = { status = 401, message = "no key" }"#, "no key"),
     ] {
         virtually(async {

@@ -12,6 +12,9 @@ const SUMMARY: &str = "[Earlier conversation summary";
 const HEADING: &str = "[Kept beside the summary";
 /// How words begin that work in the background came to.
 const OF_BACKGROUND: &str = "[The background work of ";
+/// How words begin of a hook, and what those say that do not let a turn end.
+const OF_HOOK: &str = "The hook `";
+const NOT_YET: &str = "` does not let the turn end yet: ";
 
 /// The least of the user's last message that is kept, whatever a summary gains, in characters.
 const LEAST_CHARS: u64 = 500;
@@ -29,7 +32,7 @@ pub(super) struct Words {
 impl Words {
     /// The model hears somebody.
     pub(super) fn heard(&mut self, text: &str) {
-        if !text.trim().is_empty() && !text.starts_with(OF_BACKGROUND) {
+        if is_said(text) {
             self.last = Some(text.to_owned());
         }
     }
@@ -82,7 +85,11 @@ impl Words {
 
 fn is_typed(message: &Message) -> bool {
     let has_results = message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)));
-    let text = message.text();
-    let is_said = !text.trim().is_empty() && !text.starts_with(OF_BACKGROUND);
-    message.role == Role::User && !has_results && is_said
+    message.role == Role::User && !has_results && is_said(&message.text())
+}
+
+/// Whether these are somebody's words, and not the machine's.
+fn is_said(text: &str) -> bool {
+    let is_of_hook = text.starts_with(OF_HOOK) && text.contains(NOT_YET);
+    !text.trim().is_empty() && !text.starts_with(OF_BACKGROUND) && !is_of_hook
 }

@@ -22,10 +22,14 @@ pub(crate) const BOUNDS: [Kept; 3] = [
 
 /// Where the list of steps stands in the session's values.
 pub(crate) const STEPS_KEY: &str = "todo";
+/// How the line of an open step begins, and that of how many more there are.
+const STEP_MARKS: [&str; 3] = ["[ ] ", "[>] ", "(and "];
 /// The most characters of one step.
 const STEP_CHARS_MAX: usize = 200;
 
 const HEADING: &str = "[Kept beside the summary, word for word]";
+/// The same where somebody else says it.
+const HEADING_SAID: &str = "(Kept beside the summary, word for word)";
 const SAID: &str = "The user's last message:";
 const STEPS: &str = "Open steps:";
 const FILES: &str = "Files touched, the latest last:";
@@ -43,8 +47,11 @@ pub(crate) struct Facts {
 impl Facts {
     /// What the first `cut` messages hold that the others do not, and the open ones of `steps`.
     pub(crate) fn of(messages: &Messages, cut: usize, steps: Option<&RawJson>) -> Self {
-        let earlier = messages.first().filter(|first| compact::is_summary(first));
-        let earlier = earlier.and_then(|first| Self::read(&first.text())).unwrap_or_default();
+        let earlier = messages.first().map(|first| first.text());
+        let earlier = earlier.as_deref().and_then(compact::summary_of);
+        // A note is what is left of many messages: what stands last in it is not what was said last.
+        let earlier = earlier.filter(|summary| !trim::is_note(summary));
+        let earlier = earlier.and_then(Self::read).unwrap_or_default();
         let mut files = earlier.files;
         touched::add(messages.iter().take(cut), &mut files);
         let said = match messages.iter().rposition(|message| said_in(message).is_some()) {
@@ -58,6 +65,11 @@ impl Facts {
     /// What an earlier summary's text says beside the summary.
     fn read(text: &str) -> Option<Self> {
         let (_, lines) = text.rsplit_once(&format!("\n\n{HEADING}\n"))?;
+        Self::of_lines(lines)
+    }
+
+    /// What [`lines`](Self::lines) says; `None` when it never said so.
+    fn of_lines(lines: &str) -> Option<Self> {
         let mut facts = Self::default();
         let mut section = "";
         for line in lines.split('\n') {
@@ -75,7 +87,9 @@ impl Facts {
                     }
                 }
                 // They are taken from where they stand, which may have changed.
-                (STEPS, _) => {}
+                (STEPS, line) => {
+                    STEP_MARKS.iter().any(|mark| line.starts_with(mark)).then_some(())?;
+                }
                 (FILES, line) => {
                     let file = line.strip_prefix("- ")?;
                     let changed = file.strip_suffix(CHANGED);
@@ -124,23 +138,34 @@ impl Facts {
 
 /// The message a summary becomes, with what is kept beside it.
 pub(crate) fn message(summary: &str, facts: &Facts, how: &Kept) -> Message {
-    // A model that copies what stood beside an earlier summary does not have it said twice.
-    let own = summary.split(HEADING).next().unwrap_or_default().trim_end();
+    let own = own_words(summary);
     let lines = facts.lines(how);
     match lines.is_empty() {
-        true => compact::summary_message(own),
+        true => compact::summary_message(&own),
         false => compact::summary_message(&format!("{own}\n\n{}", lines.join("\n"))),
     }
 }
 
-/// What a message of the user says, if they say anything: a summary and what work in the
-/// background came to are nobody's words.
+/// A summary without what stood beside an earlier one, which a model may copy: that is not said
+/// twice. The heading anywhere else is no heading.
+pub(crate) fn own_words(summary: &str) -> String {
+    let summary = summary.trim_end();
+    let own = summary.rsplit_once(HEADING).filter(|(_, lines)| {
+        lines.is_empty() || lines.strip_prefix('\n').and_then(Facts::of_lines).is_some()
+    });
+    let own = own.map_or(summary, |(own, _)| own.trim_end());
+    own.replace(HEADING, HEADING_SAID)
+}
+
+/// What a message of the user says, if they say anything: a summary, what work in the background
+/// came to, and why a turn may not end yet are nobody's words.
 fn said_in(message: &Message) -> Option<String> {
     if message.role != Role::User || compact::is_summary(message) {
         return None;
     }
     let text = message.text();
-    (!text.trim().is_empty() && !words::is_of_background(&text)).then_some(text)
+    let is_ours = words::is_of_background(&text) || words::is_end_refused(&text);
+    (!text.trim().is_empty() && !is_ours).then_some(text)
 }
 
 /// The steps that are not done, a line each.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use heeler_core::{Block, ToolResult, ToolUse};
+use heeler_core::{Block, ToolResult, ToolUse, Trimmed};
 
 use super::*;
 
@@ -263,4 +263,53 @@ fn a_model_that_copies_what_was_kept_is_not_believed() {
     assert_eq!(message, compact::summary_message("So."));
     let old = compact::summary_message(&format!("{copied}\nand more"));
     assert_eq!(Facts::read(&old.text()), None);
+}
+
+#[test]
+fn a_summary_loses_nothing_of_its_own_by_a_copy() {
+    let open = super::STEPS;
+    let copy = format!("{HEADING}\n{SAID}\n> Mend it.\n{open}\n[ ] test\n{FILES}\n- a.rs (read)");
+    let said = copy.replace(HEADING, HEADING_SAID);
+    for (summary, own) in [
+        (format!("So.\n\n{copy}\n"), "So.".into()),
+        (format!("So.\n\n{HEADING}"), "So.".into()),
+        // Where more follows, no line of it is left out, and none is taken for ours.
+        (format!("{copy}\n\nWe chose B."), format!("{said}\n\nWe chose B.")),
+        (format!("{copy}\nWe chose B.\n{copy}"), format!("{said}\nWe chose B.")),
+        (format!("It prints {HEADING} first."), format!("It prints {HEADING_SAID} first.")),
+        (copy, String::new()),
+    ] {
+        assert_eq!(own_words(&summary), own, "{summary}");
+    }
+}
+
+#[test]
+fn what_a_hook_says_of_the_end_is_not_what_the_user_said() {
+    let refused = words::end_refused("lint", "two warnings");
+    check(
+        BOUNDS[0],
+        "[]",
+        &[(&format!("> Mend it.\n< Done.\n> {refused}\n< Done."), 0)],
+        expect![[r#"
+            [Earlier conversation summary — treat as background context]
+
+            We met.
+
+            [Kept beside the summary, word for word]
+            The user's last message:
+            > Mend it."#]],
+    );
+}
+
+#[test]
+fn what_stands_last_in_a_note_is_not_what_was_said_last() {
+    let steps = RawJson::parse(STEPS).unwrap();
+    let mut all = conversation("> Mend it.\n< Done.");
+    let facts = Facts::of(&messages(all.clone()), 2, Some(&steps));
+    all.splice(..2, [message("We met.", &facts, &BOUNDS[0])]);
+    all.extend(conversation("> And now B, leave the rest.\n< I look."));
+    let how = Trimmed { cut: 2, said_chars_max: 4000, result_chars_max: 100 };
+    let cut_back: Messages = trim::apply(&messages(all), &how).into_iter().collect();
+    let facts = Facts::of(&cut_back, cut_back.len(), None);
+    assert_eq!(facts, Facts::default());
 }

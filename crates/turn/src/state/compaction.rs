@@ -57,6 +57,11 @@ impl State {
         let Some(Compaction { cut, cause, .. }) = self.compaction else {
             return Record::Compacted(Box::new(compacted));
         };
+        if keep::own_words(&compacted.summary).is_empty() {
+            let Compacted { usage, cost, .. } = compacted;
+            let error = words::SUMMARY_SAYS_NOTHING.into();
+            return Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }));
+        }
         let before = self.estimate();
         let after_most = match cause {
             CompactionCause::Automatic => before.saturating_sub(fit::gain_min(before)),

@@ -183,13 +183,15 @@ impl<'d> Document<'d> {
         resource: usize,
     ) -> Result<usize, SchemaError> {
         self.spend(place.len())?;
-        let part = self.parts.len();
-        // Of two ways to one place the first counts; they lead to the same.
-        if let Entry::Vacant(vacant) = self.by_place.entry(place.clone()) {
-            vacant.insert(part);
+        match self.by_place.entry(place.clone()) {
+            // Of two ways to one place the first counts; they lead to the same.
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(vacant) => {
+                let part = *vacant.insert(self.parts.len());
+                self.parts.push(Part { value, place, resource });
+                Ok(part)
+            }
         }
-        self.parts.push(Part { value, place, resource });
-        Ok(part)
     }
 
     /// Each place has all names on the way to it, so a few long ones would fill the memory.

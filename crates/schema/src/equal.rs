@@ -32,11 +32,13 @@ pub(crate) fn repeated(items: &[Value]) -> Option<usize> {
     })
 }
 
-/// How many values there are in a value.
+/// How many values there are in a value, with something for what is long.
 pub(crate) fn size(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(size).sum(),
-        Value::Object(fields) => fields.values().map(size).sum(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, field)| name.len() / 64 + size(field)).sum()
+        }
         Value::String(text) => text.len() / 64,
         _ => 0,
     }

@@ -39,14 +39,15 @@ impl<'v> Problem<'v> {
         Self { path, value, words, wanted, alternatives }
     }
 
-    pub(crate) fn into_owned<'o>(self) -> Problem<'o> {
-        let owned = |list: Vec<Problem<'v>>| list.into_iter().map(Problem::into_owned).collect();
+    /// The same problem of a value that stands for it, and that it may have for itself.
+    pub(crate) fn about<'o>(self, value: &Value) -> Problem<'o> {
+        let about = |list: Vec<Self>| list.into_iter().map(|it| it.about(value)).collect();
         Problem {
             path: self.path,
-            value: Cow::Owned(self.value.into_owned()),
+            value: Cow::Owned(value.clone()),
             words: self.words,
             wanted: self.wanted,
-            alternatives: self.alternatives.into_iter().map(owned).collect(),
+            alternatives: self.alternatives.into_iter().map(about).collect(),
         }
     }
 

@@ -5,6 +5,10 @@ use serde_json::{Map, Value};
 use super::found::{Path, Seen};
 use super::{Check, Found, Spot, words};
 use crate::keyword::{Demand, Fields, Keyword};
+use crate::problem::shortened;
+
+/// The most characters of a property's name that a problem of it has.
+const NAME_CHARS_TOLD_MAX: usize = 400;
 
 impl<'s> Check<'s> {
     /// Holds an object to a keyword.
@@ -140,6 +144,7 @@ impl<'s> Check<'s> {
         let mut inner = Found::keeping(found.max - found.problems.len());
         self.node(node, Spot { value: &value, ..spot }, &mut inner);
         found.is_valid &= inner.is_valid;
-        found.problems.extend(inner.problems.into_iter().map(|it| it.into_owned()));
+        let told = Value::from(shortened(name, NAME_CHARS_TOLD_MAX));
+        found.problems.extend(inner.problems.into_iter().map(|it| it.about(&told)));
     }
 }

@@ -51,10 +51,10 @@ impl<'s> Check<'s> {
     /// Whether a pattern is found in a text.
     pub(super) fn matches(&mut self, pattern: usize, text: &str) -> bool {
         let pattern = &self.schema.patterns[pattern];
-        if !self.take(pattern.steps(text) + text.len() / BYTES_A_STEP) {
-            return false;
-        }
-        let found = pattern.is_in(text);
+        let found = match self.take(text.len() / BYTES_A_STEP) {
+            true => pattern.is_in(text, |steps| self.take(steps)),
+            false => None,
+        };
         self.is_spent |= found.is_none();
         found.unwrap_or_default()
     }

@@ -1,10 +1,15 @@
 //! What stands within brackets.
 
+use std::collections::BTreeSet;
+
 use super::escape::{coded, set};
 use super::translation::{PROPERTY_WEIGHT, Translation, WIDE_WEIGHT};
 
 /// So many characters and ranges weigh as much as one out of brackets.
 const ITEMS_BY_WEIGHT: usize = 4;
+/// The most characters and ranges, and the most sets: each set is joined with all that is there.
+const ITEMS_MAX: usize = 4096;
+const SETS_MAX: usize = 32;
 
 enum Item {
     Char(char),
@@ -23,12 +28,24 @@ impl Translation<'_> {
         }
         self.out += if is_negated { "[^" } else { "[" };
         let (mut items, mut weight) = (0, if is_negated { WIDE_WEIGHT } else { 1 });
+        let mut sets = BTreeSet::new();
         while !self.eat("]") {
             items += 1;
+            let start = self.out.len();
             match self.class_range()? {
                 Item::Char(char) if char.is_ascii() => {}
                 Item::Char(_) => weight = weight.max(WIDE_WEIGHT),
-                Item::Set(more) => weight += more,
+                Item::Set(more) => {
+                    let is_new = sets.insert(self.out[start..].to_owned());
+                    if is_new {
+                        weight += more;
+                    } else {
+                        self.out.truncate(start);
+                    }
+                }
+            }
+            if items > ITEMS_MAX || sets.len() > SETS_MAX {
+                return Err("has too much in brackets".to_owned());
             }
         }
         self.put("]", weight + items / ITEMS_BY_WEIGHT);

@@ -75,7 +75,7 @@ impl Translation<'_> {
         let number = ended.ok_or_else(|| format!("has {written} where no such group has ended"))?;
         // If it took no part in the match, it found nothing, which is everywhere.
         self.put(&format!(r"(?({number})\{number}|)"), BACK_WEIGHT);
-        self.group.looks = true;
+        (self.group.looks, self.group.is_endless) = (true, true);
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 //! have: `\A` and `\z`, a script without `Script=`, and what its older syntax allows, such as a brace
 //! or a bracket that stands for itself. One thing is otherwise: what a group found is not forgotten in
 //! the next round of a repetition, and may come from another try of a look-ahead; this matters only
-//! to a reference back.
+//! to a reference back. Nor is a round taken back that found nothing.
 
 mod class;
 mod escape;
@@ -12,7 +12,7 @@ mod translation;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fancy_regex::{Regex, RegexBuilder};
+use fancy_regex::{Error, Regex, RegexBuilder, RuntimeError};
 
 use crate::problem::short;
 use translation::{Translated, translated};
@@ -33,8 +33,12 @@ const WEIGHT_A_STEP: usize = 16;
 /// the text; but so many even the heaviest may take.
 const STEPS_BACK_BY_WEIGHT: usize = 20_000;
 const STEPS_BACK_MIN: usize = 500;
+/// Where these are not enough, and others are left, it is tried again with so many times as many.
+const STEPS_BACK_GROWTH: usize = 4;
 /// One in so many steps back goes through all of the text.
 const STEPS_BACK_A_SCAN: usize = 16;
+/// The most weight of all patterns of a schema.
+const WEIGHT_MAX: usize = 500_000;
 /// The most weight of a pattern that looks around or back: nothing else bounds what a step back
 /// repeats, nor the memory of a look-behind.
 const WEIGHT_OF_LOOKING_MAX: usize = 10_000;
@@ -63,9 +67,13 @@ impl Pattern {
         if texts.len() > COUNT_MAX {
             return Err((COUNT_MAX, format!("there are more than {COUNT_MAX} patterns")));
         }
-        let mut read = Vec::new();
+        let (mut read, mut weight) = (Vec::new(), 0_usize);
         for (index, text) in texts.into_iter().enumerate() {
             let translated = translated(&text).map_err(|why| refused(index, &text, &why))?;
+            weight = translated.weight.saturating_add(weight);
+            if weight > WEIGHT_MAX {
+                return Err(refused(index, &text, "is too large, with those before it"));
+            }
             read.push((text, translated));
         }
         let parts: usize = read.iter().map(|(_, translated)| translated.parts()).sum();
@@ -73,7 +81,7 @@ impl Pattern {
         let mut bytes_left = BYTES_OF_MATCHING_MAX;
         let mut all = Vec::new();
         for (index, (text, translated)) in read.into_iter().enumerate() {
-            let regex = translated.build(bytes_max);
+            let regex = translated.build(bytes_max, translated.steps_back_max());
             let regex = regex.map_err(|why| refused(index, &text, &why))?;
             let left = bytes_left.checked_sub(translated.matching_bytes);
             bytes_left = left.unwrap_or(bytes_left);
@@ -82,35 +90,53 @@ impl Pattern {
         Ok(all)
     }
 
-    /// What it costs to look for it in a text, in the steps of a check.
-    pub(crate) fn steps(&self, text: &str) -> usize {
-        let Translated { weight, looks, .. } = self.translated;
-        let scans = if looks { self.translated.steps_back_max() / STEPS_BACK_A_SCAN } else { 1 };
-        let start = match (self.keeps, looks) {
+    /// Whether it is found in a text; `None` if it takes more steps of a check to say than it is given.
+    pub(crate) fn is_in(&self, text: &str, mut take: impl FnMut(usize) -> bool) -> Option<bool> {
+        let translated = &self.translated;
+        let mut steps_back = translated.steps_back_max();
+        let start = match (self.keeps, translated.looks) {
             (true, _) => 1,
             (false, false) => STEPS_OF_COPY,
-            (false, true) => STEPS_OF_BUILD + STEPS_OF_BUILD_BY_WEIGHT * weight,
+            (false, true) => translated.steps_of_build(),
         };
-        start + (scans * weight).saturating_mul(text.len() + 1) / WEIGHT_A_STEP
-    }
-
-    /// Whether it is found in a text; `None` if that takes too long to say.
-    pub(crate) fn is_in(&self, text: &str) -> Option<bool> {
-        let fresh;
-        let regex = match (self.keeps, self.translated.looks) {
-            (true, _) => &self.regex,
-            (false, false) => {
-                fresh = self.regex.clone();
-                &fresh
-            }
+        if !take(start.saturating_add(translated.steps(text, steps_back))) {
+            return None;
+        }
+        let mut found = match (self.keeps, translated.looks) {
+            (true, _) => look_for(&self.regex, text),
+            (false, false) => look_for(&self.regex.clone(), text),
             // Its copies share what is built up.
-            (false, true) => {
-                fresh = self.translated.build(self.bytes_max).ok()?;
-                &fresh
-            }
+            (false, true) => look_for(&translated.build(self.bytes_max, steps_back).ok()?, text),
         };
-        // On a few patterns the engine panics: github.com/rust-lang/regex/issues/1344.
-        catch_unwind(AssertUnwindSafe(|| regex.is_match(text))).ok()?.ok()
+        while let Found::NotYet = found {
+            steps_back = steps_back.saturating_mul(STEPS_BACK_GROWTH);
+            let steps = translated.steps(text, steps_back);
+            if !take(translated.steps_of_build().saturating_add(steps)) {
+                return None;
+            }
+            found = look_for(&translated.build(self.bytes_max, steps_back).ok()?, text);
+        }
+        match found {
+            Found::Is(is_in) => Some(is_in),
+            Found::NotYet | Found::Never => None,
+        }
+    }
+}
+
+/// What looking for a pattern came to.
+enum Found {
+    Is(bool),
+    /// More steps back would tell.
+    NotYet,
+    Never,
+}
+
+fn look_for(regex: &Regex, text: &str) -> Found {
+    // On a few patterns the engine panics: github.com/rust-lang/regex/issues/1344.
+    match catch_unwind(AssertUnwindSafe(|| regex.is_match(text))) {
+        Ok(Ok(is_in)) => Found::Is(is_in),
+        Ok(Err(Error::RuntimeError(RuntimeError::BacktrackLimitExceeded))) => Found::NotYet,
+        Ok(Err(_)) | Err(_) => Found::Never,
     }
 }
 
@@ -128,8 +154,27 @@ impl Translated {
         (STEPS_BACK_BY_WEIGHT / self.weight.max(1)).max(STEPS_BACK_MIN)
     }
 
-    /// Compiles it, with so much memory for each part.
-    fn build(&self, bytes_max: usize) -> Result<Regex, String> {
+    /// What it costs to look for it in a text, in the steps of a check, with so many steps back at most.
+    fn steps(&self, text: &str, steps_back: usize) -> usize {
+        let length = text.len() + 1;
+        let scans = if self.looks { steps_back / STEPS_BACK_A_SCAN } else { 1 };
+        // What is looked for again and again needs no step back for it. Where groups keep what they
+        // find, it goes as slowly as everything else.
+        let scans = match (self.looks_far, self.looks_back) {
+            (false, _) => scans,
+            (true, false) => scans.max(length / STEPS_BACK_A_SCAN),
+            (true, true) => scans.max(length),
+        };
+        scans.saturating_mul(self.weight).saturating_mul(length) / WEIGHT_A_STEP
+    }
+
+    /// What it costs to compile it, in the steps of a check.
+    fn steps_of_build(&self) -> usize {
+        STEPS_OF_BUILD + STEPS_OF_BUILD_BY_WEIGHT * self.weight
+    }
+
+    /// Compiles it, with so much memory for each part, and so many steps back at most.
+    fn build(&self, bytes_max: usize, steps_back: usize) -> Result<Regex, String> {
         if self.looks && self.weight > WEIGHT_OF_LOOKING_MAX {
             return Err("is too large for one that looks around or back".to_owned());
         }
@@ -137,7 +182,7 @@ impl Translated {
             return Err("looks around or back, and has too many parts".to_owned());
         }
         let mut builder = RegexBuilder::new(&self.pattern);
-        builder.backtrack_limit(self.steps_back_max()).delegate_size_limit(bytes_max);
+        builder.backtrack_limit(steps_back).delegate_size_limit(bytes_max);
         match catch_unwind(AssertUnwindSafe(|| builder.build())) {
             Ok(Ok(regex)) => Ok(regex),
             Ok(Err(error)) => Err(format!("cannot be used: {error}")),

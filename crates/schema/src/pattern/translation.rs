@@ -2,8 +2,9 @@
 
 use std::mem;
 
-/// The longest pattern.
+/// The longest pattern, and the most groups within each other.
 const TEXT_BYTES_MAX: usize = 100_000;
+const GROUPS_DEEP_MAX: usize = 64;
 
 /// What something weighs: at about so many places of it a match can be at once. A set of characters
 /// that are not all of ASCII is itself a small pattern over bytes, and one by a property a large one.
@@ -18,7 +19,8 @@ const PLACES_BYTES: usize = 2 * 1024;
 
 const ANY_BUT_LINE_ENDS: &str = r"[^\n\r\u{2028}\u{2029}]";
 /// Matches between characters, and stands after what is repeated without end, since fancy-regex
-/// takes `a+b*a+` for `a+(?:b+a+)?`, which is found in `a`; and in groups that it would not repeat.
+/// takes `a+b*a+` for `a+(?:b+a+)?`, which is found in `a`; after whatever is repeated where somebody
+/// asks what a group found, since it takes `(a?)+` for `(a*)`; and in groups that it would not repeat.
 const APART: &str = "a{0}";
 /// Groups that capture nothing, without their parenthesis.
 const GROUPS: [(&str, Kind); 5] = [
@@ -38,6 +40,10 @@ pub(super) struct Translated {
     pub(super) matching_bytes: usize,
     /// It looks around, or back at what was found, which is done by going back step by step.
     pub(super) looks: bool,
+    /// It looks around again and again, each time as far as there is text.
+    pub(super) looks_far: bool,
+    /// Groups keep what they find.
+    pub(super) looks_back: bool,
 }
 
 /// Translates a pattern; if that fails, why.
@@ -53,9 +59,11 @@ pub(super) fn translated(text: &str) -> Result<Translated, String> {
         captures: Vec::new(),
         looks_back: looks_back(text),
         atom: None,
+        atom_looks_far: false,
+        looks_far: false,
     };
     translation.all()?;
-    let Translation { out, mut group, outer, .. } = translation;
+    let Translation { out, mut group, outer, looks_far, looks_back, .. } = translation;
     if !outer.is_empty() {
         // In the engine's words, which would count the place in what it was given.
         let why = "Opening parenthesis without closing parenthesis";
@@ -70,6 +78,8 @@ pub(super) fn translated(text: &str) -> Result<Translated, String> {
         weight: group.weight,
         matching_bytes: whole_bytes.saturating_add(parts_bytes),
         looks: group.looks,
+        looks_far,
+        looks_back,
     })
 }
 
@@ -84,11 +94,18 @@ pub(super) struct Translation<'t> {
     looks_back: bool,
     /// What the thing weighs that was read last, if it may be repeated.
     pub(super) atom: Option<usize>,
+    /// That looks around as far as there is text.
+    atom_looks_far: bool,
+    /// Something is repeated that does.
+    looks_far: bool,
 }
 
 pub(super) struct Group {
     pub(super) kind: Kind,
     pub(super) looks: bool,
+    /// It may take up all of the text, or look around for that much.
+    pub(super) is_endless: bool,
+    looks_far: bool,
     /// Of the ways that have ended with a bar, and of the one that is read.
     weight: usize,
     way_weight: usize,
@@ -175,6 +192,7 @@ impl<'t> Translation<'t> {
     pub(super) fn weigh(&mut self, weight: usize) {
         self.group.way_weight = self.group.way_weight.saturating_add(weight);
         self.atom = Some(weight);
+        self.atom_looks_far = false;
     }
 
     /// What follows a parenthesis that opens.
@@ -196,7 +214,12 @@ impl<'t> Translation<'t> {
         } else {
             self.capture("")
         };
-        if self.rest.starts_with(')') || self.rest.starts_with("(?") {
+        if self.outer.len() == GROUPS_DEEP_MAX {
+            return Err(format!("has more than {GROUPS_DEEP_MAX} groups within each other"));
+        }
+        // A look-behind is never repeated, and with this would not be seen to have ways of one length.
+        let is_odd = self.rest.starts_with(')') || self.rest.starts_with("(?");
+        if is_odd && kind != Kind::Behind {
             self.out += APART;
         }
         self.outer.push(mem::replace(&mut self.group, Group::new(kind)));
@@ -234,10 +257,14 @@ impl<'t> Translation<'t> {
         };
         self.group.matching_bytes = self.group.matching_bytes.saturating_add(bytes);
         self.group.looks |= is_look || ended.looks;
+        self.group.is_endless |= ended.is_endless;
+        let looks_far = ended.looks_far || is_look && ended.is_endless;
+        self.group.looks_far |= looks_far;
         if let Kind::Capture(index) = ended.kind {
             self.captures[index].has_ended = true;
         }
         self.weigh(ended.weight);
+        self.atom_looks_far = looks_far;
         if is_look || ended.looks {
             self.group.apart_weight = self.group.apart_weight.saturating_add(ended.weight);
         }
@@ -281,6 +308,8 @@ impl<'t> Translation<'t> {
         if self.eat("?") {
             self.out.push('?');
         }
+        self.group.is_endless |= times.max.is_none();
+        self.looks_far |= self.atom_looks_far && times.max.is_none_or(|max| max > 1);
         if self.rest.starts_with('+') {
             return Err("makes a quantifier possessive, which ECMA-262 does not know".to_owned());
         }
@@ -288,7 +317,7 @@ impl<'t> Translation<'t> {
         let more = usize::try_from(written.saturating_sub(1)).unwrap_or(usize::MAX);
         self.weigh(weight.saturating_mul(more).saturating_add(1));
         self.atom = None;
-        if times.max.is_none() && !self.rest.is_empty() {
+        if (times.max.is_none() || self.looks_back) && !self.rest.is_empty() {
             self.out += APART;
         }
         Ok(())
@@ -297,7 +326,18 @@ impl<'t> Translation<'t> {
 
 impl Group {
     fn new(kind: Kind) -> Self {
-        Self { kind, looks: false, weight: 0, way_weight: 0, apart_weight: 0, matching_bytes: 0 }
+        let (looks, is_endless, looks_far) = (false, false, false);
+        let (weight, way_weight, apart_weight, matching_bytes) = (0, 0, 0, 0);
+        Self {
+            kind,
+            looks,
+            is_endless,
+            looks_far,
+            weight,
+            way_weight,
+            apart_weight,
+            matching_bytes,
+        }
     }
 
     /// Ends one of its ways, at a bar or at its end.

@@ -124,11 +124,22 @@ fn patterns_take_bounded_memory_and_time() {
     assert!(Schema::new(&looks).unwrap().accepts(&json!(vec!["a"; 1_000])));
     let error = refused(&json!({"pattern": "{1".repeat(500_000)}));
     assert!(error.ends_with(" is longer than 100000 bytes"), "{error}");
-    assert!(refused(&json!({"pattern": "(".repeat(99_999)})).contains(" cannot be used: "));
+    let error = refused(&json!({"pattern": "(".repeat(99_999)}));
+    assert!(error.ends_with(" has more than 64 groups within each other"), "{error}");
+    // Each set in brackets is joined with all that stands there.
+    let letters: String = ('\u{4e00}'..'\u{9fff}').step_by(2).collect();
+    let error = refused(&json!({"pattern": format!("[{letters}]")}));
+    assert!(error.ends_with(" has too much in brackets"), "{error}");
+    let same = Schema::new(&json!({"pattern": format!("^[{}]$", r"\d".repeat(4_000))})).unwrap();
+    assert!(same.accepts(&json!("7")) && !same.accepts(&json!("a")));
+    let properties = |of: usize| json!({"pattern": format!(r"[\p{{L}}{of}]").repeat(5_000)});
+    let many: Vec<Value> = (0..10).map(properties).collect();
+    let error = refused(&json!({"anyOf": many}));
+    assert!(error.ends_with(" is too large, with those before it"), "{error}");
     // Nothing may be repeated, too.
     for pattern in ["(?:(?=a)()){4000000000}", r"(?<!(?:\p{L}{1,1000}){1,1000})b"] {
         let error = refused(&json!({"pattern": pattern}));
-        assert!(error.contains("is too large for one that looks around or back"), "{error}");
+        assert!(error.contains("is too large"), "{error}");
     }
 }
 
@@ -157,6 +168,28 @@ fn a_match_costs_what_its_pattern_is_large() {
     assert!(around.accepts(&json!("a few words ".repeat(100))));
     given_up(&json!({"pattern": "^(?!.*secret)[a-z ]+$"}), &json!("words ".repeat(40_000)));
     given_up(&json!({"pattern": r"\bword\b"}), &json!("words ".repeat(20_000)));
+}
+
+#[test]
+fn what_looks_far_again_and_again_is_given_up() {
+    let ab = |times: usize| json!("ab".repeat(times));
+    let far = json!({"pattern": "^(?:(?=[ab]*)[ab])*$"});
+    assert!(Schema::new(&far).unwrap().accepts(&ab(500)));
+    given_up(&far, &ab(60_000));
+    // Groups that keep what they find are slower by far.
+    let kept = json!({"pattern": r"^(?:(?=([ab]*)[ab]*)(?:[ab]|\1c))*$"});
+    assert!(Schema::new(&kept).unwrap().accepts(&ab(100)));
+    given_up(&kept, &ab(5_000));
+}
+
+#[test]
+fn a_long_text_has_more_steps_back() {
+    let word = Schema::new(&json!({"pattern": r"\bfoo\b"})).unwrap();
+    assert!(word.accepts(&json!("a few words ".repeat(200) + "foo")));
+    assert!(!word.accepts(&json!("a few words ".repeat(200) + "food")));
+    let near = Schema::new(&json!({"pattern": r"^((?!\.\.).)*$"})).unwrap();
+    assert!(near.accepts(&json!("a few words. ".repeat(300))));
+    assert!(!near.accepts(&json!("a few words. ".repeat(300) + "..")));
 }
 
 #[test]
@@ -220,6 +253,20 @@ fn long_names_are_counted() {
         &json!({"items": {"dependentRequired": {name: ["a"]}}}),
         &json!(vec![json!({}); 1_000]),
     );
+    // Within values that are compared, too.
+    let name = "n".repeat(1_000_000);
+    let both = |next: Value| json!({"allOf": [next, next]});
+    let items = json!([{name.as_str(): 0}, {name.as_str(): 1}]);
+    given_up(&chain(18, both, json!({"uniqueItems": true})), &items);
+    // And none is told in full, as often as it is wrong.
+    let ways: Vec<Value> = (0..32).map(|way| json!({"const": way, "enum": [0]})).collect();
+    let schema = json!({"propertyNames": {"allOf": [{"anyOf": ways}, {"maxLength": 1}]}});
+    let schema = Schema::new(&schema).unwrap();
+    let value = json!({name.as_str(): 1});
+    let problems = schema.problems(&value);
+    let told = problems.iter().flat_map(|problem| problem.alternatives().chain([problem]));
+    let told: Vec<String> = told.map(|problem| problem.value().to_string()).collect();
+    assert!(told.len() > 32 && told.iter().all(|value| value.len() < 500));
 }
 
 #[test]

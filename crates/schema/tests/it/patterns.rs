@@ -124,6 +124,9 @@ fn patterns_look_around_and_back() {
         (r"(a)?b\1(?!c)", &["b", "aba"], &["bc", "a"]),
         (r"^(a)(b)(c)(d)(e)(f)(g)(h)(i)(?<j>j)\10\k<j>$", &["abcdefghijjj"], &["abcdefghija0j"]),
         (r"^(?:(?!foo).)*$", &["a fo o"], &["a foo"]),
+        (r"^(a?)+\1$", &["aaa", ""], &["b"]),
+        (r"(?<=(?:ab|c))x", &["abx", "cx"], &["bx"]),
+        (r"(?<!(?:ab|c))x", &["bx"], &["abx", "cx"]),
     ]);
 }
 

@@ -10,7 +10,15 @@ fn references() {
         "properties": {"value": {"type": "integer"}, "children": {"items": {"$ref": "#"}}}});
     let named = json!({"$id": "https://example.com/a/top.json", "$ref": "other.json#/$defs/c",
         "$defs": {"b": {"$id": "other.json", "$defs": {"c": {"$ref": "#d"}, "d": {"$anchor": "d", "const": 1}}}}});
+    // One place, by a reference and from within another.
+    let twice = json!({"properties": {"a": {"$ref": "#/x"}, "b": {"$ref": "#/x/properties/y"}},
+        "x": {"properties": {"y": {"$anchor": "k", "const": 1}}}});
     check([
+        (
+            twice,
+            vec![json!({"a": {"y": 1}, "b": 1})],
+            vec![json!({"a": {"y": 2}}), json!({"b": 2})],
+        ),
         (
             tree,
             vec![json!({"value": 1, "children": [{"value": 2, "children": []}]})],

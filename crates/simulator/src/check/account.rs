@@ -86,8 +86,13 @@ impl TurnAccount {
             format!("{tokens} tokens may be spent, {} are allowed", limits.tokens)
         })?;
         let cost = prices.map_or(0, |prices| {
-            let prices = prices.to_reserve(reserve.input);
-            reserve.input * prices.input.max(prices.cache_write) + reserve.output * prices.output
+            // The input may turn out twice as long, and cost what long requests cost.
+            let long = prices.long.filter(|long| reserve.input * 2 > long.over);
+            let (input, cache_write, output) = match long {
+                Some(long) => (long.input, long.cache_write, long.output),
+                None => (prices.input, prices.cache_write, prices.output),
+            };
+            reserve.input * input.max(cache_write) + reserve.output * output
         });
         let cost = self.cost + cost;
         let counts = limits.cost != 0 && prices.is_some();

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use heeler_core::{CallId, SteeringId, ToolOutput};
 use heeler_turn::State;
-use heeler_turn::words;
 
 use super::{Checked, Invariant, ensure};
 use crate::tools;
+
+/// What the model is told of work whose program ended.
+const LOST: &str = "was lost: the program ended before it was done. Whatever it ran has ended; check \
+    what it changed before doing it again.]";
 
 /// The works that go on, by what the records say.
 #[derive(Debug, Default)]
@@ -29,7 +32,7 @@ impl Works {
     /// The process died, and all its works with it: what the model is told of each, and its name.
     pub(super) fn die(&mut self) -> Vec<(SteeringId, String)> {
         let lost = std::mem::take(&mut self.0).into_iter();
-        let told = |call| words::background_lost(tools::LATER, call);
+        let told = |call| format!("[The background work of {} (call {call}) {LOST}", tools::LATER);
         lost.map(|call| (SteeringId(format!("background-{call}")), told(call))).collect()
     }
 

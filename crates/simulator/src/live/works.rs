@@ -5,13 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use heeler_core::{Block, CallId, CancellationToken, Completion, Input, ToolOutput};
-use heeler_turn::{State, words};
+use heeler_turn::State;
 
 use super::judge::Judge;
 use super::outside::{Inner, Outside};
 use crate::check::{Checked, Invariant, ensure};
 use crate::matrix::Fault;
 use crate::tools;
+
+/// What stands for the result of work that somebody cancelled.
+const CANCELLED: &str =
+    "Cancelled before it was done. Anything it had already changed is still changed.";
 
 /// The works of one process.
 #[derive(Default)]
@@ -118,7 +122,7 @@ impl Works {
         let said = input.blocks.iter().filter_map(Block::as_text).next_back().unwrap_or_default();
         let given = self.begun.get(&call).and_then(|work| work.given.as_ref());
         let is_given = given.is_some_and(|output| output.text_content() == said);
-        let is_cancelled = self.cancelled.contains(&call) && said == words::BACKGROUND_CANCELLED;
+        let is_cancelled = self.cancelled.contains(&call) && said == CANCELLED;
         ensure(is_given || is_cancelled, Invariant::ResultIsOutput, || {
             format!("the work of {call} gave {given:?}, the record says {said:?}")
         })

@@ -90,6 +90,13 @@ impl State {
         Facts::of(self.history.messages(), cut, self.values.get(keep::STEPS_KEY))
     }
 
+    /// Nobody waits for the running one any more.
+    pub(super) fn interrupt_compaction(&mut self, out: &mut Announcer) {
+        if self.compaction.take().is_some() {
+            out.say(|| Event::CompactionFailed { error: "interrupted".into() });
+        }
+    }
+
     pub(super) fn on_compacted(&mut self, compacted: &Compacted, out: &mut Announcer) {
         self.spend(&compacted.usage, compacted.cost, None, out);
         if is_on(Bug::CalibratedBySummary) {

@@ -21,6 +21,7 @@ impl State {
         if !self.turn.as_ref().is_some_and(is_ending) {
             self.on_interrupted(InterruptCause::Cancelled, out);
         }
+        self.interrupt_compaction(out);
         self.given_up.clear();
         self.name = None;
         self.forked = Some(origin.clone());
@@ -29,5 +30,58 @@ impl State {
         let (total, total_cost) = (self.usage, self.cost);
         let usage = Usage::default();
         out.say(|| Event::Usage { usage, cost: None, total, total_cost, reread: None });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::{
+        CompactionCause, CompactionStarted, Entry, Input, ModelFailed, ModelStarted, Opened,
+        ProviderErrorKind, Record, Reserve, Timestamp,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_compaction_that_waits_for_the_end_of_a_turn_is_not_the_forks() {
+        let (turn, round, attempt) = (1, 1, 1);
+        let reserve = Reserve::default();
+        let mut state = State::new();
+        let records = [
+            Record::Opened(Opened { incarnation: 1, build: String::new() }),
+            Record::Input(Box::new(Input::text("hi"))),
+            Record::ModelStarted(ModelStarted {
+                turn,
+                round,
+                attempt,
+                epoch: 0,
+                up_to: 2,
+                reserve,
+            }),
+            Record::CompactionStarted(CompactionStarted {
+                cut: 1,
+                cause: CompactionCause::Manual,
+                focus: None,
+            }),
+            Record::ModelFailed(Box::new(ModelFailed {
+                turn,
+                round,
+                attempt,
+                kind: ProviderErrorKind::Auth,
+                message: "no".into(),
+                retry_at: None,
+                usage: Usage::default(),
+                cost: None,
+            })),
+        ];
+        for (seq, record) in (1..).zip(records) {
+            state.apply(&Entry { seq, at: Timestamp(0), record });
+        }
+        assert!(matches!(state.turn.as_ref().unwrap().phase, Phase::Ending(_)));
+        assert!(state.compaction.is_some());
+        let origin = ForkOrigin { session: "source".parse().unwrap(), at: 2 };
+        let seq = state.seq + 1;
+        state.apply(&Entry { seq, at: Timestamp(0), record: Record::Forked(Box::new(origin)) });
+        assert_eq!((state.compaction.is_none(), state.misfits), (true, 0));
     }
 }

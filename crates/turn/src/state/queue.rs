@@ -84,7 +84,7 @@ impl State {
     }
 
     /// A model is not asked to answer itself, nor nobody.
-    fn end_without_words(&mut self) {
+    pub(super) fn end_without_words(&mut self) {
         let last = self.history.messages().last();
         if last.is_some_and(|message| message.role == Role::User) {
             return;

@@ -388,9 +388,7 @@ impl State {
     }
 
     pub(super) fn on_interrupted(&mut self, cause: InterruptCause, out: &mut Announcer) {
-        if self.compaction.take().is_some() {
-            out.say(|| Event::CompactionFailed { error: "interrupted".into() });
-        }
+        self.interrupt_compaction(out);
         self.give_up_running_calls();
         let Some(turn) = &mut self.turn else { return };
         let outcome = match cause {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use heeler_core::{EpochCause, Event, Message, Messages, Record};
 use serde::{Deserialize, Serialize};
 
-use super::{Announcer, State};
+use super::{Announcer, Phase, State, Turn};
 use crate::bugs::{Bug, is_on};
 use crate::{estimate, words};
 
@@ -58,8 +58,14 @@ impl State {
         let tokens_before = self.estimate();
         let since = self.history.messages().iter().skip(by);
         let since = since.take(if is_on(Bug::ForgetfulUndo) { 0 } else { usize::MAX });
-        let all = messages.iter().chain(since).cloned().collect();
+        let all: Vec<Arc<Message>> = messages.iter().chain(since).cloned().collect();
+        let nothing_since = all.len() == messages.len();
         self.history.replace_all(all);
+        // Without the summary, a turn that nobody said anything for has nothing to answer.
+        let asks = |turn: &Turn| matches!(turn.phase, Phase::Model { .. });
+        if nothing_since && self.turn.as_ref().is_some_and(asks) {
+            self.end_without_words();
+        }
         self.compactions += 1;
         self.epoch_due = Some(EpochCause::Compaction);
         let tokens_after = self.estimate();

@@ -314,3 +314,46 @@ fn a_record_of_it_without_anything_to_bring_back_is_a_misfit() {
     state.apply(&Entry { seq: 1, at, record: Record::Restored });
     assert_eq!((state.misfits, state.history.len()), (1, 0));
 }
+
+#[test]
+fn a_turn_without_words_ends_where_the_model_spoke_last() {
+    check(
+        "set keep=0
+         user look
+         reply I see.
+         compact
+         summary We looked.
+         user
+         undo
+         user again",
+        expect![[r#"
+            set keep=0
+              > idle
+            user look
+                epoch 1 first
+              > model 1.1.1
+            reply I see.
+                turn 1 ended done: I see.
+              > idle
+            compact
+              > compact manual cut 2
+            summary We looked.
+                compacted 2
+              > idle
+            user
+                epoch 2 compaction
+              > model 2.1.1
+            undo
+                restored to 2: 38 -> 4
+                turn 2 ended failed (nothing was said, so there is nothing to answer; write some…)
+              > idle
+            user again
+                epoch 3 compaction
+              > model 3.1.1
+            ---
+            user: look
+            model: I see.
+            user: again
+        "#]],
+    );
+}

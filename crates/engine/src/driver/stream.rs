@@ -174,6 +174,8 @@ impl Driver {
             }
         }
         records.extend(self.last_words().await);
+        // A summary that was not asked for yet is not asked for while this is written.
+        self.running.keep(|id| !matches!(id, EffectId::Compact(_)));
         records.push(Record::Interrupted { cause });
         self.write(records, Durability::Written).await
     }

@@ -90,7 +90,7 @@ fn call(temper: Temper, memory: &mut Memory, chance: &mut Chance) -> ToolUse {
     let written = memory.last.as_ref().filter(|(name, _)| name == "read" && chance.percent(25));
     let repeated = repeated.or(written.map(|(_, input)| ("write".to_owned(), input.clone())));
     // So that there mostly is something in the background.
-    let later = chance.percent(8).then(|| (tools::LATER.to_owned(), tools::input(0)));
+    let later = chance.percent(12).then(|| (tools::LATER.to_owned(), tools::input(0)));
     let repeated = repeated.or(later);
     let (name, input) = repeated.unwrap_or_else(|| {
         // The last two are no tools, and rare.

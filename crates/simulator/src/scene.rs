@@ -8,7 +8,7 @@ use heeler_turn::retry;
 
 use crate::chance::Chance;
 use crate::model::Temper;
-use crate::tools;
+use crate::tools::{self, Results};
 
 /// Everything a run draws once.
 #[derive(Debug, Clone)]
@@ -17,8 +17,8 @@ pub(crate) struct Scene {
     pub(crate) settings: Settings,
     /// The model's manners.
     pub(crate) temper: Temper,
-    /// Percent of calls that fail.
-    pub(crate) tools_fail: u32,
+    /// What calls come to.
+    pub(crate) results: Results,
     /// Inputs that are still to be said.
     pub(crate) inputs_left: u32,
     /// Things people still do besides.
@@ -43,8 +43,8 @@ pub(crate) struct Scene {
     pub(crate) streams_break: u32,
     /// Percent of answers that the provider keeps for whoever asks for them again.
     pub(crate) keeps: u32,
-    /// Percent of results that are long.
-    pub(crate) bulky: u32,
+    /// Old results fill the room there is.
+    pub(crate) is_cluttered: bool,
     /// Percent of what people say that is long.
     pub(crate) long_winded: u32,
     /// Percent of summaries that fail.
@@ -66,7 +66,11 @@ impl Scene {
                 overflows: chance.pick(&[0, 0, 0, 25, 75]),
                 counts: chance.pick(&[100, 100, 60, 150, 400]),
             },
-            tools_fail: chance.pick(&[0, 10, 50, 95]),
+            results: Results {
+                fail: chance.pick(&[0, 10, 50, 95]),
+                bulky: chance.pick(&[20, 5, 20, 60]),
+                lines_max: 110,
+            },
             inputs_left: 1 + chance.below(12),
             acts_left: chance.pick(&[0, 20, 40, 80]),
             acts: chance.pick(&[0, 10, 25, 40]),
@@ -79,12 +83,12 @@ impl Scene {
             call_timeout_millis: 660_000,
             streams_break: 0,
             keeps: chance.pick(&[0, 0, 50, 100]),
-            bulky: chance.pick(&[20, 5, 20, 60]),
+            is_cluttered: false,
             long_winded: 5,
             summaries_fail: 20,
             closes_left: 0,
         };
-        if chance.percent(10) {
+        if chance.percent(20) {
             scene.clutter(chance);
         }
         scene
@@ -112,18 +116,33 @@ impl Scene {
         scene
     }
 
+    /// What somebody changes the settings to.
+    pub(crate) fn other_settings(&self, chance: &mut Chance) -> Settings {
+        let mut settings = settings(chance);
+        if self.is_cluttered {
+            clutter(&mut settings, chance);
+        }
+        settings
+    }
+
     /// Room for some long results, and many of them: the old ones are cut short.
     fn clutter(&mut self, chance: &mut Chance) {
-        let estimate = &mut self.settings.estimate;
-        let chars = 3500 + chance.below(2000);
-        estimate.context_limit = Some(u64::from(chars / estimate.chars_per_token));
-        self.settings.compaction.automatic = true;
-        self.settings.compaction.keep_tail = chance.pick(&[2, 3, 1]);
+        self.is_cluttered = true;
+        clutter(&mut self.settings, chance);
         self.settings.policy.mode = Mode::Bypass;
-        self.temper.calls = 85;
-        self.temper.counts = 100;
-        self.tools_fail = 10;
-        self.bulky = 70;
+        // Long turns, of one call at a time: what is kept has to leave room for less than half.
+        self.temper = Temper {
+            fails: 5,
+            calls: 95,
+            errs: 0,
+            insists: 0,
+            calls_max: 1,
+            overflows: 0,
+            counts: 100,
+        };
+        self.acts = self.acts.min(25);
+        self.crashes = self.crashes.min(1);
+        self.results = Results { fail: 10, bulky: 80, lines_max: 220 };
         self.inputs_left += 3;
     }
 
@@ -137,6 +156,16 @@ impl Scene {
         self.long_winded = 70;
         self.summaries_fail = 90;
     }
+}
+
+/// Room for more than what is kept, and no more than a few results.
+fn clutter(settings: &mut Settings, chance: &mut Chance) {
+    let chars = 12_000 + chance.below(4000);
+    let estimate = &mut settings.estimate;
+    estimate.context_limit = Some(u64::from(chars / estimate.chars_per_token));
+    settings.compaction.automatic = true;
+    settings.compaction.keep_tail = chance.pick(&[2, 1]);
+    settings.limits = Limits { rounds: 12, repeats: 5, calls_at_once: 2, ..Limits::default() };
 }
 
 /// Settings of any kind.

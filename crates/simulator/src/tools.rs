@@ -84,21 +84,30 @@ pub(crate) fn plan(name: &str, input: &RawJson, chance: &mut Chance) -> CallPlan
     }
 }
 
-/// How a call ends and how many milliseconds it takes; so many percent fail, and so many are long.
+/// What calls come to: so many percent fail, and so many are long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Results {
+    pub(crate) fail: u32,
+    pub(crate) bulky: u32,
+    /// Of the longest.
+    pub(crate) lines_max: usize,
+}
+
+/// How a call ends and how many milliseconds it takes.
 pub(crate) fn end(
     name: &str,
     call: &str,
-    (errs, bulky): (u32, u32),
+    results: Results,
     chance: &mut Chance,
 ) -> (ToolOutput, u64) {
     let millis = chance.pick(&[1, 1, 2, 10, 10, 300, 5000]);
-    if chance.percent(errs) {
+    if chance.percent(results.fail) {
         let text = chance.pick(&["it failed", "the call crashed: index out of bounds", ""]);
         let millis = if chance.percent(15) { HANGS_MILLIS } else { millis };
         let output = ToolOutput::error(format!("{call}: {text}"));
         return (output, millis);
     }
-    let mut output = ToolOutput::text(format!("{call}: done{}", bulk(bulky, chance)));
+    let mut output = ToolOutput::text(format!("{call}: done{}", bulk(results, chance)));
     match name {
         "note" => output = output.with_state(chance.pick(&["a", "b"]), &call),
         LATER => output.is_background = true,
@@ -113,9 +122,9 @@ pub(crate) fn end(
 }
 
 /// What makes some results long: a few of them fill a small context.
-fn bulk(bulky: u32, chance: &mut Chance) -> String {
-    match chance.percent(bulky) {
-        true => "\nand one more line".repeat(chance.pick(&[20, 40, 80, 110])),
+fn bulk(results: Results, chance: &mut Chance) -> String {
+    match chance.percent(results.bulky) {
+        true => "\nand one more line".repeat(results.lines_max * chance.pick(&[2, 4, 7, 10]) / 10),
         false => String::new(),
     }
 }

@@ -133,7 +133,7 @@ impl World<'_> {
                 vec![Record::SettingsChanged(Box::new(self.settings.clone()))]
             }
             Fault::Settings => {
-                self.settings = scene::settings(self.chance);
+                self.settings = self.scene.other_settings(self.chance);
                 vec![Record::SettingsChanged(Box::new(self.settings.clone()))]
             }
             Fault::System => {

@@ -123,12 +123,8 @@ impl World<'_> {
             }
             EffectKind::RunCall { call, name, input, .. } => {
                 self.checker.executes(call, &name, &input)?;
-                let (output, millis) = tools::end(
-                    &name,
-                    &call.to_string(),
-                    (self.scene.tools_fail, self.scene.bulky),
-                    self.chance,
-                );
+                let (output, millis) =
+                    tools::end(&name, &call.to_string(), self.scene.results, self.chance);
                 let hangs = millis > 100_000;
                 (Some(self.now + millis), Cargo::Call { output, millis, hangs })
             }

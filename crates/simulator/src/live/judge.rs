@@ -124,10 +124,13 @@ impl Judge {
         let written = entries.len() as u64;
         self.known.forget_after(written);
         self.sent.retain(|_, seq| *seq <= written);
-        // Of one that began early nobody knows.
+        // Of one that began early, or whose start was lost, nobody knows.
         let is_start =
             |entry: &Entry, of| matches!(entry.record, Record::CallStarted { call } if call == of);
-        self.left.retain(|call| entries.iter().any(|entry| is_start(entry, *call)));
+        let last_process = entries.iter().rev();
+        let last_process =
+            last_process.take_while(|entry| !matches!(entry.record, Record::Opened(_)));
+        self.left.retain(|call| last_process.clone().any(|entry| is_start(entry, *call)));
         self.decided.clear();
         // The last process may have written what it never heard of.
         let mut fold = State::new();

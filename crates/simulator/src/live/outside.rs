@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use heeler_core::{BoxFuture, Clock, Entropy, Timestamp};
+use heeler_core::{BoxFuture, Clock, Effect, EffectKind, Entropy, Timestamp};
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
 
@@ -171,8 +171,14 @@ impl Inner {
         if self.scene.crashes_left == 0 || self.scene.crashes == 0 {
             return false;
         }
+        let prunes = |effect: &Effect| matches!(effect.kind, EffectKind::Prune(_));
         let is_rare = self.is_rare_moment() || !self.judge.state.background.is_empty();
-        let times = if is_rare { 3 } else { 1 };
+        let times = match is_rare {
+            // Seldom anywhere else, or no death would be left for it.
+            true if self.judge.pending().iter().any(prunes) => 15,
+            true => 4,
+            false => 1,
+        };
         self.chance.percent(times * self.scene.crashes)
     }
 

@@ -130,12 +130,8 @@ impl Inner {
     /// A call runs: what it does outside is done here.
     fn run(&mut self, call: CallId, name: &str, input: &RawJson) -> Course {
         self.see(|judge| judge.tool_starts(call, name, input));
-        let (output, millis) = tools::end(
-            name,
-            &call.to_string(),
-            (self.scene.tools_fail, self.scene.bulky),
-            &mut self.chance,
-        );
+        let (output, millis) =
+            tools::end(name, &call.to_string(), self.scene.results, &mut self.chance);
         let crashes = self.chance.percent(10);
         let is_deaf = self.chance.percent(40);
         let fault = match () {

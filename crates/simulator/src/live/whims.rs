@@ -76,7 +76,7 @@ impl Inner {
         match act {
             Fault::Limits => scene.settings.limits = scene::limits(chance),
             Fault::Policy => scene.settings.policy = scene::policy(chance),
-            _ => scene.settings = scene::settings(chance),
+            _ => scene.settings = scene.other_settings(chance),
         }
         scene.settings.clone()
     }

@@ -20,8 +20,8 @@ fn two_thousand_seeds_of_the_machine_break_nothing() {
 }
 
 #[test]
-fn hundreds_of_seeds_of_the_engine_break_nothing() {
-    check(Arm::Engine, 300);
+fn two_thousand_seeds_of_the_engine_break_nothing() {
+    check(Arm::Engine, 2000);
 }
 
 /// The first seed of a bug that shows at once.

@@ -23,6 +23,17 @@ const BUBBLEWRAP: &str = "bwrap";
 /// A session of 300 long results stays a conversation: what is measured is not a summary.
 const CONTEXT_LIMIT: &str = "1000000000";
 
+/// What people wrote for whoever works in the repository.
+pub(super) const NOTES: &str = "\
+# Notes
+
+- `make check` builds everything and runs all tests; `make check ONLY=folder-007` is quicker.
+- The files of a folder belong together: a change to one is a change to its neighbours, too.
+- Names say what a file holds. No file is longer than a page.
+- Commits say what and why; the first line has at most 72 characters.
+- Nothing below `folder-000` is edited by hand.
+";
+
 /// The folders and programs of a bench.
 pub(super) struct Place {
     root: tempfile::TempDir,
@@ -187,6 +198,7 @@ impl Place {
     fn fill_repository(&self, n_files: usize) -> Result<()> {
         let work = self.folder("work");
         fill_folder(&work, n_files)?;
+        fs::write(work.join("AGENTS.md"), NOTES)?;
         let name = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"];
         for arguments in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "files"]] {
             let mut git = program("git");

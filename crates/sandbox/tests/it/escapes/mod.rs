@@ -27,7 +27,7 @@ const SCOPES: u32 = 6;
 /// What is said of a process that has no number.
 const UNNAMED: &[&str] = &["No such process", "Invalid argument"];
 /// How often an unconfined attempt may fail: a race may be lost on a busy machine.
-const TRIES_MAX: usize = 5;
+const TRIES_MAX: usize = 40;
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases =

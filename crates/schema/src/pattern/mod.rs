@@ -71,8 +71,12 @@ impl Pattern {
         for (index, text) in texts.into_iter().enumerate() {
             let translated = translated(&text).map_err(|why| refused(index, &text, &why))?;
             weight = translated.weight.saturating_add(weight);
-            if weight > WEIGHT_MAX {
-                return Err(refused(index, &text, "is too large, with those before it"));
+            let too_much = match weight > WEIGHT_MAX {
+                true => translated.too_much().or(Some("is too large, with those before it")),
+                false => translated.too_much(),
+            };
+            if let Some(why) = too_much {
+                return Err(refused(index, &text, why));
             }
             read.push((text, translated));
         }
@@ -173,14 +177,17 @@ impl Translated {
         STEPS_OF_BUILD + STEPS_OF_BUILD_BY_WEIGHT * self.weight
     }
 
+    /// Why it is not compiled at all, if it is not.
+    fn too_much(&self) -> Option<&'static str> {
+        if self.looks && self.weight > WEIGHT_OF_LOOKING_MAX {
+            return Some("is too large for one that looks around or back");
+        }
+        let has_parts = self.looks && self.matching_bytes > BYTES_OF_MATCHING_MAX;
+        has_parts.then_some("looks around or back, and has too many parts")
+    }
+
     /// Compiles it, with so much memory for each part, and so many steps back at most.
     fn build(&self, bytes_max: usize, steps_back: usize) -> Result<Regex, String> {
-        if self.looks && self.weight > WEIGHT_OF_LOOKING_MAX {
-            return Err("is too large for one that looks around or back".to_owned());
-        }
-        if self.looks && self.matching_bytes > BYTES_OF_MATCHING_MAX {
-            return Err("looks around or back, and has too many parts".to_owned());
-        }
         let mut builder = RegexBuilder::new(&self.pattern);
         builder.backtrack_limit(steps_back).delegate_size_limit(bytes_max);
         match catch_unwind(AssertUnwindSafe(|| builder.build())) {

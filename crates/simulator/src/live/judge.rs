@@ -127,10 +127,9 @@ impl Judge {
         // Of one that began early, or whose start was lost, nobody knows.
         let is_start =
             |entry: &Entry, of| matches!(entry.record, Record::CallStarted { call } if call == of);
-        let last_process = entries.iter().rev();
-        let last_process =
-            last_process.take_while(|entry| !matches!(entry.record, Record::Opened(_)));
-        self.left.retain(|call| last_process.clone().any(|entry| is_start(entry, *call)));
+        let opened = entries.iter().rposition(|entry| matches!(entry.record, Record::Opened(_)));
+        let since = &entries[opened.unwrap_or_default()..];
+        self.left.retain(|call| since.iter().any(|entry| is_start(entry, *call)));
         self.decided.clear();
         // The last process may have written what it never heard of.
         let mut fold = State::new();

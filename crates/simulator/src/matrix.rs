@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use heeler_core::{Effect, EffectKind, WakeCause};
+use heeler_core::{Effect, EffectKind, Entry, Record, WakeCause};
 
 use crate::run::Arm;
 
@@ -113,6 +113,18 @@ impl Pending {
             EffectKind::FinishTurn { .. } => Self::Finish,
         }
     }
+
+    /// The effect that a record is all there is to: it is written with what made it due, and only
+    /// meanwhile can anything meet it.
+    fn written_with(entry: &Entry) -> Option<Self> {
+        match &entry.record {
+            Record::EpochStarted(_) => Some(Self::Epoch),
+            Record::Trimmed(_) => Some(Self::Trim),
+            Record::Pruned(_) => Some(Self::Prune),
+            Record::CallPlanned { .. } => Some(Self::Plan),
+            _ => None,
+        }
+    }
 }
 
 /// Hits of each fault on each pending effect.
@@ -128,10 +140,21 @@ impl Matrix {
         Self { arm, hits: vec![[0; Pending::ALL.len()]; Fault::ALL.len()] }
     }
 
+    /// Something happens while effects are due.
     pub(crate) fn hit(&mut self, fault: Fault, pending: &[Effect]) {
+        self.hit_writing(fault, pending, &[]);
+    }
+
+    /// The same, while records are being written.
+    pub(crate) fn hit_writing(&mut self, fault: Fault, pending: &[Effect], writing: &[Entry]) {
         let row = &mut self.hits[fault as usize];
         let mut seen = [false; Pending::ALL.len()];
         pending.iter().for_each(|effect| seen[Pending::of(effect) as usize] = true);
+        // What is written while somebody is asked follows from the answer.
+        if !seen[Pending::Ask as usize] {
+            let written = writing.iter().filter_map(Pending::written_with);
+            written.for_each(|effect| seen[effect as usize] = true);
+        }
         seen[Pending::Idle as usize] = pending.is_empty();
         row.iter_mut().zip(seen).for_each(|(hits, seen)| *hits += u64::from(seen));
     }

@@ -113,6 +113,12 @@ impl Scene {
         } else if chance.percent(30) {
             scene.clutter(chance);
         }
+        if scene.is_cluttered {
+            // Seldom anywhere else does a process end while old results are cut short.
+            scene.crashes = 1;
+            scene.crashes_left += 2;
+            scene.closes_left += 1;
+        }
         scene
     }
 

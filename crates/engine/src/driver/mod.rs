@@ -22,6 +22,7 @@ mod question;
 mod running;
 mod stream;
 mod summarize;
+mod write;
 mod wrong;
 
 use std::collections::VecDeque;
@@ -30,11 +31,10 @@ use std::sync::Arc;
 
 use futures::future::OptionFuture;
 use heeler_core::{
-    AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Entry, Envelope, Event, Input,
+    AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Envelope, Event, Input,
     InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome, panic_text,
 };
 use heeler_turn::State;
-use heeler_turn::state::Announcer;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 
@@ -51,6 +51,7 @@ use prompts::Prompts;
 pub(crate) use question::Question;
 use running::Running;
 use stream::ModelStream;
+use write::Unwritten;
 
 use crate::bugs::{Bug, is_on};
 use crate::images::ImageDoor;
@@ -64,6 +65,8 @@ pub(crate) struct Driver {
     workspace: String,
     lease: Arc<Lease>,
     state: State,
+    /// What the state has and the journal does not yet.
+    unwritten: Unwritten,
     log: Arc<EventLog>,
     commands: mpsc::Receiver<Box<Command>>,
     /// Spawned effects; each ends in the records it came to.
@@ -223,7 +226,7 @@ impl Driver {
     }
 
     async fn wait(&mut self) -> Woken {
-        let turn = self.state.turn.as_ref().map(|turn| turn.number);
+        let turn = self.running_turn();
         let beats = self.is_active && turn.is_some() && self.parts.heartbeat_millis != 0;
         self.alarm = match self.alarm.take().filter(|_| beats) {
             None if beats => Some(self.parts.clock.sleep_until(self.heartbeat_at())),
@@ -273,7 +276,7 @@ impl Driver {
             self.is_settled = new.is_empty();
             self.start(new).await?;
         }
-        Ok(())
+        self.flush(Durability::Written).await
     }
 
     /// Lets effects run from here on.
@@ -287,20 +290,31 @@ impl Driver {
     async fn stop(&mut self) -> Result<(), StoreError> {
         self.take_last_background().await?;
         if self.is_active {
-            self.interrupt(InterruptCause::Cancelled).await?;
-            let mut ending = self.state.pending();
-            // Before anything more is written: nothing asks or works on in the meantime.
-            self.abort_what_is_gone(&ending);
-            ending.retain(|effect| matches!(effect.kind, EffectKind::FinishTurn { .. }));
-            self.start(ending).await?;
-            // What was over before its call was.
-            self.take_all_background().await?;
+            loop {
+                self.interrupt(InterruptCause::Cancelled).await?;
+                let mut ending = self.state.pending();
+                // Before anything more is written: nothing asks or works on in the meantime.
+                self.abort_what_is_gone(&ending);
+                ending.retain(|effect| matches!(effect.kind, EffectKind::FinishTurn { .. }));
+                self.start(ending).await?;
+                // What waits to be answered begins a turn, which is the next process's.
+                let turn = self.running_turn();
+                // What was over before its call was. A turn that it begins is nobody's.
+                self.take_all_background().await?;
+                if self.running_turn() == turn {
+                    break;
+                }
+            }
         }
         self.is_active = false;
         self.desk.close();
         self.queue.extend(self.prompts.give_up());
         self.abort_what_is_gone(&[]);
         Ok(())
+    }
+
+    fn running_turn(&self) -> Option<u32> {
+        self.state.turn.as_ref().map(|turn| turn.number)
     }
 
     fn is_running(&self, id: EffectId) -> bool {
@@ -317,78 +331,6 @@ impl Driver {
         self.running.keep(|id| is_pending(id) || is_on(Bug::StaleOutcome));
         self.done_at_once.retain(|outcome| is_pending(outcome.effect));
         self.drop_unwanted_eager_calls();
-    }
-
-    /// Writes records, applies them and tells watchers, in that order.
-    async fn write(
-        &mut self,
-        records: Vec<Record>,
-        durability: Durability,
-    ) -> Result<(), StoreError> {
-        if records.is_empty() {
-            return Ok(());
-        }
-        self.is_settled = false;
-        let at = self.parts.clock.now();
-        let first = self.state.seq + 1;
-        let entries: Arc<[Entry]> =
-            (first..).zip(records).map(|(seq, record)| Entry { seq, at, record }).collect();
-        let lease = Arc::clone(&self.lease);
-        let append = self.parts.store.append(lease, Arc::clone(&entries), durability);
-        self.tell_too_early(&entries);
-        append.await?;
-        let mut seen = Vec::new();
-        let mut ended = Vec::new();
-        for entry in &*entries {
-            let mut out = Announcer::collecting();
-            let with = self.correspondence(&entry.record);
-            self.state.apply_announcing(entry, &mut out);
-            let events = out.into_events();
-            self.correspond(with, &events);
-            for event in events {
-                if let Event::TurnFinished { turn, outcome, .. } = &event {
-                    ended.push((*turn, outcome.clone()));
-                }
-                seen.push(Envelope { seq: Some(entry.seq), agent: AgentPath::default(), event });
-            }
-        }
-        wrong::spoil(&mut seen);
-        self.log.publish(seen);
-        self.seen_at = at;
-        for (turn, outcome) in ended {
-            self.tell_outcome(turn, &outcome);
-        }
-        self.tell_of_compactions(&entries);
-        self.keep_checkpoint(&entries);
-        Ok(())
-    }
-
-    fn tell_outcome(&mut self, turn: u32, outcome: &TurnOutcome) {
-        let (done, waiting) = std::mem::take(&mut self.waiting)
-            .into_iter()
-            .partition::<Vec<_>, _>(|waiting| waiting.turn <= turn);
-        self.waiting = waiting;
-        for waiting in done {
-            // Whoever dropped the turn does not want to know.
-            let _ = waiting.done.send(outcome.clone());
-        }
-    }
-
-    fn tell_of_compactions(&mut self, entries: &[Entry]) {
-        for entry in entries {
-            let worked = match &entry.record {
-                Record::Compacted(_) => true,
-                Record::CompactionFailed(_) | Record::Interrupted { .. } => false,
-                _ => continue,
-            };
-            self.tell_compaction(worked);
-        }
-    }
-
-    fn tell_compaction(&mut self, worked: bool) {
-        for (_, done) in self.compaction_waiting.drain(..) {
-            let _ = done.send(worked);
-        }
     }
 
     /// Publishes what is not journalled.
@@ -443,12 +385,18 @@ impl Driver {
         });
         let ends = outcome.records.iter().any(|r| matches!(r, Record::TurnFinished { .. }));
         let durability = if saved || ends { Durability::Synced } else { Durability::Written };
+        // Nobody waits for more than the next step of the turn. What a summary came to is waited for.
+        let may_wait =
+            matches!(outcome.effect, EffectId::Run(_) | EffectId::Plan(..) | EffectId::Ask(_));
         let judged = |record| match record {
             Record::Compacted(compacted) => self.state.judge_summary(*compacted),
             other => other,
         };
-        let records = outcome.records.into_iter().map(judged).collect();
-        self.write(records, durability).await
+        self.hold(outcome.records.into_iter().map(judged).collect());
+        if may_wait && durability == Durability::Written {
+            return Ok(());
+        }
+        self.flush(durability).await
     }
 
     /// The journal cannot be written: nothing more may happen. Watchers and waiters are told; the
@@ -464,7 +412,7 @@ impl Driver {
         );
         let outcome = TurnOutcome::Failed { message };
         // A turn whose very beginning could not be written ends like any other.
-        let running = self.state.turn.as_ref().map(|turn| turn.number);
+        let running = self.unwritten.turn().or(self.running_turn());
         if let Some(turn) = running.or(self.waiting.first().map(|waiting| waiting.turn)) {
             let answer = String::new();
             self.show(Event::TurnFinished { turn, outcome: outcome.clone(), answer });

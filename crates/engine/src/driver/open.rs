@@ -16,6 +16,7 @@ use super::fallback::Fallbacks;
 use super::outbound::Messenger;
 use super::prompts::Prompts;
 use super::running::Running;
+use super::write::Unwritten;
 use super::{Command, Driver};
 use crate::Parts;
 use crate::bugs::{Bug, is_on};
@@ -44,6 +45,7 @@ impl Driver {
             lease,
             log: EventLog::new(state.view()),
             state,
+            unwritten: Unwritten::default(),
             commands,
             tasks: JoinSet::new(),
             running: Running::default(),

@@ -93,10 +93,14 @@ impl Driver {
         Some(Correspondence { turn: turn.number, to: turn.origin.clone(), told: turn.told.clone() })
     }
 
-    /// Sends what these events of one written record have for the user, but for what the turn told
-    /// them already.
-    pub(super) fn correspond(&self, with: Option<Correspondence>, events: &[Event]) {
-        let (Some(with), Some(messenger)) = (with, &self.messenger) else { return };
+    /// What these events of one record have for the user, but for what the turn told them already.
+    pub(super) fn messages(
+        &self,
+        with: Option<Correspondence>,
+        events: &[Event],
+    ) -> Vec<OutboundMessage> {
+        let Some(with) = with else { return Vec::new() };
+        let mut messages = Vec::new();
         for event in events {
             let (call, text, media, items) = match event {
                 Event::ToolText { call, text, media, items } => {
@@ -109,7 +113,7 @@ impl Driver {
             if says_nothing || with.told.holds(text, &media) {
                 continue;
             }
-            let message = OutboundMessage {
+            messages.push(OutboundMessage {
                 session: self.lease.id.clone(),
                 agent: AgentPath::default(),
                 turn: with.turn,
@@ -118,7 +122,15 @@ impl Driver {
                 text: text.clone(),
                 media,
                 items,
-            };
+            });
+        }
+        messages
+    }
+
+    /// Sends what written records have for the user.
+    pub(super) fn send_messages(&self, messages: Vec<OutboundMessage>) {
+        let Some(messenger) = &self.messenger else { return };
+        for message in messages {
             if messenger.messages.try_send(message).is_err() {
                 let text = format!("{WAITING_MAX} messages wait to be sent, so one was left out");
                 notice(&self.log, text);

@@ -52,7 +52,8 @@ impl Task for Spawned {
 }
 
 impl Driver {
-    /// Writes what starting these effects means, in one append, and acts.
+    /// Writes what starting these effects means, in one append with what was held, and acts.
+    /// What is nothing but its records is held in its turn.
     pub(super) async fn start(&mut self, effects: Vec<Effect>) -> Result<(), StoreError> {
         let asks = |effect: &Effect| {
             matches!(effect.kind, EffectKind::CallModel { .. } | EffectKind::StartEpoch { .. })
@@ -70,7 +71,8 @@ impl Driver {
             && let Some(cause) = self.changed_prefix()
         {
             // What a request may cost and whether it fits is asked again with the new prefix.
-            return self.write(vec![self.epoch(cause)], Durability::Written).await;
+            self.hold(vec![self.epoch(cause)]);
+            return Ok(());
         }
         let (hooked, effects): (Vec<_>, Vec<_>) =
             effects.into_iter().partition(|effect| self.waits_for_hooks(&effect.kind));
@@ -88,7 +90,13 @@ impl Driver {
         let (early, effects): (Vec<_>, Vec<_>) =
             effects.into_iter().partition(|effect| is_on(Bug::EarlyRun) && runs(&effect));
         early.into_iter().for_each(|effect| self.act(effect, is_alone));
-        self.write(records, durability).await?;
+        self.hold(records);
+        let are_done = effects.iter().all(|effect| is_its_records(&effect.kind))
+            && looking.is_empty()
+            && hooked.is_empty();
+        if !are_done || durability > Durability::Written {
+            self.flush(durability).await?;
+        }
         for effect in effects {
             self.act(effect, is_alone);
         }
@@ -164,7 +172,7 @@ impl Driver {
             }
             EffectKind::Compact { cut, cause, focus, .. } => self.summarize(id, cut, cause, focus),
             EffectKind::Wake { at, cause } => self.wake(id, at, cause),
-            // Their records are all there is to them.
+            // As `is_its_records` says.
             EffectKind::StartEpoch { .. }
             | EffectKind::PlanCall { .. }
             | EffectKind::Trim(_)
@@ -364,6 +372,18 @@ pub(super) async fn finish_call(
     let inner_calls = inner.played();
     let record = Record::CallFinished { call, output: Box::new(output), millis, inner_calls };
     Outcome { effect: EffectId::Run(call), records: heard.into_iter().chain([record]).collect() }
+}
+
+/// Whether the records of an effect are all there is to it.
+fn is_its_records(kind: &EffectKind) -> bool {
+    matches!(
+        kind,
+        EffectKind::StartEpoch { .. }
+            | EffectKind::PlanCall { .. }
+            | EffectKind::Trim(_)
+            | EffectKind::Prune(_)
+            | EffectKind::FinishTurn { .. }
+    )
 }
 
 fn durability_of(kind: &EffectKind) -> Durability {

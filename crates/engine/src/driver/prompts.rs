@@ -194,9 +194,11 @@ impl Driver {
         self.prefer_model().await?;
         self.waiting.push(Waiting { turn: self.state.turns + 1, done });
         let notes = std::mem::take(&mut heard.notes);
-        let records = heard.and(input, |input| Record::Input(Box::new(input)));
-        self.write(records, Durability::Written).await?;
-        self.tell_of_images(notes);
+        self.hold(heard.and(input, |input| Record::Input(Box::new(input))));
+        if !notes.is_empty() {
+            self.flush(Durability::Written).await?;
+            self.tell_of_images(notes);
+        }
         Ok(())
     }
 

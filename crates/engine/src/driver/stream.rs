@@ -77,7 +77,8 @@ impl Driver {
                 }
                 let record = self.replied(reply);
                 self.stream = None;
-                self.write(record.into_iter().collect(), Durability::Written).await
+                self.hold(record.into_iter().collect());
+                Ok(())
             }
             Ok(ModelEvent::Accepted(answer)) => {
                 let Some(EffectId::Model(turn, round, attempt)) =
@@ -161,6 +162,8 @@ impl Driver {
             return Ok(());
         }
         self.activate();
+        // What was held does not wait for last words.
+        self.flush(Durability::Written).await?;
         let mut records = Vec::new();
         if let Some(mut stream) = self.stream.take() {
             let draft = std::mem::take(&mut stream.draft);

@@ -1,38 +1,24 @@
 //! What the driver does wrong when a bug of more than a line is switched on ([`crate::bugs`]).
 
-use heeler_core::{
-    AgentPath, Effect, Entry, Envelope, Event, ModelEvent, Record, StopReason, TurnOutcome,
-};
-use heeler_turn::state::Announcer;
+use heeler_core::{Effect, Envelope, Event, ModelEvent, StopReason, TurnOutcome};
 
 use super::Driver;
 use super::stream::Step;
+use super::write::ended_turn;
 use crate::bugs::{Bug, is_on};
 use crate::draft::Draft;
 use crate::log::EventLog;
 
 impl Driver {
     /// Tells watchers, or whoever waits for a turn, before the journal knows.
-    pub(super) fn tell_too_early(&mut self, entries: &[Entry]) {
+    pub(super) fn tell_too_early(&mut self) {
         if is_on(Bug::EarlyEvent) {
-            let mut state = self.state.clone();
-            for entry in entries {
-                let mut out = Announcer::collecting();
-                state.apply_announcing(entry, &mut out);
-                let agent = AgentPath::default();
-                let seen = out.into_events().into_iter().map(|event| Envelope {
-                    seq: Some(entry.seq),
-                    agent: agent.clone(),
-                    event,
-                });
-                self.log.publish(seen);
-            }
+            self.log.publish(std::mem::take(&mut self.unwritten.seen));
         }
         if is_on(Bug::EarlyOutcome) {
-            for entry in entries {
-                if let Record::TurnFinished { turn, outcome } = &entry.record {
-                    self.tell_outcome(*turn, outcome);
-                }
+            let ended = self.unwritten.seen.iter().filter_map(ended_turn);
+            for (turn, outcome) in ended.collect::<Vec<_>>() {
+                self.tell_outcome(turn, &outcome);
             }
         }
     }
@@ -47,9 +33,6 @@ impl Driver {
 
 /// Loses or turns around what watchers are about to see.
 pub(super) fn spoil(seen: &mut Vec<Envelope>) {
-    if is_on(Bug::EarlyEvent) {
-        seen.clear();
-    }
     if is_on(Bug::BackwardEvents) {
         seen.reverse();
     }

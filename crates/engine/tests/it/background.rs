@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
 use heeler_core::{Completion, Event, Input, ToolOutput, TurnOutcome};
-use heeler_engine::{BACKGROUND_MAX, Session};
+use heeler_engine::{BACKGROUND_MAX, Parts, Session};
 use heeler_providers::scripted::Scripted;
 use heeler_script::Script;
 use heeler_store::MemoryStore;
@@ -201,6 +201,40 @@ fn a_handle_is_told_that_the_session_ends_and_may_be_used_after_that() {
         stage.close().await;
         assert!(told.is_cancelled());
         end(&taken, ToolOutput::text("built"));
+    });
+}
+
+#[test]
+fn a_result_that_comes_while_a_session_is_closed_leaves_no_turn_behind() {
+    virtually(async {
+        let taken = Taken::default();
+        let script = format!(
+            "{}[[reply]]\nblocks = [{{ call = \"watch\" }}]",
+            &SCRIPT[..SCRIPT.rfind("[[").unwrap()]
+        );
+        let last = Arc::clone(&taken);
+        // Its last word is that the work is over, too.
+        let watch = tool("watch", move |context, _| {
+            let last = Arc::clone(&last);
+            async move {
+                context.cancel.cancelled().await;
+                end(&last, ToolOutput::text("built"));
+                Ok(ToolOutput::text("stopped watching"))
+            }
+        });
+        let tune = |parts: &mut Parts| parts.settings.background_wakes = true;
+        let mut stage = stage_with(&script, [work(&taken), watch], tune).await;
+        assert_eq!(stage.say("go").await, TurnOutcome::Done);
+        stage.watcher.drain();
+        let turn = stage.session.turn(Input::text("look after it"));
+        stage.watcher.until(|event| matches!(event, Event::CallStarted { .. })).await;
+        let (parts, id) = (stage.parts.clone(), stage.session.id().clone());
+        stage.close().await;
+        assert_eq!(turn.await, TurnOutcome::Cancelled);
+        let session = Session::open(parts, id).await.unwrap();
+        let state = session.state().await.unwrap();
+        assert_eq!((state.turn.is_some(), state.turns), (false, 3));
+        session.close().await;
     });
 }
 

@@ -89,8 +89,10 @@ impl Crowd {
         crowd.watch(0, None);
         let is_done = crowd.act_until_done().await;
         let is_done = is_done && !crowd.ask(|inner| inner.judge.is_broken);
+        let outside = crowd.outside.clone();
         crowd.leave(is_done).await;
-        is_done
+        // A turn nobody waited for may have begun, and its journal failed, since all was done.
+        is_done && outside.with(|inner| inner.judge.is_broken) == Some(false)
     }
 
     fn ask<T: Default>(&self, act: impl FnOnce(&mut Inner) -> T) -> T {

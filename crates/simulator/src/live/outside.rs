@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use heeler_core::{BoxFuture, Clock, Effect, EffectKind, Entropy, Timestamp};
+use heeler_core::{BoxFuture, Clock, Effect, EffectKind, Entropy, Entry, Record, Timestamp};
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
 
@@ -38,6 +38,8 @@ pub(super) struct Inner {
     pub(super) matrix: Matrix,
     /// Whether a process owns the journal.
     pub(super) is_leased: bool,
+    /// What is being written.
+    pub(super) writing: Arc<[Entry]>,
     /// For names.
     pub(super) things_done: u32,
     /// What the clock showed when this process began, and when that was.
@@ -63,6 +65,7 @@ impl Outside {
             store: Store::default(),
             matrix: Matrix::of(Arm::Engine),
             is_leased: false,
+            writing: Arc::default(),
             things_done: 0,
             began: (1_000_000, None),
             end: None,
@@ -141,6 +144,7 @@ impl Outside {
         let now = if inner.chance.percent(10) { now - 50 } else { now + later };
         inner.began = (now, None);
         inner.is_leased = false;
+        inner.writing = Arc::default();
         inner.judge.process_ended(inner.store.entries());
         let end = inner.end.take();
         if matches!(end, Some(End::Died { loses_power: true })) {
@@ -171,11 +175,12 @@ impl Inner {
         if self.scene.crashes_left == 0 || self.scene.crashes == 0 {
             return false;
         }
-        let prunes = |effect: &Effect| matches!(effect.kind, EffectKind::Prune(_));
+        let due = |effect: &Effect| matches!(effect.kind, EffectKind::Prune(_));
+        let prunes = |entry: &Entry| matches!(entry.record, Record::Pruned(_));
         let is_rare = self.is_rare_moment() || !self.judge.state.background.is_empty();
         let times = match is_rare {
             // Seldom anywhere else, or no death would be left for it.
-            true if self.judge.pending().iter().any(prunes) => 15,
+            true if self.judge.pending().iter().any(due) || self.writing.iter().any(prunes) => 15,
             true => 4,
             false => 1,
         };
@@ -193,7 +198,7 @@ impl Inner {
     }
 
     pub(super) fn hit(&mut self, fault: Fault) {
-        self.matrix.hit(fault, &self.judge.pending());
+        self.matrix.hit_writing(fault, &self.judge.pending(), &self.writing);
     }
 
     pub(super) fn see(&mut self, see: impl FnOnce(&mut Judge) -> Checked) {

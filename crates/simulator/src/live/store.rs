@@ -54,9 +54,18 @@ impl SessionStore for Outside {
     ) -> BoxFuture<Result<Appended, StoreError>> {
         let outside = self.clone();
         Box::pin(async move {
-            let slow = outside.take(Inner::slowness).await;
+            let begin = |inner: &mut Inner| {
+                inner.writing = Arc::clone(&entries);
+                inner.slowness()
+            };
+            let slow = outside.take(begin).await;
             outside.pass(slow).await;
-            outside.take(|inner| inner.append(&entries, durability)).await
+            let end = |inner: &mut Inner| {
+                let appended = inner.append(&entries, durability);
+                inner.writing = Arc::default();
+                appended
+            };
+            outside.take(end).await
         })
     }
 

@@ -1,6 +1,8 @@
 //! What people come up with: the next thing to say, a name, other settings, a moment to leave.
 
-use heeler_core::{Effect, EffectKind, PermissionId, Settings, SteeringId, WakeCause};
+use heeler_core::{
+    Effect, EffectKind, Entry, PermissionId, Record, Settings, SteeringId, WakeCause,
+};
 
 use super::outside::Inner;
 use crate::matrix::Fault;
@@ -46,7 +48,10 @@ impl Inner {
             EffectKind::Wake { cause, .. } => *cause == WakeCause::Retry,
             _ => false,
         };
-        self.judge.pending().iter().any(is_rare)
+        let is_written = |entry: &Entry| {
+            matches!(entry.record, Record::Trimmed(_) | Record::Pruned(_) | Record::CallPlanned(_))
+        };
+        self.judge.pending().iter().any(is_rare) || self.writing.iter().any(is_written)
     }
 
     pub(super) fn next_steering(&mut self) -> SteeringId {

@@ -116,8 +116,8 @@ fn a_journal_that_cannot_be_written_stops_them() {
         let tune = |parts: &mut Parts| {
             slowly(parts);
             let store = Arc::new(FailingStore::new(Arc::clone(&parts.store)));
-            // Opened, the input, the epoch, the model's start: what fails is its answer.
-            store.fail_append(5);
+            // Opened; the input, the epoch and the model's start: what fails is its answer.
+            store.fail_append(3);
             parts.store = store;
         };
         let stage = stage_with(&script(&looks(&[0, 30_000])), [notes.look()], tune).await;

@@ -217,6 +217,11 @@ pub(crate) fn ansi_c(text: &str) -> String {
         let mut number = |digits_max: usize, radix: u32, first: Option<char>| {
             let mut value = first.and_then(|c| c.to_digit(radix)).unwrap_or(0);
             let mut left = digits_max - usize::from(first.is_some());
+            // Without a digit they mean themselves.
+            if left == digits_max && !chars.peek().is_some_and(|c| c.is_digit(radix)) {
+                out.push('\\');
+                return escape;
+            }
             while left > 0
                 && let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix))
             {
@@ -246,6 +251,10 @@ pub(crate) fn ansi_c(text: &str) -> String {
                 other
             }
         };
+        // To bash the text ends here.
+        if meant == '\0' {
+            break;
+        }
         out.push(meant);
     }
     out

@@ -100,7 +100,6 @@ impl<'a> Reader<'a> {
             Ok(seen) => seen,
             Err(Trouble::Error) => return self.unclear("it does not parse as shell"),
             Err(Trouble::TooDeep) => return self.unclear("it is nested too deep"),
-            Err(Trouble::TooLong) => return self.unclear("it takes too long to parse"),
         };
         if second.len() > COMMANDS_MAX {
             return self.unclear("it holds too many commands");

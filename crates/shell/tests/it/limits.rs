@@ -85,7 +85,7 @@ fn what_stands_behind_a_brace_may_be_any_character() {
 }
 
 /// Pieces that shell lines are made of, as they come.
-fn pieces() -> impl Strategy<Value = String> {
+pub(crate) fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "ls",
         "git",

@@ -425,8 +425,8 @@ fn shells_are_seen_through_whatever_they_read() {
     check(
         "(sh) <<< 'git push'",
         expect![[r#"
-        runs 
-        NotUnderstood: it does not parse as shell"#]],
+            runs sh | git push
+            Leaves: git push talks to another repository"#]],
     );
     check(
         "bash < x.sh",

@@ -1,6 +1,8 @@
 //! What lines mean, from outside: the corpora, and what must hold for any line at all.
 
 #[cfg(test)]
+mod bash;
+#[cfg(test)]
 mod corpus;
 #[cfg(test)]
 mod disguises;
@@ -8,8 +10,6 @@ mod disguises;
 mod limits;
 #[cfg(test)]
 mod lines;
-#[cfg(test)]
-mod opinions;
 #[cfg(test)]
 mod rules;
 #[cfg(test)]

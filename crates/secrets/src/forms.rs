@@ -1,8 +1,8 @@
 //! The forms that services give their keys, and the words behind which secrets stand.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use regex::Regex;
 
 use crate::Found;
@@ -102,13 +102,16 @@ fn compiled(at: usize) -> &'static Regex {
     COMPILED[at].get_or_init(|| Regex::new(FORMS[at].pattern).expect("each constant compiles"))
 }
 
+/// What looks for the hints of each form; to make one takes longer than most texts do.
+static HINTS: LazyLock<[Vec<Finder<'static>>; N_FORMS]> =
+    LazyLock::new(|| FORMS.each_ref().map(|form| form.hints.iter().map(Finder::new).collect()));
+
 /// Every match of a form; they may overlap.
 pub(crate) fn find(text: &str) -> impl Iterator<Item = Found> {
     let lower = text.to_ascii_lowercase();
-    let is_hinted = move |form: &Form| {
-        form.hints.iter().any(|hint| memmem::find(lower.as_bytes(), hint.as_bytes()).is_some())
-    };
-    let hinted = FORMS.iter().enumerate().filter(move |(_, form)| is_hinted(form));
+    let is_hinted =
+        move |at: usize| HINTS[at].iter().any(|hint| hint.find(lower.as_bytes()).is_some());
+    let hinted = FORMS.iter().enumerate().filter(move |(at, _)| is_hinted(*at));
     hinted.flat_map(move |(at, form)| {
         compiled(at).captures_iter(text).filter_map(move |captures| {
             let secret = captures.name("s")?;

@@ -72,12 +72,18 @@ pub(super) fn rounds(place: &Place, size: &Size, bytes: usize) -> Result<Vec<Fig
         }
     }
     let of = if bytes == 0 { "short".to_owned() } else { format!("{} kB", bytes / 1000) };
-    let growth = [early[1].clone(), late[1].clone()];
+    let [since_first, growth] = [&first, &early].map(|before| [before[1].clone(), late[1].clone()]);
     let memory_budget = if bytes == 0 { Budget::AtMost(14.0) } else { Budget::None };
     Ok(vec![
         figure(&format!("gap of round 1, {of} results"), "ms", first, Budget::Times(1.3)),
         figure(&format!("gap of rounds 2-11, {of} results"), "ms", early, Budget::Times(1.3)),
         figure(&format!("gap of rounds 291-300, {of} results"), "ms", late, Budget::None),
+        figure(
+            &format!("heeler's rounds 291-300 beside its round 1, {of} results"),
+            "ms",
+            since_first,
+            Budget::Times(1.05),
+        ),
         figure(
             &format!("heeler's rounds 291-300 beside its rounds 2-11, {of} results"),
             "ms",

@@ -195,7 +195,7 @@ impl Finish {
             },
             stage: self.stage.as_ref(),
         };
-        serde_json::to_writer(&mut *out, &event)?;
+        heeler_json::write(out, &event)?;
         out.push(b'\n');
         Ok(())
     }

@@ -151,7 +151,7 @@ impl JsonPrinter {
     }
 
     fn line<T: Serialize>(&mut self, event: &T) -> std::io::Result<()> {
-        serde_json::to_writer(&mut self.waiting, &Line { v: EVENTS_VERSION, event })?;
+        heeler_json::write(&mut self.waiting, &Line { v: EVENTS_VERSION, event })?;
         self.waiting.push(b'\n');
         if self.waiting.len() >= WRITE_BYTES { self.flush() } else { Ok(()) }
     }

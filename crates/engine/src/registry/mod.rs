@@ -67,7 +67,18 @@ struct Held {
 #[derive(Clone)]
 struct Registered {
     entry: Arc<Entry>,
-    is_hidden: bool,
+    /// Of a hidden tool: the session's value that says how long it is unlocked.
+    unlocked_by: Option<String>,
+}
+
+impl Registered {
+    fn is_hidden(&self) -> bool {
+        self.unlocked_by.is_some()
+    }
+
+    fn is_unlocked(&self, moment: &ToolMoment) -> bool {
+        self.unlocked_by.as_ref().is_some_and(|key| search::is_unlocked(key, moment))
+    }
 }
 
 impl ToolRegistry {
@@ -193,10 +204,8 @@ impl ToolRegistry {
     #[must_use]
     pub fn toolset_at(&self, moment: &ToolMoment) -> Toolset {
         let mut held = self.write();
-        let unlocked = (0..held.tools.len())
-            .filter(|at| held.tools[*at].is_hidden)
-            .filter(|at| search::is_unlocked(held.tools[*at].entry.name(), moment))
-            .collect();
+        let unlocked = (0..held.tools.len()).filter(|at| held.tools[*at].is_unlocked(moment));
+        let unlocked = unlocked.collect();
         held.set(unlocked)
     }
 
@@ -228,7 +237,8 @@ impl Held {
             return None;
         }
         self.changed();
-        let one = Registered { entry, is_hidden };
+        let unlocked_by = is_hidden.then(|| search::key(entry.name()));
+        let one = Registered { entry, unlocked_by };
         match self.tools.iter_mut().find(|other| other.entry.name() == one.entry.name()) {
             None => {
                 self.tools.push(one);
@@ -252,7 +262,7 @@ impl Held {
             return set.clone();
         }
         let tools = self.tools.iter().enumerate();
-        let told = tools.filter(|(at, one)| !one.is_hidden || unlocked.contains(at));
+        let told = tools.filter(|(at, one)| !one.is_hidden() || unlocked.contains(at));
         let entries = told.map(|(_, one)| Arc::clone(&one.entry)).collect();
         let set = Toolset::of(entries, self.provider_tools.iter().cloned().collect());
         if self.sets.len() == SETS_MAX {
@@ -263,7 +273,7 @@ impl Held {
     }
 
     fn index(&mut self) -> Arc<Index> {
-        let hidden = self.tools.iter().filter(|one| one.is_hidden);
+        let hidden = self.tools.iter().filter(|one| one.is_hidden());
         let index = self.index.take().unwrap_or_else(|| {
             Arc::new(Index::new(hidden.map(|one| one.entry.definition().clone())))
         });

@@ -128,9 +128,9 @@ impl Tool for ToolSearch {
     }
 }
 
-/// Whether a hidden tool is told to the model now.
-pub(super) fn is_unlocked(name: &str, moment: &ToolMoment) -> bool {
-    moment.state.get::<u64>(&key(name)).is_some_and(|end| moment.round <= end)
+/// Whether the hidden tool with this [`key`] is told to the model now.
+pub(super) fn is_unlocked(key: &str, moment: &ToolMoment) -> bool {
+    moment.state.get::<u64>(key).is_some_and(|end| moment.round <= end)
 }
 
 /// The tool, unlocked anew by each use that succeeds.
@@ -195,7 +195,8 @@ fn end(context: &ToolContext, rounds: u64) -> u64 {
     context.round.saturating_add(rounds)
 }
 
-fn key(name: &str) -> String {
+/// The session's value that says how long a hidden tool is unlocked.
+pub(super) fn key(name: &str) -> String {
     format!("{TOOL_SEARCH}/{name}")
 }
 

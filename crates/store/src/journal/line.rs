@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use heeler_core::{Entry, Seq, Timestamp, json_depth};
+use heeler_core::{Entry, Seq, Timestamp};
 use sha2::{Digest, Sha256};
 
 use super::typed;
@@ -71,9 +71,6 @@ pub(crate) enum LineError {
 pub(crate) fn encode(buffer: &mut Vec<u8>, entry: &Entry, prev: Sum) -> Result<Sum, LineError> {
     let start = buffer.len();
     encode_said(buffer, entry)?;
-    if json_depth(&buffer[start..]) > RECORD_DEPTH_MAX {
-        return Err(LineError::Depth);
-    }
     buffer.extend_from_slice(PREV_KEY);
     buffer.extend_from_slice(&prev.0);
     buffer.push(b'"');
@@ -92,10 +89,10 @@ pub(crate) fn encode_said(buffer: &mut Vec<u8>, entry: &Entry) -> Result<(), Lin
     write!(buffer, r#"{{"seq":{seq},"at":{at},"v":{version}"#).map_err(|e| json(&e))?;
     // The record is an object of its own, `{"kind":..,"body":..}`; its fields join the line's.
     let opening = buffer.len();
-    serde_json::to_writer(&mut *buffer, &entry.record).map_err(|e| json(&e))?;
+    let depth = heeler_json::write(buffer, &entry.record).map_err(|e| json(&e))?;
     buffer[opening] = b',';
     buffer.pop();
-    Ok(())
+    if depth > RECORD_DEPTH_MAX { Err(LineError::Depth) } else { Ok(()) }
 }
 
 /// Ends the line that began at `start` with its checksum.

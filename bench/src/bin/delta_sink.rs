@@ -22,7 +22,7 @@ use heeler_bench::{Client, Response, URL_VARIABLE, target};
 
 /// As `heeler` ships it.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: heeler_allocator::Allocator = heeler_allocator::Allocator;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

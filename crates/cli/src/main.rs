@@ -35,7 +35,7 @@ use exit::Exit;
 
 /// A third less processor time than the system's where many sessions run at once.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: heeler_allocator::Allocator = heeler_allocator::Allocator;
 
 fn main() -> ExitCode {
     // First of all: this very program is executed again to be the launcher of commands.

@@ -1,3 +1,5 @@
+//! What is written is what serde_json writes.
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 

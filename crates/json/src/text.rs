@@ -1,12 +1,16 @@
 //! Texts as JSON strings.
 
+/// One byte in so many is thought to need another one before it.
+const ESCAPED_PART: usize = 8;
+
 /// 1 in each byte of a word.
 const ONES: u64 = u64::MAX / 255;
 
 /// Writes a text as a JSON string (RFC 8259, section 7), the bytes that serde_json writes. Eight bytes at
 /// a time are looked at for what has to be escaped; serde_json looks at each.
 pub fn string(out: &mut Vec<u8>, text: &str) {
-    out.reserve(text.len() + 2);
+    // With room for what has to be escaped, so that a long text is not moved on its way.
+    out.reserve(text.len() + text.len() / ESCAPED_PART + 2);
     out.push(b'"');
     escaped(out, text);
     out.push(b'"');

@@ -61,7 +61,8 @@ struct Shown;
 
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\"{}\n", 1, "b")
+        let pieces = (1, 'b');
+        writeln!(f, "{}\"{}", pieces.0, pieces.1)
     }
 }
 

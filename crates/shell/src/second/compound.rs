@@ -45,7 +45,7 @@ impl<'t> Reader<'t> {
         } else {
             return Ok(false);
         };
-        self.deeper(|reader| read(reader))?;
+        self.deeper(read)?;
         Ok(true)
     }
 

@@ -1,5 +1,4 @@
-//! Writes values as JSON: the bytes that `serde_json` writes, in a third of the instructions for a record
-//! and a tenth for a long text.
+//! Writes values as JSON: the bytes that `serde_json` writes.
 //!
 //! Journals and event lines are most of what a session writes, and what it writes is mostly text. This
 //! looks at eight bytes of it at a time, and counts how deep a value nests while it is written, so that

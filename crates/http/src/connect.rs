@@ -12,12 +12,12 @@ use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
-use rustls_platform_verifier::Verifier;
 use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
 use tower_service::Service as _;
 
 use crate::Options;
+use crate::authorities;
 use crate::connection::Connection;
 use crate::error::Problem;
 use crate::guard::{self, Guard, Guarded, Resolver};
@@ -151,7 +151,7 @@ fn tls() -> Result<Tls, rustls::Error> {
     // What a program has chosen stays.
     let provider = CryptoProvider::get_default().cloned();
     let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
-    let verifier = Arc::new(Verifier::new(Arc::clone(&provider))?);
+    let verifier = authorities::verifier(&provider)?;
     let to_proxy = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
         .dangerous()

@@ -8,10 +8,11 @@
 //! libraries; what is ours is whose turn it is on a connection, and where a body ends.
 //!
 //! Read in this order: [`client`](Client) (a request's way), `connect` (to a server or through a
-//! proxy), `pool` (connections that wait), `connection` (bytes in, bytes out), `request` (the
+//! proxy), `authorities` (who vouches for it), `pool` (connections that wait), `connection` (bytes in, bytes out), `request` (the
 //! bytes of a request), `head` and `body` (what an answer's bytes mean).
 
 mod answer;
+mod authorities;
 mod body;
 mod client;
 mod connect;

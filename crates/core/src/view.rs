@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::growing::{clear_text, push_text};
 use crate::{
     CallId, Changed, Cost, Event, Message, PermissionId, PermissionReason, RawJson, Rule,
     SteeringId, TurnOutcome, Usage,
@@ -121,7 +122,7 @@ impl View {
             }
             Event::TextDelta { text, .. } => {
                 if let Some(turn) = &mut self.turn {
-                    turn.draft.push_str(text);
+                    push_text(&mut turn.draft, text);
                 }
             }
             Event::Retry { .. } => self.forget_draft(),
@@ -185,7 +186,7 @@ impl View {
 
     fn forget_draft(&mut self) {
         if let Some(turn) = &mut self.turn {
-            turn.draft.clear();
+            clear_text(&mut turn.draft);
         }
     }
 

@@ -16,7 +16,22 @@ fn check<T: Serialize>(value: &T) {
     let mut written = b"before".to_vec();
     let ours = write(&mut written, value).map(|_| String::from_utf8(written).unwrap());
     let theirs = serde_json::to_string(value).map(|json| format!("before{json}"));
-    assert_eq!(ours.map_err(|error| error.to_string()), theirs.map_err(|error| error.to_string()));
+    let theirs = theirs.map_err(|error| error.to_string());
+    assert_eq!(ours.map_err(|error| error.to_string()), theirs);
+    assert_eq!(in_pieces(value).map(|(_, written)| written), theirs);
+}
+
+/// The sizes of the pieces, the last one that which was left, and all of them together.
+fn in_pieces<T: Serialize>(value: &T) -> Result<(Vec<usize>, String), String> {
+    let (mut out, mut whole, mut sizes) = (b"before".to_vec(), Vec::new(), Vec::new());
+    let mut take = |piece: &mut Vec<u8>| {
+        sizes.push(piece.len());
+        whole.append(piece);
+        Ok(())
+    };
+    write_in_pieces(&mut out, value, &mut take).map_err(|error| error.to_string())?;
+    take(&mut out).unwrap();
+    Ok((sizes, String::from_utf8(whole).unwrap()))
 }
 
 #[derive(Serialize)]
@@ -135,6 +150,39 @@ fn what_refuses_to_be_written_says_why() {
         }
     }
     check(&[Refuses]);
+}
+
+#[test]
+fn what_is_long_is_written_in_pieces() {
+    let check_sizes = |value: &Value| {
+        check(value);
+        let (sizes, _) = in_pieces(value).unwrap();
+        let (last, pieces) = sizes.split_last().unwrap();
+        let expected = PIECE_BYTES..2 * PIECE_BYTES;
+        assert!(!pieces.is_empty() && *last < expected.end, "{sizes:?}");
+        assert!(pieces.iter().all(|size| expected.contains(size)), "{sizes:?}");
+    };
+    // Pieces end in the middle of a character, too.
+    for text in ["x", "é", "\u{1f600}", "\n"] {
+        check_sizes(&json!({"a": text.repeat(PIECE_BYTES), text: [text]}));
+    }
+    check_sizes(&json!(vec!["short"; PIECE_BYTES]));
+    // A key is looked at again, and stays whole.
+    let key = "k".repeat(2 * PIECE_BYTES);
+    assert_eq!(in_pieces(&json!({key: 1})).unwrap().0.len(), 1);
+}
+
+#[test]
+fn who_takes_the_pieces_ends_the_writing() {
+    let text = "x".repeat(10 * PIECE_BYTES);
+    let (mut out, mut n_taken) = (Vec::new(), 0);
+    let result = write_in_pieces(&mut out, &[&text, &text], &mut |piece| {
+        n_taken += 1;
+        piece.clear();
+        if n_taken == 3 { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+    });
+    assert_eq!(result.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    assert_eq!(n_taken, 3);
 }
 
 fn depth_of(value: &Value) -> usize {

@@ -12,13 +12,13 @@ pub fn string(out: &mut Vec<u8>, text: &str) {
     // With room for what has to be escaped, so that a long text is not moved on its way.
     out.reserve(text.len() + text.len() / ESCAPED_PART + 2);
     out.push(b'"');
-    escaped(out, text);
+    escaped(out, text.as_bytes());
     out.push(b'"');
 }
 
-/// What stands between the quotes.
-pub(crate) fn escaped(out: &mut Vec<u8>, text: &str) {
-    let mut rest = text.as_bytes();
+/// What stands between the quotes; of a text or of any piece of it, since what has to be escaped is one byte.
+pub(crate) fn escaped(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = text;
     loop {
         let (plain, special) = rest.split_at(plain_bytes(rest));
         out.extend_from_slice(plain);

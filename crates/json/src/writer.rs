@@ -1,13 +1,14 @@
 //! Values as they come: numbers, texts, lists and objects.
 
 use std::fmt::{self, Display};
+use std::io;
 
 use serde::ser::{
     self, Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct,
     SerializeStructVariant, SerializeTuple, SerializeTupleStruct, SerializeTupleVariant,
 };
 
-use crate::{Error, text};
+use crate::{Error, Full, PIECE_BYTES, text};
 
 /// What `serde_json::value::RawValue` calls itself, and its only field: its text is JSON already.
 const RAW: &str = "$serde_json::private::RawValue";
@@ -15,13 +16,22 @@ const RAW: &str = "$serde_json::private::RawValue";
 /// Writes one value.
 pub(crate) struct Writer<'o> {
     out: &'o mut Vec<u8>,
+    /// Takes what is written, piece by piece; nobody does where the whole has to stay.
+    full: Option<&'o mut Full<'o>>,
+    /// Why it took nothing more.
+    refused: Option<io::Error>,
     depth: usize,
     deepest: usize,
 }
 
 impl<'o> Writer<'o> {
-    pub(crate) fn new(out: &'o mut Vec<u8>) -> Self {
-        Self { out, depth: 0, deepest: 0 }
+    pub(crate) fn new(out: &'o mut Vec<u8>, full: Option<&'o mut Full<'o>>) -> Self {
+        Self { out, full, refused: None, depth: 0, deepest: 0 }
+    }
+
+    /// The error of whoever takes the pieces, if it was one that ended the writing.
+    pub(crate) fn refused(&mut self) -> Option<io::Error> {
+        self.refused.take()
     }
 
     pub(crate) fn deepest(&self) -> usize {
@@ -30,6 +40,33 @@ impl<'o> Writer<'o> {
 
     pub(crate) fn text(&mut self, text: &str) {
         text::string(self.out, text);
+    }
+
+    /// A text of a value, which may be long.
+    fn value_text(&mut self, text: &str) -> Result<(), Error> {
+        if self.full.is_none() || text.len() < PIECE_BYTES {
+            self.text(text);
+            return self.hand_on();
+        }
+        self.out.push(b'"');
+        for piece in text.as_bytes().chunks(PIECE_BYTES / 4) {
+            text::escaped(self.out, piece);
+            self.hand_on()?;
+        }
+        self.out.push(b'"');
+        Ok(())
+    }
+
+    /// Hands on what is written, if it is a piece.
+    fn hand_on(&mut self) -> Result<(), Error> {
+        if let Some(full) = &mut self.full
+            && self.out.len() >= PIECE_BYTES
+            && let Err(error) = full(self.out)
+        {
+            self.refused = Some(error);
+            return Err(Error::custom("a piece was refused"));
+        }
+        Ok(())
     }
 
     /// A number, or whatever else is written as it is.
@@ -79,7 +116,7 @@ struct Escaping<'o>(&'o mut Vec<u8>);
 
 impl fmt::Write for Escaping<'_> {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
-        text::escaped(self.0, piece);
+        text::escaped(self.0, piece.as_bytes());
         Ok(())
     }
 }
@@ -196,8 +233,7 @@ impl<'w, 'o> ser::Serializer for &'w mut Writer<'o> {
     }
 
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        self.text(value);
-        Ok(())
+        self.value_text(value)
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Error> {
@@ -353,7 +389,10 @@ impl SerializeMap for Compound<'_, '_> {
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
         self.next();
         let start = self.writer.out.len();
+        // Looked at again, so it stays.
+        let full = self.writer.full.take();
         key.serialize(&mut *self.writer)?;
+        self.writer.full = full;
         match self.writer.out.get(start) {
             Some(b'"') => {}
             // A number or a truth, which is a key as a text.

@@ -175,8 +175,12 @@ impl Finish {
         }
     }
 
-    /// Writes the terminal event as one line of JSON.
-    pub(super) fn write_line(&self, out: &mut Vec<u8>) -> std::io::Result<()> {
+    /// Adds the terminal event to `out`, as one line of JSON; `full` takes what is long of it.
+    pub(super) fn write_line(
+        &self,
+        out: &mut Vec<u8>,
+        full: &mut heeler_json::Full<'_>,
+    ) -> std::io::Result<()> {
         let event = TerminalEvent {
             v: EVENTS_VERSION,
             kind: KIND,
@@ -195,7 +199,7 @@ impl Finish {
             },
             stage: self.stage.as_ref(),
         };
-        heeler_json::write(out, &event)?;
+        heeler_json::write_in_pieces(out, &event, full)?;
         out.push(b'\n');
         Ok(())
     }
@@ -204,7 +208,11 @@ impl Finish {
     pub(super) fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
         let mut line = Vec::new();
-        self.write_line(&mut line)?;
+        self.write_line(&mut line, &mut |piece| {
+            file.write_all(piece)?;
+            piece.clear();
+            Ok(())
+        })?;
         file.write_all(&line)?;
         file.as_file().sync_all()?;
         file.persist(path)?;

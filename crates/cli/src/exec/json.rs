@@ -13,7 +13,8 @@ use super::finish::{EVENTS_VERSION, Finish};
 use crate::say::say;
 use crate::stage::Settled;
 
-/// Lines up to so many bytes are one write; what one read of an answer brings fits.
+/// Lines that are longer together are written at once; what one read of an answer brings is one write, and
+/// the line of a whole answer several.
 const WRITE_BYTES: usize = 64 * 1024;
 
 /// Prints events as JSON Lines.
@@ -95,14 +96,11 @@ impl Printer for JsonPrinter {
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        let mut out = std::io::stdout().lock();
-        let written = out.write_all(&self.waiting).and_then(|()| out.flush());
-        self.waiting.clear();
-        written
+        write_out(&mut self.waiting)
     }
 
     fn turn_finished(&mut self, finish: &Finish) -> std::io::Result<()> {
-        finish.write_line(&mut self.waiting)
+        finish.write_line(&mut self.waiting, &mut write_out)
     }
 
     fn input_error(&mut self, line: u64, message: &str) -> std::io::Result<()> {
@@ -122,7 +120,7 @@ impl Printer for JsonPrinter {
             let stage = finish.stage.as_ref();
             self.line(&Own::SessionFinished { session, exit_code, message, stage })?;
         } else {
-            finish.write_line(&mut self.waiting)?;
+            finish.write_line(&mut self.waiting, &mut write_out)?;
         }
         self.flush()
     }
@@ -151,8 +149,17 @@ impl JsonPrinter {
     }
 
     fn line<T: Serialize>(&mut self, event: &T) -> std::io::Result<()> {
-        heeler_json::write(&mut self.waiting, &Line { v: EVENTS_VERSION, event })?;
+        let line = Line { v: EVENTS_VERSION, event };
+        heeler_json::write_in_pieces(&mut self.waiting, &line, &mut write_out)?;
         self.waiting.push(b'\n');
         if self.waiting.len() >= WRITE_BYTES { self.flush() } else { Ok(()) }
     }
+}
+
+/// Writes to stdout what waits; nothing waits then, also when nobody reads it.
+fn write_out(waiting: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(waiting).and_then(|()| out.flush());
+    waiting.clear();
+    written
 }

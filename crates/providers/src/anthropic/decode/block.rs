@@ -2,6 +2,7 @@
 
 use heeler_core::{
     Block, ProviderItem, RawJson, RawJsonError, RedactedThinking, Text, Thinking, ToolUse,
+    push_text,
 };
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -94,18 +95,20 @@ impl Growing {
     /// provider asks of unknown things.
     pub(super) fn apply(&mut self, delta: &Delta<'_>) {
         match (&mut self.content, delta) {
-            (Content::Text(text), Delta { text: Some(more), .. }) => text.text.push_str(&more.0),
+            (Content::Text(text), Delta { text: Some(more), .. }) => {
+                push_text(&mut text.text, &more.0)
+            }
             (Content::Text(text), Delta { citation: Some(citation), .. }) => {
                 text.citations.push(citation.get().to_owned());
             }
             (Content::Thinking(thinking), Delta { thinking: Some(more), .. }) => {
-                thinking.text.push_str(&more.0);
+                push_text(&mut thinking.text, &more.0);
             }
             (Content::Thinking(thinking), Delta { signature: Some(more), .. }) => {
                 thinking.signature.push_str(&more.0);
             }
             (Content::Call(call), Delta { partial_json: Some(more), .. }) => {
-                call.input.push_str(&more.0);
+                push_text(&mut call.input, &more.0);
             }
             (Content::Opaque(opaque), _) => opaque.apply(delta),
             _ => {}
@@ -115,8 +118,10 @@ impl Growing {
     /// Appends text of this kind, if the block is of that kind too.
     pub(super) fn push(&mut self, kind: PlainKind, more: &str) -> bool {
         match (&mut self.content, kind) {
-            (Content::Text(text), PlainKind::Text) => text.text.push_str(more),
-            (Content::Thinking(thinking), PlainKind::Thinking) => thinking.text.push_str(more),
+            (Content::Text(text), PlainKind::Text) => push_text(&mut text.text, more),
+            (Content::Thinking(thinking), PlainKind::Thinking) => {
+                push_text(&mut thinking.text, more)
+            }
             _ => return false,
         }
         true

@@ -51,22 +51,24 @@ impl<'t> PlainDeltas<'t> {
         texts: &'t mut Vec<u8>,
     ) -> Option<Self> {
         let Head { index, kind, bytes: head } = Head::read(bytes)?;
-        let (mut data_bytes, mut event_bytes) = (0, 0);
+        let (mut texts_bytes, mut data_bytes, mut event_bytes) = (0, 0, 0);
         texts.clear();
         // Nearly always what follows differs in nothing but its text.
         while let Some(rest) = behind(&bytes[event_bytes..], head)
-            && let Some(text) = plain(rest)
-            && let Some(tail_bytes) = tail(&rest[text.len()..])
+            && let Some(text_bytes) = plain(rest, texts)
+            && let Some(tail_bytes) = tail(&rest[text_bytes..])
         {
-            let length = head.len() + text.len() + tail_bytes;
+            let length = head.len() + text_bytes + tail_bytes;
             let with_it = data_bytes + length - NO_DATA_BYTES;
             if with_it > data_bytes_max {
                 break;
             }
-            texts.extend_from_slice(text);
+            texts_bytes = texts.len();
             data_bytes = with_it;
             event_bytes += length;
         }
+        // What came after is no text, or not of this.
+        texts.truncate(texts_bytes);
         // Each is text, so all are.
         let text = std::str::from_utf8(texts).ok()?;
         (event_bytes > 0).then_some(Self { index, kind, text, data_bytes, event_bytes })
@@ -113,25 +115,29 @@ fn index(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((number, rest))
 }
 
-/// What `bytes` begin with that stands in a JSON string as it is, if that is text and its end has
-/// arrived.
-fn plain(bytes: &[u8]) -> Option<&[u8]> {
+/// How many of `bytes` stand in a JSON string as they are, if they are text and its end has arrived. Adds
+/// them to `texts`, or whatever it has gone by when it finds that they are not.
+fn plain(bytes: &[u8], texts: &mut Vec<u8>) -> Option<usize> {
+    let start = texts.len();
     let (mut length, mut not_ascii) = (0, 0);
-    while let Some(word) = bytes[length..].first_chunk() {
+    while let Some(word) = bytes[length..].first_chunk::<8>() {
+        // Whole, since a word is copied without a call; what is too much is cut.
+        texts.extend_from_slice(word);
         let word = u64::from_le_bytes(*word);
         let ends = ends(word);
         // The lowest bit stands for the first end; what is below it comes before.
         not_ascii |= word & HIGH_BITS & (ends & ends.wrapping_neg()).wrapping_sub(1);
         if ends != 0 {
             length += ends.trailing_zeros() as usize / 8;
-            let text = &bytes[..length];
-            return (not_ascii == 0 || std::str::from_utf8(text).is_ok()).then_some(text);
+            texts.truncate(start + length);
+            let is_text = not_ascii == 0 || std::str::from_utf8(&bytes[..length]).is_ok();
+            return is_text.then_some(length);
         }
         length += size_of::<u64>();
     }
     let rest = bytes[length..].iter().position(|byte| ends(u64::from(*byte) | NO_ENDS) != 0)?;
-    let text = &bytes[..length + rest];
-    std::str::from_utf8(text).is_ok().then_some(text)
+    texts.extend_from_slice(&bytes[length..][..rest]);
+    std::str::from_utf8(&bytes[..length + rest]).is_ok().then_some(length + rest)
 }
 
 /// One of each byte of a word.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use heeler_core::{RawJson, ToolUse};
+use heeler_core::{RawJson, ToolUse, push_text};
 
 use super::super::extras::Extras;
 use super::Unreadable;
@@ -73,7 +73,7 @@ impl Calls {
         if call.finished.is_some() && !piece.input.trim().is_empty() {
             return Err(Unreadable("a call grew after its end".to_owned()));
         }
-        call.input.push_str(&piece.input);
+        push_text(&mut call.input, &piece.input);
         call.number = call.number.or(piece.number);
         // Named once; what repeats it repeats it whole.
         if call.name.is_empty() {

@@ -13,7 +13,9 @@ mod wire;
 
 use std::collections::VecDeque;
 
-use heeler_core::{Block, ModelEvent, ProviderError, ProviderErrorKind, StopReason, Usage};
+use heeler_core::{
+    Block, ModelEvent, ProviderError, ProviderErrorKind, StopReason, Usage, push_text,
+};
 
 use self::calls::{Call, Calls, End};
 use self::usage::stop_reason;
@@ -228,13 +230,13 @@ impl Answer {
         // Some send both names.
         let reasoning = delta.reasoning_content.filter(|text| !text.0.is_empty());
         if let Some(text) = reasoning.or(delta.reasoning) {
-            self.thinking.text.push_str(&text.0);
+            push_text(&mut self.thinking.text, &text.0);
         }
         if let Some(content) = delta.content {
             self.content(content.get())?;
         }
         if let Some(text) = delta.refusal {
-            self.refusal.text.push_str(&text.0);
+            push_text(&mut self.refusal.text, &text.0);
         }
         for (name, raw) in &delta.others {
             let is_reasoning = name == DETAILS_MEMBER;
@@ -259,14 +261,14 @@ impl Answer {
     fn content(&mut self, raw: &str) -> Result<(), Unreadable> {
         if !raw.starts_with('[') {
             let text: wire::Str<'_> = serde_json::from_str(raw)?;
-            self.text.text.push_str(&text.0);
+            push_text(&mut self.text.text, &text.0);
             return Ok(());
         }
         let parts: Vec<&serde_json::value::RawValue> = serde_json::from_str(raw)?;
         for raw in parts {
             let part: Part<'_> = serde_json::from_str(raw.get())?;
             match (part.kind.as_ref().map_or("", |kind| &kind.0), part.text, part.thinking) {
-                ("text", Some(text), _) => self.text.text.push_str(&text.0),
+                ("text", Some(text), _) => push_text(&mut self.text.text, &text.0),
                 ("thinking", _, Some(thinking)) => self.think(thinking.get())?,
                 _ => self.extras.add("content", &format!("[{}]", raw.get())),
             }
@@ -277,12 +279,12 @@ impl Answer {
     fn think(&mut self, raw: &str) -> Result<(), Unreadable> {
         if raw.starts_with('"') {
             let text: wire::Str<'_> = serde_json::from_str(raw)?;
-            self.thinking.text.push_str(&text.0);
+            push_text(&mut self.thinking.text, &text.0);
             return Ok(());
         }
         let parts: Vec<Part<'_>> = serde_json::from_str(raw)?;
         for text in parts.into_iter().filter_map(|part| part.text) {
-            self.thinking.text.push_str(&text.0);
+            push_text(&mut self.thinking.text, &text.0);
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! One item of an answer: while it grows, and as the block it becomes.
 
-use heeler_core::{Block, Opaque, ProviderItem, RawJson, RawJsonError, Text, Thinking, ToolUse};
+use heeler_core::{
+    Block, Opaque, ProviderItem, RawJson, RawJsonError, Text, Thinking, ToolUse, push_text,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -65,7 +67,7 @@ impl Growing {
     /// Appends to what is shown, if the item is of the kind that grows so.
     pub(super) fn push(&mut self, kind: Kind, more: &str) {
         if self.kind == kind {
-            self.text.push_str(more);
+            push_text(&mut self.text, more);
         }
     }
 

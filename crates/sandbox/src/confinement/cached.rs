@@ -320,14 +320,9 @@ impl Folders {
     }
 }
 
-/// These paths without those below others of them, sorted.
+/// These paths without those below others of them, sorted: what is below a path follows it at once.
 fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.sort();
-    let mut kept: Vec<PathBuf> = Vec::new();
-    for path in paths {
-        if !kept.iter().any(|outer| path.starts_with(outer)) {
-            kept.push(path);
-        }
-    }
-    kept
+    paths.dedup_by(|path, outer| path.starts_with(outer));
+    paths
 }

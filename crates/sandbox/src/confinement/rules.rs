@@ -71,7 +71,41 @@ struct Builder<'a> {
     grade: Grade,
     ruleset: RulesetCreated,
     listed: Vec<(PathBuf, Stamp)>,
-    closed: Vec<&'a Path>,
+    closed: Closed<'a>,
+}
+
+/// What stays closed, none of it below another, in order: what is below a path follows it at once, so a
+/// glance at two of them tells of any path how it lies. Homes have many entries, and secrets are many.
+struct Closed<'a>(Vec<&'a Path>);
+
+/// How a path lies to what is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lies {
+    /// It is closed, or below what is.
+    Within,
+    /// Something below it is closed.
+    Around,
+    Apart,
+}
+
+impl<'a> Closed<'a> {
+    fn new(paths: impl Iterator<Item = &'a Path>) -> Self {
+        let mut paths: Vec<&Path> = paths.collect();
+        paths.sort_unstable();
+        paths.dedup_by(|path, outer| path.starts_with(outer));
+        Self(paths)
+    }
+
+    fn lies(&self, path: &Path) -> Lies {
+        let (before, after) = self.0.split_at(self.0.partition_point(|closed| *closed <= path));
+        if before.last().is_some_and(|closed| path.starts_with(closed)) {
+            Lies::Within
+        } else if after.first().is_some_and(|closed| closed.starts_with(path)) {
+            Lies::Around
+        } else {
+            Lies::Apart
+        }
+    }
 }
 
 impl Grade {
@@ -124,7 +158,7 @@ impl Rules {
     pub(super) fn new(grade: Grade, writable: &[PathBuf], closed: &[PathBuf]) -> io::Result<Self> {
         let ruleset = grade.ruleset().map_err(io::Error::other)?;
         let closed = closed.iter().map(PathBuf::as_path);
-        let closed = closed.chain(ALWAYS_CLOSED.iter().map(Path::new)).collect();
+        let closed = Closed::new(closed.chain(ALWAYS_CLOSED.iter().map(Path::new)));
         let mut builder = Builder { grade, ruleset, listed: Vec::new(), closed };
         builder.open_tree(Path::new("/"), Kind::Folder)?;
         for device in DEVICES {
@@ -157,11 +191,10 @@ impl AsFd for Rules {
 impl Builder<'_> {
     /// Makes a tree readable, but for what is closed in it.
     fn open_tree(&mut self, path: &Path, kind: Kind) -> io::Result<()> {
-        if self.closed.iter().any(|closed| path.starts_with(closed)) {
-            return Ok(());
-        }
-        if !self.closed.iter().any(|closed| closed.starts_with(path)) {
-            return self.allow(path, kind, self.grade.readable());
+        match self.closed.lies(path) {
+            Lies::Within => return Ok(()),
+            Lies::Apart => return self.allow(path, kind, self.grade.readable()),
+            Lies::Around => {}
         }
         // Before the listing, so that what changes meanwhile makes it stale.
         let Some(stamp) = Stamp::of(path) else { return Ok(()) };
@@ -205,5 +238,36 @@ impl Stamp {
         let metadata = path.symlink_metadata().ok()?;
         let changed = (metadata.ctime(), metadata.ctime_nsec());
         Some(Self { device: metadata.dev(), inode: metadata.ino(), changed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn path() -> impl Strategy<Value = PathBuf> {
+        // `-` and `.` come before `/`, so the order of the bytes is another one.
+        let names = prop::sample::select(vec!["a", "a-", "a.b", "ab", "b"]);
+        prop::collection::vec(names, 0..4)
+            .prop_map(|names| Path::new("/").join(PathBuf::from_iter(names)))
+    }
+
+    proptest! {
+        #[test]
+        fn how_a_path_lies_is_what_a_look_at_each_says(
+            closed in prop::collection::vec(path(), 0..8),
+            path in path(),
+        ) {
+            let lies = if closed.iter().any(|closed| path.starts_with(closed)) {
+                Lies::Within
+            } else if closed.iter().any(|closed| closed.starts_with(&path)) {
+                Lies::Around
+            } else {
+                Lies::Apart
+            };
+            prop_assert_eq!(Closed::new(closed.iter().map(PathBuf::as_path)).lies(&path), lies);
+        }
     }
 }

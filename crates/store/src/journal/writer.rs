@@ -118,7 +118,6 @@ impl<M: Medium> Writer<M> {
             return Err(AppendError::Conflict(what));
         }
         self.buffer.clear();
-        self.buffer.shrink_to(BUFFER_KEPT_BYTES_MAX);
         let mut end = End { unreadable: 0, ..self.end };
         for entry in entries {
             end.sum = encode(&mut self.buffer, entry, end.sum)
@@ -129,11 +128,15 @@ impl<M: Medium> Writer<M> {
         end.length += self.buffer.len() as u64;
 
         self.check_end()?;
-        let written =
-            self.medium.write_at(&self.buffer, self.end.length).and_then(|()| match durability {
-                Durability::Written => Ok(()),
-                Durability::Synced => self.medium.sync(),
-            });
+        let written = self.medium.write_at(&self.buffer, self.end.length);
+        if self.buffer.capacity() > BUFFER_KEPT_BYTES_MAX {
+            // What was long was an answer, and its memory is what the turn's end is told with.
+            self.buffer = Vec::new();
+        }
+        let written = written.and_then(|()| match durability {
+            Durability::Written => Ok(()),
+            Durability::Synced => self.medium.sync(),
+        });
         if let Err(error) = written {
             self.tail = Tail::Failed;
             self.cut_failed();

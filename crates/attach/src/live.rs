@@ -1,6 +1,8 @@
 //! The events that stand in no journal.
 
-use heeler_core::{CallId, Event, HookEnd, HookEvent, MediaItem, MediaReference, TurnOutcome};
+use heeler_core::{
+    CallId, Event, FinalAnswer, HookEnd, HookEvent, MediaItem, MediaReference, TurnOutcome,
+};
 use serde::{Deserialize, Serialize};
 
 /// Makes the type of some of the events, and both ways between them.
@@ -62,5 +64,5 @@ live! {
     HookFinished { event: HookEvent, hook: String, call: Option<CallId>, millis: u64, end: HookEnd }
     Heartbeat { turn: u32, round: u32 }
     Notice { text: String }
-    TurnFinished { turn: u32, outcome: TurnOutcome, answer: String }
+    TurnFinished { turn: u32, outcome: TurnOutcome, answer: FinalAnswer }
 }

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
-    CallId, CompactionCause, Cost, Decision, EpochCause, HookEnd, HookEvent, Limits, MediaItem,
-    MediaReference, Message, OpenPermission, PermissionId, ProviderErrorKind, Reread, Seq,
-    SteeringId, TurnOutcome, Usage,
+    CallId, CompactionCause, Cost, Decision, EpochCause, FinalAnswer, HookEnd, HookEvent, Limits,
+    MediaItem, MediaReference, Message, OpenPermission, PermissionId, ProviderErrorKind, Reread,
+    Seq, SteeringId, TurnOutcome, Usage,
 };
 
 /// The place of an agent in its session: empty for the main one, then the calls that made each
@@ -326,7 +326,8 @@ pub enum Event {
         /// How.
         outcome: TurnOutcome,
         /// The final answer's text; empty when there is none.
-        answer: String,
+        #[schemars(with = "String")]
+        answer: FinalAnswer,
     },
 }
 

@@ -16,6 +16,7 @@ mod conversation;
 mod difference;
 mod effect;
 mod event;
+mod final_answer;
 mod growing;
 mod hook;
 mod id;
@@ -59,6 +60,7 @@ pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
 pub use difference::Difference;
 pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
 pub use event::{AgentPath, Changed, Envelope, Event};
+pub use final_answer::FinalAnswer;
 pub use growing::push_text;
 pub use hook::{
     HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookVerdict, HookWatch, HookedCall,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use heeler_core::{Cost, Reread, SessionId, TurnOutcome, Usage, View};
+use heeler_core::{Cost, FinalAnswer, Reread, SessionId, TurnOutcome, Usage, View};
 use heeler_turn::State;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub(super) struct Finish {
     pub(super) session: Option<SessionId>,
     pub(super) turn: u32,
     pub(super) outcome: TurnOutcome,
-    pub(super) answer: String,
+    pub(super) answer: FinalAnswer,
     pub(super) usage: Usage,
     pub(super) cost: Cost,
     pub(super) reread: Reread,
@@ -149,7 +149,7 @@ impl Finish {
             session: None,
             turn: 0,
             outcome: TurnOutcome::Failed { message },
-            answer: String::new(),
+            answer: FinalAnswer::default(),
             usage: Usage::default(),
             cost: Cost::default(),
             reread: Reread::default(),

@@ -1,7 +1,7 @@
 //! Waits for a turn and prints what is seen of it.
 
 use anyhow::Result;
-use heeler_core::TurnOutcome;
+use heeler_core::{FinalAnswer, TurnOutcome};
 use heeler_engine::{Cursor, Seen, Session, Turn};
 
 use super::Printer;
@@ -38,11 +38,16 @@ impl Watch<'_> {
     }
 
     /// The end of a turn, as a program that talks to the session is told.
-    pub(super) async fn finish_of(&self, turn: u32, outcome: TurnOutcome, answer: &str) -> Finish {
+    pub(super) async fn finish_of(
+        &self,
+        turn: u32,
+        outcome: TurnOutcome,
+        answer: &FinalAnswer,
+    ) -> Finish {
         let state = self.session.state().await.ok();
         let (view, _) = self.session.subscribe();
         let finish = Finish::of(self.session.id().clone(), outcome, state.as_ref(), &view);
-        let finish = Finish { turn, answer: answer.to_owned(), ..finish };
+        let finish = Finish { turn, answer: answer.clone(), ..finish };
         match &self.wanted {
             Some(wanted) => finish.structured(wanted),
             None => finish,

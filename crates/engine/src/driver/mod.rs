@@ -31,8 +31,8 @@ use std::sync::Arc;
 
 use futures::future::OptionFuture;
 use heeler_core::{
-    AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Envelope, Event, Input,
-    InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome, panic_text,
+    AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Envelope, Event, FinalAnswer,
+    Input, InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome, panic_text,
 };
 use heeler_turn::State;
 use tokio::sync::{mpsc, oneshot};
@@ -414,7 +414,7 @@ impl Driver {
         // A turn whose very beginning could not be written ends like any other.
         let running = self.unwritten.turn().or(self.running_turn());
         if let Some(turn) = running.or(self.waiting.first().map(|waiting| waiting.turn)) {
-            let answer = String::new();
+            let answer = FinalAnswer::default();
             self.show(Event::TurnFinished { turn, outcome: outcome.clone(), answer });
         }
         self.tell_outcome(u32::MAX, &outcome);

@@ -104,9 +104,11 @@ impl Driver {
         for event in events {
             let (call, text, media, items) = match event {
                 Event::ToolText { call, text, media, items } => {
-                    (Some(*call), text, media.clone(), items.clone())
+                    (Some(*call), text.as_str(), media.clone(), items.clone())
                 }
-                Event::TurnFinished { answer, .. } => (None, answer, Vec::new(), Vec::new()),
+                Event::TurnFinished { answer, .. } => {
+                    (None, answer.as_str(), Vec::new(), Vec::new())
+                }
                 _ => continue,
             };
             let says_nothing = text.trim().is_empty() && media.is_empty();
@@ -119,7 +121,7 @@ impl Driver {
                 turn: with.turn,
                 call,
                 to: with.to.clone(),
-                text: text.clone(),
+                text: text.to_owned(),
                 media,
                 items,
             });

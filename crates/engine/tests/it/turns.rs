@@ -276,7 +276,7 @@ fn sessions_share_nothing() {
                 let stage = stage(&script, [echo()]).await;
                 assert_eq!(stage.say("hi").await, TurnOutcome::Done);
                 let answer = stage.session.state().await.unwrap().final_answer();
-                assert_eq!(answer, format!("answer {n}"));
+                assert_eq!(answer.as_str(), format!("answer {n}"));
                 stage.close().await;
             }));
         }

@@ -9,6 +9,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
@@ -44,9 +46,7 @@ impl BundleFirst {
         read_whole: Box<Whole>,
     ) -> Option<Self> {
         let mut roots = RootCertStore::empty();
-        // What is no certificate in it vouches for nobody.
-        let text = std::fs::read(file).ok()?;
-        roots.add_parsable_certificates(CertificateDer::pem_slice_iter(&text).flatten());
+        roots.add_parsable_certificates(certificates(&std::fs::read(file).ok()?));
         let provider = Arc::clone(provider);
         let bundle = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
         Some(Self { bundle: bundle.build().ok()?, read_whole, whole: OnceLock::new() })
@@ -60,6 +60,31 @@ impl BundleFirst {
         let whole = (self.read_whole)()?;
         Ok(self.whole.get_or_init(|| whole))
     }
+}
+
+/// The certificates of a bundle; what is none in it vouches for nobody.
+fn certificates(bundle: &[u8]) -> Vec<CertificateDer<'static>> {
+    let plain = plain_certificates(bundle);
+    plain.unwrap_or_else(|| CertificateDer::pem_slice_iter(bundle).flatten().collect())
+}
+
+/// Those of a bundle in which nothing but certificates begins, each base64 of RFC 7468 between two marks, as
+/// it is in every system's. The library's reader of all that PEM can be takes ten times as long.
+fn plain_certificates(bundle: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
+    const BEGIN: &str = "-----BEGIN ";
+    let mut certificates = Vec::new();
+    let mut rest = std::str::from_utf8(bundle).ok()?;
+    while let Some((before, section)) = rest.split_once(BEGIN) {
+        if !before.is_empty() && !before.ends_with('\n') {
+            return None;
+        }
+        let section = section.strip_prefix("CERTIFICATE-----\n")?;
+        let (base64, after) = section.split_once("\n-----END CERTIFICATE-----\n")?;
+        let base64: Vec<u8> = base64.bytes().filter(|byte| *byte != b'\n').collect();
+        certificates.push(BASE64_STANDARD.decode(base64).ok()?.into());
+        rest = after;
+    }
+    Some(certificates)
 }
 
 impl fmt::Debug for BundleFirst {
@@ -202,6 +227,37 @@ mod tests {
         for n in 1..3 {
             assert_eq!(verify(&verifier, &server), "unexpected error: nobody");
             assert_eq!(n_read.load(Ordering::Relaxed), n);
+        }
+    }
+
+    #[test]
+    fn a_bundle_is_read_as_the_library_reads_it() {
+        let [one, other] = ["one", "other"].map(|name| Authority::new(name).pem);
+        let both = format!("# one\n\n{one}\n# other\n{other}");
+        let library = |text: &str| -> Vec<CertificateDer<'static>> {
+            CertificateDer::pem_slice_iter(text.as_bytes()).flatten().collect()
+        };
+        let plain = |text: &str| plain_certificates(text.as_bytes());
+        assert_eq!(plain(&both), Some(library(&both)));
+        assert_eq!(plain("nothing"), Some(vec![]));
+        for odd in [
+            both.replace('\n', "\r\n"),
+            both.replace("CERTIFICATE", "TRUSTED CERTIFICATE"),
+            both.replacen("BEGIN CERTIFICATE", "BEGIN X509 CRL", 1),
+            both.replacen("-----BEGIN", "x-----BEGIN", 1),
+            both.replacen("-----END", "---END", 1),
+            both.replacen("\nMII", "\nM!I", 1),
+            both.replacen("\nMII", "\nComment: MII\n\nMII", 1),
+            both.trim_end().to_owned(),
+            both[..both.len() / 4].to_owned(),
+        ] {
+            assert_eq!(plain(&odd), None, "{odd}");
+            assert_eq!(certificates(odd.as_bytes()), library(&odd), "{odd}");
+        }
+        // And this system's, if it has one.
+        if let Some(file) = openssl_probe::probe().cert_file {
+            let text = std::fs::read_to_string(file).unwrap();
+            assert_eq!(certificates(text.as_bytes()), library(&text));
         }
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use heeler_core::{
-    AgentPath, Block, CallId, Envelope, Message, PermissionReason, RawJson, Role, Rule, RuleEffect,
-    ToolResult, ToolUse, TurnOutcome,
+    AgentPath, Block, CallId, Envelope, FinalAnswer, Message, PermissionReason, RawJson, Role,
+    Rule, RuleEffect, ToolResult, ToolUse, TurnOutcome,
 };
 pub(super) use heeler_core::{
     Decision, Event, Mode, OpenPermission, PermissionId, Question, SessionId, Settings, SteeringId,
@@ -289,7 +289,7 @@ pub(super) fn results(results: &[(&str, bool)]) -> Event {
 }
 
 pub(super) fn finishes(outcome: TurnOutcome) -> Event {
-    Event::TurnFinished { turn: 1, outcome, answer: String::new() }
+    Event::TurnFinished { turn: 1, outcome, answer: FinalAnswer::default() }
 }
 
 /// Somebody is asked about a call, with a rule on offer.

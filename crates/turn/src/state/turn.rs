@@ -1,10 +1,10 @@
 //! A running turn: its phase, its calls, and how it ends.
 
 use heeler_core::{
-    AcceptedAnswer, Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts, ForUser,
-    HookVerdict, InputOrigin, InterruptCause, LimitKind, OpenPermission, PermissionId,
-    PermissionReason, RawJson, Role, Seq, Timestamp, ToolOutput, ToolResult, TurnOutcome, TurnView,
-    input_summary, output_summary,
+    AcceptedAnswer, Block, CallId, CallStatus as SeenStatus, CallView, Cost, Event, Facts,
+    FinalAnswer, ForUser, HookVerdict, InputOrigin, InterruptCause, LimitKind, OpenPermission,
+    PermissionId, PermissionReason, RawJson, Role, Seq, Timestamp, ToolOutput, ToolResult,
+    TurnOutcome, TurnView, input_summary, output_summary,
 };
 
 use serde::{Deserialize, Serialize};
@@ -428,7 +428,7 @@ impl State {
             out.say(|| Event::TurnFinished {
                 turn: number,
                 outcome: told.clone(),
-                answer: if was_answered { self.final_answer() } else { String::new() },
+                answer: if was_answered { self.final_answer() } else { FinalAnswer::default() },
             });
         }
         // One that somebody asked for during the last answer begins only now.
@@ -438,10 +438,10 @@ impl State {
 
     /// The text of the model's last message, when the conversation ends with it.
     #[must_use]
-    pub fn final_answer(&self) -> String {
+    pub fn final_answer(&self) -> FinalAnswer {
         match self.history.messages().last() {
-            Some(message) if message.role == Role::Assistant => message.text(),
-            _ => String::new(),
+            Some(message) if message.role == Role::Assistant => FinalAnswer::of(message),
+            _ => FinalAnswer::default(),
         }
     }
 }

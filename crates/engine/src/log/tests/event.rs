@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use heeler_core::{
-    AgentPath, CallId, CompactionCause, Cost, Decision, Envelope, Event, Message, OpenPermission,
-    PermissionId, PermissionReason, ProviderErrorKind, RawJson, SteeringId, TurnOutcome, Usage,
+    AgentPath, CallId, CompactionCause, Cost, Decision, Envelope, Event, FinalAnswer, Message,
+    OpenPermission, PermissionId, PermissionReason, ProviderErrorKind, RawJson, SteeringId,
+    TurnOutcome, Usage,
 };
 
 /// Makes events of lines, and knows how far each block is.
@@ -113,7 +114,7 @@ fn plain(word: &str, rest: &str) -> Event {
         "notice" => Event::Notice { text },
         "end" => {
             let (turn, outcome) = (number(), TurnOutcome::Done);
-            Event::TurnFinished { turn, outcome, answer: String::new() }
+            Event::TurnFinished { turn, outcome, answer: FinalAnswer::default() }
         }
         other => panic!("no event is called {other}"),
     }

@@ -1,6 +1,9 @@
 //! A fork of any run, at any of its inputs, is a session of its own that can go on.
 
-use heeler_core::{Entry, Message, Record, SessionId, Timestamp};
+use heeler_core::{
+    Block, Entry, Input, Message, ModelReplied, ModelStarted, Record, Reply, Reserve, SessionId,
+    StopReason, Timestamp, TurnOutcome, Usage,
+};
 use heeler_turn::State;
 use heeler_turn::fork::{ForkError, fork};
 use proptest::prelude::*;
@@ -82,11 +85,11 @@ proptest! {
 #[test]
 fn what_is_forked_is_told_by_its_inputs() {
     let input = |seq, text: &str| {
-        let input = heeler_core::Input::text(text);
+        let input = Input::text(text);
         Entry { seq, at: Timestamp(seq), record: Record::Input(Box::new(input)) }
     };
     let ended = |seq, turn| {
-        let outcome = heeler_core::TurnOutcome::Cancelled;
+        let outcome = TurnOutcome::Cancelled;
         Entry { seq, at: Timestamp(seq), record: Record::TurnFinished { turn, outcome } }
     };
     let journal = [input(1, "one"), ended(2, 1), input(3, "two"), ended(4, 2)];
@@ -106,5 +109,34 @@ fn what_is_forked_is_told_by_its_inputs() {
     check(
         Some(4),
         Err("session a has 2 inputs, so there is no input 4 to fork before; see `heeler show a`"),
+    );
+}
+
+/// An end that stands and was only not written yet is the end, whatever was interrupted elsewhere.
+#[test]
+fn a_turn_that_was_ending_ends_as_it_would_have() {
+    let (turn, round, attempt) = (1, 1, 1);
+    let reserve = Reserve::default();
+    let reply = Reply {
+        blocks: vec![Block::text("cut")],
+        stop: StopReason::MaxTokens,
+        usage: Usage::default(),
+        provider_id: None,
+    };
+    let records = [
+        Record::Input(Box::new(Input::text("go"))),
+        Record::ModelStarted(ModelStarted { turn, round, attempt, epoch: 0, up_to: 1, reserve }),
+        Record::ModelReplied(Box::new(ModelReplied { turn, round, attempt, reply, cost: None })),
+    ];
+    let journal: Vec<Entry> =
+        (1..).zip(records).map(|(seq, record)| Entry { seq, at: Timestamp(seq), record }).collect();
+    let made = fork(&journal, &"a".parse().unwrap(), None, Timestamp(9)).unwrap();
+    let closing: Vec<&Record> = made.closing.iter().map(|entry| &entry.record).collect();
+    let outcome = TurnOutcome::Truncated;
+    assert_eq!(made.taken, journal.len());
+    assert!(
+        matches!(closing[..], [Record::Forked(_), Record::TurnFinished { turn: 1, outcome: end }]
+            if *end == outcome),
+        "{closing:?}"
     );
 }

@@ -80,7 +80,7 @@ fn plain_certificates(bundle: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
         }
         let section = section.strip_prefix("CERTIFICATE-----\n")?;
         let (base64, after) = section.split_once("\n-----END CERTIFICATE-----\n")?;
-        let base64: Vec<u8> = base64.bytes().filter(|byte| *byte != b'\n').collect();
+        let base64: String = base64.split('\n').collect();
         certificates.push(BASE64_STANDARD.decode(base64).ok()?.into());
         rest = after;
     }

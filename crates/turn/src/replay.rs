@@ -136,7 +136,9 @@ impl Replay {
                 _ => None,
             }),
             Record::Compacted(_) | Record::CompactionFailed(_) => {
-                self.due(&(), |kind| matches!(kind, EffectKind::Compact { .. }).then_some(()))
+                let effects = self.state.pending();
+                let ends = |effect: &Effect| matches!(effect.kind, EffectKind::Compact { .. });
+                (!effects.iter().any(ends)).then(|| another("a compaction to end", &effects))
             }
             Record::Trimmed(trimmed) => self.due(trimmed, |kind| match kind {
                 EffectKind::Trim(due) => Some(*due),

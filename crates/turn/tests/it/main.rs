@@ -10,6 +10,7 @@ mod checker;
 mod compaction;
 mod context;
 mod crash;
+mod decided;
 mod denial;
 mod door;
 mod edited;

@@ -43,7 +43,7 @@ use heeler_core::{
 use heeler_turn::State;
 use heeler_turn::state::{Announcer, CallStatus};
 
-use crate::{checker, toolbox};
+use crate::{checker, decided, toolbox};
 
 /// More steps than the machine ever takes without an outcome.
 const STEPS_MAX: u32 = 50;
@@ -373,6 +373,7 @@ impl Play {
 
     fn write_at(&mut self, seq: Seq, record: Record) {
         let entry = Entry { seq, at: Timestamp(self.now), record };
+        decided::check(&self.state, &entry);
         let mut out = Announcer::collecting();
         self.state.apply_announcing(&entry, &mut out);
         for event in out.into_events() {

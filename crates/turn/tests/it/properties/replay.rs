@@ -1,6 +1,12 @@
 //! Journals that are played again.
 
-use heeler_core::{Entry, Record, TurnOutcome};
+use std::collections::BTreeSet;
+
+use expect_test::{Expect, expect};
+use heeler_core::{
+    CallId, Decision, Entry, Input, ModelStarted, PermissionDecided, PermissionId, Record, Reserve,
+    Timestamp, TurnOutcome,
+};
 use heeler_turn::State;
 use heeler_turn::replay::{Divergence, Replay};
 use proptest::prelude::*;
@@ -8,7 +14,8 @@ use proptest::sample::Index;
 
 use super::run::Run;
 use super::world::World;
-use super::{cases, dice};
+use super::{Dice, cases, dice};
+use crate::decided;
 
 /// Plays a journal whose first records are taken as they are.
 fn play(journal: &[Entry], from: usize) -> Result<State, Divergence> {
@@ -71,4 +78,95 @@ proptest! {
         let seq = journal[at].seq;
         prop_assert_eq!(play(&journal, 0).err().map(|divergence| divergence.seq), Some(seq));
     }
+}
+
+/// The same runs each time: in each, every record that could have been another one is tried so.
+#[test]
+fn every_decision_that_is_another_one_is_noticed() {
+    let n_runs = if cfg!(miri) { 2 } else { 150 };
+    let mut tried = BTreeSet::new();
+    for seed in 0..n_runs {
+        // Knuth's generator; its high bits are good enough to choose by.
+        let mut rolls = seed;
+        let mut roll = || {
+            rolls = u64::wrapping_mul(rolls, 6_364_136_223_846_793_005).wrapping_add(seed | 1);
+            rolls.to_be_bytes()[0]
+        };
+        let mut dice = Dice::new((0..300).map(|_| roll()).collect());
+        let mut run = Run::new(World::roll(&mut dice));
+        run.play(&mut dice);
+        run.one_more_turn();
+        let mut replay = Replay::after(State::new());
+        for entry in &run.journal {
+            if decided::check(replay.state(), entry) > 0 {
+                tried.insert(entry.record.kind());
+            }
+            replay.follow(entry).unwrap_or_else(|divergence| panic!("seed {seed}: {divergence}"));
+        }
+    }
+    if !cfg!(miri) {
+        expect![[r#"
+            {
+                "call_finished",
+                "call_planned",
+                "call_started",
+                "compaction_started",
+                "epoch_started",
+                "model_accepted",
+                "model_failed",
+                "model_replied",
+                "model_started",
+                "permission_asked",
+                "trimmed",
+                "turn_finished",
+            }
+        "#]]
+        .assert_debug_eq(&tried);
+    }
+}
+
+/// What is said of a record that comes after a request to the model.
+#[test]
+fn a_divergence_says_what_is_due_instead() {
+    let check = |record: Record, expected: Expect| {
+        let (turn, round, attempt, epoch, up_to) = (1, 1, 1, 0, 1);
+        let reserve = Reserve::default();
+        let started = ModelStarted { turn, round, attempt, epoch, up_to, reserve };
+        let records = [Record::Input(Box::new(Input::text("go"))), Record::ModelStarted(started)];
+        let entry = |(seq, record)| Entry { seq, at: Timestamp(0), record };
+        let mut state = State::new();
+        (1..).zip(records).map(entry).for_each(|entry| state.apply(&entry));
+        let before = state.seq;
+        let mut replay = Replay::after(state);
+        expected.assert_eq(&replay.follow(&entry((3, record))).unwrap_err().to_string());
+        assert_eq!(replay.state().seq, before);
+    };
+    let call = CallId { turn: 1, round: 1, index: 0 };
+    check(
+        Record::CallStarted { call },
+        expect![
+            "record 3 (call_started) expected run of call 1.1.0, found model call of turn 1, round 1, attempt 1"
+        ],
+    );
+    let outcome = TurnOutcome::Done;
+    check(
+        Record::TurnFinished { turn: 1, outcome },
+        expect![[
+            r#"record 3 (turn_finished) expected {"turn":1,"outcome":"done"}, found model call of turn 1, round 1, attempt 1"#
+        ]],
+    );
+    check(
+        Record::CompactionFailed(Box::default()),
+        expect![
+            "record 3 (compaction_failed) expected a compaction to end, found model call of turn 1, round 1, attempt 1"
+        ],
+    );
+    let id = PermissionId { call, answered_before: 0 };
+    let decided = PermissionDecided { id, decision: Decision::Once, by: "nobody".into() };
+    check(
+        Record::PermissionDecided(Box::new(decided)),
+        expect![
+            "record 3 (permission_decided) expected the record, found a session it does not fit"
+        ],
+    );
 }

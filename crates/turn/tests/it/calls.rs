@@ -283,3 +283,21 @@ fn a_call_says_whether_it_may_run_twice() {
         .collect();
     assert_eq!(runs, [("read", true), ("write", false)]);
 }
+
+#[test]
+fn rounds_are_counted_over_all_turns_and_belong_to_the_answer_or_its_calls() {
+    let mut play = crate::door::Play::of("");
+    let steps = [
+        ("user go", 1),
+        ("reply call read a", 1),
+        ("done 0 A", 2),
+        ("reply Seen.", 2),
+        ("user more", 3),
+        ("reply Bye.", 3),
+    ];
+    assert_eq!(play.state.round(), 0);
+    for (line, round) in steps {
+        play.line(line);
+        assert_eq!(play.state.round(), round, "{line}");
+    }
+}

@@ -79,6 +79,44 @@ fn where_nothing_new_can_be_it_all_are_left_out() {
     );
 }
 
+/// What was said since the answer goes, whoever said something after it.
+#[test]
+fn what_an_answer_was_given_to_stays_where_anything_newer_can_be_it() {
+    check_after(
+        SEEN,
+        "picture and this?
+         lost auth
+         user hello?
+         lost refused_item
+         reply Hello.",
+        expect![[r#"
+            picture and this?
+              > model 2.1.1
+            lost auth
+                attempt 1 failed auth, for good
+                turn 2 ended provider failed auth
+              > idle
+            user hello?
+              > model 3.1.1
+            lost refused_item
+                attempt 1 failed refuseditem, again in 0
+                items left out: 1
+                notice: an image or document was replaced by a note, since the provider cannot process what was sent; the request goes on without
+                epoch 2 refuseditem
+              > model 3.1.2
+            reply Hello.
+                turn 3 ended done: Hello.
+              > idle
+            ---
+            user: look + an image
+            model: A cat.
+            user: and this? + [image left out: the provider could not process it]
+            user: hello?
+            model: Hello.
+        "#]],
+    );
+}
+
 #[test]
 fn a_provider_that_takes_none_is_asked_three_times_at_most() {
     check_after(

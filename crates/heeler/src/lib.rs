@@ -120,7 +120,7 @@ pub mod engine {
     /// What watchers see.
     pub use heeler_core::{
         AgentPath, CallStatus, CallView, Changed, CompactionCause, Envelope, EpochCause, Event,
-        Messages, TurnOutcome, TurnView, View,
+        FinalAnswer, Messages, TurnOutcome, TurnView, View,
     };
     pub use heeler_engine::{Cursor, Seen};
 

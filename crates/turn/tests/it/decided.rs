@@ -70,10 +70,9 @@ fn others(record: &Record) -> Vec<Record> {
             each(call, |call| Record::CallStarted { call }, &[|call| call.index += 100])
         }
         Record::CallFinished { call, output, millis, inner_calls } => {
-            let record = |call| {
-                let (output, inner_calls) = (output.clone(), inner_calls.clone());
-                Record::CallFinished { call, output, millis: *millis, inner_calls }
-            };
+            let (millis, inner_calls) = (*millis, *inner_calls);
+            let record =
+                |call| Record::CallFinished { call, output: output.clone(), millis, inner_calls };
             each(call, record, &[|call| call.index += 100])
         }
         Record::PermissionAsked(asked) => {

@@ -42,7 +42,7 @@ pub fn write<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<usiz
     Ok(writer.deepest())
 }
 
-/// Writes as [`write`] does, but `full` takes what was written as soon as it is [`PIECE_BYTES`] long: the
+/// Writes as [`write()`] does, but `full` takes what was written as soon as it is [`PIECE_BYTES`] long: the
 /// JSON of a long text is never there as a whole. The end stays in `out`.
 ///
 /// # Errors

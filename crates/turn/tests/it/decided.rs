@@ -4,17 +4,20 @@ use heeler_core::{CompactionCause, Entry, EpochCause, EpochStarted, Record, Turn
 use heeler_turn::State;
 use heeler_turn::replay::Replay;
 
-/// Where a record was due, whatever else could stand in its place is noticed. Says how much that is.
+/// Where a record was due, whatever else could stand in its place is noticed, by what is due and not only since
+/// it does not fit. Says how much that is.
 pub(crate) fn check(before: &State, entry: &Entry) -> usize {
-    if Replay::after(before.clone()).follow(entry).is_err() {
+    let follow = |entry: &Entry| Replay::after(before.clone()).follow(entry).err();
+    if follow(entry).is_some() {
         return 0;
     }
     let others = others(&entry.record);
     let n_others = others.len();
     for record in others {
         let other = Entry { record, ..entry.clone() };
-        let divergence = Replay::after(before.clone()).follow(&other).err();
-        assert_eq!(divergence.map(|it| it.seq), Some(entry.seq), "{other:?}");
+        let divergence = follow(&other).expect("another record comes, too");
+        assert_eq!(divergence.seq, entry.seq);
+        assert_ne!(divergence.difference.expected, "the record", "{other:?}");
     }
     n_others
 }

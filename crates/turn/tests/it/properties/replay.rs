@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    CallId, Decision, Entry, Input, ModelStarted, PermissionDecided, PermissionId, Record, Reserve,
-    Timestamp, TurnOutcome,
+    CallId, Decision, Entry, EpochCause, EpochStarted, Input, ModelStarted, PermissionDecided,
+    PermissionId, Record, Reserve, Timestamp, TurnOutcome,
 };
 use heeler_turn::State;
 use heeler_turn::replay::{Divergence, Replay};
@@ -17,11 +17,15 @@ use super::world::World;
 use super::{Dice, cases, dice};
 use crate::decided;
 
+fn state_of(journal: &[Entry]) -> State {
+    let mut state = State::new();
+    journal.iter().for_each(|entry| state.apply(entry));
+    state
+}
+
 /// Plays a journal whose first records are taken as they are.
 fn play(journal: &[Entry], from: usize) -> Result<State, Divergence> {
-    let mut state = State::new();
-    journal[..from].iter().for_each(|entry| state.apply(entry));
-    let mut replay = Replay::after(state);
+    let mut replay = Replay::after(state_of(&journal[..from]));
     journal[from..].iter().try_for_each(|entry| replay.follow(entry))?;
     Ok(replay.state().clone())
 }
@@ -122,6 +126,29 @@ fn every_decision_that_is_another_one_is_noticed() {
             }
         "#]]
         .assert_debug_eq(&tried);
+    }
+}
+
+/// What whoever drives was given may change before any request, and nothing else without being due.
+#[test]
+fn other_tools_may_come_where_a_request_is_due() {
+    let mut dice = Dice::new(Vec::new());
+    let mut run = Run::new(World::roll_calm(&mut dice));
+    run.one_more_turn();
+    let is_epoch = |entry: &Entry| matches!(entry.record, Record::EpochStarted(_));
+    let begun = run.journal.iter().position(is_epoch).unwrap();
+    let Record::EpochStarted(epoch) = &run.journal[begun].record else { panic!("an epoch") };
+    let state = state_of(&run.journal[..=begun]);
+    for (cause, comes) in [
+        (EpochCause::SystemPrompt, true),
+        (EpochCause::Tools, true),
+        (EpochCause::Model, false),
+        (EpochCause::Compaction, false),
+    ] {
+        let next = EpochStarted { epoch: epoch.epoch + 1, cause, ..(**epoch).clone() };
+        let record = Record::EpochStarted(Box::new(next));
+        let entry = Entry { seq: state.seq + 1, at: state.now, record };
+        assert_eq!(Replay::after(state.clone()).follow(&entry).is_ok(), comes, "{cause:?}");
     }
 }
 

@@ -8,7 +8,12 @@ use heeler_turn::replay::Replay;
 /// it does not fit. Says how much that is.
 pub(crate) fn check(before: &State, entry: &Entry) -> usize {
     let follow = |entry: &Entry| Replay::after(before.clone()).follow(entry).err();
-    if follow(entry).is_some() {
+    if let Some(divergence) = follow(entry) {
+        // Nothing but the machine brings such a record, and where it was not due it does not fit.
+        let is_decided = matches!(entry.record, Record::Pruned(_) | Record::Trimmed(_));
+        let mut after = before.clone();
+        after.apply(entry);
+        assert!(!is_decided || after.misfits > before.misfits, "{divergence}");
         return 0;
     }
     let others = others(&entry.record);

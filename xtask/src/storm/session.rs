@@ -47,6 +47,8 @@ struct Session {
     needs_prompt: bool,
     /// The process has nothing to do but to end a turn that was told to stop.
     only_stops: bool,
+    /// Another process had the session while this one was stopped, so this one must have come to its end.
+    has_let_go: bool,
     totals: Totals,
 }
 
@@ -85,6 +87,7 @@ pub(super) fn run(seed: u64, harbor: &Harbor<'_>) -> Result<Totals> {
         journal: Found::default(),
         needs_prompt: false,
         only_stops: false,
+        has_let_go: false,
         totals,
     };
     session.run()
@@ -113,6 +116,10 @@ impl Session {
         let mut running = Running::start(command)?;
         let struck = self.ride(&mut running)?;
         let ended = running.finish()?;
+        if std::mem::take(&mut self.has_let_go) {
+            let words = ended.words();
+            ensure!(words.contains(DISK_FULL), "two processes had the session: {words}");
+        }
         self.n_stalls_met = self.server.status().stalled;
         if self.dice.one_in(2) {
             self.world.wait_until_gone()?;
@@ -210,6 +217,13 @@ impl Session {
             let command = self.world.exec(&self.server, &["--continue"]);
             let second = Running::start(command)?.finish()?;
             let words = second.words();
+            if self.world.disk.is_some() && words.contains(DISK_FULL) {
+                // The owner met the full disk first, and was stopped between letting go and its end.
+                self.has_let_go = true;
+                self.totals.note("stopped when a full disk had ended them");
+                running.signal(Signal::CONT)?;
+                return Ok(None);
+            }
             let is_refused =
                 words.contains("is in use") || is_over && words.contains("nothing left to finish");
             ensure!(

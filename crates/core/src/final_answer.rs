@@ -10,7 +10,7 @@ use crate::{Block, Message, Text};
 
 /// The text of a turn's last message. Answers are long and told at several places, so where the message
 /// says it in one block, this is that block's text and no copy.
-#[derive(Clone, PartialEq, Eq, Default)]
+#[derive(Clone, Default)]
 pub struct FinalAnswer(Arc<Text>);
 
 impl FinalAnswer {
@@ -42,6 +42,15 @@ impl Deref for FinalAnswer {
         self.as_str()
     }
 }
+
+/// By what it says; the block may hold its provider's own form of that, too.
+impl PartialEq for FinalAnswer {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for FinalAnswer {}
 
 impl PartialEq<&str> for FinalAnswer {
     fn eq(&self, text: &&str) -> bool {
@@ -88,7 +97,7 @@ impl<'de> Deserialize<'de> for FinalAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Role;
+    use crate::{ProviderItem, RawJson, Role};
 
     fn check(texts: &[&str], expected: &str) -> (Message, FinalAnswer) {
         let blocks = texts.iter().map(|text| Block::text(*text)).collect();
@@ -107,5 +116,14 @@ mod tests {
         check(&["a", "b"], "ab");
         let (message, answer) = check(&["all"], "all");
         assert_eq!(answer.as_ptr(), message.blocks[0].as_text().unwrap().as_ptr());
+    }
+
+    #[test]
+    fn two_that_say_the_same_are_the_same() {
+        let json = RawJson::empty_object();
+        let raw = Some(ProviderItem { provider: "own".into(), json });
+        let cited = Block::Text(Arc::new(Text { text: "all".into(), cache: None, raw }));
+        let message = Message { role: Role::Assistant, blocks: vec![cited] };
+        assert_eq!(FinalAnswer::of(&message), FinalAnswer::from("all"));
     }
 }

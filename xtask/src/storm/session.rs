@@ -116,7 +116,8 @@ impl Session {
         let mut running = Running::start(command)?;
         let struck = self.ride(&mut running)?;
         let ended = running.finish()?;
-        if std::mem::take(&mut self.has_let_go) {
+        // One that a silent stream had struck meanwhile has no words left to say so.
+        if std::mem::take(&mut self.has_let_go) && struck.is_none() {
             let words = ended.words();
             ensure!(words.contains(DISK_FULL), "two processes had the session: {words}");
         }
@@ -217,15 +218,15 @@ impl Session {
             let command = self.world.exec(&self.server, &["--continue"]);
             let second = Running::start(command)?.finish()?;
             let words = second.words();
-            if self.world.disk.is_some() && words.contains(DISK_FULL) {
+            let is_refused =
+                words.contains("is in use") || is_over && words.contains("nothing left to finish");
+            if !is_refused && self.world.disk.is_some() && words.contains(DISK_FULL) {
                 // The owner met the full disk first, and was stopped between letting go and its end.
                 self.has_let_go = true;
                 self.totals.note("stopped when a full disk had ended them");
                 running.signal(Signal::CONT)?;
                 return Ok(None);
             }
-            let is_refused =
-                words.contains("is in use") || is_over && words.contains("nothing left to finish");
             ensure!(
                 is_refused && second.end == End::Code(2),
                 "a second process is not refused while the owner is stopped: {:?} {words}",

@@ -69,7 +69,7 @@ fn certificates(bundle: &[u8]) -> Vec<CertificateDer<'static>> {
 }
 
 /// Those of a bundle in which nothing but certificates begins, each base64 of RFC 7468 between two marks, as
-/// it is in every system's. The library's reader of all that PEM can be takes ten times as long.
+/// it is in every system's. The library's reader of all that PEM can be takes twice as long.
 fn plain_certificates(bundle: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
     const BEGIN: &str = "-----BEGIN ";
     let mut certificates = Vec::new();
@@ -102,9 +102,9 @@ impl ServerCertVerifier for BundleFirst {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        let (server, chain, ocsp) = (end_entity, intermediates, ocsp_response);
         let ask = |verifier: &dyn ServerCertVerifier| {
-            let chain = (end_entity, intermediates);
-            verifier.verify_server_cert(chain.0, chain.1, server_name, ocsp_response, now)
+            verifier.verify_server_cert(server, chain, server_name, ocsp, now)
         };
         // Whatever is wrong, the rest has the last word, and its reason is the one that is told.
         ask(&*self.bundle).or_else(|_| ask(&**self.whole()?))

@@ -130,7 +130,7 @@ impl<M: Medium> Writer<M> {
         self.check_end()?;
         let written = self.medium.write_at(&self.buffer, self.end.length);
         if self.buffer.capacity() > BUFFER_KEPT_BYTES_MAX {
-            // What was long was an answer, and its memory is what the turn's end is told with.
+            // Long lines are rare, and this one's room is of more use elsewhere.
             self.buffer = Vec::new();
         }
         let written = written.and_then(|()| match durability {

@@ -10,14 +10,8 @@ use proptest::prelude::*;
 
 use super::run::Run;
 use super::world::World;
-use super::{cases, dice};
+use super::{cases, dice, state_of};
 use crate::checker;
-
-fn state_of(entries: &[Entry]) -> State {
-    let mut state = State::new();
-    entries.iter().for_each(|entry| state.apply(entry));
-    state
-}
 
 fn messages(state: &State) -> Vec<Message> {
     state.history.messages().iter().map(|message| (**message).clone()).collect()

@@ -18,6 +18,8 @@ mod world;
 
 use std::fmt;
 
+use heeler_core::Entry;
+use heeler_turn::State;
 use proptest::prelude::*;
 
 /// Rolls numbers from bytes; zeros when they are used up, which the world makes its calmest
@@ -63,6 +65,13 @@ fn dice(length: std::ops::Range<usize>) -> impl Strategy<Value = Dice> {
     // An interpreter is slow: short runs, and as few as the environment says.
     let length = if cfg!(miri) { length.start..length.end / 4 } else { length };
     prop::collection::vec(any::<u8>(), length).prop_map(Dice::new)
+}
+
+/// What a journal leads to.
+fn state_of(journal: &[Entry]) -> State {
+    let mut state = State::new();
+    journal.iter().for_each(|entry| state.apply(entry));
+    state
 }
 
 fn cases(cases: u32) -> ProptestConfig {

@@ -322,7 +322,7 @@ pub enum CallPlan {
         notes: Vec<String>,
         /// What the hooks that were asked before it said, if they said anything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        hook: Option<HookVerdict>,
+        hook: Option<Box<HookVerdict>>,
     },
     /// The call cannot run: unknown tool, bad input.
     Invalid {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use futures::StreamExt as _;
+use futures::channel::mpsc;
 use futures::stream::FuturesUnordered;
 use heeler_core::{
     Background, Block, BoxFuture, CallId, CancellationToken, Completion, Durability, ForUser,
@@ -16,7 +17,7 @@ use heeler_core::{
 };
 use heeler_turn::state::{BackgroundWork, CallStatus};
 use heeler_turn::words;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::Driver;
 use crate::bugs::{Bug, is_on};
@@ -45,7 +46,8 @@ pub(super) struct Desk {
 }
 
 struct Shared {
-    /// Bounded by the number of handles, each of which sends once. Boxed: a channel keeps room for 32.
+    /// Bounded by the number of handles, each of which sends once. Most sessions send nothing, and this
+    /// kind of channel keeps no room for it.
     ended: mpsc::UnboundedSender<Box<Ended>>,
     /// Cancelled when the session ends; every handle's token is its child.
     end: CancellationToken,
@@ -54,7 +56,7 @@ struct Shared {
 
 impl Desk {
     pub(super) fn new() -> Self {
-        let (sender, ended) = mpsc::unbounded_channel();
+        let (sender, ended) = mpsc::unbounded();
         let running = Mutex::default();
         let shared = Arc::new(Shared { ended: sender, end: CancellationToken::new(), running });
         let admitting = FuturesUnordered::new();
@@ -76,7 +78,7 @@ impl Desk {
             let sender = shared.ended.clone();
             // After the end of the session there is nobody to tell; its journal says it ran.
             Some(Completion::new(cancel, move |output| {
-                drop(sender.send(Box::new(Ended { call, output, is_admitted: false })));
+                drop(sender.unbounded_send(Box::new(Ended { call, output, is_admitted: false })));
             }))
         })
     }
@@ -86,8 +88,14 @@ impl Desk {
         tokio::select! {
             biased;
             Some(admitted) = self.admitting.next() => Some(admitted),
-            ended = self.ended.recv() => ended,
+            ended = self.ended.next() => ended,
         }
+    }
+
+    /// Whether nothing is out, and nothing that came waits to be written. What was cancelled may still
+    /// come to something, which nobody wants.
+    pub(super) fn is_idle(&self) -> bool {
+        self.shared.running().is_empty() && self.admitting.is_empty() && self.early.is_empty()
     }
 
     /// Tells all handles that the session ends.

@@ -220,7 +220,7 @@ impl Driver {
             if turn.done.is_closed() || forgotten {
                 continue;
             }
-            self.begin_turn(turn).await?;
+            Box::pin(self.begin_turn(turn)).await?;
         }
         Ok(())
     }

@@ -153,7 +153,7 @@ impl Planning {
             }
         }
         notes.extend(context);
-        let hook = (verdict != HookVerdict::Continue).then_some(verdict);
+        let hook = (verdict != HookVerdict::Continue).then(|| Box::new(verdict));
         CallPlan::Ready { facts, input, notes, hook }
     }
 }

@@ -153,7 +153,7 @@ impl Driver {
     pub(crate) async fn run(mut self: Box<Self>) {
         let result = self.run_until_closed().await;
         match result {
-            Ok(()) => self.tell_hooks_of_the_end().await,
+            Ok(()) => Box::pin(self.tell_hooks_of_the_end()).await,
             Err(error) => self.break_off(&error),
         }
         self.stream = None;
@@ -176,14 +176,16 @@ impl Driver {
         }
     }
 
+    /// What comes once a turn or less is in a box of its own: a future is as large as the largest that
+    /// it waits for, and this one is kept as long as the session.
     async fn run_until_closed(&mut self) -> Result<(), StoreError> {
         loop {
             self.settle().await?;
             let woken = self.wait().await;
             let goes_on = match woken {
-                Woken::Command(Some(command)) => self.obey(*command).await?,
+                Woken::Command(Some(command)) => Box::pin(self.obey(*command)).await?,
                 Woken::Command(None) => {
-                    self.stop().await?;
+                    Box::pin(self.stop()).await?;
                     false
                 }
                 Woken::Task(joined) => {
@@ -203,11 +205,11 @@ impl Driver {
                     true
                 }
                 Woken::Heard(answer) => {
-                    self.take_heard(answer).await?;
+                    Box::pin(self.take_heard(answer)).await?;
                     true
                 }
                 Woken::Background(ended) => {
-                    self.take_background(ended).await?;
+                    Box::pin(self.take_background(ended)).await?;
                     true
                 }
                 Woken::TurnDropped => {
@@ -257,8 +259,12 @@ impl Driver {
             self.show(Event::Notice { text });
         }
         while self.is_active && !self.is_settled {
-            self.take_all_background().await?;
-            self.hear_next().await?;
+            if !self.desk.is_idle() {
+                Box::pin(self.take_all_background()).await?;
+            }
+            if self.prompts.has_waiting() {
+                Box::pin(self.hear_next()).await?;
+            }
             self.begin_queued_turn().await?;
             self.undo_compaction_if_wanted().await?;
             self.begin_wanted_compaction().await?;

@@ -79,6 +79,11 @@ impl Prompts {
         self.hearing.is_some()
     }
 
+    /// Whether an input waits to be heard.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.steering.is_empty()
+    }
+
     /// Gives back the turn whose input is being heard, and stops that.
     pub(super) fn give_up(&mut self) -> Option<QueuedTurn> {
         let hearing = self.hearing.take_if(|hearing| matches!(hearing.said, Said::Turn(_)))?;

@@ -259,8 +259,12 @@ fn call() -> impl Strategy<Value = Record> {
     );
     let plan = prop_oneof![
         text().prop_map(|error| CallPlan::Invalid { error }),
-        (facts, option::of(raw()), vec(text(), 0..2), option::of(verdict()))
-            .prop_map(|(facts, input, notes, hook)| CallPlan::Ready { facts, input, notes, hook }),
+        (facts, option::of(raw()), vec(text(), 0..2), option::of(verdict())).prop_map(
+            |(facts, input, notes, hook)| {
+                let hook = hook.map(Box::new);
+                CallPlan::Ready { facts, input, notes, hook }
+            }
+        ),
     ];
     let state = (text(), raw()).prop_map(|(key, value)| StateChange { key, value });
     let content = prop_oneof![vec(block(), 0..3), text().prop_map(|text| vec![Block::text(text)]),];

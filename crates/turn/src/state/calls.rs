@@ -23,7 +23,7 @@ impl State {
             CallPlan::Invalid { error } => self.answer_invalid(planned.call, error, out),
             CallPlan::Ready { facts, input, notes, hook } => {
                 call.facts = facts.clone();
-                call.hook = hook.clone();
+                call.hook = hook.as_deref().cloned();
                 call.notes.extend(notes.iter().cloned());
                 if let Some(input) = input {
                     call.input = input.clone();

@@ -47,7 +47,7 @@ impl State {
         let judge = |tool: &str, facts: &Facts, hook| {
             verdict::judge_heeding(policy, &self.grants, tool, facts, hook).verdict
         };
-        matches!(judge(&call.name, facts, hook.as_ref()), Verdict::Ask { .. })
+        matches!(judge(&call.name, facts, hook.as_deref()), Verdict::Ask { .. })
             && as_read(facts)
                 .is_some_and(|facts| matches!(judge(READS, &facts, None), Verdict::Allow { .. }))
             && self.could_run_at_once(id, facts, beside)

@@ -40,7 +40,7 @@ pub(crate) fn plan(name: &str, input: &RawJson) -> CallPlan {
         facts,
         input: fixed.then(|| self::input(name, "fixed")),
         notes: if fixed { vec!["The input was read as `fixed`.".into()] } else { Vec::new() },
-        hook: argument.strip_prefix("hook-").map(hook),
+        hook: argument.strip_prefix("hook-").map(hook).map(Box::new),
     }
 }
 

@@ -97,6 +97,40 @@ fn what_a_summary_could_forget_stands_beside_it() {
 }
 
 #[test]
+fn what_nobody_typed_is_not_what_the_user_said_last() {
+    let call = "1.1.0".parse().unwrap();
+    let ended = crate::words::background_finished("Bash", call, false);
+    let failed = crate::words::background_finished("Bash", call, true);
+    let goes_on = crate::words::end_refused("guard", "so it says");
+    // One who begins like a hook, and says nothing of an end.
+    let typed = "The hook `guard` is slow.";
+    check(
+        BOUNDS[0],
+        "[]",
+        &[
+            (&format!("> Mend it.\n> {ended}\n> {failed}\n> {goes_on}"), 0),
+            (&format!("> {typed}\n> {ended}"), 0),
+        ],
+        expect![[r#"
+            [Earlier conversation summary — treat as background context]
+
+            We met.
+
+            [Kept beside the summary, word for word]
+            The user's last message:
+            > Mend it.
+            ==
+            [Earlier conversation summary — treat as background context]
+
+            We met.
+
+            [Kept beside the summary, word for word]
+            The user's last message:
+            > The hook `guard` is slow."#]],
+    );
+}
+
+#[test]
 fn the_next_summary_carries_it_on_and_says_it_once() {
     check(
         BOUNDS[0],
@@ -312,4 +346,12 @@ fn what_stands_last_in_a_note_is_not_what_was_said_last() {
     let cut_back: Messages = trim::apply(&messages(all), &how).into_iter().collect();
     let facts = Facts::of(&cut_back, cut_back.len(), None);
     assert_eq!(facts, Facts::default());
+    // Where nothing but the summary was left out, its own end stands last in the note.
+    let mut all = conversation("> Mend it.\n< Done.");
+    let facts = Facts::of(&messages(all.clone()), 2, Some(&steps));
+    all.splice(.., [message("We met.", &facts, &BOUNDS[0])]);
+    all.extend(conversation("< I look."));
+    let how = Trimmed { cut: 1, said_chars_max: 4000, result_chars_max: 100 };
+    let cut_back: Messages = trim::apply(&messages(all), &how).into_iter().collect();
+    assert_eq!(Facts::of(&cut_back, cut_back.len(), None), Facts::default());
 }

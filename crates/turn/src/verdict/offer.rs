@@ -161,6 +161,10 @@ mod tests {
         check("Bash", shell("git push", Some(ConcernKind::Environment)), None);
         check("Bash", shell("git --version", None), None);
         check("Bash", shell("npm run", Some(ConcernKind::Leaves)), None);
+        // Words that would not stand in a rule for themselves.
+        check("Bash", shell("git Push", Some(ConcernKind::Leaves)), None);
+        check("Bash", shell("git pu(sh", Some(ConcernKind::Leaves)), None);
+        check("Bash", shell("cu(rl https://x.example", Some(ConcernKind::Leaves)), None);
         check("Bash", Access::Command("ls".into()), None);
         check("Edit", Access::Write("/space/[a].rs".into()), None);
         check("Edit", Access::Write("relative".into()), None);

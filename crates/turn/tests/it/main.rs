@@ -22,6 +22,7 @@ mod hooks;
 mod interrupt;
 mod items;
 mod limits;
+mod looked;
 mod misfits;
 mod permission;
 mod plan;

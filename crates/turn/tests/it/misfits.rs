@@ -2,10 +2,11 @@
 //! if it had not been there.
 
 use heeler_core::{
-    Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause, CompactionStarted, Decision,
-    Entry, ModelFailed, ModelReplied, ModelStarted, PermissionAsked, PermissionDecided,
-    PermissionId, PermissionReason, ProviderErrorKind, Record, Reply, Reserve, StopReason,
-    ToolOutput, Trimmed, TurnOutcome, Usage,
+    AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
+    CompactionStarted, Decision, Entry, Input, Message, ModelAccepted, ModelFailed, ModelReplied,
+    ModelStarted, PermissionAsked, PermissionDecided, PermissionId, PermissionReason,
+    ProviderErrorKind, Pruned, Record, Reply, Reserve, SteeringQueued, StopReason, ToolOutput,
+    Trimmed, TurnOutcome, Usage,
 };
 use heeler_turn::State;
 
@@ -41,9 +42,20 @@ fn failed(turn: u32, round: u32, attempt: u32) -> Record {
     }))
 }
 
+fn accepted(turn: u32, round: u32, attempt: u32) -> Record {
+    let answer = AcceptedAnswer { dialect: "d".into(), id: "late".into() };
+    Record::ModelAccepted(Box::new(ModelAccepted { turn, round, attempt, answer }))
+}
+
 fn planned(call: CallId) -> Record {
     let plan = CallPlan::Invalid { error: "late".into() };
     Record::CallPlanned(Box::new(CallPlanned { call, answered_before: 0, plan }))
+}
+
+/// A plan from before somebody gave the call another input.
+fn planned_before(call: CallId, answered_before: u32) -> Record {
+    let plan = CallPlan::Invalid { error: "late".into() };
+    Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
 }
 
 fn finished(call: CallId) -> Record {
@@ -80,6 +92,19 @@ fn compacted() -> Record {
 
 fn trimmed(cut: u64) -> Record {
     Record::Trimmed(Trimmed { cut, said_chars_max: 100, result_chars_max: 100 })
+}
+
+fn pruned() -> Record {
+    Record::Pruned(Pruned { before: 99, result_chars_max: 100 })
+}
+
+fn given() -> Record {
+    Record::HistoryGiven { messages: vec![Message::user("late")] }
+}
+
+/// What no work in the background came to.
+fn landed(call: CallId) -> Record {
+    Record::SteeringQueued(Box::new(SteeringQueued::of_background(call, Input::text("late"))))
 }
 
 fn ended(turn: u32) -> Record {
@@ -119,7 +144,11 @@ fn about_nothing() -> Vec<Record> {
         compacted(),
         trimmed(0),
         trimmed(99),
+        pruned(),
+        Record::Restored,
         ended(7),
+        landed(other),
+        given(),
     ]
 }
 
@@ -129,18 +158,19 @@ fn while_a_model_answers_only_its_request_is_answered() {
     records.extend([started(2, 1), started(1, 2)]);
     records.extend([replied(2, 1, 1), replied(1, 2, 1), replied(1, 1, 2)]);
     records.extend([failed(2, 1, 1), failed(1, 2, 1), failed(1, 1, 2)]);
+    records.extend([accepted(2, 1, 1), accepted(1, 2, 1), accepted(1, 1, 2)]);
     check("user hi", records);
 }
 
 #[test]
 fn before_a_request_is_sent_it_has_no_answer() {
-    check("user hi\nlost network 100", vec![replied(1, 1, 2), failed(1, 1, 2)]);
+    check("user hi\nlost network 100", vec![replied(1, 1, 2), failed(1, 1, 2), accepted(1, 1, 2)]);
 }
 
 #[test]
 fn while_calls_run_no_request_is_out() {
     let mut records = about_nothing();
-    records.extend([started(1, 1), replied(1, 1, 1), failed(1, 1, 1)]);
+    records.extend([started(1, 1), replied(1, 1, 1), failed(1, 1, 1), accepted(1, 1, 1)]);
     records.extend([planned(CALL), Record::CallStarted { call: CALL }, asked(CALL), decided(CALL)]);
     // Its call would be parted from its result.
     records.extend([compaction(2), trimmed(2)]);
@@ -152,6 +182,25 @@ fn a_call_that_waits_for_somebody_cannot_run() {
     let call = CALL;
     let records = vec![planned(call), Record::CallStarted { call }, asked(call), finished(call)];
     check("set mode=ask\nuser hi\nreply call bash a", records);
+}
+
+#[test]
+fn a_call_is_planned_as_its_input_is_now() {
+    check("user hi\nhold\nreply call read a", vec![planned_before(CALL, 1)]);
+    let edited = "set mode=ask\nuser hi\nreply call bash a\nhold\nedit 0 b";
+    check(edited, vec![planned(CALL), planned_before(CALL, 2)]);
+}
+
+#[test]
+fn somebody_is_asked_what_is_to_be_asked() {
+    let (calls, more) = (Vec::new(), 0);
+    let leaves = PermissionReason::LeavePlan { calls, more };
+    let later = PermissionId { answered_before: 1, ..PermissionId::first(CALL) };
+    let asked = |id, reason| Record::PermissionAsked(Box::new(PermissionAsked { id, reason }));
+    check(
+        "set mode=ask\nuser hi\nhold\nreply call bash a\nstep",
+        vec![asked(later, PermissionReason::Repeated(3)), asked(PermissionId::first(CALL), leaves)],
+    );
 }
 
 #[test]
@@ -176,6 +225,27 @@ fn one_compaction_at_a_time() {
         "user hi\nreply hello\nuser more\nreply well\nset keep=1\ncompact",
         vec![compaction(2), trimmed(2)],
     );
+    // There are results to be cut short, and something to bring back.
+    let bulky = "user hi\nreply call read a\nlong 0 5000\nreply hello\nuser more\nreply well";
+    let replaced = "set keep=1\ncompact\nsummary said";
+    check(&format!("{bulky}\nset keep=1\ncompact"), vec![pruned()]);
+    check(&format!("{bulky}\n{replaced}\nuser again\nreply so\ncompact"), vec![Record::Restored]);
+}
+
+#[test]
+fn what_was_said_elsewhere_stands_before_all_that_is_said_here() {
+    let mut state = State::new();
+    for (seq, record) in (1..).zip([given(), given()]) {
+        state.apply(&Entry { seq, at: state.now, record });
+    }
+    assert_eq!((state.history.len(), state.misfits), (1, 1));
+    // A turn in which nobody said anything was one all the same.
+    let mut state = State::new();
+    let nothing = Record::Input(Box::new(Input { blocks: Vec::new(), origin: Default::default() }));
+    for (seq, record) in (1..).zip([nothing, given()]) {
+        state.apply(&Entry { seq, at: state.now, record });
+    }
+    assert_eq!((state.turns, state.history.len(), state.misfits), (1, 0, 1));
 }
 
 #[test]

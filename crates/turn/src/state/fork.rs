@@ -37,10 +37,35 @@ impl State {
 mod tests {
     use heeler_core::{
         CompactionCause, CompactionStarted, Entry, Input, ModelFailed, ModelStarted, Opened,
-        ProviderErrorKind, Record, Reserve, Timestamp,
+        ProviderErrorKind, Record, Reserve, Rule, RuleEffect, Timestamp,
     };
 
     use super::*;
+
+    fn forked(state: &mut State) {
+        let origin = ForkOrigin { session: "source".parse().unwrap(), at: 2 };
+        let seq = state.seq + 1;
+        state.apply(&Entry { seq, at: Timestamp(0), record: Record::Forked(Box::new(origin)) });
+    }
+
+    #[test]
+    fn a_turn_that_runs_and_what_was_allowed_are_not_the_forks() {
+        let rule = Rule::parse("Read", RuleEffect::Allow, "test").unwrap();
+        let mut state = State::new();
+        let records = [
+            Record::Opened(Opened { incarnation: 1, build: String::new() }),
+            Record::RuleGranted(Box::new(rule)),
+            Record::Input(Box::new(Input::text("hi"))),
+        ];
+        for (seq, record) in (1..).zip(records) {
+            state.apply(&Entry { seq, at: Timestamp(0), record });
+        }
+        assert_eq!(state.grants.len(), 1);
+        forked(&mut state);
+        assert_eq!((state.grants.len(), state.misfits), (0, 0));
+        let ends = state.turn.as_ref().is_none_or(|turn| matches!(turn.phase, Phase::Ending(_)));
+        assert!(ends, "{:?}", state.turn);
+    }
 
     #[test]
     fn a_compaction_that_waits_for_the_end_of_a_turn_is_not_the_forks() {
@@ -79,9 +104,7 @@ mod tests {
         }
         assert!(matches!(state.turn.as_ref().unwrap().phase, Phase::Ending(_)));
         assert!(state.compaction.is_some());
-        let origin = ForkOrigin { session: "source".parse().unwrap(), at: 2 };
-        let seq = state.seq + 1;
-        state.apply(&Entry { seq, at: Timestamp(0), record: Record::Forked(Box::new(origin)) });
+        forked(&mut state);
         assert_eq!((state.compaction.is_none(), state.misfits), (true, 0));
     }
 }

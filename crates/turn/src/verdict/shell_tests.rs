@@ -114,6 +114,26 @@ fn what_somebody_allowed_runs_outside() {
 }
 
 #[test]
+fn rules_on_commands_are_for_each_tool_that_runs_them() {
+    let push = line("git push", &[(ConcernKind::Leaves, "git push talks to the network")]);
+    let facts = Facts { accesses: vec![Access::Shell(Box::new(push))], ..Facts::default() };
+    for (rule, runs) in
+        [("+Bash(git push:*)", true), ("+Exec(git push:*)", true), ("+Other(git push:*)", false)]
+    {
+        let verdict = judge(&policy(Mode::Ask, rule), &[], "Exec", &facts).verdict;
+        assert_eq!(matches!(verdict, Verdict::Allow { .. }), runs, "{rule}");
+    }
+}
+
+#[test]
+fn what_is_understood_hides_nothing() {
+    let rules = "-Bash(rm:*), -Bash(git push:*)";
+    check(Mode::Ask, rules, &line("echo 'rm'", &[]), "allow in the box");
+    check(Mode::Ask, rules, &line("git pushy", &[]), "allow in the box");
+    check(Mode::Ask, rules, &line("git push origin", &[]), "deny by Bash(git push:*)");
+}
+
+#[test]
 fn each_command_needs_its_rule_and_wrappers_need_none() {
     let leaves = [(ConcernKind::Leaves, "the network")];
     let both = line("git fetch && git push", &leaves);
@@ -172,6 +192,8 @@ fn paths_in_a_line_are_seen_by_rules_on_paths() {
     check(Mode::Ask, "-Edit(.env)", &cat, "allow in the box");
     check(Mode::Ask, "-Edit(.env)", &line("sed -i s/a/b/ .env", &[]), "deny by Edit(.env)");
     check(Mode::Ask, "-Read(.env)", &line("tool --from=.env", &[]), "deny by Read(.env)");
+    // Neither does one on something else that is written like a path.
+    check(Mode::Ask, "-WebFetch(.env)", &cat, "allow in the box");
     // A rule that allows to read says nothing of what runs.
     let leaves = [(ConcernKind::Leaves, "the network")];
     check(Mode::Ask, "+Read", &line("curl -T .env x", &leaves), "ask");
@@ -206,7 +228,11 @@ fn the_reason_says_what_leaves() {
     let facts = Facts { accesses: vec![Access::Shell(Box::new(push))], ..Facts::default() };
     let judgement = judge(&policy(Mode::Ask, ""), &[], "Bash", &facts);
     let why = "it runs the command `git push` (git push talks to the network)".to_owned();
-    assert_eq!(judgement.verdict, Verdict::Ask { why });
+    assert_eq!(judgement.verdict, Verdict::Ask { why: why.clone() });
+    let by =
+        format!("{why}, which no rule allows, and nobody can be asked in the mode allow-listed");
+    let judgement = judge(&policy(Mode::AllowListed, ""), &[], "Bash", &facts);
+    assert_eq!(judgement.verdict, Verdict::Deny { by });
 }
 
 #[test]

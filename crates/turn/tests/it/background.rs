@@ -1,8 +1,10 @@
 //! Work that goes on after its call has answered: delivered once, or told as lost.
 
 use expect_test::expect;
+use heeler_core::{Block, CallId, ForUser, Input, InputOrigin, Record, SteeringId, SteeringQueued};
+use heeler_turn::words;
 
-use crate::door::{check, check_after};
+use crate::door::{Play, check, check_after};
 
 /// A call whose work goes on.
 const BEGUN: &str = "user go\nreply call bash build\nbegun 0 building";
@@ -267,4 +269,67 @@ fn what_it_has_for_the_user_comes_at_once_and_once() {
             misfits: 1
         "#]],
     );
+}
+
+#[test]
+fn works_stand_in_the_order_of_their_calls() {
+    for ended in ["begun 0 A\nbegun 1 B", "begun 1 B\nbegun 0 A"] {
+        let state = Play::of(&format!("user go\nreply call bash a | call bash b\n{ended}")).state;
+        let indexes: Vec<u32> = state.background.iter().map(|work| work.call.index).collect();
+        assert_eq!(indexes, [0, 1], "{ended}");
+    }
+}
+
+#[test]
+fn what_was_lost_is_told_until_the_model_has_heard_it() {
+    let lost = |script: &str| Play::of(&format!("{BEGUN}\n{script}")).state.lost_works().count();
+    assert_eq!(lost("reply Later."), 0);
+    assert_eq!(lost("reply Later.\ncrash"), 1);
+    assert_eq!(lost("reply Later.\ncrash\nuser and now?"), 0);
+    // What came to its end was not lost, whatever it says.
+    let ended = words::background_finished("bash", CallId { turn: 1, round: 1, index: 0 }, false);
+    assert_eq!(lost(&format!("reply Later.\nlanded 1.1.0 {ended}")), 0);
+    assert_eq!(lost("reply Later.\nlanded 1.1.0 built"), 0);
+    let wish = "was lost: the program ended before it was done";
+    assert_eq!(lost(&format!("reply Later.\nlanded 1.1.0 It {wish}")), 0);
+}
+
+#[test]
+fn whoever_spoke_last_is_answered_and_nobody_for_work_of_before() {
+    let from = |chat: &str| InputOrigin { chat: Some(chat.into()), ..InputOrigin::default() };
+    let input = |origin| Input { blocks: vec![Block::text("so")], origin };
+    let said = |chat: &str| SteeringQueued::said(SteeringId("s".into()), input(from(chat)));
+    let unknown = SteeringQueued::said(SteeringId("s".into()), Input::text("so"));
+    let call = CallId { turn: 1, round: 1, index: 0 };
+    let landed = SteeringQueued::of_background(call, input(from("other")));
+    for (queued, expected) in [(said("other"), "other"), (unknown, "first"), (landed, "first")] {
+        let mut play = Play::of("");
+        play.write(Record::Input(Box::new(input(from("first")))));
+        for line in ["tick 0", "reply call bash build", "begun 0 building"] {
+            play.line(line);
+        }
+        play.write(Record::SteeringQueued(Box::new(queued)));
+        for line in ["reply call read a", "done 0 A"] {
+            play.line(line);
+        }
+        assert_eq!(play.state.turn.unwrap().origin, from(expected));
+    }
+}
+
+#[test]
+fn what_work_has_for_the_user_is_told_where_they_are() {
+    let from = |chat: &str| InputOrigin { chat: Some(chat.into()), ..InputOrigin::default() };
+    let input = |chat| Input { blocks: vec![Block::text("so")], origin: from(chat) };
+    let call = CallId { turn: 1, round: 1, index: 0 };
+    for (chat, is_told) in [("first", true), ("other", false)] {
+        let mut play = Play::of("");
+        play.write(Record::Input(Box::new(input("first"))));
+        for line in ["tick 0", "reply call bash build", "begun 0 building"] {
+            play.line(line);
+        }
+        let for_user = ForUser { text: "Built.".into(), ..ForUser::default() };
+        let landed = SteeringQueued::of_background(call, input(chat)).with_for_user(Some(for_user));
+        play.write(Record::SteeringQueued(Box::new(landed)));
+        assert_eq!(play.state.turn.unwrap().told.holds("Built.", &[]), is_told, "{chat}");
+    }
 }

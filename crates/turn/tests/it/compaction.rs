@@ -419,3 +419,23 @@ fn each_compaction_is_an_effect_of_its_own() {
     ["summary S", "user e", "reply f", "compact"].iter().for_each(|line| play.line(line));
     assert_eq!(due(&play), EffectId::Compact(2));
 }
+
+#[test]
+fn one_that_somebody_wants_is_taken_however_long_it_is() {
+    use heeler_core::{Compacted, Record, Usage};
+
+    let play = crate::door::Play::of("set chars=1 context=1000 keep=1\nuser a\nreply b\ncompact");
+    let (summary, usage, cost) = ("z".repeat(3000), Usage::default(), None);
+    let judged = play.state.judge_summary(Compacted { summary, usage, cost, kept: None });
+    let Record::Compacted(compacted) = judged else { panic!("{judged:?}") };
+    assert!(compacted.kept.is_some(), "it says how much stands beside it");
+}
+
+#[test]
+fn what_an_epoch_reads_again_is_counted_with_its_first_answer() {
+    let mut play = crate::door::Play::of("set keep=1\nuser a\nreply b\ncompact\nsummary S");
+    for (line, tokens) in [("user c", 0), ("reply d", 100), ("user e", 100), ("reply f", 100)] {
+        play.line(line);
+        assert_eq!(play.state.reread.tokens, tokens, "{line}");
+    }
+}

@@ -4,7 +4,7 @@ use expect_test::expect;
 use heeler_core::{Entry, Record};
 use heeler_turn::State;
 
-use crate::door::check;
+use crate::door::{Play, check};
 
 #[test]
 fn what_a_summary_replaced_stands_before_what_was_said_since() {
@@ -356,4 +356,48 @@ fn a_turn_without_words_ends_where_the_model_spoke_last() {
             user: again
         "#]],
     );
+}
+
+#[test]
+fn what_waits_needs_room_too() {
+    let mut play = Play::of(
+        "set chars=1 context=4000 keep=1 automatic=no
+         large 1500
+         reply seen | read 0
+         compact
+         summary S
+         user and?",
+    );
+    assert_eq!(play.state.undo_compaction(), Ok(Record::Restored));
+    play.line(&format!("steer s1 {}", "x".repeat(2600)));
+    assert!(play.state.undo_compaction().is_err());
+}
+
+#[test]
+fn an_answer_that_paused_goes_on() {
+    let script = "set keep=0\nuser look\nreply I see.\ncompact\nsummary We looked.\nuser and?";
+    let mut play = Play::of(&format!("{script}\nhold\nreply I searched half. | stop pause"));
+    let due = play.state.pending();
+    play.line("undo");
+    let due: Vec<_> = due.into_iter().map(|effect| effect.id).collect();
+    assert!(play.state.turn.is_some());
+    play.line("go");
+    assert_eq!(play.state.pending()[0].id, due[0]);
+}
+
+#[test]
+fn it_counts_as_what_it_takes_back_does() {
+    let mut play = Play::of(
+        "set chars=1 context=3000 keep=2
+         user look
+         reply call read a | read 0
+         long 0 2400
+         reply call read b | read 0
+         long 0 800
+         reply Read. | read 0",
+    );
+    assert_eq!(play.state.compactions, 1);
+    play.line("set chars=1 context=9000 keep=2");
+    play.line("undo");
+    assert_eq!(play.state.compactions, 2);
 }

@@ -243,6 +243,55 @@ mod tests {
     }
 
     #[test]
+    fn the_last_line_of_lines_is_shorter_and_ends_them() {
+        // 57 bytes a line, and 30 on the last.
+        let lines = wrapped(&encoded(&noise(57 * 20 + 30)), 76, "\n");
+        check(&format!("{lines}\nnext words"), expect!["<None 1170>\nnext words"]);
+        check(&format!("\"{lines}\" and more"), expect![[r#""<None 1170>" and more"#]]);
+        check(
+            &format!("{lines}, and more"),
+            expect![[r#"
+            <None 1140>
+            JaDXUTL98y2Fw/nroytroI+kYkD7Jl28AaJo3cpW, and more"#]],
+        );
+        // A longer one is something else.
+        let longer = encoded(&noise(75));
+        check(
+            &format!("{lines}\n{longer}"),
+            expect![[r#"
+            <None 1170>
+            PF6BtAxexo4Eo0Bsl9Y8+9xTrog3GhJRIbWVYUPA7i1V+2OMd/7gtvX5J1+vKX4sl99UBPM71AZiC1... 112"#]],
+        );
+        let whole = wrapped(&encoded(&noise(57 * 20)), 76, "\n");
+        check(
+            &format!("{whole}\n{longer}"),
+            expect![[r#"
+            <None 1140>
+            PF6BtAxexo4Eo0Bsl9Y8+9xTrog3GhJRIbWVYUPA7i1V+2OMd/7gtvX5J1+vKX4sl99UBPM71AZiC1... 112"#]],
+        );
+    }
+
+    #[test]
+    fn base64_has_letters_of_both_cases_digits_and_few_signs() {
+        let lower = "abcdefghijklmnopqrstuvwxyz".repeat(4);
+        let (upper, digits) = ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789");
+        let looks = |parts: &[&str]| looks_like_base64(parts.concat().as_bytes());
+        // The last of each range counts.
+        assert!(looks(&[&lower, &"Z".repeat(20), digits, "+/-_"]));
+        assert!(looks(&[&upper.repeat(4), &"z".repeat(20), digits, "+/-_"]));
+        assert!(looks(&[&lower, upper, &"9".repeat(10)]));
+        assert!(!looks(&[&lower, digits, "+/-_"]));
+        assert!(!looks(&[&upper.repeat(4), digits, "+/-_"]));
+        assert!(!looks(&[&lower, upper, "+/-_"]));
+        // 140 others: of 160, 20 are an eighth.
+        let others = [lower.as_str(), upper, digits].concat();
+        assert_eq!(others.len(), 140);
+        for (slashes, expected) in [(8, true), (20, true), (21, false), (60, false)] {
+            assert_eq!(looks(&[&others, &"/".repeat(slashes)]), expected, "{slashes}");
+        }
+    }
+
+    #[test]
     fn data_urls_go_whatever_they_say_they_are() {
         let data = encoded(&noise(300));
         check(

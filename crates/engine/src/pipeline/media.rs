@@ -126,3 +126,55 @@ async fn find_items(output: &mut ToolOutput, media: &Media) {
         output.media.push(reference);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_are_not_looked_into() {
+        assert!(!concerns(&ToolOutput::text("a".repeat(URL_CHARS_MIN - 1))));
+        assert!(concerns(&ToolOutput::text("a".repeat(URL_CHARS_MIN))));
+        assert!(concerns(&ToolOutput::user("a".repeat(URL_CHARS_MIN))));
+        assert!(concerns(&ToolOutput::media("a", ["media://a".parse().unwrap()])));
+    }
+
+    #[test]
+    fn bytes_are_what_they_begin_with() {
+        let check = |bytes: &[u8], expected: &str| assert_eq!(type_of(bytes), expected);
+        check(b"%PDF-1.7\n\xff", "application/pdf");
+        check(b"PK\x03\x04\xff", "application/zip");
+        check(b"\x1f\x8b\x08", "application/gzip");
+        check(b"ID3\x04\xff", "audio/mpeg");
+        check(b"OggS\xff", "audio/ogg");
+        check(b"RIFF\xff\xff\xff\xffWAVEfmt ", "audio/wav");
+        check(b"\0\0\0\x18ftypmp42\xff", "video/mp4");
+        check(b"\x89PNG\r\n\x1a\n", "image/png");
+        check("Grüße".as_bytes(), "text/plain");
+        check(b"\xff\xff", "application/octet-stream");
+    }
+
+    #[test]
+    fn a_note_says_where_it_is_unless_that_is_no_plain_text() {
+        let told = |path: Option<&str>| {
+            note(&MediaItem {
+                reference: "media://a".parse().unwrap(),
+                media_type: "image/png".into(),
+                name: String::new(),
+                bytes: 12,
+                created: heeler_core::Timestamp(0),
+                path: path.map(Into::into),
+            })
+        };
+        assert_eq!(told(Some("/home/a.png")), "[media://a image/png 12 B in /home/a.png]");
+        for path in [None, Some("/home/\"a\".png"), Some("/home/[a].png"), Some("/home/a\n.png")] {
+            assert_eq!(told(path), "[media://a image/png 12 B]", "{path:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_told_in_the_unit_that_fits() {
+        let sizes = [0, 999, 1_000, 999_999, 1_000_000, 12_345_678];
+        assert_eq!(sizes.map(size), ["0 B", "999 B", "1 kB", "999 kB", "1.0 MB", "12.3 MB"]);
+    }
+}

@@ -120,6 +120,16 @@ mod tests {
     }
 
     #[test]
+    fn what_failed_and_what_has_yet_to_come_is_not_what_was_declared() {
+        let tools = Toolset::new([Arc::new(Declares("{}")) as Arc<dyn Tool>]).unwrap();
+        for output in [ToolOutput::error("no"), ToolOutput::background("it runs")] {
+            let mut checked = output.clone();
+            check(&tools, "it", &mut checked);
+            assert_eq!(checked, output);
+        }
+    }
+
+    #[test]
     fn a_schema_that_is_broken_is_told_as_the_tools_own_fault() {
         check_said(
             &[

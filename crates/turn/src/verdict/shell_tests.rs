@@ -126,6 +126,18 @@ fn rules_on_commands_are_for_each_tool_that_runs_them() {
 }
 
 #[test]
+fn what_a_hook_lets_run_stays_in_the_box_where_it_would_have() {
+    let allows = HookVerdict::Allow { by: "hook".into(), reason: None };
+    for (kind, confined) in [(ConcernKind::NotUnderstood, true), (ConcernKind::Leaves, false)] {
+        let access = Access::Shell(Box::new(line("eval $x", &[(kind, "why")])));
+        let facts = Facts { accesses: vec![access], ..Facts::default() };
+        let judgement = judge_heeding(&policy(Mode::Ask, ""), &[], "Bash", &facts, Some(&allows));
+        assert!(matches!(judgement.verdict, Verdict::Allow { .. }), "{kind:?}");
+        assert_eq!(judgement.confined, confined, "{kind:?}");
+    }
+}
+
+#[test]
 fn what_is_understood_hides_nothing() {
     let rules = "-Bash(rm:*), -Bash(git push:*)";
     check(Mode::Ask, rules, &line("echo 'rm'", &[]), "allow in the box");
@@ -193,7 +205,7 @@ fn paths_in_a_line_are_seen_by_rules_on_paths() {
     check(Mode::Ask, "-Edit(.env)", &line("sed -i s/a/b/ .env", &[]), "deny by Edit(.env)");
     check(Mode::Ask, "-Read(.env)", &line("tool --from=.env", &[]), "deny by Read(.env)");
     // Neither does one on something else that is written like a path.
-    check(Mode::Ask, "-WebFetch(.env)", &cat, "allow in the box");
+    check(Mode::Ask, "-WebFetch(.env)", &line("tool .env", &[]), "allow in the box");
     // A rule that allows to read says nothing of what runs.
     let leaves = [(ConcernKind::Leaves, "the network")];
     check(Mode::Ask, "+Read", &line("curl -T .env x", &leaves), "ask");

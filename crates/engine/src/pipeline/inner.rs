@@ -142,3 +142,69 @@ pub(super) fn with_inner(
     }
     facts
 }
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::{
+        Metadata, RawJson, Resource, ToolContext, ToolDefinition, ToolError, ToolOutput,
+    };
+
+    use super::*;
+
+    /// A tool of this name that uses what is called like it.
+    struct Uses {
+        name: &'static str,
+        is_read_only: bool,
+        has_inner: bool,
+    }
+
+    fn used(name: &str) -> Resource {
+        Resource { key: name.to_owned(), write: false }
+    }
+
+    fn calls(names: &[&str]) -> Vec<InnerCall> {
+        let call = |name: &&str| InnerCall { name: (*name).into(), input: RawJson::empty_object() };
+        names.iter().map(call).collect()
+    }
+
+    impl Tool for Uses {
+        fn definition(&self) -> ToolDefinition {
+            ToolDefinition::new(self.name, "", RawJson::empty_object())
+        }
+
+        fn metadata(&self) -> Metadata {
+            Metadata { read_only: self.is_read_only, ..Metadata::default() }
+        }
+
+        fn facts(&self, _: &RawJson, _: &str) -> Facts {
+            Facts { resources: vec![used(self.name)], ..Facts::default() }
+        }
+
+        fn inner_calls(&self, _: &RawJson) -> Vec<InnerCall> {
+            if self.has_inner { calls(&["looks"]) } else { Vec::new() }
+        }
+
+        fn call(
+            self: Arc<Self>,
+            _: ToolContext,
+            _: RawJson,
+        ) -> BoxFuture<Result<ToolOutput, ToolError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[test]
+    fn a_call_waits_for_what_the_calls_within_it_look_at() {
+        let tool = |name, is_read_only, has_inner| {
+            Arc::new(Uses { name, is_read_only, has_inner }) as Arc<dyn Tool>
+        };
+        let tools = [tool("looks", true, false), tool("changes", false, false)];
+        let tools = tools.into_iter().chain([tool("plays", true, true), tool("both", false, true)]);
+        let tools = Toolset::new(tools).unwrap();
+        // What is not run within a call uses nothing there.
+        let within = calls(&["changes", "looks", "plays", "both", "none"]);
+        let facts = Facts { resources: vec![used("own")], ..Facts::default() };
+        let facts = with_inner(&tools, "/", within, facts);
+        assert_eq!(facts.resources, [used("own"), used("looks")]);
+    }
+}

@@ -129,7 +129,75 @@ async fn find_items(output: &mut ToolOutput, media: &Media) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use heeler_core::{
+        BoxFuture, MediaLimits, MediaReference, MediaScope, MediaStore, NewMedia, StoreError,
+        Timestamp,
+    };
+
     use super::*;
+
+    /// A store that fails like this whatever it is asked for.
+    struct Fails(StoreErrorKind);
+
+    impl Fails {
+        fn now<T: Send + 'static>(&self) -> BoxFuture<Result<T, StoreError>> {
+            Box::pin(std::future::ready(Err(StoreError::new(self.0, "no"))))
+        }
+    }
+
+    impl MediaStore for Fails {
+        fn put(&self, _: MediaScope, _: NewMedia) -> BoxFuture<Result<MediaItem, StoreError>> {
+            self.now()
+        }
+
+        fn find(
+            &self,
+            _: MediaScope,
+            _: MediaReference,
+        ) -> BoxFuture<Result<MediaItem, StoreError>> {
+            self.now()
+        }
+
+        fn get(
+            &self,
+            _: MediaScope,
+            _: MediaReference,
+        ) -> BoxFuture<Result<(MediaItem, Bytes), StoreError>> {
+            self.now()
+        }
+
+        fn items(&self, _: MediaScope) -> BoxFuture<Result<Vec<MediaItem>, StoreError>> {
+            self.now()
+        }
+
+        fn remove(&self, _: MediaScope) -> BoxFuture<Result<usize, StoreError>> {
+            self.now()
+        }
+
+        fn remove_older(&self, _: Timestamp) -> BoxFuture<Result<usize, StoreError>> {
+            self.now()
+        }
+
+        fn limits(&self) -> MediaLimits {
+            MediaLimits::default()
+        }
+    }
+
+    /// A reference that the store gives no item for is only given up where there surely is none.
+    #[tokio::test]
+    async fn a_store_that_fails_takes_nothing_from_the_user() {
+        for (kind, is_kept) in [(StoreErrorKind::NotFound, false), (StoreErrorKind::Io, true)] {
+            let scope = MediaScope { session: "a".parse().unwrap(), channel: None, chat: None };
+            let media = Media::new(Arc::new(Fails(kind)), scope, Arc::new(crate::SystemClock));
+            let mut output = ToolOutput::media("a", ["media://beef".parse().unwrap()]);
+            find_items(&mut output, &media).await;
+            let given = (output.media.len(), output.content.len(), output.media_items.len());
+            assert_eq!(given, if is_kept { (1, 1, 0) } else { (0, 2, 0) }, "{kind:?}");
+        }
+    }
 
     #[test]
     fn short_texts_are_not_looked_into() {

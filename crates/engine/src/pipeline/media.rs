@@ -234,8 +234,16 @@ mod tests {
                 path: path.map(Into::into),
             })
         };
-        assert_eq!(told(Some("/home/a.png")), "[media://a image/png 12 B in /home/a.png]");
-        for path in [None, Some("/home/\"a\".png"), Some("/home/[a].png"), Some("/home/a\n.png")] {
+        assert_eq!(
+            told(Some("/home/user/a.png")),
+            "[media://a image/png 12 B in /home/user/a.png]"
+        );
+        for path in [
+            None,
+            Some("/home/user/\"a\".png"),
+            Some("/home/user/[a].png"),
+            Some("/home/user/a\n.png"),
+        ] {
             assert_eq!(told(path), "[media://a image/png 12 B]", "{path:?}");
         }
     }

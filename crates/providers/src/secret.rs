@@ -3,6 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+/// A shorter key is none: `x`, `none` or `ollama` is what somebody writes for a server that wants no key,
+/// and to hide it would take letters out of words.
+const HIDDEN_CHARS_MIN: usize = 8;
+
 /// A key or token. Its `Debug` shows nothing and it has no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
@@ -19,10 +23,14 @@ impl Secret {
         &self.0
     }
 
-    /// `text` without the key, should somebody have echoed it.
+    /// `text` without the key, should somebody have echoed it. What is too short
+    /// to be a key stays.
     #[must_use]
     pub fn hide_in(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&*self.0, "[key]") }
+        if self.0.len() < HIDDEN_CHARS_MIN {
+            return text.to_owned();
+        }
+        text.replace(&*self.0, "[key]")
     }
 }
 
@@ -42,6 +50,10 @@ mod tests {
         assert_eq!(format!("{secret:?}"), "Secret");
         assert_eq!(secret.expose(), "sk-ant-1234");
         assert_eq!(secret.hide_in("bad key sk-ant-1234!"), "bad key [key]!");
-        assert_eq!(Secret::new("").hide_in("abc"), "abc");
+        assert_eq!(Secret::new("12345678").hide_in("12345678"), "[key]");
+        // No keys, but words for them.
+        for (word, text) in [("", "abc"), ("x", "no proxy"), ("ollama", "no model in ollama")] {
+            assert_eq!(Secret::new(word).hide_in(text), text);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// A shorter key is none: `x`, `none` or `ollama` is what somebody writes for a server that wants no key,
 /// and to hide it would take letters out of words.
-const HIDDEN_CHARS_MIN: usize = 8;
+const HIDDEN_BYTES_MIN: usize = 8;
 
 /// A key or token. Its `Debug` shows nothing and it has no `Display`.
 #[derive(Clone, PartialEq, Eq)]
@@ -23,11 +23,10 @@ impl Secret {
         &self.0
     }
 
-    /// `text` without the key, should somebody have echoed it. What is too short
-    /// to be a key stays.
+    /// `text` without the key, should somebody have echoed it. What is too short to be a key stays.
     #[must_use]
     pub fn hide_in(&self, text: &str) -> String {
-        if self.0.len() < HIDDEN_CHARS_MIN {
+        if self.0.len() < HIDDEN_BYTES_MIN {
             return text.to_owned();
         }
         text.replace(&*self.0, "[key]")

@@ -48,12 +48,11 @@ fn accepted(turn: u32, round: u32, attempt: u32) -> Record {
 }
 
 fn planned(call: CallId) -> Record {
-    let plan = CallPlan::Invalid { error: "late".into() };
-    Record::CallPlanned(Box::new(CallPlanned { call, answered_before: 0, plan }))
+    planned_after(call, 0)
 }
 
-/// A plan from before somebody gave the call another input.
-fn planned_before(call: CallId, answered_before: u32) -> Record {
+/// The plan of a call about which so many answers were given before.
+fn planned_after(call: CallId, answered_before: u32) -> Record {
     let plan = CallPlan::Invalid { error: "late".into() };
     Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
 }
@@ -186,9 +185,9 @@ fn a_call_that_waits_for_somebody_cannot_run() {
 
 #[test]
 fn a_call_is_planned_as_its_input_is_now() {
-    check("user hi\nhold\nreply call read a", vec![planned_before(CALL, 1)]);
+    check("user hi\nhold\nreply call read a", vec![planned_after(CALL, 1)]);
     let edited = "set mode=ask\nuser hi\nreply call bash a\nhold\nedit 0 b";
-    check(edited, vec![planned(CALL), planned_before(CALL, 2)]);
+    check(edited, vec![planned(CALL), planned_after(CALL, 2)]);
 }
 
 #[test]

@@ -36,6 +36,12 @@ const FOLDED: &str = "link-arg=-Wl,--icf=all";
 const PACKED: &str = "link-arg=-Wl,-z,pack-relative-relocs";
 /// The first C library that knows them.
 const PACKED_SINCE: [u32; 2] = [2, 36];
+/// What unwinds stacks, as the C compiler brings it to be linked in. As a library of its own it is
+/// looked for, mapped, linked and asks the processor ten questions at each start, a quarter of a
+/// millisecond; and it is missing in the smallest containers.
+const UNWINDER: &str = "libgcc_eh.a";
+/// By this name Rust asks for that library.
+const UNWINDER_ASKED_FOR: &str = "libgcc_s.so";
 /// C code is never unwound: what it calls of ours ends the process rather than to unwind into it. Its
 /// tables for that are 75 kB.
 const C_WITHOUT_TABLES: &str = "-fno-asynchronous-unwind-tables";
@@ -136,6 +142,9 @@ fn link(profile: &str, options: &[&str]) -> Result<PathBuf> {
         if has_packed() {
             cargo.args(["-C", PACKED]);
         }
+        if let Some(folder) = unwinder(&folder(profile)?)? {
+            cargo.arg("-L").arg(format!("native={}", folder.display()));
+        }
     }
     ensure!(cargo.args(options).status()?.success(), "the program does not build");
     Ok(folder(profile)?.join("heeler"))
@@ -162,6 +171,21 @@ fn short_paths() -> Vec<String> {
         .collect();
     options.sort();
     options
+}
+
+/// A folder in that of the profile where the linker finds the unwinder to be linked in under the name
+/// of the library. `None` where the C compiler has none.
+fn unwinder(profile: &Path) -> Result<Option<PathBuf>> {
+    let told = Command::new("cc").arg(format!("-print-file-name={UNWINDER}")).output();
+    let told = told.map(|told| String::from_utf8_lossy(&told.stdout).trim().to_owned());
+    // What it does not find it gives back as it was asked.
+    let Some(archive) = told.ok().filter(|path| Path::new(path).is_absolute()) else {
+        return Ok(None);
+    };
+    let folder = profile.join("unwinder");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join(UNWINDER_ASKED_FOR), format!("INPUT(\"{archive}\")\n"))?;
+    Ok(Some(folder))
 }
 
 /// Whether this machine's own C library takes packed addresses; what is linked against a newer one

@@ -11,8 +11,11 @@ use crate::say::say;
 pub(crate) struct Cleaning(Option<JoinHandle<Result<Option<usize>, StoreError>>>);
 
 impl Cleaning {
-    /// Begins it. Without a thread the next run does it.
+    /// Begins it if it is due. Without a thread the next run does it.
     pub(crate) fn begin(store: FileStore, now: Timestamp) -> Self {
+        if !store.is_media_due(now) {
+            return Self(None);
+        }
         let clean = move || store.clean_media(now);
         Self(Builder::new().name("clean".into()).spawn(clean).ok())
     }

@@ -24,16 +24,10 @@ impl FileStore {
     /// # Errors
     /// When the files cannot be read or removed.
     pub fn clean_media(&self, now: Timestamp) -> Result<Option<usize>, StoreError> {
-        let place = &*self.place;
-        let path = place.media_cleaned();
-        let last = read_file(&path, CLEANED_BYTES_MAX)
-            .ok()
-            .and_then(|bytes| std::str::from_utf8(&bytes).ok()?.trim().parse::<u64>().ok());
-        // What claims to have been done in the future was not.
-        let is_done = |last: u64| last <= now.0 && now.0 - last < MEDIA_CLEANED_EVERY_MILLIS;
-        if last.is_some_and(is_done) {
+        if !self.is_media_due(now) {
             return Ok(None);
         }
+        let place = &*self.place;
         let than = Timestamp(now.0.saturating_sub(self.media_limits.kept_millis));
         let mut removed = 0;
         for session in place.sessions_with_media()? {
@@ -45,10 +39,21 @@ impl FileStore {
         }
         let _lock = lock(place)?;
         fork::remove_unfinished(place)?;
+        let path = place.media_cleaned();
         // In place: what is left of a stamp that was cut off says nothing, and a file to be renamed
         // would be left behind by a process that dies meanwhile.
         std::fs::write(&path, now.0.to_string())
             .map_err(|error| errors::refused("write", &path, error))?;
         Ok(Some(removed))
+    }
+
+    /// Whether [`FileStore::clean_media`] has something to do: one small file is read.
+    #[must_use]
+    pub fn is_media_due(&self, now: Timestamp) -> bool {
+        let last = read_file(&self.place.media_cleaned(), CLEANED_BYTES_MAX).ok();
+        let last = last.and_then(|bytes| std::str::from_utf8(&bytes).ok()?.trim().parse().ok());
+        // What claims to have been done in the future was not.
+        let is_done = |last: u64| last <= now.0 && now.0 - last < MEDIA_CLEANED_EVERY_MILLIS;
+        !last.is_some_and(is_done)
     }
 }

@@ -342,7 +342,9 @@ mod tests {
         for (raw, expected) in [(r#"{"cache_control":{}}"#, true), (r#"{"cache":{}}"#, false)] {
             let raw = RawJson::parse(raw).unwrap();
             let mut all: Vec<Message> = messages(STRETCH_MESSAGES + 1).collect();
-            all[7].blocks.push(Block::Document(crate::Opaque { provider: "p".into(), raw }));
+            all[7]
+                .blocks
+                .push(Block::Document(Arc::new(crate::Opaque { provider: "p".into(), raw })));
             assert_eq!(is_marked(all.into_iter().collect()), expected);
         }
     }
@@ -376,9 +378,9 @@ mod tests {
             let message = RequestMessage::new(Message { role: crate::Role::User, blocks });
             assert_eq!(message.is_marked(), expected, "{:?}", message.message);
         };
-        let image = || Block::Image(Image::from_bytes("image/png", &[1]));
+        let image = || Block::from(Image::from_bytes("image/png", &[1]));
         let result = |content| {
-            Block::ToolResult(ToolResult { content: vec![content], ..ToolResult::text("a", "") })
+            Block::from(ToolResult { content: vec![content], ..ToolResult::text("a", "") })
         };
         for plain in [Block::text("x"), image(), result(image())] {
             check(plain.clone(), false);

@@ -65,13 +65,13 @@ impl Message {
         images: impl IntoIterator<Item = Image>,
     ) -> Self {
         let text = Some(Block::text(text)).filter(|block| !block.is_empty());
-        let images = images.into_iter().map(Block::Image);
+        let images = images.into_iter().map(Block::from);
         Self { role: Role::User, blocks: text.into_iter().chain(images).collect() }
     }
 
     /// The results of calls that somebody ran without a loop, in order.
     pub fn tool_results(results: impl IntoIterator<Item = ToolResult>) -> Self {
-        Self { role: Role::User, blocks: results.into_iter().map(Block::ToolResult).collect() }
+        Self { role: Role::User, blocks: results.into_iter().map(Block::from).collect() }
     }
 }
 
@@ -100,7 +100,7 @@ impl ToolResult {
     /// With images after what it holds.
     #[must_use]
     pub fn with_images(mut self, images: impl IntoIterator<Item = Image>) -> Self {
-        self.content.extend(images.into_iter().map(Block::Image));
+        self.content.extend(images.into_iter().map(Block::from));
         self
     }
 }
@@ -141,7 +141,7 @@ mod tests {
         let image = || Image::from_bytes("image/png", &[1]);
         let both = Message::user_with_images("look", [image(), image()]);
         assert_eq!((both.text().as_str(), both.blocks.len()), ("look", 3));
-        assert_eq!(Message::user_with_images(" ", [image()]).blocks, [Block::Image(image())]);
+        assert_eq!(Message::user_with_images(" ", [image()]).blocks, [Block::from(image())]);
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
             [ToolResult::text("a", "one").with_images([image]), ToolResult::error("b", "no")];
         let message = Message::tool_results(results.clone());
         assert_eq!(message.role, Role::User);
-        assert_eq!(message.blocks, results.map(Block::ToolResult));
+        assert_eq!(message.blocks, results.map(Block::from));
         let Block::ToolResult(first) = &message.blocks[0] else { panic!() };
         assert_eq!((first.content.len(), first.is_error), (2, false));
     }

@@ -34,26 +34,27 @@ pub struct Message {
     pub blocks: Vec<Block>,
 }
 
-/// One piece of a message.
+/// One piece of a message. Each is shared: blocks are copied from place to place (a reply, its
+/// record, the history), and answers and results are long. [`Arc::make_mut`] changes one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Block {
-    /// Plain text, shared: blocks are copied from place to place, and answers are long.
+    /// Plain text.
     Text(Arc<Text>),
     /// The model's reasoning, with the signature that lets it be sent back.
-    Thinking(Thinking),
+    Thinking(Arc<Thinking>),
     /// Reasoning that only the provider can read.
-    RedactedThinking(RedactedThinking),
+    RedactedThinking(Arc<RedactedThinking>),
     /// An image.
-    Image(Image),
+    Image(Arc<Image>),
     /// A document such as a PDF, as the provider's own JSON.
-    Document(Opaque),
+    Document(Arc<Opaque>),
     /// A call the model asks for.
-    ToolUse(ToolUse),
+    ToolUse(Arc<ToolUse>),
     /// The one result of a call.
-    ToolResult(ToolResult),
+    ToolResult(Arc<ToolResult>),
     /// A provider's own block, kept and sent back verbatim.
-    Opaque(Opaque),
+    Opaque(Arc<Opaque>),
 }
 
 /// Plain text.
@@ -218,9 +219,9 @@ impl Block {
     fn cache_slot(&mut self) -> Option<&mut Option<CacheMarker>> {
         match self {
             Self::Text(text) => Some(&mut Arc::make_mut(text).cache),
-            Self::Image(image) => Some(&mut image.cache),
-            Self::ToolUse(call) => Some(&mut call.cache),
-            Self::ToolResult(result) => Some(&mut result.cache),
+            Self::Image(image) => Some(&mut Arc::make_mut(image).cache),
+            Self::ToolUse(call) => Some(&mut Arc::make_mut(call).cache),
+            Self::ToolResult(result) => Some(&mut Arc::make_mut(result).cache),
             Self::Thinking(_) | Self::RedactedThinking(_) | Self::Document(_) | Self::Opaque(_) => {
                 None
             }
@@ -241,6 +242,36 @@ impl Block {
 impl From<Text> for Block {
     fn from(text: Text) -> Self {
         Self::Text(Arc::new(text))
+    }
+}
+
+impl From<Thinking> for Block {
+    fn from(thinking: Thinking) -> Self {
+        Self::Thinking(Arc::new(thinking))
+    }
+}
+
+impl From<RedactedThinking> for Block {
+    fn from(thinking: RedactedThinking) -> Self {
+        Self::RedactedThinking(Arc::new(thinking))
+    }
+}
+
+impl From<Image> for Block {
+    fn from(image: Image) -> Self {
+        Self::Image(Arc::new(image))
+    }
+}
+
+impl From<ToolUse> for Block {
+    fn from(call: ToolUse) -> Self {
+        Self::ToolUse(Arc::new(call))
+    }
+}
+
+impl From<ToolResult> for Block {
+    fn from(result: ToolResult) -> Self {
+        Self::ToolResult(Arc::new(result))
     }
 }
 
@@ -285,7 +316,7 @@ mod tests {
     fn white_space_and_unsigned_thinking_say_nothing() {
         let thinking = |signature: &str, raw: Option<&ProviderItem>| {
             let signature = signature.to_owned();
-            Block::Thinking(Thinking { text: "hm".into(), signature, raw: raw.cloned() })
+            Block::from(Thinking { text: "hm".into(), signature, raw: raw.cloned() })
         };
         let raw = ProviderItem { provider: "p".into(), json: RawJson::empty_object() };
         assert!(Block::text(" \n\t").is_empty() && thinking("", None).is_empty());
@@ -294,11 +325,11 @@ mod tests {
         let kept = Text { text: String::new(), cache: None, raw: Some(raw) };
         assert!(!Block::from(kept).is_empty());
         let hidden = RedactedThinking { data: String::new() };
-        assert!(!Block::RedactedThinking(hidden).is_empty());
+        assert!(!Block::from(hidden).is_empty());
     }
 
     fn call(id: &str) -> Block {
-        Block::ToolUse(ToolUse {
+        Block::from(ToolUse {
             id: id.into(),
             name: "Read".into(),
             input: RawJson::empty_object(),
@@ -310,7 +341,7 @@ mod tests {
     #[test]
     fn a_marker_stands_on_the_last_block_that_can_carry_one() {
         let thinking =
-            || Block::Thinking(Thinking { text: "hm".into(), signature: "s".into(), raw: None });
+            || Block::from(Thinking { text: "hm".into(), signature: "s".into(), raw: None });
         let blocks = vec![Block::text("a"), call("1"), thinking()];
         let message = Message { role: Role::Assistant, blocks }.cached(CacheMarker::OneHour);
         let marked = call("1").cached(CacheMarker::OneHour);

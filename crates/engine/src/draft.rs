@@ -151,7 +151,7 @@ mod tests {
                 cache: None,
             };
             let event = match kind {
-                "c" => ModelEvent::BlockFinished { block, content: Block::ToolUse(call) },
+                "c" => ModelEvent::BlockFinished { block, content: Block::from(call) },
                 "i" => ModelEvent::ToolUseStarted { block, name: step.into() },
                 _ => ModelEvent::TextDelta { block, text: "so".into() },
             };

@@ -88,7 +88,7 @@ impl ImageDoor {
                     }
                 }
                 Block::ToolResult(mut result) => {
-                    Box::pin(self.pass(&mut result.content, passage)).await;
+                    Box::pin(self.pass(&mut Arc::make_mut(&mut result).content, passage)).await;
                     Block::ToolResult(result)
                 }
                 other => other,
@@ -98,7 +98,7 @@ impl ImageDoor {
     }
 
     /// The image as providers take it, or a note.
-    async fn ready(&self, image: Image) -> Result<Image, String> {
+    async fn ready(&self, image: Arc<Image>) -> Result<Arc<Image>, String> {
         if !image.has_bytes() {
             return Ok(image);
         }
@@ -111,7 +111,7 @@ impl ImageDoor {
         let work = move || {
             // It is held to the end, whoever still wants to know.
             let _permit = permit;
-            made_ready(image)
+            made_ready(&image)
         };
         let done = tokio::task::spawn_blocking(work).await;
         done.unwrap_or_else(|_| Err(note("the session ends")))
@@ -132,11 +132,11 @@ pub(crate) fn has_images(blocks: &[Block]) -> bool {
     blocks.iter().any(concerns)
 }
 
-fn made_ready(image: Image) -> Result<Image, String> {
+fn made_ready(image: &Image) -> Result<Arc<Image>, String> {
     let Some(bytes) = image.bytes() else { return Err(note("its data is no base64")) };
     let ready = ready(&bytes).map_err(|refusal| note(&refusal.to_string()))?;
     let made = Image::from_bytes(ready.format.media_type(), &ready.bytes);
-    Ok(Image { cache: image.cache, ..made })
+    Ok(Arc::new(Image { cache: image.cache, ..made }))
 }
 
 fn note(why: &str) -> String {

@@ -28,7 +28,7 @@ impl Provider for Model {
         check_valid(&request);
         let replies = request.messages.iter().filter(|m| m.message.role == Role::Assistant).count();
         let call = |id: &str, n: usize| {
-            Block::ToolUse(ToolUse {
+            Block::from(ToolUse {
                 id: id.into(),
                 name: "append".into(),
                 input: RawJson::parse(&format!(r#"{{"n":{n}}}"#)).unwrap(),

@@ -43,7 +43,7 @@ impl Provider for Model {
                 invalid: None,
                 cache: None,
             };
-            (Block::ToolUse(call), StopReason::ToolUse)
+            (Block::from(call), StopReason::ToolUse)
         };
         let reply = Reply { blocks: vec![block], stop, usage: Usage::default(), provider_id: None };
         Box::pin(futures::stream::iter([Ok(ModelEvent::Finished(reply))]))

@@ -1,5 +1,7 @@
 //! The simulated model: it answers, calls tools, errs in every way a provider can.
 
+use std::sync::Arc;
+
 use heeler_core::{
     Block, ProviderErrorKind, RawJson, Reply, Reserve, StopReason, Thinking, ToolResult, ToolUse,
     Usage,
@@ -67,14 +69,14 @@ pub(crate) fn answer(
     let mut blocks = Vec::new();
     if chance.percent(15) {
         let signature = chance.pick(&["signed", ""]).to_owned();
-        blocks.push(Block::Thinking(Thinking { text: "hm".into(), signature, raw: None }));
+        blocks.push(Block::from(Thinking { text: "hm".into(), signature, raw: None }));
     }
     let calls = if chance.percent(temper.calls) { 1 + chance.below(temper.calls_max) } else { 0 };
     if calls == 0 || chance.percent(30) {
         blocks.push(Block::text("I say so."));
     }
     for _ in 0..calls {
-        blocks.push(Block::ToolUse(call(temper, memory, chance)));
+        blocks.push(Block::from(call(temper, memory, chance)));
     }
     let mut stop = if calls == 0 { StopReason::EndTurn } else { StopReason::ToolUse };
     if chance.percent(temper.errs) {
@@ -136,12 +138,13 @@ fn spoil(blocks: &mut Vec<Block>, stop: StopReason, chance: &mut Chance) -> Stop
             let content = vec![Block::text("the model answers itself")];
             let tool_use_id = "toolu_1".into();
             let own = ToolResult { tool_use_id, content, is_error: false, cache: None };
-            blocks.insert(0, Block::ToolResult(own));
+            blocks.insert(0, Block::from(own));
             stop
         }
         _ => {
             let why = chance.pick(&["the answer was cut", "it is not JSON"]);
             if let Some(Block::ToolUse(last)) = blocks.last_mut() {
+                let last = Arc::make_mut(last);
                 last.input = RawJson::empty_object();
                 last.invalid = Some(why.to_owned());
             }

@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn each_block_is_one_line() {
         let call = |invalid: Option<&str>| {
-            Block::ToolUse(ToolUse {
+            Block::from(ToolUse {
                 id: "1".into(),
                 name: "read".into(),
                 input: RawJson::parse(r#"{"path": "a"}"#).unwrap(),
@@ -93,7 +93,7 @@ mod tests {
             })
         };
         let result = |is_error, text: &str| {
-            Block::ToolResult(ToolResult {
+            Block::from(ToolResult {
                 tool_use_id: "1".into(),
                 content: vec![Block::text(text)],
                 is_error,

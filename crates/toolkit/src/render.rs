@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn a_conversation_is_lines_with_labels_and_no_character_is_cut() {
         let call = |input: &str| {
-            Block::ToolUse(ToolUse {
+            Block::from(ToolUse {
                 id: "c1".into(),
                 name: "Read".into(),
                 input: RawJson::parse(input).unwrap(),
@@ -82,16 +82,11 @@ mod tests {
         };
         let result = |text: &str, is_error| {
             let content = vec![Block::text(text)];
-            Block::ToolResult(ToolResult {
-                tool_use_id: "c1".into(),
-                content,
-                is_error,
-                cache: None,
-            })
+            Block::from(ToolResult { tool_use_id: "c1".into(), content, is_error, cache: None })
         };
         let image = Image { media_type: "image/png".into(), data: String::new(), cache: None };
         let messages = [
-            Message { role: Role::User, blocks: vec![Block::text("hi"), Block::Image(image)] },
+            Message { role: Role::User, blocks: vec![Block::text("hi"), Block::from(image)] },
             Message {
                 role: Role::Assistant,
                 blocks: vec![Block::text("ok"), call(r#"{"a":"éééééé"}"#)],

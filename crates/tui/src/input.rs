@@ -21,7 +21,7 @@ pub(crate) async fn of(submission: Submission) -> Result<Input, String> {
         let read = move || images.iter().map(image).collect::<Result<Vec<_>, _>>();
         let read = tokio::task::spawn_blocking(read).await;
         let images = read.map_err(|_| "reading the images broke off".to_owned())??;
-        input.blocks.extend(images.into_iter().map(Block::Image));
+        input.blocks.extend(images.into_iter().map(Block::from));
     }
     Ok(input)
 }

@@ -94,7 +94,7 @@ mod tests {
             's' => summary_message("before"),
             'c' => Message {
                 role: Role::Assistant,
-                blocks: vec![Block::ToolUse(ToolUse {
+                blocks: vec![Block::from(ToolUse {
                     id: "x".into(),
                     name: "t".into(),
                     input: RawJson::empty_object(),
@@ -104,7 +104,7 @@ mod tests {
             },
             _ => Message {
                 role: Role::User,
-                blocks: vec![Block::ToolResult(ToolResult {
+                blocks: vec![Block::from(ToolResult {
                     tool_use_id: "x".into(),
                     content: vec![],
                     is_error: false,

@@ -147,7 +147,7 @@ mod tests {
         let image = Image { media_type: "image/png".into(), data: "A".into(), cache: None };
         let result = ToolResult {
             tool_use_id: "x".into(),
-            content: vec![Block::text("12345"), Block::Image(image.clone())],
+            content: vec![Block::text("12345"), Block::from(image.clone())],
             is_error: false,
             cache: None,
         };
@@ -157,16 +157,13 @@ mod tests {
         };
         for (block, expected) in [
             (Block::text("12345"), 5),
-            (
-                Block::Thinking(Thinking { text: "1234".into(), signature: "s".into(), raw: None }),
-                4,
-            ),
-            (Block::RedactedThinking(RedactedThinking { data: "123".into() }), 3),
-            (Block::Image(image), 3200),
-            (Block::Document(opaque()), 3),
-            (Block::Opaque(opaque()), 3),
-            (Block::ToolUse(call), 7),
-            (Block::ToolResult(result), 3205),
+            (Block::from(Thinking { text: "1234".into(), signature: "s".into(), raw: None }), 4),
+            (Block::from(RedactedThinking { data: "123".into() }), 3),
+            (Block::from(image), 3200),
+            (Block::Document(Arc::new(opaque())), 3),
+            (Block::Opaque(Arc::new(opaque())), 3),
+            (Block::from(call), 7),
+            (Block::from(result), 3205),
         ] {
             assert_eq!(weigh(block.clone()), expected, "{block:?}");
         }

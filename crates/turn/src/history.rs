@@ -139,7 +139,7 @@ impl History {
         for (index, call) in calls.enumerate() {
             let is_taken = self.wire_ids.contains(&call.id) && !is_on(Bug::RepeatedId);
             if call.id.is_empty() || is_taken {
-                call.id = self.unused_id(mint(index));
+                Arc::make_mut(call).id = self.unused_id(mint(index));
             }
             self.wire_ids.insert_mut(call.id.clone());
             self.unanswered.push(call.id.clone());
@@ -161,7 +161,7 @@ impl History {
             .take(if is_on(Bug::MissingResult) { 2 } else { usize::MAX })
             .map(|id| {
                 let found = results.iter().position(|result| result.tool_use_id == id);
-                Block::ToolResult(match found {
+                Block::from(match found {
                     Some(at) => results.swap_remove(at),
                     None => missing_result(id),
                 })
@@ -201,7 +201,7 @@ impl History {
         let unanswered = std::mem::take(&mut self.unanswered).into_iter();
         let answers = unanswered.zip(given_ids).map(|(tool_use_id, given)| {
             let found = results.iter().position(|result| result.tool_use_id == *given);
-            Block::ToolResult(match found {
+            Block::from(match found {
                 Some(at) => ToolResult { tool_use_id, ..results.remove(at).clone() },
                 None => missing_result(tool_use_id),
             })

@@ -42,7 +42,7 @@ fn note_for(block: &Block, items: &mut u32) -> Block {
         Block::Document(_) => (DOCUMENT, None),
         Block::ToolResult(result) => {
             let content = result.content.iter().map(|part| note_for(part, items)).collect();
-            return Block::ToolResult(ToolResult { content, ..result.clone() });
+            return Block::from(ToolResult { content, ..ToolResult::clone(result) });
         }
         other => return other.clone(),
     };

@@ -75,7 +75,7 @@ fn pruned(block: &Block, chars_max: usize, cut: &mut Cut) -> Block {
     let before = *cut;
     let content = result.content.iter().map(|part| short(part, chars_max, cut)).collect();
     cut.results = cut.results.saturating_add(u32::from(*cut != before));
-    Block::ToolResult(ToolResult { content, ..result.clone() })
+    Block::from(ToolResult { content, ..ToolResult::clone(result) })
 }
 
 /// A part of a result, or what stands for it.
@@ -119,26 +119,25 @@ mod tests {
     /// many characters, `image` and `document` what they say.
     fn conversation(results: &[&str]) -> Messages {
         let part = |word: &str| match word {
-            "image" => Block::Image(Image {
-                media_type: "image/png".into(),
-                data: "A".into(),
-                cache: None,
-            }),
-            "document" => {
-                Block::Document(Opaque { provider: "p".into(), raw: RawJson::empty_object() })
+            "image" => {
+                Block::from(Image { media_type: "image/png".into(), data: "A".into(), cache: None })
             }
+            "document" => Block::Document(Arc::new(Opaque {
+                provider: "p".into(),
+                raw: RawJson::empty_object(),
+            })),
             chars => Block::text("é".repeat(chars.parse().unwrap())),
         };
         let mut messages = vec![Arc::new(Message::user("é".repeat(9000)))];
         for (n, parts) in results.iter().enumerate() {
-            let call = Block::ToolUse(ToolUse {
+            let call = Block::from(ToolUse {
                 id: n.to_string(),
                 name: "t".into(),
                 input: RawJson::empty_object(),
                 invalid: None,
                 cache: None,
             });
-            let result = Block::ToolResult(ToolResult {
+            let result = Block::from(ToolResult {
                 tool_use_id: n.to_string(),
                 content: parts.split(' ').map(part).collect(),
                 is_error: n % 2 == 1,

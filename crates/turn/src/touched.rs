@@ -104,8 +104,8 @@ mod tests {
                 cache: None,
             };
             let message = |role, block| Arc::new(Message { role, blocks: vec![block] });
-            messages.push(message(Role::Assistant, Block::ToolUse(call)));
-            messages.push(message(Role::User, Block::ToolResult(result)));
+            messages.push(message(Role::Assistant, Block::from(call)));
+            messages.push(message(Role::User, Block::from(result)));
         }
         let mut files = Vec::new();
         add(messages.iter(), &mut files);

@@ -132,9 +132,9 @@ fn with_short_results(message: &Arc<Message>, chars_max: usize) -> Arc<Message> 
         return Arc::clone(message);
     }
     let shorten = |block: &Block| match block {
-        Block::ToolResult(result) => Block::ToolResult(ToolResult {
+        Block::ToolResult(result) => Block::from(ToolResult {
             content: result.content.iter().map(|part| short_text(part, chars_max)).collect(),
-            ..result.clone()
+            ..ToolResult::clone(result)
         }),
         other => other.clone(),
     };
@@ -174,14 +174,14 @@ mod tests {
     use super::*;
 
     fn conversation() -> Messages {
-        let call = Block::ToolUse(ToolUse {
+        let call = Block::from(ToolUse {
             id: "x".into(),
             name: "t".into(),
             input: RawJson::empty_object(),
             invalid: None,
             cache: None,
         });
-        let result = Block::ToolResult(ToolResult {
+        let result = Block::from(ToolResult {
             tool_use_id: "x".into(),
             content: vec![Block::text(format!("begins {} ends", "é".repeat(200)))],
             is_error: true,

@@ -48,7 +48,7 @@ fn turn(turn: u32, result_bytes: usize) -> Vec<Record> {
     vec![
         Record::Input(Box::new(Input::text(format!("question {turn}")))),
         started(1),
-        replied(1, vec![Block::ToolUse(asked)], StopReason::ToolUse),
+        replied(1, vec![Block::from(asked)], StopReason::ToolUse),
         Record::CallPlanned(Box::new(CallPlanned { call, answered_before: 0, plan })),
         Record::CallStarted { call },
         Record::CallFinished {

@@ -68,7 +68,7 @@ pub(crate) async fn execute(
     let millis = clock.now().since(started);
     structured::check(&tools, &name, &mut output);
     if !output.is_error {
-        output.content.extend(images.take().into_iter().map(Block::Image));
+        output.content.extend(images.take().into_iter().map(Block::from));
     }
     trace_end(&session, call, &name, &output, millis);
     if let (Some(error), _) = output.take_unwritten() {

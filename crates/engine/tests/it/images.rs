@@ -21,11 +21,11 @@ const ANSWERS: &str = r#"
 "#;
 
 fn image(media_type: &str, bytes: &[u8]) -> Block {
-    Block::Image(Image::from_bytes(media_type, bytes))
+    Block::from(Image::from_bytes(media_type, bytes))
 }
 
 fn address() -> Block {
-    Block::Image(Image::from_url("https://a.test/b.png").unwrap())
+    Block::from(Image::from_url("https://a.test/b.png").unwrap())
 }
 
 fn input(blocks: impl IntoIterator<Item = Block>) -> Input {
@@ -89,7 +89,7 @@ fn an_input_keeps_good_images_and_names_bad_ones() {
             // Its sender is wrong about what it is.
             image("image/webp", &png(2, 1)),
             image("image/png", b"<html>not found</html>"),
-            Block::Image(Image { media_type: "image/png".into(), data: "***".into(), cache: None }),
+            Block::from(Image { media_type: "image/png".into(), data: "***".into(), cache: None }),
             address(),
             image("image/png", &png(SIDE_MAX * 2, 4)),
         ],
@@ -241,7 +241,7 @@ fn what_a_provider_refuses_becomes_a_note_for_good() {
             text = "Still nothing."
         "#;
         let stage = stage(script, []).await;
-        let said = input([Block::text("look"), Block::Image(pixel())]);
+        let said = input([Block::text("look"), Block::from(pixel())]);
         assert_eq!(stage.session.turn(said).await, TurnOutcome::Done);
         assert_eq!(stage.say("and now?").await, TurnOutcome::Done);
         let messages = stage.watcher_messages().await;

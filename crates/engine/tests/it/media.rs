@@ -196,7 +196,7 @@ fn check_late(store: Option<&MemoryMedia>, output: ToolOutput, expected: Expect)
 
 #[test]
 fn images_of_work_in_the_background_pass_the_door_of_all_images() {
-    let image = |bytes: &[u8]| heeler_core::Block::Image(Image::from_bytes("image/png", bytes));
+    let image = |bytes: &[u8]| heeler_core::Block::from(Image::from_bytes("image/png", bytes));
     let content = vec![heeler_core::Block::text("drawn"), image(&png(2, 1)), image(b"none")];
     check_late(
         None,
@@ -264,7 +264,7 @@ fn work_that_ends_with_its_session_keeps_its_images() {
         let kept = Arc::clone(&store);
         let stage = stage_with(LATER, [work(&taken)], |parts| parts.store = kept).await;
         assert_eq!(stage.say("go").await, TurnOutcome::Done);
-        let image = heeler_core::Block::Image(pixel());
+        let image = heeler_core::Block::from(pixel());
         let output = ToolOutput { content: vec![image], ..ToolOutput::default() };
         taken.lock().unwrap().pop().unwrap().finish(output);
         stage.close().await;

@@ -66,7 +66,7 @@ impl Spill for Kept {
 fn images_reach_the_model_up_to_a_number() {
     let gallery = tool("gallery", |_, input| async move {
         let count = field(&input, "count").parse().unwrap();
-        Ok(ToolOutput { content: vec![Block::Image(pixel()); count], ..ToolOutput::default() })
+        Ok(ToolOutput { content: vec![Block::from(pixel()); count], ..ToolOutput::default() })
     });
     check(
         Case::new(

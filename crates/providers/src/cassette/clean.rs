@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use heeler_core::{Block, Message, ModelEvent, RawJson, Reply, Text, ToolResult, ToolUse};
+use heeler_core::{
+    Block, Image, Message, ModelEvent, Opaque, RawJson, Reply, Text, Thinking, ToolResult, ToolUse,
+};
 use heeler_secrets::Secrets;
 use serde_json::Value;
 
@@ -140,39 +143,39 @@ fn clean_block(block: &Block, secrets: &Secrets) -> Block {
             Text { text: text(&said.text, secrets), cache: said.cache, raw }.into()
         }
         Block::Thinking(thinking) => {
-            let mut thinking = thinking.clone();
+            let mut thinking = Thinking::clone(thinking);
             thinking.text = text(&thinking.text, secrets);
             if let Some(raw) = &mut thinking.raw {
                 raw.json = json(&raw.json, secrets);
             }
-            Block::Thinking(thinking)
+            Block::from(thinking)
         }
         Block::Image(image) => {
-            let mut image = image.clone();
+            let mut image = Image::clone(image);
             // An address may hold a key; base64 that looks like one is none.
             if image.media_type.is_empty() {
                 image.data = text(&image.data, secrets);
             }
-            Block::Image(image)
+            Block::from(image)
         }
-        Block::ToolUse(call) => Block::ToolUse(ToolUse {
+        Block::ToolUse(call) => Block::from(ToolUse {
             input: json(&call.input, secrets),
             invalid: call.invalid.as_deref().map(|why| text(why, secrets)),
-            ..call.clone()
+            ..ToolUse::clone(call)
         }),
-        Block::ToolResult(result) => Block::ToolResult(ToolResult {
+        Block::ToolResult(result) => Block::from(ToolResult {
             content: blocks(&result.content, secrets),
-            ..result.clone()
+            ..ToolResult::clone(result)
         }),
         Block::Document(item) => {
-            let mut item = item.clone();
+            let mut item = Opaque::clone(item);
             item.raw = json(&item.raw, secrets);
-            Block::Document(item)
+            Block::Document(Arc::new(item))
         }
         Block::Opaque(item) => {
-            let mut item = item.clone();
+            let mut item = Opaque::clone(item);
             item.raw = json(&item.raw, secrets);
-            Block::Opaque(item)
+            Block::Opaque(Arc::new(item))
         }
         Block::RedactedThinking(hidden) => Block::RedactedThinking(hidden.clone()),
     }

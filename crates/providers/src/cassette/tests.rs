@@ -45,7 +45,7 @@ impl Provider for Echo {
                     invalid: None,
                     cache: None,
                 };
-                (Block::ToolUse(call), StopReason::ToolUse)
+                (Block::from(call), StopReason::ToolUse)
             }
             None => (Block::text(said.as_str()), StopReason::EndTurn),
         };
@@ -129,14 +129,14 @@ fn conversation() -> [ModelRequest; 3] {
         invalid: None,
         cache: None,
     };
-    let called = Message { role: Role::Assistant, blocks: vec![Block::ToolUse(call)] };
+    let called = Message { role: Role::Assistant, blocks: vec![Block::from(call)] };
     let result = ToolResult {
         tool_use_id: "c".into(),
         content: vec![Block::text("done")],
         is_error: false,
         cache: None,
     };
-    let answered = Message { role: Role::User, blocks: vec![Block::ToolResult(result)] };
+    let answered = Message { role: Role::User, blocks: vec![Block::from(result)] };
     let tool = ToolDefinition::new("do", "Does", RawJson::empty_object());
     let search = ProviderItem::new("p", RawJson::parse(r#"{"type": "search"}"#).unwrap());
     let with_tool = |request| ModelRequest {

@@ -84,12 +84,10 @@ fn without_marker(block: &Block) -> Block {
     let mut block = block.clone();
     match &mut block {
         Block::Text(text) if text.cache.is_some() => Arc::make_mut(text).cache = None,
-        Block::Text(_) => {}
-        Block::Image(image) => image.cache = None,
-        Block::ToolUse(call) => call.cache = None,
-        Block::ToolResult(result) => result.cache = None,
-        Block::Thinking(_) | Block::RedactedThinking(_) | Block::Document(_) | Block::Opaque(_) => {
-        }
+        Block::Image(image) if image.cache.is_some() => Arc::make_mut(image).cache = None,
+        Block::ToolUse(call) if call.cache.is_some() => Arc::make_mut(call).cache = None,
+        Block::ToolResult(result) if result.cache.is_some() => Arc::make_mut(result).cache = None,
+        _ => {}
     }
     block
 }

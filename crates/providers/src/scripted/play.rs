@@ -146,28 +146,18 @@ fn steps(reply: &Scripted) -> VecDeque<Step> {
 fn block(block: &ReplyBlock) -> Block {
     match block {
         ReplyBlock::Text(text) => Block::text(text.clone()),
-        ReplyBlock::Thinking { text, signature } => Block::Thinking(Thinking {
-            text: text.clone(),
-            signature: signature.clone(),
-            raw: None,
-        }),
-        ReplyBlock::Redacted(data) => {
-            Block::RedactedThinking(RedactedThinking { data: data.clone() })
+        ReplyBlock::Thinking { text, signature } => {
+            Block::from(Thinking { text: text.clone(), signature: signature.clone(), raw: None })
         }
+        ReplyBlock::Redacted(data) => Block::from(RedactedThinking { data: data.clone() }),
         ReplyBlock::Call { id, name, input } => {
             let (input, invalid) = input_of(input.as_deref());
-            Block::ToolUse(ToolUse {
-                id: id.clone(),
-                name: name.clone(),
-                input,
-                invalid,
-                cache: None,
-            })
+            Block::from(ToolUse { id: id.clone(), name: name.clone(), input, invalid, cache: None })
         }
-        ReplyBlock::Opaque(raw) => Block::Opaque(Opaque {
+        ReplyBlock::Opaque(raw) => Block::Opaque(Arc::new(Opaque {
             provider: DIALECT.to_owned(),
             raw: RawJson::parse(raw).unwrap_or_else(|_| RawJson::empty_object()),
-        }),
+        })),
     }
 }
 

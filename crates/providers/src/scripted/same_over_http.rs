@@ -127,7 +127,7 @@ fn push(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {
 
 fn results(blocks: &[Block]) -> Vec<Block> {
     let result = |id: &str| {
-        Block::ToolResult(ToolResult {
+        Block::from(ToolResult {
             tool_use_id: id.to_owned(),
             content: vec![Block::text("line 7")],
             is_error: false,

@@ -239,7 +239,7 @@ fn a_request_that_does_not_pass_is_refused() {
     let orphan =
         ToolResult { tool_use_id: "1".into(), content: vec![], is_error: false, cache: None };
     let mut message = Message::user("hi");
-    message.blocks.insert(0, Block::ToolResult(orphan));
+    message.blocks.insert(0, Block::from(orphan));
     let refused = events(&model, vec![message]);
     expect![[r#"
         InvalidRequest after None: request 1 is not valid: messages[0].content[0]: the result of `1` belongs to no call of the message before

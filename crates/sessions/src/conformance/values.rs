@@ -150,24 +150,24 @@ fn rich(id: &str) -> Session {
         tool_use_id: "t1".into(),
         content: vec![
             Block::text("text"),
-            Block::Image(Image { media_type: "image/png".into(), data: "AAAA".into(), cache }),
+            Block::from(Image { media_type: "image/png".into(), data: "AAAA".into(), cache }),
         ],
         is_error: true,
         cache: None,
     };
     let blocks = vec![
         Block::Text(Arc::new(Text { text: "Hm".into(), cache, raw: Some(item) })),
-        Block::Thinking(Thinking { text: "hm".into(), signature: "s".into(), raw: None }),
-        Block::RedactedThinking(RedactedThinking { data: "d".into() }),
-        Block::Document(Opaque { provider: "p".into(), raw: raw("[1, 2]") }),
-        Block::ToolUse(asked.clone()),
+        Block::from(Thinking { text: "hm".into(), signature: "s".into(), raw: None }),
+        Block::from(RedactedThinking { data: "d".into() }),
+        Block::Document(Arc::new(Opaque { provider: "p".into(), raw: raw("[1, 2]") })),
+        Block::from(asked.clone()),
     ];
     let answer = Message { role: Role::Assistant, blocks };
     let mut session = Session::new(id);
     session.history = vec![
         Message::user("Hello"),
         answer.clone(),
-        Message { role: Role::User, blocks: vec![Block::ToolResult(result)] },
+        Message { role: Role::User, blocks: vec![Block::from(result)] },
     ];
     session.state = BTreeMap::from([("key".into(), raw(r#"{ "b": 1.0, "a": [null] }"#))]);
     session.add_events(kinds(&session.history, answer, asked).map(|kind| {

@@ -115,7 +115,7 @@ impl Session {
         if !round.is_multiple_of(ROUNDS) {
             let (name, chars, _) = CALLS[self.rounds as usize % CALLS.len()];
             let input = serde_json::json!({ "file_path": "src/lib.rs", "more": "x".repeat(chars) });
-            blocks.push(Block::ToolUse(ToolUse {
+            blocks.push(Block::from(ToolUse {
                 id: format!("c{}", self.rounds),
                 name: name.into(),
                 input: RawJson::from_value(&input),

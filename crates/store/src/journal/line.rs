@@ -195,7 +195,7 @@ mod tests {
 
     fn nested(levels: usize) -> Block {
         (0..levels).fold(Block::text("x"), |inner, _| {
-            Block::ToolResult(ToolResult {
+            Block::from(ToolResult {
                 tool_use_id: String::new(),
                 content: vec![inner],
                 is_error: false,

@@ -104,7 +104,7 @@ mod tests {
         let cut: String = long.chars().take(79).chain(['…']).collect();
         check(Record::Input(Box::new(Input::text(&long))), &cut);
         check(Record::Input(Box::new(Input::text(long.repeat(100)))), &cut);
-        let image = Block::RedactedThinking(heeler_core::RedactedThinking { data: "x".repeat(9) });
+        let image = Block::from(heeler_core::RedactedThinking { data: "x".repeat(9) });
         check(
             Record::Input(Box::new(Input {
                 blocks: vec![image, Block::text("look")],

@@ -1,5 +1,7 @@
 //! Arbitrary records of every kind.
 
+use std::sync::Arc;
+
 use heeler_core::{
     AcceptedAnswer, Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted,
     CompactionCause, CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted,
@@ -92,21 +94,20 @@ fn block() -> impl Strategy<Value = Block> {
             raw
         }
         .into()),
-        (text(), text(), option::of(provider_item())).prop_map(|(text, signature, raw)| {
-            Block::Thinking(Thinking { text, signature, raw })
-        }),
-        text().prop_map(|data| Block::RedactedThinking(RedactedThinking { data })),
-        (text(), text(), cache()).prop_map(|(media_type, data, cache)| Block::Image(Image {
+        (text(), text(), option::of(provider_item()))
+            .prop_map(|(text, signature, raw)| { Block::from(Thinking { text, signature, raw }) }),
+        text().prop_map(|data| Block::from(RedactedThinking { data })),
+        (text(), text(), cache()).prop_map(|(media_type, data, cache)| Block::from(Image {
             media_type,
             data,
             cache
         })),
         (any::<bool>(), opaque).prop_map(|(is_document, opaque)| match is_document {
-            true => Block::Document(opaque),
-            false => Block::Opaque(opaque),
+            true => Block::Document(Arc::new(opaque)),
+            false => Block::Opaque(Arc::new(opaque)),
         }),
         (text(), text(), raw(), option::of(text()), cache()).prop_map(
-            |(id, name, input, invalid, cache)| Block::ToolUse(ToolUse {
+            |(id, name, input, invalid, cache)| Block::from(ToolUse {
                 id,
                 name,
                 input,
@@ -118,7 +119,7 @@ fn block() -> impl Strategy<Value = Block> {
     plain.prop_recursive(2, 6, 3, |inner| {
         (text(), vec(inner, 0..3), any::<bool>(), cache()).prop_map(
             |(tool_use_id, content, is_error, cache)| {
-                Block::ToolResult(ToolResult { tool_use_id, content, is_error, cache })
+                Block::from(ToolResult { tool_use_id, content, is_error, cache })
             },
         )
     })

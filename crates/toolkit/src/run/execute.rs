@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use heeler_core::{
     Block, Clock, EventStream, Message, ModelEvent, ModelRequest, Provider, RawJson, Reply,
-    SessionHeader, SessionId, StopReason, ToolOutput, ToolResult, ToolUse, Usage,
+    SessionHeader, SessionId, StopReason, ToolOutput, ToolUse, Usage,
 };
 use heeler_engine::{OsEntropy, Parts, Session, SystemClock};
 
@@ -76,13 +76,13 @@ async fn play(name: &str, input: RawJson, mut run: Run) -> ToolOutput {
 
 /// What the call gave; of one that never ran, what the model would be told.
 fn as_output(block: &Block, watch: &Watch) -> Option<ToolOutput> {
-    let Block::ToolResult(ToolResult { content, is_error, .. }) = block else { return None };
+    let Block::ToolResult(result) = block else { return None };
     let Some(mut output) = watch.seen().output.take() else {
-        let (is_error, content) = (*is_error, content.clone());
+        let (is_error, content) = (result.is_error, result.content.clone());
         return Some(ToolOutput { is_error, content, ..ToolOutput::default() });
     };
     // What was put right in the input stands behind what the call itself gave.
-    let notes = content.iter().skip(output.content_for_model().len());
+    let notes = result.content.iter().skip(output.content_for_model().len());
     output.content.extend(notes.cloned());
     Some(*output)
 }
@@ -92,7 +92,7 @@ struct Asks(ToolUse);
 
 impl Provider for Asks {
     fn stream(&self, _: ModelRequest) -> EventStream {
-        let blocks = vec![Block::ToolUse(self.0.clone())];
+        let blocks = vec![Block::from(self.0.clone())];
         let (stop, usage) = (StopReason::ToolUse, Usage::default());
         let reply = Reply { blocks, stop, usage, provider_id: None };
         futures::stream::iter([Ok(ModelEvent::Finished(reply))]).boxed()

@@ -95,7 +95,7 @@ pub enum RunEvent {
         items: Vec<MediaItem>,
     },
     /// All results of a batch of calls, whole and in call order, before the next request is made.
-    ToolResults(Vec<ToolResult>),
+    ToolResults(Vec<Arc<ToolResult>>),
     /// The reader was too far behind: this is the conversation now, and events go on from here.
     Resync(Vec<Arc<Message>>),
     /// The run's end; nothing follows.
@@ -357,7 +357,7 @@ fn told(seen: Seen) -> Option<RunEvent> {
         }
         Event::Message { message } if message.role == Role::Assistant => RunEvent::Answer(message),
         Event::Message { message } => {
-            let results: Vec<ToolResult> = message.blocks.iter().filter_map(as_result).collect();
+            let results: Vec<_> = message.blocks.iter().filter_map(as_result).collect();
             return (!results.is_empty()).then_some(RunEvent::ToolResults(results));
         }
         Event::CallStarted { call, name, summary, .. } => {
@@ -374,7 +374,7 @@ fn told(seen: Seen) -> Option<RunEvent> {
     })
 }
 
-fn as_result(block: &Block) -> Option<ToolResult> {
+fn as_result(block: &Block) -> Option<Arc<ToolResult>> {
     match block {
         Block::ToolResult(result) => Some(result.clone()),
         _ => None,

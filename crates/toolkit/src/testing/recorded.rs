@@ -305,7 +305,7 @@ fn calls(blocks: &[Block]) -> Vec<(&str, &RawJson)> {
 
 fn results_of(message: &Message) -> Vec<ToolResult> {
     let results = message.blocks.iter().filter_map(|block| match block {
-        Block::ToolResult(result) => Some(result.clone()),
+        Block::ToolResult(result) => Some(ToolResult::clone(result)),
         _ => None,
     });
     results.collect()

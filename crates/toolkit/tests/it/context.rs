@@ -20,7 +20,7 @@ fn history(script: &str) -> Vec<Message> {
         'a' => Message::assistant(&text),
         'c' => Message {
             role: Role::Assistant,
-            blocks: vec![Block::ToolUse(ToolUse {
+            blocks: vec![Block::from(ToolUse {
                 id: format!("c{at}"),
                 name: "n".repeat(38),
                 input: RawJson::empty_object(),
@@ -30,7 +30,7 @@ fn history(script: &str) -> Vec<Message> {
         },
         _ => Message {
             role: Role::User,
-            blocks: vec![Block::ToolResult(ToolResult {
+            blocks: vec![Block::from(ToolResult {
                 tool_use_id: format!("c{}", at - 1),
                 content: vec![Block::text(&text)],
                 is_error: false,

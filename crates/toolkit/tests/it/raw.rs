@@ -126,7 +126,7 @@ async fn markers_of_the_system_prompt_the_tools_and_a_block_go_with_every_reques
 async fn unknown_blocks_come_back_as_the_bytes_they_were_from_a_run_and_from_its_stream() {
     let raw = r#"{ "type":"later_thing", "n":1.50, "s":"\u00e9\/", "s2" : [ ] }"#;
     let opaque = Opaque { provider: "anthropic".into(), raw: RawJson::parse(raw).unwrap() };
-    let said = Message { role: Role::Assistant, blocks: vec![Block::Opaque(opaque)] };
+    let said = Message { role: Role::Assistant, blocks: vec![Block::Opaque(Arc::new(opaque))] };
     let history = [Message::user("a"), said, Message::user("b")];
     // Kept as JSON by the caller meanwhile.
     let kept = serde_json::to_string(&history).unwrap();

@@ -98,7 +98,7 @@ async fn a_run_goes_on_from_any_history() {
     let tool_use_id = ran[1].tool_uses().next().unwrap().id.clone();
     let content = vec![Block::text("by hand")];
     let result = ToolResult { tool_use_id, content, is_error: false, cache: None };
-    ran.push(Message { role: Role::User, blocks: vec![Block::ToolResult(result)] });
+    ran.push(Message { role: Role::User, blocks: vec![Block::from(result)] });
     check(
         [ReplySpec::text("third")],
         Run::new(ran).tools(&tools),

@@ -193,7 +193,7 @@ fn read_image(
     if READ_IMAGE_BYTES_MAX < bytes.len() as u64 {
         return Err(too_big(bytes.len() as u64));
     }
-    let image = Block::Image(Image {
+    let image = Block::from(Image {
         media_type: media_type.to_owned(),
         data: STANDARD.encode(&bytes),
         cache: None,

@@ -253,7 +253,7 @@ pub(super) fn replies(text: &str, calls: &[(&str, &str)]) -> Event {
         blocks.push(Block::text(text));
     }
     for (index, (name, input)) in calls.iter().enumerate() {
-        blocks.push(Block::ToolUse(ToolUse {
+        blocks.push(Block::from(ToolUse {
             id: format!("call-{index}"),
             name: (*name).into(),
             input: RawJson::parse(input).unwrap(),
@@ -277,7 +277,7 @@ pub(super) fn ends(index: u32, name: &str, is_error: bool, millis: u64) -> Event
 /// The results of a batch, each with whether it failed.
 pub(super) fn results(results: &[(&str, bool)]) -> Event {
     let result = |(index, (text, is_error)): (usize, &(&str, bool))| {
-        Block::ToolResult(ToolResult {
+        Block::from(ToolResult {
             tool_use_id: format!("call-{index}"),
             content: vec![Block::text(*text)],
             is_error: *is_error,

@@ -39,7 +39,7 @@ fn conversation(script: &str) -> Vec<Message> {
             is_error: false,
             cache: None,
         };
-        let (call, result) = (Block::ToolUse(call), Block::ToolResult(result));
+        let (call, result) = (Block::from(call), Block::from(result));
         messages.push(Message { role: Role::Assistant, blocks: vec![call] });
         messages.push(Message { role: Role::User, blocks: vec![result] });
     }

@@ -24,21 +24,21 @@ fn messages(script: &str) -> Vec<Message> {
 
 fn block(text: &str) -> Block {
     match text.split_once(' ').unwrap_or((text, "")) {
-        ("call", id) => Block::ToolUse(ToolUse {
+        ("call", id) => Block::from(ToolUse {
             id: id.into(),
             name: "t".into(),
             input: RawJson::empty_object(),
             invalid: None,
             cache: None,
         }),
-        ("result", id) => Block::ToolResult(ToolResult {
+        ("result", id) => Block::from(ToolResult {
             tool_use_id: id.into(),
             content: vec![Block::text(format!("of {id}"))],
             is_error: false,
             cache: None,
         }),
         ("image", _) => {
-            Block::Image(Image { media_type: "image/png".into(), data: "AAAA".into(), cache: None })
+            Block::from(Image { media_type: "image/png".into(), data: "AAAA".into(), cache: None })
         }
         _ => Block::text(text),
     }

@@ -77,7 +77,7 @@ fn a_summary_request_shares_the_conversations_own_prefix() {
 fn only_results_that_were_asked_for_enter_and_missing_ones_are_told() {
     let mut history = history(&["one"]);
     let call = |id: &str| {
-        Block::ToolUse(ToolUse {
+        Block::from(ToolUse {
             id: id.into(),
             name: "read".into(),
             input: RawJson::empty_object(),
@@ -91,7 +91,7 @@ fn only_results_that_were_asked_for_enter_and_missing_ones_are_told() {
         is_error: false,
         cache: None,
     };
-    history.push_user(vec![Block::text(""), call("x"), Block::ToolResult(result("x"))]);
+    history.push_user(vec![Block::text(""), call("x"), Block::from(result("x"))]);
     assert_eq!(history.len(), 1);
     history.push_assistant(&[call("a"), call("b"), Block::text("")], |_| String::new());
     history.push_results(vec![result("stranger"), result("b")]);
@@ -116,7 +116,7 @@ fn calls_nobody_answered_are_answered_before_anything_else_is_said() {
         let mut history = history(&["one"]);
         let input = RawJson::empty_object();
         let (id, name) = ("a".to_owned(), "read".to_owned());
-        let call = Block::ToolUse(ToolUse { id, name, input, invalid: None, cache: None });
+        let call = Block::from(ToolUse { id, name, input, invalid: None, cache: None });
         history.push_assistant(&[call], |_| String::new());
         let appended = match user {
             true => history.push_user(vec![Block::text("two")]),
@@ -133,7 +133,7 @@ fn ids_that_are_empty_or_taken_are_counted_up() {
     let mut history = history(&["one"]);
     let call = |id: &str| {
         let (id, name, input) = (id.to_owned(), "read".to_owned(), RawJson::empty_object());
-        Block::ToolUse(ToolUse { id, name, input, invalid: None, cache: None })
+        Block::from(ToolUse { id, name, input, invalid: None, cache: None })
     };
     let said = history.push_assistant(&["x", "", "x", "y", ""].map(call), |_| "x".to_owned());
     let ids: Vec<&str> = said[0].tool_uses().map(|call| call.id.as_str()).collect();

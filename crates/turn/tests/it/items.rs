@@ -1,5 +1,7 @@
 //! Images and documents that a provider cannot process: replaced once, never sent for ever.
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use heeler_core::{
     Block, CacheMarker, Entry, Image, Input, Message, ModelFailed, ModelStarted, Opaque,
@@ -212,7 +214,7 @@ fn a_crash_after_the_refusal_changes_nothing() {
 #[test]
 fn results_and_documents_are_left_out_too_and_markers_stay() {
     let image = Image::from_bytes("image/png", b"");
-    let call = Block::ToolUse(ToolUse {
+    let call = Block::from(ToolUse {
         id: "a".into(),
         name: "draw".into(),
         input: RawJson::empty_object(),
@@ -222,8 +224,8 @@ fn results_and_documents_are_left_out_too_and_markers_stay() {
     let result = ToolResult::text("a", "drawn").with_images([image.clone(), image.clone()]);
     let document = Opaque { provider: "anthropic".into(), raw: RawJson::empty_object() };
     let mut said = Message::tool_results([result]);
-    said.blocks.push(Block::Image(image).cached(CacheMarker::OneHour));
-    said.blocks.push(Block::Document(document));
+    said.blocks.push(Block::from(image).cached(CacheMarker::OneHour));
+    said.blocks.push(Block::Document(Arc::new(document)));
     let messages =
         vec![Message::user("go"), Message { role: Role::Assistant, blocks: vec![call] }, said];
     let mut state = State::new();
@@ -261,6 +263,6 @@ fn results_and_documents_are_left_out_too_and_markers_stay() {
         ..ToolResult::text("a", "")
     };
     let left_over =
-        [Block::ToolResult(result), note().cached(CacheMarker::OneHour), Block::text(document)];
+        [Block::from(result), note().cached(CacheMarker::OneHour), Block::text(document)];
     assert_eq!(left[2].blocks, left_over);
 }

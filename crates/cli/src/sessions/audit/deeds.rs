@@ -284,7 +284,7 @@ mod tests {
     /// Three calls that ask, and that may run twice when they are called `again`.
     fn beginning(names: [&str; 3]) -> Vec<Record> {
         let call = |name: &&str| {
-            Block::ToolUse(ToolUse {
+            Block::from(ToolUse {
                 id: String::new(),
                 name: (*name).to_owned(),
                 input: RawJson::empty_object(),

@@ -52,7 +52,7 @@ pub(super) enum Part {
     Answered(String),
     /// The model's reasoning, as far as the provider shows it.
     Thought(String),
-    Picture(Image),
+    Picture(Arc<Image>),
     Called(Call),
     /// Something that happened, and what there is to say of it.
     Noted(String, Option<String>),
@@ -73,7 +73,7 @@ pub(super) struct Call {
 /// What the model was told of a call.
 pub(super) struct CallResult {
     pub(super) text: String,
-    pub(super) pictures: Vec<Image>,
+    pub(super) pictures: Vec<Arc<Image>>,
     pub(super) is_error: bool,
 }
 

@@ -101,7 +101,7 @@ fn said(block: &Value, estimate: &CharacterEstimate) -> (String, u64) {
         },
         Some("image" | "image_url" | "input_image") => {
             let image = Image { media_type: String::new(), data: String::new(), cache: None };
-            (String::new(), weigh_blocks(estimate, &[Block::Image(image)]))
+            (String::new(), weigh_blocks(estimate, &[Block::from(image)]))
         }
         // A tool, or a block of the provider's own.
         _ => {

@@ -32,7 +32,7 @@ impl Provider for CallOnce {
                 invalid: None,
                 cache: None,
             };
-            (vec![Block::text("I count"), Block::ToolUse(call)], StopReason::ToolUse)
+            (vec![Block::text("I count"), Block::from(call)], StopReason::ToolUse)
         };
         let text = blocks[0].as_text().unwrap().to_owned();
         let reply = Reply { blocks, stop, usage: Usage::default(), provider_id: None };

@@ -148,7 +148,7 @@ impl Provider for Fickle {
         Box::pin(futures::StreamExt::map(self.0.stream(request), |step| match step {
             Ok(ModelEvent::Finished(mut reply)) => {
                 if let Some(Block::ToolUse(call)) = reply.blocks.get_mut(1) {
-                    call.input = RawJson::parse(r#"{"n":7}"#).unwrap();
+                    Arc::make_mut(call).input = RawJson::parse(r#"{"n":7}"#).unwrap();
                 }
                 Ok(ModelEvent::Finished(reply))
             }

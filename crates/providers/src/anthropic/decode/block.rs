@@ -1,5 +1,7 @@
 //! One block of an answer while it grows.
 
+use std::sync::Arc;
+
 use heeler_core::{
     Block, ProviderItem, RawJson, RawJsonError, RedactedThinking, Text, Thinking, ToolUse,
     push_text,
@@ -148,10 +150,10 @@ impl Growing {
     pub(super) fn finish(self, end: End) -> Result<Block, RawJsonError> {
         Ok(match self.content {
             Content::Text(text) => text.finish()?.into(),
-            Content::Thinking(thinking) => Block::Thinking(thinking),
-            Content::Redacted(redacted) => Block::RedactedThinking(redacted),
-            Content::Call(call) => Block::ToolUse(call.finish(end)),
-            Content::Opaque(opaque) => Block::Opaque(opaque.finish()?),
+            Content::Thinking(thinking) => Block::from(thinking),
+            Content::Redacted(redacted) => Block::from(redacted),
+            Content::Call(call) => Block::from(call.finish(end)),
+            Content::Opaque(opaque) => Block::Opaque(Arc::new(opaque.finish()?)),
         })
     }
 }

@@ -11,6 +11,7 @@ mod tests;
 mod wire;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use heeler_core::{Block, ModelEvent, ProviderError, ProviderErrorKind, Reply, StopReason, Usage};
 use serde_json::value::RawValue;
@@ -370,7 +371,7 @@ impl Answer {
             && call.input.get() == "{}"
             && call.invalid.is_none()
         {
-            call.invalid = Some(crate::input::CUT.to_owned());
+            Arc::make_mut(call).invalid = Some(crate::input::CUT.to_owned());
         }
     }
 

@@ -162,7 +162,7 @@ fn message() -> impl Strategy<Value = Message> {
         1 => Just(Some(CacheMarker::OneHour)),
     ];
     let block = ("[a-z\"]{0,3}", marker, 0u8..8).prop_map(|(text, cache, kind)| match kind {
-        0 => Block::Thinking(Thinking { signature: text.clone(), text, raw: None }),
+        0 => Block::from(Thinking { signature: text.clone(), text, raw: None }),
         _ => Text { text, cache, raw: None }.into(),
     });
     (any::<bool>(), prop::collection::vec(block, 0..3)).prop_map(|(user, blocks)| Message {

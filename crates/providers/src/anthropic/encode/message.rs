@@ -1,7 +1,7 @@
 //! One message as bytes: encoded once, with a slot for a cache marker.
 
 use heeler_core::{
-    Block, CacheMarker, Image, Message, Opaque, RawJson, Role, Text, Thinking, ToolResult, ToolUse,
+    Block, CacheMarker, Image, Message, Opaque, RawJson, Role, Text, ToolResult, ToolUse,
 };
 
 use serde::de::IgnoredAny;
@@ -98,13 +98,13 @@ fn block(out: &mut Vec<u8>, block: &Block) -> Slot {
     match block {
         _ if block.is_empty() => Slot::Nothing,
         Block::Text(text) => self::text(out, text),
-        Block::Thinking(Thinking { raw: Some(raw), .. }) => {
-            if raw.provider != DIALECT {
-                return Slot::Nothing;
-            }
-            raw_object(out, &raw.json, false, None)
-        }
         Block::Thinking(thinking) => {
+            if let Some(raw) = &thinking.raw {
+                if raw.provider != DIALECT {
+                    return Slot::Nothing;
+                }
+                return raw_object(out, &raw.json, false, None);
+            }
             out.extend_from_slice(br#"{"type":"thinking","thinking":"#);
             string(out, &thinking.text);
             out.extend_from_slice(br#","signature":"#);

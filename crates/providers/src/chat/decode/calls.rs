@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use heeler_core::{RawJson, ToolUse, push_text};
 
@@ -34,7 +35,7 @@ pub(super) struct Call {
     pub(super) is_started: bool,
     /// What the server added.
     pub(super) extras: Extras,
-    pub(super) finished: Option<ToolUse>,
+    pub(super) finished: Option<Arc<ToolUse>>,
 }
 
 /// How an answer ended.
@@ -148,8 +149,8 @@ impl Call {
     }
 
     /// Ends the call. An input that the end of the answer cut is not used.
-    pub(super) fn finish(&mut self, end: End) -> &ToolUse {
-        self.finished.get_or_insert_with(|| {
+    pub(super) fn finish(&mut self, end: End) -> Arc<ToolUse> {
+        let finished = self.finished.get_or_insert_with(|| {
             let is_cut = end == End::Cut
                 && (self.input.trim().is_empty() || parse_input(&self.input).is_err());
             let input = match self.input.trim() {
@@ -161,8 +162,10 @@ impl Call {
                 Ok(input) => (input, None),
                 Err(reason) => (RawJson::empty_object(), Some(reason)),
             };
-            ToolUse { id: self.id.clone(), name: self.name.clone(), input, invalid, cache: None }
-        })
+            let (id, name) = (self.id.clone(), self.name.clone());
+            Arc::new(ToolUse { id, name, input, invalid, cache: None })
+        });
+        Arc::clone(finished)
     }
 }
 

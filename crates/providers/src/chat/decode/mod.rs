@@ -378,7 +378,7 @@ fn place(call: u32) -> u32 {
 
 fn finish(at: u32, call: &mut Call, end: End, out: &mut VecDeque<ModelEvent>) {
     if call.finished.is_none() {
-        let content = Block::ToolUse(call.finish(end).clone());
+        let content = Block::ToolUse(call.finish(end));
         out.push_back(ModelEvent::BlockFinished { block: place(at), content });
     }
 }

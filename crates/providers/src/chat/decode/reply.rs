@@ -1,6 +1,7 @@
 //! What a whole answer is: its blocks in order, and why the model stopped.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use heeler_core::{Block, ModelEvent, Opaque, ProviderItem, Reply, StopReason, Thinking};
 
@@ -58,7 +59,7 @@ impl Answer {
         let raw = raw.map(|raw| ProviderItem::new(self.quirks.dialect, raw));
         if !text.is_empty() || raw.is_some() {
             let thinking = Thinking { text, signature: String::new(), raw };
-            blocks.push((THINKING, Block::Thinking(thinking)));
+            blocks.push((THINKING, Block::from(thinking)));
         }
         for (place, growing) in [(TEXT, &mut self.text), (REFUSAL, &mut self.refusal)] {
             let text = Block::text(std::mem::take(growing).text);
@@ -67,7 +68,7 @@ impl Answer {
             }
         }
         let provider = self.quirks.dialect;
-        let opaque = |raw| Block::Opaque(Opaque { provider: provider.to_owned(), raw });
+        let opaque = |raw| Block::Opaque(Arc::new(Opaque { provider: provider.to_owned(), raw }));
         blocks.extend(self.extras.raw(None).map(|raw| (EXTRAS, opaque(raw))));
         for (at, call) in self.calls.iter_mut() {
             if let Some(finished) = call.finished.take() {

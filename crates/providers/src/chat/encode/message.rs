@@ -1,9 +1,7 @@
 //! One message as bytes. One of ours may be several on the wire: each result is one, and stands
 //! before what else was said.
 
-use heeler_core::{
-    Block, CacheMarker, Image, Message, Opaque, Role, Text, Thinking, ToolResult, ToolUse,
-};
+use heeler_core::{Block, CacheMarker, Image, Message, Opaque, Role, Text, ToolResult, ToolUse};
 
 use super::super::Quirks;
 use super::super::extras::{CALL_MEMBER, Extras, REASONING_MEMBER};
@@ -229,7 +227,9 @@ fn extras(blocks: &[Block], quirks: &Quirks) -> Extras {
     for block in blocks {
         let (provider, raw) = match block {
             Block::Opaque(opaque) => (&opaque.provider, &opaque.raw),
-            Block::Thinking(Thinking { raw: Some(item), .. }) => (&item.provider, &item.json),
+            Block::Thinking(thinking) if let Some(item) = &thinking.raw => {
+                (&item.provider, &item.json)
+            }
             _ => continue,
         };
         if provider == quirks.dialect {

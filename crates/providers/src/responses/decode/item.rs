@@ -1,5 +1,7 @@
 //! One item of an answer: while it grows, and as the block it becomes.
 
+use std::sync::Arc;
+
 use heeler_core::{
     Block, Opaque, ProviderItem, RawJson, RawJsonError, Text, Thinking, ToolUse, push_text,
 };
@@ -86,8 +88,8 @@ impl Growing {
         let Self { kind, text, id, name, .. } = self;
         Some(match kind {
             Kind::Text => Block::text(text),
-            Kind::Thinking => Block::Thinking(Thinking { text, ..Thinking::default() }),
-            Kind::Call => Block::ToolUse(call(id, name, Err(CUT.to_owned()))),
+            Kind::Thinking => Block::from(Thinking { text, ..Thinking::default() }),
+            Kind::Call => Block::from(call(id, name, Err(CUT.to_owned()))),
             Kind::Opaque => return None,
         })
     }
@@ -109,7 +111,7 @@ pub(super) fn block(raw: &RawValue) -> Result<Block, BadItem> {
     let head: Head = serde_json::from_str(raw.get())?;
     Ok(match head.kind() {
         Kind::Text => message(raw)?.into(),
-        Kind::Thinking => Block::Thinking(reasoning(raw)?),
+        Kind::Thinking => Block::from(reasoning(raw)?),
         Kind::Call => {
             let arguments = head.arguments.unwrap_or_default();
             let input = match &*arguments {
@@ -118,9 +120,11 @@ pub(super) fn block(raw: &RawValue) -> Result<Block, BadItem> {
                 text => parse_input(text),
             };
             let id = head.call_id.or(head.id).unwrap_or_default();
-            Block::ToolUse(call(id, head.name.unwrap_or_default(), input))
+            Block::from(call(id, head.name.unwrap_or_default(), input))
         }
-        Kind::Opaque => Block::Opaque(Opaque { provider: DIALECT.into(), raw: own(raw)? }),
+        Kind::Opaque => {
+            Block::Opaque(Arc::new(Opaque { provider: DIALECT.into(), raw: own(raw)? }))
+        }
     })
 }
 

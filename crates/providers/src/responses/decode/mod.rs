@@ -13,6 +13,7 @@ mod wire;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use heeler_core::{
     AcceptedAnswer, Block, ModelEvent, ProviderError, ProviderErrorKind, Reply, StopReason, Usage,
@@ -352,7 +353,7 @@ impl Answer {
             && call.input.get() == "{}"
             && call.invalid.is_none()
         {
-            call.invalid = Some(crate::input::CUT.to_owned());
+            Arc::make_mut(call).invalid = Some(crate::input::CUT.to_owned());
         }
     }
 

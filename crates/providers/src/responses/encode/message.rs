@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use heeler_core::{Block, Image, Message, RawJson, Role, Text, Thinking, ToolResult, ToolUse};
+use heeler_core::{Block, Image, Message, RawJson, Role, Text, ToolResult, ToolUse};
 use serde::Deserialize;
 
 use super::super::DIALECT;
@@ -47,7 +47,10 @@ impl Items {
     fn block(&mut self, block: &Block) {
         match block {
             Block::Text(text) => self.text(text),
-            Block::Thinking(Thinking { raw: Some(raw), .. }) if self.role == Role::Assistant => {
+            Block::Thinking(thinking)
+                if self.role == Role::Assistant
+                    && let Some(raw) = &thinking.raw =>
+            {
                 self.raw(&raw.provider, &raw.json);
             }
             // Reasoning of another provider means nothing here.

@@ -112,7 +112,7 @@ async fn switched() -> ModelRequest {
         for block in &mut blocks {
             if let Block::ToolUse(call) = block {
                 // As the engine does, for whom an id is unique.
-                call.id = format!("{}_{n}", call.id);
+                Arc::make_mut(call).id = format!("{}_{n}", call.id);
             }
         }
         say(Message { role: Role::Assistant, blocks });
@@ -152,8 +152,8 @@ fn everything() -> ModelRequest {
         role: Role::User,
         blocks: vec![
             text("What is in these?"),
-            Block::Image(image.clone()),
-            Block::Image(linked.clone()),
+            Block::from(image.clone()),
+            Block::from(linked.clone()),
         ],
     });
     say(Message {
@@ -167,8 +167,8 @@ fn everything() -> ModelRequest {
     say(Message {
         role: Role::User,
         blocks: vec![
-            Block::ToolResult(ToolResult::error("call_1", "There is no such file.")),
-            Block::ToolResult(ToolResult::text("call_2", "").with_images([image, linked])),
+            Block::from(ToolResult::error("call_1", "There is no such file.")),
+            Block::from(ToolResult::text("call_2", "").with_images([image, linked])),
             text("And now?"),
         ],
     });
@@ -195,7 +195,7 @@ fn call_and_result(messages: &mut RequestMessages, round: usize) {
     let called = Message { role: Role::Assistant, blocks: vec![call(&id, "read", &input)] };
     let answered = Message {
         role: Role::User,
-        blocks: vec![Block::ToolResult(ToolResult::text(&id, "line\n".repeat(50)))],
+        blocks: vec![Block::from(ToolResult::text(&id, "line\n".repeat(50)))],
     };
     messages.push(Arc::new(RequestMessage::new(called)));
     messages.push(Arc::new(RequestMessage::new(answered)));
@@ -207,5 +207,5 @@ fn text(text: &str) -> Block {
 
 fn call(id: &str, name: &str, input: &str) -> Block {
     let input = RawJson::parse(input).unwrap();
-    Block::ToolUse(ToolUse { id: id.into(), name: name.into(), input, invalid: None, cache: None })
+    Block::from(ToolUse { id: id.into(), name: name.into(), input, invalid: None, cache: None })
 }

@@ -176,7 +176,7 @@ impl Fetched {
                 return Err(ToolError::for_model(format!("{head}The image is too large.")));
             }
             let mut output = ToolOutput::text(head);
-            output.content.push(heeler_core::Block::Image(Image::from_bytes(kind, &self.body)));
+            output.content.push(heeler_core::Block::from(Image::from_bytes(kind, &self.body)));
             return Ok(output);
         }
         let text = self.text(&kind, input.raw)?;

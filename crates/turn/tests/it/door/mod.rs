@@ -170,7 +170,7 @@ impl Play {
             }
             "user" => Record::Input(Box::new(Input::text(rest))),
             "picture" => {
-                let image = Block::Image(Image::from_bytes("image/png", b""));
+                let image = Block::from(Image::from_bytes("image/png", b""));
                 let blocks = vec![Block::text(rest), image];
                 Record::Input(Box::new(Input { blocks, origin: InputOrigin::default() }))
             }
@@ -272,7 +272,7 @@ impl Play {
             match word {
                 "call" => reply.blocks.push(self.call(rest, false)),
                 "broken" => reply.blocks.push(self.call(rest, true)),
-                "think" => reply.blocks.push(Block::Thinking(Thinking {
+                "think" => reply.blocks.push(Block::from(Thinking {
                     text: rest.into(),
                     signature: "signed".into(),
                     raw: None,
@@ -301,7 +301,7 @@ impl Play {
         };
         let input = if broken { RawJson::empty_object() } else { toolbox::input(name, argument) };
         let invalid = broken.then(|| "its input was cut off".to_owned());
-        Block::ToolUse(ToolUse { id, name: name.into(), input, invalid, cache: None })
+        Block::from(ToolUse { id, name: name.into(), input, invalid, cache: None })
     }
 
     fn lost(&self, kind: &str, wait: &str, attempts_ago: u32) -> Record {

@@ -27,6 +27,9 @@ proptest! {
     }
 }
 
+/// After how many records all is compared; an interpreter is slow.
+const COMPARED_EVERY: u64 = if cfg!(miri) { 8 } else { 1 };
+
 /// Keeps a checkpoint after each record and folds what is left over each of them.
 fn check(entries: &[Entry]) {
     let mut states = vec![State::new()];
@@ -35,10 +38,13 @@ fn check(entries: &[Entry]) {
         for state in &mut states {
             state.apply(entry);
         }
+        if !entry.seq.is_multiple_of(COMPARED_EVERY) {
+            continue;
+        }
         let whole = &states[0];
         let again = through_bytes(whole);
         assert_same(&again, whole, entry);
-        if entry.seq % 8 == 1 || states.len() < 4 {
+        if entry.seq.is_multiple_of(8) || states.len() < 4 {
             states.push(again);
         }
         for state in &states[1..] {
@@ -75,7 +81,8 @@ fn assert_same(a: &State, b: &State, entry: &Entry) {
 #[test]
 fn what_is_no_checkpoint_is_refused() {
     let bytes = Run::new(World::roll(&mut Dice::new(Vec::new()))).state.to_checkpoint().unwrap();
-    for n in 0..bytes.len() {
+    let step = if cfg!(miri) { 101 } else { 1 };
+    for n in (0..bytes.len()).step_by(step) {
         assert!(State::from_checkpoint(&bytes[..n]).is_err());
     }
     assert!(State::from_checkpoint(&bytes).is_ok());

@@ -222,14 +222,14 @@ fn blocks(dice: &mut Dice) -> Vec<Block> {
 fn block(dice: &mut Dice) -> Block {
     let id = dice.pick(&["same", "", "call_1_1_0"]).to_owned();
     match dice.below(6) {
-        0 | 1 => Block::ToolUse(ToolUse {
+        0 | 1 => Block::from(ToolUse {
             id,
             name: dice.pick(&["note", "write", "jump"]).into(),
             input: RawJson::empty_object(),
             invalid: None,
             cache: None,
         }),
-        2 => Block::ToolResult(ToolResult {
+        2 => Block::from(ToolResult {
             tool_use_id: id,
             content: Vec::new(),
             is_error: false,
@@ -237,9 +237,9 @@ fn block(dice: &mut Dice) -> Block {
         }),
         3 => match dice.below(2) {
             0 => Block::text(""),
-            _ => Block::Image(Image::from_bytes("image/png", b"")),
+            _ => Block::from(Image::from_bytes("image/png", b"")),
         },
-        4 => Block::Thinking(Thinking {
+        4 => Block::from(Thinking {
             text: "Hm.".into(),
             signature: dice.pick(&["", "signed"]).into(),
             raw: None,

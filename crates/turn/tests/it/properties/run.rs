@@ -147,7 +147,7 @@ impl Run {
         let text = format!("[said {}]", self.said);
         let mut input = Input::text(text);
         if self.said.is_multiple_of(3) {
-            input.blocks.push(Block::Image(Image::from_bytes("image/png", b"")));
+            input.blocks.push(Block::from(Image::from_bytes("image/png", b"")));
         }
         self.write(Record::Input(Box::new(input)));
     }

@@ -165,7 +165,7 @@ fn reply(dice: &mut Dice) -> Reply {
         0..=2 => {}
         n => {
             let signature = if n == 3 { String::new() } else { "signed".into() };
-            blocks.push(Block::Thinking(Thinking { text: "Hm.".into(), signature, raw: None }));
+            blocks.push(Block::from(Thinking { text: "Hm.".into(), signature, raw: None }));
         }
     }
     match dice.below(6) {
@@ -199,7 +199,7 @@ fn call(dice: &mut Dice) -> Block {
     let input =
         if invalid.is_some() { RawJson::empty_object() } else { toolbox::input(name, argument) };
     let id = dice.pick(&["same", "", "other", "call_1_1_0", "call_1_2_1"]).to_owned();
-    Block::ToolUse(ToolUse { id, name: name.to_owned(), input, invalid, cache: None })
+    Block::from(ToolUse { id, name: name.to_owned(), input, invalid, cache: None })
 }
 
 fn answer(blocks: Vec<Block>, stop: StopReason) -> Reply {

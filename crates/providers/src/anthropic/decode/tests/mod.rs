@@ -3,7 +3,6 @@
 mod properties;
 
 use expect_test::{Expect, expect};
-use heeler_core::{Opaque, ToolUse};
 
 use super::*;
 
@@ -482,11 +481,12 @@ fn show_block(block: &Block) -> String {
         },
         Block::Thinking(thinking) => format!("thinking {:?} {}", thinking.text, thinking.signature),
         Block::RedactedThinking(redacted) => format!("redacted {}", redacted.data),
-        Block::ToolUse(ToolUse { id, name, input, invalid, .. }) => match invalid {
-            None => format!("call {id} {name} {input:?}"),
-            Some(reason) => format!("call {id} {name} {input:?} invalid: {reason}"),
-        },
-        Block::Opaque(Opaque { provider, raw }) => format!("opaque {provider} {raw:?}"),
+        Block::ToolUse(call) => {
+            let said = format!("call {} {} {:?}", call.id, call.name, call.input);
+            let reason = call.invalid.as_ref().map(|reason| format!(" invalid: {reason}"));
+            said + &reason.unwrap_or_default()
+        }
+        Block::Opaque(opaque) => format!("opaque {} {:?}", opaque.provider, opaque.raw),
         other => format!("{other:?}"),
     }
 }

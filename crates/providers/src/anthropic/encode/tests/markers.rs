@@ -1,5 +1,7 @@
 //! Whose cache markers are sent, and which requests are refused for them.
 
+use std::sync::Arc;
+
 use heeler_core::CacheMarker::{FiveMinutes, OneHour};
 use heeler_core::ModelRequest;
 
@@ -166,14 +168,14 @@ fn markers_within_a_users_own_bytes_count_too() {
     let mut request = with(&[None, None]);
     let marked = Message {
         role: Role::User,
-        blocks: vec![Block::Document(opaque("anthropic", document)), Block::text("m")],
+        blocks: vec![Block::Document(Arc::new(opaque("anthropic", document))), Block::text("m")],
     };
     let quoted = r#"{"type":"document","title":"cache_control","cache_control":null}"#;
     let unmarked = Message {
         role: Role::User,
         blocks: vec![
-            Block::Document(opaque("anthropic", quoted)),
-            Block::Document(opaque("other", document)),
+            Block::Document(Arc::new(opaque("anthropic", quoted))),
+            Block::Document(Arc::new(opaque("other", document))),
         ],
     };
     request.messages = [marked.clone(), unmarked].into_iter().collect();

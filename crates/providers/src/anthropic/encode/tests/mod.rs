@@ -61,22 +61,25 @@ fn every_kind_of_block() {
         role: Role::User,
         blocks: vec![
             Block::text("see"),
-            Block::Image(image("image/png", "aGk=")),
-            Block::Image(image("", "https://example.com/a.png")),
-            Block::Document(opaque("anthropic", r#"{"type":"document","source":{ "x":1.0 }}"#)),
-            Block::Document(opaque("other", r#"{"type":"document"}"#)),
+            Block::from(image("image/png", "aGk=")),
+            Block::from(image("", "https://example.com/a.png")),
+            Block::Document(Arc::new(opaque(
+                "anthropic",
+                r#"{"type":"document","source":{ "x":1.0 }}"#,
+            ))),
+            Block::Document(Arc::new(opaque("other", r#"{"type":"document"}"#))),
         ],
     };
     let assistant = Message {
         role: Role::Assistant,
         blocks: vec![
-            Block::Thinking(Thinking { text: "hm".into(), signature: "sig".into(), raw: None }),
-            Block::Thinking(Thinking { text: "unsigned".into(), ..Thinking::default() }),
+            Block::from(Thinking { text: "hm".into(), signature: "sig".into(), raw: None }),
+            Block::from(Thinking { text: "unsigned".into(), ..Thinking::default() }),
             own_thinking("anthropic"),
             own_thinking("openai"),
-            Block::RedactedThinking(RedactedThinking { data: "xyz".into() }),
-            Block::Opaque(opaque("anthropic", r#"{"type":"server_tool_use","id":"s"}"#)),
-            Block::Opaque(opaque("openai", r#"{"type":"reasoning"}"#)),
+            Block::from(RedactedThinking { data: "xyz".into() }),
+            Block::Opaque(Arc::new(opaque("anthropic", r#"{"type":"server_tool_use","id":"s"}"#))),
+            Block::Opaque(Arc::new(opaque("openai", r#"{"type":"reasoning"}"#))),
             Block::text(""),
             cited("anthropic"),
             cited("openai"),
@@ -88,7 +91,7 @@ fn every_kind_of_block() {
     let results = Message {
         role: Role::User,
         blocks: vec![
-            result("t1", vec![Block::text("ok"), Block::Image(image("image/png", "aGk="))], false),
+            result("t1", vec![Block::text("ok"), Block::from(image("image/png", "aGk="))], false),
             result("t2", vec![Block::text("bad input")], true),
             result("", vec![], false),
             result("t4", vec![Block::text("")], true),
@@ -198,12 +201,11 @@ fn an_extra_body_leaves_the_prefix_alone() {
 
 #[test]
 fn the_mark_goes_to_the_newest_stable_message_that_can_carry_it() {
-    let thinking =
-        Block::Thinking(Thinking { text: "hm".into(), signature: "sig".into(), raw: None });
+    let thinking = Block::from(Thinking { text: "hm".into(), signature: "sig".into(), raw: None });
     let mut request = request(vec![
         Message::user("one"),
         Message { role: Role::Assistant, blocks: vec![thinking] },
-        Message { role: Role::User, blocks: vec![Block::Opaque(opaque("other", "{}"))] },
+        Message { role: Role::User, blocks: vec![Block::Opaque(Arc::new(opaque("other", "{}")))] },
         Message::user("last"),
     ]);
     request.stable = 3;
@@ -304,22 +306,22 @@ fn message() -> impl Strategy<Value = Message> {
         1 => Just(Some(CacheMarker::OneHour)),
     ];
     let block = ("[a-z\"\\\\]{0,4}", marker, 0u8..6).prop_map(|(text, cache, kind)| match kind {
-        0 => Block::Thinking(Thinking { signature: text.clone(), text, raw: None }),
-        1 => Block::Image(Image { media_type: "image/png".into(), data: text, cache }),
-        2 => Block::ToolUse(ToolUse {
+        0 => Block::from(Thinking { signature: text.clone(), text, raw: None }),
+        1 => Block::from(Image { media_type: "image/png".into(), data: text, cache }),
+        2 => Block::from(ToolUse {
             id: text.clone(),
             name: text,
             input: RawJson::empty_object(),
             invalid: None,
             cache,
         }),
-        3 => Block::ToolResult(ToolResult {
+        3 => Block::from(ToolResult {
             tool_use_id: text.clone(),
             content: vec![Text { text, cache, raw: None }.into()],
             is_error: true,
             cache,
         }),
-        4 => Block::Opaque(opaque("other", "{}")),
+        4 => Block::Opaque(Arc::new(opaque("other", "{}"))),
         _ => Text { text, cache, raw: None }.into(),
     });
     (any::<bool>(), prop::collection::vec(block, 0..4)).prop_map(|(user, blocks)| Message {
@@ -417,11 +419,11 @@ fn cited(provider: &str) -> Block {
 fn own_thinking(provider: &str) -> Block {
     let json = RawJson::parse(r#"{"type":"thinking", "deep":1}"#).unwrap();
     let raw = Some(ProviderItem::new(provider, json));
-    Block::Thinking(Thinking { text: "hm".into(), signature: "sig".into(), raw })
+    Block::from(Thinking { text: "hm".into(), signature: "sig".into(), raw })
 }
 
 fn call(id: &str, name: &str, input: &str, invalid: Option<&str>) -> Block {
-    Block::ToolUse(ToolUse {
+    Block::from(ToolUse {
         id: id.into(),
         name: name.into(),
         input: RawJson::parse(input).unwrap(),
@@ -431,5 +433,5 @@ fn call(id: &str, name: &str, input: &str, invalid: Option<&str>) -> Block {
 }
 
 fn result(id: &str, content: Vec<Block>, is_error: bool) -> Block {
-    Block::ToolResult(ToolResult { tool_use_id: id.into(), content, is_error, cache: None })
+    Block::from(ToolResult { tool_use_id: id.into(), content, is_error, cache: None })
 }

@@ -5,7 +5,7 @@ mod gateways;
 mod properties;
 
 use expect_test::{Expect, expect};
-use heeler_core::{Opaque, Text, ToolUse};
+use heeler_core::Text;
 
 use super::*;
 
@@ -313,11 +313,12 @@ fn show_block(block: &Block) -> String {
             let raw = raw.map(|raw| format!(" raw {} {:?}", raw.provider, raw.json));
             format!("thinking {:?}{}", thinking.text, raw.unwrap_or_default())
         }
-        Block::ToolUse(ToolUse { id, name, input, invalid, .. }) => match invalid {
-            None => format!("call {id} {name} {input:?}"),
-            Some(reason) => format!("call {id} {name} {input:?} invalid: {reason}"),
-        },
-        Block::Opaque(Opaque { provider, raw }) => format!("opaque {provider} {raw:?}"),
+        Block::ToolUse(call) => {
+            let said = format!("call {} {} {:?}", call.id, call.name, call.input);
+            let reason = call.invalid.as_ref().map(|reason| format!(" invalid: {reason}"));
+            said + &reason.unwrap_or_default()
+        }
+        Block::Opaque(opaque) => format!("opaque {} {:?}", opaque.provider, opaque.raw),
         other => format!("{other:?}"),
     }
 }

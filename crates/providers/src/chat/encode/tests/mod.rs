@@ -47,8 +47,8 @@ fn system_and_tools_stand_before_the_messages() {
 
 #[test]
 fn results_come_first_in_call_order_then_what_else_was_said() {
-    let image = |n: u8| Block::Image(Image::from_bytes("image/png", &[n; 3]));
-    let url = Block::Image(Image::from_url("https://example.com/a.png").unwrap());
+    let image = |n: u8| Block::from(Image::from_bytes("image/png", &[n; 3]));
+    let url = Block::from(Image::from_url("https://example.com/a.png").unwrap());
     let calls = ["a", "b", "c", "d", "e"].map(|id| call(id, "read", r#"{"path":"x"}"#));
     let results = vec![
         result("a", vec![Block::text("one"), Block::text(" and two")], false),
@@ -111,20 +111,24 @@ fn texts_of_a_person_are_paragraphs_of_one_string() {
 #[test]
 fn what_the_model_said() {
     let opaque = |provider: &str, raw: &str| {
-        Block::Opaque(Opaque { provider: provider.into(), raw: RawJson::parse(raw).unwrap() })
+        Block::Opaque(Arc::new(Opaque {
+            provider: provider.into(),
+            raw: RawJson::parse(raw).unwrap(),
+        }))
     };
     let mut broken = call("bad", "read", "{}");
     if let Block::ToolUse(call) = &mut broken {
+        let call = Arc::make_mut(call);
         call.invalid = Some("cut".into());
         call.input = RawJson::parse(r#"{"a":1}"#).unwrap();
     }
     let blocks = vec![
-        Block::Thinking(Thinking { signature: "of another".into(), ..Thinking::default() }),
+        Block::from(Thinking { signature: "of another".into(), ..Thinking::default() }),
         opaque("anthropic", r#"{"type":"server_tool_use"}"#),
         Block::text("Let "),
         Block::text("me."),
         opaque("openai-chat", r#"{"annotations":[1]}"#),
-        Block::Thinking(Thinking {
+        Block::from(Thinking {
             raw: Some(item("openai-chat", r#"{"reasoning_content":"r"}"#)),
             ..Thinking::default()
         }),
@@ -172,7 +176,7 @@ fn a_call_without_reasoning_of_this_server_has_an_empty_one_where_it_must() {
         Message::assistant("no call"),
         Message {
             role: Role::Assistant,
-            blocks: vec![Block::Thinking(elsewhere), call("a", "read", "{}")],
+            blocks: vec![Block::from(elsewhere), call("a", "read", "{}")],
         },
     ];
     check_with(
@@ -293,7 +297,7 @@ fn markers_are_sent_as_typed_parts_or_not_at_all() {
             role: Role::User,
             blocks: vec![
                 marked(result("a", vec![Block::text("one")], false)),
-                marked(Block::Image(Image::from_url("https://example.com/a").unwrap())),
+                marked(Block::from(Image::from_url("https://example.com/a").unwrap())),
             ],
         },
         Message::user("end"),
@@ -437,11 +441,11 @@ fn tools() -> Arc<[ToolDefinition]> {
 
 fn call(id: &str, name: &str, input: &str) -> Block {
     let input = RawJson::parse(input).unwrap();
-    Block::ToolUse(ToolUse { id: id.into(), name: name.into(), input, invalid: None, cache: None })
+    Block::from(ToolUse { id: id.into(), name: name.into(), input, invalid: None, cache: None })
 }
 
 fn result(id: &str, content: Vec<Block>, is_error: bool) -> Block {
-    Block::ToolResult(ToolResult { tool_use_id: id.into(), content, is_error, cache: None })
+    Block::from(ToolResult { tool_use_id: id.into(), content, is_error, cache: None })
 }
 
 fn item(provider: &str, json: &str) -> ProviderItem {

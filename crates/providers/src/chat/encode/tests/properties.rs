@@ -74,10 +74,10 @@ fn with(messages: RequestMessages, has_system: bool, n: usize) -> ModelRequest {
 
 fn message() -> impl Strategy<Value = Message> {
     let block = ("[a-z\"]{0,3}", 0u8..6).prop_map(|(said, kind)| match kind {
-        0 => Block::Thinking(Thinking { signature: said, ..Thinking::default() }),
+        0 => Block::from(Thinking { signature: said, ..Thinking::default() }),
         1 => call(&said, &said, "{}"),
         2 => result(&said, vec![text(&said)], said.len() == 1),
-        3 => Block::Image(Image::from_bytes("image/png", said.as_bytes())),
+        3 => Block::from(Image::from_bytes("image/png", said.as_bytes())),
         _ => text(&said),
     });
     (any::<bool>(), prop::collection::vec(block, 0..4)).prop_map(|(user, blocks)| Message {

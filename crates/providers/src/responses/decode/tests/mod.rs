@@ -4,7 +4,7 @@ mod endings;
 mod properties;
 
 use expect_test::{Expect, expect};
-use heeler_core::{Opaque, ProviderItem};
+use heeler_core::ProviderItem;
 
 use super::*;
 
@@ -374,7 +374,7 @@ fn words(block: &Block) -> String {
             let invalid = invalid.map_or(String::new(), |why| format!(" invalid: {why}"));
             format!("call {:?} {} {}{invalid}", call.id, call.name, call.input.get())
         }
-        Block::Opaque(Opaque { provider, raw }) => format!("{provider} {}", raw.get()),
+        Block::Opaque(opaque) => format!("{} {}", opaque.provider, opaque.raw.get()),
         other => panic!("the decoder makes no {other:?}"),
     }
 }

@@ -60,11 +60,14 @@ fn a_system_prompt_and_tools() {
 fn what_a_user_says() {
     let blocks = vec![
         Block::text("see"),
-        Block::Image(image("image/png", "aGk=")),
-        Block::Image(image("", "https://example.com/a.png")),
-        Block::Document(opaque(DIALECT, r#"{"type":"input_file","file_id":"file-1", "x":1.0}"#)),
-        Block::Document(opaque("anthropic", r#"{"type":"document"}"#)),
-        Block::Opaque(opaque(DIALECT, r#"{"type":"item_reference", "id":"rs_1"}"#)),
+        Block::from(image("image/png", "aGk=")),
+        Block::from(image("", "https://example.com/a.png")),
+        Block::Document(Arc::new(opaque(
+            DIALECT,
+            r#"{"type":"input_file","file_id":"file-1", "x":1.0}"#,
+        ))),
+        Block::Document(Arc::new(opaque("anthropic", r#"{"type":"document"}"#))),
+        Block::Opaque(Arc::new(opaque(DIALECT, r#"{"type":"item_reference", "id":"rs_1"}"#))),
         Block::text("and"),
         Block::text(" "),
         Block::text("go"),
@@ -89,7 +92,7 @@ fn what_a_user_says() {
 #[test]
 fn what_the_model_says() {
     let thinking = |signature: &str, raw: Option<ProviderItem>| {
-        Block::Thinking(Thinking { text: "hm".into(), signature: signature.into(), raw })
+        Block::from(Thinking { text: "hm".into(), signature: signature.into(), raw })
     };
     let reasoning = r#"{"id":"rs_1", "type":"reasoning","summary":[],"encrypted_content":"gA=="}"#;
     let cited = r#"{"type":"message","id":"msg_1","content":[{"type":"output_text","annotations":[{"x":1e2}]}]}"#;
@@ -98,15 +101,15 @@ fn what_the_model_says() {
         thinking("", Some(item(reasoning))),
         thinking("sig", None),
         thinking("", Some(ProviderItem { provider: "openrouter".into(), ..item(reasoning) })),
-        Block::RedactedThinking(RedactedThinking { data: "xyz".into() }),
-        Block::Opaque(opaque(DIALECT, r#"{"type":"web_search_call", "id":"ws_1"}"#)),
-        Block::Opaque(opaque("anthropic", r#"{"type":"server_tool_use"}"#)),
-        Block::Opaque(opaque(DIALECT, "[1]")),
+        Block::from(RedactedThinking { data: "xyz".into() }),
+        Block::Opaque(Arc::new(opaque(DIALECT, r#"{"type":"web_search_call", "id":"ws_1"}"#))),
+        Block::Opaque(Arc::new(opaque("anthropic", r#"{"type":"server_tool_use"}"#))),
+        Block::Opaque(Arc::new(opaque(DIALECT, "[1]"))),
         Block::text("so"),
         text(item(cited)),
         text(ProviderItem { provider: "anthropic".into(), ..item(cited) }),
-        Block::Image(image("image/png", "aGk=")),
-        Block::Document(opaque(DIALECT, r#"{"type":"input_file"}"#)),
+        Block::from(image("image/png", "aGk=")),
+        Block::Document(Arc::new(opaque(DIALECT, r#"{"type":"input_file"}"#))),
         call("call_1", "read", r#"{"path": "a.rs"}"#, None),
         call("call_2", "read", "{}", Some("truncated")),
         call("", "odd name:\u{e9}", "[1]", None),
@@ -131,13 +134,13 @@ fn what_the_model_says() {
 fn reasoning_that_nothing_follows_is_left_out() {
     let reasoning = || {
         let raw = Some(item(r#"{"type":"reasoning","encrypted_content":"gA"}"#));
-        Block::Thinking(Thinking { raw, ..Thinking::default() })
+        Block::from(Thinking { raw, ..Thinking::default() })
     };
     let sent = |role: Role, blocks: Vec<Block>| {
         let sent = message::encode(&Message { role, blocks });
         String::from_utf8(sent).unwrap() + "\n"
     };
-    let foreign = || Block::Opaque(opaque("other", "{}"));
+    let foreign = || Block::Opaque(Arc::new(opaque("other", "{}")));
     let mut seen = sent(Role::Assistant, vec![reasoning(), Block::text("a"), reasoning()]);
     seen += &sent(Role::Assistant, vec![reasoning(), reasoning(), foreign(), Block::text(" ")]);
     seen += &sent(Role::Assistant, vec![reasoning(), call("c", "n", "{}", None)]);
@@ -152,7 +155,7 @@ fn reasoning_that_nothing_follows_is_left_out() {
 
 #[test]
 fn results_of_calls() {
-    let picture = || Block::Image(image("image/png", "aGk="));
+    let picture = || Block::from(image("image/png", "aGk="));
     let blocks = vec![
         result("call_1", vec![Block::text("ok")], false),
         result("call_2", vec![Block::text("see"), picture()], false),
@@ -443,7 +446,7 @@ fn opaque(provider: &str, raw: &str) -> Opaque {
 }
 
 fn call(id: &str, name: &str, input: &str, invalid: Option<&str>) -> Block {
-    Block::ToolUse(ToolUse {
+    Block::from(ToolUse {
         id: id.into(),
         name: name.into(),
         input: RawJson::parse(input).unwrap(),
@@ -453,5 +456,5 @@ fn call(id: &str, name: &str, input: &str, invalid: Option<&str>) -> Block {
 }
 
 fn result(id: &str, content: Vec<Block>, is_error: bool) -> Block {
-    Block::ToolResult(ToolResult { tool_use_id: id.into(), content, is_error, cache: None })
+    Block::from(ToolResult { tool_use_id: id.into(), content, is_error, cache: None })
 }

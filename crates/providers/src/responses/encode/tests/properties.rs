@@ -1,5 +1,7 @@
 //! Properties: what every body is, and what a conversation that grows has in common with itself.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -56,14 +58,14 @@ fn from_scratch(request: &ModelRequest) -> String {
 
 fn message() -> impl Strategy<Value = Message> {
     let block = ("[a-z\"\\\\]{0,4}", 0u8..9).prop_map(|(text, kind)| match kind {
-        0 => Block::Thinking(Thinking { signature: text.clone(), text, raw: None }),
-        1 => Block::Image(image("image/png", &text)),
+        0 => Block::from(Thinking { signature: text.clone(), text, raw: None }),
+        1 => Block::from(image("image/png", &text)),
         2 => call(&text, &text, "{}", None),
         3 => result(&text, vec![Block::text(&text)], true),
-        4 => Block::Opaque(opaque("other", "{}")),
-        5 => Block::Opaque(opaque(DIALECT, r#"{"type":"later"}"#)),
-        6 => Block::Document(opaque(DIALECT, r#"{"type":"input_file"}"#)),
-        7 => Block::Thinking(Thinking {
+        4 => Block::Opaque(Arc::new(opaque("other", "{}"))),
+        5 => Block::Opaque(Arc::new(opaque(DIALECT, r#"{"type":"later"}"#))),
+        6 => Block::Document(Arc::new(opaque(DIALECT, r#"{"type":"input_file"}"#))),
+        7 => Block::from(Thinking {
             raw: Some(item(r#"{"type":"reasoning"}"#)),
             ..Thinking::default()
         }),

@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn two_that_say_the_same_are_the_same() {
         let json = RawJson::empty_object();
-        let raw = Some(ProviderItem { provider: "own".into(), json });
+        let raw = Some(Box::new(ProviderItem { provider: "own".into(), json }));
         let cited = Block::Text(Arc::new(Text { text: "all".into(), cache: None, raw }));
         let message = Message { role: Role::Assistant, blocks: vec![cited] };
         assert_eq!(FinalAnswer::of(&message), FinalAnswer::from("all"));

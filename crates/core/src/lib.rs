@@ -16,6 +16,7 @@ mod conversation;
 mod difference;
 mod effect;
 mod event;
+mod few;
 mod final_answer;
 mod growing;
 mod hook;
@@ -60,6 +61,7 @@ pub use conversation::{Encoded, RequestMessage, RequestMessages, Stretch};
 pub use difference::Difference;
 pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
 pub use event::{AgentPath, Changed, Envelope, Event};
+pub use few::Few;
 pub use final_answer::FinalAnswer;
 pub use growing::push_text;
 pub use hook::{

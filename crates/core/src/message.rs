@@ -67,7 +67,7 @@ pub struct Text {
     pub cache: Option<CacheMarker>,
     /// The provider's own bytes, where re-encoding would lose something (citations).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub raw: Option<ProviderItem>,
+    pub raw: Option<Box<ProviderItem>>,
 }
 
 /// The model's reasoning.
@@ -81,7 +81,7 @@ pub struct Thinking {
     /// The provider's own bytes, where it reads its reasoning in another form than this. Then no
     /// other provider gets any of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub raw: Option<ProviderItem>,
+    pub raw: Option<Box<ProviderItem>>,
 }
 
 /// Encrypted reasoning.
@@ -316,13 +316,13 @@ mod tests {
     fn white_space_and_unsigned_thinking_say_nothing() {
         let thinking = |signature: &str, raw: Option<&ProviderItem>| {
             let signature = signature.to_owned();
-            Block::from(Thinking { text: "hm".into(), signature, raw: raw.cloned() })
+            Block::from(Thinking { text: "hm".into(), signature, raw: raw.cloned().map(Box::new) })
         };
         let raw = ProviderItem { provider: "p".into(), json: RawJson::empty_object() };
         assert!(Block::text(" \n\t").is_empty() && thinking("", None).is_empty());
         assert!(!Block::text(" a ").is_empty() && !thinking("s", None).is_empty());
         assert!(!thinking("", Some(&raw)).is_empty());
-        let kept = Text { text: String::new(), cache: None, raw: Some(raw) };
+        let kept = Text { text: String::new(), cache: None, raw: Some(Box::new(raw)) };
         assert!(!Block::from(kept).is_empty());
         let hidden = RedactedThinking { data: String::new() };
         assert!(!Block::from(hidden).is_empty());

@@ -52,7 +52,7 @@ impl ForUser {
     #[must_use]
     pub fn of(output: &ToolOutput) -> Option<Self> {
         let (text, media) = output.content_for_user()?;
-        let (text, media, items) = (text.to_owned(), media.to_vec(), output.media_items.clone());
+        let (text, media, items) = (text.to_owned(), media.to_vec(), output.media_items.to_vec());
         Some(Self { text, media, items })
     }
 }
@@ -88,8 +88,10 @@ mod tests {
             path: None,
         };
         let (media, items) = (vec![reference], vec![item]);
-        let output =
-            ToolOutput { media_items: items.clone(), ..ToolOutput::media("m", media.clone()) };
+        let output = ToolOutput {
+            media_items: items.clone().into(),
+            ..ToolOutput::media("m", media.clone())
+        };
         let silent = ToolOutput { silent: true, ..output.clone() };
         let text = |text: &str| ForUser { text: text.into(), ..ForUser::default() };
         for (output, expected) in [

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AcceptedAnswer, CallId, Compacted, CompactionFailed, CompactionStarted, Cost, Decision, Facts,
-    ForUser, ForkOrigin, HookEvent, HookVerdict, Input, Limits, Message, PermissionId,
+    Few, ForUser, ForkOrigin, HookEvent, HookVerdict, Input, Limits, Message, PermissionId,
     PermissionReason, ProviderErrorKind, ProviderItem, Pruned, RawJson, Reply, Rule, Seq,
     SessionName, Settings, SteeringId, Timestamp, ToolDefinition, ToolOutput, Trimmed, TurnOutcome,
     Usage,
@@ -318,8 +318,8 @@ pub enum CallPlan {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<RawJson>,
         /// What was changed, for the model.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        notes: Vec<String>,
+        #[serde(default, skip_serializing_if = "Few::is_empty")]
+        notes: Few<String>,
         /// What the hooks that were asked before it said, if they said anything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hook: Option<Box<HookVerdict>>,
@@ -449,5 +449,11 @@ mod tests {
     #[test]
     fn a_rare_kind_makes_no_record_longer() {
         assert_eq!((size_of::<Record>(), size_of::<Entry>()), (48, 64));
+    }
+
+    #[test]
+    fn what_is_rarely_said_takes_little_room_in_what_each_call_keeps() {
+        let sizes = (size_of::<crate::Block>(), size_of::<CallPlan>(), size_of::<ToolOutput>());
+        assert_eq!(sizes, (16, 88, 152));
     }
 }

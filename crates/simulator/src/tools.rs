@@ -78,7 +78,8 @@ pub(crate) fn plan(name: &str, input: &RawJson, chance: &mut Chance) -> CallPlan
         None => CallPlan::Invalid { error: format!("there is no tool `{name}`") },
         Some(_) if chance.percent(4) => CallPlan::Invalid { error: "`n` is no number".into() },
         Some(facts) => {
-            let notes = if chance.percent(5) { vec!["`n` was repaired".into()] } else { vec![] };
+            let note = chance.percent(5).then(|| "`n` was repaired".into());
+            let notes = note.into_iter().collect();
             CallPlan::Ready { facts, input: None, notes, hook: None }
         }
     }

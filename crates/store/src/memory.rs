@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use heeler_core::{
     Appended, BoxFuture, Durability, Entry, Journal, Lease, Record, SessionHeader, SessionId,
-    SessionStore, SessionSummary, StoreError, StoreErrorKind,
+    SessionStore, SessionSummary, StoreError, StoreErrorKind, Timestamp,
 };
 
 use crate::journal::{Label, title_of_input};
@@ -62,7 +62,7 @@ impl SessionStore for MemoryStore {
             let session = sessions.get(&id).ok_or_else(|| not_found(&id))?;
             Ok(Journal {
                 header: session.header.clone(),
-                entries: session.entries().cloned().collect(),
+                entries: session.entries(),
                 damage: Vec::new(),
                 torn_bytes: 0,
             })
@@ -132,12 +132,18 @@ impl Shared {
 #[derive(Debug)]
 struct Session {
     header: SessionHeader,
-    /// All but the last append.
-    settled: Vec<Entry>,
+    /// All but the last append. Their numbers are their places, from 1 on.
+    settled: Vec<Settled>,
     /// As it came, since whoever appends keeps it for a moment: its records are taken over with the
     /// next append.
     last: Arc<[Entry]>,
     is_leased: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Settled {
+    at: Timestamp,
+    record: Record,
 }
 
 impl Session {
@@ -145,8 +151,15 @@ impl Session {
         Self { header, settled: Vec::new(), last: Arc::new([]), is_leased: false }
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.settled.iter().chain(&*self.last)
+    fn entries(&self) -> Vec<Entry> {
+        let settled = (1..).zip(self.settled.iter().cloned());
+        let settled = settled.map(|(seq, Settled { at, record })| Entry { seq, at, record });
+        settled.chain(self.last.iter().cloned()).collect()
+    }
+
+    fn records(&self) -> impl Iterator<Item = (Timestamp, &Record)> {
+        let settled = self.settled.iter().map(|settled| (settled.at, &settled.record));
+        settled.chain(self.last.iter().map(|entry| (entry.at, &entry.record)))
     }
 
     fn keep(&mut self, entries: Arc<[Entry]>) {
@@ -157,7 +170,7 @@ impl Session {
         }
         match Arc::get_mut(&mut before) {
             Some(entries) => self.settled.extend(entries.iter_mut().map(taken)),
-            None => self.settled.extend_from_slice(&before),
+            None => self.settled.extend(before.iter().cloned().map(|mut entry| taken(&mut entry))),
         }
     }
 
@@ -172,10 +185,10 @@ impl Session {
             self.keep(entries);
             return Ok(Appended::Written);
         }
-        let there = self.entries().skip_while(|entry| entry.seq < first.seq);
+        let before = usize::try_from(first.seq - 1).unwrap_or(usize::MAX);
         let mut n_there = 0;
-        for (there, new) in there.zip(&*entries) {
-            if there != new {
+        for (there, new) in self.records().skip(before).zip(&*entries) {
+            if there != (new.at, &new.record) {
                 return Err(self.conflict("another record is there already"));
             }
             n_there += 1;
@@ -198,27 +211,26 @@ impl Session {
     }
 
     fn summary(&self) -> SessionSummary {
-        let first_input = |entry: &Entry| match &entry.record {
+        let first_input = |(_, record): (_, &Record)| match record {
             Record::Input(input) => title_of_input(input),
             _ => None,
         };
         let mut label = Label::default();
-        self.entries().for_each(|entry| label.take(&entry.record));
+        self.records().for_each(|(_, record)| label.take(record));
         SessionSummary {
             header: self.header.clone(),
             name: label.name,
             forked: label.forked,
             has_open_turn: label.has_open_turn,
             updated: self.last().map_or(self.header.created, |entry| entry.at),
-            title: self.entries().find_map(first_input).unwrap_or_default(),
+            title: self.records().find_map(first_input).unwrap_or_default(),
         }
     }
 }
 
-/// The entry, out of a place that is about to go.
-fn taken(entry: &mut Entry) -> Entry {
-    let nothing = Entry { seq: entry.seq, at: entry.at, record: Record::TimePassed };
-    std::mem::replace(entry, nothing)
+/// What an entry says, out of a place that is about to go.
+fn taken(entry: &mut Entry) -> Settled {
+    Settled { at: entry.at, record: std::mem::replace(&mut entry.record, Record::TimePassed) }
 }
 
 /// What a lease of this store holds.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CallId, CallPlan, CallPlanned, Durability, Entry, EpochCause, EpochStarted, Facts,
+    Block, CallId, CallPlan, CallPlanned, Durability, Entry, EpochCause, EpochStarted, Facts, Few,
     Input, Mode, ModelReplied, ModelStarted, Opened, RawJson, Record, Reply, Reserve,
     SessionHeader, SessionStore as _, Settings, StopReason, Timestamp, ToolOutput, ToolUse,
     TurnOutcome, Usage,
@@ -44,7 +44,8 @@ fn turn(turn: u32, result_bytes: usize) -> Vec<Record> {
     };
     let line = "a line of <some> & other text, long enough to be one\n";
     let result = line.repeat(result_bytes / line.len());
-    let plan = CallPlan::Ready { facts: Facts::default(), input: None, notes: vec![], hook: None };
+    let plan =
+        CallPlan::Ready { facts: Facts::default(), input: None, notes: Few::default(), hook: None };
     vec![
         Record::Input(Box::new(Input::text(format!("question {turn}")))),
         started(1),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Block, MediaItem, MediaReference, Message, RawJson, StateChange};
+use crate::{Block, Few, MediaItem, MediaReference, Message, RawJson, StateChange};
 
 /// Ends what the model reads of a call that answered the user itself.
 const HANDLED_NOTE: &str = "[The user has this answer already; do not give it again.]";
@@ -47,15 +47,15 @@ pub struct ToolOutput {
     #[serde(rename = "async", skip_serializing_if = "std::ops::Not::not")]
     pub is_background: bool,
     /// What it made for the user.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub media: Vec<MediaReference>,
+    #[serde(skip_serializing_if = "Few::is_empty")]
+    pub media: Few<MediaReference>,
     /// What is known of `media`: enough to open them. Found by whoever runs the call, where there is a
     /// store; what a tool says here counts for nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub media_items: Vec<MediaItem>,
+    #[serde(skip_serializing_if = "Few::is_empty")]
+    pub media_items: Few<MediaItem>,
     /// Local files it made that the model may use and the user was not given, as `[file:/path]`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub artifact_tags: Vec<String>,
+    #[serde(skip_serializing_if = "Few::is_empty")]
+    pub artifact_tags: Few<String>,
     /// The tool answered the user itself: when all of a batch did, the turn ends without another
     /// model call.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -67,15 +67,15 @@ pub struct ToolOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spill: Option<PathBuf>,
     /// Changes of the session's typed state.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub state: Vec<StateChange>,
+    #[serde(skip_serializing_if = "Few::is_empty")]
+    pub state: Few<StateChange>,
     /// What went wrong underneath; for logs, never written or sent.
     #[serde(skip)]
     pub error: Option<ToolFault>,
     /// The conversation of an agent that worked as this call, for its caller in this process; never
     /// written or sent.
     #[serde(skip)]
-    pub messages: Vec<Message>,
+    pub messages: Few<Message>,
 }
 
 impl ToolOutput {
@@ -173,7 +173,7 @@ impl ToolOutput {
 
     /// Takes out what is never written, the error with its words left behind where nothing else was
     /// said.
-    pub fn take_unwritten(&mut self) -> (Option<ToolFault>, Vec<Message>) {
+    pub fn take_unwritten(&mut self) -> (Option<ToolFault>, Few<Message>) {
         let error = self.error.take();
         if let Some(error) = &error
             && self.content.iter().all(Block::is_empty)
@@ -187,7 +187,7 @@ impl ToolOutput {
     #[must_use]
     pub fn content_for_user(&self) -> Option<(&str, &[MediaReference])> {
         let says_nothing = self.for_user.is_empty() && self.media.is_empty();
-        (!self.silent && !says_nothing).then_some((self.for_user.as_str(), self.media.as_slice()))
+        (!self.silent && !says_nothing).then_some((self.for_user.as_str(), &*self.media))
     }
 }
 

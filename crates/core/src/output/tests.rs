@@ -139,7 +139,7 @@ fn an_error_speaks_where_nothing_else_does_and_is_never_written() {
         user None
     "#]],
     );
-    let child = ToolOutput { messages: vec![Message::user("hm")], ..ToolOutput::text("a") };
+    let child = ToolOutput { messages: vec![Message::user("hm")].into(), ..ToolOutput::text("a") };
     check(
         child.clone(),
         expect![[r#"

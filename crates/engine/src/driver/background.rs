@@ -125,7 +125,7 @@ impl Driver {
         self.desk.shared.running().remove(&ended.call);
         let media = self.media(&self.origin_of(ended.call));
         if !ended.is_admitted && pipeline::takes_time(&ended.output, media.as_ref()) {
-            self.desk.admitting.push(self.admitted(ended, media));
+            self.desk.admitting.push(self.admitted(*ended, media));
             return Ok(());
         }
         self.desk.early.push(*ended);
@@ -167,8 +167,8 @@ impl Driver {
     }
 
     /// Admits a result beside the loop.
-    fn admitted(&self, ended: Box<Ended>, media: Option<Media>) -> BoxFuture<Box<Ended>> {
-        let Ended { call, mut output, .. } = *ended;
+    fn admitted(&self, ended: Ended, media: Option<Media>) -> BoxFuture<Box<Ended>> {
+        let Ended { call, mut output, .. } = ended;
         let (secrets, door) = (Arc::clone(&self.parts.secrets), self.images.clone());
         let admitting = tokio::spawn(async move {
             pipeline::admit_late(&mut output, &secrets, &door, media.as_ref()).await;

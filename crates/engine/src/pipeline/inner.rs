@@ -116,7 +116,7 @@ impl Inner {
         context.images = ImageSink::default();
         context.background = Background::nowhere();
         context.person = None;
-        Ok((execution, notes))
+        Ok((execution, notes.into()))
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn plan(tools: &Toolset, workspace: &str, name: &str, input: &RawJson
         inner::with_inner(tools, workspace, tool.inner_calls(used), facts)
     }));
     match described {
-        Ok(facts) => CallPlan::Ready { facts, input: changed, notes, hook: None },
+        Ok(facts) => CallPlan::Ready { facts, input: changed, notes: notes.into(), hook: None },
         Err(panic) => CallPlan::Invalid {
             error: format!("the tool {name} crashed: {}", panic_text(panic.as_ref())),
         },

@@ -48,7 +48,7 @@ mod tests {
         redact(&mut output, &secrets);
         assert_eq!(output.text_content(), "a [redacted: DB_PASSWORD] bplain");
         assert_eq!(output.for_user, "[redacted: DB_PASSWORD]");
-        assert_eq!(output.artifact_tags, ["[file:/tmp/[redacted: DB_PASSWORD]]"]);
+        assert_eq!(output.artifact_tags[..], ["[file:/tmp/[redacted: DB_PASSWORD]]"]);
         let structured = output.structured.unwrap();
         assert_eq!(structured.get(), r#"{"a": "[redacted: DB_PASSWORD]"}"#);
     }

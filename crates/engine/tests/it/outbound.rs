@@ -67,7 +67,7 @@ fn says() -> TestTool {
         let silent = field(&input, "silent") == "true";
         let mut output = ToolOutput { for_user, silent, ..ToolOutput::text("said") };
         if field(&input, "media") == "true" {
-            output.media = vec!["media://a".parse().unwrap()];
+            output.media.push("media://a".parse().unwrap());
         }
         Ok(output)
     })
@@ -241,7 +241,7 @@ fn work_in_the_background_tells_those_it_was_begun_for_once() {
         session.turn(from("a")).await;
         let said = |text: &str| ToolOutput { for_user: text.into(), ..ToolOutput::text("built") };
         let mut ends = vec![
-            ToolOutput { media: vec!["media://a".parse().unwrap()], ..said("Built.") },
+            ToolOutput { media: vec!["media://a".parse().unwrap()].into(), ..said("Built.") },
             ToolOutput { silent: true, ..said("A secret.") },
         ];
         while let Some(output) = ends.pop() {

@@ -156,7 +156,7 @@ fn rich(id: &str) -> Session {
         cache: None,
     };
     let blocks = vec![
-        Block::Text(Arc::new(Text { text: "Hm".into(), cache, raw: Some(item) })),
+        Block::Text(Arc::new(Text { text: "Hm".into(), cache, raw: Some(item.into()) })),
         Block::from(Thinking { text: "hm".into(), signature: "s".into(), raw: None }),
         Block::from(RedactedThinking { data: "d".into() }),
         Block::Document(Arc::new(Opaque { provider: "p".into(), raw: raw("[1, 2]") })),

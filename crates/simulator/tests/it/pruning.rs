@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use expect_test::expect;
 use heeler_core::{
     Block, CallPlan, CallPlanned, Compacted, CompactionStarted, Effect, EffectKind, Entry,
-    EpochStarted, Facts, Input, ModelReplied, ModelStarted, Opened, RawJson, Record, Reply,
+    EpochStarted, Facts, Few, Input, ModelReplied, ModelStarted, Opened, RawJson, Record, Reply,
     Settings, StopReason, Timestamp, ToolOutput, ToolUse, Usage,
 };
 use heeler_simulator::{Bug, turn_on};
@@ -77,7 +77,8 @@ impl Session {
             }
             EffectKind::PlanCall { call, answered_before, .. } => {
                 let facts = Facts::default();
-                let plan = CallPlan::Ready { facts, input: None, notes: vec![], hook: None };
+                let plan =
+                    CallPlan::Ready { facts, input: None, notes: Few::default(), hook: None };
                 let planned = CallPlanned { call, answered_before, plan };
                 self.write(Record::CallPlanned(Box::new(planned)));
             }

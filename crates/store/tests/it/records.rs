@@ -5,13 +5,13 @@ use std::sync::Arc;
 use heeler_core::{
     AcceptedAnswer, Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted,
     CompactionCause, CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted,
-    Facts, ForUser, ForkOrigin, HookAnswered, HookEvent, HookVerdict, Image, Input, InputOrigin,
-    InterruptCause, Kept, LimitKind, Limits, Message, Mode, ModelAccepted, ModelFailed,
-    ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided, PermissionId,
-    PermissionReason, ProviderErrorKind, ProviderItem, Pruned, RawJson, Record, RedactedThinking,
-    Reply, Reserve, Resource, Role, Rule, RuleEffect, Settings, StateChange, SteeringId,
-    SteeringQueued, StopReason, Text, Thinking, ThinkingSettings, Timestamp, ToolChoice,
-    ToolDefinition, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
+    Facts, Few, ForUser, ForkOrigin, HookAnswered, HookEvent, HookVerdict, Image, Input,
+    InputOrigin, InterruptCause, Kept, LimitKind, Limits, Message, Mode, ModelAccepted,
+    ModelFailed, ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided,
+    PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, Pruned, RawJson, Record,
+    RedactedThinking, Reply, Reserve, Resource, Role, Rule, RuleEffect, Settings, StateChange,
+    SteeringId, SteeringQueued, StopReason, Text, Thinking, ThinkingSettings, Timestamp,
+    ToolChoice, ToolDefinition, ToolOutput, ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -91,11 +91,12 @@ fn block() -> impl Strategy<Value = Block> {
         (text(), cache(), option::of(provider_item())).prop_map(|(text, cache, raw)| Text {
             text,
             cache,
-            raw
+            raw: raw.map(Box::new)
         }
         .into()),
-        (text(), text(), option::of(provider_item()))
-            .prop_map(|(text, signature, raw)| { Block::from(Thinking { text, signature, raw }) }),
+        (text(), text(), option::of(provider_item())).prop_map(|(text, signature, raw)| {
+            Block::from(Thinking { text, signature, raw: raw.map(Box::new) })
+        }),
         text().prop_map(|data| Block::from(RedactedThinking { data })),
         (text(), text(), cache()).prop_map(|(media_type, data, cache)| Block::from(Image {
             media_type,
@@ -263,7 +264,7 @@ fn call() -> impl Strategy<Value = Record> {
         (facts, option::of(raw()), vec(text(), 0..2), option::of(verdict())).prop_map(
             |(facts, input, notes, hook)| {
                 let hook = hook.map(Box::new);
-                CallPlan::Ready { facts, input, notes, hook }
+                CallPlan::Ready { facts, input, notes: notes.into(), hook }
             }
         ),
     ];
@@ -291,15 +292,15 @@ fn call() -> impl Strategy<Value = Record> {
                     for_user,
                     silent,
                     is_background,
-                    media,
+                    media: media.into(),
                     media_items,
-                    artifact_tags,
+                    artifact_tags: artifact_tags.into(),
                     response_handled,
                     structured,
                     spill,
-                    state,
+                    state: state.into(),
                     error: None,
-                    messages: Vec::new(),
+                    messages: Few::default(),
                 }
             },
         );

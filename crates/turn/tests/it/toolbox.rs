@@ -39,7 +39,7 @@ pub(crate) fn plan(name: &str, input: &RawJson) -> CallPlan {
     CallPlan::Ready {
         facts,
         input: fixed.then(|| self::input(name, "fixed")),
-        notes: if fixed { vec!["The input was read as `fixed`.".into()] } else { Vec::new() },
+        notes: fixed.then(|| "The input was read as `fixed`.".into()).into_iter().collect(),
         hook: argument.strip_prefix("hook-").map(hook).map(Box::new),
     }
 }

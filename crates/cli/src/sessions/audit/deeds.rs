@@ -269,9 +269,9 @@ fn unknown(entry: &Entry, call: CallId) -> Deed {
 mod tests {
     use expect_test::{Expect, expect};
     use heeler_core::{
-        Block, CallPlan, CallPlanned, HookAnswered, HookEvent, Input, ModelReplied, ModelStarted,
-        Opened, PermissionAsked, PermissionId, PermissionReason, Policy, Reply, Reserve,
-        SessionHeader, Settings, StopReason, ToolOutput, ToolUse, Usage,
+        Block, CallPlan, CallPlanned, Few, HookAnswered, HookEvent, Input, ModelReplied,
+        ModelStarted, Opened, PermissionAsked, PermissionId, PermissionReason, Policy, Reply,
+        Reserve, SessionHeader, Settings, StopReason, ToolOutput, ToolUse, Usage,
     };
 
     use super::*;
@@ -318,7 +318,7 @@ mod tests {
         for (index, name) in (0..).zip(names) {
             let accesses = vec![Access::Opaque(name.to_owned())];
             let facts = Facts { accesses, replay_safe: name == "again", ..Facts::default() };
-            let plan = CallPlan::Ready { facts, input: None, notes: Vec::new(), hook: None };
+            let plan = CallPlan::Ready { facts, input: None, notes: Few::default(), hook: None };
             records.push(Record::CallPlanned(Box::new(CallPlanned {
                 call: id(index),
                 answered_before: 0,
@@ -391,7 +391,7 @@ mod tests {
         let plan = CallPlan::Ready {
             facts: Facts { accesses: vec![Access::Opaque("one".into())], ..Facts::default() },
             input: None,
-            notes: Vec::new(),
+            notes: Few::default(),
             hook: None,
         };
         let planned = CallPlanned { call: id(0), answered_before: 1, plan };

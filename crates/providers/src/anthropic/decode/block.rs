@@ -184,7 +184,7 @@ impl GrowingText {
                 json.push_str(&format!(",{}:{value}", Value::from(name.as_str())));
             }
             json.push('}');
-            raw = Some(ProviderItem { provider: DIALECT.into(), json: RawJson::parse(&json)? });
+            raw = Some(Box::new(ProviderItem::new(DIALECT, RawJson::parse(&json)?)));
         }
         Ok(Text { text: self.text, cache: None, raw })
     }

@@ -56,7 +56,7 @@ impl Answer {
         let mut blocks = Vec::new();
         let text = std::mem::take(&mut self.thinking).text;
         let raw = self.reasoning.raw(None);
-        let raw = raw.map(|raw| ProviderItem::new(self.quirks.dialect, raw));
+        let raw = raw.map(|raw| Box::new(ProviderItem::new(self.quirks.dialect, raw)));
         if !text.is_empty() || raw.is_some() {
             let thinking = Thinking { text, signature: String::new(), raw };
             blocks.push((THINKING, Block::from(thinking)));

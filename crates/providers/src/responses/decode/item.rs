@@ -195,7 +195,7 @@ fn message(raw: &RawValue) -> Result<Text, BadItem> {
     let text = parts.filter_map(|part| part.text.or(part.refusal)).collect();
     // One without parts would be refused, as it was written or not.
     let is_plain = is_bare || serde_json::from_str::<PlainMessage>(raw.get()).is_ok();
-    let raw = if is_plain { None } else { Some(ProviderItem::new(DIALECT, own(raw)?)) };
+    let raw = if is_plain { None } else { Some(Box::new(ProviderItem::new(DIALECT, own(raw)?))) };
     Ok(Text { text, cache: None, raw })
 }
 
@@ -218,7 +218,8 @@ fn reasoning(raw: &RawValue) -> Result<Thinking, BadItem> {
     // Nothing is kept there, so an item that is only named would be one the provider does not know.
     let is_readable =
         !content.is_empty() || reasoning.encrypted_content.is_some_and(|text| !text.is_empty());
-    let raw = if is_readable { Some(ProviderItem::new(DIALECT, own(raw)?)) } else { None };
+    let raw =
+        if is_readable { Some(Box::new(ProviderItem::new(DIALECT, own(raw)?))) } else { None };
     let text = if summary.is_empty() { content } else { summary };
     Ok(Thinking { text, signature: String::new(), raw })
 }

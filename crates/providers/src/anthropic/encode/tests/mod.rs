@@ -411,14 +411,14 @@ fn opaque(provider: &str, raw: &str) -> Opaque {
 
 fn cited(provider: &str) -> Block {
     let json = RawJson::parse(r#"{"type":"text","text":"cited","citations":[ {"a":1} ]}"#).unwrap();
-    let raw = Some(ProviderItem { provider: provider.into(), json });
+    let raw = Some(Box::new(ProviderItem { provider: provider.into(), json }));
     Text { text: "cited".into(), cache: None, raw }.into()
 }
 
 /// Reasoning in this dialect's own form.
 fn own_thinking(provider: &str) -> Block {
     let json = RawJson::parse(r#"{"type":"thinking", "deep":1}"#).unwrap();
-    let raw = Some(ProviderItem::new(provider, json));
+    let raw = Some(Box::new(ProviderItem::new(provider, json)));
     Block::from(Thinking { text: "hm".into(), signature: "sig".into(), raw })
 }
 

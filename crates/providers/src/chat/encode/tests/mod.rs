@@ -129,7 +129,7 @@ fn what_the_model_said() {
         Block::text("me."),
         opaque("openai-chat", r#"{"annotations":[1]}"#),
         Block::from(Thinking {
-            raw: Some(item("openai-chat", r#"{"reasoning_content":"r"}"#)),
+            raw: Some(item("openai-chat", r#"{"reasoning_content":"r"}"#).into()),
             ..Thinking::default()
         }),
         call("a", "read it!", r#"{"path": "é"}"#),

@@ -359,7 +359,7 @@ fn line(event: &ModelEvent) -> String {
 }
 
 fn words(block: &Block) -> String {
-    let raw = |raw: &Option<ProviderItem>| match raw {
+    let raw = |raw: &Option<Box<ProviderItem>>| match raw {
         Some(item) => format!(" as {} {}", item.provider, item.json.get()),
         None => String::new(),
     };

@@ -92,11 +92,16 @@ fn what_a_user_says() {
 #[test]
 fn what_the_model_says() {
     let thinking = |signature: &str, raw: Option<ProviderItem>| {
-        Block::from(Thinking { text: "hm".into(), signature: signature.into(), raw })
+        Block::from(Thinking {
+            text: "hm".into(),
+            signature: signature.into(),
+            raw: raw.map(Box::new),
+        })
     };
     let reasoning = r#"{"id":"rs_1", "type":"reasoning","summary":[],"encrypted_content":"gA=="}"#;
     let cited = r#"{"type":"message","id":"msg_1","content":[{"type":"output_text","annotations":[{"x":1e2}]}]}"#;
-    let text = |raw: ProviderItem| Text { text: "so".into(), cache: None, raw: Some(raw) }.into();
+    let text =
+        |raw: ProviderItem| Text { text: "so".into(), cache: None, raw: Some(raw.into()) }.into();
     let blocks = vec![
         thinking("", Some(item(reasoning))),
         thinking("sig", None),
@@ -133,7 +138,7 @@ fn what_the_model_says() {
 #[test]
 fn reasoning_that_nothing_follows_is_left_out() {
     let reasoning = || {
-        let raw = Some(item(r#"{"type":"reasoning","encrypted_content":"gA"}"#));
+        let raw = Some(item(r#"{"type":"reasoning","encrypted_content":"gA"}"#).into());
         Block::from(Thinking { raw, ..Thinking::default() })
     };
     let sent = |role: Role, blocks: Vec<Block>| {

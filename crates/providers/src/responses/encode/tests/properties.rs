@@ -66,7 +66,7 @@ fn message() -> impl Strategy<Value = Message> {
         5 => Block::Opaque(Arc::new(opaque(DIALECT, r#"{"type":"later"}"#))),
         6 => Block::Document(Arc::new(opaque(DIALECT, r#"{"type":"input_file"}"#))),
         7 => Block::from(Thinking {
-            raw: Some(item(r#"{"type":"reasoning"}"#)),
+            raw: Some(item(r#"{"type":"reasoning"}"#).into()),
             ..Thinking::default()
         }),
         _ => Block::text(text),

@@ -2,7 +2,7 @@
 //!
 //! `bare-loop PROMPT JOURNAL [PROGRAM...]` does one session with real commands, each started by that
 //! program where there is one; `bare-loop --sessions N` does N at once with a tool that does nothing,
-//! in the process, and no file; `--sessions-over-reqwest` does them with the client that most
+//! in the process, and no file. With `--over-reqwest` before them, it asks with the client that most
 //! programs would take instead of heeler's.
 
 use std::fs::File;
@@ -16,25 +16,25 @@ use tokio::task::JoinSet;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (is_over_reqwest, arguments) = match arguments.as_slice() {
+        ["--over-reqwest", rest @ ..] => (true, rest),
+        all => (false, all),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["--version"] => println!("bare-loop"),
-        [kind @ ("--sessions" | "--sessions-over-reqwest"), n] => {
-            let client = match *kind {
-                "--sessions" => runtime.block_on(Client::own())?,
-                _ => Client::reqwest()?,
-            };
-            runtime.block_on(sessions(client, n.parse()?))?;
+    runtime.block_on(async {
+        let client = async || if is_over_reqwest { Client::reqwest() } else { Client::own().await };
+        match arguments {
+            ["--version"] => println!("bare-loop"),
+            ["--sessions", n] => sessions(client().await?, n.parse()?).await?,
+            [prompt, journal, wrapper @ ..] => {
+                let file = File::create(journal).with_context(|| format!("making {journal}"))?;
+                run(&client().await?, prompt, Some(file), wrapper).await?;
+            }
+            _ => bail!("usage: bare-loop [--over-reqwest] PROMPT JOURNAL [PROGRAM...]"),
         }
-        [prompt, journal, wrapper @ ..] => {
-            let file = File::create(journal).with_context(|| format!("making {journal}"))?;
-            runtime.block_on(async {
-                run(&Client::own().await?, prompt, Some(file), wrapper).await
-            })?;
-        }
-        _ => bail!("usage: bare-loop PROMPT JOURNAL [PROGRAM...]"),
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Each is a task of its own: futures within one share its turns, and it has done with most of a

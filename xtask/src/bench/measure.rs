@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Size;
 use super::figure::{Budget, Figure, Values};
-use super::place::{NOTES, Place};
+use super::place::{NOTES, OVER_REQWEST, Place};
 use super::prefix::continued;
 use super::process::{again, run, run_timed, run_weighed};
 use super::server::{Exchange, Order, Server};
@@ -31,24 +31,29 @@ const SESSION_ROUNDS: usize = 20;
 /// From the start of the program to its first request.
 pub(super) fn start(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     let server = Server::start(vec![answer(0, &[])], Order::Counted)?;
-    let mut both = [Values::default(), Values::default()];
-    let commands = [place.bare(server.url()), place.exec(server.url())];
-    let mut body_bytes = Values::default();
+    let commands =
+        [place.bare(server.url()), place.exec(server.url()), place.bare_over_reqwest(server.url())];
+    let mut times: [Values; 3] = std::array::from_fn(|_| Values::default());
+    let mut body_bytes = [0; 3];
     for _ in 0..runs {
-        for (values, command) in both.iter_mut().zip(&commands) {
+        for (n, command) in commands.iter().enumerate() {
             let used = run(&mut again(command))?;
             let exchanges = server.take();
             let first = exchanges.first().context("no request came")?;
-            values.push(millis(first.came - used.started));
-            // The repository's notes are its own.
-            let notes = serde_json::to_string(NOTES)?.len();
-            body_bytes = Values::from_iter([kilo(first.body_bytes.saturating_sub(notes))]);
+            times[n].push(millis(first.came - used.started));
+            body_bytes[n] = first.body_bytes;
         }
     }
-    let start = figure("start to first request", "ms", both, Budget::Times(1.5));
-    let first = [Values::default(), body_bytes];
+    let [bare, heeler, over_reqwest] = times;
+    // The repository's notes are its own.
+    let notes = serde_json::to_string(NOTES)?.len();
+    let body = Values::from_iter([kilo(body_bytes[1].saturating_sub(notes))]);
+    let name = "start to first request";
+    let beside = format!("{name}, beside the bare loop over reqwest");
+    let first = [Values::default(), body];
     Ok(vec![
-        start,
+        figure(name, "ms", [bare, heeler.clone()], Budget::Times(1.5)),
+        figure(&beside, "ms", [over_reqwest, heeler], Budget::None),
         figure("first request's body without the notes", "kB", first, Budget::AtMost(8.0)),
     ])
 }
@@ -261,14 +266,14 @@ pub(super) fn sessions(place: &Place, runs: usize) -> Result<Vec<Figure>> {
     let n = SESSIONS.to_string();
     let commands = [
         (
-            place.bare_sessions(server.url(), "--sessions", SESSIONS),
-            place.bare_sessions(server.url(), "--sessions", 1),
+            place.bare_sessions(server.url(), &[], SESSIONS),
+            place.bare_sessions(server.url(), &[], 1),
         ),
         (place.sink(server.url(), &["sessions", &n]), place.sink(server.url(), &["sessions", "1"])),
         (place.sink(server.url(), &["runs", &n]), place.sink(server.url(), &["runs", "1"])),
         (
-            place.bare_sessions(server.url(), "--sessions-over-reqwest", SESSIONS),
-            place.bare_sessions(server.url(), "--sessions-over-reqwest", 1),
+            place.bare_sessions(server.url(), &[OVER_REQWEST], SESSIONS),
+            place.bare_sessions(server.url(), &[OVER_REQWEST], 1),
         ),
     ];
     let mut processor: [Values; 4] = std::array::from_fn(|_| Values::default());

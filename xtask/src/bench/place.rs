@@ -20,6 +20,8 @@ const FILES_IN_FOLDER: usize = 250;
 const MODEL: &str = "anthropic/claude-sonnet-5-5";
 /// The program that makes namespaces for one command.
 const BUBBLEWRAP: &str = "bwrap";
+/// Has the bare loop ask with the client that most programs would take.
+pub(super) const OVER_REQWEST: &str = "--over-reqwest";
 /// A session of 300 long results stays a conversation: what is measured is not a summary.
 const CONTEXT_LIMIT: &str = "1000000000";
 
@@ -103,8 +105,17 @@ impl Place {
 
     /// The bare loop, over the same commands.
     pub(super) fn bare(&self, url: &str) -> Command {
+        self.bare_with(url, &[])
+    }
+
+    /// The same over the client that most programs would take.
+    pub(super) fn bare_over_reqwest(&self, url: &str) -> Command {
+        self.bare_with(url, &[OVER_REQWEST])
+    }
+
+    fn bare_with(&self, url: &str, flags: &[&str]) -> Command {
         let mut command = self.command(&self.bare_loop, url);
-        command.arg("go").arg(self.folder("temp").join("bare.jsonl"));
+        command.args(flags).arg("go").arg(self.folder("temp").join("bare.jsonl"));
         command
     }
 
@@ -122,10 +133,10 @@ impl Place {
         command
     }
 
-    /// The bare loop with a tool in the process, many at once, over the client that the flag names.
-    pub(super) fn bare_sessions(&self, url: &str, flag: &str, n: usize) -> Command {
+    /// The bare loop with a tool in the process, many at once.
+    pub(super) fn bare_sessions(&self, url: &str, flags: &[&str], n: usize) -> Command {
         let mut command = self.command(&self.bare_loop, url);
-        command.args([flag, &n.to_string()]);
+        command.args(flags).args(["--sessions", &n.to_string()]);
         command
     }
 

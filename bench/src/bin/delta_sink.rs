@@ -90,6 +90,11 @@ async fn session(provider: Arc<dyn Provider>, tools: Toolset) -> Result<()> {
 /// A tool of this process that waits so many milliseconds.
 struct Wait;
 
+#[derive(Default, serde::Deserialize)]
+struct WaitInput {
+    millis: Option<u64>,
+}
+
 impl Tool for Wait {
     fn definition(&self) -> ToolDefinition {
         let schema = r#"{"type":"object","properties":{"millis":{"type":"integer"}}}"#;
@@ -110,8 +115,8 @@ impl Tool for Wait {
         input: RawJson,
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let input: serde_json::Value = serde_json::from_str(input.get()).unwrap_or_default();
-            match input["millis"].as_u64() {
+            let input: WaitInput = serde_json::from_str(input.get()).unwrap_or_default();
+            match input.millis {
                 None | Some(0) => {}
                 Some(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
             }

@@ -32,14 +32,14 @@
 
 pub use heeler_core::{
     AcceptedAnswer, AllowAll, Approver, Background, Block, BoxFuture, CacheMarker,
-    CancellationToken, Clock, Completion, Cost, Decision, DenyAll, Entropy, EventStream, Image,
-    ImageError, InputOrigin, LimitKind, Limits, Media, MediaItem, MediaLimits, MediaReference,
-    MediaScope, MediaStore, Message, Mode, ModelEvent, ModelRequest, NewMedia, Opaque,
-    OpenPermission, Outbound, OutboundMessage, Parameters, Person, Policy, Provider, ProviderError,
-    ProviderErrorKind, ProviderItem, Question, RawJson, RawJsonError, RedactedThinking, Reply,
-    RequestMessage, RequestMessages, Role, Rule, RuleEffect, StopReason, Text, Thinking,
-    ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition, ToolError,
-    ToolFault, ToolOutput, ToolResult, ToolUse, Usage,
+    CancellationToken, Clock, Completion, Cost, Decision, DenyAll, Entropy, EventStream, Few,
+    Image, ImageError, InputOrigin, LimitKind, Limits, Media, MediaItem, MediaLimits,
+    MediaReference, MediaScope, MediaStore, Message, Mode, ModelEvent, ModelRequest, NewMedia,
+    Opaque, OpenPermission, Outbound, OutboundMessage, Parameters, Person, Policy, Provider,
+    ProviderError, ProviderErrorKind, ProviderItem, Question, RawJson, RawJsonError,
+    RedactedThinking, Reply, RequestMessage, RequestMessages, Role, Rule, RuleEffect, StopReason,
+    Text, Thinking, ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition,
+    ToolError, ToolFault, ToolOutput, ToolResult, ToolUse, Usage,
 };
 /// Records what a model is asked and what it answers, and plays it again.
 pub use heeler_providers::cassette::{Cassette, CassetteError};

@@ -143,13 +143,23 @@ impl State {
         }
     }
 
-    fn call_effects(&self, turn: &Turn, effects: &mut Vec<Effect>) {
+    /// Which calls can start, by their places.
+    fn startable(&self, turn: &Turn) -> Vec<usize> {
         let slots: Vec<Slot<'_>> = turn.calls.iter().map(slot).collect();
         let at_once_max = match self.settings.limits.calls_at_once {
             0 => usize::MAX,
             n => n as usize,
         };
-        let start = schedule::startable(&slots, at_once_max);
+        schedule::startable(&slots, at_once_max)
+    }
+
+    fn call_effects(&self, turn: &Turn, effects: &mut Vec<Effect>) {
+        let is_ready = |call: &Call| matches!(call.status, CallStatus::Ready { .. });
+        // Between two steps of a call nothing can start.
+        let start = match turn.calls.iter().any(is_ready) {
+            true => self.startable(turn),
+            false => Vec::new(),
+        };
         let asks_for_all = turn.asks_for_all();
         for (at, call) in turn.calls.iter().enumerate() {
             let effect = match &call.status {

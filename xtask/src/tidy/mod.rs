@@ -9,6 +9,7 @@ mod links;
 mod machine_paths;
 mod module_docs;
 mod pages;
+mod path;
 mod raw_json;
 mod second_loop;
 mod sizes;
@@ -28,7 +29,7 @@ struct Check {
 }
 
 /// In the order they are run and printed.
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 15] = [
     Check { name: "floors", why: floors::WHY, run: floors::check },
     Check { name: "module-docs", why: module_docs::WHY, run: module_docs::check },
     Check { name: "sizes", why: sizes::WHY, run: sizes::check },
@@ -42,6 +43,7 @@ const CHECKS: [Check; 14] = [
     Check { name: "machine-paths", why: machine_paths::WHY, run: machine_paths::check },
     Check { name: "dependencies", why: dependencies::WHY, run: dependencies::check },
     Check { name: "pages", why: pages::WHY, run: pages::check },
+    Check { name: "path", why: path::WHY, run: path::check },
     Check { name: "seeds", why: seeds::WHY, run: |tree| seeds::check(tree, SEEDS_OPEN_ROWS) },
 ];
 

@@ -46,6 +46,9 @@ impl Driver {
     /// asked about.
     pub(super) fn plan_calls(&self, effects: Vec<Effect>) -> Planned {
         let mut planned = Planned::default();
+        if !effects.iter().any(|effect| matches!(effect.kind, EffectKind::PlanCall { .. })) {
+            return Planned { effects, ..planned };
+        }
         for effect in effects {
             let EffectKind::PlanCall { call, answered_before, name, input } = &effect.kind else {
                 planned.effects.push(effect);

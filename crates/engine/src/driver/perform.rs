@@ -54,7 +54,7 @@ impl Task for Spawned {
 impl Driver {
     /// Writes what starting these effects means, in one append with what was held, and acts.
     /// What is nothing but its records is held in its turn.
-    pub(super) async fn start(&mut self, effects: Vec<Effect>) -> Result<(), StoreError> {
+    pub(super) async fn start(&mut self, mut effects: Vec<Effect>) -> Result<(), StoreError> {
         let asks = |effect: &Effect| {
             matches!(effect.kind, EffectKind::CallModel { .. } | EffectKind::StartEpoch { .. })
         };
@@ -74,21 +74,21 @@ impl Driver {
             self.hold(vec![self.epoch(cause)]);
             return Ok(());
         }
-        let (hooked, effects): (Vec<_>, Vec<_>) =
-            effects.into_iter().partition(|effect| self.waits_for_hooks(&effect.kind));
-        let Planned { effects, mut plans, looking } = self.plan_calls(effects);
+        let hooked: Vec<_> =
+            effects.extract_if(.., |effect| self.waits_for_hooks(&effect.kind)).collect();
+        let Planned { mut effects, mut plans, looking } = self.plan_calls(effects);
         let mut records = Vec::new();
         let mut durability = Durability::Written;
         for effect in &effects {
-            records.extend(self.first_records(&effect.kind, &mut plans));
+            records.extend(self.first_record(&effect.kind, &mut plans));
             durability = durability.max(durability_of(&effect.kind));
         }
         let runs = |effect: &&Effect| matches!(effect.kind, EffectKind::RunCall { .. });
         let is_alone = effects.iter().filter(runs).count() == 1
             && self.done_at_once.is_empty()
             && !self.running.iter().any(|(id, _)| matches!(id, EffectId::Run(_)));
-        let (early, effects): (Vec<_>, Vec<_>) =
-            effects.into_iter().partition(|effect| is_on(Bug::EarlyRun) && runs(&effect));
+        let early = effects.extract_if(.., |effect| is_on(Bug::EarlyRun) && runs(&&*effect));
+        let early: Vec<_> = early.collect();
         early.into_iter().for_each(|effect| self.act(effect, is_alone));
         self.hold(records);
         let are_done = effects.iter().all(|effect| is_its_records(&effect.kind))
@@ -107,50 +107,47 @@ impl Driver {
         Ok(())
     }
 
-    /// The records that stand in the journal before an effect is visible.
-    fn first_records(
+    /// The record that stands in the journal before an effect is visible.
+    fn first_record(
         &self,
         kind: &EffectKind,
         plans: &mut BTreeMap<CallId, CallPlan>,
-    ) -> Vec<Record> {
-        match kind {
-            EffectKind::StartEpoch { cause } => vec![self.epoch(*cause)],
+    ) -> Option<Record> {
+        Some(match kind {
+            EffectKind::StartEpoch { cause } => self.epoch(*cause),
             EffectKind::CallModel { turn, round, attempt, reserve } => {
-                vec![Record::ModelStarted(ModelStarted {
+                Record::ModelStarted(ModelStarted {
                     turn: *turn,
                     round: *round,
                     attempt: *attempt,
                     epoch: self.state.epoch.as_ref().map_or(0, |epoch| epoch.number),
                     up_to: self.state.seq,
                     reserve: *reserve,
-                })]
+                })
             }
             EffectKind::PlanCall { call, answered_before, .. } => {
                 let (call, answered_before) = (*call, *answered_before);
-                let planned = |plan| CallPlanned { call, answered_before, plan };
-                let plan = plans.remove(&call).map(planned).map(Box::new);
-                plan.map(Record::CallPlanned).into_iter().collect()
+                let plan = plans.remove(&call)?;
+                Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
             }
             EffectKind::AskPermission { id, reason, asked: false, .. } => {
-                vec![Record::PermissionAsked(Box::new(PermissionAsked {
-                    id: *id,
-                    reason: reason.clone(),
-                }))]
+                let (id, reason) = (*id, reason.clone());
+                Record::PermissionAsked(Box::new(PermissionAsked { id, reason }))
             }
-            EffectKind::RunCall { call, .. } => vec![Record::CallStarted { call: *call }],
+            EffectKind::RunCall { call, .. } => Record::CallStarted { call: *call },
             EffectKind::Compact { cut, cause, focus, started: false } => {
                 let (cut, cause, focus) = (*cut, *cause, focus.clone());
-                vec![Record::CompactionStarted(CompactionStarted { cut, cause, focus })]
+                Record::CompactionStarted(CompactionStarted { cut, cause, focus })
             }
-            EffectKind::Trim(trimmed) => vec![Record::Trimmed(*trimmed)],
-            EffectKind::Prune(pruned) => vec![Record::Pruned(*pruned)],
+            EffectKind::Trim(trimmed) => Record::Trimmed(*trimmed),
+            EffectKind::Prune(pruned) => Record::Pruned(*pruned),
             EffectKind::FinishTurn { turn, outcome } => {
-                vec![Record::TurnFinished { turn: *turn, outcome: outcome.clone() }]
+                Record::TurnFinished { turn: *turn, outcome: outcome.clone() }
             }
             EffectKind::AskPermission { .. }
             | EffectKind::Compact { .. }
-            | EffectKind::Wake { .. } => Vec::new(),
-        }
+            | EffectKind::Wake { .. } => return None,
+        })
     }
 
     /// Acts; `is_alone` when no other call runs.

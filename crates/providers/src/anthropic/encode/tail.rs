@@ -2,9 +2,11 @@
 
 use bytes::Bytes;
 use heeler_core::{
-    ModelRequest, Parameters, ProviderError, ProviderErrorKind, ThinkingSettings, ToolChoice,
+    ModelRequest, Parameters, ProviderError, ProviderErrorKind, RawJson, ThinkingSettings,
+    ToolChoice,
 };
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::json::merge;
 
@@ -12,67 +14,113 @@ use crate::json::merge;
 /// decide how the answer is read.
 const RESERVED: [&str; 5] = ["model", "system", "tools", "messages", "stream"];
 
+/// What stands behind the messages, in this order.
+#[derive(Serialize)]
+struct Tail<'r> {
+    max_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'r [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'r>>,
+    stream: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Thinking {
+    Enabled { budget_tokens: u64 },
+    Adaptive,
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'r> {
+    effort: &'r str,
+}
+
+#[derive(Serialize)]
+struct Choice<'r> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disable_parallel_tool_use: Option<bool>,
+}
+
 /// Ends the list of messages and writes the rest of the body.
 pub(super) fn encode(request: &ModelRequest) -> Result<Bytes, ProviderError> {
-    let mut fields = Value::Object(fields(request));
-    if let Some(extra) = &request.parameters.extra_body {
-        let Value::Object(extra) = extra.value() else {
-            return Err(refused("the extra request body is not a JSON object".to_owned()));
-        };
-        if let Some(key) = RESERVED.iter().find(|key| extra.contains_key(**key)) {
-            return Err(refused(format!("the extra request body may not set `{key}`; remove it")));
-        }
-        merge(&mut fields, Value::Object(extra));
-    }
-    let fields = fields.to_string();
+    let tail = Tail::of(request);
+    let mut bytes = b"]".to_vec();
+    let written = match &request.parameters.extra_body {
+        None => serde_json::to_writer(&mut bytes, &tail),
+        Some(extra) => serde_json::to_writer(&mut bytes, &with_extra(&tail, extra)?),
+    };
+    written.map_err(|error| refused(format!("the request cannot be written: {error}")))?;
     // The object's own opening brace becomes the comma after the list.
-    Ok(Bytes::from(format!("],{}", &fields[1..])))
+    bytes[1] = b',';
+    Ok(bytes.into())
 }
 
-fn fields(request: &ModelRequest) -> Map<String, Value> {
-    let parameters = &request.parameters;
-    let mut fields = Map::new();
-    let mut set = |key: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            fields.insert(key.to_owned(), value);
-        }
+fn with_extra(tail: &Tail<'_>, extra: &RawJson) -> Result<Value, ProviderError> {
+    let Value::Object(extra) = extra.value() else {
+        return Err(refused("the extra request body is not a JSON object".to_owned()));
     };
-    set("max_tokens", Some(json!(request.output_max)));
-    // What is not a number has no form in JSON.
-    let number = |value: Option<f64>| value.filter(|value| value.is_finite()).map(Value::from);
-    set("temperature", number(parameters.temperature));
-    set("top_p", number(parameters.top_p));
-    set("stop_sequences", (!parameters.stop.is_empty()).then(|| json!(parameters.stop)));
-    match &parameters.thinking {
-        Some(ThinkingSettings::Budget(tokens)) => {
-            set("thinking", Some(json!({"type": "enabled", "budget_tokens": tokens})));
-        }
-        Some(ThinkingSettings::Effort(effort)) => {
-            set("thinking", Some(json!({"type": "adaptive"})));
-            set("output_config", Some(json!({"effort": effort})));
-        }
-        None => {}
+    if let Some(key) = RESERVED.iter().find(|key| extra.contains_key(**key)) {
+        return Err(refused(format!("the extra request body may not set `{key}`; remove it")));
     }
-    // Without tools, the provider refuses a choice among them.
-    if !request.tools.is_empty() || !request.provider_tools.is_empty() {
-        set("tool_choice", tool_choice(parameters));
-    }
-    set("stream", Some(json!(true)));
-    fields
+    let mut fields = json!(tail);
+    merge(&mut fields, Value::Object(extra));
+    Ok(fields)
 }
 
-fn tool_choice(parameters: &Parameters) -> Option<Value> {
-    let mut choice = match (&parameters.tool_choice, parameters.parallel_calls) {
-        (None, None) => return None,
-        (Some(ToolChoice::None), _) => return Some(json!({"type": "none"})),
-        (Some(ToolChoice::Auto) | None, _) => json!({"type": "auto"}),
-        (Some(ToolChoice::Any), _) => json!({"type": "any"}),
-        (Some(ToolChoice::Tool(name)), _) => json!({"type": "tool", "name": name}),
-    };
-    if let Some(parallel) = parameters.parallel_calls {
-        choice["disable_parallel_tool_use"] = json!(!parallel);
+impl<'r> Tail<'r> {
+    fn of(request: &'r ModelRequest) -> Self {
+        let parameters = &request.parameters;
+        // What is not a number has no form in JSON.
+        let number = |value: Option<f64>| value.filter(|value| value.is_finite());
+        let (thinking, effort) = match &parameters.thinking {
+            Some(ThinkingSettings::Budget(tokens)) => {
+                (Some(Thinking::Enabled { budget_tokens: *tokens }), None)
+            }
+            Some(ThinkingSettings::Effort(effort)) => (Some(Thinking::Adaptive), Some(effort)),
+            None => (None, None),
+        };
+        // Without tools, the provider refuses a choice among them.
+        let has_tools = !request.tools.is_empty() || !request.provider_tools.is_empty();
+        Self {
+            max_tokens: request.output_max,
+            temperature: number(parameters.temperature),
+            top_p: number(parameters.top_p),
+            stop_sequences: &parameters.stop,
+            thinking,
+            output_config: effort.map(|effort| OutputConfig { effort }),
+            tool_choice: Choice::of(parameters).filter(|_| has_tools),
+            stream: true,
+        }
     }
-    Some(choice)
+}
+
+impl<'r> Choice<'r> {
+    fn of(parameters: &'r Parameters) -> Option<Self> {
+        let plain = |kind| (kind, None);
+        let (kind, name) = match (&parameters.tool_choice, parameters.parallel_calls) {
+            (None, None) => return None,
+            (Some(ToolChoice::None), _) => plain("none"),
+            (Some(ToolChoice::Auto) | None, _) => plain("auto"),
+            (Some(ToolChoice::Any), _) => plain("any"),
+            (Some(ToolChoice::Tool(name)), _) => ("tool", Some(name.as_str())),
+        };
+        let parallel = parameters.parallel_calls.filter(|_| kind != "none");
+        Some(Self { kind, name, disable_parallel_tool_use: parallel.map(|parallel| !parallel) })
+    }
 }
 
 pub(super) fn refused(message: String) -> ProviderError {

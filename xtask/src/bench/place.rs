@@ -65,6 +65,8 @@ impl Place {
         let place = Self { root, heeler, bare_loop, delta_sink };
         place.fill_store(&place.folder("home"), n_sessions)?;
         place.fill_repository(n_files)?;
+        // Or whoever makes a file waits for the disk to take all of these.
+        rustix::fs::sync();
         Ok(place)
     }
 

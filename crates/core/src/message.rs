@@ -34,8 +34,9 @@ pub struct Message {
     pub blocks: Vec<Block>,
 }
 
-/// One piece of a message. Each is shared: blocks are copied from place to place (a reply, its
-/// record, the history), and answers and results are long. [`Arc::make_mut`] changes one.
+// Each is shared: blocks are copied from place to place (a reply, its record, the history), and
+// answers and results are long. `Arc::make_mut` changes one.
+/// One piece of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Block {

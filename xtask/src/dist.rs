@@ -38,7 +38,8 @@ const PACKED: &str = "link-arg=-Wl,-z,pack-relative-relocs";
 const PACKED_SINCE: [u32; 2] = [2, 36];
 /// What unwinds stacks, as the C compiler brings it to be linked in. As a library of its own it is
 /// looked for, mapped, linked and asks the processor ten questions at each start, a quarter of a
-/// millisecond; and it is missing in the smallest containers.
+/// millisecond; and it is missing in the smallest containers. Its licence has an exception for
+/// programs that bring it (the GCC Runtime Library Exception).
 const UNWINDER: &str = "libgcc_eh.a";
 /// By this name Rust asks for that library.
 const UNWINDER_ASKED_FOR: &str = "libgcc_s.so";

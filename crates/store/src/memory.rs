@@ -170,7 +170,7 @@ impl Session {
         }
         match Arc::get_mut(&mut before) {
             Some(entries) => self.settled.extend(entries.iter_mut().map(taken)),
-            None => self.settled.extend(before.iter().cloned().map(|mut entry| taken(&mut entry))),
+            None => self.settled.extend(before.iter().map(copied)),
         }
     }
 
@@ -226,6 +226,10 @@ impl Session {
             title: self.records().find_map(first_input).unwrap_or_default(),
         }
     }
+}
+
+fn copied(entry: &Entry) -> Settled {
+    Settled { at: entry.at, record: entry.record.clone() }
 }
 
 /// What an entry says, out of a place that is about to go.

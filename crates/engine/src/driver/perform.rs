@@ -87,8 +87,8 @@ impl Driver {
         let is_alone = effects.iter().filter(runs).count() == 1
             && self.done_at_once.is_empty()
             && !self.running.iter().any(|(id, _)| matches!(id, EffectId::Run(_)));
-        let early = effects.extract_if(.., |effect| is_on(Bug::EarlyRun) && runs(&&*effect));
-        let early: Vec<_> = early.collect();
+        let is_early = |effect: &mut Effect| is_on(Bug::EarlyRun) && runs(&&*effect);
+        let early: Vec<_> = effects.extract_if(.., is_early).collect();
         early.into_iter().for_each(|effect| self.act(effect, is_alone));
         self.hold(records);
         let are_done = effects.iter().all(|effect| is_its_records(&effect.kind))

@@ -74,9 +74,10 @@ pub mod conformance {
 pub mod providers {
     pub use heeler_providers::{
         Anthropic, AnthropicSettings, Chat, ChatSettings, IDLE_TIMEOUT_DEFAULT, KnownProvider,
-        NameError, NamedModel, Responses, ResponsesSettings, Secret, SettingsError, anthropic,
-        catalogue, chat, openrouter, presets, probe, responses, sse,
+        NameError, NamedModel, Responses, ResponsesSettings, SettingsError, anthropic, catalogue,
+        chat, openrouter, presets, probe, responses, sse,
     };
+    pub use heeler_secrets::Secret;
 }
 
 /// What tests need: models that play a script, a call without a loop, recorded sessions.

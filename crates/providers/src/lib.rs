@@ -24,13 +24,12 @@ pub mod presets;
 pub mod probe;
 pub mod responses;
 pub mod scripted;
-mod secret;
 pub mod sse;
 mod transport;
 
 pub use anthropic::{Anthropic, AnthropicSettings};
 pub use chat::{Chat, ChatSettings};
 pub use endpoint::{IDLE_TIMEOUT_DEFAULT, SettingsError};
+pub use heeler_secrets::Secret;
 pub use named::{KnownProvider, NameError, NamedModel};
 pub use responses::{Responses, ResponsesSettings};
-pub use secret::Secret;

@@ -3,18 +3,21 @@
 //! Two things are looked for: the values of variables whose names say that they are secret, exactly
 //! as they are, and the forms that well-known services give their keys. What is written another way
 //! (encoded, split, spoken of) is not found: this keeps accidents away, not somebody who wants a
-//! secret out; that is what confinement is for.
+//! secret out; that is what confinement is for. A key that heeler itself holds is a [`Secret`].
 //!
 //! Invariant: what was taken out appears nowhere, not in errors and not in `Debug`.
 
 mod forms;
 mod randomness;
+mod secret;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
 use regex::Regex;
+
+pub use secret::Secret;
 
 /// How what was taken out begins; the name of its kind and a `]` follow.
 pub const MARKER: &str = "[redacted: ";

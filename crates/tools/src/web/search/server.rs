@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use heeler_core::ToolError;
 use heeler_http::{Answer, Client, HeaderMap, HeaderName, HeaderValue, Target};
+use heeler_secrets::Secret;
 use serde_json::Value;
 use url::Url;
 
@@ -31,8 +32,8 @@ pub(super) struct Server {
 struct Key {
     header: HeaderName,
     value: HeaderValue,
-    /// As it may stand in an answer.
-    text: String,
+    /// What may stand in an answer.
+    secret: Secret,
 }
 
 /// What went wrong with a request that was answered.
@@ -78,16 +79,16 @@ impl Server {
         key: &str,
         advice: &'static str,
     ) -> Result<Self, String> {
-        let key = key.trim();
-        let mut value = HeaderValue::try_from(format!("{before}{key}"))
+        let secret = Secret::new(key);
+        let mut value = HeaderValue::try_from(format!("{before}{}", secret.expose()))
             .ok()
-            .filter(|_| !key.is_empty())
+            .filter(|_| !secret.expose().is_empty())
             .ok_or_else(|| {
                 format!("no request can carry the key of {}; copy it alone, and whole", self.title)
             })?;
         value.set_sensitive(true);
         let header = HeaderName::from_static(header);
-        self.key = Some(Key { header, value, text: key.to_owned() });
+        self.key = Some(Key { header, value, secret });
         self.key_advice = advice;
         Ok(self)
     }
@@ -161,8 +162,8 @@ impl Server {
         let text = String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         match &self.key {
-            Some(key) if text.contains(&key.text) => text.replace(&key.text, "[key]"),
-            _ => text,
+            Some(key) => key.secret.hide_in(&text),
+            None => text,
         }
     }
 

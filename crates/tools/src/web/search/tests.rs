@@ -197,6 +197,16 @@ async fn tavily_is_asked_in_its_format() {
 }
 
 #[tokio::test]
+async fn a_word_that_is_no_key_stays_in_what_is_told() {
+    let said = r#"{"error": {"code": "VALIDATION", "detail": "none of the languages is known"}}"#;
+    let served = server(&[&answer("422 Unprocessable Entity", said)]);
+    let brave = Brave::with_base_url(&format!("http://{}/api", served.host), "none").unwrap();
+    let output = searched(Arc::new(brave), patient(), input(r#"{"query": "rust"}"#)).await;
+    expect!["Brave Search (127.0.0.1) answered 422, `none of the languages is known`. Ask in other words, or tell the user"]
+        .assert_eq(&output.text_content());
+}
+
+#[tokio::test]
 async fn a_refusal_names_the_server_the_status_and_the_next_step() {
     let wrong = r#"{"type": "ErrorResponse", "error": {"code": "SUBSCRIPTION_TOKEN_INVALID",
         "detail": "The provided subscription token tvly-0123456789 is invalid.", "status": 422}}"#;

@@ -1,4 +1,4 @@
-//! Keys and tokens, kept out of everything that is printed.
+//! A key that is held, kept out of everything that is printed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// and to hide it would take letters out of words.
 const HIDDEN_BYTES_MIN: usize = 8;
 
-/// A key or token. Its `Debug` shows nothing and it has no `Display`.
+/// A key or token that a request carries. Its `Debug` shows nothing and it has no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
 

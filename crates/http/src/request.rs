@@ -71,9 +71,12 @@ impl Target {
         user_agent: &str,
         proxy: Option<&Proxy>,
     ) -> Vec<u8> {
-        let mut head = String::from(if length.is_some() { "POST " } else { "GET " });
         let path = self.uri.path_and_query().map_or("/", |path| path.as_str());
         let host = self.origin.split_once("://").map_or("", |(_, host)| host);
+        // The first word and the client's own headers without what they say take less than 128.
+        let told = [path, &self.origin, host, user_agent].into_iter().map(str::len).sum::<usize>();
+        let mut head = String::with_capacity(told + self.headers.len() + 128);
+        head.push_str(if length.is_some() { "POST " } else { "GET " });
         if proxy.is_some() {
             head.push_str(&self.origin);
         }
@@ -88,7 +91,6 @@ impl Target {
         if let Some(Proxy { authorization: Some(value) }) = proxy {
             header(&mut head, "proxy-authorization", value);
         }
-        head.reserve(self.headers.len() + user_agent.len() + 32);
         head.extend_from_slice(b"user-agent: ");
         head.extend_from_slice(user_agent.as_bytes());
         head.extend_from_slice(b"\r\n");

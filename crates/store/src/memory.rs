@@ -12,8 +12,9 @@ use heeler_core::{
 use crate::journal::{Label, title_of_input};
 use crate::on_first_poll;
 
-/// Room for so many more records is made at once, and an eighth.
-const ROOM_RECORDS: usize = 8;
+/// Records are kept in blocks of so many: no block is copied to grow, and only the last has room
+/// that nothing uses.
+const BLOCK_RECORDS: usize = 16;
 
 /// Keeps sessions in memory. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -132,8 +133,9 @@ impl Shared {
 #[derive(Debug)]
 struct Session {
     header: SessionHeader,
-    /// All but the last append. Their numbers are their places, from 1 on.
-    settled: Vec<Settled>,
+    /// All but the last append, in full blocks and one that fills. Their numbers are their places,
+    /// from 1 on.
+    settled: Vec<Vec<Settled>>,
     /// As it came, since whoever appends keeps it for a moment: its records are taken over with the
     /// next append.
     last: Arc<[Entry]>,
@@ -152,25 +154,32 @@ impl Session {
     }
 
     fn entries(&self) -> Vec<Entry> {
-        let settled = (1..).zip(self.settled.iter().cloned());
+        let settled = (1..).zip(self.settled.iter().flatten().cloned());
         let settled = settled.map(|(seq, Settled { at, record })| Entry { seq, at, record });
         settled.chain(self.last.iter().cloned()).collect()
     }
 
     fn records(&self) -> impl Iterator<Item = (Timestamp, &Record)> {
-        let settled = self.settled.iter().map(|settled| (settled.at, &settled.record));
+        let settled = self.settled.iter().flatten().map(|settled| (settled.at, &settled.record));
         settled.chain(self.last.iter().map(|entry| (entry.at, &entry.record)))
     }
 
     fn keep(&mut self, entries: Arc<[Entry]>) {
         let mut before = std::mem::replace(&mut self.last, entries);
-        // Grows by less than a vector does by itself: most of it is never used.
-        if self.settled.capacity() - self.settled.len() < before.len() {
-            self.settled.reserve_exact(before.len() + self.settled.len() / 8 + ROOM_RECORDS);
-        }
         match Arc::get_mut(&mut before) {
-            Some(entries) => self.settled.extend(entries.iter_mut().map(taken)),
-            None => self.settled.extend(before.iter().map(copied)),
+            Some(entries) => entries.iter_mut().map(taken).for_each(|record| self.settle(record)),
+            None => before.iter().map(copied).for_each(|record| self.settle(record)),
+        }
+    }
+
+    fn settle(&mut self, record: Settled) {
+        match self.settled.last_mut() {
+            Some(block) if block.len() < BLOCK_RECORDS => block.push(record),
+            _ => {
+                let mut block = Vec::with_capacity(BLOCK_RECORDS);
+                block.push(record);
+                self.settled.push(block);
+            }
         }
     }
 

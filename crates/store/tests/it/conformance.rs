@@ -46,6 +46,24 @@ fn what_is_appended_is_read_in_order() {
 }
 
 #[test]
+fn a_long_session_is_read_in_order_however_it_was_appended() {
+    on_each_store(|store| {
+        store.make("a");
+        let lease = store.take("a").unwrap();
+        let mut n = 0;
+        for length in (1..=40).chain([1, 1, 1, 500]) {
+            // Each says the end of the one before it again, as who was cut off does.
+            let from = n + 1 - n.min(length % 3);
+            let added = store.add(&lease, entries(from..=n + length)).unwrap();
+            assert_eq!(added, Appended::Written);
+            n += length;
+            assert_eq!(store.seqs("a"), Vec::from_iter(1..=n));
+            assert_eq!(store.add(&lease, entries(1..=n)).unwrap(), Appended::AlreadyThere);
+        }
+    });
+}
+
+#[test]
 fn a_session_is_made_once() {
     on_each_store(|store| {
         assert_eq!(kind(store.load("a")), StoreErrorKind::NotFound);

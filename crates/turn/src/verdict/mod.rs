@@ -267,10 +267,9 @@ fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
         Access::Read(path) | Access::Write(path) => {
             path::matches(path, argument, &policy.workspace)
         }
-        Access::Host(host) => argument.strip_prefix("domain:").is_some_and(|domain| {
-            host.eq_ignore_ascii_case(domain)
-                || host.to_ascii_lowercase().ends_with(&format!(".{}", domain.to_ascii_lowercase()))
-        }),
+        Access::Host(host) => {
+            argument.strip_prefix("domain:").is_some_and(|domain| is_host_of(host, domain))
+        }
         Access::Opaque(_) => false,
     }
 }
@@ -294,6 +293,12 @@ fn same_name(pattern: &str, name: &str) -> bool {
         }
         None => pattern.eq_ignore_ascii_case(name),
     }
+}
+
+/// Whether a host is this domain or lies in it. A dot at the end names the same host.
+fn is_host_of(host: &str, domain: &str) -> bool {
+    let [host, domain] = [host, domain].map(|it| it.trim_end_matches('.').to_ascii_lowercase());
+    host.strip_suffix(&domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 fn is_protected(path: &str, workspace: &str) -> bool {

@@ -262,6 +262,14 @@ fn rules_speak_of_what_a_call_does() {
     check(mode, "+WebFetch(domain:example.com)", "WebFetch", host("a.example.com"), "allow");
     check(mode, "+WebFetch(domain:example.com)", "WebFetch", host("Example.COM"), "allow");
     check(mode, "+WebFetch(domain:example.com)", "WebFetch", host("badexample.com"), "deny");
+    // A dot at the end is the same name to whoever resolves it.
+    for name in ["example.com", "example.com.", "a.Example.com.", "example.com.."] {
+        check(mode, "+WebFetch, -WebFetch(domain:example.com)", "WebFetch", host(name), "deny");
+        check(mode, "+WebFetch, -WebFetch(domain:example.com.)", "WebFetch", host(name), "deny");
+        check(mode, "+WebFetch(domain:Example.com.)", "WebFetch", host(name), "allow");
+    }
+    check(mode, "+WebFetch, -WebFetch(domain:.)", "WebFetch", host("example.com"), "deny");
+    check(mode, "+WebFetch(domain:.)", "WebFetch", host("example.com."), "deny");
     check(mode, "+WebFetch(example.com)", "WebFetch", host("example.com"), "deny");
     check(mode, "+mcp__git__*", "mcp__git__log", Access::Opaque("x".into()), "allow");
 }

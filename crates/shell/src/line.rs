@@ -27,8 +27,12 @@ pub struct Command {
     pub plain: Vec<String>,
     /// Whether the words are known, and not made when the line runs: the name and its verb.
     pub is_named: bool,
-    /// Whether it does nothing but run another command of the line, such as `timeout 5 ...`.
+    /// Whether it does nothing but run another command of the line, such as `timeout 5 ...`: where
+    /// the line is, and with the variables that are there.
     pub is_wrapper: bool,
+    /// Whether what stands before the verb leads it to another folder than the workspace itself,
+    /// whose settings may name programs.
+    pub is_elsewhere: bool,
 }
 
 /// A reason to ask.
@@ -56,9 +60,9 @@ pub enum ConcernKind {
 
 impl Command {
     /// Whether `plain` surely is what runs: its name is known, and is no path into a folder where
-    /// anybody may have put a program of that name.
+    /// anybody may have put a program of that name, and it runs in the workspace itself.
     pub fn is_certain(&self) -> bool {
         let name = self.words.first().map_or("", String::as_str);
-        self.is_named && programs::is_of_the_system(name)
+        self.is_named && !self.is_elsewhere && programs::is_of_the_system(name)
     }
 }

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         output_comes_as_it_was_written,
         failures_are_errors_that_keep_the_output,
         it_starts_in_the_workspace_with_the_allowed_environment,
+        git_takes_no_folder_for_a_repository_that_only_looks_like_one,
         it_is_a_plain_shell_without_input,
         a_timeout_gives_what_there_was,
         a_cancel_gives_what_there_was_and_stops_everything,
@@ -221,6 +222,21 @@ async fn it_starts_in_the_workspace_with_the_allowed_environment() {
     // Cargo sets it for its tests; it is on no list.
     assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok());
     assert_eq!(room.run("echo \"[$CARGO_MANIFEST_DIR]\"").await, "[]");
+}
+
+async fn git_takes_no_folder_for_a_repository_that_only_looks_like_one() {
+    check(
+        r#"mkdir objects refs; echo 'ref: refs/heads/main' >HEAD
+        printf '[core]\nbare = false\nworktree = .\nfsmonitor = touch ran; false\n' >config
+        git status 2>&1 | cut -d' ' -f1-5; ls"#,
+        expect![[r#"
+            fatal: cannot use bare repository
+            HEAD
+            config
+            objects
+            refs"#]],
+    )
+    .await;
 }
 
 async fn it_is_a_plain_shell_without_input() {

@@ -25,6 +25,8 @@ pub(crate) struct Invocation<'w> {
     pub(crate) verb_at: usize,
     /// Whether `--` was met, and how many operands stood before it.
     pub(crate) operands_before_dashes: Option<usize>,
+    /// How many options stood before the verb, where there is one.
+    n_before_verb: Option<usize>,
     verb_is_due: bool,
     style: Style,
 }
@@ -51,6 +53,7 @@ impl<'w> Invocation<'w> {
             unknown_verb: None,
             verb_at: 0,
             operands_before_dashes: None,
+            n_before_verb: None,
             verb_is_due: !program.verbs.is_empty(),
             style: program.style,
         };
@@ -94,6 +97,12 @@ impl<'w> Invocation<'w> {
     /// Whether an option that does this is there.
     pub(crate) fn has(&self, does: Does) -> bool {
         self.options.iter().any(|given| given.does == does)
+    }
+
+    /// The options before the verb, which rules do not see; without a verb, all.
+    pub(crate) fn before_verb(&self) -> &[Given] {
+        let n_before = self.n_before_verb.unwrap_or(self.options.len());
+        self.options.get(..n_before).unwrap_or_default()
     }
 
     /// Whether an option of one of these names is there.
@@ -142,6 +151,7 @@ impl<'w> Invocation<'w> {
         let texts: Vec<String> = words.iter().take(4).map_while(Word::known).collect();
         self.verb_is_due = false;
         self.verb_at = at;
+        self.n_before_verb = Some(self.options.len());
         let Some((verb, length)) = self.program.verb(&texts) else {
             self.unknown_verb = words.first();
             self.rest = words.to_vec();

@@ -9,6 +9,7 @@ mod wrapped;
 use invocation::Invocation;
 
 use crate::line::{Command, ConcernKind};
+use crate::place;
 use crate::programs::{self, Does, Effect, Operands, Program, Special};
 use crate::reader::Reader;
 use crate::word::Word;
@@ -38,13 +39,32 @@ impl Reader<'_> {
             (program.special == Special::Tar).then(|| invocation::tar_letters(rest)).flatten();
         let rest = old_style.as_deref().unwrap_or(rest);
         let invocation = Invocation::read(program, rest);
-        if !self.add(command_of(words, Some(&invocation), 1)) {
+        let mut command = command_of(words, Some(&invocation), 1);
+        command.is_elsewhere = self.goes_elsewhere(&invocation);
+        command.is_wrapper &= !command.is_elsewhere;
+        if !self.add(command) {
             return;
         }
         if invocation.only_asks_for_help(rest) {
             return;
         }
         self.invocation(&invocation);
+    }
+
+    /// Whether options that rules do not see lead it to another folder than the workspace itself.
+    fn goes_elsewhere(&self, invocation: &Invocation<'_>) -> bool {
+        let enters = |given: &&invocation::Given| given.does == Does::Enters;
+        let mut entered = invocation.before_verb().iter().filter(enters).peekable();
+        if entered.peek().is_none() {
+            return false;
+        }
+        // Behind a link `..` is another folder than its letters say.
+        let is_plain = |path: &String| path.split('/').all(|part| part != "..");
+        let folder = entered.try_fold(self.scope.folder.clone(), |folder, given| {
+            let path = given.value.as_ref().and_then(Word::known).filter(is_plain)?;
+            Some(place::resolve(&path, folder.as_deref()))
+        });
+        folder.flatten() != place::resolve(self.place.workspace, None)
     }
 
     /// The command's name, if it is known.
@@ -190,7 +210,7 @@ fn command_of(words: &[Word], invocation: Option<&Invocation<'_>>, known: usize)
     };
     let is_named = known > 0 && !invocation.is_some_and(Invocation::has_computed_verb);
     let is_wrapper = invocation.is_some_and(runs_another);
-    Command { words: texts, plain, is_named, is_wrapper }
+    Command { words: texts, plain, is_named, is_wrapper, is_elsewhere: false }
 }
 
 /// Whether all that an invocation does is to run the command in its words.
@@ -198,5 +218,21 @@ fn runs_another(invocation: &Invocation<'_>) -> bool {
     let program = invocation.program;
     let takes_command = matches!(program.operands, Operands::Command(_))
         || matches!(program.special, Special::Env | Special::Xargs);
-    takes_command && program.effect == Effect::Reads && !invocation.rest.is_empty()
+    takes_command
+        && program.effect == Effect::Reads
+        && !invocation.rest.is_empty()
+        && !takes_settings_away(invocation)
+}
+
+/// Whether `env` takes away the variables by which git looks at no repository in disguise.
+fn takes_settings_away(invocation: &Invocation<'_>) -> bool {
+    // `-i`, alone or among other letters, and what `--ignore-environment` may be cut to.
+    let takes_all = |flag: &&Word| {
+        let text = flag.text();
+        text.starts_with("--i") || !text.starts_with("--") && text.contains('i')
+    };
+    let takes_one = |name: &Word| name.known().is_none_or(|name| name.starts_with("GIT_CONFIG"));
+    invocation.program.special == Special::Env
+        && (invocation.flags.iter().any(takes_all)
+            || invocation.values(&["-u", "--unset"]).any(takes_one))
 }

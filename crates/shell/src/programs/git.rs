@@ -19,6 +19,7 @@ const GLOBAL: &[Option_] = &[
         "another repository's settings decide what git runs",
     )
     .valued(),
+    decides("--bare", "another repository's settings decide what git runs"),
     takes("--list-cmds --attr-source --super-prefix"),
 ];
 

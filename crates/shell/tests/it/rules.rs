@@ -17,7 +17,7 @@ fn check(line: &str, expected: Expect) {
 
 #[test]
 fn a_command_is_found_behind_paths_options_and_wrappers() {
-    check("git -C x -c a.b=c push -q", expect!["git -C x -c a.b=c push -q is git push -q"]);
+    check("git -C x -c a.b=c push -q", expect!["git -C x -c a.b=c push -q may be git push -q"]);
     check("/usr/bin/git push", expect!["/usr/bin/git push is git push"]);
     check("git log push", expect!["git log push is git log push"]);
     check("cargo +nightly test -p a", expect!["cargo +nightly test -p a is cargo test -p a"]);
@@ -36,6 +36,52 @@ fn a_command_is_found_behind_paths_options_and_wrappers() {
         tail -5 is tail -5"#]],
     );
     check("", expect![[""]]);
+}
+
+#[test]
+fn a_repository_of_another_folder_is_none_that_a_rule_named() {
+    check("git -C . push", expect!["git -C . push is git push"]);
+    check(
+        "git -C /space/project/ -C ./ push",
+        expect!["git -C /space/project/ -C ./ push is git push"],
+    );
+    check(
+        "git -C sub -C /space/project push",
+        expect!["git -C sub -C /space/project push is git push"],
+    );
+    check("git -Csub push", expect!["git -Csub push may be git push"]);
+    check("git -C . -C sub push", expect!["git -C . -C sub push may be git push"]);
+    check("git -C link/.. push", expect!["git -C link/.. push may be git push"]);
+    check("git -C $X push", expect!["git -C $X push may be git push"]);
+    check(
+        "cd sub; git -C . push",
+        expect![[r#"
+        cd sub is cd sub
+        git -C . push may be git push"#]],
+    );
+    check("git diff -C . push", expect!["git diff -C . push is git diff -C . push"]);
+}
+
+/// The commands that a rule has to allow.
+fn check_needed(line: &str, expected: &str) {
+    let commands = read(line, &PLACE).commands;
+    let needed = commands.iter().filter(|command| !command.is_wrapper);
+    let needed: Vec<String> = needed.map(|command| command.words.join(" ")).collect();
+    assert_eq!(needed.join(" | "), expected, "{line}");
+}
+
+#[test]
+fn a_wrapper_that_needs_no_rule_changes_neither_folder_nor_settings() {
+    check_needed("env A=b git status", "git status");
+    check_needed("env -u RUSTC_BOOTSTRAP cargo test", "cargo test");
+    check_needed("env -C . git status", "git status");
+    check_needed("env -C sub git status", "env -C sub git status | git status");
+    check_needed("env --chdir=sub git status", "env --chdir=sub git status | git status");
+    for taken in ["-i", "-iv", "--ignore-env", "-u GIT_CONFIG_COUNT", "--unset=GIT_CONFIG_KEY_0"] {
+        let line = format!("env {taken} git status");
+        check_needed(&line, &format!("{line} | git status"));
+    }
+    check_needed("env -S '-i git' status", "env -i git status | git status");
 }
 
 #[test]

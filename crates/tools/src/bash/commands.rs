@@ -9,6 +9,7 @@ use heeler_core::{ToolContext, ToolError};
 use heeler_sandbox::{Command, Confinement, Confines, Launcher};
 use heeler_shell::Place;
 
+use super::environment::with_safe_git;
 use super::{PrivateTemp, boxed};
 
 /// What all tools have in common that start commands.
@@ -23,6 +24,7 @@ pub(crate) struct Commands {
 
 impl Commands {
     pub(super) fn new(launcher: Launcher, environment: Vec<(String, String)>) -> Self {
+        let environment = with_safe_git(environment);
         Self { launcher, environment, shell: OnceLock::new(), confines: None, _temp: None }
     }
 

@@ -37,6 +37,8 @@ const NAMES: [&str; 30] = [
 ];
 /// Families of such variables.
 const PREFIXES: [&str; 2] = ["LC_", "XDG_"];
+/// How many settings git finds in its environment.
+const GIT_SETTINGS: &str = "GIT_CONFIG_COUNT";
 /// What a name never holds, in whatever family.
 const SECRET_WORDS: [&str; 5] = ["CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN"];
 
@@ -47,6 +49,24 @@ pub fn allowed_environment(vars: impl Iterator<Item = (String, String)>) -> Vec<
     let mut allowed: BTreeMap<String, String> = vars.filter(|(name, _)| is_allowed(name)).collect();
     allowed.insert("TERM".into(), "dumb".into());
     allowed.into_iter().collect()
+}
+
+/// These with a setting of git after those that they may hold: a folder that is laid out like a
+/// repository is none unless it is named as such. Otherwise a few files that anybody may write into
+/// the workspace would say what `git status` runs there.
+pub(super) fn with_safe_git(mut environment: Vec<(String, String)>) -> Vec<(String, String)> {
+    let value = |name: &str| environment.iter().rev().find(|(other, _)| other == name);
+    // With a count that is none git refuses to start; this one it takes.
+    let n_settings: u32 =
+        value(GIT_SETTINGS).and_then(|(_, count)| count.trim().parse().ok()).unwrap_or_default();
+    let added = [
+        (GIT_SETTINGS.to_owned(), n_settings.saturating_add(1).to_string()),
+        (format!("GIT_CONFIG_KEY_{n_settings}"), "safe.bareRepository".to_owned()),
+        (format!("GIT_CONFIG_VALUE_{n_settings}"), "explicit".to_owned()),
+    ];
+    environment.retain(|(name, _)| added.iter().all(|(other, _)| other != name));
+    environment.extend(added);
+    environment
 }
 
 fn is_allowed(name: &str) -> bool {
@@ -90,5 +110,36 @@ mod tests {
         let expected = [("HOME", "/b"), ("TERM", "dumb")];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(allowed_environment(vars.into_iter()), expected);
+    }
+
+    /// What is there after these, by name and value.
+    fn check_git(given: &[(&str, &str)], expected: &str) {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let given = given.iter().map(owned).collect();
+        let told = with_safe_git(given).into_iter().map(|(name, value)| format!("{name}={value}"));
+        assert_eq!(told.collect::<Vec<_>>().join(" "), expected);
+    }
+
+    #[test]
+    fn a_repository_without_a_git_folder_has_to_be_named() {
+        check_git(
+            &[("HOME", "/a")],
+            "HOME=/a GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.bareRepository \
+             GIT_CONFIG_VALUE_0=explicit",
+        );
+        check_git(
+            &[
+                ("GIT_CONFIG_COUNT", "1"),
+                ("GIT_CONFIG_KEY_0", "safe.bareRepository"),
+                ("GIT_CONFIG_VALUE_0", "all"),
+                ("GIT_CONFIG_VALUE_1", "left over"),
+            ],
+            "GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=all GIT_CONFIG_COUNT=2 \
+             GIT_CONFIG_KEY_1=safe.bareRepository GIT_CONFIG_VALUE_1=explicit",
+        );
+        check_git(
+            &[("GIT_CONFIG_COUNT", "many")],
+            "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=explicit",
+        );
     }
 }

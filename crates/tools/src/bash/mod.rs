@@ -64,7 +64,8 @@ pub struct BashInput {
 }
 
 impl Bash {
-    /// Runs commands through `launcher`, which see `environment` and no other;
+    /// Runs commands through `launcher`, which see `environment` and no other, but for a setting of
+    /// git by which it takes no folder for a repository that only looks like one.
     /// [`allowed_environment`] picks it from ours.
     #[must_use]
     pub fn new(launcher: Launcher, environment: Vec<(String, String)>) -> Self {

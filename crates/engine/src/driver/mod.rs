@@ -32,7 +32,8 @@ use std::sync::Arc;
 use futures::future::OptionFuture;
 use heeler_core::{
     AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Envelope, Event, FinalAnswer,
-    Input, InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome, panic_text,
+    Input, InterruptCause, Lease, Outcome, Record, Seq, StoreError, Timestamp, TurnOutcome,
+    panic_text,
 };
 use heeler_turn::State;
 use tokio::sync::{mpsc, oneshot};
@@ -65,6 +66,8 @@ pub(crate) struct Driver {
     workspace: String,
     lease: Arc<Lease>,
     state: State,
+    /// The number of the last record that cannot be read; those that follow leave room for it.
+    lost_up_to: Seq,
     /// What the state has and the journal does not yet.
     unwritten: Unwritten,
     log: Arc<EventLog>,

@@ -89,7 +89,7 @@ fn is_text(event: &Event) -> bool {
 }
 
 /// Counts its runs; the first `hangs` of them never end.
-fn hanging_first(count: &Arc<AtomicUsize>, hangs: usize) -> TestTool {
+pub(crate) fn hanging_first(count: &Arc<AtomicUsize>, hangs: usize) -> TestTool {
     let count = Arc::clone(count);
     tool("work", move |_, _| {
         let n = count.fetch_add(1, Ordering::SeqCst) + 1;
@@ -102,7 +102,7 @@ fn hanging_first(count: &Arc<AtomicUsize>, hangs: usize) -> TestTool {
     })
 }
 
-const WORK: &str = r#"
+pub(crate) const WORK: &str = r#"
     [[reply]]
     blocks = [{ call = "work" }]
     [[reply]]

@@ -274,6 +274,16 @@ impl State {
         }
     }
 
+    /// Before a session is gone on with whose journal is damaged, up to this number: what was granted
+    /// in it is not known to be so, and a call whose start is lost may have run. Whoever reads the
+    /// journal later meets the damage again, so this is written nowhere.
+    pub fn distrust(&mut self, lost_up_to: Seq) {
+        self.withdraw_grants();
+        if let Some(turn) = self.turn.as_mut().filter(|_| lost_up_to > self.seq) {
+            turn.has_hole = true;
+        }
+    }
+
     /// Takes back what somebody allowed in this session.
     fn withdraw_grants(&mut self) {
         self.grants.clear();

@@ -279,6 +279,40 @@ fn a_wait_before_the_next_attempt_goes_on() {
 }
 
 #[test]
+fn a_clock_that_was_set_back_makes_nobody_wait() {
+    let script = r#"
+        [[reply]]
+        error = { status = 429, message = "slow down", retry_after = 300 }
+        [[reply]]
+        blocks = [{ call = "work" }]
+    "#;
+    let runs = Arc::default();
+    let mut lives = Lives::new(script, [hanging_first(&runs, 1)]);
+    lives.parts.settings.limits.wall_millis = 60_000;
+    let clock = VirtualClock::new(1_000_000_000);
+    lives.parts.clock = Arc::new(clock);
+    lives.born_and_killed(|event| matches!(event, Event::Retry { .. }));
+    let clock = VirtualClock::new(0);
+    lives.parts.clock = Arc::new(clock.clone());
+    virtually(async {
+        let session = Session::open(lives.parts.clone(), id()).await.unwrap();
+        let turn = session.resume();
+        settled().await;
+        assert_eq!(lives.model.requests().len(), 2, "it waits");
+        clock.advance(59_000);
+        settled().await;
+        assert_eq!(runs.load(Ordering::SeqCst), 1);
+        // Its time is over when it says so, but for the moment that a call has to end by itself.
+        clock.advance(2_000);
+        settled().await;
+        clock.advance(1_000);
+        let outcome = turn.await;
+        assert!(matches!(outcome, TurnOutcome::Limit { .. }), "{outcome:?}");
+        session.close().await;
+    });
+}
+
+#[test]
 fn three_deaths_in_one_request_end_the_turn() {
     let script = r#"
         [[reply]]

@@ -56,7 +56,7 @@ use crate::{compact, limits, prune, trim, words};
 pub struct State {
     /// The last applied record's place.
     pub seq: Seq,
-    /// The latest time any record was written.
+    /// The latest time any record was written, as the clock of the process that runs tells it.
     pub now: Timestamp,
     /// Counts the processes that owned the session.
     pub incarnation: u64,
@@ -213,6 +213,16 @@ impl State {
         let elapsed = entry.at.since(self.now);
         self.now = self.now.max(entry.at);
         match &entry.record {
+            // The clock was set back since: what was to wait for a time of the old one would wait for
+            // as long again.
+            Record::Opened(_) if entry.at < self.now => {
+                self.now = entry.at;
+                if let Some(Phase::Model { retry_at, .. }) =
+                    self.turn.as_mut().map(|turn| &mut turn.phase)
+                {
+                    *retry_at = None;
+                }
+            }
             Record::Opened(_) => {}
             _ => {
                 if let Some(turn) = &mut self.turn {

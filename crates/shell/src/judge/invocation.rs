@@ -232,9 +232,13 @@ impl<'w> Invocation<'w> {
         next: Option<&Word>,
     ) -> usize {
         if option.does == Does::RunsRest {
-            let ends = |word: &Word| word.known().is_some_and(|text| text == ";" || text == "+");
             let rest = words.get(1..).unwrap_or_default();
-            let end = rest.iter().position(ends).unwrap_or(rest.len());
+            let is = |at: usize, text: &str| {
+                rest.get(at).is_some_and(|w| w.known().is_some_and(|w| w == text))
+            };
+            // A plus is the end behind the place of the files only.
+            let ends = |at: &usize| is(*at, ";") || is(*at, "+") && *at > 0 && is(*at - 1, "{}");
+            let end = (0..rest.len()).find(ends).unwrap_or(rest.len());
             self.commands.push(rest[..end].to_vec());
             self.options.push(Given { name, does: option.does, value: None });
             return end + 2;

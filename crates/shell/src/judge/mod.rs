@@ -197,6 +197,6 @@ fn command_of(words: &[Word], invocation: Option<&Invocation<'_>>, known: usize)
 fn runs_another(invocation: &Invocation<'_>) -> bool {
     let program = invocation.program;
     let takes_command = matches!(program.operands, Operands::Command(_))
-        || matches!(program.special, Special::Env | Special::Xargs);
+        || matches!(program.special, Special::Env | Special::Xargs | Special::Setarch);
     takes_command && program.effect == Effect::Reads && !invocation.rest.is_empty()
 }

@@ -33,6 +33,7 @@ impl Reader<'_> {
             }
             Special::Env => self.env(call),
             Special::Xargs => self.xargs(call),
+            Special::Setarch => self.setarch(call),
             Special::Parallel => self.parallel(call),
             Special::Kill => self.kill(call),
             Special::Remove => self.remove(call),
@@ -111,6 +112,10 @@ impl Reader<'_> {
 
     fn env(&mut self, call: &Invocation<'_>) {
         if let Some(line) = call.value(&["-S", "--split-string"]) {
+            // Its quotes and escapes are not the shell's.
+            if line.text().contains(['\\', '\'', '"', '$', '#']) {
+                return self.unclear("env takes its words apart in a way of its own");
+            }
             let more: Vec<Word> = call.rest.clone();
             let words = [vec![Word::literal("env"), line.clone()], more].concat();
             return self.joined_line(&words);
@@ -123,6 +128,14 @@ impl Reader<'_> {
         }
         let command = call.rest[assignments..].to_vec();
         self.wrapped(&command);
+    }
+
+    /// What comes first may be a machine, or else is the command.
+    fn setarch(&mut self, call: &Invocation<'_>) {
+        self.wrapped(&call.rest);
+        if let Some((_, command)) = call.rest.split_first().filter(|(_, rest)| !rest.is_empty()) {
+            self.wrapped(command);
+        }
     }
 
     fn xargs(&mut self, call: &Invocation<'_>) {

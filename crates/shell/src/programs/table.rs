@@ -132,6 +132,7 @@ pub(crate) enum Special {
     Pushd,
     Env,
     Xargs,
+    Setarch,
     Parallel,
     Kill,
     Remove,

@@ -21,7 +21,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     reads("taskset").operands(Operands::Command(1)).options(&[processes("-p --pid")]),
     reads("stdbuf").operands(Operands::Command(0)).options(&[takes("-i --input -o --output -e --error")]),
-    reads("nohup setsid unbuffer setarch linux32 linux64 catchsegv fakeroot proxychains tsocks cgexec chpst")
+    reads("setarch").operands(Operands::Rest).special(Special::Setarch),
+    reads("nohup setsid unbuffer linux32 linux64 catchsegv fakeroot proxychains tsocks cgexec chpst")
         .operands(Operands::Command(0)),
     reads("time gtime")
         .operands(Operands::Command(0))
@@ -44,11 +45,10 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     reads("xargs gxargs").operands(Operands::Rest).special(Special::Xargs).options(&[
         takes(
-            "-a --arg-file -d --delimiter -E --eof -L --max-lines -n --max-args -P --max-procs \
-             -s --max-chars",
+            "-a --arg-file -d --delimiter -E -L -n --max-args -P --max-procs -s --max-chars",
         ),
         takes("-I"),
-        flag("--replace -i").attached(),
+        flag("--replace -i --eof -e --max-lines -l").attached(),
         names_variable("--process-slot-var"),
     ]),
     changes("parallel sem").operands(Operands::Rest).special(Special::Parallel).options(&[

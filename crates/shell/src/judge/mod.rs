@@ -16,6 +16,7 @@ use crate::word::Word;
 impl Reader<'_> {
     /// Judges a command: its name, its options, its operands, and what it runs in turn.
     pub(crate) fn judge(&mut self, words: &[Word]) {
+        self.evaluates_words(words);
         let Some((name, rest)) = words.split_first() else { return };
         let Some(known) = self.name_of(name) else {
             self.changes();

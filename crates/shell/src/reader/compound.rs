@@ -1,9 +1,10 @@
 //! Lists, pipelines, loops, functions.
 
 use brush_parser::ast::{
-    AndOr, AndOrList, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList,
-    ExtendedTestExpr, FunctionDefinition, IoFileRedirectKind, IoFileRedirectTarget, IoHereDocument,
-    IoRedirect, Pipeline, Program, RedirectList, SeparatorOperator, SubshellCommand,
+    AndOr, AndOrList, BinaryPredicate, Command, CommandPrefixOrSuffixItem, CompoundCommand,
+    CompoundList, ExtendedTestExpr, FunctionDefinition, IoFileRedirectKind, IoFileRedirectTarget,
+    IoHereDocument, IoRedirect, Pipeline, Program, RedirectList, SeparatorOperator,
+    SubshellCommand, UnaryPredicate,
 };
 
 use super::{Input, Reader};
@@ -87,9 +88,15 @@ impl Reader<'_> {
             CompoundCommand::BraceGroup(group) => self.list(&group.list),
             CompoundCommand::Subshell(shell) => self.subshell(shell),
             CompoundCommand::ForClause(clause) => {
-                self.names_variable(&clause.variable_name, None);
-                for word in clause.values.iter().flatten() {
-                    self.words(&word.value);
+                let name = &clause.variable_name;
+                self.named(name, None);
+                match &clause.values {
+                    None => self.gets(name, None),
+                    Some(values) => {
+                        let values = values.iter().flat_map(|word| self.words(&word.value));
+                        let values: Vec<_> = values.collect();
+                        values.iter().for_each(|value| self.gets(name, Some(value)));
+                    }
                 }
                 self.list(&clause.body.list);
             }
@@ -149,10 +156,36 @@ impl Reader<'_> {
             ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
                 self.test(inner)
             }
-            ExtendedTestExpr::UnaryTest(_, word) => drop(self.words(&word.value)),
-            ExtendedTestExpr::BinaryTest(_, a, b) => {
-                self.words(&a.value);
-                self.words(&b.value);
+            ExtendedTestExpr::UnaryTest(kind, word) => {
+                let names = matches!(
+                    kind,
+                    UnaryPredicate::ShellVariableIsSetAndAssigned
+                        | UnaryPredicate::ShellVariableIsSetAndNameRef
+                );
+                self.tested(&word.value, names);
+            }
+            ExtendedTestExpr::BinaryTest(kind, a, b) => {
+                use BinaryPredicate as B;
+                let counts = matches!(
+                    kind,
+                    B::ArithmeticEqualTo
+                        | B::ArithmeticNotEqualTo
+                        | B::ArithmeticLessThan
+                        | B::ArithmeticLessThanOrEqualTo
+                        | B::ArithmeticGreaterThan
+                        | B::ArithmeticGreaterThanOrEqualTo
+                );
+                self.tested(&a.value, counts);
+                self.tested(&b.value, counts);
+            }
+        }
+    }
+
+    /// A word between `[[` and `]]`.
+    fn tested(&mut self, source: &str, is_evaluated: bool) {
+        for word in self.words(source) {
+            if is_evaluated {
+                self.evaluates(&word);
             }
         }
     }
@@ -217,8 +250,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A variable gets a value that is not looked at here.
+    /// A variable gets a value.
     pub(crate) fn names_variable(&mut self, name: &str, value: Option<&Word>) {
+        self.gets(name, value);
+        self.named(name, value);
+    }
+
+    /// A variable gets a value that is not looked at here.
+    pub(super) fn named(&mut self, name: &str, value: Option<&Word>) {
         self.holds(name, value);
         let is_same = |value: &Word| match value.leading_hole() {
             Some(hole) => {

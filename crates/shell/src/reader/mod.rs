@@ -3,10 +3,12 @@
 mod compound;
 mod expand;
 mod simple;
+mod values;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use self::values::Values;
 use crate::line::{Command, Concern, ConcernKind, Line};
 use crate::place::{Extent, Place, Target};
 use crate::second::{self, Seen, Trouble};
@@ -41,6 +43,7 @@ pub(crate) struct Reader<'a> {
     within: Vec<String>,
     /// Variables that hold a new file or folder in the private temp.
     temps: BTreeSet<String>,
+    values: Values,
     /// The whole line.
     text: &'a str,
     scripts_depth: usize,
@@ -79,6 +82,7 @@ impl<'a> Reader<'a> {
             calls: BTreeSet::new(),
             within: Vec::new(),
             temps: BTreeSet::new(),
+            values: Values::default(),
             text,
             scripts_depth: 0,
             seen: Vec::new(),

@@ -25,6 +25,7 @@ pub(crate) fn read(text: &str, place: &Place<'_>) -> ShellLine {
         commands: line.commands.into_iter().map(command).collect(),
         writes: line.writes,
         concerns: line.concerns.into_iter().map(concern).collect(),
+        is_open_ended: line.is_open_ended,
         is_read_only: line.is_read_only,
     }
 }

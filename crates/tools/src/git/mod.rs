@@ -25,7 +25,7 @@ mod submodules;
 use std::path::Path;
 use std::sync::Arc;
 
-use heeler_core::{Access, Facts, Resource, Tool, ToolError};
+use heeler_core::{Access, Facts, Resource, ShellLine, Tool, ToolError};
 use heeler_shell::Place;
 
 use crate::bash::{Bash, Commands, quoted, read_line};

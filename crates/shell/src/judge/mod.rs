@@ -78,6 +78,9 @@ impl Reader<'_> {
         for given in &invocation.options {
             self.option(given.does, given.value.as_ref(), only_reads || spares);
         }
+        if invocation.may_do_more() {
+            self.is_open_ended();
+        }
         let is_fed = invocation.doubtful.iter().any(|word| word.is_fed());
         if is_fed && invocation.may_destroy() {
             self.unclear("what it is fed may be options");

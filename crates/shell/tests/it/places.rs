@@ -135,3 +135,55 @@ fn a_path_that_is_computed_is_not_all_that_is_written() {
         assert!(!read(line, &PLACE).is_open_ended, "{line}");
     }
 }
+
+#[test]
+fn an_option_that_is_computed_may_do_more_than_the_readshows() {
+    for line in [
+        "X='-exec touch a ;'; find . -maxdepth 0 $X",
+        "find -- . $X",
+        "X=--output=a; git log --format=format:evil $X",
+        "git log -n$X",
+        "X=-delete; find ./+ $X",
+        "git show \"$X\"",
+        "sort *",
+        "timeout $X ls",
+        "printf $X a",
+        "sed -n 1p $F",
+        "rg a $(cat x)",
+    ] {
+        let told = read(line, &PLACE);
+        assert!(told.is_open_ended && !told.is_read_only, "{line}");
+    }
+    for line in [
+        "grep -r a \"$X\"",
+        "cat $X *.md",
+        "git log -- $X",
+        "printf '%s' \"$X\"",
+        "find . -name '*.rs'",
+        "sort a",
+        "timeout 5 ls $X",
+        "echo $X",
+    ] {
+        let told = read(line, &PLACE);
+        assert!(!told.is_open_ended && told.is_read_only, "{line}");
+    }
+}
+
+#[test]
+fn what_writes_with_an_option_is_no_program_that_only_reads() {
+    for line in [
+        "git rev-list --output=a HEAD",
+        "git shortlog --output=a HEAD",
+        "git blame --output=a src/main.rs",
+        "git fsck --lost-found",
+        "ss -D a",
+        "ss --diag=a",
+        "unzip a.zip",
+        "unzip -o a.zip",
+    ] {
+        assert!(!read(line, &PLACE).is_read_only, "{line}");
+    }
+    for line in ["git rev-list HEAD", "ss -t", "unzip -l a.zip", "unzip -p a.zip b", "zipinfo a"] {
+        assert!(read(line, &PLACE).is_read_only, "{line}");
+    }
+}

@@ -107,6 +107,10 @@ impl Reader<'_> {
             }
         };
         self.scope.go(entered);
+        // What is computed, or matched, may climb.
+        if word.known().is_none() {
+            self.scope.may_be_anywhere();
+        }
     }
 
     /// A word such as `NAME` or `NAME=value`.

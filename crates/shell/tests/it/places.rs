@@ -41,6 +41,8 @@ fn a_folder_that_may_not_be_entered_is_not_relied_on() {
         "cd $TMPDIR/x; rm -rf $PWD/src",
         "cd $TMPDIR; cd /space/project; cd nope; rm -rf $OLDPWD/src",
         "cd $(mktemp -d) && rm -rf src",
+        "cd $TMPDIR/$X && rm -rf src",
+        "cd $TMPDIR/*/../../../project && rm -rf src",
     ] {
         let asks = read(line, &PLACE).concerns;
         assert!(asks.iter().any(|concern| concern.why.starts_with("removes")), "{line}");

@@ -27,6 +27,7 @@ impl Reader<'_> {
         // The function may not be there yet, and another program stand in its place.
         if self.is_function(&known) {
             self.changes();
+            self.scope.may_be_anywhere();
             self.add(command_of(words, None, 1));
             return;
         }
@@ -64,7 +65,7 @@ impl Reader<'_> {
 
     /// Judges what was understood of a command whose program is known.
     pub(crate) fn invocation(&mut self, invocation: &Invocation<'_>) {
-        let folder = self.scope.folder.clone();
+        let mut before = self.scope.standing();
         let only_reads = invocation.has(Does::OnlyReads);
         let spares = invocation.has(Does::Spares);
         if spares {
@@ -77,6 +78,9 @@ impl Reader<'_> {
         }
         for given in &invocation.options {
             self.option(given.does, given.value.as_ref(), only_reads || spares);
+        }
+        if invocation.may_do_more() {
+            self.is_open_ended();
         }
         let is_fed = invocation.doubtful.iter().any(|word| word.is_fed());
         if is_fed && invocation.may_destroy() {
@@ -91,8 +95,15 @@ impl Reader<'_> {
         if invocation.program.special != Special::No {
             self.special(invocation, only_reads);
         }
-        if !matches!(invocation.program.special, Special::Cd | Special::Pushd | Special::Popd) {
-            self.scope.folder = folder;
+        if invocation.has(Does::Enters) {
+            self.scope.go_back(&before);
+        } else if !matches!(
+            invocation.program.special,
+            Special::Cd | Special::Pushd | Special::Popd
+        ) {
+            // What it ran may have been a `cd` of this shell, or of a program.
+            before.temps.clone_from(&self.scope.temps);
+            self.scope.or(&before);
         }
     }
 

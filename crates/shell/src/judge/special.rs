@@ -22,14 +22,16 @@ impl Reader<'_> {
             Special::Eval => self.eval(call),
             Special::Trap => self.trap(call),
             Special::Cd => self.cd(call),
+            // Options turn the stack, or leave the folder as it is.
             Special::Pushd => {
                 let folder = self.scope.folder.clone();
                 self.scope.stack.push(folder);
                 self.cd(call);
+                self.scope.may_be_anywhere();
             }
             Special::Popd => {
-                self.scope.previous = self.scope.folder.take();
                 self.scope.folder = self.scope.stack.pop().flatten();
+                self.scope.may_be_anywhere();
             }
             Special::Env => self.env(call),
             Special::Xargs => self.xargs(call),
@@ -67,6 +69,7 @@ impl Reader<'_> {
 
     fn source(&mut self, call: &Invocation<'_>) {
         call.rest.first().into_iter().for_each(|file| self.script_file(file));
+        self.scope.may_be_anywhere();
     }
 
     fn other_shell(&mut self, call: &Invocation<'_>) {
@@ -96,18 +99,28 @@ impl Reader<'_> {
         if let [command, _, ..] = call.operands.as_slice()
             && command.text() != "-"
         {
-            self.line_of(command);
+            // It runs later, wherever that is.
+            self.apart(|reader| {
+                reader.scope.may_be_anywhere();
+                reader.line_of(command);
+            });
         }
     }
 
     fn cd(&mut self, call: &Invocation<'_>) {
-        let before = self.scope.folder.clone();
+        let before = self.scope.standing();
         match call.operands.first() {
-            None => self.scope.folder = self.place.home.map(str::to_owned),
-            Some(word) if word.text() == "-" => self.scope.folder = self.scope.previous.clone(),
+            None => self.scope.go(|_| self.place.home.map(str::to_owned)),
+            Some(word) if word.text() == "-" => {
+                let previous = self.scope.previous.clone();
+                self.scope.go(|_| previous.clone());
+            }
             Some(word) => self.enter(word),
         }
-        self.scope.previous = before;
+        // A variable that holds nothing leads nowhere, and that succeeds.
+        if call.operands.first().is_some_and(|word| word.leading_hole().is_some()) {
+            self.scope.or(&before);
+        }
     }
 
     fn env(&mut self, call: &Invocation<'_>) {
@@ -182,12 +195,8 @@ impl Reader<'_> {
 
     fn remove(&mut self, call: &Invocation<'_>) {
         let is_deep = call.has_option(&["-r", "-R", "--recursive"]);
-        let folder = self.scope.folder.clone();
         for word in &call.operands {
-            let full = word.known().and_then(|path| place::resolve(&path, folder.as_deref()));
-            let is_new = word.leading_hole().is_some_and(|hole| hole.kind == HoleKind::Temp);
-            let stays = !word.skip(1).has_hole() && !word.text().contains("..");
-            let is_temp = full.is_some_and(|full| self.place.is_temp(&full)) || is_new && stays;
+            let is_temp = self.removes_in_temp(word);
             let text = word.text();
             let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
             let is_all = word.has_pattern()
@@ -202,6 +211,26 @@ impl Reader<'_> {
             }
             self.replace(word);
         }
+    }
+
+    /// Whether what a word names lies in the private temp, wherever the line is.
+    fn removes_in_temp(&mut self, word: &Word) -> bool {
+        let rest = word.skip(1);
+        if word.leading_hole().is_some_and(|hole| hole.kind == HoleKind::Temp) {
+            // Where nothing could be made, the variable holds nothing: what comes after it must not
+            // be a path by itself.
+            let is_apart = matches!(rest.text().chars().next(), None | Some('/'));
+            return is_apart && !rest.has_hole() && !word.text().contains("..");
+        }
+        let Some(path) = word.known() else { return false };
+        let lies_there = |folder: &Option<String>| {
+            place::resolve(&path, folder.as_deref()).is_some_and(|full| self.place.is_temp(&full))
+        };
+        let is_temp = self.scope.folders().iter().all(lies_there);
+        if is_temp && !path.starts_with('/') {
+            self.relies_on_folder();
+        }
+        is_temp
     }
 
     fn chmod(&mut self, call: &Invocation<'_>) {
@@ -243,9 +272,15 @@ impl Reader<'_> {
             call.operands.iter().for_each(|word| self.write(word));
         }
         let Some(target) = target else { return };
-        let folder = self.scope.folder.clone();
+        for folder in self.scope.folders() {
+            self.copy_into(&target, &sources, folder.as_deref());
+        }
+    }
+
+    /// What copies are called in a folder may be protected there.
+    fn copy_into(&mut self, target: &Word, sources: &[&Word], folder: Option<&str>) {
         let extent = if target.known().is_some() { Extent::Whole } else { Extent::Start };
-        let place = self.place.target(&target.known_prefix(), folder.as_deref(), extent);
+        let place = self.place.target(&target.known_prefix(), folder, extent);
         if matches!(place, Target::Refused(..)) {
             return;
         }
@@ -255,8 +290,7 @@ impl Reader<'_> {
             let inner = format!("{}/{name}", target.known_prefix());
             if target.known().is_some()
                 && source.known().is_some()
-                && let Target::Refused(path, why) =
-                    self.place.target(&inner, folder.as_deref(), Extent::Whole)
+                && let Target::Refused(path, why) = self.place.target(&inner, folder, Extent::Whole)
             {
                 self.concern(ConcernKind::Leaves, format!("writes to {path}, which {why}"));
             }
@@ -288,9 +322,7 @@ impl Reader<'_> {
         } else if !lists {
             self.changes();
             if let Some(file) = call.value(&["-f", "--file"]).filter(|file| file.text() != "-") {
-                let folder = self.scope.folder.clone();
                 self.write(file);
-                self.scope.folder = folder;
             }
         }
     }

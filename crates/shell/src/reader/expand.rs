@@ -114,7 +114,7 @@ impl Reader<'_> {
     fn tilde(&mut self, tilde: &TildeExpr, source: &str, word: &mut Word) {
         let folder = match tilde {
             TildeExpr::Home => self.place.home.map(str::to_owned),
-            TildeExpr::WorkingDir => self.scope.folder.clone(),
+            TildeExpr::WorkingDir => self.scope.certain_folder(),
             TildeExpr::OldWorkingDir => self.scope.previous.clone(),
             TildeExpr::UserHome(_)
             | TildeExpr::NthDirFromTopOfDirStack { .. }
@@ -177,7 +177,7 @@ impl Reader<'_> {
         let value = match name {
             "HOME" => self.place.home.map(str::to_owned),
             "TMPDIR" => self.place.temp.map(str::to_owned),
-            "PWD" => self.scope.folder.clone(),
+            "PWD" => self.scope.certain_folder(),
             "OLDPWD" => self.scope.previous.clone(),
             _ => None,
         };

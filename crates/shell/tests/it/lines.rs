@@ -148,7 +148,7 @@ fn commands_within_commands_are_found() {
         "bash <<'EOF'\ncd docs\necho $HOME > a\nEOF",
         expect![[r#"
         runs bash | cd docs | echo /home/user
-        writes /space/project/docs/a"#]],
+        writes /space/project/docs/a /space/project/a"#]],
     );
     check(
         "find . -name '*.o' -exec rm {} +",

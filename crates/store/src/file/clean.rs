@@ -7,6 +7,7 @@ use heeler_core::{StoreError, Timestamp};
 
 use super::checkpoint::read_file;
 use super::media::{lock, remove_of_session};
+use super::place::overwrite;
 use super::{FileStore, errors, fork};
 
 /// How much time lies between two clean-ups.
@@ -40,9 +41,8 @@ impl FileStore {
         let _lock = lock(place)?;
         fork::remove_unfinished(place)?;
         let path = place.media_cleaned();
-        // In place: what is left of a stamp that was cut off says nothing, and a file to be renamed
-        // would be left behind by a process that dies meanwhile.
-        std::fs::write(&path, now.0.to_string())
+        // What is left of a stamp that was cut off says nothing.
+        overwrite(&path, now.0.to_string().as_bytes())
             .map_err(|error| errors::refused("write", &path, error))?;
         Ok(Some(removed))
     }

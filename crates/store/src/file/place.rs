@@ -18,6 +18,8 @@ const JOURNAL_SUFFIX: &str = ".jsonl";
 const MEDIA_SUFFIX: &str = ".media";
 /// What the name of a journal ends in that is not whole yet.
 const NEW_SUFFIX: &str = ".jsonl.new";
+/// What the name of a folder of long outputs ends in.
+const SPILL_SUFFIX: &str = ".spill";
 /// For the owner only.
 const FOLDER_MODE: u32 = 0o700;
 /// For the owner only.
@@ -72,7 +74,7 @@ impl Place {
 
     /// The folder of a session's long outputs.
     pub(super) fn spill_folder(&self, id: &SessionId) -> PathBuf {
-        self.sessions.join(format!("{id}.spill"))
+        self.sessions.join(format!("{id}{SPILL_SUFFIX}"))
     }
 
     /// The file of a call's long output.
@@ -113,6 +115,16 @@ impl Place {
     /// All sessions whose journals are not whole yet.
     pub(super) fn sessions_without_name(&self) -> Result<Vec<SessionId>, StoreError> {
         self.ids_before(NEW_SUFFIX)
+    }
+
+    /// All sessions with a folder of long outputs.
+    pub(super) fn sessions_with_spills(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.ids_before(SPILL_SUFFIX)
+    }
+
+    /// All sessions with a journal, whether it has been begun or not.
+    pub(super) fn sessions_with_journals(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.ids_before(JOURNAL_SUFFIX)
     }
 
     /// The ids of which there is something with this ending.

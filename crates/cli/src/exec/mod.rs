@@ -239,7 +239,7 @@ fn start(
         let run = Run { continues, id, prompt, wanted, stream, stage, door, is_detached };
         let finish = run.session(&workspace, assembly.parts, printer).await;
         cleaning.finish();
-        finish
+        finish.map(|finish| finish.kept_in(&store))
     })
 }
 

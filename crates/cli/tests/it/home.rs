@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 use heeler_script::Script;
 use heeler_testkit::{MockServer, require};
 
+use crate::fifo::Fifo;
 use crate::support::{World, program};
 
 const ANY: &str = "[script]\nloop = true\n[[reply]]\ntext = \"heard\"\n";
@@ -161,6 +162,27 @@ fn a_disk_that_fills_up_in_a_turn_that_was_left_is_told_though_a_prompt_waits() 
     assert!(told.contains("the session's journal could not be written"), "{told}");
     assert!(!told.contains("the session was closed before the turn ended"), "{told}");
     assert_eq!(server.violations(), [""; 0]);
+}
+
+#[test]
+fn a_journal_removed_in_the_middle_of_a_turn_is_told_and_not_to_be_continued() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "echo > began; read l < gate" } }]
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let mut began = Fifo::new(&world.path("work/began"));
+    let mut gate = Fifo::new(&world.path("work/gate"));
+    let running = world.exec_at(&server, &["--allow", "Bash", "-q", "go"]).start();
+    began.wait();
+    std::fs::remove_file(world.journal()).unwrap();
+    gate.open();
+    let output = running.finish().exits(1);
+    expect![[r#"
+        heeler: the session's journal could not be written, so the turn stopped here: `WORLD/home/sessions/ID.jsonl` was removed while session ID was open; begin another session
+    "#]]
+    .assert_eq(&world.plain(&output.stderr));
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod wanted;
 mod watch;
 
 pub(crate) use follow::follow;
+pub(crate) use signals::outlive_file_limit;
 pub(crate) use text::progress;
 
 use std::path::{Path, PathBuf};
@@ -186,6 +187,7 @@ fn start(
         .build()
         .context("cannot start the runtime")?;
     runtime.block_on(async {
+        outlive_file_limit()?;
         let resume = arguments.resume.as_deref();
         let newest = arguments.continue_newest;
         let existing = choose::session(resume, newest, &store, &workspace).await?;

@@ -135,6 +135,31 @@ fn a_full_disk_is_told_and_the_session_goes_on_once_there_is_space() {
 }
 
 #[test]
+fn a_limit_on_the_size_of_files_is_told_and_holds_for_commands_as_ever() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "head -c 100k /dev/zero > long; echo it ended with $?" } }]
+        [[reply]]
+        expect = { tool_result_contains = "it ended with 153" }
+        blocks = [{ call = "LS", input = { path = "." } }]
+        [[reply]]
+        repeat = 100
+        blocks = [{ call = "LS", input = { path = "." } }]
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let shell = ["-c", "ulimit -f 40; exec \"$@\"", "bash"];
+    let heeler = world.exec_at(&server, &["--allow", "Bash", "-q", "go"]);
+    let output = heeler.run_in("bash", &shell).exits(1);
+    assert_eq!(server.violations(), [""; 0]);
+    expect![[r#"
+        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room): File too large (os error 27). Nothing that was written is lost; fix the cause and continue the session
+        heeler: go on with `heeler exec --resume ID PROMPT`
+    "#]]
+    .assert_eq(&world.plain(&output.stderr));
+}
+
+#[test]
 fn a_disk_that_fills_up_in_a_turn_that_was_left_is_told_though_a_prompt_waits() {
     let world = World::new();
     let Some(unshare) = namespace() else { return };

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use super::wanted::Wanted;
 use crate::exit::Exit;
 use crate::stage::Settled;
+use crate::whole::{Existing, Unfinished};
 
 /// The version of the JSON events; raised when a field changes its meaning or goes away.
 pub(super) const EVENTS_VERSION: u32 = 1;
@@ -218,17 +219,16 @@ impl Finish {
 
     /// Writes the terminal event to a file, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
+        let mut file = Unfinished::new_in(folder_of(path))?;
         let mut line = Vec::new();
         self.write_line(&mut line, &mut |piece| {
-            file.write_all(piece)?;
+            file.file().write_all(piece)?;
             piece.clear();
             Ok(())
         })?;
-        file.write_all(&line)?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
+        file.file().write_all(&line)?;
+        file.file().sync_all()?;
+        file.persist(path, Existing::Replaced)
     }
 
     /// Why the turn did not simply end, in words for the user, with the next step.

@@ -16,6 +16,7 @@ mod wanted;
 mod watch;
 
 pub(crate) use follow::follow;
+pub(crate) use signals::outlive_file_limit;
 pub(crate) use text::progress;
 
 use std::path::{Path, PathBuf};
@@ -186,6 +187,7 @@ fn start(
         .build()
         .context("cannot start the runtime")?;
     runtime.block_on(async {
+        outlive_file_limit()?;
         let resume = arguments.resume.as_deref();
         let newest = arguments.continue_newest;
         let existing = choose::session(resume, newest, &store, &workspace).await?;
@@ -239,7 +241,7 @@ fn start(
         let run = Run { continues, id, prompt, wanted, stream, stage, door, is_detached };
         let finish = run.session(&workspace, assembly.parts, printer).await;
         cleaning.finish();
-        finish
+        finish.map(|finish| finish.kept_in(&store))
     })
 }
 

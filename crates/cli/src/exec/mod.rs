@@ -27,7 +27,7 @@ use heeler_assembly::{
     Environment, ModelChoice, Permission, Sandbox, Setup, home_folder, keep_rule, open_store,
 };
 use heeler_attach::Questions;
-use heeler_core::Limits;
+use heeler_core::{Limits, SteeringId};
 use heeler_engine::{Seen, Session};
 use heeler_sandbox::{Launcher, ProbeLine};
 use heeler_settings::Keep;
@@ -42,6 +42,7 @@ use crate::say::{ask, say, told};
 use crate::stage::{self, AtEnd};
 use choose::Existing;
 use clean::Cleaning;
+use detach::Prompt;
 use finish::Finish;
 use run::{Door, Run};
 use stream::KeepRule;
@@ -64,6 +65,12 @@ trait Printer {
     }
     /// Prints what is wrong with a line of input.
     fn input_error(&mut self, _line: u64, _message: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+    /// Hears that the prompt joins a turn under this name.
+    fn awaits(&mut self, _prompt: &SteeringId) {}
+    /// Lets whoever started a run of its own go, if they still wait.
+    fn let_go(&mut self, _prompt: Prompt) -> std::io::Result<()> {
         Ok(())
     }
     /// Prints the end. Called once, last.

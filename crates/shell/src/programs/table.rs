@@ -142,6 +142,7 @@ pub(crate) enum Special {
     Popd,
     Pushd,
     Env,
+    Setarch,
     Xargs,
     Setarch,
     Parallel,

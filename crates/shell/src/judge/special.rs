@@ -128,13 +128,16 @@ impl Reader<'_> {
         if call.has_option(&["-S", "--split-string"]) {
             return self.split_string(call);
         }
+        // One dash alone means `-i`.
+        let dashes = call.rest.iter().take_while(|word| word.text() == "-").count();
+        let rest = &call.rest[dashes..];
         let is_assignment =
             |word: &&Word| word.text().contains('=') && word.leading_hole().is_none();
-        let assignments = call.rest.iter().take_while(is_assignment).count();
-        for word in call.rest.iter().take(assignments) {
+        let assignments = rest.iter().take_while(is_assignment).count();
+        for word in rest.iter().take(assignments) {
             self.variable_word(word);
         }
-        self.wrapped(&call.rest[assignments..]);
+        self.wrapped(&rest[assignments..]);
     }
 
     /// A line that `env` splits by rules of its own: what comes out takes the line's place, before

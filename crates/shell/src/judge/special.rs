@@ -34,7 +34,6 @@ impl Reader<'_> {
                 self.scope.may_be_anywhere();
             }
             Special::Env => self.env(call),
-            Special::Setarch => self.setarch(call),
             Special::Xargs => self.xargs(call),
             Special::Setarch => self.setarch(call),
             Special::Parallel => self.parallel(call),
@@ -176,14 +175,6 @@ impl Reader<'_> {
         let is_option = |word: &&Word| word.known_prefix().starts_with('-');
         let options = if is_first { words.iter().take_while(is_option).count() } else { 0 };
         self.wrapped(&words[options..]);
-    }
-
-    /// What comes first may be a machine, or else is the command.
-    fn setarch(&mut self, call: &Invocation<'_>) {
-        self.wrapped(&call.rest);
-        if let Some((_, command)) = call.rest.split_first().filter(|(_, rest)| !rest.is_empty()) {
-            self.wrapped(command);
-        }
     }
 
     fn xargs(&mut self, call: &Invocation<'_>) {

@@ -142,7 +142,6 @@ pub(crate) enum Special {
     Popd,
     Pushd,
     Env,
-    Setarch,
     Xargs,
     Setarch,
     Parallel,

@@ -160,7 +160,7 @@ impl Reader<'_> {
             return self.unclear("what env splits is not known");
         };
         if !is_plain(&line) {
-            return self.unclear("env splits a line by rules of its own");
+            return self.unclear("env takes its words apart in a way of its own");
         }
         let mut words = vec![Word::literal("env")];
         words.extend(line.split_ascii_whitespace().map(Word::literal));

@@ -216,7 +216,7 @@ impl<'w> Invocation<'w> {
         if self.style == Style::Long {
             return self.attached(text, words, known);
         }
-        if name.len() < 4 {
+        if name.len() < 3 {
             return 1;
         }
         // Long options may be cut short; where it could be several, it counts as all of them.
@@ -265,12 +265,13 @@ impl<'w> Invocation<'w> {
     ) -> usize {
         if option.does == Does::RunsRest {
             let rest = words.get(1..).unwrap_or_default();
-            let is = |at: usize, text: &str| {
-                rest.get(at).is_some_and(|w| w.known().is_some_and(|w| w == text))
+            let is = |at: usize, text| rest.get(at).and_then(Word::known).as_deref() == Some(text);
+            // Only these take several files at once; anywhere else a `+` is a word like others.
+            let takes_several = matches!(name, "-exec" | "-execdir");
+            let ends_at = |at: &usize| {
+                is(*at, ";") || takes_several && *at > 0 && is(*at, "+") && is(at - 1, "{}")
             };
-            // A plus is the end behind the place of the files only.
-            let ends = |at: &usize| is(*at, ";") || is(*at, "+") && *at > 0 && is(*at - 1, "{}");
-            let end = (0..rest.len()).find(ends).unwrap_or(rest.len());
+            let end = (0..rest.len()).find(ends_at).unwrap_or(rest.len());
             self.commands.push(rest[..end].to_vec());
             self.options.push(Given { name, does: option.does, value: None });
             return end + 2;

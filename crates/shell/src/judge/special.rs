@@ -124,31 +124,57 @@ impl Reader<'_> {
     }
 
     fn env(&mut self, call: &Invocation<'_>) {
-        if let Some(line) = call.value(&["-S", "--split-string"]) {
-            // Its quotes and escapes are not the shell's.
-            if line.text().contains(['\\', '\'', '"', '$', '#']) {
-                return self.unclear("env takes its words apart in a way of its own");
-            }
-            let more: Vec<Word> = call.rest.clone();
-            let words = [vec![Word::literal("env"), line.clone()], more].concat();
-            return self.joined_line(&words);
+        if call.has_option(&["-S", "--split-string"]) {
+            return self.split_string(call);
         }
+        // One dash alone means `-i`.
+        let dashes = call.rest.iter().take_while(|word| word.text() == "-").count();
+        let rest = &call.rest[dashes..];
         let is_assignment =
             |word: &&Word| word.text().contains('=') && word.leading_hole().is_none();
-        let assignments = call.rest.iter().take_while(is_assignment).count();
-        for word in call.rest.iter().take(assignments) {
+        let assignments = rest.iter().take_while(is_assignment).count();
+        for word in rest.iter().take(assignments) {
             self.variable_word(word);
         }
-        let command = call.rest[assignments..].to_vec();
-        self.wrapped(&command);
+        self.wrapped(&rest[assignments..]);
     }
 
-    /// What comes first may be a machine, or else is the command.
-    fn setarch(&mut self, call: &Invocation<'_>) {
-        self.wrapped(&call.rest);
-        if let Some((_, command)) = call.rest.split_first().filter(|(_, rest)| !rest.is_empty()) {
-            self.wrapped(command);
+    /// A line that `env` splits by rules of its own: what comes out takes the line's place, before
+    /// whatever follows it.
+    fn split_string(&mut self, call: &Invocation<'_>) {
+        let is_last = call.flags.last().is_some_and(|word| {
+            let text = word.text();
+            let name = text.split('=').next().unwrap_or_default();
+            if name.starts_with("--") {
+                "--split-string".starts_with(name)
+            } else {
+                name.contains('S')
+            }
+        });
+        let mut lines = call.values(&["-S", "--split-string"]).map(Word::known);
+        // Quotes, escapes and variables in it are not those of a shell.
+        let is_plain = |line: &String| {
+            line.chars().all(|c| c.is_ascii_alphanumeric() || " _-./=:,+@%".contains(c))
+        };
+        let (Some(Some(line)), None, true) = (lines.next(), lines.next(), is_last) else {
+            return self.unclear("what env splits is not known");
+        };
+        if !is_plain(&line) {
+            return self.unclear("env takes its words apart in a way of its own");
         }
+        let mut words = vec![Word::literal("env")];
+        words.extend(line.split_ascii_whitespace().map(Word::literal));
+        words.extend(call.rest.iter().cloned());
+        self.judge(&words);
+    }
+
+    /// An architecture stands before everything else or nowhere.
+    fn setarch(&mut self, call: &Invocation<'_>) {
+        let is_first = call.flags.is_empty() && call.operands_before_dashes.is_none();
+        let words = call.rest.get(usize::from(is_first)..).unwrap_or_default();
+        let is_option = |word: &&Word| word.known_prefix().starts_with('-');
+        let options = if is_first { words.iter().take_while(is_option).count() } else { 0 };
+        self.wrapped(&words[options..]);
     }
 
     fn xargs(&mut self, call: &Invocation<'_>) {

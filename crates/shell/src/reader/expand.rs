@@ -234,7 +234,7 @@ impl Reader<'_> {
             E::AssignDefaultValues { parameter, default_value, .. } => {
                 self.index(parameter);
                 texts.extend(default_value.clone());
-                if let Parameter::Named(name) = parameter {
+                if let Parameter::Named(name) | Parameter::NamedWithIndex { name, .. } = parameter {
                     self.names_variable(name, None);
                 }
             }

@@ -4,10 +4,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Reader;
+use crate::environment;
+use crate::line::ConcernKind;
 use crate::word::{Atom, Hole, HoleKind, Word};
 
 /// Variables that bash fills with what nobody wrote into the line.
-const FILLED: [&str; 5] = ["REPLY", "OPTARG", "MAPFILE", "BASH_REMATCH", "COPROC"];
+const FILLED: [&str; 9] = [
+    "REPLY",
+    "OPTARG",
+    "MAPFILE",
+    "BASH_REMATCH",
+    "BASH_COMMAND",
+    "BASH_EXECUTION_STRING",
+    "COPROC",
+    "_",
+    "FUNCNAME",
+];
 /// Variables whose values are arithmetic as soon as they are given.
 const INTEGERS: [&str; 7] =
     ["RANDOM", "SRANDOM", "OPTIND", "SECONDS", "LINENO", "HISTCMD", "BASH_ARGV0"];
@@ -43,6 +55,11 @@ impl Reader<'_> {
         } else if let Some(value) = value {
             // Where this one is evaluated, so are those that it names.
             let names = names_in(value);
+            // The value may give a number to one that decides what runs.
+            let assigns = literal(value).contains(['=', '+', '-']);
+            if assigns && names.iter().any(|name| environment::why(name, None).is_some()) {
+                self.values.odd.insert(name.to_owned());
+            }
             if self.values.evaluated.contains(name) {
                 names.iter().for_each(|name| self.evaluates_variable(name));
             }
@@ -59,7 +76,13 @@ impl Reader<'_> {
         if runs || holes(word).any(is_unknown) {
             self.unclear(WHY);
         }
-        names_in(word).iter().for_each(|name| self.evaluates_variable(name));
+        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
+        for name in names_in(word) {
+            self.evaluates_variable(&name);
+            if assigns && let Some(why) = environment::why(&name, None) {
+                self.concern(ConcernKind::Environment, why);
+            }
+        }
     }
 
     /// A variable is taken for arithmetic, or for the name of another.
@@ -87,6 +110,13 @@ impl Reader<'_> {
             words.windows(2).filter(move |pair| is(&pair[0], options)).map(|pair| &pair[1])
         };
         match name.as_str() {
+            // What it is given is expanded once more.
+            "compgen" => {
+                let expands = |word: &Word| word.has_hole() || literal(word).contains(['$', '`']);
+                if behind(&["-W"]).any(expands) {
+                    self.unclear("compgen runs what its words hold");
+                }
+            }
             "let" => words.iter().for_each(|word| self.evaluates(word)),
             "test" | "[" => behind(&["-v", "-R"]).for_each(|word| self.names(word)),
             "printf" => behind(&["-v"]).for_each(|word| self.names(word)),
@@ -96,6 +126,18 @@ impl Reader<'_> {
                 let is_integer = words.iter().map(literal).any(|word| {
                     word.starts_with(['-', '+']) && word.contains('i') && !word.contains('=')
                 });
+                let is_array = words.iter().map(literal).any(|word| {
+                    word.starts_with('-') && word.contains(['a', 'A']) && !word.contains('=')
+                });
+                // A list that is given as a text is expanded once more.
+                let is_list = |word: &Word| {
+                    literal(word).split_once('=').is_some_and(|(_, value)| {
+                        value.starts_with(['(', '$']) || value.starts_with(' ') && word.has_hole()
+                    })
+                };
+                if is_array && words.iter().any(is_list) {
+                    self.unclear("a list that an array gets is computed");
+                }
                 for word in words {
                     match is_integer {
                         true => self.evaluates(word),
@@ -110,8 +152,10 @@ impl Reader<'_> {
     /// A word is taken for the name of a variable: its subscript is arithmetic.
     fn names(&mut self, word: &Word) {
         let text = literal(word);
-        let name = text.split('=').next().unwrap_or_default();
-        if let Some(at) = name.find('[') {
+        let plain = text.split('=').next().unwrap_or_default();
+        // An index may hold an assignment, so it ends with the last bracket.
+        let name = text.rfind(']').map_or(plain, |at| &text[..=at]);
+        if let Some(at) = plain.find('[') {
             let at = name[..at].chars().count();
             let end = name.chars().count();
             self.evaluates(&Word { atoms: word.atoms[at..end].to_vec() });

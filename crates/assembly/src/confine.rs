@@ -10,6 +10,7 @@ use heeler_sandbox::{Confines, Launcher, LauncherError, Network, Probe, ProbeLin
 use heeler_settings::{Confinement, Loaded};
 use heeler_tools::PrivateTemp;
 
+use crate::dotfiles::{home_in, settings_in};
 use crate::{Environment, SetupError, home_folder};
 
 /// What a surface says of the box, beside the settings.
@@ -116,6 +117,9 @@ pub(crate) fn reach(
         let own = ["hooks", "config", "config.worktree", "modules"];
         reach.protected.extend(own.map(|name| git.join(name)));
         reach.writable.push(git);
+    }
+    if let Some(home) = home_in(environment, workspace)? {
+        reach.protected.extend(settings_in(&home));
     }
     let denials = loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny);
     reach.denied.extend(denials.flat_map(denied_by));

@@ -6,6 +6,7 @@
 mod call;
 mod config;
 mod confine;
+mod dotfiles;
 mod environment;
 mod home;
 mod keys;

@@ -12,6 +12,7 @@ use heeler_turn::verdict::judge;
 
 use crate::call::Place;
 use crate::confine::{Sandbox, is_wanted, secrets};
+use crate::dotfiles::home_in;
 use crate::setup::{bash, toolset};
 use crate::{Environment, SetupError, home_folder};
 
@@ -139,6 +140,8 @@ impl Permission {
             has_box: is_wanted(self.sandbox, &loaded),
             // A name that is no text is still walled off by where it leads.
             secrets: secrets.iter().filter_map(|path| path.to_str()).map(str::to_owned).collect(),
+            home: home_in(environment, workspace)?
+                .and_then(|home| home.into_os_string().into_string().ok()),
             workspace: context.workspace,
             ..Policy::default()
         };

@@ -93,7 +93,7 @@ pub use provider::{
     ProviderErrorKind, Reply,
 };
 pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
-pub use reach::{Denied, PROTECTED, Reach};
+pub use reach::{Denied, PROTECTED, Reach, is_protected};
 pub use record::{
     CallPlan, CallPlanned, Entry, EpochCause, EpochStarted, HookAnswered, InterruptCause,
     ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,

@@ -6,8 +6,12 @@
 
 use std::path::PathBuf;
 
-/// Places in a workspace that decide what later runs. Writing them is never a plain edit.
-pub const PROTECTED: [&str; 21] = [
+/// Places in a workspace that decide what later runs. Writing them is never a plain edit, in
+/// whatever folder they lie.
+///
+/// Those that are not of git are the names of `heeler_shell::PROTECTED_NAMES` as well: neither
+/// crate may import the other.
+pub const PROTECTED: [&str; 27] = [
     ".git/hooks",
     ".git/config",
     ".git/config.worktree",
@@ -23,13 +27,34 @@ pub const PROTECTED: [&str; 21] = [
     ".vscode",
     ".idea",
     ".zed",
+    ".fleet",
     ".devcontainer",
     ".gitmodules",
     ".cargo/config",
     ".cargo/config.toml",
     ".exrc",
+    ".vimrc",
+    ".nvimrc",
     ".nvim.lua",
+    ".lvimrc",
+    ".dir-locals.el",
+    ".gdbinit",
 ];
+
+/// Whether a path, by its letters, is one of [`PROTECTED`] or in it, at whatever depth; so is all
+/// of a git folder. Upper and lower case are not told apart.
+#[must_use]
+pub fn is_protected(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let parts: Vec<&str> = lower.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let begins = |rest: &[&str], place: &str| {
+        place.split('/').enumerate().all(|(index, name)| rest.get(index) == Some(&name))
+    };
+    (0..parts.len()).any(|from| {
+        let rest = &parts[from..];
+        rest[0] == ".git" || PROTECTED.iter().any(|place| begins(rest, place))
+    })
+}
 
 /// How far the tools of an agent reach. Relative paths start at the workspace of the call. The
 /// default walls nothing off and has no network.
@@ -60,4 +85,25 @@ pub struct Denied {
     pub below: PathBuf,
     /// Which paths below it, each with all that is in it; empty for the place as a whole.
     pub glob: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(paths: &[&str], expected: bool) {
+        for path in paths {
+            assert_eq!(is_protected(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_decides_what_runs_does_so_in_every_folder() {
+        for place in PROTECTED {
+            check(&[place, &format!("a/{place}"), &format!("/a/b/{place}/c")], true);
+        }
+        check(&[".git", "a/.GIT/index", "./.VSCode//tasks.json", "a/.cargo/Config"], true);
+        let others = ["", "a", ".github/x", "a/.vscode2", "vscode", ".cargo/bin/config", "config"];
+        check(&others, false);
+    }
 }

@@ -31,7 +31,7 @@ mod second;
 mod word;
 
 pub use line::{Command, Concern, ConcernKind, Line};
-pub use place::Place;
+pub use place::{PROTECTED_NAMES, Place};
 
 /// The longest line that is read, in bytes.
 pub const LINE_BYTES_MAX: usize = 128 * 1024;

@@ -26,9 +26,32 @@ pub(crate) enum Target {
     Unknown,
 }
 
-/// Files and folders of the workspace that programs read as orders to run something.
-const PROTECTED: &str = ".heeler .claude .mcp.json .envrc .vscode .idea .zed .fleet .devcontainer \
-    .exrc .vimrc .nvimrc .nvim.lua .lvimrc .dir-locals.el .gdbinit .cursor .codex .gemini";
+/// Files and folders that programs read as orders to run something, in whatever folder they lie. A
+/// name may be that of a place within a folder. All of git is protected besides.
+pub const PROTECTED_NAMES: [&str; 22] = [
+    ".heeler",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".mcp.json",
+    ".envrc",
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".fleet",
+    ".devcontainer",
+    ".gitmodules",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".exrc",
+    ".vimrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".lvimrc",
+    ".dir-locals.el",
+    ".gdbinit",
+];
 
 /// What belongs to git but decides nothing.
 const GIT_FREE: &str = "index.lock head.lock config.lock shallow.lock packed-refs.lock";
@@ -120,7 +143,10 @@ fn protected(path: &str) -> Option<&'static str> {
     let parts: Vec<&str> =
         lower.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     for (index, part) in parts.iter().enumerate() {
-        if PROTECTED.split(' ').any(|name| name == *part) {
+        let begins = |place: &&str| {
+            place.split('/').enumerate().all(|(more, name)| parts.get(index + more) == Some(&name))
+        };
+        if PROTECTED_NAMES.iter().any(begins) {
             return Some("is protected: programs read it as orders");
         }
         let rest = parts[index + 1..].join("/");

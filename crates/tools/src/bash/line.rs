@@ -58,3 +58,16 @@ fn concern(concern: heeler_shell::Concern) -> Concern {
     };
     Concern { kind, why: concern.why }
 }
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::PROTECTED;
+    use heeler_shell::PROTECTED_NAMES;
+
+    #[test]
+    fn command_lines_and_tools_of_files_protect_the_same_names() {
+        let named: Vec<&str> =
+            PROTECTED.into_iter().filter(|place| !place.starts_with(".git/")).collect();
+        assert_eq!(named, PROTECTED_NAMES);
+    }
+}

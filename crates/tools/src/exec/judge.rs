@@ -34,8 +34,8 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub(super) fn new(setup: &str, command: &str, is_confined: bool, place: &Place<'_>) -> Self {
-        let command = format!("{setup}{command}");
+    pub(super) fn new(setup: &Setup, command: &str, is_confined: bool, place: &Place<'_>) -> Self {
+        let command = setup.before(command);
         let probe = heeler_shell::read(&fed(&command, PROBE), place);
         let is_probe = |command: &heeler_shell::Command| {
             command.words.first().is_some_and(|word| word == PROBE)
@@ -89,25 +89,39 @@ impl Script {
     }
 }
 
+/// What sets the folder and the variables of a command.
+#[derive(Debug)]
+pub(super) struct Setup {
+    text: String,
+    /// How many commands that is. Not its lines: values may hold line breaks.
+    n_commands: usize,
+}
+
+impl Setup {
+    pub(super) fn new(folder: Option<&str>, variables: &[(String, String)]) -> Self {
+        let folder = folder.map(|folder| format!("cd {}\n", quoted(folder)));
+        let exports =
+            variables.iter().map(|(name, value)| format!("export {name}={}\n", quoted(value)));
+        let commands: Vec<String> = folder.into_iter().chain(exports).collect();
+        Self { text: commands.concat(), n_commands: commands.len() }
+    }
+
+    fn before(&self, command: &str) -> String {
+        format!("{}{command}", self.text)
+    }
+}
+
 /// What a session of its own does: its command, which reads nothing yet. A shell that reads what is
 /// written to it is no riddle, since that is judged when it is written.
-pub(super) fn start(setup: &str, command: &str, has_input: bool, place: &Place<'_>) -> ShellLine {
-    let command = format!("{setup}{command}");
+pub(super) fn start(setup: &Setup, command: &str, has_input: bool, place: &Place<'_>) -> ShellLine {
+    let command = setup.before(command);
     let mut line = read_line(&if has_input { fed(&command, "") } else { command.clone() }, place);
     line.line = command;
     // Where it starts and what it sees is no program that a rule would have to allow.
-    for setting in line.commands.iter_mut().take(setup.lines().count()) {
+    for setting in line.commands.iter_mut().take(setup.n_commands) {
         setting.is_wrapper = true;
     }
     line
-}
-
-/// What sets the folder and the variables of a command.
-pub(super) fn setup(folder: Option<&str>, variables: &[(String, String)]) -> String {
-    let folder = folder.map(|folder| format!("cd {}\n", quoted(folder)));
-    let exports =
-        variables.iter().map(|(name, value)| format!("export {name}={}\n", quoted(value)));
-    folder.into_iter().chain(exports).collect()
 }
 
 /// A command line with a text as its input.
@@ -170,7 +184,7 @@ mod tests {
 
     /// What the last of these texts is judged as, written to this command one after the other.
     fn check(command: &str, written: &[&str], expected: &str) {
-        let mut script = Script::new("", command, true, &PLACE);
+        let mut script = Script::new(&Setup::new(None, &[]), command, true, &PLACE);
         let (last, before) = written.split_last().unwrap();
         before.iter().for_each(|data| script.write(data));
         assert_eq!(said(&script.line(last, &PLACE)), expected, "{command} {written:?}");
@@ -218,7 +232,7 @@ mod tests {
     #[test]
     fn what_is_written_to_another_program_is_that_program_and_its_words() {
         check("python3", &["import os\n", "print(1)\n"], "python3 | ");
-        let script = Script::new("", "less a", true, &PLACE);
+        let script = Script::new(&Setup::new(None, &[]), "less a", true, &PLACE);
         let line = script.line("!/bin/rm -rf x\n", &PLACE);
         assert_eq!(said(&line), "less a | ");
         assert!(line.commands.iter().any(|command| command.words == ["rm", "-rf", "x"]));
@@ -233,7 +247,7 @@ mod tests {
 
     #[test]
     fn who_runs_outside_leaves_the_box_with_each_word() {
-        let script = Script::new("", "python3", false, &PLACE);
+        let script = Script::new(&Setup::new(None, &[]), "python3", false, &PLACE);
         let line = script.line("1\n", &PLACE);
         assert_eq!(
             said(&line),
@@ -241,17 +255,41 @@ mod tests {
         );
     }
 
+    /// What has to be allowed of a command that starts in a folder with variables.
+    fn check_start(
+        folder: Option<&str>,
+        variables: &[(&str, &str)],
+        command: &str,
+        expected: &str,
+    ) {
+        let variables: Vec<_> = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let line = start(&Setup::new(folder, &variables), command, true, &PLACE);
+        assert_eq!(said(&line), expected, "{folder:?} {variables:?} {command}");
+    }
+
     #[test]
     fn a_start_is_its_command_with_folder_and_variables() {
         let variables = [("A".to_owned(), "it's".to_owned())];
-        let setting = setup(Some("sub dir"), &variables);
-        assert_eq!(setting, "cd 'sub dir'\nexport A='it'\\''s'\n");
-        assert_eq!(said(&start(&setting, "ls", true, &PLACE)), "ls | ");
-        assert_eq!(said(&start("", "bash", true, &PLACE)), "bash | ");
-        assert_eq!(said(&start("", "bash", false, &PLACE)), "bash | a shell runs what it reads");
-        let path = [("PATH".to_owned(), "/x".to_owned())];
-        assert!(!start(&setup(None, &path), "ls", true, &PLACE).concerns.is_empty());
-        let up = setup(Some(".."), &[]);
-        assert!(!start(&up, "rm x", true, &PLACE).concerns.is_empty());
+        let setup = Setup::new(Some("sub dir"), &variables);
+        assert_eq!(setup.text, "cd 'sub dir'\nexport A='it'\\''s'\n");
+        check_start(Some("sub dir"), &[("A", "it's")], "ls", "ls | ");
+        check_start(None, &[], "bash", "bash | ");
+        let none = Setup::new(None, &[]);
+        let reads = "bash | a shell runs what it reads";
+        assert_eq!(said(&start(&none, "bash", false, &PLACE)), reads);
+        check_start(None, &[("PATH", "/x")], "ls", "ls | PATH decides what runs");
+        let up = "rm x | writes to /x, which is outside of the workspace";
+        check_start(Some(".."), &[], "rm x", up);
+    }
+
+    #[test]
+    fn a_line_break_in_a_setting_lets_no_command_off() {
+        check_start(None, &[("A", "1\n2")], "id; ls", "id; ls | ");
+        check_start(None, &[("A", "\n\n\n"), ("B", "'\n'")], "id; ls; pwd", "id; ls; pwd | ");
+        check_start(Some("a\nb\n"), &[("A", "1")], "id; ls", "id; ls | ");
+        check_start(Some("a\n\nb"), &[], "cd c; export D=1; ls", "cd c; export D=1; ls | ");
     }
 }

@@ -30,7 +30,7 @@ use serde::Deserialize;
 
 pub use answer::{ExecAnswer, ExecSessionInfo, ExecStatus};
 pub use background::EXEC_TAIL_BYTES_MAX;
-use judge::Script;
+use judge::{Script, Setup};
 use session::{Beginning, Owner, Session};
 pub use session::{EXEC_IDLE_MILLIS_MAX, EXEC_LIFE_MILLIS_MAX, EXEC_OUTPUT_BYTES_MAX};
 pub use sessions::EXEC_SESSIONS_MAX;
@@ -182,7 +182,7 @@ impl Exec {
         let process = self.process(&context, &input, command, &variables)?;
         let child =
             self.commands.launcher.run(&process).await.map_err(|error| error.to_string())?;
-        let setup = judge::setup(input.cwd.as_deref(), &variables);
+        let setup = Setup::new(input.cwd.as_deref(), &variables);
         let workspace = context.workspace.to_string_lossy();
         let script = self
             .commands
@@ -268,7 +268,7 @@ impl Exec {
     fn judged(&self, input: &ExecInput, place: &Place<'_>) -> Option<ShellLine> {
         if input.action == ExecAction::Run {
             let has_input = input.pty == Some(true) || input.background == Some(true);
-            let setup = judge::setup(input.cwd.as_deref(), &variables(input).ok()?);
+            let setup = Setup::new(input.cwd.as_deref(), &variables(input).ok()?);
             let mut line = judge::start(&setup, input.command.as_deref()?, has_input, place);
             if input.outside_sandbox == Some(true) {
                 ask_to_leave(&mut line);

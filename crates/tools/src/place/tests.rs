@@ -90,6 +90,8 @@ fn a_link_to_what_decides_what_runs_is_not_written_through() {
         ("work/env", "->$W/work/.envrc"),
         ("work/code", "->.vscode/../.vscode"),
         ("work/nested", "->sub/.git"),
+        ("work/sub/.vscode/tasks.json", "{}"),
+        ("work/tasks", "->sub/.vscode"),
     ];
     check(
         &files,
@@ -106,6 +108,8 @@ fn a_link_to_what_decides_what_runs_is_not_written_through() {
             r#"Write {"file_path":"env","content":"evil"}"#,
             r#"Write {"file_path":"code/tasks.json","content":"evil"}"#,
             r#"Write {"file_path":"nested/config","content":"evil"}"#,
+            r#"Write {"file_path":"tasks/tasks.json","content":"evil"}"#,
+            r#"Write {"file_path":"sub/.vscode/new.json","content":"judged so\n"}"#,
             r#"Edit {"file_path":".git/config","old_string":"core","new_string":"user"}"#,
             r#"Write {"file_path":".claude/commands/new.md","content":"judged so\n"}"#,
             r#"Write {"file_path":"/proc/self/root$W/work/.zed/tasks.json","content":"{}"}"#,
@@ -135,6 +139,10 @@ fn a_link_to_what_decides_what_runs_is_not_written_through() {
             error: code/tasks.json leads to $W/work/.vscode/tasks.json, which decides what later runs; permission was given for another name only, so name that path if you need the file
             > Write {"file_path":"nested/config","content":"evil"}
             error: nested/config leads to $W/work/sub/.git/config, which decides what later runs; permission was given for another name only, so name that path if you need the file
+            > Write {"file_path":"tasks/tasks.json","content":"evil"}
+            error: tasks/tasks.json leads to $W/work/sub/.vscode/tasks.json, which decides what later runs; permission was given for another name only, so name that path if you need the file
+            > Write {"file_path":"sub/.vscode/new.json","content":"judged so\n"}
+            Created sub/.vscode/new.json (1 line)
             > Edit {"file_path":".git/config","old_string":"core","new_string":"user"}
             Edited .git/config:
                  1 -[core]
@@ -145,6 +153,7 @@ fn a_link_to_what_decides_what_runs_is_not_written_through() {
             error: /proc/self/root$W/work/.zed/tasks.json leads to $W/work/.zed/tasks.json, which decides what later runs; permission was given for another name only, so name that path if you need the file
             == work/.claude/commands/new.md "judged so\n"
             == work/.git/config "[user]\n"
+            == work/sub/.vscode/new.json "judged so\n"
         "#]],
     );
 }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use heeler_core::{Denied, ToolContext, ToolError};
+use heeler_core::{Denied, ToolContext, ToolError, is_protected};
 use rustix::fs::CWD;
 
 /// What a tool does at a place.
@@ -126,9 +126,13 @@ impl Walls {
             let inner = rest(real, &place.real).components();
             return Some(place.named.components().chain(inner).collect());
         }
-        // Git folders are what the verdict takes them for, at any depth.
-        let is_git = !self.protected.is_empty() && has_git(real) && !has_git(named);
-        is_git.then(|| real.to_owned())
+        // These names are what the verdict takes them for, at any depth. The workspace's own folder
+        // may have one.
+        let decides = |path: &Path| {
+            is_protected(&path.strip_prefix(&self.workspace).unwrap_or(path).to_string_lossy())
+        };
+        let is_hidden = !self.protected.is_empty() && decides(real) && !decides(named);
+        is_hidden.then(|| real.to_owned())
     }
 }
 
@@ -201,10 +205,6 @@ fn rest<'a>(path: &'a Path, folder: &Path) -> &'a Path {
     let mut parts = path.components();
     parts.by_ref().take(n_parts).for_each(drop);
     parts.as_path()
-}
-
-fn has_git(path: &Path) -> bool {
-    path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
 }
 
 /// Where names lead, with one call of the system for each: most lie in the same few folders.

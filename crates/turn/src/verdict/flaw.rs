@@ -62,7 +62,8 @@ pub(super) fn of_path(argument: &str) -> Option<&'static str> {
 
 pub(super) fn of_host(argument: &str) -> Option<&'static str> {
     let domain = argument.strip_prefix("domain:").unwrap_or_default();
-    let is_name = !domain.is_empty() && !domain.contains(['*', '/', ':', ' ']);
+    let is_name =
+        !domain.trim_end_matches('.').is_empty() && !domain.contains(['*', '/', ':', ' ']);
     (!is_name).then_some("names no domain; write it as `WebFetch(domain:example.com)`")
 }
 
@@ -119,6 +120,7 @@ mod tests {
                 "WebFetch(example.com)",
                 "WebFetch(domain:*.example.com)",
                 "WebFetch(domain:)",
+                "WebFetch(domain:.)",
                 "mcp__git__push(main)",
             ],
             expect![[r#"
@@ -136,6 +138,7 @@ mod tests {
                 WebFetch(example.com) names no domain; write it as `WebFetch(domain:example.com)`
                 WebFetch(domain:*.example.com) names no domain; write it as `WebFetch(domain:example.com)`
                 WebFetch(domain:) names no domain; write it as `WebFetch(domain:example.com)`
+                WebFetch(domain:.) names no domain; write it as `WebFetch(domain:example.com)`
                 mcp__git__push(main) has an argument, and calls of such tools are not understood; name only the tool
             "#]],
         );

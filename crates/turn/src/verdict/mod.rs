@@ -20,7 +20,7 @@ pub use hook::judge_heeding;
 pub use offer::{OFFER_SOURCE, offer};
 
 use heeler_core::{
-    Access, Facts, Judgement, Mode, PROTECTED, Policy, Rule, RuleEffect, Verdict, truncate_chars,
+    Access, Facts, Judgement, Mode, Policy, Rule, RuleEffect, Verdict, is_protected, truncate_chars,
 };
 
 use crate::bugs::{Bug, is_on};
@@ -194,9 +194,7 @@ fn allowance<'a>(
         Access::Read(path) if path::is_inside(path, &policy.workspace) => {
             Ok(Allowance::of_fact("reads in the workspace are allowed"))
         }
-        Access::Write(path)
-            if policy.mode == Mode::AcceptEdits && is_free(path, &policy.workspace) =>
-        {
+        Access::Write(path) if policy.mode == Mode::AcceptEdits && is_free(path, policy) => {
             Ok(Allowance::of_fact("mode accept-edits"))
         }
         _ => Err(not_allowed(policy, access)),
@@ -204,8 +202,13 @@ fn allowance<'a>(
 }
 
 /// Whether a plain edit of this path decides nothing but its content.
-fn is_free(path: &str, workspace: &str) -> bool {
-    path::is_inside(path, workspace) && !is_protected(path, workspace)
+fn is_free(path: &str, policy: &Policy) -> bool {
+    let is_setting = |home: &String| {
+        path::relative_in_any_case(path, home).is_some_and(|rest| rest.starts_with('.'))
+    };
+    path::is_inside(path, &policy.workspace)
+        && path::relative(path, &policy.workspace).is_some_and(|rest| !is_protected(rest))
+        && !policy.home.as_ref().is_some_and(is_setting)
 }
 
 fn whole_tool_rule<'a>(policy: &'a Policy, grants: &'a [Rule], tool: &str) -> Option<&'a Rule> {
@@ -267,10 +270,9 @@ fn matches(rule: &Rule, policy: &Policy, tool: &str, access: &Access) -> bool {
         Access::Read(path) | Access::Write(path) => {
             path::matches(path, argument, &policy.workspace)
         }
-        Access::Host(host) => argument.strip_prefix("domain:").is_some_and(|domain| {
-            host.eq_ignore_ascii_case(domain)
-                || host.to_ascii_lowercase().ends_with(&format!(".{}", domain.to_ascii_lowercase()))
-        }),
+        Access::Host(host) => {
+            argument.strip_prefix("domain:").is_some_and(|domain| is_host_of(host, domain))
+        }
         Access::Opaque(_) => false,
     }
 }
@@ -296,12 +298,10 @@ fn same_name(pattern: &str, name: &str) -> bool {
     }
 }
 
-fn is_protected(path: &str, workspace: &str) -> bool {
-    let Some(relative) = path::relative(path, workspace) else { return true };
-    let relative = relative.to_ascii_lowercase();
-    PROTECTED.iter().any(|place| {
-        relative.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }) || relative.split('/').any(|part| part == ".git")
+/// Whether a host is this domain or lies in it. A dot at the end names the same host.
+fn is_host_of(host: &str, domain: &str) -> bool {
+    let [host, domain] = [host, domain].map(|it| it.trim_end_matches('.').to_ascii_lowercase());
+    host.strip_suffix(&domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 fn changes(access: &Access) -> bool {

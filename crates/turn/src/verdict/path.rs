@@ -36,9 +36,14 @@ pub(super) fn is_inside(path: &str, folder: &str) -> bool {
 
 /// As [`is_inside`]; case does not count, since a file system that folds it knows both names.
 pub(super) fn is_in_any_case(path: &str, folder: &str) -> bool {
+    !folder.trim_end_matches('/').is_empty() && relative_in_any_case(path, folder).is_some()
+}
+
+/// As [`relative`]; case does not count.
+pub(super) fn relative_in_any_case<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     let folder = folder.trim_end_matches('/');
     let head = path.get(..folder.len()).filter(|head| head.eq_ignore_ascii_case(folder));
-    head.is_some_and(|head| is_inside(path, head))
+    relative(path, head?)
 }
 
 /// Whether `path` matches a rule's pattern.

@@ -123,7 +123,7 @@ fn allowed_by<'a>(
     let found: Vec<Option<&Rule>> = named.map(allowing).collect();
     let writes_may = line.writes.iter().all(|path| {
         let access = Access::Write(path.clone());
-        is_free(path, &policy.workspace)
+        is_free(path, policy)
             || all_rules(policy, grants)
                 .filter(|rule| rule.effect == RuleEffect::Allow)
                 .any(|rule| matches(rule, policy, tool, &access))

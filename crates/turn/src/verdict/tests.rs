@@ -112,6 +112,43 @@ fn modes_without_rules() {
 }
 
 #[test]
+fn what_decides_what_later_runs_is_no_plain_edit_in_any_folder() {
+    for path in [
+        ".vimrc",
+        ".gdbinit",
+        "sub/.envrc",
+        "sub/.vscode/tasks.json",
+        "a/b/.claude/settings.json",
+        "sub/.Cargo/config.toml",
+        "sub/.gitmodules",
+    ] {
+        check(Mode::AcceptEdits, "", "Write", write(&format!("/space/{path}")), "ask");
+    }
+    check(Mode::AcceptEdits, "", "Write", write("/space/sub/.cargo/notes"), "allow");
+    check(Mode::AcceptEdits, "", "Write", write("/space/.bashrc"), "allow");
+}
+
+#[test]
+fn in_a_home_what_begins_with_a_dot_is_no_plain_edit() {
+    let asks = |home: &str, path: &str| {
+        let policy = Policy { home: Some(home.into()), ..policy(Mode::AcceptEdits, "") };
+        let facts = Facts { accesses: vec![write(path)], ..Facts::default() };
+        matches!(judge(&policy, &[], "Write", &facts).verdict, Verdict::Ask { .. })
+    };
+    for (home, path, expected) in [
+        ("/space", "/space/.bashrc", true),
+        ("/space/", "/space/.config/autostart/x.desktop", true),
+        ("/space", "/space/project/.bashrc", false),
+        ("/space", "/space/notes", false),
+        ("/space/user", "/space/User/.profile", true),
+        ("/space/user", "/space/other/.profile", false),
+        ("/", "/space/.profile", false),
+    ] {
+        assert_eq!(asks(home, path), expected, "{home} {path}");
+    }
+}
+
+#[test]
 fn deny_wins_in_every_mode() {
     for mode in [Mode::Ask, Mode::AcceptEdits, Mode::Plan, Mode::AllowListed, Mode::Bypass] {
         check(mode, "+Bash, -Bash(rm:*)", "Bash", run("rm -r x"), "deny");
@@ -262,6 +299,14 @@ fn rules_speak_of_what_a_call_does() {
     check(mode, "+WebFetch(domain:example.com)", "WebFetch", host("a.example.com"), "allow");
     check(mode, "+WebFetch(domain:example.com)", "WebFetch", host("Example.COM"), "allow");
     check(mode, "+WebFetch(domain:example.com)", "WebFetch", host("badexample.com"), "deny");
+    // A dot at the end is the same name to whoever resolves it.
+    for name in ["example.com", "example.com.", "a.Example.com.", "example.com.."] {
+        check(mode, "+WebFetch, -WebFetch(domain:example.com)", "WebFetch", host(name), "deny");
+        check(mode, "+WebFetch, -WebFetch(domain:example.com.)", "WebFetch", host(name), "deny");
+        check(mode, "+WebFetch(domain:Example.com.)", "WebFetch", host(name), "allow");
+    }
+    check(mode, "+WebFetch, -WebFetch(domain:.)", "WebFetch", host("example.com"), "deny");
+    check(mode, "+WebFetch(domain:.)", "WebFetch", host("example.com."), "deny");
     check(mode, "+WebFetch(example.com)", "WebFetch", host("example.com"), "deny");
     check(mode, "+mcp__git__*", "mcp__git__log", Access::Opaque("x".into()), "allow");
 }

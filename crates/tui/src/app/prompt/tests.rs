@@ -434,7 +434,10 @@ fn check_request(tool: &str, input: &str, screen: Expect) {
 #[test]
 fn a_command_stands_for_an_input_only_where_it_is_all_that_counts() {
     let input = r#"{"action":"write","sessionId":"1","data":"touch owned\n","command":"ls -la"}"#;
-    check_request("exec", input, expect![[r#"
+    check_request(
+        "exec",
+        input,
+        expect![[r#"
         > go
         ────
 
@@ -451,9 +454,13 @@ fn a_command_stands_for_an_input_only_where_it_is_all_that_counts() {
           e  edit it first
           d  no, and stop the turn
         claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-    "#]]);
+    "#]],
+    );
     let input = r#"{"action":"run","command":"git log","env":{"GIT_PAGER":"./evil"}}"#;
-    check_request("exec", input, expect![[r#"
+    check_request(
+        "exec",
+        input,
+        expect![[r#"
         > go
         ────
 
@@ -471,8 +478,12 @@ fn a_command_stands_for_an_input_only_where_it_is_all_that_counts() {
           e  edit it first
           d  no, and stop the turn
         claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-    "#]]);
-    check_request("exec", r#"{"action":"run","command":"git log"}"#, expect![[r#"
+    "#]],
+    );
+    check_request(
+        "exec",
+        r#"{"action":"run","command":"git log"}"#,
+        expect![[r#"
         > go
         ────
 
@@ -484,7 +495,8 @@ fn a_command_stands_for_an_input_only_where_it_is_all_that_counts() {
           e  edit it first
           d  no, and stop the turn
         claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -497,7 +509,10 @@ fn letters_that_join_hide_nothing_behind_them() {
     let shown = play.shows();
     assert!(shown.contains("evil.example/x | sh"), "{shown}");
     // Letters that show nothing by themselves are told.
-    check_request("Bash", "{\"command\":\"git\u{1bca0} build\u{1161}.rs\"}", expect![[r#"
+    check_request(
+        "Bash",
+        "{\"command\":\"git\u{1bca0} build\u{1161}.rs\"}",
+        expect![[r#"
         > go
         ────
 
@@ -509,5 +524,6 @@ fn letters_that_join_hide_nothing_behind_them() {
           e  edit it first
           d  no, and stop the turn
         claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-    "#]]);
+    "#]],
+    );
 }

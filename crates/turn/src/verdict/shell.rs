@@ -57,7 +57,7 @@ fn let_by<'a>(
     let denies_paths = all_rules(policy, grants).any(denies_paths);
     let is_unknown = line.is_open_ended && !is_for_all;
     let writes = !line.writes.is_empty()
-        && line.writes.iter().all(|path| is_free(path, &policy.workspace))
+        && line.writes.iter().all(|path| is_free(path, policy))
         && !is_for_all;
     let confined = is_unknown || writes || denies_paths;
     if !confined {

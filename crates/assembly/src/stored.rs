@@ -37,7 +37,8 @@ pub async fn rename_session(
 ) -> Result<(), StoredError> {
     let resumed = store.resume(id.clone(), Some(checkpoint::FORMAT)).await?;
     let known = resumed.latest.checkpoint.map_or(0, |checkpoint| checkpoint.seq);
-    let last = resumed.latest.journal.entries.last().map_or(known, |entry| entry.seq);
+    let journal = &resumed.latest.journal;
+    let last = journal.entries.last().map_or(known, |entry| entry.seq).max(journal.lost_up_to());
     let entry = Entry { seq: last + 1, at: now, record: Record::Named { name } };
     store.append(Arc::new(resumed.lease), Arc::from([entry]), Durability::Synced).await?;
     Ok(())

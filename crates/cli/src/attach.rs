@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
         let attached = attach(&store, &id).await?;
         match is_shown {
             true => terminal::show(attached, environment, store).await,
-            false => follow(attached.session, arguments.json).await,
+            false => follow(&store, attached.session, arguments.json).await,
         }
     })
 }

@@ -5,7 +5,7 @@
 //! agent at work), `terminal` (the same as a person meets it), `attach` (the same from elsewhere), `sessions` (what is
 //! stored),
 //! `permissions` (what may run), `config` (what is set), `login`, `models` (who can be asked), `exit`,
-//! `say`; `demo` and `completions` by the way.
+//! `say`, `whole` (files); `demo` and `completions` by the way.
 //!
 //! Invariant: nothing here that somebody who builds on the library would miss.
 
@@ -27,6 +27,7 @@ mod say;
 mod sessions;
 mod stage;
 mod terminal;
+mod whole;
 
 use std::process::ExitCode;
 

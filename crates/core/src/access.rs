@@ -31,6 +31,13 @@ pub struct ShellLine {
     /// What it is known to write, absolute.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
+    /// It may write, or run, more than is known: a path is computed, a folder may be another one.
+    /// No rule on words lets it out of a box.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_open_ended: bool,
+    /// Whoever wrote it asks to run it outside of the box, which is one of its concerns.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asks_to_leave: bool,
     /// Why somebody should look before it runs. Without any, a box holds all that it may do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub concerns: Vec<Concern>,

@@ -221,6 +221,15 @@ pub struct CheckpointDraft {
     pub encode: EncodeState,
 }
 
+impl Journal {
+    /// The last number that a record had which cannot be read; 0 for a sound journal. Whoever goes on
+    /// leaves room for it, so that each reader knows that something is missing there.
+    #[must_use]
+    pub fn lost_up_to(&self) -> Seq {
+        self.damage.iter().map(|damage| damage.seq).max().unwrap_or_default()
+    }
+}
+
 /// A place in a journal that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalDamage {

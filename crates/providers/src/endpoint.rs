@@ -40,7 +40,7 @@ enum Problem {
     Key(&'static str),
     #[error("the value for the header {0} has characters that no header can carry; set it again")]
     Value(&'static str),
-    #[error("`{url}` is no http or https address; correct {variable}")]
+    #[error("`{url}` is no http or https address that a path can follow; correct {variable}")]
     BaseUrl { url: String, variable: &'static str },
     #[error("extra header {0} cannot be sent; {EXTRA_HEADERS} has one `Name: value` a line")]
     Header(usize),
@@ -136,7 +136,18 @@ impl Endpoint<'_> {
     }
 
     fn bad_url(&self) -> Problem {
-        Problem::BaseUrl { url: self.base_url.to_owned(), variable: self.vendor.base_url }
+        Problem::BaseUrl { url: without_secrets(self.base_url), variable: self.vendor.base_url }
+    }
+}
+
+/// An address without who asks and what is asked for, either of which may be a key.
+fn without_secrets(url: &str) -> String {
+    let (url, query) = url.find(['?', '#']).map_or((url, ""), |at| url.split_at(at));
+    let query = if query.is_empty() { "" } else { "?…" };
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}{query}"),
+        (None, Some((_, host))) => format!("…@{host}{query}"),
+        _ => format!("{url}{query}"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What every vendor's failures have in common: kinds by status, and one form of words.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::time::Duration;
 
 use heeler_core::{ProviderError, ProviderErrorKind, truncate_chars};
@@ -63,6 +63,10 @@ impl Failed<'_> {
         let detail = clean(self.detail);
         if !detail.is_empty() {
             let _ = write!(message, ": {detail}");
+        }
+        // What is shorter is waited for.
+        if let Some(minutes) = wait.map(|wait| wait.as_secs().div_ceil(60)).filter(|n| *n > 1) {
+            let _ = write!(message, "\nIt asks to wait {minutes} minutes.");
         }
         if let Some(next_step) = next_step(vendor, kind, status.unwrap_or_default()) {
             let _ = write!(message, "\n{next_step}");
@@ -134,8 +138,14 @@ fn login(vendor: &Vendor) -> String {
     }
 }
 
+/// An answer that cannot be read, and why; that may quote it.
+pub(crate) fn unreadable(name: &str, why: &impl Display) -> ProviderError {
+    let message = format!("{name}'s answer could not be read: {}", clean(&why.to_string()));
+    ProviderError::new(ProviderErrorKind::Format, message)
+}
+
 /// A provider's text, bounded and without characters that would act on a terminal.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let printable: String =
         text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     truncate_chars(&printable, DETAIL_CHARS_MAX).into()

@@ -2,12 +2,19 @@
 
 use heeler_core::RawJson;
 
+use crate::json;
+
 /// Why an input is not used that the end of the answer cut.
 pub(crate) const CUT: &str = "the reply ended before the input was complete";
 
 /// The input, or why the call must not run.
 pub(crate) fn parse_input(text: &str) -> Result<RawJson, String> {
     match RawJson::parse(text) {
+        // Nor would a server take it back.
+        Ok(input) if json::mended(input.get()) != input.get() => {
+            Err("the input has half a character: a surrogate escape without its other half"
+                .to_owned())
+        }
         Ok(input) if input.is_object() => Ok(input),
         // It says as little as no input at all.
         Ok(input) if input.get().trim() == "null" => Ok(RawJson::empty_object()),

@@ -1,6 +1,13 @@
-//! The few pieces of JSON that requests of every dialect are written with.
+//! The few pieces of JSON that requests of every dialect are written with, and what answers need
+//! that are a little off.
+
+use std::borrow::Cow;
+use std::fmt;
 
 pub(crate) use heeler_json::string;
+use memchr::{memchr, memmem};
+use serde::Deserializer;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 /// Merges `patch` over `target`: objects merge, `null` removes, anything else replaces.
@@ -16,5 +23,162 @@ pub(crate) fn merge(target: &mut Value, patch: Value) {
             }
         }
         (target, patch) => *target = patch,
+    }
+}
+
+/// JSON with each half of a surrogate pair that stands alone replaced, as bytes are that are no
+/// UTF-8. A strict reader refuses such text, and so would a server to which it goes back.
+pub(crate) fn mended(json: &str) -> Cow<'_, str> {
+    if memmem::find(json.as_bytes(), b"\\u").is_none() {
+        return Cow::Borrowed(json);
+    }
+    let mut mended = String::new();
+    let (mut kept, mut at) = (0, 0);
+    while let Some(found) = memchr(b'\\', &json.as_bytes()[at..]) {
+        let escape = at + found;
+        let is_low = |half: u32| (0xdc00..0xe000).contains(&half);
+        let (length, is_alone) = match code_unit(json, escape) {
+            None => (2, false),
+            Some(unit) if is_low(unit) => (6, true),
+            Some(unit) if !(0xd800..0xdc00).contains(&unit) => (6, false),
+            Some(_) if code_unit(json, escape + 6).is_some_and(is_low) => (12, false),
+            Some(_) => (6, true),
+        };
+        at = (escape + length).min(json.len());
+        if is_alone {
+            mended.push_str(&json[kept..escape]);
+            mended.push_str("\\ufffd");
+            kept = at;
+        }
+        // What is escaped may be a character of several bytes, in what is no JSON.
+        while !json.is_char_boundary(at) {
+            at += 1;
+        }
+    }
+    if kept == 0 {
+        return Cow::Borrowed(json);
+    }
+    mended.push_str(&json[kept..]);
+    Cow::Owned(mended)
+}
+
+/// The unit of UTF-16 that the escape at this place stands for.
+fn code_unit(json: &str, at: usize) -> Option<u32> {
+    let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_hex.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// A count, as it is meant: `12`, `12.0` or `"12"`. Anything else tells nothing: no answer is lost
+/// for what stands beside it.
+pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    deserializer.deserialize_any(Count)
+}
+
+struct Count;
+
+impl<'de> Visitor<'de> for Count {
+    type Value = Option<u64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a count")
+    }
+
+    fn visit_u64<E>(self, count: u64) -> Result<Self::Value, E> {
+        Ok(Some(count))
+    }
+
+    fn visit_i64<E>(self, count: i64) -> Result<Self::Value, E> {
+        Ok(u64::try_from(count).ok())
+    }
+
+    fn visit_f64<E>(self, count: f64) -> Result<Self::Value, E> {
+        // So large that every whole number up to it is one of these.
+        const MAX: f64 = 9_007_199_254_740_992.0;
+        let is_count = count.fract() == 0.0 && (0.0..=MAX).contains(&count);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole, and within what both can hold"
+        )]
+        Ok(is_count.then_some(count as u64))
+    }
+
+    fn visit_str<E>(self, count: &str) -> Result<Self::Value, E> {
+        Ok(count.trim().parse().ok())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[test]
+    fn halves_of_pairs_are_replaced_and_nothing_else() {
+        for (json, expected) in [
+            (r#"{"a":"b"}"#, r#"{"a":"b"}"#),
+            (r#""\u00e9 \n \ud83d\ude00""#, r#""\u00e9 \n \ud83d\ude00""#),
+            (r#""\ud83d""#, r#""\ufffd""#),
+            (r#""\uDE00x""#, r#""\ufffdx""#),
+            (r#""\ud83d\ud83d\ude00\ud83dé""#, r#""\ufffd\ud83d\ude00\ufffdé""#),
+            // The escape is of the backslash.
+            (r#""\\ud83d""#, r#""\\ud83d""#),
+            (r#""\\\ud83d\u0041""#, r#""\\\ufffd\u0041""#),
+            // No JSON; whoever reads it says so.
+            (r#""\ud8"#, r#""\ud8"#),
+            (r#"\u \é \"#, r#"\u \é \"#),
+        ] {
+            assert_eq!(mended(json), expected, "{json}");
+        }
+    }
+
+    #[derive(Deserialize)]
+    struct Counted {
+        #[serde(default, deserialize_with = "count")]
+        n: Option<u64>,
+    }
+
+    #[test]
+    fn counts() {
+        let read = |json: &str| serde_json::from_str::<Counted>(json).unwrap().n;
+        for (json, expected) in [
+            ("12", Some(12)),
+            ("12.0", Some(12)),
+            ("1e3", Some(1000)),
+            (r#"" 12""#, Some(12)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("-1", None),
+            ("1.5", None),
+            ("1e300", None),
+            ("null", None),
+            ("true", None),
+            (r#""many""#, None),
+            (r#"[1,{"a":2}]"#, None),
+            (r#"{"a":[1]}"#, None),
+        ] {
+            assert_eq!(read(&format!(r#"{{"n":{json}}}"#)), expected, "{json}");
+        }
+        assert_eq!(read("{}"), None);
     }
 }

@@ -8,6 +8,7 @@
 //! environment.
 
 pub mod anthropic;
+mod call_digest;
 pub mod cassette;
 pub mod catalogue;
 pub mod chat;

@@ -6,6 +6,10 @@ use std::sync::Arc;
 /// A shorter key is none: `x`, `none` or `ollama` is what somebody writes for a server that wants no key,
 /// and to hide it would take letters out of words.
 const HIDDEN_BYTES_MIN: usize = 8;
+/// What stands in the place of a key.
+const SHOWN: &str = "[key]";
+/// What a text that was cut ends with.
+const CUT: char = '…';
 
 /// A key or token that a request carries. Its `Debug` shows nothing and it has no `Display`.
 #[derive(Clone, PartialEq, Eq)]
@@ -23,13 +27,35 @@ impl Secret {
         &self.0
     }
 
-    /// `text` without the key, should somebody have echoed it. What is too short to be a key stays.
+    /// `text` without the key, should somebody have echoed it, nor its beginning where the text was
+    /// cut within it (it ends there, or goes on with `…`). What is too short to be a key stays.
     #[must_use]
     pub fn hide_in(&self, text: &str) -> String {
         if self.0.len() < HIDDEN_BYTES_MIN {
             return text.to_owned();
         }
-        text.replace(&*self.0, "[key]")
+        let mut hidden = String::with_capacity(text.len());
+        let whole = text.replace(&*self.0, SHOWN);
+        for (at, part) in whole.split(CUT).enumerate() {
+            if at > 0 {
+                hidden.push(CUT);
+            }
+            match self.cut_bytes(part) {
+                0 => hidden.push_str(part),
+                n => {
+                    hidden.push_str(&part[..part.len() - n]);
+                    hidden.push_str(SHOWN);
+                }
+            }
+        }
+        hidden
+    }
+
+    /// How many bytes of the key a text ends with, if they tell of it.
+    fn cut_bytes(&self, text: &str) -> usize {
+        let cut = (HIDDEN_BYTES_MIN..self.0.len()).rev();
+        let mut begun = cut.filter(|n| self.0.get(..*n).is_some_and(|begun| text.ends_with(begun)));
+        begun.next().unwrap_or_default()
     }
 }
 
@@ -50,6 +76,16 @@ mod tests {
         assert_eq!(secret.expose(), "sk-ant-1234");
         assert_eq!(secret.hide_in("bad key sk-ant-1234!"), "bad key [key]!");
         assert_eq!(Secret::new("12345678").hide_in("12345678"), "[key]");
+        // A text that was cut within the key.
+        for (text, shown) in [
+            ("bad key sk-ant-123…", "bad key [key]…"),
+            ("sk-ant-1…\nCheck it.", "[key]…\nCheck it."),
+            ("sk-ant-… is what keys begin with", "sk-ant-… is what keys begin with"),
+            ("sk-ant-12", "[key]"),
+            ("sk-ant-1 and sk-ant-1234…", "sk-ant-1 and [key]…"),
+        ] {
+            assert_eq!(secret.hide_in(text), shown);
+        }
         // No keys, but words for them.
         for (word, text) in [("", "abc"), ("x", "no proxy"), ("ollama", "no model in ollama")] {
             assert_eq!(Secret::new(word).hide_in(text), text);

@@ -11,6 +11,9 @@ pub struct Line {
     pub commands: Vec<Command>,
     /// Absolute paths that redirections, operands and options write, where they are known.
     pub writes: Vec<String>,
+    /// Whether it may write, or run, more than `writes` and `commands` show: a path is computed, or
+    /// depends on a folder that may be another one.
+    pub is_open_ended: bool,
     /// Why the line must be asked about; none means it may run in the box at once.
     pub concerns: Vec<Concern>,
     /// Whether only programs run that are known to change nothing, and nothing is written.

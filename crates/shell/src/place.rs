@@ -95,6 +95,11 @@ impl Place<'_> {
         Target::Refused(full, "is outside of the workspace")
     }
 
+    /// Whether it is refused and nowhere in the workspace.
+    pub(crate) fn is_outside(&self, target: &Target) -> bool {
+        matches!(target, Target::Refused(path, _) if below(path, self.workspace).is_none())
+    }
+
     /// Whether writing to a path is refused.
     pub(crate) fn is_elsewhere(&self, path: &str, folder: Option<&str>) -> bool {
         matches!(self.target(path, folder, Extent::Whole), Target::Refused(..))

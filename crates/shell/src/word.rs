@@ -113,6 +113,13 @@ impl Word {
             || matches!(self.atoms.first(), Some(Atom::Plain('*' | '?' | '[')))
     }
 
+    /// Whether it may become options that are not written: a value without quotes may be several
+    /// words, and a pattern the names of files that somebody chose.
+    pub(crate) fn may_hold_options(&self) -> bool {
+        let is_free = |atom: &Atom| matches!(atom, Atom::Hole(hole) if !matches!(hole.kind, HoleKind::Temp | HoleKind::Fed));
+        self.atoms.iter().any(is_free) || self.may_become_option()
+    }
+
     /// The text up to the first part that is computed or a pattern.
     pub(crate) fn known_prefix(&self) -> String {
         let is_known = |atom: &&Atom| !matches!(atom, Atom::Hole(_) | Atom::Plain('*' | '?' | '['));

@@ -34,6 +34,12 @@ impl State {
         self.request_of(messages, output_max).ok_or(words::NO_PROMPT)
     }
 
+    /// How many estimated tokens such a request has room for beyond what it says.
+    #[must_use]
+    pub fn summary_room(&self, cut: usize, focus: Option<&str>) -> u64 {
+        self.context_limit().saturating_sub(self.estimate_summary(cut, focus))
+    }
+
     fn request_of(&self, messages: RequestMessages, output_max: u64) -> Option<ModelRequest> {
         let epoch = self.epoch.as_ref()?;
         Some(ModelRequest {

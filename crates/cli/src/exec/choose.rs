@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use heeler_core::{Latest, Record, SessionId, SessionStore};
+use heeler_core::{Latest, Record, SessionId, SessionStore, SessionSummary};
 use heeler_store::FileStore;
 use heeler_turn::checkpoint;
 
@@ -71,10 +71,17 @@ pub(crate) async fn in_its_place(store: &FileStore, id: &SessionId) -> Result<Se
 
 async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {
     let sessions = store.list(String::new(), 0).await?;
+    // One in which nobody has said anything comes last: it was opened and left.
+    let is_begun = |session: &SessionSummary| {
+        !session.title.is_empty()
+            || session.has_open_turn
+            || session.name.is_some()
+            || session.forked.is_some()
+    };
     let newest = sessions
         .into_iter()
         .filter(|session| Path::new(&session.header.workspace) == workspace)
-        .max_by_key(|session| (session.updated, session.header.created));
+        .max_by_key(|session| (is_begun(session), session.updated, session.header.created));
     match newest {
         Some(session) => Ok(session.header.id),
         None => bail!(

@@ -1,15 +1,20 @@
 //! `--detach`: the same program again, as a process of its own, which tells its beginning and then
 //! nobody anything.
+//!
+//! Its beginning is told when the prompt stands in the journal, and not before: what was reported as
+//! taken outlives the process.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result};
-use heeler_core::SessionId;
+use heeler_core::{Event, Input, Role, SessionId, SteeringId, TurnOutcome};
 use heeler_engine::{Seen, Session};
+use heeler_turn::state::Phase;
 
 use super::Printer;
 use super::finish::Finish;
+use super::watch::Watch;
 use crate::exit::Exit;
 use crate::say::say;
 
@@ -17,6 +22,17 @@ use crate::say::say;
 const DETACHED: &str = "--detached";
 /// The most bytes of the line with the session's id.
 const LINE_BYTES_MAX: u64 = 1024;
+/// Stands before the id where the process goes on without its prompt.
+const WITHOUT_PROMPT: &str = "without prompt ";
+
+/// What became of the prompt of a process that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Prompt {
+    /// It is written, or there is none.
+    Taken,
+    /// A hook did not let it through.
+    Refused,
+}
 
 /// Starts the process, and returns once its session is begun and its input is written, or ends as the
 /// process did.
@@ -34,24 +50,83 @@ pub(super) fn begin(is_quiet: bool) -> Result<Exit> {
         let mut stdout = BufReader::new(std::io::Read::take(stdout, LINE_BYTES_MAX));
         stdout.read_line(&mut line).context("cannot read what the process says")?;
     }
-    let Some(id) = line.strip_suffix('\n') else {
+    let Some(told) = line.strip_suffix('\n') else {
         // It told what is wrong itself.
         let status = child.wait().context("cannot wait for the process")?;
         std::process::exit(status.code().unwrap_or(Exit::Failure as i32));
     };
-    crate::say::print(&line)?;
+    let (id, exit) = match told.strip_prefix(WITHOUT_PROMPT) {
+        Some(id) => {
+            say("heeler: the prompt was not let through; the turn that was begun before goes on");
+            (id, Exit::Denied)
+        }
+        None => {
+            crate::say::print(&line)?;
+            (told, Exit::Done)
+        }
+    };
     if !is_quiet {
         say(format_args!(
             "heeler: it runs on its own; `heeler attach {id}` shows it and answers what it asks, \
              `heeler stop {id}` stops it"
         ));
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
-/// Tells the session's id when its first record is there; from then on the journal has everything.
+/// Goes on with the turn that an earlier process left, and hands the prompt over to it. Nobody
+/// waits for the end of that turn, which may be far: a prompt that waited for it in memory would be
+/// lost with this process.
+///
+/// # Errors
+/// When the session is closed, or whoever started this cannot be told.
+pub(super) async fn go_on(
+    watch: &mut Watch<'_>,
+    prompt: Option<String>,
+) -> Result<Option<TurnOutcome>> {
+    let session = watch.session;
+    let state = session.state().await?;
+    let stopped = Phase::Ending(TurnOutcome::Cancelled);
+    let mut was_stopped = state.turn.is_some_and(|turn| turn.phase == stopped);
+    match prompt {
+        Some(prompt) => {
+            let id = SteeringId(format!("prompt-{}", state.incarnation));
+            watch.printer.awaits(&id);
+            // The turn says why a session broke off.
+            if watch.until_done(session.steer(id, Input::text(prompt))).await?.is_ok() {
+                watch.printer.let_go(Prompt::Refused)?;
+            }
+        }
+        None => watch.printer.let_go(Prompt::Taken)?,
+    }
+    if watch.signals.came() {
+        return Ok(Some(TurnOutcome::Cancelled));
+    }
+    loop {
+        let outcome = watch.until_done(session.resume()).await?;
+        let is_cancelled = outcome == TurnOutcome::Cancelled;
+        if let (Some(wanted), true) = (&watch.wanted, is_cancelled) {
+            wanted.turn_stopped();
+        }
+        // Who stops the turn stops this run, and the prompt with it. An earlier process that was told to
+        // stop knew nothing of the prompt.
+        let is_stopped = is_cancelled && !std::mem::take(&mut was_stopped);
+        if is_stopped || watch.signals.came() || !is_in_turn(session).await {
+            return Ok(Some(outcome));
+        }
+    }
+}
+
+/// Whether what was said too late for one turn has begun another.
+async fn is_in_turn(session: &Session) -> bool {
+    session.state().await.is_ok_and(|state| state.turn.is_some())
+}
+
+/// Tells the session's id when the prompt is written; from then on the journal has everything.
 pub(super) struct DetachedPrinter {
     session: Option<SessionId>,
+    /// The name of a prompt that joins a turn; without, the prompt begins one.
+    awaited: Option<SteeringId>,
     is_free: bool,
 }
 
@@ -59,21 +134,7 @@ impl DetachedPrinter {
     /// Takes this process away from the terminal that it was started at.
     pub(super) fn begin() -> Result<Self> {
         rustix::process::setsid().context("cannot leave the terminal")?;
-        Ok(Self { session: None, is_free: false })
-    }
-
-    /// Tells whoever started it, and lets go of all it was given.
-    fn free(&mut self) -> std::io::Result<()> {
-        self.is_free = true;
-        let Some(session) = &self.session else { return Ok(()) };
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{session}")?;
-        out.flush()?;
-        let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
-        rustix::stdio::dup2_stdin(&null)?;
-        rustix::stdio::dup2_stdout(&null)?;
-        rustix::stdio::dup2_stderr(&null)?;
-        Ok(())
+        Ok(Self { session: None, awaited: None, is_free: false })
     }
 }
 
@@ -83,12 +144,43 @@ impl Printer for DetachedPrinter {
         Ok(())
     }
 
+    fn awaits(&mut self, prompt: &SteeringId) {
+        self.awaited = Some(prompt.clone());
+    }
+
     fn print(&mut self, seen: &Seen) -> std::io::Result<()> {
-        let is_written = match seen {
-            Seen::Event(envelope) => envelope.seq.is_some(),
-            Seen::Resync(_) => true,
-        };
-        if is_written && !self.is_free { self.free() } else { Ok(()) }
+        let Seen::Event(envelope) = seen else { return Ok(()) };
+        match (&envelope.event, &self.awaited) {
+            (Event::SteeringQueued { id }, Some(awaited)) if id == awaited => {
+                self.let_go(Prompt::Taken)
+            }
+            (Event::Message { message }, None) if message.role == Role::User => {
+                self.let_go(Prompt::Taken)
+            }
+            // Why the prompt was not let through: beside a turn, or as one of its own.
+            (Event::Notice { text: told }, _)
+            | (
+                Event::TurnFinished { outcome: TurnOutcome::Denied { reason: told }, .. },
+                Some(_),
+            ) if !self.is_free => {
+                say(format_args!("heeler: {told}"));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn let_go(&mut self, prompt: Prompt) -> std::io::Result<()> {
+        let Some(session) = self.session.as_ref().filter(|_| !self.is_free) else { return Ok(()) };
+        self.is_free = true;
+        let without = if prompt == Prompt::Refused { WITHOUT_PROMPT } else { "" };
+        // Whoever started it may be gone, and the run goes on all the same.
+        crate::say::print(&format!("{without}{session}\n"))?;
+        let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+        rustix::stdio::dup2_stdin(&null)?;
+        rustix::stdio::dup2_stdout(&null)?;
+        rustix::stdio::dup2_stderr(&null)?;
+        Ok(())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {

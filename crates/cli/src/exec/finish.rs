@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use heeler_core::{Cost, FinalAnswer, Reread, SessionId, TurnOutcome, Usage, View};
+use heeler_store::FileStore;
 use heeler_turn::State;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,6 +14,7 @@ use serde_json::value::RawValue;
 use super::wanted::Wanted;
 use crate::exit::Exit;
 use crate::stage::Settled;
+use crate::whole::{Existing, Unfinished};
 
 /// The version of the JSON events; raised when a field changes its meaning or goes away.
 pub(super) const EVENTS_VERSION: u32 = 1;
@@ -43,6 +45,8 @@ fn folder_of(path: &Path) -> &Path {
 /// What there is to say at the end.
 pub(super) struct Finish {
     pub(super) session: Option<SessionId>,
+    /// Its journal was removed meanwhile, so there is nothing to go on with.
+    pub(super) is_gone: bool,
     pub(super) turn: u32,
     pub(super) outcome: TurnOutcome,
     pub(super) answer: FinalAnswer,
@@ -114,6 +118,7 @@ impl Finish {
             matches!(outcome, TurnOutcome::Done | TurnOutcome::Truncated | TurnOutcome::Refused);
         Self {
             session: Some(session),
+            is_gone: false,
             turn: state.map_or(0, |state| state.turns),
             answer: state.filter(|_| done).map(State::final_answer).unwrap_or_default(),
             // The view outlives a session that cannot be written any more.
@@ -124,6 +129,13 @@ impl Finish {
             stage: None,
             outcome,
         }
+    }
+
+    /// With a look at what the store has left of the session.
+    pub(super) fn kept_in(mut self, store: &FileStore) -> Self {
+        let is_gone = |id| matches!(store.journal_path(id).try_exists(), Ok(false));
+        self.is_gone = self.session.as_ref().is_some_and(is_gone);
+        self
     }
 
     /// With the answer as a schema wants it.
@@ -147,6 +159,7 @@ impl Finish {
     pub(super) fn failed(message: String) -> Self {
         Self {
             session: None,
+            is_gone: false,
             turn: 0,
             outcome: TurnOutcome::Failed { message },
             answer: FinalAnswer::default(),
@@ -206,17 +219,16 @@ impl Finish {
 
     /// Writes the terminal event to a file, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
+        let mut file = Unfinished::new_in(folder_of(path))?;
         let mut line = Vec::new();
         self.write_line(&mut line, &mut |piece| {
-            file.write_all(piece)?;
+            file.file().write_all(piece)?;
             piece.clear();
             Ok(())
         })?;
-        file.write_all(&line)?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
+        file.file().write_all(&line)?;
+        file.file().sync_all()?;
+        file.persist(path, Existing::Replaced)
     }
 
     /// Why the turn did not simply end, in words for the user, with the next step.
@@ -233,8 +245,10 @@ impl Finish {
             }
         };
         Some(match &self.session {
-            Some(id) => format!("{why}\nheeler: go on with `heeler exec --resume {id} PROMPT`"),
-            None => why,
+            Some(id) if !self.is_gone => {
+                format!("{why}\nheeler: go on with `heeler exec --resume {id} PROMPT`")
+            }
+            _ => why,
         })
     }
 }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use heeler_core::{Event, OpenPermission, TurnOutcome};
 use heeler_engine::{Seen, Session};
+use heeler_store::FileStore;
 
 use super::Printer;
 use super::finish::Finish;
@@ -12,7 +13,7 @@ use crate::exit::Exit;
 use crate::say::say;
 
 /// Prints what happens in a session until it ends; the exit code is that of its last turn.
-pub(crate) async fn follow(session: Session, is_json: bool) -> Result<Exit> {
+pub(crate) async fn follow(store: &FileStore, session: Session, is_json: bool) -> Result<Exit> {
     let mut printer: Box<dyn Printer> = match is_json {
         true => Box::new(JsonPrinter::new(true)),
         false => Box::new(TextPrinter { told: Told::Progress }),
@@ -31,7 +32,7 @@ pub(crate) async fn follow(session: Session, is_json: bool) -> Result<Exit> {
     while let Some(seen) = cursor.next().await {
         let mut next = Some(seen);
         while let Some(seen) = next {
-            if let Some(finish) = finish_of(&session, &seen).await {
+            if let Some(finish) = finish_of(store, &session, &seen).await {
                 match is_json {
                     true => printer.turn_finished(&finish)?,
                     false => printer.finish(&finish)?,
@@ -58,7 +59,7 @@ pub(crate) async fn follow(session: Session, is_json: bool) -> Result<Exit> {
             let message = "the heeler that had the session open ended in the middle of a turn";
             let outcome = TurnOutcome::Failed { message: message.to_owned() };
             let (view, _) = session.subscribe();
-            let finish = Finish::of(session.id().clone(), outcome, None, &view);
+            let finish = Finish::of(session.id().clone(), outcome, None, &view).kept_in(store);
             if !is_json {
                 printer.finish(&finish)?;
             }
@@ -72,13 +73,13 @@ pub(crate) async fn follow(session: Session, is_json: bool) -> Result<Exit> {
 }
 
 /// The end of a turn, if this is one.
-async fn finish_of(session: &Session, seen: &Seen) -> Option<Finish> {
+async fn finish_of(store: &FileStore, session: &Session, seen: &Seen) -> Option<Finish> {
     let Seen::Event(envelope) = seen else { return None };
     let Event::TurnFinished { turn, outcome, answer } = &envelope.event else { return None };
     let state = session.state().await.ok();
     let (view, _) = session.subscribe();
     let finish = Finish::of(session.id().clone(), outcome.clone(), state.as_ref(), &view);
-    Some(Finish { turn: *turn, answer: answer.clone(), ..finish })
+    Some(Finish { turn: *turn, answer: answer.clone(), ..finish.kept_in(store) })
 }
 
 fn asks(session: &Session, open: &OpenPermission) -> String {

@@ -16,6 +16,7 @@ mod wanted;
 mod watch;
 
 pub(crate) use follow::follow;
+pub(crate) use signals::outlive_file_limit;
 pub(crate) use text::progress;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ use heeler_assembly::{
     Environment, ModelChoice, Permission, Sandbox, Setup, home_folder, keep_rule, open_store,
 };
 use heeler_attach::Questions;
-use heeler_core::Limits;
+use heeler_core::{Limits, SteeringId};
 use heeler_engine::{Seen, Session};
 use heeler_sandbox::{Launcher, ProbeLine};
 use heeler_settings::Keep;
@@ -41,6 +42,7 @@ use crate::say::{ask, say, told};
 use crate::stage::{self, AtEnd};
 use choose::Existing;
 use clean::Cleaning;
+use detach::Prompt;
 use finish::Finish;
 use run::{Door, Run};
 use stream::KeepRule;
@@ -63,6 +65,12 @@ trait Printer {
     }
     /// Prints what is wrong with a line of input.
     fn input_error(&mut self, _line: u64, _message: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+    /// Hears that the prompt joins a turn under this name.
+    fn awaits(&mut self, _prompt: &SteeringId) {}
+    /// Lets whoever started a run of its own go, if they still wait.
+    fn let_go(&mut self, _prompt: Prompt) -> std::io::Result<()> {
         Ok(())
     }
     /// Prints the end. Called once, last.
@@ -186,6 +194,7 @@ fn start(
         .build()
         .context("cannot start the runtime")?;
     runtime.block_on(async {
+        outlive_file_limit()?;
         let resume = arguments.resume.as_deref();
         let newest = arguments.continue_newest;
         let existing = choose::session(resume, newest, &store, &workspace).await?;
@@ -239,7 +248,7 @@ fn start(
         let run = Run { continues, id, prompt, wanted, stream, stage, door, is_detached };
         let finish = run.session(&workspace, assembly.parts, printer).await;
         cleaning.finish();
-        finish
+        finish.map(|finish| finish.kept_in(&store))
     })
 }
 

@@ -14,7 +14,7 @@ use super::signals::Signals;
 use super::stream::{self, KeepRule};
 use super::wanted::Wanted;
 use super::watch::Watch;
-use super::{NOT_WRITTEN, Printer};
+use super::{NOT_WRITTEN, Printer, detach};
 use crate::say::say;
 
 /// Said once, where there is no box.
@@ -128,6 +128,9 @@ impl Run<'_> {
             let first = self.prompt.take().map(|prompt| session.turn(Input::text(prompt)));
             let first = pending.into_iter().chain(first);
             return stream::converse(&mut watch, first, keep_rule).await;
+        }
+        if pending && self.is_detached {
+            return detach::go_on(&mut watch, self.prompt.take()).await;
         }
         let mut outcome = None;
         if pending {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use anyhow::{Context as _, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -44,6 +45,14 @@ impl Signals {
     pub(super) fn came(&self) -> bool {
         self.came
     }
+}
+
+/// From here on a write beyond the limit on the size of files (`ulimit -f`) fails and is told, where the
+/// system would end the process without a word. Heard, not ignored: a program that is started would go on
+/// ignoring it, and has the system's way again of what was heard.
+pub(crate) fn outlive_file_limit() -> Result<()> {
+    let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    signal(kind).map(drop).context("cannot listen to signals")
 }
 
 struct Listeners {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use heeler_core::{FinalAnswer, TurnOutcome};
-use heeler_engine::{Cursor, Seen, Session, Turn};
+use heeler_engine::{Cursor, Seen, Session};
 
 use super::Printer;
 use super::finish::Finish;
@@ -19,8 +19,10 @@ pub(super) struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// The outcome of a turn, once everything seen of it is printed. The first signal cancels it.
-    pub(super) async fn until_done(&mut self, mut turn: Turn) -> Result<TurnOutcome> {
+    /// The outcome of a turn, or the answer to something said, once everything seen until then is
+    /// printed. The first signal cancels the turn.
+    pub(super) async fn until_done<T>(&mut self, done: impl Future<Output = T>) -> Result<T> {
+        let mut done = std::pin::pin!(done);
         let outcome = loop {
             self.print_ready()?;
             tokio::select! {
@@ -28,9 +30,9 @@ impl Watch<'_> {
                 () = self.signals.first() => self.cancel(),
                 seen = self.cursor.next() => match seen {
                     Some(seen) => self.print(&seen)?,
-                    None => break turn.await,
+                    None => break done.await,
                 },
-                outcome = &mut turn => break outcome,
+                outcome = &mut done => break outcome,
             }
         };
         self.print_ready()?;

@@ -19,7 +19,8 @@ use crate::arguments::{
     AuditArguments, ReplayArguments, SessionsArguments, SessionsCommand, ShowArguments,
 };
 use crate::exit::Exit;
-pub(crate) use export::{Existing, Format, write_file};
+use crate::whole::Existing;
+pub(crate) use export::{Format, write_file};
 pub(crate) use fork::fork;
 
 /// How many sessions are named when an id is ambiguous.

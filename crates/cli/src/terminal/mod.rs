@@ -29,6 +29,7 @@ use crate::arguments::TerminalArguments;
 use crate::demo;
 use crate::exec::choose;
 use crate::exec::clean::Cleaning;
+use crate::exec::outlive_file_limit;
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::say::say;
@@ -65,6 +66,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         .build()
         .context("cannot start the runtime")?;
     let ended = runtime.block_on(async {
+        outlive_file_limit()?;
         let resume = arguments.resume.as_deref();
         let existing = choose::session(resume, arguments.continue_newest, &store, &folder).await?;
         let asked = arguments.cwd.is_some().then_some(&*folder);

@@ -9,7 +9,8 @@ use heeler_store::FileStore;
 use heeler_tui::host::{Glance, SessionRow};
 
 use crate::say::told;
-use crate::sessions::{Existing, Format, find, fork, write_file};
+use crate::sessions::{Format, find, fork, write_file};
+use crate::whole::Existing;
 
 /// How much of a journal's end is looked at, a little first.
 const ENDING_BYTES: [usize; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];

@@ -7,7 +7,7 @@ use crate::fifo::Fifo;
 use crate::support::World;
 
 /// A call that says where it is and waits, then an answer.
-const WAITS: &str = r#"
+pub(crate) const WAITS: &str = r#"
     [[reply]]
     blocks = [{ call = "Bash", input = { command = "echo > began; read l < gate; echo $l" } }]
     [[reply]]
@@ -16,7 +16,7 @@ const WAITS: &str = r#"
 "#;
 
 /// A world with the two pipes of that call.
-fn world() -> (World, Fifo, Fifo) {
+pub(crate) fn world() -> (World, Fifo, Fifo) {
     let world = World::new();
     let (began, gate) = (Fifo::new(&world.path("work/began")), Fifo::new(&world.path("work/gate")));
     (world, began, gate)
@@ -137,7 +137,7 @@ fn a_detached_run_that_is_killed_is_told_and_goes_on() {
 }
 
 /// The process that has the world's session open: the one with `--detached` on its command line.
-fn owner_of(world: &World) -> Pid {
+pub(crate) fn owner_of(world: &World) -> Pid {
     let root = world.path("").display().to_string();
     for entry in std::fs::read_dir("/proc").unwrap() {
         let entry = entry.unwrap();

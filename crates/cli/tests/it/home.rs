@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 use heeler_script::Script;
 use heeler_testkit::{MockServer, require};
 
+use crate::fifo::Fifo;
 use crate::support::{World, program};
 
 const ANY: &str = "[script]\nloop = true\n[[reply]]\ntext = \"heard\"\n";
@@ -134,6 +135,31 @@ fn a_full_disk_is_told_and_the_session_goes_on_once_there_is_space() {
 }
 
 #[test]
+fn a_limit_on_the_size_of_files_is_told_and_holds_for_commands_as_ever() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "head -c 100k /dev/zero > long; echo it ended with $?" } }]
+        [[reply]]
+        expect = { tool_result_contains = "it ended with 153" }
+        blocks = [{ call = "LS", input = { path = "." } }]
+        [[reply]]
+        repeat = 100
+        blocks = [{ call = "LS", input = { path = "." } }]
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let shell = ["-c", "ulimit -f 40; exec \"$@\"", "bash"];
+    let heeler = world.exec_at(&server, &["--allow", "Bash", "-q", "go"]);
+    let output = heeler.run_in("bash", &shell).exits(1);
+    assert_eq!(server.violations(), [""; 0]);
+    expect![[r#"
+        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room): File too large (os error 27). Nothing that was written is lost; fix the cause and continue the session
+        heeler: go on with `heeler exec --resume ID PROMPT`
+    "#]]
+    .assert_eq(&world.plain(&output.stderr));
+}
+
+#[test]
 fn a_disk_that_fills_up_in_a_turn_that_was_left_is_told_though_a_prompt_waits() {
     let world = World::new();
     let Some(unshare) = namespace() else { return };
@@ -161,6 +187,27 @@ fn a_disk_that_fills_up_in_a_turn_that_was_left_is_told_though_a_prompt_waits() 
     assert!(told.contains("the session's journal could not be written"), "{told}");
     assert!(!told.contains("the session was closed before the turn ended"), "{told}");
     assert_eq!(server.violations(), [""; 0]);
+}
+
+#[test]
+fn a_journal_removed_in_the_middle_of_a_turn_is_told_and_not_to_be_continued() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "echo > began; read l < gate" } }]
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let mut began = Fifo::new(&world.path("work/began"));
+    let mut gate = Fifo::new(&world.path("work/gate"));
+    let running = world.exec_at(&server, &["--allow", "Bash", "-q", "go"]).start();
+    began.wait();
+    std::fs::remove_file(world.journal()).unwrap();
+    gate.open();
+    let output = running.finish().exits(1);
+    expect![[r#"
+        heeler: the session's journal could not be written, so the turn stopped here: `WORLD/home/sessions/ID.jsonl` was removed while session ID was open; begin another session
+    "#]]
+    .assert_eq(&world.plain(&output.stderr));
 }
 
 #[test]

@@ -16,7 +16,7 @@ text = "done"
 "#;
 
 /// The user's settings with one hook.
-fn set(world: &World, event: &str, command: &str) {
+pub(crate) fn set(world: &World, event: &str, command: &str) {
     let hook = json!({ "type": "command", "command": command, "timeout": 30 });
     let settings = json!({ "hooks": { event: [{ "matcher": "", "hooks": [hook] }] } });
     std::fs::create_dir_all(world.path(".claude")).unwrap();

@@ -21,6 +21,8 @@ mod corpus;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod detached;
+#[cfg(test)]
 mod exits;
 #[cfg(test)]
 mod exported;

@@ -318,7 +318,7 @@ fn trust_is_shown_then_granted_and_taken_back() {
         allow: rule Bash(touch:*) (.claude/settings.json:1)
         rule: Bash(touch:*) (.claude/settings.json:1)
         mode: ask
-        confined: no
+        confined: yes
         exit 0
         files no longer trusted: 2
         exit 0

@@ -69,3 +69,14 @@ fn a_secret_that_somebody_says_is_found_and_not_repeated() {
     "#]]
     .assert_eq(&audit);
 }
+
+#[test]
+fn the_door_of_a_session_that_is_open_or_was_killed_is_passed_over() {
+    let world = world("go");
+    let door = world.journal().with_extension("door");
+    let _listener = std::os::unix::net::UnixListener::bind(&door).unwrap();
+    let expected = expect![[r#"
+        no secrets in the 2 files of this session
+    "#]];
+    expected.assert_eq(&audit(&world, 0));
+}

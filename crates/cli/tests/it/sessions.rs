@@ -72,6 +72,12 @@ fn the_newest_stands_last_and_is_the_one_to_continue() {
     world.exec(ANY, &["--continue", "newest"]).run().exits(0);
     let shown = world.heeler(&["show", &first]).run().exits(0).stdout;
     assert!(shown.contains("user: newest"), "{shown}");
+    // One that was opened and left is newer, and not what anybody means.
+    world.exec(ANY, &["--stream-input"]).run().exits(0);
+    assert_eq!(world.ids().len(), 3);
+    world.exec(ANY, &["--continue", "and on"]).run().exits(0);
+    let shown = world.heeler(&["show", &first]).run().exits(0).stdout;
+    assert!(shown.contains("user: and on"), "{shown}");
 }
 
 #[test]

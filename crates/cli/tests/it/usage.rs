@@ -108,7 +108,7 @@ fn variables_without_sense() {
             "ANTHROPIC_BASE_URL",
             "ftp://x",
             expect![[r#"
-            heeler: `ftp://x` is no http or https address; correct ANTHROPIC_BASE_URL
+            heeler: `ftp://x` is no http or https address that a path can follow; correct ANTHROPIC_BASE_URL
         "#]],
         ),
         (

@@ -32,7 +32,8 @@ use std::sync::Arc;
 use futures::future::OptionFuture;
 use heeler_core::{
     AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Envelope, Event, FinalAnswer,
-    Input, InterruptCause, Lease, Outcome, Record, StoreError, Timestamp, TurnOutcome, panic_text,
+    Input, InterruptCause, Lease, Outcome, Record, Seq, StoreError, StoreErrorKind, Timestamp,
+    TurnOutcome, panic_text,
 };
 use heeler_turn::State;
 use tokio::sync::{mpsc, oneshot};
@@ -65,6 +66,8 @@ pub(crate) struct Driver {
     workspace: String,
     lease: Arc<Lease>,
     state: State,
+    /// The number of the last record that cannot be read; those that follow leave room for it.
+    lost_up_to: Seq,
     /// What the state has and the journal does not yet.
     unwritten: Unwritten,
     log: Arc<EventLog>,
@@ -412,9 +415,13 @@ impl Driver {
         for (_, task) in self.running.iter() {
             task.cancel.cancel();
         }
+        // A journal that is gone cannot be continued, and its error says what to do instead.
+        let next = match error.kind() {
+            StoreErrorKind::NotFound => "",
+            _ => ". Nothing that was written is lost; fix the cause and continue the session",
+        };
         let message = format!(
-            "the session's journal could not be written, so the turn stopped here: {error}. \
-             Nothing that was written is lost; fix the cause and continue the session"
+            "the session's journal could not be written, so the turn stopped here: {error}{next}"
         );
         let outcome = TurnOutcome::Failed { message };
         // A turn whose very beginning could not be written ends like any other.

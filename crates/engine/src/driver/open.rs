@@ -35,7 +35,11 @@ impl Driver {
         };
         let resumed = parts.store.resume(id, empty.checkpoint_format()).await?;
         let lease = Arc::new(resumed.lease);
-        let (state, journal, kept) = fold(&parts, empty, resumed.latest).await?;
+        let (mut state, journal, kept) = fold(&parts, empty, resumed.latest).await?;
+        let lost_up_to = journal.lost_up_to();
+        if !journal.damage.is_empty() {
+            state.distrust(lost_up_to);
+        }
         let checkpoints = Checkpoints::after(kept);
         let incarnation = state.incarnation.saturating_add(1);
         let mut parts = parts;
@@ -45,6 +49,7 @@ impl Driver {
             lease,
             log: EventLog::new(state.view()),
             state,
+            lost_up_to,
             unwritten: Unwritten::default(),
             commands,
             tasks: JoinSet::new(),

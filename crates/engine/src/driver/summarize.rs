@@ -5,7 +5,7 @@ use std::sync::Arc;
 use heeler_core::{
     Block, CancellationToken, Compacted, CompactionCause, CompactionFailed, EffectId, HookEvent,
     HookMoment, HookOutcome, HookVerdict, ModelRequest, Outcome, Prices, Record, Reply,
-    RequestMessage,
+    RequestMessage, truncate_chars,
 };
 use heeler_turn::limits;
 
@@ -25,6 +25,11 @@ impl Driver {
         let cut = usize::try_from(cut).unwrap_or(usize::MAX);
         let output_max = limits::summary_output_max(&self.state.settings);
         let request = self.state.summary_request(cut, focus.as_deref(), output_max);
+        // Half of what is left of the limit: what a text comes to is an estimate.
+        let tokens_left = self.state.summary_room(cut, focus.as_deref());
+        let chars_per_token = u64::from(self.state.settings.estimate.chars_per_token);
+        let words_max = usize::try_from(tokens_left.saturating_mul(chars_per_token) / 2);
+        let words_max = words_max.unwrap_or(usize::MAX);
         let question = Question {
             provider: Arc::clone(self.provider()),
             clock: Arc::clone(&self.parts.clock),
@@ -45,7 +50,9 @@ impl Driver {
                 (HookVerdict::Deny { by, reason } | HookVerdict::Stop { by, reason }, _) => {
                     failed(format!("the hook `{by}` does not let it be compacted: {reason}"))
                 }
-                (_, Ok(request)) => summary.record(with_words(request, &heard.context)).await,
+                (_, Ok(request)) => {
+                    summary.record(with_words(request, &heard.context, words_max)).await
+                }
                 (_, Err(error)) => failed(error),
             };
             Outcome { effect: id, records: heard_record.into_iter().chain([record]).collect() }
@@ -81,8 +88,8 @@ impl Summary {
     }
 }
 
-/// Adds what hooks say to the instruction, which stands last.
-fn with_words(mut request: ModelRequest, context: &[String]) -> ModelRequest {
+/// Adds what hooks say to the instruction, which stands last, as far as there is room for it.
+fn with_words(mut request: ModelRequest, context: &[String], mut chars_max: usize) -> ModelRequest {
     let Some(last) = request.messages.last().filter(|_| !context.is_empty()) else {
         return request;
     };
@@ -90,8 +97,12 @@ fn with_words(mut request: ModelRequest, context: &[String]) -> ModelRequest {
     if let Some(Block::Text(instruction)) = message.blocks.last_mut() {
         let instruction = Arc::make_mut(instruction);
         for text in context {
-            instruction.text.push_str("\n\n");
-            instruction.text.push_str(text);
+            let text = truncate_chars(text, chars_max);
+            chars_max -= text.chars().count();
+            if !text.is_empty() {
+                instruction.text.push_str("\n\n");
+                instruction.text.push_str(&text);
+            }
         }
     }
     request.messages.replace_last(Arc::new(RequestMessage::new(message)));

@@ -1,7 +1,10 @@
 //! How each event reaches a reader that is behind: as it was, joined with others, or only the
 //! latest of its kind.
 
-use heeler_core::{CallId, Envelope, Event};
+use heeler_core::{Block, CallId, Envelope, Event, Message, ProviderItem};
+
+/// What one message counts for at most.
+const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// How an event is delivered.
 #[derive(Debug, PartialEq, Eq)]
@@ -107,7 +110,8 @@ fn delta(event: &Event) -> Option<(u32, u64, &str)> {
     }
 }
 
-/// About how many bytes an event keeps alive beyond what the session keeps anyway.
+/// About how many bytes an event keeps alive. The session keeps messages, too, but no longer than
+/// until they are replaced.
 pub(super) fn weigh(envelope: &Envelope) -> usize {
     let text = match &envelope.event {
         Event::TextDelta { text, .. }
@@ -118,7 +122,30 @@ pub(super) fn weigh(envelope: &Envelope) -> usize {
         | Event::Notice { text } => text.len(),
         Event::PermissionRequested(open) => open.input.get().len(),
         Event::TurnFinished { answer, .. } => answer.len(),
+        Event::Message { message, .. } | Event::Compacted { message, .. } => self::message(message),
+        Event::Pruned { changed, .. } => {
+            changed.iter().map(|changed| message(&changed.message)).sum()
+        }
         _ => 0,
     };
     text + size_of::<Envelope>() + size_of_val(envelope.agent.0.as_slice())
+}
+
+/// About how many bytes a message takes; one alone, with images say, sends nobody for a snapshot.
+fn message(message: &Message) -> usize {
+    blocks(&message.blocks).min(MESSAGE_BYTES_MAX)
+}
+
+fn blocks(blocks: &[Block]) -> usize {
+    let raw = |raw: &Option<Box<ProviderItem>>| raw.as_ref().map_or(0, |raw| raw.json.get().len());
+    let bytes = |block: &Block| match block {
+        Block::Text(text) => text.text.len() + raw(&text.raw),
+        Block::Thinking(thinking) => thinking.text.len() + raw(&thinking.raw),
+        Block::RedactedThinking(thinking) => thinking.data.len(),
+        Block::Image(image) => image.data.len(),
+        Block::Document(item) | Block::Opaque(item) => item.raw.get().len(),
+        Block::ToolUse(call) => call.input.get().len(),
+        Block::ToolResult(result) => self::blocks(&result.content),
+    };
+    size_of_val(blocks) + blocks.iter().map(bytes).sum::<usize>()
 }

@@ -89,7 +89,7 @@ fn is_text(event: &Event) -> bool {
 }
 
 /// Counts its runs; the first `hangs` of them never end.
-fn hanging_first(count: &Arc<AtomicUsize>, hangs: usize) -> TestTool {
+pub(crate) fn hanging_first(count: &Arc<AtomicUsize>, hangs: usize) -> TestTool {
     let count = Arc::clone(count);
     tool("work", move |_, _| {
         let n = count.fetch_add(1, Ordering::SeqCst) + 1;
@@ -102,7 +102,7 @@ fn hanging_first(count: &Arc<AtomicUsize>, hangs: usize) -> TestTool {
     })
 }
 
-const WORK: &str = r#"
+pub(crate) const WORK: &str = r#"
     [[reply]]
     blocks = [{ call = "work" }]
     [[reply]]
@@ -274,6 +274,40 @@ fn a_wait_before_the_next_attempt_goes_on() {
         assert_eq!(lives.model.requests().len(), 1, "asked again too early");
         clock.advance(2_000);
         assert_eq!(turn.await, TurnOutcome::Done);
+        session.close().await;
+    });
+}
+
+#[test]
+fn a_clock_that_was_set_back_makes_nobody_wait() {
+    let script = r#"
+        [[reply]]
+        error = { status = 429, message = "slow down", retry_after = 300 }
+        [[reply]]
+        blocks = [{ call = "work" }]
+    "#;
+    let runs = Arc::default();
+    let mut lives = Lives::new(script, [hanging_first(&runs, 1)]);
+    lives.parts.settings.limits.wall_millis = 60_000;
+    let clock = VirtualClock::new(1_000_000_000);
+    lives.parts.clock = Arc::new(clock);
+    lives.born_and_killed(|event| matches!(event, Event::Retry { .. }));
+    let clock = VirtualClock::new(0);
+    lives.parts.clock = Arc::new(clock.clone());
+    virtually(async {
+        let session = Session::open(lives.parts.clone(), id()).await.unwrap();
+        let turn = session.resume();
+        settled().await;
+        assert_eq!(lives.model.requests().len(), 2, "it waits");
+        clock.advance(59_000);
+        settled().await;
+        assert_eq!(runs.load(Ordering::SeqCst), 1);
+        // Its time is over when it says so, but for the moment that a call has to end by itself.
+        clock.advance(2_000);
+        settled().await;
+        clock.advance(1_000);
+        let outcome = turn.await;
+        assert!(matches!(outcome, TurnOutcome::Limit { .. }), "{outcome:?}");
         session.close().await;
     });
 }

@@ -189,7 +189,9 @@ mod tests {
         for url in ["localhost", "ftp://a", "http://", "http://a?b=c", "http:///v1"] {
             let seen = show(&[("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_BASE_URL", url)]);
             assert!(
-                seen.ends_with("is no http or https address; correct ANTHROPIC_BASE_URL"),
+                seen.ends_with(
+                    "is no http or https address that a path can follow; correct ANTHROPIC_BASE_URL"
+                ),
                 "{seen}"
             );
         }

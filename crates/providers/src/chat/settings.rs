@@ -143,6 +143,7 @@ mod tests {
             "https://api.z.ai/api/paas/v4",
             "localhost",
             "http://a?b=c",
+            "http://user:hunter2pass@127.0.0.1:1/x?key=abc",
         ]
         .map(|base_url| {
             let lookup = |name: &str| match name {
@@ -160,8 +161,9 @@ mod tests {
             https://api.openai.com/v1/chat/completions
             http://localhost:11434/v1/chat/completions
             https://api.z.ai/api/paas/v4/chat/completions
-            `localhost` is no http or https address; correct OPENAI_BASE_URL
-            `http://a?b=c` is no http or https address; correct OPENAI_BASE_URL
+            `localhost` is no http or https address that a path can follow; correct OPENAI_BASE_URL
+            `http://a?…` is no http or https address that a path can follow; correct OPENAI_BASE_URL
+            `http://…@127.0.0.1:1/x?…` is no http or https address that a path can follow; correct OPENAI_BASE_URL
         "#]]
         .assert_eq(&seen.concat());
     }

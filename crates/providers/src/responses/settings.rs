@@ -222,7 +222,9 @@ mod tests {
         for url in ["localhost", "ftp://a", "http://", "http://a?b=c", "http:///v1"] {
             let seen = show(&[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url)]);
             assert!(
-                seen.ends_with("is no http or https address; correct OPENAI_BASE_URL"),
+                seen.ends_with(
+                    "is no http or https address that a path can follow; correct OPENAI_BASE_URL"
+                ),
                 "{seen}"
             );
         }

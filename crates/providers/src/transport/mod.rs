@@ -17,6 +17,8 @@ use heeler_http::{Client, Head, Options, Target};
 
 use patience::Patience;
 
+use crate::failure::clean;
+
 /// The most bytes of a refusal that are read.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 /// How long the body of a refusal may take; its status is told anyway.
@@ -90,6 +92,9 @@ impl Transport {
             Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(target, &error))),
             Err(_) => return Err(Failure::Unreachable(silent(self.idle_timeout))),
         };
+        if let Some(coding) = coding(answer.head()) {
+            return Err(Failure::Unreachable(coded(target, coding)));
+        }
         let mut answer = Answer { answer, patience: Patience::new(self.idle_timeout) };
         if answer.answer.head().status() == STATUS_OK {
             return Ok(answer);
@@ -182,6 +187,20 @@ fn now(head: &Head) -> SystemTime {
 fn unreachable(target: &Target, error: &heeler_http::Error) -> ProviderError {
     let (host, why) = (target.host(), root_cause(error));
     network(format!("{host} could not be reached: {why}. Check the network, proxy and base URL"))
+}
+
+/// How the body is packed, though nobody asked for it.
+fn coding(head: &Head) -> Option<&str> {
+    head.header("content-encoding").filter(|coding| !coding.trim().eq_ignore_ascii_case("identity"))
+}
+
+fn coded(target: &Target, coding: &str) -> ProviderError {
+    let (host, coding) = (target.host(), clean(coding));
+    let message = format!(
+        "{host} packed its answer as `{coding}`, which was not asked for and is not read. \
+         Check the proxy and base URL"
+    );
+    ProviderError::new(ProviderErrorKind::Format, message)
 }
 
 fn broken(error: &heeler_http::Error) -> ProviderError {

@@ -166,6 +166,21 @@ async fn an_error_may_come_in_the_middle() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_packed_is_said_to_be() {
+    let packed = stream(b"\x1f\x8b", Chunking::Whole);
+    let packed = packed.into_iter().map(|part| match part {
+        Part::Bytes(bytes) => {
+            let at = b"HTTP/1.1 200 OK\r\n".len();
+            Part::Bytes([&bytes[..at], b"content-encoding: gzip\r\n", &bytes[at..]].concat())
+        }
+        other => other,
+    });
+    check(packed.collect(), expect![[r#"
+        error Format: 127.0.0.1 packed its answer as `gzip`, which was not asked for and is not read. Check the proxy and base URL
+    "#]]).await;
+}
+
+#[tokio::test]
 async fn refusals_say_why_and_when() {
     let limited = r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}"#;
     check(refusal("429 Too Many Requests\r\nretry-after: 17", limited), expect![[r#"
@@ -189,6 +204,20 @@ async fn refusals_say_why_and_when() {
         expect![[r#"
         error Auth: Anthropic did not accept the key (HTTP 401, request req_7): invalid key [key]
         Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN; if none is set, keep another key with `heeler login anthropic`.
+    "#]],
+    )
+    .await;
+    // Cut in the middle of the key.
+    let echo = format!("{}{KEY}", "x".repeat(490));
+    let shown = format!("{}[key]…", "x".repeat(490));
+    let server = Server::start(vec![refusal("401 Unauthorized", &echo)]).await;
+    let seen = play(&settings(&server), request("what?")).await;
+    assert!(seen.contains(&shown), "{seen}");
+    check(
+        refusal("429 Busy\r\nretry-after: 3600", "slow"),
+        expect![[r#"
+        error RateLimit: Anthropic has had too many requests from this account (HTTP 429): slow
+        It asks to wait 60 minutes. 3600s
     "#]],
     )
     .await;

@@ -1,6 +1,7 @@
 //! `hooks`: commands that run by themselves, in Claude Code's form.
 
 use heeler_core::HookEvent;
+use regex::Regex;
 
 use super::fields::{Fields, list, unknown_name, wrong};
 use super::{HookSetting, Reading};
@@ -39,6 +40,13 @@ impl Reading<'_> {
     fn group(&mut self, event: HookEvent, path: &str, node: &Node) -> Result<(), SettingsError> {
         let mut fields = Fields::of(&self.source.name, path, node)?;
         let matcher = fields.text("matcher")?.unwrap_or_default();
+        if let Some(why) = mistake(matcher) {
+            let why = format!("`{path}`: its matcher `{matcher}` is no pattern: {why}");
+            if !self.is_foreign() {
+                return Err(SettingsError::at(&self.source.name, node.line, why));
+            }
+            self.note(node.line, format!("{why}; what it may be about is denied"));
+        }
         for hook in fields.list("hooks")? {
             self.hook(event, matcher, &format!("{path}.hooks"), hook)?;
         }
@@ -82,6 +90,16 @@ impl Reading<'_> {
         });
         fields.finish(unknown)
     }
+}
+
+/// Why a matcher can be read neither as names nor as a pattern.
+fn mistake(matcher: &str) -> Option<String> {
+    let matcher = matcher.trim();
+    let pattern = Some(matcher).filter(|matcher| *matcher != "*").map(Regex::new)?;
+    let error = pattern.err()?.to_string();
+    // Its last line says it; those before draw where.
+    let why = error.lines().last().unwrap_or_default().trim();
+    Some(why.strip_prefix("error: ").unwrap_or(why).to_owned())
 }
 
 fn seconds(name: &str, path: &str, node: &Node) -> Result<u32, SettingsError> {

@@ -15,6 +15,8 @@ pub(crate) struct Invocation<'w> {
     pub(crate) operands: Vec<&'w Word>,
     /// Operands that might turn out to be options.
     pub(crate) doubtful: Vec<&'w Word>,
+    /// Whether any word before `--` might turn out to be, or to hold, options that are not written.
+    hides_options: bool,
     /// Commands that options hold.
     pub(crate) commands: Vec<Vec<Word>>,
     /// What is left for a command within it.
@@ -48,6 +50,7 @@ impl<'w> Invocation<'w> {
             flags: Vec::new(),
             operands: Vec::new(),
             doubtful: Vec::new(),
+            hides_options: false,
             commands: Vec::new(),
             rest: Vec::new(),
             unknown_verb: None,
@@ -58,7 +61,7 @@ impl<'w> Invocation<'w> {
             style: program.style,
         };
         let mut known = vec![program.options, program.everywhere];
-        let mut index = 0;
+        let (mut index, mut dashes_at) = (0, None);
         while index < words.len() {
             let Some(word) = words.get(index) else { break };
             let text = word.text();
@@ -66,6 +69,7 @@ impl<'w> Invocation<'w> {
                 text.len() > 1 && text.starts_with('-') && word.leading_hole().is_none();
             if call.operands_before_dashes.is_none() && text == "--" && word.known().is_some() {
                 call.operands_before_dashes = Some(call.operands.len());
+                dashes_at = Some(index);
                 index += 1;
             } else if is_option && call.operands_before_dashes.is_none() {
                 index += call.option(&text, &words[index..], &known);
@@ -91,6 +95,7 @@ impl<'w> Invocation<'w> {
                 index += 1;
             }
         }
+        call.hides_options = call.may_hide_options(words, dashes_at);
         call
     }
 
@@ -119,6 +124,33 @@ impl<'w> Invocation<'w> {
     /// The last value of an option of these names.
     pub(crate) fn value<'s>(&'s self, names: &'s [&str]) -> Option<&'s Word> {
         self.values(names).last()
+    }
+
+    /// Whether options that are not written could make it do more than is known of it.
+    pub(crate) fn may_do_more(&self) -> bool {
+        let mut options = self.program.options.iter().chain(self.program.everywhere);
+        let runs_rest = matches!(
+            self.program.operands,
+            Operands::Command(_) | Operands::Line(_) | Operands::Rest
+        );
+        self.hides_options && (runs_rest || options.any(|option| option.does.is_more()))
+    }
+
+    fn may_hide_options(&self, words: &[Word], dashes_at: Option<usize>) -> bool {
+        // Builtins of the shell end their options at the first word that is none.
+        let ends_early =
+            self.program.options.iter().any(|option| matches!(option.does, Does::Names));
+        // `--` ends no expression of `find`.
+        let end = match dashes_at.filter(|_| self.style == Style::Gnu) {
+            Some(dashes_at) => dashes_at,
+            None if self.unknown_verb.is_some() => words.len(),
+            None => words.len().saturating_sub(self.rest.len()),
+        };
+        let own = words.get(..end).unwrap_or(words);
+        match own.first() {
+            Some(first) if ends_early => first.may_become_option(),
+            _ => own.iter().any(Word::may_hold_options),
+        }
     }
 
     /// Whether options exist with which work is lost or the box is left.
@@ -194,7 +226,7 @@ impl<'w> Invocation<'w> {
         if self.style == Style::Long {
             return self.attached(text, words, known);
         }
-        if name.len() < 4 {
+        if name.len() < 3 {
             return 1;
         }
         // Long options may be cut short; where it could be several, it counts as all of them.
@@ -242,9 +274,14 @@ impl<'w> Invocation<'w> {
         next: Option<&Word>,
     ) -> usize {
         if option.does == Does::RunsRest {
-            let ends = |word: &Word| word.known().is_some_and(|text| text == ";" || text == "+");
             let rest = words.get(1..).unwrap_or_default();
-            let end = rest.iter().position(ends).unwrap_or(rest.len());
+            let is = |at: usize, text| rest.get(at).and_then(Word::known).as_deref() == Some(text);
+            // Only these take several files at once; anywhere else a `+` is a word like others.
+            let takes_several = matches!(name, "-exec" | "-execdir");
+            let ends_at = |at: &usize| {
+                is(*at, ";") || takes_several && *at > 0 && is(*at, "+") && is(at - 1, "{}")
+            };
+            let end = (0..rest.len()).find(ends_at).unwrap_or(rest.len());
             self.commands.push(rest[..end].to_vec());
             self.options.push(Given { name, does: option.does, value: None });
             return end + 2;

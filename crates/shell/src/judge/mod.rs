@@ -17,6 +17,7 @@ use crate::word::Word;
 impl Reader<'_> {
     /// Judges a command: its name, its options, its operands, and what it runs in turn.
     pub(crate) fn judge(&mut self, words: &[Word]) {
+        self.evaluates_words(words);
         let Some((name, rest)) = words.split_first() else { return };
         let Some(known) = self.name_of(name) else {
             self.changes();
@@ -27,6 +28,7 @@ impl Reader<'_> {
         // The function may not be there yet, and another program stand in its place.
         if self.is_function(&known) {
             self.changes();
+            self.scope.may_be_anywhere();
             self.add(command_of(words, None, 1));
             return;
         }
@@ -60,7 +62,7 @@ impl Reader<'_> {
         }
         // Behind a link `..` is another folder than its letters say.
         let is_plain = |path: &String| path.split('/').all(|part| part != "..");
-        let folder = entered.try_fold(self.scope.folder.clone(), |folder, given| {
+        let folder = entered.try_fold(self.scope.certain_folder(), |folder, given| {
             let path = given.value.as_ref().and_then(Word::known).filter(is_plain)?;
             Some(place::resolve(&path, folder.as_deref()))
         });
@@ -83,7 +85,7 @@ impl Reader<'_> {
 
     /// Judges what was understood of a command whose program is known.
     pub(crate) fn invocation(&mut self, invocation: &Invocation<'_>) {
-        let folder = self.scope.folder.clone();
+        let mut before = self.scope.standing();
         let only_reads = invocation.has(Does::OnlyReads);
         let spares = invocation.has(Does::Spares);
         if spares {
@@ -96,6 +98,9 @@ impl Reader<'_> {
         }
         for given in &invocation.options {
             self.option(given.does, given.value.as_ref(), only_reads || spares);
+        }
+        if invocation.may_do_more() {
+            self.is_open_ended();
         }
         let is_fed = invocation.doubtful.iter().any(|word| word.is_fed());
         if is_fed && invocation.may_destroy() {
@@ -110,8 +115,15 @@ impl Reader<'_> {
         if invocation.program.special != Special::No {
             self.special(invocation, only_reads);
         }
-        if !matches!(invocation.program.special, Special::Cd | Special::Pushd | Special::Popd) {
-            self.scope.folder = folder;
+        if invocation.has(Does::Enters) {
+            self.scope.go_back(&before);
+        } else if !matches!(
+            invocation.program.special,
+            Special::Cd | Special::Pushd | Special::Popd
+        ) {
+            // What it ran may have been a `cd` of this shell, or of a program.
+            before.temps.clone_from(&self.scope.temps);
+            self.scope.or(&before);
         }
     }
 
@@ -217,7 +229,7 @@ fn command_of(words: &[Word], invocation: Option<&Invocation<'_>>, known: usize)
 fn runs_another(invocation: &Invocation<'_>) -> bool {
     let program = invocation.program;
     let takes_command = matches!(program.operands, Operands::Command(_))
-        || matches!(program.special, Special::Env | Special::Xargs);
+        || matches!(program.special, Special::Env | Special::Xargs | Special::Setarch);
     takes_command
         && program.effect == Effect::Reads
         && !invocation.rest.is_empty()
@@ -233,6 +245,7 @@ fn takes_settings_away(invocation: &Invocation<'_>) -> bool {
     };
     let takes_one = |name: &Word| name.known().is_none_or(|name| name.starts_with("GIT_CONFIG"));
     invocation.program.special == Special::Env
-        && (invocation.flags.iter().any(takes_all)
+        && (invocation.rest.first().is_some_and(|word| word.text() == "-")
+            || invocation.flags.iter().any(takes_all)
             || invocation.values(&["-u", "--unset"]).any(takes_one))
 }

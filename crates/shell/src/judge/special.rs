@@ -22,17 +22,20 @@ impl Reader<'_> {
             Special::Eval => self.eval(call),
             Special::Trap => self.trap(call),
             Special::Cd => self.cd(call),
+            // Options turn the stack, or leave the folder as it is.
             Special::Pushd => {
                 let folder = self.scope.folder.clone();
                 self.scope.stack.push(folder);
                 self.cd(call);
+                self.scope.may_be_anywhere();
             }
             Special::Popd => {
-                self.scope.previous = self.scope.folder.take();
                 self.scope.folder = self.scope.stack.pop().flatten();
+                self.scope.may_be_anywhere();
             }
             Special::Env => self.env(call),
             Special::Xargs => self.xargs(call),
+            Special::Setarch => self.setarch(call),
             Special::Parallel => self.parallel(call),
             Special::Kill => self.kill(call),
             Special::Remove => self.remove(call),
@@ -66,6 +69,7 @@ impl Reader<'_> {
 
     fn source(&mut self, call: &Invocation<'_>) {
         call.rest.first().into_iter().for_each(|file| self.script_file(file));
+        self.scope.may_be_anywhere();
     }
 
     fn other_shell(&mut self, call: &Invocation<'_>) {
@@ -95,34 +99,82 @@ impl Reader<'_> {
         if let [command, _, ..] = call.operands.as_slice()
             && command.text() != "-"
         {
-            self.line_of(command);
+            // It runs later, wherever that is.
+            self.apart(|reader| {
+                reader.scope.may_be_anywhere();
+                reader.line_of(command);
+            });
         }
     }
 
     fn cd(&mut self, call: &Invocation<'_>) {
-        let before = self.scope.folder.clone();
+        let before = self.scope.standing();
         match call.operands.first() {
-            None => self.scope.folder = self.place.home.map(str::to_owned),
-            Some(word) if word.text() == "-" => self.scope.folder = self.scope.previous.clone(),
+            None => self.scope.go(|_| self.place.home.map(str::to_owned)),
+            Some(word) if word.text() == "-" => {
+                let previous = self.scope.previous.clone();
+                self.scope.go(|_| previous.clone());
+            }
             Some(word) => self.enter(word),
         }
-        self.scope.previous = before;
+        // A variable that holds nothing leads nowhere, and that succeeds.
+        if call.operands.first().is_some_and(|word| word.leading_hole().is_some()) {
+            self.scope.or(&before);
+        }
     }
 
     fn env(&mut self, call: &Invocation<'_>) {
-        if let Some(line) = call.value(&["-S", "--split-string"]) {
-            let more: Vec<Word> = call.rest.clone();
-            let words = [vec![Word::literal("env"), line.clone()], more].concat();
-            return self.joined_line(&words);
+        if call.has_option(&["-S", "--split-string"]) {
+            return self.split_string(call);
         }
+        // One dash alone means `-i`.
+        let dashes = call.rest.iter().take_while(|word| word.text() == "-").count();
+        let rest = &call.rest[dashes..];
         let is_assignment =
             |word: &&Word| word.text().contains('=') && word.leading_hole().is_none();
-        let assignments = call.rest.iter().take_while(is_assignment).count();
-        for word in call.rest.iter().take(assignments) {
+        let assignments = rest.iter().take_while(is_assignment).count();
+        for word in rest.iter().take(assignments) {
             self.variable_word(word);
         }
-        let command = call.rest[assignments..].to_vec();
-        self.wrapped(&command);
+        self.wrapped(&rest[assignments..]);
+    }
+
+    /// A line that `env` splits by rules of its own: what comes out takes the line's place, before
+    /// whatever follows it.
+    fn split_string(&mut self, call: &Invocation<'_>) {
+        let is_last = call.flags.last().is_some_and(|word| {
+            let text = word.text();
+            let name = text.split('=').next().unwrap_or_default();
+            if name.starts_with("--") {
+                "--split-string".starts_with(name)
+            } else {
+                name.contains('S')
+            }
+        });
+        let mut lines = call.values(&["-S", "--split-string"]).map(Word::known);
+        // Quotes, escapes and variables in it are not those of a shell.
+        let is_plain = |line: &String| {
+            line.chars().all(|c| c.is_ascii_alphanumeric() || " _-./=:,+@%".contains(c))
+        };
+        let (Some(Some(line)), None, true) = (lines.next(), lines.next(), is_last) else {
+            return self.unclear("what env splits is not known");
+        };
+        if !is_plain(&line) {
+            return self.unclear("env takes its words apart in a way of its own");
+        }
+        let mut words = vec![Word::literal("env")];
+        words.extend(line.split_ascii_whitespace().map(Word::literal));
+        words.extend(call.rest.iter().cloned());
+        self.judge(&words);
+    }
+
+    /// An architecture stands before everything else or nowhere.
+    fn setarch(&mut self, call: &Invocation<'_>) {
+        let is_first = call.flags.is_empty() && call.operands_before_dashes.is_none();
+        let words = call.rest.get(usize::from(is_first)..).unwrap_or_default();
+        let is_option = |word: &&Word| word.known_prefix().starts_with('-');
+        let options = if is_first { words.iter().take_while(is_option).count() } else { 0 };
+        self.wrapped(&words[options..]);
     }
 
     fn xargs(&mut self, call: &Invocation<'_>) {
@@ -169,12 +221,8 @@ impl Reader<'_> {
 
     fn remove(&mut self, call: &Invocation<'_>) {
         let is_deep = call.has_option(&["-r", "-R", "--recursive"]);
-        let folder = self.scope.folder.clone();
         for word in &call.operands {
-            let full = word.known().and_then(|path| place::resolve(&path, folder.as_deref()));
-            let is_new = word.leading_hole().is_some_and(|hole| hole.kind == HoleKind::Temp);
-            let stays = !word.skip(1).has_hole() && !word.text().contains("..");
-            let is_temp = full.is_some_and(|full| self.place.is_temp(&full)) || is_new && stays;
+            let is_temp = self.removes_in_temp(word);
             let text = word.text();
             let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
             let is_all = word.has_pattern()
@@ -189,6 +237,26 @@ impl Reader<'_> {
             }
             self.replace(word);
         }
+    }
+
+    /// Whether what a word names lies in the private temp, wherever the line is.
+    fn removes_in_temp(&mut self, word: &Word) -> bool {
+        let rest = word.skip(1);
+        if word.leading_hole().is_some_and(|hole| hole.kind == HoleKind::Temp) {
+            // Where nothing could be made, the variable holds nothing: what comes after it must not
+            // be a path by itself.
+            let is_apart = matches!(rest.text().chars().next(), None | Some('/'));
+            return is_apart && !rest.has_hole() && !word.text().contains("..");
+        }
+        let Some(path) = word.known() else { return false };
+        let lies_there = |folder: &Option<String>| {
+            place::resolve(&path, folder.as_deref()).is_some_and(|full| self.place.is_temp(&full))
+        };
+        let is_temp = self.scope.folders().iter().all(lies_there);
+        if is_temp && !path.starts_with('/') {
+            self.relies_on_folder();
+        }
+        is_temp
     }
 
     fn chmod(&mut self, call: &Invocation<'_>) {
@@ -230,9 +298,15 @@ impl Reader<'_> {
             call.operands.iter().for_each(|word| self.write(word));
         }
         let Some(target) = target else { return };
-        let folder = self.scope.folder.clone();
+        for folder in self.scope.folders() {
+            self.copy_into(&target, &sources, folder.as_deref());
+        }
+    }
+
+    /// What copies are called in a folder may be protected there.
+    fn copy_into(&mut self, target: &Word, sources: &[&Word], folder: Option<&str>) {
         let extent = if target.known().is_some() { Extent::Whole } else { Extent::Start };
-        let place = self.place.target(&target.known_prefix(), folder.as_deref(), extent);
+        let place = self.place.target(&target.known_prefix(), folder, extent);
         if matches!(place, Target::Refused(..)) {
             return;
         }
@@ -242,8 +316,7 @@ impl Reader<'_> {
             let inner = format!("{}/{name}", target.known_prefix());
             if target.known().is_some()
                 && source.known().is_some()
-                && let Target::Refused(path, why) =
-                    self.place.target(&inner, folder.as_deref(), Extent::Whole)
+                && let Target::Refused(path, why) = self.place.target(&inner, folder, Extent::Whole)
             {
                 self.concern(ConcernKind::Leaves, format!("writes to {path}, which {why}"));
             }
@@ -275,9 +348,7 @@ impl Reader<'_> {
         } else if !lists {
             self.changes();
             if let Some(file) = call.value(&["-f", "--file"]).filter(|file| file.text() != "-") {
-                let folder = self.scope.folder.clone();
                 self.write(file);
-                self.scope.folder = folder;
             }
         }
     }

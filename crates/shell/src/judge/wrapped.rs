@@ -61,9 +61,10 @@ impl Reader<'_> {
 
     /// A value that may be a file to write: only what is surely elsewhere counts.
     pub(crate) fn may_write(&mut self, word: &Word) {
-        let folder = self.scope.folder.clone();
-        let is_path = word.known().filter(|text| text.contains('/'));
-        if is_path.is_some_and(|path| self.place.is_elsewhere(&path, folder.as_deref())) {
+        let Some(path) = word.known().filter(|text| text.contains('/')) else { return };
+        let is_elsewhere =
+            |folder: &Option<String>| self.place.is_elsewhere(&path, folder.as_deref());
+        if self.scope.folders().iter().any(is_elsewhere) {
             self.write(word);
         }
     }
@@ -91,8 +92,7 @@ impl Reader<'_> {
 
     /// The work goes on in another folder.
     pub(crate) fn enter(&mut self, word: &Word) {
-        let folder = self.scope.folder.clone();
-        let entered = match word.leading_hole().map(|hole| &hole.kind) {
+        let entered = |folder: Option<&str>| match word.leading_hole().map(|hole| &hole.kind) {
             Some(HoleKind::Temp) => self.place.temp.map(|temp| format!("{temp}/new")),
             Some(HoleKind::ForeignHome) => Some("/home".to_owned()),
             Some(_) => None,
@@ -103,10 +103,14 @@ impl Reader<'_> {
                 } else {
                     None
                 };
-                known.and_then(|path| place::resolve(&path, folder.as_deref()))
+                known.and_then(|path| place::resolve(&path, folder))
             }
         };
-        self.scope.folder = entered;
+        self.scope.go(entered);
+        // What is computed, or matched, may climb.
+        if word.known().is_none() {
+            self.scope.may_be_anywhere();
+        }
     }
 
     /// A word such as `NAME` or `NAME=value`.

@@ -90,11 +90,12 @@ pub(super) const PROGRAMS: &[Program] = &[
         runs_line("-TT --unzip-command"),
         loses("-m --move", "zip removes what it packed"),
     ]),
-    reads("unzip zipinfo").options(&[
-        flag("-l -Z -v -t -p -c"),
+    reads("zipinfo"),
+    changes("unzip").options(&[
+        only_reads("-l -Z -v -t -p -c"),
         Option_ { names: "-d", takes: true, optional: false, does: Does::Writes },
         takes("-x -P"),
-        alters("-q -o -n -u -j"),
+        flag("-q -o -n -u -j"),
     ]),
     changes("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress pigz pbzip2 lzma unlzma brotli")
         .operands(Operands::Write(0))

@@ -41,7 +41,11 @@ const VERBS: &[Program] = &[
          check-ref-format count-objects cherry var version help verify-commit verify-tag \
          verify-pack fsck merge-tree patch-id stripspace column get-tar-commit-id",
     )
-    .options(&[takes("-L -C -M --contents --abbrev --format --since"), alters("--textconv --filters")]),
+    .options(&[
+        writes("--output"),
+        takes("-L -C -M --contents --abbrev --format --since"),
+        alters("--textconv --filters --lost-found"),
+    ]),
     reads("grep").options(&[
         Option_ { names: "-O --open-files-in-pager", takes: false, optional: true, does: OPENS },
         takes("-e -f -A -B -C -m --max-depth --threads -c"),

@@ -26,7 +26,10 @@ pub(super) const PROGRAMS: &[Program] = &[
         ]).long_options(),
     ]),
     leaves("gpg gpg2", "uses the user's keys"),
-    reads("ss").options(&[escapes("-K --kill", "closes connections of others")]),
+    reads("ss").options(&[
+        escapes("-K --kill", "closes connections of others"),
+        writes("-D --diag"),
+    ]),
     reads("netstat lsof"),
     changes("ip ifconfig hostname getent"),
 ];

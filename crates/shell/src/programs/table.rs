@@ -80,6 +80,17 @@ pub(crate) enum Does {
     Asks(ConcernKind, &'static str),
 }
 
+impl Does {
+    /// Whether the program writes, runs or sets something with it.
+    pub(crate) fn is_more(self) -> bool {
+        // What a program of no table may write is its own business.
+        !matches!(
+            self,
+            Self::Nothing | Self::OnlyReads | Self::Spares | Self::Enters | Self::MayWrite
+        )
+    }
+}
+
 /// What words that are no options mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operands {
@@ -132,6 +143,7 @@ pub(crate) enum Special {
     Pushd,
     Env,
     Xargs,
+    Setarch,
     Parallel,
     Kill,
     Remove,

@@ -7,6 +7,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("-u --unset -a --argv0"),
         enters("-C --chdir"),
         takes("-S --split-string"),
+        decides("-P", "env looks for the program somewhere else").valued(),
     ]),
     reads("timeout gtimeout")
         .operands(Operands::Command(1))
@@ -21,8 +22,19 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     reads("taskset").operands(Operands::Command(1)).options(&[processes("-p --pid")]),
     reads("stdbuf").operands(Operands::Command(0)).options(&[takes("-i --input -o --output -e --error")]),
-    reads("nohup setsid unbuffer setarch linux32 linux64 catchsegv fakeroot proxychains tsocks cgexec chpst")
+    reads("nohup setsid unbuffer linux32 linux64 i386 i486 i586 i686 x86_64 uname26 catchsegv tsocks")
         .operands(Operands::Command(0)),
+    reads("setarch").operands(Operands::Rest).special(Special::Setarch),
+    reads("fakeroot").operands(Operands::Command(0)).options(&[
+        decides("-l --lib --faked", "a library is loaded into the program").valued(),
+        writes("-s"),
+        takes("-i -b"),
+    ]),
+    reads("proxychains").operands(Operands::Command(0)).options(&[takes("-f")]),
+    reads("cgexec").operands(Operands::Command(0)).options(&[takes("-g")]),
+    reads("chpst").operands(Operands::Command(0)).options(&[takes(
+        "-u -U -b -e -/ -C -n -l -L -m -d -o -p -f -c -r -t -s -a",
+    )]),
     reads("time gtime")
         .operands(Operands::Command(0))
         .options(&[takes("-f --format"), writes("-o --output")]),
@@ -44,11 +56,10 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     reads("xargs gxargs").operands(Operands::Rest).special(Special::Xargs).options(&[
         takes(
-            "-a --arg-file -d --delimiter -E --eof -L --max-lines -n --max-args -P --max-procs \
-             -s --max-chars",
+            "-a --arg-file -d --delimiter -E -I -L -n --max-args -P --max-procs -s --max-chars",
         ),
-        takes("-I"),
-        flag("--replace -i").attached(),
+        // Their value is only what is attached; the next word is the command.
+        flag("--replace -i --eof -e --max-lines -l").attached(),
         names_variable("--process-slot-var"),
     ]),
     changes("parallel sem").operands(Operands::Rest).special(Special::Parallel).options(&[

@@ -1,9 +1,10 @@
 //! Lists, pipelines, loops, functions.
 
 use brush_parser::ast::{
-    AndOr, AndOrList, Command, CommandPrefixOrSuffixItem, CompoundCommand, CompoundList,
-    ExtendedTestExpr, FunctionDefinition, IoFileRedirectKind, IoFileRedirectTarget, IoHereDocument,
-    IoRedirect, Pipeline, Program, RedirectList, SeparatorOperator, SubshellCommand,
+    AndOr, AndOrList, BinaryPredicate, Command, CommandPrefixOrSuffixItem, CompoundCommand,
+    CompoundList, ExtendedTestExpr, FunctionDefinition, IoFileRedirectKind, IoFileRedirectTarget,
+    IoHereDocument, IoRedirect, Pipeline, Program, RedirectList, SeparatorOperator, SimpleCommand,
+    SubshellCommand, UnaryPredicate,
 };
 
 use super::{Input, Reader};
@@ -11,6 +12,9 @@ use crate::line::ConcernKind;
 use crate::place::is_connection;
 use crate::word::{HoleKind, Word};
 use crate::{environment, programs, second};
+
+/// Commands whose operands are variables of the shell itself.
+const ASSIGNING: [&str; 5] = ["export", "declare", "typeset", "readonly", "local"];
 
 impl Reader<'_> {
     pub(super) fn program(&mut self, program: &Program) {
@@ -29,17 +33,53 @@ impl Reader<'_> {
     }
 
     fn and_or(&mut self, list: &AndOrList) {
+        let mut before = vec![self.scope.standing()];
         self.pipeline(&list.first);
+        // It surely ran, so what it set is set. Whether it could change the folder is another thing.
+        before[0].temps.clone_from(&self.scope.temps);
         for next in &list.additional {
             match next {
-                AndOr::And(pipeline) | AndOr::Or(pipeline) => self.pipeline(pipeline),
+                AndOr::And(pipeline) => {
+                    before.push(self.scope.standing());
+                    self.pipeline(pipeline);
+                }
+                AndOr::Or(pipeline) => {
+                    before.iter().for_each(|before| self.scope.or(before));
+                    self.perhaps(|reader| reader.pipeline(pipeline));
+                }
             }
         }
+        before.iter().for_each(|before| self.scope.or(before));
+    }
+
+    /// Does this as something that the line may not do.
+    fn perhaps(&mut self, act: impl FnOnce(&mut Self)) {
+        let before = self.scope.standing();
+        act(self);
+        self.scope.or(&before);
+    }
+
+    /// Does this as something that the line may do again, from where it then is.
+    fn repeatedly(&mut self, act: impl FnOnce(&mut Self)) {
+        let (before, relied) = (self.scope.standing(), self.relied);
+        act(self);
+        if self.scope.has_moved(&before) {
+            self.is_open_ended();
+            if self.relied > relied {
+                let why = "removes for good in a folder that changes with each round";
+                self.concern(ConcernKind::Irreversible, why);
+            }
+        }
+        self.scope.or(&before);
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
         if let [command] = pipeline.seq.as_slice() {
-            return self.command(command);
+            let before = pipeline.bang.then(|| self.scope.standing());
+            self.command(command);
+            // What comes next comes when it failed.
+            before.iter().for_each(|before| self.scope.or(before));
+            return;
         }
         for (index, command) in pipeline.seq.iter().enumerate() {
             self.apart(|reader| {
@@ -53,7 +93,7 @@ impl Reader<'_> {
 
     fn command(&mut self, command: &Command) {
         match command {
-            Command::Simple(simple) => self.simple(simple),
+            Command::Simple(simple) => self.simple_alone(simple),
             Command::Compound(compound, redirects) => {
                 self.with_redirects(redirects.as_ref(), |reader| reader.compound(compound));
             }
@@ -61,6 +101,19 @@ impl Reader<'_> {
             Command::ExtendedTest(test, redirects) => {
                 self.with_redirects(redirects.as_ref(), |reader| reader.test(&test.expr));
             }
+        }
+    }
+
+    /// A simple command: what is assigned before a name is gone after it, and few names assign.
+    fn simple_alone(&mut self, simple: &SimpleCommand) {
+        let before = self.scope.temps.clone();
+        self.simple(simple);
+        let assigns = match &simple.word_or_name {
+            Some(name) => simple.prefix.is_none() && ASSIGNING.contains(&name.value.as_str()),
+            None => true,
+        };
+        if !assigns {
+            self.scope.temps.retain(|name| before.contains(name));
         }
     }
 
@@ -82,16 +135,22 @@ impl Reader<'_> {
                 {
                     self.arithmetic(&part.value);
                 }
-                self.list(&clause.body.list);
+                self.repeatedly(|reader| reader.list(&clause.body.list));
             }
             CompoundCommand::BraceGroup(group) => self.list(&group.list),
             CompoundCommand::Subshell(shell) => self.subshell(shell),
             CompoundCommand::ForClause(clause) => {
-                self.names_variable(&clause.variable_name, None);
-                for word in clause.values.iter().flatten() {
-                    self.words(&word.value);
+                let name = &clause.variable_name;
+                self.named(name, None);
+                match &clause.values {
+                    None => self.gets(name, None),
+                    Some(values) => {
+                        let values = values.iter().flat_map(|word| self.words(&word.value));
+                        let values: Vec<_> = values.collect();
+                        values.iter().for_each(|value| self.gets(name, Some(value)));
+                    }
                 }
-                self.list(&clause.body.list);
+                self.repeatedly(|reader| reader.list(&clause.body.list));
             }
             CompoundCommand::CaseClause(clause) => {
                 self.words(&clause.value.value);
@@ -99,20 +158,24 @@ impl Reader<'_> {
                     for pattern in &item.patterns {
                         self.words(&pattern.value);
                     }
-                    item.cmd.iter().for_each(|list| self.list(list));
+                    self.perhaps(|reader| item.cmd.iter().for_each(|list| reader.list(list)));
                 }
             }
             CompoundCommand::IfClause(clause) => {
                 self.list(&clause.condition);
-                self.list(&clause.then);
+                self.perhaps(|reader| reader.list(&clause.then));
                 for other in clause.elses.iter().flatten() {
-                    other.condition.iter().for_each(|list| self.list(list));
-                    self.list(&other.body);
+                    self.perhaps(|reader| {
+                        other.condition.iter().for_each(|list| reader.list(list));
+                        reader.list(&other.body);
+                    });
                 }
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-                self.list(&clause.0);
-                self.list(&clause.1.list);
+                self.repeatedly(|reader| {
+                    reader.list(&clause.0);
+                    reader.list(&clause.1.list);
+                });
             }
             CompoundCommand::Coprocess(process) => self.apart(|reader| {
                 reader.changes();
@@ -136,7 +199,13 @@ impl Reader<'_> {
         }
         self.functions.insert(name.clone());
         self.within.push(name);
-        self.with_redirects(function.body.1.as_ref(), |reader| reader.compound(&function.body.0));
+        // It runs when it is called, wherever that is.
+        self.apart(|reader| {
+            reader.scope.may_be_anywhere();
+            reader.with_redirects(function.body.1.as_ref(), |reader| {
+                reader.compound(&function.body.0);
+            });
+        });
         self.within.pop();
     }
 
@@ -149,10 +218,36 @@ impl Reader<'_> {
             ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
                 self.test(inner)
             }
-            ExtendedTestExpr::UnaryTest(_, word) => drop(self.words(&word.value)),
-            ExtendedTestExpr::BinaryTest(_, a, b) => {
-                self.words(&a.value);
-                self.words(&b.value);
+            ExtendedTestExpr::UnaryTest(kind, word) => {
+                let names = matches!(
+                    kind,
+                    UnaryPredicate::ShellVariableIsSetAndAssigned
+                        | UnaryPredicate::ShellVariableIsSetAndNameRef
+                );
+                self.tested(&word.value, names);
+            }
+            ExtendedTestExpr::BinaryTest(kind, a, b) => {
+                use BinaryPredicate as B;
+                let counts = matches!(
+                    kind,
+                    B::ArithmeticEqualTo
+                        | B::ArithmeticNotEqualTo
+                        | B::ArithmeticLessThan
+                        | B::ArithmeticLessThanOrEqualTo
+                        | B::ArithmeticGreaterThan
+                        | B::ArithmeticGreaterThanOrEqualTo
+                );
+                self.tested(&a.value, counts);
+                self.tested(&b.value, counts);
+            }
+        }
+    }
+
+    /// A word between `[[` and `]]`.
+    fn tested(&mut self, source: &str, is_evaluated: bool) {
+        for word in self.words(source) {
+            if is_evaluated {
+                self.evaluates(&word);
             }
         }
     }
@@ -217,8 +312,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A variable gets a value that is not looked at here.
+    /// A variable gets a value.
     pub(crate) fn names_variable(&mut self, name: &str, value: Option<&Word>) {
+        self.gets(name, value);
+        self.named(name, value);
+    }
+
+    /// A variable gets a value that is not looked at here.
+    pub(super) fn named(&mut self, name: &str, value: Option<&Word>) {
         self.holds(name, value);
         let is_same = |value: &Word| match value.leading_hole() {
             Some(hole) => {

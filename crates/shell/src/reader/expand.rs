@@ -44,7 +44,8 @@ impl Reader<'_> {
 
     /// Runs what arithmetic holds; its value does not matter.
     pub(super) fn arithmetic(&mut self, source: &str) {
-        self.document(source);
+        let word = self.document(source);
+        self.evaluates(&word);
     }
 
     fn unreadable(&mut self, source: &str) -> Word {
@@ -113,7 +114,7 @@ impl Reader<'_> {
     fn tilde(&mut self, tilde: &TildeExpr, source: &str, word: &mut Word) {
         let folder = match tilde {
             TildeExpr::Home => self.place.home.map(str::to_owned),
-            TildeExpr::WorkingDir => self.scope.folder.clone(),
+            TildeExpr::WorkingDir => self.scope.certain_folder(),
             TildeExpr::OldWorkingDir => self.scope.previous.clone(),
             TildeExpr::UserHome(_)
             | TildeExpr::NthDirFromTopOfDirStack { .. }
@@ -159,6 +160,7 @@ impl Reader<'_> {
         {
             return self.variable(name, source, word);
         }
+        self.indirect(expression, source);
         for text in self.texts_of(expression) {
             self.one_word(&text);
         }
@@ -175,7 +177,7 @@ impl Reader<'_> {
         let value = match name {
             "HOME" => self.place.home.map(str::to_owned),
             "TMPDIR" => self.place.temp.map(str::to_owned),
-            "PWD" => self.scope.folder.clone(),
+            "PWD" => self.scope.certain_folder(),
             "OLDPWD" => self.scope.previous.clone(),
             _ => None,
         };
@@ -186,13 +188,34 @@ impl Reader<'_> {
         }
     }
 
+    fn index(&mut self, parameter: &Parameter) {
+        if let Parameter::NamedWithIndex { index, .. } = parameter {
+            self.arithmetic(index);
+        }
+    }
+
+    /// `${!x}`: what x holds is the name of another variable, with a subscript if it has one.
+    fn indirect(&mut self, expression: &ParameterExpr, source: &str) {
+        use ParameterExpr as E;
+        let Some(name) = source.strip_prefix("${!") else { return };
+        if matches!(expression, E::VariableNames { .. } | E::MemberKeys { .. }) {
+            return;
+        }
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let name = &name[..end.unwrap_or(name.len())];
+        match name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            true => self.evaluates_variable(name),
+            false => self.unclear("${!...} takes what it is given for a name"),
+        }
+    }
+
     /// The texts inside of an expansion that are expanded themselves.
     fn texts_of(&mut self, expression: &ParameterExpr) -> Vec<String> {
         use ParameterExpr as E;
         let mut texts = Vec::new();
         match expression {
             E::Parameter { parameter, .. } | E::ParameterLength { parameter, .. } => {
-                index(parameter, &mut texts)
+                self.index(parameter)
             }
             E::UseDefaultValues { parameter, default_value: text, .. }
             | E::IndicateErrorIfNullOrUnset { parameter, error_message: text, .. }
@@ -205,28 +228,28 @@ impl Reader<'_> {
             | E::UppercasePattern { parameter, pattern: text, .. }
             | E::LowercaseFirstChar { parameter, pattern: text, .. }
             | E::LowercasePattern { parameter, pattern: text, .. } => {
-                index(parameter, &mut texts);
+                self.index(parameter);
                 texts.extend(text.clone());
             }
             E::AssignDefaultValues { parameter, default_value, .. } => {
-                index(parameter, &mut texts);
+                self.index(parameter);
                 texts.extend(default_value.clone());
-                if let Parameter::Named(name) = parameter {
+                if let Parameter::Named(name) | Parameter::NamedWithIndex { name, .. } = parameter {
                     self.names_variable(name, None);
                 }
             }
             E::Substring { parameter, offset, length, .. } => {
-                index(parameter, &mut texts);
-                texts.push(offset.value.clone());
-                texts.extend(length.iter().map(|length| length.value.clone()));
+                self.index(parameter);
+                self.arithmetic(&offset.value);
+                length.iter().for_each(|length| self.arithmetic(&length.value));
             }
             E::ReplaceSubstring { parameter, pattern, replacement, .. } => {
-                index(parameter, &mut texts);
+                self.index(parameter);
                 texts.push(pattern.clone());
                 texts.extend(replacement.clone());
             }
             E::Transform { parameter, op, .. } => {
-                index(parameter, &mut texts);
+                self.index(parameter);
                 if matches!(op, ParameterTransformOp::PromptExpand) {
                     self.unclear("@P runs what a variable holds");
                 }
@@ -234,12 +257,6 @@ impl Reader<'_> {
             E::VariableNames { .. } | E::MemberKeys { .. } => {}
         }
         texts
-    }
-}
-
-fn index(parameter: &Parameter, texts: &mut Vec<String>) {
-    if let Parameter::NamedWithIndex { index, .. } = parameter {
-        texts.push(index.clone());
     }
 }
 

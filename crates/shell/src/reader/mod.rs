@@ -2,10 +2,15 @@
 
 mod compound;
 mod expand;
+mod scope;
 mod simple;
+mod values;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub(crate) use scope::{Input, Scope};
+use values::Values;
 
 use crate::line::{Command, Concern, ConcernKind, Line};
 use crate::place::{Extent, Place, Target};
@@ -39,46 +44,27 @@ pub(crate) struct Reader<'a> {
     calls: BTreeSet<(String, String)>,
     /// The functions around what is read.
     within: Vec<String>,
-    /// Variables that hold a new file or folder in the private temp.
-    temps: BTreeSet<String>,
+    values: Values,
+    /// How often something was let be since the folder is one in the private temp.
+    relied: usize,
     /// The whole line.
     text: &'a str,
     scripts_depth: usize,
     seen: Seen,
 }
 
-/// What a subshell has of its own.
-#[derive(Clone, Debug)]
-pub(crate) struct Scope {
-    /// The working folder, where it is known.
-    pub(crate) folder: Option<String>,
-    pub(crate) previous: Option<String>,
-    pub(crate) stack: Vec<Option<String>>,
-    pub(crate) input: Input,
-}
-
-/// What a command reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Input {
-    /// What cannot be told: a pipe, a file.
-    Unknown,
-    /// Text that the line itself holds.
-    Text(Word),
-}
-
 impl<'a> Reader<'a> {
     fn new(text: &'a str, place: Place<'a>) -> Self {
-        let folder = Some(place.workspace.to_owned());
-        let scope = Scope { folder, previous: None, stack: Vec::new(), input: Input::Unknown };
         Self {
             place,
-            scope,
+            scope: Scope::new(place.workspace),
             line: Line::default(),
             changes: false,
             functions: BTreeSet::new(),
             calls: BTreeSet::new(),
             within: Vec::new(),
-            temps: BTreeSet::new(),
+            values: Values::default(),
+            relied: 0,
             text,
             scripts_depth: 0,
             seen: Vec::new(),
@@ -159,6 +145,17 @@ impl<'a> Reader<'a> {
         self.changes = true;
     }
 
+    /// It may write, or run, more than its words show.
+    pub(crate) fn is_open_ended(&mut self) {
+        self.changes = true;
+        self.line.is_open_ended = true;
+    }
+
+    /// Something is let be since the folder is one in the private temp.
+    pub(crate) fn relies_on_folder(&mut self) {
+        self.relied += 1;
+    }
+
     /// Adds a command; false when there are too many.
     pub(crate) fn add(&mut self, command: Command) -> bool {
         let fits = self.line.commands.len() < COMMANDS_MAX;
@@ -188,15 +185,15 @@ impl<'a> Reader<'a> {
         let is_temp =
             value.and_then(Word::leading_hole).is_some_and(|hole| hole.kind == HoleKind::Temp);
         if is_temp && mentions(self.text, name) == 1 {
-            self.temps.insert(name.to_owned());
+            self.scope.temps.insert(name.to_owned());
         } else {
-            self.temps.remove(name);
+            self.scope.temps.remove(name);
         }
     }
 
     /// Whether a variable holds a place in the private temp.
     pub(crate) fn holds_temp(&self, name: &str) -> bool {
-        self.temps.contains(name)
+        self.scope.temps.contains(name)
     }
 
     /// The commands so far.
@@ -241,10 +238,25 @@ impl<'a> Reader<'a> {
                     self.concern(ConcernKind::Leaves, why);
                 }
             }
-            return self.changes();
+            return self.is_open_ended();
         }
-        let folder = self.scope.folder.clone();
-        match self.place.target(&word.known_prefix(), folder.as_deref(), extent) {
+        if extent == Extent::Start {
+            self.is_open_ended();
+        }
+        let prefix = word.known_prefix();
+        for (index, folder) in self.scope.folders().iter().enumerate() {
+            let target = self.place.target(&prefix, folder.as_deref(), extent);
+            if index > 0 && self.place.is_outside(&target) {
+                // It is not likely there, and in the box it writes nothing there.
+                self.is_open_ended();
+            } else {
+                self.writes_to(word, target, extent, devices);
+            }
+        }
+    }
+
+    fn writes_to(&mut self, word: &Word, target: Target, extent: Extent, devices: Devices) {
+        match target {
             Target::Device if devices == Devices::Free => {}
             Target::Device => {
                 self.concern(ConcernKind::Irreversible, format!("puts files into {}", word.text()));
@@ -255,13 +267,13 @@ impl<'a> Reader<'a> {
                     self.line.writes.push(path);
                 }
             }
-            Target::Unknown => self.changes(),
+            Target::Unknown => self.is_open_ended(),
             Target::Connection => {
                 self.concern(ConcernKind::Leaves, "opens a connection to the network");
             }
             Target::Refused(path, why) => {
                 let why = format!("writes to {path}, which {why}");
-                if extent == Extent::Whole {
+                if extent == Extent::Whole && !self.line.writes.contains(&path) {
                     self.line.writes.push(path);
                 }
                 self.concern(ConcernKind::Leaves, why);

@@ -88,17 +88,21 @@ impl Reader<'_> {
         if let AssignmentName::ArrayElementName(_, index) = &assignment.name {
             self.arithmetic(index);
         }
-        let value = match &assignment.value {
-            AssignmentValue::Scalar(word) => Some(self.one_word(&word.value)),
+        let name = name_of(assignment);
+        match &assignment.value {
+            AssignmentValue::Scalar(word) => {
+                let value = self.one_word(&word.value);
+                self.names_variable(&name, Some(&value));
+            }
             AssignmentValue::Array(values) => {
+                self.named(&name, None);
                 for (index, value) in values {
                     index.iter().for_each(|index| self.arithmetic(&index.value));
-                    self.words(&value.value);
+                    let values = self.words(&value.value);
+                    values.iter().for_each(|value| self.gets(&name, Some(value)));
                 }
-                None
             }
-        };
-        self.names_variable(&name_of(assignment), value.as_ref());
+        }
     }
 }
 

@@ -148,7 +148,7 @@ fn commands_within_commands_are_found() {
         "bash <<'EOF'\ncd docs\necho $HOME > a\nEOF",
         expect![[r#"
         runs bash | cd docs | echo /home/user
-        writes /space/project/docs/a"#]],
+        writes /space/project/docs/a /space/project/a"#]],
     );
     check(
         "find . -name '*.o' -exec rm {} +",
@@ -217,6 +217,12 @@ fn options_make_the_difference() {
         expect![[r#"
         runs git checkout main | git checkout -b a/b | git checkout a.rs
         Irreversible: git checkout of paths overwrites what is in them"#]],
+    );
+    check(
+        "git --bare status",
+        expect![[r#"
+        runs git --bare status
+        Environment: another repository's settings decide what git runs"#]],
     );
     check(
         "git -c user.name=x -c core.editor=vi commit",
@@ -339,8 +345,8 @@ fn what_is_in_the_private_temp_may_go() {
     check(
         "for i in 1 2; do T=$(mktemp -d); rm -rf \"$T\"; read T; done",
         expect![[r#"
-        runs mktemp -d | rm -rf $T | read T
-        Irreversible: removes $T for good"#]],
+            runs mktemp -d | rm -rf $T | read T
+            Irreversible: removes $T for good"#]],
     );
     check(
         "T=$(mktemp -d); rm -rf \"$T/../../x\"",
@@ -450,5 +456,196 @@ fn shells_are_seen_through_whatever_they_read() {
     check(
         "sed -n \"${a},${b}p\" f; awk \"NR==$n\" f",
         expect!["runs sed -n ${a},${b}p f | awk NR==$n f"],
+    );
+}
+
+#[test]
+fn wrappers_are_read_as_they_read_themselves() {
+    // Values that stand in the same word or nowhere, a way of quoting of its own, a machine before the
+    // command, and a plus that is a folder.
+    check(r#"xargs --eof ./evil ls"#, expect!["runs xargs --eof ./evil ls | ./evil ls {}"]);
+    check(
+        r#"xargs --max-lines ./evil ls"#,
+        expect!["runs xargs --max-lines ./evil ls | ./evil ls {}"],
+    );
+    check(
+        r#"xargs -E end -L 2 ./evil ls"#,
+        expect!["runs xargs -E end -L 2 ./evil ls | ./evil ls {}"],
+    );
+    check(
+        r#"env -S "A='\\\\' ls ' rm x #'" y"#,
+        expect![[r#"
+        runs env -S A='\\' ls ' rm x #' y
+        NotUnderstood: env takes its words apart in a way of its own"#]],
+    );
+    check(
+        r#"env -S 'rm\_-rf\_src'"#,
+        expect![[r#"
+        runs env -S rm\_-rf\_src
+        NotUnderstood: env takes its words apart in a way of its own"#]],
+    );
+    check(
+        r#"env -S 'ls -l'"#,
+        expect![[r#"
+        runs env -S ls -l | env ls -l | ls -l
+        only reads"#]],
+    );
+    check(
+        r#"setarch x86_64 rm -rf src"#,
+        expect![[r#"
+        runs setarch x86_64 rm -rf src | rm -rf src
+        writes /space/project/src
+        Irreversible: removes src for good"#]],
+    );
+    check(
+        r#"setarch -R rm -rf src"#,
+        expect![[r#"
+        runs setarch -R rm -rf src | rm -rf src
+        writes /space/project/src
+        Irreversible: removes src for good"#]],
+    );
+    check(
+        r#"find . -maxdepth 0 -exec env -C + rm -rf ../src \;"#,
+        expect![[r#"
+        runs find . -maxdepth 0 -exec env -C + rm -rf ../src ; | env -C + rm -rf ../src {} | rm -rf ../src {}
+        writes /space/project/src
+        Irreversible: removes ../src for good
+        Irreversible: removes {} for good"#]],
+    );
+    check(
+        r#"find . -exec rm {} +"#,
+        expect![[r#"
+        runs find . -exec rm {} + | rm {}
+        Irreversible: removes {} for good"#]],
+    );
+}
+
+#[test]
+fn what_bash_itself_looks_up_decides_what_runs() {
+    check(
+        "BASH_CMDS[ls]=./evil; ls",
+        expect![[r#"
+        runs ls
+        Environment: BASH_CMDS decides what runs"#]],
+    );
+    check(
+        "POSIXLY_CORRECT=1\nBASH_ALIASES[ls]='touch a'\nls",
+        expect![[r#"
+        runs ls
+        Environment: POSIXLY_CORRECT decides what runs
+        Environment: BASH_ALIASES decides what runs"#]],
+    );
+}
+
+/// What is said of such lines, one a line.
+fn check_all(lines: &[&str], expected: Expect) {
+    let seen = lines.iter().map(|line| {
+        let read = read(line, &PLACE);
+        let whys: Vec<&str> = read.concerns.iter().map(|concern| concern.why.as_str()).collect();
+        format!("{line}: {}\n", whys.join("; "))
+    });
+    expected.assert_eq(&seen.collect::<String>());
+}
+
+#[test]
+fn what_bash_takes_for_arithmetic_holds_no_command() {
+    check_all(
+        &[
+            "x='a[$(touch p)]'; echo $((x))",
+            "x=y; y='a[$(touch p)]'; echo $((x))",
+            "echo $((x)); x=\"a[\\$(touch p)]\"",
+            "x=$(<payload); ls $((x))",
+            "x='a[$(touch p)]'; z=$x; (( z ))",
+            "for x in 'a[$(touch p)]'; do echo $((x)); done",
+            "for x in *; do echo $((x)); done",
+            "[[ -v 'a[$(touch p)]' ]]; echo",
+            "[[ 'a[$(touch p)]' -eq 0 ]]; echo",
+            "[[ $(cat p) -gt 0 ]]; echo",
+            "x='a[$(touch p)]'; echo ${!x}",
+            "x='a[$(touch p)]'; y=abc; echo ${y:x} ${y:0:x}",
+            "x='a[$(touch p)]'; a[x]=1",
+            "x='a[$(touch p)]'; echo ${a[x]} ${#a[x]}",
+            "RANDOM='a[$(touch p)]'; ls",
+            "OPTIND=$(cat p); ls",
+            "read x < p; echo $((x + 1))",
+            "read < p; echo $((REPLY))",
+            "f() { echo $(($1)); }; f p",
+            "printf -v x %s 'a[$(touch p)]'; echo $((x))",
+            "printf -v 'a[$(touch p)]' %s x",
+            "read 'a[$(touch p)]' < p",
+            "test -v 'a[$(touch p)]'",
+            "let 'a[$(touch p)]'",
+            "x='a[$(touch p)]'; let x",
+            "declare -i x='a[$(touch p)]'",
+            "declare 'a[$(touch p)]=1'",
+            "unset 'a[$(touch p)]'",
+        ],
+        expect![[r#"
+            x='a[$(touch p)]'; echo $((x)): bash takes a value for arithmetic that could hold commands
+            x=y; y='a[$(touch p)]'; echo $((x)): bash takes a value for arithmetic that could hold commands
+            echo $((x)); x="a[\$(touch p)]": bash takes a value for arithmetic that could hold commands
+            x=$(<payload); ls $((x)): bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; z=$x; (( z )): bash takes a value for arithmetic that could hold commands
+            for x in 'a[$(touch p)]'; do echo $((x)); done: bash takes a value for arithmetic that could hold commands
+            for x in *; do echo $((x)); done: bash takes a value for arithmetic that could hold commands
+            [[ -v 'a[$(touch p)]' ]]; echo: bash takes a value for arithmetic that could hold commands
+            [[ 'a[$(touch p)]' -eq 0 ]]; echo: bash takes a value for arithmetic that could hold commands
+            [[ $(cat p) -gt 0 ]]; echo: bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; echo ${!x}: bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; y=abc; echo ${y:x} ${y:0:x}: bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; a[x]=1: bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; echo ${a[x]} ${#a[x]}: bash takes a value for arithmetic that could hold commands
+            RANDOM='a[$(touch p)]'; ls: bash takes a value for arithmetic that could hold commands
+            OPTIND=$(cat p); ls: bash takes a value for arithmetic that could hold commands
+            read x < p; echo $((x + 1)): bash takes a value for arithmetic that could hold commands
+            read < p; echo $((REPLY)): bash takes a value for arithmetic that could hold commands
+            f() { echo $(($1)); }; f p: bash takes a value for arithmetic that could hold commands
+            printf -v x %s 'a[$(touch p)]'; echo $((x)): bash takes a value for arithmetic that could hold commands
+            printf -v 'a[$(touch p)]' %s x: bash takes a value for arithmetic that could hold commands
+            read 'a[$(touch p)]' < p: bash takes a value for arithmetic that could hold commands
+            test -v 'a[$(touch p)]': bash takes a value for arithmetic that could hold commands
+            let 'a[$(touch p)]': bash takes a value for arithmetic that could hold commands
+            x='a[$(touch p)]'; let x: bash takes a value for arithmetic that could hold commands
+            declare -i x='a[$(touch p)]': bash takes a value for arithmetic that could hold commands
+            declare 'a[$(touch p)]=1': bash takes a value for arithmetic that could hold commands
+            unset 'a[$(touch p)]': bash takes a value for arithmetic that could hold commands
+        "#]],
+    );
+    // Counting as people do.
+    check_all(
+        &[
+            "i=0; while [ $i -lt 3 ]; do echo $i; i=$((i + 1)); done",
+            "for ((i = 0; i < 3; i++)); do echo $i; done",
+            "for i in 1 2 3; do echo $((i * 2)); done",
+            "for i in {1..9}; do echo $((i * 2)); done",
+            "for i in $(seq 1 9); do echo $((i * 2)); done",
+            "start=$(date +%s); ls; echo $(( $(date +%s) - start ))",
+            "n=$(wc -l < a); echo $((n / 2))",
+            "file='x[1].txt'; n=1; for file in *.rs; do n=$((n + 1)); done; echo $n $file",
+            "x=abcdef; echo ${x:0:3} ${x: -1} ${#x}",
+            "name=PATH; echo ${!name}",
+            "declare -A m; m[a]=1; echo ${m[a]}",
+            "a=(x y z); echo ${a[0]} ${a[@]:1}; for k in \"${!a[@]}\"; do echo $k; done",
+            "[[ $? -eq 0 && -n $HOME ]] && echo yes",
+            "[[ $n -gt 1 ]] && echo more",
+            "((n++)); echo $n",
+        ],
+        expect![[r#"
+            i=0; while [ $i -lt 3 ]; do echo $i; i=$((i + 1)); done: 
+            for ((i = 0; i < 3; i++)); do echo $i; done: 
+            for i in 1 2 3; do echo $((i * 2)); done: 
+            for i in {1..9}; do echo $((i * 2)); done: 
+            for i in $(seq 1 9); do echo $((i * 2)); done: 
+            start=$(date +%s); ls; echo $(( $(date +%s) - start )): 
+            n=$(wc -l < a); echo $((n / 2)): 
+            file='x[1].txt'; n=1; for file in *.rs; do n=$((n + 1)); done; echo $n $file: 
+            x=abcdef; echo ${x:0:3} ${x: -1} ${#x}: 
+            name=PATH; echo ${!name}: 
+            declare -A m; m[a]=1; echo ${m[a]}: 
+            a=(x y z); echo ${a[0]} ${a[@]:1}; for k in "${!a[@]}"; do echo $k; done: 
+            [[ $? -eq 0 && -n $HOME ]] && echo yes: 
+            [[ $n -gt 1 ]] && echo more: 
+            ((n++)); echo $n: 
+        "#]],
     );
 }

@@ -11,6 +11,8 @@ mod limits;
 #[cfg(test)]
 mod lines;
 #[cfg(test)]
+mod places;
+#[cfg(test)]
 mod rules;
 #[cfg(test)]
 mod spellings;

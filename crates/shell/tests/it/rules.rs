@@ -82,6 +82,7 @@ fn a_wrapper_that_needs_no_rule_changes_neither_folder_nor_settings() {
         check_needed(&line, &format!("{line} | git status"));
     }
     check_needed("env -S '-i git' status", "env -i git status | git status");
+    check_needed("env - git status", "env - git status | git status");
 }
 
 #[test]

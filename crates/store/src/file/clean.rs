@@ -7,7 +7,8 @@ use heeler_core::{StoreError, Timestamp};
 
 use super::checkpoint::read_file;
 use super::media::{lock, remove_of_session};
-use super::{FileStore, errors, fork};
+use super::place::overwrite;
+use super::{FileStore, errors, fork, leavings};
 
 /// How much time lies between two clean-ups.
 pub const MEDIA_CLEANED_EVERY_MILLIS: u64 = 24 * 60 * 60 * 1000;
@@ -18,8 +19,8 @@ const CLEANED_BYTES_MAX: usize = 32;
 
 impl FileStore {
     /// Removes media that is older than [`MediaLimits::kept_millis`](heeler_core::MediaLimits), and
-    /// that of sessions that are gone, unless this was done within a day. Gives the number of items;
-    /// `None` when it was not due.
+    /// that of sessions that are gone, with what else is left of those and is as old, unless this was
+    /// done within a day. Gives the number of items; `None` when it was not due.
     ///
     /// # Errors
     /// When the files cannot be read or removed.
@@ -27,7 +28,7 @@ impl FileStore {
         if !self.is_media_due(now) {
             return Ok(None);
         }
-        let place = &*self.place;
+        let place = &self.place;
         let than = Timestamp(now.0.saturating_sub(self.media_limits.kept_millis));
         let mut removed = 0;
         for session in place.sessions_with_media()? {
@@ -37,12 +38,12 @@ impl FileStore {
             let _lock = lock(place)?;
             removed += remove_of_session(place, &session, than)?;
         }
+        removed += leavings::remove(place, than, MEDIA_CLEANED_MAX.saturating_sub(removed))?;
         let _lock = lock(place)?;
         fork::remove_unfinished(place)?;
         let path = place.media_cleaned();
-        // In place: what is left of a stamp that was cut off says nothing, and a file to be renamed
-        // would be left behind by a process that dies meanwhile.
-        std::fs::write(&path, now.0.to_string())
+        // What is left of a stamp that was cut off says nothing.
+        overwrite(&path, now.0.to_string().as_bytes())
             .map_err(|error| errors::refused("write", &path, error))?;
         Ok(Some(removed))
     }

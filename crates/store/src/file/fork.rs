@@ -1,7 +1,7 @@
 //! A session that begins with what another one has: its journal is made beside it and named last, so
 //! that it is there whole or not at all.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -32,8 +32,12 @@ impl FileStore {
             return Err(errors::exists(id, &path));
         }
         let new = place.new_journal(id);
-        let made = copy_beside(place, from, id)
-            .and_then(|()| write_whole(&new, header, entries))
+        // First of all, since the clean-up knows by its name what a fork left that died.
+        let made = begin(&new)
+            .and_then(|file| {
+                copy_beside(place, from, id)?;
+                write_whole(&new, &file, header, entries)
+            })
             .and_then(|()| {
                 fs::rename(&new, &path).map_err(|error| errors::refused("make", &path, error))
             });
@@ -91,13 +95,23 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn write_whole(path: &Path, header: &SessionHeader, entries: &[Entry]) -> Result<(), StoreError> {
+/// Makes a journal that has no name yet.
+fn begin(path: &Path) -> Result<File, StoreError> {
+    remove_file(path)
+        .and_then(|()| open_file(path, OpenOptions::new().write(true).create_new(true)))
+        .map_err(|error| errors::refused("write", path, error))
+}
+
+fn write_whole(
+    path: &Path,
+    file: &File,
+    header: &SessionHeader,
+    entries: &[Entry],
+) -> Result<(), StoreError> {
     let id = &header.id;
     let (line, mut sum) = encode_header(header).ok_or_else(|| errors::header_too_long(id))?;
     let refused = |error| errors::refused("write", path, error);
-    remove_file(path).map_err(refused)?;
-    let file = open_file(path, OpenOptions::new().write(true).create_new(true)).map_err(refused)?;
-    let mut out = io::BufWriter::new(&file);
+    let mut out = io::BufWriter::new(file);
     out.write_all(&line).map_err(refused)?;
     let mut line = Vec::new();
     for entry in entries {

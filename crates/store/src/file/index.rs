@@ -6,18 +6,16 @@
 //! writes it anew once that saves more than it costs.
 
 use std::collections::BTreeMap;
-use std::fs::{Metadata, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 
 use heeler_core::{SessionHeader, SessionId, SessionSummary, Timestamp, from_json_bytes};
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::checkpoint::read_file;
-use super::place::{FILE_MODE, Place};
+use super::place::{Place, overwrite};
 use crate::journal::Label;
 
 /// The longest file; what is longer is not written, and not read.
@@ -89,6 +87,7 @@ pub(super) fn read(place: &Place) -> BTreeMap<SessionId, Known> {
 /// Keeps what is known; that it could not be kept costs time and nothing else.
 pub(super) fn write<'a>(place: &Place, known: impl Iterator<Item = &'a Known>) {
     let path = place.index();
+    // What was written in part, or by two at once, has another sum and is passed over.
     let kept = encode(known).and_then(|bytes| overwrite(&path, &bytes));
     if let Err(error) = kept {
         tracing::info!(path = %path.display(), %error, "the index of sessions is not kept");
@@ -120,16 +119,6 @@ fn decode(bytes: &[u8]) -> Option<BTreeMap<SessionId, Known>> {
     }
     let known = |line| from_json_bytes::<Known>(line).ok().map(|k| (k.header.id.clone(), k));
     lines.map(known).collect()
-}
-
-/// Writes over the file that is there, so that whoever is killed leaves no second one. What was
-/// written in part, or by two at once, has another sum and is passed over.
-fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Never through somebody's link, and no kind of file makes this wait.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(FILE_MODE).custom_flags(flags);
-    options.open(path)?.write_all(bytes)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod errors;
 mod follow;
 mod fork;
 mod index;
+mod leavings;
 mod list;
 mod media;
 mod owned;

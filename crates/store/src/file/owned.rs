@@ -88,6 +88,12 @@ impl OwnedFile {
         removed
     }
 
+    /// Removes the journal if nothing was ever written to it; whether it did.
+    pub(super) fn remove_empty(self, path: &Path) -> bool {
+        let is_empty = matches!(Medium::length(&self.file), Ok(Some(0)));
+        is_empty && fs::remove_file(path).is_ok()
+    }
+
     /// Whether the file has a whole first line, or is more than one that was cut short.
     fn is_made(&self) -> io::Result<bool> {
         let mut head = [0; HEADER_BYTES_MAX];

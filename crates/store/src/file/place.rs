@@ -1,11 +1,12 @@
 //! Where things are: folders and names, and opening them with the right modes.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use heeler_core::{CallId, SessionId, StoreError};
+use rustix::fs::OFlags;
 
 use super::errors;
 
@@ -17,10 +18,12 @@ const JOURNAL_SUFFIX: &str = ".jsonl";
 const MEDIA_SUFFIX: &str = ".media";
 /// What the name of a journal ends in that is not whole yet.
 const NEW_SUFFIX: &str = ".jsonl.new";
+/// What the name of a folder of long outputs ends in.
+const SPILL_SUFFIX: &str = ".spill";
 /// For the owner only.
 const FOLDER_MODE: u32 = 0o700;
 /// For the owner only.
-pub(super) const FILE_MODE: u32 = 0o600;
+const FILE_MODE: u32 = 0o600;
 
 /// The folder of a store.
 #[derive(Debug)]
@@ -71,7 +74,7 @@ impl Place {
 
     /// The folder of a session's long outputs.
     pub(super) fn spill_folder(&self, id: &SessionId) -> PathBuf {
-        self.sessions.join(format!("{id}.spill"))
+        self.sessions.join(format!("{id}{SPILL_SUFFIX}"))
     }
 
     /// The file of a call's long output.
@@ -112,6 +115,16 @@ impl Place {
     /// All sessions whose journals are not whole yet.
     pub(super) fn sessions_without_name(&self) -> Result<Vec<SessionId>, StoreError> {
         self.ids_before(NEW_SUFFIX)
+    }
+
+    /// All sessions with a folder of long outputs.
+    pub(super) fn sessions_with_spills(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.ids_before(SPILL_SUFFIX)
+    }
+
+    /// All sessions with a journal, whether it has been begun or not.
+    pub(super) fn sessions_with_journals(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.ids_before(JOURNAL_SUFFIX)
     }
 
     /// The ids of which there is something with this ending.
@@ -162,8 +175,18 @@ impl Place {
 
 /// Opens a file; a new one is for its owner only, and no kind of file makes this wait.
 pub(super) fn open_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
     options.mode(FILE_MODE).custom_flags(flags).open(path)
+}
+
+/// Writes over the file that is there, or a new one for its owner only, so that whoever is killed leaves
+/// no second one. It may be left written in part.
+pub(super) fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Never through somebody's link, and no kind of file makes this wait.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(FILE_MODE).custom_flags(flags);
+    options.open(path)?.write_all(bytes)
 }
 
 /// Makes a folder and those above it, for their owner only.

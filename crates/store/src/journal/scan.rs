@@ -94,7 +94,8 @@ fn walk_on(
     mut lines: Lines<impl BufRead>,
     visit: &mut impl FnMut(&RecordLine<'_>) -> Result<(), String>,
 ) -> Result<Scanned, ScanError> {
-    // A line that is not sound is the torn tail if nothing follows it, and damage otherwise.
+    // What an append that was cut short leaves has no line break: that, if nothing follows it, is the
+    // torn tail. Any other line that is not sound was changed, and is damage.
     let mut suspect_bytes = 0;
     while let Some(line) = lines.next()? {
         if suspect_bytes > 0 {
@@ -102,8 +103,9 @@ fn walk_on(
             suspect_bytes = 0;
         }
         walk.scanned.end.lines += 1;
-        match line.whole.and_then(unseal) {
-            Some((said, sum)) => walk.sound_line(said, sum, line.length, visit),
+        match line.whole.map(unseal) {
+            Some(Some((said, sum))) => walk.sound_line(said, sum, line.length, visit),
+            Some(None) => walk.unreadable_line(line.length),
             None => suspect_bytes = line.length,
         }
     }
@@ -133,7 +135,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// A line before the current one turned out to be unreadable.
+    /// The current line is unreadable, or the one before it turned out to be.
     fn unreadable_line(&mut self, length: u64) {
         let end = &mut self.scanned.end;
         let seq = end.seq.saturating_add(end.unreadable).saturating_add(1);
@@ -196,7 +198,8 @@ impl Walk {
     fn finish(mut self, torn_bytes: u64) -> Scanned {
         if self.n_damages_untold > 0 {
             let what = format!("and {} more places", self.n_damages_untold);
-            let End { lines: line, seq, .. } = self.scanned.end;
+            let End { lines: line, seq, unreadable, .. } = self.scanned.end;
+            let seq = seq.saturating_add(unreadable);
             self.scanned.damage.push(JournalDamage { line, seq, what });
         }
         self.scanned.end.lines -= u64::from(torn_bytes > 0);
@@ -273,12 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn only_an_unsound_last_line_is_a_torn_tail() {
+    fn only_a_last_line_without_its_end_is_a_torn_tail() {
         check(
             |lines| lines[4] = lines[4].replace("text 4", "test 4"),
             expect![[r#"
-            [1, 2, 3], torn 180
-        "#]],
+                [1, 2, 3], torn 0
+                line 5, record 4: the line's checksum is wrong
+            "#]],
         );
         check(
             |lines| lines[4].truncate(20),
@@ -289,8 +293,9 @@ mod tests {
         check(
             |lines| lines[3].truncate(20),
             expect![[r#"
-            [1, 2], torn 200
-        "#]],
+                [1, 2], torn 0
+                line 4, record 3: the line's checksum is wrong
+            "#]],
         );
         check(
             |lines| lines[3] = lines[3].replace("text 3", "test 3"),
@@ -313,8 +318,9 @@ mod tests {
                 lines[4] = "two\n".to_owned();
             },
             expect![[r#"
-                [1, 2], torn 4
+                [1, 2], torn 0
                 line 4, record 3: the line's checksum is wrong
+                line 5, record 4: the line's checksum is wrong
             "#]],
         );
     }
@@ -438,7 +444,7 @@ mod tests {
         let bad = "x\n".repeat(DAMAGE_MAX + 5);
         let journal = read((lines()[0].clone() + &bad).as_bytes()).unwrap();
         assert_eq!(journal.damage.len(), DAMAGE_MAX + 1);
-        assert_eq!(journal.damage[DAMAGE_MAX].what, "and 4 more places");
+        assert_eq!(journal.damage[DAMAGE_MAX].what, "and 5 more places");
         assert_eq!((journal.damage[7].line, journal.damage[7].seq), (9, 8));
     }
 }

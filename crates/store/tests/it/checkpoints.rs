@@ -185,7 +185,7 @@ fn the_tail_is_checked_like_any_journal() {
     check(
         |bench| edit(&bench.journal(), "text 10", "test 10"),
         expect![[r#"
-            from 7: [8, 9] [] torn 185
+            from 7: [8, 9] ["line 11: the line's checksum is wrong"] torn 0
         "#]],
     );
 }

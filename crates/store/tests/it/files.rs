@@ -1,15 +1,15 @@
 //! What is particular to files: modes, names, spilled outputs, files that are no journals.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use heeler_core::{
-    Appended, CallId, Durability, SessionHeader, SessionStore, Spill, StoreErrorKind,
+    Appended, CallId, Durability, SessionHeader, SessionStore, Spill, StoreErrorKind, Timestamp,
 };
-use heeler_store::{FileStore, HEADER_BYTES_MAX, SPILL_BYTES_MAX};
+use heeler_store::{FileStore, HEADER_BYTES_MAX, MEDIA_CLEANED_EVERY_MILLIS, SPILL_BYTES_MAX};
 
 use crate::support::{StoreNow, entries, header, id, now};
 
@@ -54,6 +54,46 @@ fn a_spilled_output_is_written_again_bounded_and_deleted_with_its_session() {
     now(store.delete(id("a"))).unwrap();
     let left: Vec<_> = fs::read_dir(folder.path().join("sessions")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// What a clean-up leaves, so many days after all of it was written.
+fn check_left(days: u64, expected: Expect) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    let sessions = folder.path().join("sessions");
+    for name in ["a", "removed", "empty"] {
+        store.make(name);
+        Spill::write(&store, &id(name), CALL, "long").unwrap();
+    }
+    fs::remove_file(sessions.join("removed.jsonl")).unwrap();
+    fs::write(sessions.join("empty.jsonl"), "").unwrap();
+    // Somebody is about to write into it.
+    fs::write(sessions.join("locked.jsonl"), "").unwrap();
+    let locked = fs::File::open(sessions.join("locked.jsonl")).unwrap();
+    locked.lock().unwrap();
+    // Its journal is elsewhere, on a disk that is not there now.
+    Spill::write(&store, &id("linked"), CALL, "long").unwrap();
+    std::os::unix::fs::symlink("/nowhere/at/all", sessions.join("linked.jsonl")).unwrap();
+    let written = fs::metadata(sessions.join("locked.jsonl")).unwrap().mtime();
+    let written = u64::try_from(written).unwrap() * 1000 + 1000;
+    store.clean_media(Timestamp(written + days * MEDIA_CLEANED_EVERY_MILLIS)).unwrap();
+    let mut left: Vec<_> = fs::read_dir(&sessions)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    expected.assert_eq(&left.join(" "));
+}
+
+#[test]
+fn what_is_left_of_sessions_that_are_gone_is_cleaned_up_once_it_is_old() {
+    check_left(
+        29,
+        expect![
+            "a.jsonl a.spill empty.jsonl empty.spill linked.jsonl linked.spill locked.jsonl removed.spill"
+        ],
+    );
+    check_left(30, expect!["a.jsonl a.spill linked.jsonl linked.spill locked.jsonl"]);
 }
 
 #[test]

@@ -86,3 +86,24 @@ fn what_a_dead_fork_left_is_cleaned_up() {
     let left: Vec<_> = left.filter(|name| name.to_str().unwrap().starts_with('b')).collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+#[test]
+fn a_fork_that_dies_while_it_copies_is_known_by_its_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder);
+    // So many that it is watched while it copies.
+    for index in 1..2_000 {
+        Spill::write(&store, &id("a"), CallId { index, ..CALL }, "long").unwrap();
+    }
+    let sessions = folder.path().join("sessions");
+    let is_there = |name: &str| sessions.join(name).exists();
+    std::thread::scope(|threads| {
+        let forks = threads.spawn(|| store.fork(&id("a"), &header("b"), &entries(1..=2)).unwrap());
+        while !forks.is_finished() {
+            // In this order: it may be named between two looks.
+            let is_unknown =
+                is_there("b.spill") && !is_there("b.jsonl.new") && !is_there("b.jsonl");
+            assert!(!is_unknown);
+        }
+    });
+}

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use expect_test::{Expect, expect};
 use heeler_core::{
     InputOrigin, MediaItem, MediaLimits, MediaReference, MediaScope, MediaStore, NewMedia,
     SessionStore, StoreError, StoreErrorKind, Timestamp,
@@ -312,6 +313,48 @@ fn files_are_cleaned_up_once_a_day_and_a_part_at_a_time() {
     fs::write(folder.path().join("media.cleaned"), "soon").unwrap();
     assert_eq!(clean(day), Some(0));
     assert_eq!(clean(day), None);
+}
+
+/// What the first clean-up says and leaves where this made something in place of its stamp.
+fn check_stamp(make: impl FnOnce(&Path), expected: Expect) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = files(folder.path());
+    let stamp = folder.path().join("media.cleaned");
+    make(&stamp);
+    let cleaned = store.clean_media(Timestamp(MEDIA_CLEANED_EVERY_MILLIS));
+    let cleaned = cleaned.map_err(|error| error.to_string());
+    let metadata = fs::symlink_metadata(&stamp).unwrap();
+    let kind = metadata.file_type();
+    let mode = kind.is_file().then(|| format!("{:o}", metadata.permissions().mode() & 0o777));
+    let other = fs::read_to_string(folder.path().join("other")).ok();
+    let root = folder.path().to_str().unwrap();
+    expected.assert_eq(&format!("{cleaned:?} {mode:?} {other:?}").replace(root, "ROOT"));
+}
+
+#[test]
+fn the_stamp_is_its_owner_s_alone_and_goes_through_nobody_s_link() {
+    check_stamp(|_| {}, expect![[r#"Ok(Some(0)) Some("600") None"#]]);
+    let link = |stamp: &Path| {
+        let other = stamp.with_file_name("other");
+        fs::write(&other, "kept").unwrap();
+        std::os::unix::fs::symlink(other, stamp).unwrap();
+    };
+    check_stamp(
+        link,
+        expect![[
+            r#"Err("cannot write `ROOT/media.cleaned` (check the path, or set HEELER_HOME to another folder): Too many levels of symbolic links (os error 40)") None Some("kept")"#
+        ]],
+    );
+    let fifo = |stamp: &Path| {
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, stamp, mode).unwrap();
+    };
+    check_stamp(
+        fifo,
+        expect![[
+            r#"Err("cannot write `ROOT/media.cleaned` (check the path, or set HEELER_HOME to another folder): No such device or address (os error 6)") None None"#
+        ]],
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ const ASKS_TO_LEAVE: &str = "it asks to run outside of the sandbox";
 pub(super) fn access(input: &BashInput, place: &Place<'_>) -> Access {
     let mut line = read(&input.command, place);
     if input.outside_sandbox == Some(true) {
-        line.concerns.push(asks_to_leave());
+        ask_to_leave(&mut line);
     }
     Access::Shell(Box::new(line))
 }
@@ -25,6 +25,8 @@ pub(crate) fn read(text: &str, place: &Place<'_>) -> ShellLine {
         commands: line.commands.into_iter().map(command).collect(),
         writes: line.writes,
         concerns: line.concerns.into_iter().map(concern).collect(),
+        is_open_ended: line.is_open_ended,
+        asks_to_leave: false,
         is_read_only: line.is_read_only,
     }
 }
@@ -34,9 +36,10 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// What is said of a call that asks to run outside of the box.
-pub(crate) fn asks_to_leave() -> Concern {
-    Concern { kind: ConcernKind::Leaves, why: ASKS_TO_LEAVE.to_owned() }
+/// The call asks to run outside of the box.
+pub(crate) fn ask_to_leave(line: &mut ShellLine) {
+    line.asks_to_leave = true;
+    line.concerns.push(Concern { kind: ConcernKind::Leaves, why: ASKS_TO_LEAVE.to_owned() });
 }
 
 fn command(command: heeler_shell::Command) -> ShellCommand {

@@ -23,7 +23,7 @@ use serde::Deserialize;
 pub(crate) use capture::Capture;
 pub(crate) use commands::Commands;
 pub use environment::allowed_environment;
-pub(crate) use line::{asks_to_leave, quoted, read as read_line};
+pub(crate) use line::{ask_to_leave, quoted, read as read_line};
 use spare::Spare;
 pub use temp::PrivateTemp;
 

@@ -36,7 +36,7 @@ pub use session::{EXEC_IDLE_MILLIS_MAX, EXEC_LIFE_MILLIS_MAX, EXEC_OUTPUT_BYTES_
 pub use sessions::EXEC_SESSIONS_MAX;
 use sessions::Sessions;
 
-use crate::bash::{Bash, Commands, asks_to_leave};
+use crate::bash::{Bash, Commands, ask_to_leave};
 use crate::{BASH_COMMAND_BYTES_MAX, BASH_TIMEOUT_MILLIS_DEFAULT, BASH_TIMEOUT_MILLIS_MAX};
 
 /// How much is written at once.
@@ -271,7 +271,7 @@ impl Exec {
             let setup = Setup::new(input.cwd.as_deref(), &variables(input).ok()?);
             let mut line = judge::start(&setup, input.command.as_deref()?, has_input, place);
             if input.outside_sandbox == Some(true) {
-                line.concerns.push(asks_to_leave());
+                ask_to_leave(&mut line);
             }
             return Some(line);
         }

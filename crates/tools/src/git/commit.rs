@@ -178,7 +178,7 @@ impl TypedTool for GitCommit {
         let lines: Vec<&str> =
             input.checks.iter().map(String::as_str).chain([commit.as_str()]).collect();
         // Alone: what is edited or committed beside it would be in it by chance.
-        let accesses = vec![judged(&self.git.commands, &lines.join("\n"), workspace)];
+        let accesses = vec![judged(&self.git.commands, &lines, workspace)];
         Facts { accesses, exclusive: true, ..Facts::default() }
     }
 

@@ -25,7 +25,7 @@ mod submodules;
 use std::path::Path;
 use std::sync::Arc;
 
-use heeler_core::{Access, Facts, Resource, Tool, ToolError};
+use heeler_core::{Access, Facts, Resource, ShellLine, Tool, ToolError};
 use heeler_shell::Place;
 
 use crate::bash::{Bash, Commands, quoted, read_line};
@@ -57,16 +57,28 @@ fn looks(commands: &Commands, words: &[&str], paths: &[String], workspace: &str)
         write: false,
     };
     Facts {
-        accesses: vec![judged(commands, &line, workspace)],
+        accesses: vec![judged(commands, &[&line], workspace)],
         resources: paths.iter().map(read).collect(),
         replay_safe: true,
         ..Facts::default()
     }
 }
 
-/// A command line as what a call touches.
-fn judged(commands: &Commands, line: &str, workspace: &str) -> Access {
-    Access::Shell(Box::new(commands.read(workspace, |place: &Place<'_>| read_line(line, place))))
+/// Command lines as what a call touches. Each is read by itself, as each has a shell of its own: no
+/// folder that one of them enters is where the next one starts.
+fn judged(commands: &Commands, lines: &[&str], workspace: &str) -> Access {
+    let read = |place: &Place<'_>| lines.iter().map(|line| read_line(line, place)).collect();
+    let parts: Vec<ShellLine> = commands.read(workspace, read);
+    let mut whole = ShellLine { is_read_only: true, ..ShellLine::default() };
+    for part in parts {
+        whole.commands.extend(part.commands);
+        whole.writes.extend(part.writes);
+        whole.concerns.extend(part.concerns);
+        whole.is_open_ended |= part.is_open_ended;
+        whole.is_read_only &= part.is_read_only;
+    }
+    whole.concerns.dedup();
+    Access::Shell(Box::new(ShellLine { line: lines.join("\n"), ..whole }))
 }
 
 /// `git` with these words, and paths that cannot be anything else.

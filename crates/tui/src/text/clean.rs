@@ -81,7 +81,9 @@ fn is_suspect(next: char) -> bool {
         next if next.is_control() => true,
         // What is common is decided by one comparison.
         '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' => false,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' => true,
+        // Letters of Hangul that show nothing without one before them.
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}'..='\u{11ff}' => true,
+        '\u{d7b0}'..='\u{d7fb}' | '\u{1bca0}'..='\u{1bca3}' => true,
         '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' => true,
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
         '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' => true,
@@ -99,6 +101,13 @@ fn joins(before: Option<char>, hidden: char, after: Option<char>) -> bool {
         '\u{200c}' | '\u{200d}' => {
             before.is_some_and(|before| is_script(before) || before == '\u{fe0f}')
                 && after.is_some_and(is_script)
+        }
+        '\u{1161}'..='\u{11ff}' | '\u{d7b0}'..='\u{d7fb}' => {
+            let is_hangul = |before| {
+                matches!(before, '\u{1100}'..='\u{115e}' | '\u{1161}'..='\u{11ff}')
+                    || matches!(before, '\u{a960}'..='\u{a97c}' | '\u{ac00}'..='\u{d7fb}')
+            };
+            before.is_some_and(is_hangul)
         }
         // One selector chooses how the sign before it looks; more carry a hidden text.
         '\u{fe0e}' | '\u{fe0f}' => before

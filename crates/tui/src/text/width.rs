@@ -10,7 +10,7 @@ pub(crate) struct Grapheme<'a> {
     pub(crate) text: &'a str,
     /// Where they begin.
     pub(crate) start: usize,
-    /// How many cells it takes: 0, 1 or 2.
+    /// How many cells it takes: 0, 1 or 2, or more where a script joins several letters.
     pub(crate) width: usize,
 }
 
@@ -54,8 +54,9 @@ pub(crate) fn known_graphemes(text: &str, is_ascii: bool) -> impl Iterator<Item 
     let rest = rest.grapheme_indices(true).map(|(start, text)| Grapheme {
         text,
         start,
-        // No sign takes more than two cells, whatever sequence it is made of.
-        width: text.width().min(2),
+        // As the cells of a row are filled: what is counted here for less would push the rest of a
+        // line over its edge, and nobody would see it.
+        width: text.width(),
     });
     ascii.chain(rest)
 }
@@ -72,5 +73,8 @@ mod tests {
         assert_eq!(widths("日本"), [2, 2]);
         assert_eq!(widths("\u{1f1e9}\u{1f1ea}"), [2]);
         assert_eq!(width("plain text"), 10);
+        // One sign to Unicode, and each letter a cell to a row.
+        assert_eq!(widths(&"\u{1100}".repeat(3)), [6]);
+        assert_eq!(width("संस्थान"), unicode_width::UnicodeWidthStr::width("संस्थान"));
     }
 }

@@ -202,7 +202,9 @@ impl CallRow {
             Value::Object(fields) if fields.len() == 1 => fields.values().next()?.as_str(),
             _ => None,
         };
-        let told = told.or_else(|| input.get("command")?.as_str());
+        let command =
+            || input.get("command")?.as_str().filter(|_| is_command_alone(&self.name, &input));
+        let told = told.or_else(command);
         match told {
             Some(told) => (!fits || clean(told) != what).then(|| told.to_owned()),
             None if fits && what == clean(self.input.as_ref()?.get()) => None,
@@ -382,4 +384,17 @@ fn more_lines(n: usize, theme: &Theme) -> String {
 fn below(text: &str, style: Style, look: Look<'_>) -> Line<'static> {
     let text = format!("{}{}", below_sign(look.theme), clean(text));
     truncate(&Line::from(Span::styled(text, style)), look.width)
+}
+
+/// Whether an input is its `command` and nothing else that does something.
+pub(crate) fn is_command_alone(tool: &str, input: &Value) -> bool {
+    const SAYS_LITTLE: [&str; 3] = ["command", "timeout", "description"];
+    // What else the shell's own input holds stands in the reason why it is asked about.
+    matches!(tool, "Bash" | "bash")
+        || input.as_object().is_some_and(|fields| {
+            let says_little = |(name, value): (&String, &Value)| {
+                SAYS_LITTLE.contains(&name.as_str()) || (name == "action" && value == "run")
+            };
+            fields.iter().all(says_little)
+        })
 }

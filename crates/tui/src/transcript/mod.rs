@@ -21,7 +21,7 @@ use ratatui::text::Line;
 use crate::text::{self, Highlight, clean};
 use crate::theme::Theme;
 pub use back::{Kept, Settled};
-pub(crate) use call::SPINNER_MILLIS;
+pub(crate) use call::{SPINNER_MILLIS, is_command_alone};
 use item::Item;
 pub use note::Note;
 pub(crate) use note::{patch_line, spoken};

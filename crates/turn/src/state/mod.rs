@@ -56,7 +56,7 @@ use crate::{compact, limits, prune, trim, words};
 pub struct State {
     /// The last applied record's place.
     pub seq: Seq,
-    /// The latest time any record was written.
+    /// The latest time any record was written, as the clock of the process that runs tells it.
     pub now: Timestamp,
     /// Counts the processes that owned the session.
     pub incarnation: u64,
@@ -213,6 +213,16 @@ impl State {
         let elapsed = entry.at.since(self.now);
         self.now = self.now.max(entry.at);
         match &entry.record {
+            // The clock was set back since: what was to wait for a time of the old one would wait for
+            // as long again.
+            Record::Opened(_) if entry.at < self.now => {
+                self.now = entry.at;
+                if let Some(Phase::Model { retry_at, .. }) =
+                    self.turn.as_mut().map(|turn| &mut turn.phase)
+                {
+                    *retry_at = None;
+                }
+            }
             Record::Opened(_) => {}
             _ => {
                 if let Some(turn) = &mut self.turn {
@@ -271,6 +281,16 @@ impl State {
             Record::TimePassed => {}
             Record::Named { name } => self.name.clone_from(name),
             Record::Forked(origin) => self.on_forked(origin, out),
+        }
+    }
+
+    /// Before a session is gone on with whose journal is damaged, up to this number: what was granted
+    /// in it is not known to be so, and a call whose start is lost may have run. Whoever reads the
+    /// journal later meets the damage again, so this is written nowhere.
+    pub fn distrust(&mut self, lost_up_to: Seq) {
+        self.withdraw_grants();
+        if let Some(turn) = self.turn.as_mut().filter(|_| lost_up_to > self.seq) {
+            turn.has_hole = true;
         }
     }
 

@@ -269,7 +269,7 @@ impl State {
     fn can_mend(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| {
             let is_bounded = turn.overflows < OVERFLOWS_MAX || is_on(Bug::EndlessOverflow);
-            is_bounded && matches!(self.fit(turn), Fit::Compact(_) | Fit::Trim(_))
+            is_bounded && matches!(self.fit(turn), Fit::Prune(_) | Fit::Compact(_) | Fit::Trim(_))
         })
     }
 }

@@ -1,7 +1,8 @@
 //! Command lines that were read with the shell's grammar: every simple command counts.
 //!
 //! What no rule allows still runs when there is a box and nothing speaks against it: the box holds
-//! it. What a rule allows runs outside of the box, since that is what somebody allowed it for.
+//! it. What a rule allows runs outside of the box, since that is what somebody allowed it for; but
+//! not where only the box knows what a line reaches, such as a path that is computed.
 
 use heeler_core::{
     Access, Concern, ConcernKind, Mode, Policy, Rule, RuleEffect, ShellCommand, ShellLine,
@@ -34,12 +35,62 @@ pub(super) fn allowance<'a>(
         return Err(asks());
     }
     if let Some(rule) = allowed_by(policy, grants, tool, line) {
-        return Ok(Allowance::of_rule(rule));
+        return let_by(policy, grants, rule, line)
+            .map_err(|why| format!("it {}, {why}", describe(line)));
     }
     if policy.has_box && line.concerns.is_empty() {
         return Ok(held());
     }
     Err(asks())
+}
+
+/// How a rule lets a line run: in the box, where there is one and the line can do without what is
+/// outside, if letters do not tell what it reaches. A link may lead out of the workspace, a path may
+/// be computed, and a pattern may stand for what another rule denies.
+fn let_by<'a>(
+    policy: &Policy,
+    grants: &[Rule],
+    rule: &'a Rule,
+    line: &ShellLine,
+) -> Result<Allowance<'a>, &'static str> {
+    let is_for_all = rule.argument.is_none();
+    let denies_paths = all_rules(policy, grants).any(denies_paths);
+    let is_unknown = line.is_open_ended && !is_for_all;
+    let writes = !line.writes.is_empty()
+        && line.writes.iter().all(|path| is_free(path, policy))
+        && !is_for_all;
+    let confined = is_unknown || writes || denies_paths;
+    if !confined {
+        return Ok(Allowance::of_rule(rule));
+    }
+    if policy.has_box && !needs_to_leave(line) {
+        // Where somebody can be asked, they may let it out as it wishes.
+        if line.asks_to_leave && policy.mode != Mode::AllowListed {
+            return Err("where only the sandbox tells what it may reach");
+        }
+        return Ok(Allowance { confined: true, ..Allowance::of_rule(rule) });
+    }
+    if is_unknown {
+        return Err("and nobody can tell beforehand what it writes or runs");
+    }
+    if !policy.has_box && denies_paths && !is_for_all {
+        return Err("and without the sandbox it may open what a rule denies");
+    }
+    Ok(Allowance::of_rule(rule))
+}
+
+/// Whether something in the line leaves the box, and not only its writer's wish.
+fn needs_to_leave(line: &ShellLine) -> bool {
+    let leaves = |concern: &&Concern| concern.kind == ConcernKind::Leaves;
+    line.concerns.iter().filter(leaves).count() > usize::from(line.asks_to_leave)
+}
+
+/// Whether a rule closes paths.
+fn denies_paths(rule: &Rule) -> bool {
+    let is_one_of = |names: &[&str]| names.iter().any(|name| same_name(&rule.tool, name));
+    rule.effect == RuleEffect::Deny
+        && rule.argument.is_some()
+        && (is_one_of(&READS) || is_one_of(&WRITES))
 }
 
 /// The rule that allows a line: one for the whole tool, or one for each of its commands (then the

@@ -215,7 +215,8 @@ fn paths_in_a_line_are_seen_by_rules_on_paths() {
 fn a_rule_on_a_command_does_not_let_it_write_where_no_edit_may() {
     let to = |path: &str| ShellLine { writes: vec![path.into()], ..line("echo a", &[]) };
     let rules = "+Bash(echo:*)";
-    check(Mode::Ask, rules, &to("/space/a"), "allow by Bash(echo:*)");
+    // A link may lead elsewhere, which only the box sees.
+    check(Mode::Ask, rules, &to("/space/a"), "allow in the box by Bash(echo:*)");
     for protected in ["/etc/hosts", "/space/.git/hooks/pre-commit", "/space/.envrc"] {
         let writes = ShellLine {
             concerns: vec![Concern { kind: ConcernKind::Leaves, why: "it writes there".into() }],
@@ -224,6 +225,44 @@ fn a_rule_on_a_command_does_not_let_it_write_where_no_edit_may() {
         check(Mode::Ask, rules, &writes, "ask");
     }
     check(Mode::Ask, "+Bash(echo:*), +Edit(//etc/**)", &to("/etc/hosts"), "allow by Bash(echo:*)");
+}
+
+#[test]
+fn what_a_rule_allows_stays_in_the_box_where_nobody_can_tell_what_it_writes() {
+    let open = |concerns| ShellLine { is_open_ended: true, ..line("echo a", concerns) };
+    let leaves = [(ConcernKind::Leaves, "the network")];
+    let rules = "+Bash(echo:*)";
+    check(Mode::Ask, rules, &open(&[]), "allow in the box by Bash(echo:*)");
+    check(Mode::Ask, rules, &open(&leaves), "ask");
+    check(Mode::AllowListed, rules, &open(&leaves), "deny");
+    check(Mode::Ask, "+Bash", &open(&leaves), "allow by Bash");
+    let no_box = Policy { has_box: false, ..policy(Mode::Ask, rules) };
+    assert_eq!(judged(&no_box, &open(&[])), "ask");
+    let writes = ShellLine { writes: vec!["/space/a".into()], ..line("echo a", &[]) };
+    assert_eq!(judged(&no_box, &writes), "allow by Bash(echo:*)");
+    let asking = ShellLine { asks_to_leave: true, ..line("echo a", &leaves) };
+    check(Mode::Ask, rules, &asking, "allow by Bash(echo:*)");
+    let asking = ShellLine { writes: writes.writes, ..asking };
+    check(Mode::Ask, rules, &asking, "ask");
+    check(Mode::AllowListed, rules, &asking, "allow in the box by Bash(echo:*)");
+}
+
+#[test]
+fn what_a_rule_allows_stays_in_the_box_where_another_denies_paths() {
+    let cat = ShellLine { is_read_only: true, ..line("cat secre[t]/key", &[]) };
+    let leaves = [(ConcernKind::Leaves, "the network")];
+    let rules = "+Bash(cat:*), -Read(secret/**)";
+    check(Mode::Ask, rules, &cat, "allow in the box by Bash(cat:*)");
+    check(Mode::Ask, "+Bash(cat:*), -Edit(x)", &cat, "allow in the box by Bash(cat:*)");
+    check(Mode::Ask, "+Bash, -Read(secret/**)", &cat, "allow in the box by Bash");
+    check(Mode::Ask, "+Bash(cat:*), -Bash(rm:*)", &cat, "allow by Bash(cat:*)");
+    check(Mode::Ask, rules, &line("cat x", &leaves), "allow by Bash(cat:*)");
+    let asking = ShellLine { asks_to_leave: true, ..line("cat x", &leaves) };
+    check(Mode::Ask, rules, &asking, "ask");
+    check(Mode::Ask, "+Bash, -Read(secret/**)", &asking, "ask");
+    let no_box = |rules| Policy { has_box: false, ..policy(Mode::Ask, rules) };
+    assert_eq!(judged(&no_box(rules), &cat), "ask");
+    assert_eq!(judged(&no_box("+Bash, -Read(secret/**)"), &cat), "allow by Bash");
 }
 
 #[test]

@@ -344,6 +344,50 @@ fn where_that_is_not_enough_a_summary_is_asked_for_with_all_there_is() {
 }
 
 #[test]
+fn what_a_provider_finds_too_long_is_cut_short_where_old_results_are() {
+    check(
+        "set chars=1 keep=2
+         user look
+         reply call read a | read 0
+         long 0 2400
+         reply call read b | read 0
+         long 0 800
+         lost context_overflow
+         reply Read. | read 0",
+        expect![[r#"
+            set chars=1 keep=2
+              > idle
+            user look
+                epoch 1 first
+              > model 1.1.1
+            reply call read a | read 0
+              > run 0 read [mode bypass]
+            long 0 2400
+              > model 1.2.1
+            reply call read b | read 0
+              > run 0 read [mode bypass]
+            long 0 800
+              > model 1.3.1
+            lost context_overflow
+                attempt 1 failed contextoverflow, again in 0
+                pruned 1 results, 2144 characters, 0 items: 3245 -> 1193
+                epoch 2 compaction
+              > model 1.3.2
+            reply Read. | read 0
+                turn 1 ended done: Read.
+              > idle
+            ---
+            user: look
+            model: <w1 read {"path":"a"}>
+            user: <w1 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
+            model: <w2 read {"path":"b"}>
+            user: <w2 = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…>
+            model: Read.
+        "#]],
+    );
+}
+
+#[test]
 fn what_a_provider_finds_too_long_may_stay_longer_than_half_when_nothing_more_can_go() {
     check(
         "set chars=1 keep=1

@@ -5,12 +5,10 @@ mod edits;
 mod plan;
 pub(super) mod secrets;
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write};
-use std::path::Path;
+use std::io::Write;
 
-use anyhow::{Context as _, Result};
-use heeler_core::{Journal, JournalDamage, SessionId, SessionStore, StoreErrorKind};
+use anyhow::Result;
+use heeler_core::{SessionId, SessionStore, StoreErrorKind};
 use heeler_store::FileStore;
 use serde::Serialize;
 
@@ -63,9 +61,7 @@ pub(super) async fn print(
     form: Form,
     out: &mut dyn Write,
 ) -> Result<Exit> {
-    let path = store.journal_path(&id);
-    let length = length(&path)?;
-    let mut journal = match store.read(id).await {
+    let journal = match store.read(id).await {
         Ok(journal) => journal,
         Err(error) if error.kind() == StoreErrorKind::Damaged => {
             say(format_args!("heeler: {error}"));
@@ -73,9 +69,6 @@ pub(super) async fn print(
         }
         Err(error) => return Err(error.into()),
     };
-    if journal.torn_bytes > 0 && is_whole_line(&path, length)? {
-        journal.damage.push(last_line(&journal, &path)?);
-    }
     let Audited { deeds, leaves, misfits } = deeds::of(&journal);
     let damage = journal.damage.iter();
     let report = Report {
@@ -99,34 +92,6 @@ pub(super) async fn print(
     }
     written.and_then(|()| out.flush())?;
     Ok(Exit::Done)
-}
-
-fn length(path: &Path) -> Result<u64> {
-    let metadata = std::fs::metadata(path);
-    Ok(metadata.with_context(|| format!("cannot read {}", path.display()))?.len())
-}
-
-/// Whether the journal ends with a line break and did not grow meanwhile. An append that was cut
-/// short leaves none: then the last line was changed, and is no torn tail.
-fn is_whole_line(path: &Path, length_before: u64) -> Result<bool> {
-    let mut file = File::open(path)?;
-    if file.seek(SeekFrom::End(-1))? + 1 != length_before {
-        return Ok(false);
-    }
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
-}
-
-/// The damage that is the last line, which the store takes for a torn tail.
-fn last_line(journal: &Journal, path: &Path) -> Result<JournalDamage> {
-    let mut reader = BufReader::new(File::open(path)?);
-    let mut line = 0;
-    while reader.skip_until(b'\n')? > 0 {
-        line += 1;
-    }
-    let seq = journal.entries.last().map_or(1, |entry| entry.seq + 1);
-    Ok(JournalDamage { line, seq, what: "the line's checksum is wrong".to_owned() })
 }
 
 fn text(report: &Report<'_>) -> Result<String> {

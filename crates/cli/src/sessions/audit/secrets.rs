@@ -71,14 +71,17 @@ fn files_of(journal: &Path, id: &SessionId) -> Result<Vec<PathBuf>> {
     };
     let mut files = Vec::new();
     for path in entries(folder)?.into_iter().filter(is_its) {
-        if path.is_dir() {
-            files.extend(entries(&path)?);
-        } else {
-            files.push(path);
-        }
+        let within = if path.is_dir() { entries(&path)? } else { vec![path] };
+        files.extend(within.into_iter().filter(|path| may_hold(path)));
     }
     files.sort();
     Ok(files)
+}
+
+/// Whether something may be stored in it: not in a session's door, which is a socket. What cannot be
+/// looked at stays, so that reading it says why.
+fn may_hold(path: &Path) -> bool {
+    path.metadata().map_or(true, |metadata| metadata.is_file() || metadata.is_dir())
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -14,6 +14,7 @@ use clap::ValueEnum;
 use heeler_core::{SessionId, SessionStore as _};
 use heeler_store::FileStore;
 
+use crate::whole::{Existing, Unfinished};
 use story::Story;
 
 /// What a session is written as.
@@ -53,15 +54,6 @@ pub(crate) async fn write(
     }
 }
 
-/// What becomes of a file that is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Existing {
-    /// It stays, and nothing is written.
-    Stays,
-    /// It is replaced.
-    Replaced,
-}
-
 /// Writes a session to a file, whole or not at all: for its owner only, as the journal is.
 pub(crate) async fn write_file(
     store: &FileStore,
@@ -73,20 +65,15 @@ pub(crate) async fn write_file(
     let cannot =
         || format!("cannot write {}; name a file in a folder you can write", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).with_context(cannot)?;
-    let mut out = BufWriter::new(file.as_file_mut());
+    let mut file = Unfinished::new_in(folder.unwrap_or(Path::new("."))).with_context(cannot)?;
+    let mut out = BufWriter::new(file.file());
     write(store, id, format, &mut out).await?;
     let flush = |mut out: BufWriter<&mut File>| -> io::Result<()> { out.flush() };
     flush(out).with_context(cannot)?;
-    let kept = match existing {
-        Existing::Replaced => file.persist(path),
-        Existing::Stays => file.persist_noclobber(path),
-    };
-    match kept.map_err(|error| error.error) {
+    match file.persist(path, existing) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             bail!("{} is there already; name another file", path.display())
         }
-        kept => kept.map(drop).with_context(cannot),
+        kept => kept.with_context(cannot),
     }
 }

@@ -1,6 +1,6 @@
 //! How much is kept for whom, and how often it is gone through.
 
-use heeler_core::{Event, View};
+use heeler_core::{AgentPath, Event, Message, View};
 
 use super::event::Maker;
 use super::*;
@@ -53,6 +53,21 @@ fn who_is_too_far_behind_holds_nothing() {
     assert!(matches!(&seen[..], [Seen::Resync(_)]), "{} seen", seen.len());
     log.publish([maker.make("notice again")]);
     assert_eq!(events(&drain(&mut slow)).len(), 1);
+}
+
+#[test]
+fn messages_count_but_one_alone_sends_nobody_for_a_snapshot() {
+    let said =
+        |bytes: usize| Event::Message { message: Arc::new(Message::assistant("x".repeat(bytes))) };
+    let log = EventLog::new(View::default());
+    let (_, mut slow) = log.subscribe();
+    let published =
+        |event| log.publish([Envelope { seq: None, agent: AgentPath::default(), event }]);
+    published(said(20 * 1024 * 1024));
+    assert_eq!(events(&drain(&mut slow)).len(), 1);
+    (0..100).for_each(|_| published(said(100 * 1024)));
+    assert_eq!(log.lock().backlog.size(), (0, 0));
+    assert!(matches!(&drain(&mut slow)[..], [Seen::Resync(_)]));
 }
 
 fn text_bytes(event: &Event) -> usize {

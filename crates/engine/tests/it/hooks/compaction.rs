@@ -90,3 +90,29 @@ fn what_hooks_say_is_part_of_the_instruction() {
         "#]],
     );
 }
+
+#[test]
+fn what_hooks_say_is_cut_where_the_request_would_not_fit() {
+    let outcome = HookOutcome { context: vec!["n".repeat(100_000), "more".into()], ..nothing() };
+    virtually(async {
+        let script = format!("[[reply]]\ntext = \"one\"\n{SUMMARY}");
+        let stage = stage_with(&script, [], |parts| {
+            parts.settings.compaction.keep_tail = 1;
+            parts.settings.estimate.context_limit = Some(5_000);
+            let heard = outcome.clone();
+            let hears = move |_| std::future::ready(heard.clone());
+            parts.hooks = Some(hook(HookEvent::PreCompact, hears));
+        })
+        .await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(stage.session.compact(None).await, Ok(true));
+        let asked = stage.model.requests().pop().unwrap();
+        let last = asked.messages.last().unwrap();
+        let text = format!("{:?}", last.blocks.last().map(|block| &block.content));
+        let said = text.chars().filter(|c| *c == 'n').count();
+        // Four characters a token, and half of the room.
+        assert!((5_000..10_000).contains(&said), "{said}");
+        assert!(text.contains("n…"), "{text}");
+        stage.close().await;
+    });
+}

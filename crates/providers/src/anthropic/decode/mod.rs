@@ -21,6 +21,7 @@ use self::plain::PlainDeltas;
 use self::wire::WireUsage;
 use super::error;
 use crate::sse::{self, Event};
+use crate::{failure, json};
 
 /// The most blocks an answer may have.
 const BLOCKS_MAX: usize = 4096;
@@ -117,7 +118,7 @@ impl Decoder {
         body: &[u8],
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
-        self.answer.document(&String::from_utf8_lossy(body), out)
+        self.answer.document(&json::mended(&String::from_utf8_lossy(body)), out)
     }
 
     /// What the end of the body means: an error unless the end marker came before it.
@@ -153,7 +154,8 @@ struct Reader<'a> {
 impl sse::Reader for Reader<'_> {
     fn event(&mut self, event: Event<'_>) {
         if self.result.is_ok() && !self.answer.ended {
-            *self.result = self.answer.apply(event, self.out);
+            let data = &json::mended(event.data);
+            *self.result = self.answer.apply(Event { data, ..event }, self.out);
         }
     }
 
@@ -484,6 +486,5 @@ impl std::fmt::Display for Unreadable {
 }
 
 fn unreadable(why: &impl std::fmt::Display) -> ProviderError {
-    let message = format!("Anthropic's answer could not be read: {why}");
-    ProviderError::new(ProviderErrorKind::Format, message)
+    failure::unreadable("Anthropic", why)
 }

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::json::count;
+
 /// A string that is borrowed unless it has escapes, inside `Option` and as a key too.
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
@@ -28,9 +30,13 @@ pub(super) struct StartedMessage<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct WireUsage {
+    #[serde(deserialize_with = "count")]
     pub(super) input_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     pub(super) output_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     pub(super) cache_creation_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     pub(super) cache_read_input_tokens: Option<u64>,
     pub(super) output_tokens_details: Option<OutputDetails>,
 }
@@ -38,6 +44,7 @@ pub(super) struct WireUsage {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct OutputDetails {
+    #[serde(deserialize_with = "count")]
     pub(super) thinking_tokens: Option<u64>,
 }
 

@@ -1,5 +1,7 @@
 //! One message as bytes: encoded once, with a slot for a cache marker.
 
+use std::borrow::Cow;
+
 use heeler_core::{
     Block, CacheMarker, Image, Message, Opaque, RawJson, Role, Text, ToolResult, ToolUse,
 };
@@ -10,6 +12,7 @@ use serde_json::Value;
 
 use super::super::DIALECT;
 use super::json::{marker_text, raw_marker};
+use crate::call_digest::digest;
 use crate::json::string;
 
 /// What tool names and call ids may consist of, besides letters and digits.
@@ -157,7 +160,7 @@ fn tool_use(out: &mut Vec<u8>, call: &ToolUse) -> Slot {
     out.extend_from_slice(br#"{"type":"tool_use","id":"#);
     string(out, &id(&call.id));
     out.extend_from_slice(br#","name":"#);
-    let name: String = id(&call.name).chars().take(NAME_CHARS_MAX).collect();
+    let name: String = name(&call.name).chars().take(NAME_CHARS_MAX).collect();
     string(out, &name);
     out.extend_from_slice(br#","input":"#);
     let usable = call.invalid.is_none() && call.input.is_object();
@@ -246,8 +249,18 @@ fn close(out: &mut Vec<u8>, marker: Option<CacheMarker>) -> Slot {
     if marker.is_some() { Slot::Taken } else { Slot::Open(at) }
 }
 
-/// An id or name in the characters the provider takes: a call from elsewhere may have others.
-fn id(text: &str) -> std::borrow::Cow<'_, str> {
+/// An id in the characters the provider takes: a call from elsewhere may have others. Two that
+/// differ stay two.
+fn id(text: &str) -> Cow<'_, str> {
+    let fitting = name(text);
+    match fitting == text {
+        true => fitting,
+        false => format!("{fitting}_{}", digest(text)).into(),
+    }
+}
+
+/// A name in the characters the provider takes.
+fn name(text: &str) -> Cow<'_, str> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || NAME_PUNCTUATION.contains(&byte);
     if text.is_empty() {
         "_".into()
@@ -256,5 +269,25 @@ fn id(text: &str) -> std::borrow::Cow<'_, str> {
     } else {
         let fit = |c: char| if c.is_ascii() && fits(c as u8) { c } else { '_' };
         text.chars().map(fit).collect::<String>().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_that_do_not_fit_stay_apart() {
+        for text in ["toolu_01-A", "call_1"] {
+            assert_eq!(id(text), text);
+        }
+        let others = ["a.b", "a:b", "a_b", "é", "ü", "", "_", "functions.Bash:0"];
+        let made: BTreeSet<Cow<'_, str>> = others.map(id).into();
+        assert_eq!(made.len(), others.len(), "{made:?}");
+        assert!(made.iter().all(|made| name(made) == *made), "{made:?}");
+        assert_eq!(id("a.b"), id("a.b"));
+        assert_eq!(name("a.b"), "a_b");
     }
 }

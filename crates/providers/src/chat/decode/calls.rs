@@ -1,7 +1,7 @@
 //! The calls of an answer while they grow, and which of them a piece belongs to.
 //!
 //! OpenAI numbers calls and names them once. Others send each whole, leave the number out, give all
-//! the same, or repeat a call's id and name with every piece.
+//! the same, repeat a call's id and name with every piece, or say a whole call again at the end.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -92,6 +92,26 @@ impl Calls {
         self.0.iter_mut().map(|(at, call)| (*at, call))
     }
 
+    /// Leaves out what only repeats an earlier call: it is one call, and must run once.
+    pub(super) fn forget_repeated(&mut self) {
+        let repeated = |(at, call): (&u32, &Call)| {
+            self.before(*at).any(|before| call.continues(before) && call.has_input_of(before))
+        };
+        let repeated: Vec<u32> =
+            self.0.iter().filter(|entry| repeated(*entry)).map(|(at, _)| *at).collect();
+        self.0.retain(|at, _| !repeated.contains(at));
+    }
+
+    /// Whether the call at a place may come to no more than an earlier one again.
+    pub(super) fn may_repeat(&self, at: u32) -> bool {
+        let Some(call) = self.0.get(&at) else { return false };
+        self.before(at).any(|before| call.continues(before))
+    }
+
+    fn before(&self, at: u32) -> impl Iterator<Item = &Call> {
+        self.0.range(..at).map(|(_, call)| call)
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
@@ -146,6 +166,17 @@ impl Call {
     /// Whether its input is one whole object, as far as it has come.
     pub(super) fn has_input(&self) -> bool {
         !self.input.trim().is_empty() && parse_input(&self.input).is_ok()
+    }
+
+    /// Whether all that has come of it is the beginning of another, under the same id and name.
+    fn continues(&self, before: &Self) -> bool {
+        !self.id.is_empty()
+            && (&self.id, &self.name) == (&before.id, &before.name)
+            && before.input.trim().starts_with(self.input.trim())
+    }
+
+    fn has_input_of(&self, before: &Self) -> bool {
+        self.input.trim() == before.input.trim()
     }
 
     /// Ends the call. An input that the end of the answer cut is not used.

@@ -26,6 +26,7 @@ use super::quirks::Quirks;
 use crate::dialect::Decode;
 use crate::endpoint::Vendor;
 use crate::sse::{self, Event};
+use crate::{failure, json};
 
 /// The most bytes of data an answer may have.
 const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -107,7 +108,8 @@ impl Decode for Decoder {
         let mut result = Ok(());
         let parsed = parser.feed(chunk, |event: Event<'_>| {
             if result.is_ok() && !answer.is_whole {
-                result = answer.apply(event, out);
+                let data = &json::mended(event.data);
+                result = answer.apply(Event { data, ..event }, out);
             }
         });
         result?;
@@ -123,7 +125,7 @@ impl Decode for Decoder {
     ) -> Result<(), ProviderError> {
         let answer = &mut self.answer;
         let text = std::str::from_utf8(body).map_err(|error| answer.unreadable(&error))?;
-        answer.chunk(text, out)?;
+        answer.chunk(&json::mended(text), out)?;
         if answer.stop.is_none() && answer.is_empty() {
             return Err(answer.unreadable(&"it has no choices"));
         }
@@ -291,17 +293,17 @@ impl Answer {
 
     /// Tells that calls begin whose names are known.
     fn start_calls(&mut self, out: &mut VecDeque<ModelEvent>) {
-        let has_new = |(_, call): (u32, &mut Call)| !call.is_started && !call.name.is_empty();
-        if !self.calls.iter_mut().any(has_new) {
+        let is_new = |(_, call): &(u32, &mut Call)| !call.is_started && !call.name.is_empty();
+        let new: Vec<u32> = self.calls.iter_mut().filter(is_new).map(|(at, _)| at).collect();
+        let new: Vec<u32> = new.into_iter().filter(|at| !self.calls.may_repeat(*at)).collect();
+        if new.is_empty() {
             return;
         }
         self.publish(out);
-        for (at, call) in self.calls.iter_mut() {
-            if !call.is_started && !call.name.is_empty() {
-                call.is_started = true;
-                let (block, name) = (place(at), call.name.clone());
-                out.push_back(ModelEvent::ToolUseStarted { block, name });
-            }
+        for (at, call) in self.calls.iter_mut().filter(|(at, _)| new.contains(at)) {
+            call.is_started = true;
+            let (block, name) = (place(at), call.name.clone());
+            out.push_back(ModelEvent::ToolUseStarted { block, name });
         }
     }
 
@@ -310,7 +312,9 @@ impl Answer {
         self.start_calls(out);
         self.publish(out);
         for (before, call) in self.calls.iter_mut() {
-            if before < at && call.finished.is_none() && call.has_input() {
+            // One that has a name and did not start may be an earlier one again.
+            let is_own = call.is_started || call.name.is_empty();
+            if before < at && is_own && call.finished.is_none() && call.has_input() {
                 finish(before, call, End::Stopped, out);
             }
         }
@@ -357,8 +361,7 @@ impl Answer {
     }
 
     fn unreadable(&self, why: &impl std::fmt::Display) -> ProviderError {
-        let message = format!("{}'s answer could not be read: {why}", self.vendor.name);
-        ProviderError::new(ProviderErrorKind::Format, message)
+        failure::unreadable(self.vendor.name, why)
     }
 }
 

@@ -7,6 +7,8 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::json::count;
+
 /// A string that is borrowed unless it has escapes, inside `Option` too.
 #[derive(Deserialize, Debug, Default)]
 pub(super) struct Str<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
@@ -92,14 +94,19 @@ pub(super) struct Function<'a> {
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 pub(super) struct WireUsage {
+    #[serde(deserialize_with = "count")]
     pub(super) prompt_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     pub(super) completion_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     pub(super) total_tokens: Option<u64>,
     pub(super) prompt_tokens_details: Option<PromptDetails>,
     pub(super) completion_tokens_details: Option<CompletionDetails>,
     /// DeepSeek's name for what was read from the cache.
+    #[serde(deserialize_with = "count")]
     pub(super) prompt_cache_hit_tokens: Option<u64>,
     /// Moonshot's.
+    #[serde(deserialize_with = "count")]
     pub(super) cached_tokens: Option<u64>,
     /// OpenRouter's charge; others have other things under this name.
     #[serde(deserialize_with = "number")]
@@ -109,14 +116,17 @@ pub(super) struct WireUsage {
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 pub(super) struct PromptDetails {
+    #[serde(deserialize_with = "count")]
     pub(super) cached_tokens: Option<u64>,
     /// OpenRouter's.
+    #[serde(deserialize_with = "count")]
     pub(super) cache_write_tokens: Option<u64>,
 }
 
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(default)]
 pub(super) struct CompletionDetails {
+    #[serde(deserialize_with = "count")]
     pub(super) reasoning_tokens: Option<u64>,
 }
 

@@ -4,21 +4,21 @@
 use std::borrow::Cow;
 
 use super::super::quirks::CallIds;
+use crate::call_digest::{DIGEST_LENGTH, digest};
 
 /// The longest tool name.
 const NAME_CHARS_MAX: usize = 64;
 /// The longest id that OpenAI takes.
 const ID_BYTES_MAX: usize = 40;
-/// The length of the ids that Mistral takes.
-const NINE: usize = 9;
-const LETTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// The id itself where it fits, else one that is made of it: the same for a call and its result.
 pub(super) fn id(id: &str, form: CallIds) -> Cow<'_, str> {
     let fits = match form {
         CallIds::Any => true,
         CallIds::AtMost40 => id.len() <= ID_BYTES_MAX,
-        CallIds::Nine => id.len() == NINE && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        CallIds::Nine => {
+            id.len() == DIGEST_LENGTH && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        }
     };
     if fits { id.into() } else { digest(id).into() }
 }
@@ -28,20 +28,6 @@ pub(super) fn name(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name = if name.is_empty() { "_" } else { name };
     name.chars().take(NAME_CHARS_MAX).map(|c| if fits(c) { c } else { '_' }).collect()
-}
-
-/// Nine letters and digits: an FNV-1a of the id.
-fn digest(id: &str) -> String {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
-    let mut rest = id.bytes().fold(OFFSET, step);
-    let mut letter = || {
-        let letter = LETTERS[usize::try_from(rest % 62).unwrap_or_default()];
-        rest /= 62;
-        char::from(letter)
-    };
-    (0..NINE).map(|_| letter()).collect()
 }
 
 #[cfg(test)]
@@ -58,7 +44,7 @@ mod tests {
         ] {
             assert_eq!(id(text, form), text);
         }
-        assert_eq!(id(&"x".repeat(41), CallIds::AtMost40).len(), NINE);
+        assert_eq!(id(&"x".repeat(41), CallIds::AtMost40).len(), DIGEST_LENGTH);
         let others = ["call_1", "call_2", "toolu_01", "D681Pev_s", "D681PevKsX", ""];
         let made: std::collections::BTreeSet<String> =
             others.iter().map(|other| id(other, CallIds::Nine).into_owned()).collect();

@@ -194,7 +194,8 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
     let cache = texts().filter_map(|text| text.cache).next_back();
     let has_calls = blocks.iter().any(|block| block.as_tool_use().is_some());
     let extras = extras(blocks, quirks);
-    if text.trim().is_empty() && !has_calls && extras.is_empty() {
+    // A message of reasoning alone is an empty one to those who take reasoning back.
+    if text.trim().is_empty() && !has_calls && extras.has_no_other_than(REASONING_MEMBER) {
         return;
     }
     begin(out, br#"{"role":"assistant","content":"#);

@@ -106,6 +106,12 @@ impl Head {
     }
 }
 
+/// What an item is called by; a call, by what its result names.
+pub(super) fn id(raw: &RawValue) -> Option<String> {
+    let head: Head = serde_json::from_str(raw.get()).ok()?;
+    head.call_id.or(head.id).filter(|id| !id.is_empty())
+}
+
 /// The block that a whole item is.
 pub(super) fn block(raw: &RawValue) -> Result<Block, BadItem> {
     let head: Head = serde_json::from_str(raw.get())?;

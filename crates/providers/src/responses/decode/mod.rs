@@ -25,6 +25,7 @@ use self::wire::WireUsage;
 use super::{DIALECT, error};
 use crate::dialect::Decode;
 use crate::sse::{self, Event};
+use crate::{failure, json};
 
 /// The most items an answer may have.
 const ITEMS_MAX: usize = 4096;
@@ -45,6 +46,8 @@ pub(super) struct Decoder {
 #[derive(Debug)]
 struct Answer {
     items: BTreeMap<u32, Slot>,
+    /// The ids of the items that are whole.
+    finished_ids: BTreeSet<String>,
     /// Growing items with text that was not handed on.
     unpublished: BTreeSet<u32>,
     refused: bool,
@@ -72,6 +75,7 @@ impl Decoder {
     fn with_limit(bytes_max: usize) -> Self {
         let answer = Answer {
             items: BTreeMap::new(),
+            finished_ids: BTreeSet::new(),
             unpublished: BTreeSet::new(),
             refused: false,
             usage: Usage::default(),
@@ -100,7 +104,8 @@ impl Decode for Decoder {
         let mut result = Ok(());
         let parsed = parser.feed(chunk, |event: Event<'_>| {
             if result.is_ok() && !answer.ended {
-                result = answer.apply(event, out);
+                let data = &json::mended(event.data);
+                result = answer.apply(Event { data, ..event }, out);
             }
         });
         result?;
@@ -254,6 +259,7 @@ impl Answer {
         }
         let content = item::block(raw).map_err(|error| Unreadable(error.to_string()))?;
         self.refused |= matches!(content, Block::Text(_)) && item::is_refusal(raw);
+        self.finished_ids.extend(item::id(raw));
         let was = self.items.insert(index, Slot::Finished(content.clone()));
         tell_rest(was, index, &content, out);
         out.push_back(ModelEvent::BlockFinished { block: index, content });
@@ -282,6 +288,7 @@ impl Answer {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), ProviderError> {
         let body = String::from_utf8_lossy(body);
+        let body = json::mended(&body);
         match serde_json::from_str::<wire::Response<'_>>(&body) {
             Ok(response) if response.status.is_some() || response.output.is_some() => {
                 self.whole(&body, out)
@@ -306,8 +313,11 @@ impl Answer {
                 return Err(unreadable(&format!("the answer is not whole, but `{other}`")));
             }
         };
+        // Some servers number the items of a stream in another way than they stand here.
+        let known = std::mem::take(&mut self.finished_ids);
+        let is_known = |item: &RawValue| item::id(item).is_some_and(|id| known.contains(&id));
         for (index, item) in (0..).zip(response.output.unwrap_or_default()) {
-            if !matches!(self.items.get(&index), Some(Slot::Finished(_))) {
+            if !is_known(item) && !matches!(self.items.get(&index), Some(Slot::Finished(_))) {
                 self.finish_item(index, item, out)
                     .map_err(|error| unreadable(&format!("a bad item {index}: {error}")))?;
             }
@@ -464,7 +474,7 @@ impl std::fmt::Display for Unreadable {
 }
 
 fn unreadable(why: &impl std::fmt::Display) -> ProviderError {
-    format_error(&format!("OpenAI's answer could not be read: {why}"))
+    failure::unreadable("OpenAI", why)
 }
 
 fn format_error(message: &str) -> ProviderError {

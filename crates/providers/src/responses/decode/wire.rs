@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::json::count;
+
 /// An event's type, for streams that name it in the data only.
 #[derive(Deserialize)]
 pub(super) struct Kind<'a> {
@@ -65,8 +67,10 @@ pub(super) struct Incomplete {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct WireUsage {
+    #[serde(deserialize_with = "count")]
     pub(super) input_tokens: Option<u64>,
     pub(super) input_tokens_details: Option<InputDetails>,
+    #[serde(deserialize_with = "count")]
     pub(super) output_tokens: Option<u64>,
     pub(super) output_tokens_details: Option<OutputDetails>,
 }
@@ -74,12 +78,15 @@ pub(super) struct WireUsage {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct InputDetails {
+    #[serde(deserialize_with = "count")]
     pub(super) cached_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
     pub(super) cache_write_tokens: Option<u64>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct OutputDetails {
+    #[serde(deserialize_with = "count")]
     pub(super) reasoning_tokens: Option<u64>,
 }

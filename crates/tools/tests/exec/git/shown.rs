@@ -215,6 +215,8 @@ async fn facts_are_those_of_the_command_lines() {
             "git_commit",
             r#"{"message": "x", "paths": ["a"], "checks": ["make test", "rm -rf build"]}"#,
         ),
+        // Each check starts in the workspace, wherever the one before it went.
+        ("git_commit", r#"{"message": "x", "paths": ["a"], "checks": ["cd sub", "rm ../x"]}"#),
     ] {
         let facts = repository.tool(name).facts(&RawJson::parse(input).unwrap(), "/space");
         let [Access::Shell(line)] = facts.accesses.as_slice() else { panic!("{facts:?}") };
@@ -242,6 +244,11 @@ async fn facts_are_those_of_the_command_lines() {
           ["rm", "-rf", "build"]
           ["git", "commit", "--only", "--message=x", "--", "a"]
           removes build for good
+        git_commit reads: false alone: true only looks: false
+          ["cd", "sub"]
+          ["rm", "../x"]
+          ["git", "commit", "--only", "--message=x", "--", "a"]
+          writes to /x, which is outside of the workspace
     "#]]
     .assert_eq(&said);
 }

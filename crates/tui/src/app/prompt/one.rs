@@ -11,7 +11,7 @@ use super::parts::{Chosen, Parts};
 use super::shown::{self, Choice, Said};
 use crate::app::Action;
 use crate::composer::{Answer, Composer, ComposerSettings, KeyStyle};
-use crate::transcript::Look;
+use crate::transcript::{Look, is_command_alone};
 
 /// What is asked, and how far the person is.
 pub(super) struct Prompt {
@@ -144,7 +144,7 @@ impl Prompt {
             }
             ('e', _) if !leaves_plan => {
                 let mut at = composer(style);
-                at.set_text(&editable(&open.input));
+                at.set_text(&editable(&open.tool, &open.input));
                 self.stage = Stage::Edits(at);
                 return Some(Vec::new());
             }
@@ -186,7 +186,7 @@ impl Prompt {
     /// What was written in place of the input.
     fn edited(&mut self, text: &str) -> Vec<Action> {
         let About::Permission(open) = &mut self.about else { return Vec::new() };
-        match with_edit(&open.input, text) {
+        match with_edit(&open.tool, &open.input, text) {
             Ok(input) => self.decide(Decision::Edited { input }),
             Err(why) => {
                 open.objection = Some(why);
@@ -249,24 +249,21 @@ pub(super) fn composer(keys: KeyStyle) -> Box<Composer> {
 }
 
 /// What a person edits of an input: a command by itself, everything else as JSON.
-fn editable(input: &RawJson) -> String {
+fn editable(tool: &str, input: &RawJson) -> String {
     let value = input.value();
-    match command(&value) {
-        Some(command) => command.to_owned(),
-        None => serde_json::to_string_pretty(&value).unwrap_or_else(|_| input.get().to_owned()),
+    match value.get("command").and_then(Value::as_str) {
+        Some(command) if is_command_alone(tool, &value) => command.to_owned(),
+        _ => serde_json::to_string_pretty(&value).unwrap_or_else(|_| input.get().to_owned()),
     }
-}
-
-/// The command of an input that is little else.
-fn command(input: &Value) -> Option<&str> {
-    input.get("command")?.as_str()
 }
 
 /// # Errors
 /// When it is no JSON, where it has to be.
-fn with_edit(input: &RawJson, text: &str) -> Result<RawJson, String> {
+fn with_edit(tool: &str, input: &RawJson, text: &str) -> Result<RawJson, String> {
     let mut value = input.value();
-    let json = match value.get_mut("command").filter(|command| command.is_string()) {
+    let is_alone = is_command_alone(tool, &value);
+    let command = value.get_mut("command").filter(|command| is_alone && command.is_string());
+    let json = match command {
         Some(command) => {
             *command = Value::String(text.to_owned());
             value.to_string()

@@ -389,6 +389,71 @@ fn one_delta_a_block_each_time_somebody_asks() {
     );
 }
 
+#[test]
+fn half_a_surrogate_pair_is_replaced_and_no_input() {
+    let start = |block: &str| {
+        format!(r#"{{"type":"content_block_start","index":0,"content_block":{block}}}"#)
+    };
+    let delta =
+        |delta: &str| format!(r#"{{"type":"content_block_delta","index":0,"delta":{delta}}}"#);
+    let stop = r#"{"type":"content_block_stop","index":0}"#;
+    check(
+        &stream(&[
+            &start(r#"{"type":"text","text":""}"#),
+            &delta(r#"{"type":"text_delta","text":"a\ud83d"}"#),
+            &delta(r#"{"type":"text_delta","text":"\ude00b"}"#),
+            stop,
+            STOP,
+        ]),
+        expect![[r#"
+            0 text "a��b"
+            0 = text "a��b"
+            finished EndTurn, in 0 out 0 write 0 read 0 think 0, id none: text "a��b"
+        "#]],
+    );
+    check(
+        &stream(&[
+            &start(r#"{"type":"later","note":"\ud83d"}"#),
+            &delta(r#"{"type":"later_delta","note":"\ud83d\ude00"}"#),
+            stop,
+            STOP,
+        ]),
+        expect![[r#"
+            0 = opaque anthropic {"type":"later","note":"�😀"}
+            finished EndTurn, in 0 out 0 write 0 read 0 think 0, id none: opaque anthropic {"type":"later","note":"�😀"}
+        "#]],
+    );
+    check_calls(
+        "tool_use",
+        &[("{}", &[r#"{"command":"echo \ud83d"}"#]), ("{}", &[r#"{"command":"echo \\ud83d"}"#])],
+        expect![[r#"
+            call t n {} invalid: the input has half a character: a surrogate escape without its other half
+            call t n {"command":"echo \\ud83d"}
+        "#]],
+    );
+}
+
+#[test]
+fn an_odd_count_and_an_odd_place() {
+    check(
+        &stream(&[
+            r#"{"type":"message_start","message":{"usage":{"input_tokens":12.0,"output_tokens":-1}}}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":"3"}}"#,
+            STOP,
+        ]),
+        expect![[r#"
+            usage in 12 out 0 write 0 read 0 think 0
+            usage in 12 out 3 write 0 read 0 think 0
+            finished EndTurn, in 12 out 3 write 0 read 0 think 0, id none: 
+        "#]],
+    );
+    let long = format!(r#"{{"type":"content_block_stop","index":"{}"}}"#, "z".repeat(10_000));
+    let (_, error) = decode(&[stream(&[&long]).as_bytes()]);
+    let error = error.unwrap_or_default();
+    assert!(error.starts_with("Format: Anthropic's answer could not be read: "), "{error}");
+    assert!(error.chars().count() < 700, "{error}");
+}
+
 fn check_calls(stop: &str, calls: &[(&str, &[&str])], expected: Expect) {
     let mut events = Vec::new();
     for (i, (start, deltas)) in calls.iter().enumerate() {

@@ -100,34 +100,34 @@ fn every_kind_of_block() {
     check(
         &request(vec![user, assistant, results]),
         expect![[r#"
-        {"model":"claude-test","messages":[
-        {"role":"user","content":[
-          {"type":"text","text":"see"},
-          {"type":"image","source":
-          {"type":"base64","media_type":"image/png","data":"aGk="}},
-          {"type":"image","source":
-          {"type":"url","url":"https://example.com/a.png"}},
-          {"type":"document","source":{ "x":1.0 }}]},
-        {"role":"assistant","content":[
-          {"type":"thinking","thinking":"hm","signature":"sig"},
-          {"type":"thinking", "deep":1},
-          {"type":"redacted_thinking","data":"xyz"},
-          {"type":"server_tool_use","id":"s"},
-          {"type":"text","text":"cited","citations":[ {"a":1} ]},
-          {"type":"text","text":"cited"},
-          {"type":"tool_use","id":"t1","name":"read","input":{"path": "a.rs"}},
-          {"type":"tool_use","id":"t2","name":"read","input":{}},
-          {"type":"tool_use","id":"_","name":"odd_name__","input":{}}]},
-        {"role":"user","content":[
-          {"type":"tool_result","tool_use_id":"t1","content":[
-          {"type":"text","text":"ok"},
-          {"type":"image","source":
-          {"type":"base64","media_type":"image/png","data":"aGk="}}]},
-          {"type":"tool_result","tool_use_id":"t2","is_error":true,"content":[
-          {"type":"text","text":"bad input"}]},
-          {"type":"tool_result","tool_use_id":"_"},
-          {"type":"tool_result","tool_use_id":"t4","is_error":true,"content":"failed without a message"}]}
-        ],"max_tokens":100,"stream":true}"#]],
+            {"model":"claude-test","messages":[
+            {"role":"user","content":[
+              {"type":"text","text":"see"},
+              {"type":"image","source":
+              {"type":"base64","media_type":"image/png","data":"aGk="}},
+              {"type":"image","source":
+              {"type":"url","url":"https://example.com/a.png"}},
+              {"type":"document","source":{ "x":1.0 }}]},
+            {"role":"assistant","content":[
+              {"type":"thinking","thinking":"hm","signature":"sig"},
+              {"type":"thinking", "deep":1},
+              {"type":"redacted_thinking","data":"xyz"},
+              {"type":"server_tool_use","id":"s"},
+              {"type":"text","text":"cited","citations":[ {"a":1} ]},
+              {"type":"text","text":"cited"},
+              {"type":"tool_use","id":"t1","name":"read","input":{"path": "a.rs"}},
+              {"type":"tool_use","id":"t2","name":"read","input":{}},
+              {"type":"tool_use","id":"__hiqO8rrKB","name":"odd_name__","input":{}}]},
+            {"role":"user","content":[
+              {"type":"tool_result","tool_use_id":"t1","content":[
+              {"type":"text","text":"ok"},
+              {"type":"image","source":
+              {"type":"base64","media_type":"image/png","data":"aGk="}}]},
+              {"type":"tool_result","tool_use_id":"t2","is_error":true,"content":[
+              {"type":"text","text":"bad input"}]},
+              {"type":"tool_result","tool_use_id":"__hiqO8rrKB"},
+              {"type":"tool_result","tool_use_id":"t4","is_error":true,"content":"failed without a message"}]}
+            ],"max_tokens":100,"stream":true}"#]],
     );
 }
 

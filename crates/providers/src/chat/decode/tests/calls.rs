@@ -147,6 +147,50 @@ fn another_id_is_another_call_though_the_first_has_no_input() {
 }
 
 #[test]
+fn a_call_that_is_said_again_is_one_call() {
+    let first = r#"{"index":0,"id":"x","function":{"name":"a","arguments":""}}"#;
+    let grown = r#"{"index":0,"function":{"arguments":"{\"n\":1}"}}"#;
+    let whole = r#"{"index":0,"id":"x","function":{"name":"a","arguments":"{\"n\":1}"}}"#;
+    let renumbered = whole.replace(r#""index":0"#, r#""index":1"#);
+    let begun = renumbered.replace(r#"{\"n\":1}"#, "");
+    let rest = r#"{"index":1,"function":{"arguments":"{\"n\":1}"}}"#;
+    let another = r#"{"index":2,"id":"y","function":{"name":"a","arguments":"{\"n\":1}"}}"#;
+    let one = || expect![[r#"ToolUse: call x a {"n":1}"#]];
+    check_calls(&[first, grown, whole], "tool_calls", one());
+    check_calls(&[whole, whole, whole], "tool_calls", one());
+    check_calls(&[whole, &renumbered], "tool_calls", one());
+    check_calls(&[first, grown, &begun, rest], "tool_calls", one());
+    check_calls(
+        &[first, grown, &begun, rest, another],
+        "tool_calls",
+        expect![[r#"ToolUse: call x a {"n":1}; call y a {"n":1}"#]],
+    );
+    // Nothing is told of the second, and the first ends as soon as it is whole.
+    let chunks = [first, grown, &begun, rest, another].map(delta);
+    let chunks: Vec<&str> = chunks.iter().map(String::as_str).chain([STOP, USAGE]).collect();
+    check(
+        &stream(&chunks),
+        expect![[r#"
+            4 call a
+            4 input {"n":1}
+            4 = call x a {"n":1}
+            8 call a
+            8 input {"n":1}
+            usage in 9 out 12 write 0 read 0 think 0
+            8 = call y a {"n":1}
+            finished ToolUse, in 9 out 12 write 0 read 0 think 0, id none: call x a {"n":1}; call y a {"n":1}
+        "#]],
+    );
+    // Another input is another call, though the id is the same.
+    let other = renumbered.replace('1', "2");
+    check_calls(
+        &[whole, &other],
+        "tool_calls",
+        expect![[r#"ToolUse: call x a {"n":1}; call x a {"n":2}"#]],
+    );
+}
+
+#[test]
 fn inputs() {
     let input = |text: &str| {
         let arguments = serde_json::Value::from(text);

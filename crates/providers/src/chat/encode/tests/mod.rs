@@ -169,6 +169,28 @@ fn what_the_model_said() {
 }
 
 #[test]
+fn a_message_of_reasoning_alone_is_an_empty_one() {
+    let quirks = Quirks { reasoning_back: true, ..Quirks::default() };
+    let reasoning = Thinking {
+        raw: Some(item("openai-chat", r#"{"reasoning_content":"r"}"#).into()),
+        ..Thinking::default()
+    };
+    let messages = vec![
+        Message::user("go"),
+        Message { role: Role::Assistant, blocks: vec![Block::from(reasoning)] },
+        Message::user("go on"),
+    ];
+    check_with(
+        &quirks,
+        &request(messages),
+        expect![[r#"
+        {"model":"gpt-test","messages":[
+        {"role":"user","content":"go"},
+        {"role":"user","content":"go on"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+}
+
+#[test]
 fn a_call_without_reasoning_of_this_server_has_an_empty_one_where_it_must() {
     let quirks = Quirks { dialect: "back", reasoning_back: true, ..Quirks::default() };
     let elsewhere = Thinking { signature: "of another".into(), ..Thinking::default() };

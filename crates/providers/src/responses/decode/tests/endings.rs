@@ -203,3 +203,60 @@ fn an_answer_has_a_size_and_a_number_of_items() {
     assert!(decode_within(data_bytes, &[streamed.as_bytes()]).1.is_none());
     assert!(decode_within(data_bytes - 1, &[streamed.as_bytes()]).1.is_some());
 }
+
+#[test]
+fn an_item_that_stands_elsewhere_at_the_end_is_not_another() {
+    let begun =
+        r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning"}}"#;
+    let last = |events: &[&str], items: &[&str]| {
+        let shown = show(&stream(events, &completed(items)));
+        shown.lines().last().unwrap_or_default().to_owned() + "\n"
+    };
+    let mut seen = last(&[begun, &done(1, CALL)], &[CALL]);
+    seen += &last(&[&done(1, CALL)], &[CALL]);
+    // What the stream left out is there.
+    seen += &last(&[&done(0, CALL)], &[CALL, CALL_2]);
+    expect![[r#"
+        finished ToolUse, in 40 out 50 write 3 read 32 think 20, id resp_1: call "call_1" read {"path": "a.rs"}
+        finished ToolUse, in 40 out 50 write 3 read 32 think 20, id resp_1: call "call_1" read {"path": "a.rs"}
+        finished ToolUse, in 40 out 50 write 3 read 32 think 20, id resp_1: call "call_1" read {"path": "a.rs"}; call "call_2" read {"path":"b.rs"}
+    "#]].assert_eq(&seen);
+    // Items of one name are as many as they are.
+    let same = CALL_2.replace("call_2", "call_1");
+    expect![[r#"finished ToolUse, in 40 out 50 write 3 read 32 think 20, id resp_1: call "call_1" read {"path": "a.rs"}; call "call_1" read {"path":"b.rs"}"#]].assert_eq(show(&completed(&[CALL, &same])).lines().last().unwrap());
+}
+
+#[test]
+fn a_long_word_is_not_repeated_whole() {
+    let long = format!(r#""{}""#, "z".repeat(10_000));
+    let odd = completed(&[]).replace(r#""completed""#, &long);
+    let shown = show(&odd);
+    assert!(shown.chars().count() < 700, "{shown}");
+}
+
+#[test]
+fn half_a_surrogate_pair_loses_no_text() {
+    let halved = TEXT.replace("Done.", "D\\ud83done.");
+    let call = CALL.replace("a.rs", "\\\\ud83d");
+    expect![[r#"
+        usage in 40 out 50 write 3 read 32 think 20
+        0 text "D�one."
+        0 = text "D�one."
+        1 call read
+        1 = call "call_1" read {} invalid: the input has half a character: a surrogate escape without its other half
+        finished ToolUse, in 40 out 50 write 3 read 32 think 20, id resp_1: text "D�one."; call "call_1" read {} invalid: the input has half a character: a surrogate escape without its other half
+    "#]].assert_eq(&show(&completed(&[&halved, &call])));
+}
+
+#[test]
+fn counts_that_are_none() {
+    let odd =
+        completed(&[TEXT]).replace(":75", ":75.0").replace(":20", ":-1").replace(":50", ":\"50\"");
+    expect![[r#"
+        usage in 40 out 50 write 3 read 32 think 0
+        0 text "Done."
+        0 = text "Done."
+        finished EndTurn, in 40 out 50 write 3 read 32 think 0, id resp_1: text "Done."
+    "#]]
+    .assert_eq(&show(&odd));
+}

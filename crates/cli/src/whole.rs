@@ -1,0 +1,143 @@
+//! A file that is written whole or not at all, and of which nothing is left when this process is ended
+//! in the middle.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, TempPath};
+
+/// What becomes of a file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// It stays, and nothing is written.
+    Stays,
+    /// It is replaced.
+    Replaced,
+}
+
+/// A file on its way to its place, for its owner only.
+pub(crate) struct Unfinished {
+    folder: PathBuf,
+    file: File,
+    /// On Linux it has a name only once it is whole, for as long as two calls of the system last.
+    /// Elsewhere, and on file systems that know no files without a name, from the beginning.
+    name: Option<TempPath>,
+}
+
+impl Unfinished {
+    pub(crate) fn new_in(folder: &Path) -> io::Result<Self> {
+        let (file, name) = match nameless(folder) {
+            Some(file) => (file, None),
+            None => {
+                let (file, name) = NamedTempFile::new_in(folder)?.into_parts();
+                (file, Some(name))
+            }
+        };
+        Ok(Self { folder: folder.to_owned(), file, name })
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Gives the file its place; an error of the kind `AlreadyExists` when another one stays there.
+    pub(crate) fn persist(self, path: &Path, existing: Existing) -> io::Result<()> {
+        let Self { folder, file, name } = self;
+        let name = match name {
+            Some(name) => name,
+            None => {
+                tempfile::Builder::new().make_in(folder, |name| link(&file, name))?.into_temp_path()
+            }
+        };
+        let persisted = match existing {
+            Existing::Replaced => name.persist(path),
+            Existing::Stays => name.persist_noclobber(path),
+        };
+        persisted.map_err(|error| error.error)
+    }
+}
+
+#[cfg(target_os = "linux")]
+use linux::{link, nameless};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd as _;
+    use std::path::Path;
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+
+    /// The open files of this process, by which a file without a name can be given one.
+    const OPEN_FILES: &str = "/proc/self/fd";
+
+    pub(super) fn nameless(folder: &Path) -> Option<File> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR).ok()?;
+        Path::new(OPEN_FILES).exists().then(|| File::from(file))
+    }
+
+    pub(super) fn link(file: &File, path: &Path) -> io::Result<()> {
+        let own = format!("{OPEN_FILES}/{}", file.as_raw_fd());
+        Ok(rustix::fs::linkat(CWD, own, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_: &Path) -> Option<File> {
+    None
+}
+
+/// There are no files without a name.
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    /// What is in the folder while a file is written, and once it is.
+    fn check(before: Option<&str>, existing: Existing, expected: Expect) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        if let Some(before) = before {
+            fs::write(&path, before).unwrap();
+        }
+        let names = || {
+            let listed = fs::read_dir(folder.path()).unwrap();
+            listed.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()
+        };
+        let mut new = Unfinished::new_in(folder.path()).unwrap();
+        new.file().write_all(b"whole").unwrap();
+        let meanwhile = names();
+        let persisted = new.persist(&path, existing).map_err(|error| error.kind());
+        let text = fs::read_to_string(&path).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o077;
+        let is_private = text != "whole" || mode == 0;
+        let told = format!("{meanwhile:?} {persisted:?} {:?} {text} {is_private}", names());
+        expected.assert_eq(&told);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_not_whole_has_no_name() {
+        check(None, Existing::Stays, expect![[r#"[] Ok(()) ["a"] whole true"#]]);
+        check(None, Existing::Replaced, expect![[r#"[] Ok(()) ["a"] whole true"#]]);
+        check(
+            Some("old"),
+            Existing::Stays,
+            expect![[r#"["a"] Err(AlreadyExists) ["a"] old true"#]],
+        );
+        check(Some("old"), Existing::Replaced, expect![[r#"["a"] Ok(()) ["a"] whole true"#]]);
+    }
+}

@@ -1,0 +1,233 @@
+//! What bash takes for arithmetic. The value of a variable is an expression there again, and a
+//! subscript in it runs commands: `x='a[$(rm y)]'; echo $((x))` removes y.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Reader;
+use crate::environment;
+use crate::line::ConcernKind;
+use crate::word::{Atom, Hole, HoleKind, Word};
+
+/// Variables that bash fills with what nobody wrote into the line.
+const FILLED: [&str; 9] = [
+    "REPLY",
+    "OPTARG",
+    "MAPFILE",
+    "BASH_REMATCH",
+    "BASH_COMMAND",
+    "BASH_EXECUTION_STRING",
+    "COPROC",
+    "_",
+    "FUNCNAME",
+];
+/// Variables whose values are arithmetic as soon as they are given.
+const INTEGERS: [&str; 7] =
+    ["RANDOM", "SRANDOM", "OPTIND", "SECONDS", "LINENO", "HISTCMD", "BASH_ARGV0"];
+/// Builtins whose words are names, which may have subscripts.
+const NAMING: [&str; 5] = ["unset", "read", "mapfile", "readarray", "getopts"];
+/// Builtins that declare.
+const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly"];
+/// Commands that print a number and nothing else.
+const COUNTING: [&str; 6] =
+    ["$(seq ", "$(nproc)", "$(date +%s", "$(wc -l <", "$(wc -c <", "$(id -u)"];
+
+const WHY: &str = "bash takes a value for arithmetic that could hold commands";
+
+/// Variables by what is known of them.
+#[derive(Default)]
+pub(super) struct Values {
+    /// Taken for arithmetic.
+    evaluated: BTreeSet<String>,
+    /// Given a value that may hold a subscript.
+    odd: BTreeSet<String>,
+    /// What the values of variables could be the names of.
+    named_by: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Reader<'_> {
+    /// A variable gets a value; `None` for one that is not known.
+    pub(super) fn gets(&mut self, name: &str, value: Option<&Word>) {
+        if !value.is_some_and(|value| self.is_plain(value)) {
+            if INTEGERS.contains(&name) || self.values.evaluated.contains(name) {
+                self.unclear(WHY);
+            }
+            self.values.odd.insert(name.to_owned());
+        } else if let Some(value) = value {
+            // Where this one is evaluated, so are those that it names.
+            let names = names_in(value);
+            // The value may give a number to one that decides what runs.
+            let assigns = literal(value).contains(['=', '+', '-']);
+            if assigns && names.iter().any(|name| environment::why(name, None).is_some()) {
+                self.values.odd.insert(name.to_owned());
+            }
+            if self.values.evaluated.contains(name) {
+                names.iter().for_each(|name| self.evaluates_variable(name));
+            }
+            self.values.named_by.entry(name.to_owned()).or_default().extend(names);
+        }
+    }
+
+    /// A word is taken for arithmetic, or for a name with a subscript.
+    pub(super) fn evaluates(&mut self, word: &Word) {
+        let text = literal(word);
+        let runs = text.contains('[') && (text.contains("$(") || text.contains('`'));
+        let is_unknown =
+            |hole: &Hole| !matches!(hole.kind, HoleKind::Variable(_)) && !is_number(hole);
+        if runs || holes(word).any(is_unknown) {
+            self.unclear(WHY);
+        }
+        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
+        for name in names_in(word) {
+            self.evaluates_variable(&name);
+            if assigns && let Some(why) = environment::why(&name, None) {
+                self.concern(ConcernKind::Environment, why);
+            }
+        }
+    }
+
+    /// A variable is taken for arithmetic, or for the name of another.
+    pub(super) fn evaluates_variable(&mut self, name: &str) {
+        if FILLED.contains(&name) || self.values.odd.contains(name) {
+            self.unclear(WHY);
+        }
+        if self.values.evaluated.insert(name.to_owned()) {
+            let named = self.values.named_by.get(name).cloned().unwrap_or_default();
+            named.iter().for_each(|name| self.evaluates_variable(name));
+        }
+    }
+
+    /// What builtins evaluate of their words.
+    pub(crate) fn evaluates_words(&mut self, words: &[Word]) {
+        let is_prefix =
+            |word: &&Word| word.known().is_some_and(|word| word == "command" || word == "builtin");
+        let words = &words[words.iter().take_while(is_prefix).count()..];
+        let Some((name, words)) = words.split_first() else { return };
+        let Some(name) = name.known() else { return };
+        let is = |word: &Word, options: &[&str]| {
+            word.known().is_some_and(|word| options.contains(&word.as_str()))
+        };
+        let behind = |options: &'static [&'static str]| {
+            words.windows(2).filter(move |pair| is(&pair[0], options)).map(|pair| &pair[1])
+        };
+        match name.as_str() {
+            // What it is given is expanded once more.
+            "compgen" => {
+                let expands = |word: &Word| word.has_hole() || literal(word).contains(['$', '`']);
+                if behind(&["-W"]).any(expands) {
+                    self.unclear("compgen runs what its words hold");
+                }
+            }
+            "let" => words.iter().for_each(|word| self.evaluates(word)),
+            "test" | "[" => behind(&["-v", "-R"]).for_each(|word| self.names(word)),
+            "printf" => behind(&["-v"]).for_each(|word| self.names(word)),
+            "wait" => behind(&["-p"]).for_each(|word| self.names(word)),
+            name if NAMING.contains(&name) => words.iter().for_each(|word| self.names(word)),
+            name if DECLARING.contains(&name) => {
+                let is_integer = words.iter().map(literal).any(|word| {
+                    word.starts_with(['-', '+']) && word.contains('i') && !word.contains('=')
+                });
+                let is_array = words.iter().map(literal).any(|word| {
+                    word.starts_with('-') && word.contains(['a', 'A']) && !word.contains('=')
+                });
+                // A list that is given as a text is expanded once more.
+                let is_list = |word: &Word| {
+                    literal(word).split_once('=').is_some_and(|(_, value)| {
+                        value.starts_with(['(', '$']) || value.starts_with(' ') && word.has_hole()
+                    })
+                };
+                if is_array && words.iter().any(is_list) {
+                    self.unclear("a list that an array gets is computed");
+                }
+                for word in words {
+                    match is_integer {
+                        true => self.evaluates(word),
+                        false => self.names(word),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A word is taken for the name of a variable: its subscript is arithmetic.
+    fn names(&mut self, word: &Word) {
+        let text = literal(word);
+        let plain = text.split('=').next().unwrap_or_default();
+        // An index may hold an assignment, so it ends with the last bracket.
+        let name = text.rfind(']').map_or(plain, |at| &text[..=at]);
+        if let Some(at) = plain.find('[') {
+            let at = name[..at].chars().count();
+            let end = name.chars().count();
+            self.evaluates(&Word { atoms: word.atoms[at..end].to_vec() });
+        }
+        // A name that is computed may have one, too.
+        if !text.contains('=') {
+            held_in(word).for_each(|name| self.evaluates_variable(name));
+        }
+    }
+
+    /// Whether a value holds no subscript, as far as it is known.
+    fn is_plain(&self, value: &Word) -> bool {
+        let is_plain = |hole: &Hole| match &hole.kind {
+            HoleKind::Variable(name) => {
+                !self.values.odd.contains(name) && !FILLED.contains(&name.as_str())
+            }
+            _ => is_number(hole),
+        };
+        // `{1..9}` among them.
+        let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '{' | '}' | '.' | '-');
+        if value.text().chars().all(is_of_number) {
+            return true;
+        }
+        !value.has_pattern()
+            && !literal(value).contains(['[', '`', '$'])
+            && holes(value).all(is_plain)
+    }
+}
+
+/// Whether what stands in a hole is a number.
+fn is_number(hole: &Hole) -> bool {
+    let source = hole.source.as_str();
+    let counts = || {
+        let rest = source.get(2..).unwrap_or_default();
+        COUNTING.iter().any(|start| source.starts_with(start))
+            && !rest.contains([';', '|', '&', '\n', '`', '$'])
+    };
+    source.starts_with("$((")
+        || source.starts_with("${#")
+        || matches!(source, "$#" | "$?" | "$$" | "$!")
+        || counts()
+}
+
+fn holes(word: &Word) -> impl Iterator<Item = &Hole> {
+    word.atoms.iter().filter_map(|atom| match atom {
+        Atom::Hole(hole) => Some(hole),
+        _ => None,
+    })
+}
+
+/// The characters that are known; a blank for each hole.
+fn literal(word: &Word) -> String {
+    let known = |atom: &Atom| match atom {
+        Atom::Plain(c) | Atom::Quoted(c) => *c,
+        Atom::Hole(_) => ' ',
+    };
+    word.atoms.iter().map(known).collect()
+}
+
+/// What could be names of variables in a word.
+fn names_in(word: &Word) -> BTreeSet<String> {
+    let text = literal(word);
+    let parts = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let names =
+        parts.filter(|part| part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
+    names.chain(held_in(word)).map(str::to_owned).collect()
+}
+
+/// The variables that a word holds.
+fn held_in(word: &Word) -> impl Iterator<Item = &str> {
+    holes(word).filter_map(|hole| match &hole.kind {
+        HoleKind::Variable(name) => Some(name.as_str()),
+        _ => None,
+    })
+}

@@ -1,0 +1,57 @@
+//! What is left of sessions that were not deleted and yet are gone: their journal was removed by hand, or
+//! whoever made it died before it had a first line.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use heeler_core::{StoreError, Timestamp};
+
+use super::index::Stamp;
+use super::media::lock;
+use super::owned::OwnedFile;
+use super::place::{Place, remove_folder};
+
+/// Removes what is older than `than`, `removed_max` of them at most; gives how many. What is younger may
+/// be of a session that is just being made. What cannot be removed now is tried again by the next
+/// clean-up.
+pub(super) fn remove(
+    place: &Arc<Place>,
+    than: Timestamp,
+    removed_max: usize,
+) -> Result<usize, StoreError> {
+    let mut removed = 0;
+    for id in place.sessions_with_journals()? {
+        if removed >= removed_max {
+            break;
+        }
+        let path = place.journal(&id);
+        let is_empty = path.symlink_metadata().is_ok_and(|m| m.is_file() && m.len() == 0);
+        if is_empty && is_older(&path, than) {
+            let owned = OwnedFile::open(place, &id);
+            removed += usize::from(owned.is_ok_and(|owned| owned.remove_empty(&path)));
+        }
+    }
+    for id in place.sessions_with_spills()? {
+        if removed >= removed_max {
+            break;
+        }
+        let folder = place.spill_folder(&id);
+        if is_older(&folder, than) {
+            // Whoever forks copies before its journal is named.
+            let _lock = lock(place)?;
+            let is_gone = is_gone(&place.journal(&id));
+            removed += usize::from(is_gone && remove_folder(&folder).is_ok());
+        }
+    }
+    Ok(removed)
+}
+
+/// Surely: what cannot be looked at may be there.
+fn is_gone(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+fn is_older(path: &Path, than: Timestamp) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| Stamp::of(&metadata).time() < than)
+}

@@ -1,8 +1,8 @@
 //! A file that is written whole or not at all, and of which nothing is left when this process is ended
 //! in the middle.
 
-use std::fs::File;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
@@ -18,7 +18,9 @@ pub(crate) enum Existing {
 
 /// A file on its way to its place, for its owner only.
 pub(crate) struct Unfinished {
-    folder: PathBuf,
+    /// None for what is no plain file: a pipe, a device or a link stays what it is, and gets what
+    /// there is to write at the end.
+    folder: Option<PathBuf>,
     file: File,
     /// On Linux it has a name only once it is whole, for as long as two calls of the system last.
     /// Elsewhere, and on file systems that know no files without a name, from the beginning.
@@ -26,7 +28,16 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
-    pub(crate) fn new_in(folder: &Path) -> io::Result<Self> {
+    /// A file that is to stand at this path.
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+        if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            return Ok(Self { folder: None, file: tempfile::tempfile()?, name: None });
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Self::new_in(folder.unwrap_or(Path::new(".")))
+    }
+
+    fn new_in(folder: &Path) -> io::Result<Self> {
         let (file, name) = match nameless(folder) {
             Some(file) => (file, None),
             None => {
@@ -34,7 +45,7 @@ impl Unfinished {
                 (file, Some(name))
             }
         };
-        Ok(Self { folder: folder.to_owned(), file, name })
+        Ok(Self { folder: Some(folder.to_owned()), file, name })
     }
 
     pub(crate) fn file(&mut self) -> &mut File {
@@ -43,7 +54,17 @@ impl Unfinished {
 
     /// Gives the file its place; an error of the kind `AlreadyExists` when another one stays there.
     pub(crate) fn persist(self, path: &Path, existing: Existing) -> io::Result<()> {
-        let Self { folder, file, name } = self;
+        let Self { folder, mut file, name } = self;
+        let Some(folder) = folder else {
+            if existing == Existing::Stays {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            let mut target =
+                OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+            file.rewind()?;
+            io::copy(&mut file, &mut target)?;
+            return target.flush();
+        };
         let name = match name {
             Some(name) => name,
             None => {
@@ -126,6 +147,23 @@ mod tests {
         let is_private = text != "whole" || mode == 0;
         let told = format!("{meanwhile:?} {persisted:?} {:?} {text} {is_private}", names());
         expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn what_is_no_plain_file_stays_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, target] = ["link", "target"].map(|name| folder.path().join(name));
+        fs::write(&target, "old and long").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let write = |existing| {
+            let mut new = Unfinished::at(&link).unwrap();
+            new.file().write_all(b"whole").unwrap();
+            new.persist(&link, existing).map_err(|error| error.kind())
+        };
+        assert_eq!(write(Existing::Stays), Err(io::ErrorKind::AlreadyExists));
+        assert_eq!(write(Existing::Replaced), Ok(()));
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&target).unwrap(), "whole");
     }
 
     #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use heeler_core::{Cost, FinalAnswer, Reread, SessionId, TurnOutcome, Usage, View};
 use heeler_store::FileStore;
 use heeler_turn::State;
@@ -32,7 +32,8 @@ pub(super) fn check_target(path: &Path) -> Result<()> {
         "cannot write {shown}: there is no folder {}; make it first",
         folder.display()
     );
-    Ok(())
+    let cannot = || format!("cannot write {shown}; name a file in a folder you can write");
+    Unfinished::at(path).map(drop).with_context(cannot)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -219,7 +220,7 @@ impl Finish {
 
     /// Writes the terminal event to a file, whole or not at all.
     pub(super) fn write(&self, path: &Path) -> std::io::Result<()> {
-        let mut file = Unfinished::new_in(folder_of(path))?;
+        let mut file = Unfinished::at(path)?;
         let mut line = Vec::new();
         self.write_line(&mut line, &mut |piece| {
             file.file().write_all(piece)?;

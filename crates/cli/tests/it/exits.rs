@@ -149,6 +149,7 @@ fn over_http_the_message_names_the_status_and_the_next_step() {
             heeler: session ID with anthropic/claude-sonnet-5-5
             heeler: 0 tokens in (0 cached), 0 out, $0.0000
             heeler: Anthropic is overloaded (HTTP 529, request req_1): later
+            It asks to wait 1440 minutes.
             heeler: go on with `heeler exec --resume ID PROMPT`
         "#]],
     );

@@ -64,8 +64,7 @@ pub(crate) async fn write_file(
 ) -> Result<()> {
     let cannot =
         || format!("cannot write {}; name a file in a folder you can write", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = Unfinished::new_in(folder.unwrap_or(Path::new("."))).with_context(cannot)?;
+    let mut file = Unfinished::at(path).with_context(cannot)?;
     let mut out = BufWriter::new(file.file());
     write(store, id, format, &mut out).await?;
     let flush = |mut out: BufWriter<&mut File>| -> io::Result<()> { out.flush() };

@@ -22,6 +22,7 @@ fn a_named_session_is_found_by_its_name() {
     world.exec(ANY, &["first"]).run().exits(0);
     world.exec(ANY, &["second"]).run().exits(0);
     let [first, second] = world.ids().try_into().unwrap();
+    world.minute_passes();
     told(
         &world,
         &["sessions", "rename", &first, " the  parser "],

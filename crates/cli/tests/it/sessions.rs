@@ -65,6 +65,7 @@ fn the_newest_stands_last_and_is_the_one_to_continue() {
     world.exec(ANY, &["first"]).run().exits(0);
     world.exec(ANY, &["second"]).run().exits(0);
     let [first, second] = world.ids().try_into().unwrap();
+    world.minute_passes();
     world.exec(ANY, &["--resume", &first, "again"]).run().exits(0);
     let listed = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
     let listed: Vec<&str> = listed.lines().map(|line| &line[..first.len()]).collect();

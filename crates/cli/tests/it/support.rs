@@ -138,6 +138,16 @@ impl World {
         self.journals().into_iter().map(id).collect()
     }
 
+    /// Makes all sessions older by a minute. Two that change within the same few milliseconds may have
+    /// the same time, and are then in no order that a test could know.
+    pub(crate) fn minute_passes(&self) {
+        for journal in self.journals() {
+            let file = std::fs::File::options().append(true).open(journal).unwrap();
+            let before = file.metadata().unwrap().modified().unwrap() - Duration::from_secs(60);
+            file.set_modified(before).unwrap();
+        }
+    }
+
     /// The whole lines of the only journal.
     pub(crate) fn journal_lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.journal()).unwrap();

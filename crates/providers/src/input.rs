@@ -1,5 +1,7 @@
 //! The input of a call as a model wrote it: used as it is, or not at all.
 
+use std::borrow::Cow;
+
 use heeler_core::RawJson;
 
 use crate::json;
@@ -11,7 +13,7 @@ pub(crate) const CUT: &str = "the reply ended before the input was complete";
 pub(crate) fn parse_input(text: &str) -> Result<RawJson, String> {
     match RawJson::parse(text) {
         // Nor would a server take it back.
-        Ok(input) if json::mended(input.get()) != input.get() => {
+        Ok(input) if matches!(json::mended(input.get()), Cow::Owned(_)) => {
             Err("the input has half a character: a surrogate escape without its other half"
                 .to_owned())
         }

@@ -16,6 +16,10 @@ mod places;
 mod rules;
 #[cfg(test)]
 mod spellings;
+#[cfg(test)]
+mod values;
+#[cfg(test)]
+mod wrappers;
 
 /// The place of all tests, which is that of the corpora.
 #[cfg(test)]

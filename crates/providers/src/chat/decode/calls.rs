@@ -102,10 +102,14 @@ impl Calls {
         self.0.retain(|at, _| !repeated.contains(at));
     }
 
-    /// Whether the call at a place may come to no more than an earlier one again.
-    pub(super) fn may_repeat(&self, at: u32) -> bool {
-        let Some(call) = self.0.get(&at) else { return false };
-        self.before(at).any(|before| call.continues(before))
+    /// The calls that can be told to begin: their names are known, and they do not come to an earlier
+    /// one again, as far as they have come.
+    pub(super) fn beginning(&self) -> Vec<u32> {
+        let begins = |(at, call): &(&u32, &Call)| {
+            let may_repeat = || self.before(**at).any(|before| call.continues(before));
+            !call.is_started && !call.name.is_empty() && !may_repeat()
+        };
+        self.0.iter().filter(begins).map(|(at, _)| *at).collect()
     }
 
     fn before(&self, at: u32) -> impl Iterator<Item = &Call> {

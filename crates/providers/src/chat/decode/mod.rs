@@ -293,9 +293,7 @@ impl Answer {
 
     /// Tells that calls begin whose names are known.
     fn start_calls(&mut self, out: &mut VecDeque<ModelEvent>) {
-        let is_new = |(_, call): &(u32, &mut Call)| !call.is_started && !call.name.is_empty();
-        let new: Vec<u32> = self.calls.iter_mut().filter(is_new).map(|(at, _)| at).collect();
-        let new: Vec<u32> = new.into_iter().filter(|at| !self.calls.may_repeat(*at)).collect();
+        let new = self.calls.beginning();
         if new.is_empty() {
             return;
         }

@@ -1,0 +1,83 @@
+//! Programs that run another, and names that decide which one that is.
+
+use expect_test::expect;
+
+use crate::lines::check;
+
+#[test]
+fn wrappers_are_read_as_they_read_themselves() {
+    // Values that stand in the same word or nowhere, a way of quoting of its own, a machine before the
+    // command, and a plus that is a folder.
+    check(r#"xargs --eof ./evil ls"#, expect!["runs xargs --eof ./evil ls | ./evil ls {}"]);
+    check(
+        r#"xargs --max-lines ./evil ls"#,
+        expect!["runs xargs --max-lines ./evil ls | ./evil ls {}"],
+    );
+    check(
+        r#"xargs -E end -L 2 ./evil ls"#,
+        expect!["runs xargs -E end -L 2 ./evil ls | ./evil ls {}"],
+    );
+    check(
+        r#"env -S "A='\\\\' ls ' rm x #'" y"#,
+        expect![[r#"
+        runs env -S A='\\' ls ' rm x #' y
+        NotUnderstood: env takes its words apart in a way of its own"#]],
+    );
+    check(
+        r#"env -S 'rm\_-rf\_src'"#,
+        expect![[r#"
+        runs env -S rm\_-rf\_src
+        NotUnderstood: env takes its words apart in a way of its own"#]],
+    );
+    check(
+        r#"env -S 'ls -l'"#,
+        expect![[r#"
+        runs env -S ls -l | env ls -l | ls -l
+        only reads"#]],
+    );
+    check(
+        r#"setarch x86_64 rm -rf src"#,
+        expect![[r#"
+        runs setarch x86_64 rm -rf src | rm -rf src
+        writes /space/project/src
+        Irreversible: removes src for good"#]],
+    );
+    check(
+        r#"setarch -R rm -rf src"#,
+        expect![[r#"
+        runs setarch -R rm -rf src | rm -rf src
+        writes /space/project/src
+        Irreversible: removes src for good"#]],
+    );
+    check(
+        r#"find . -maxdepth 0 -exec env -C + rm -rf ../src \;"#,
+        expect![[r#"
+        runs find . -maxdepth 0 -exec env -C + rm -rf ../src ; | env -C + rm -rf ../src {} | rm -rf ../src {}
+        writes /space/project/src
+        Irreversible: removes ../src for good
+        Irreversible: removes {} for good"#]],
+    );
+    check(
+        r#"find . -exec rm {} +"#,
+        expect![[r#"
+        runs find . -exec rm {} + | rm {}
+        Irreversible: removes {} for good"#]],
+    );
+}
+
+#[test]
+fn what_bash_itself_looks_up_decides_what_runs() {
+    check(
+        "BASH_CMDS[ls]=./evil; ls",
+        expect![[r#"
+        runs ls
+        Environment: BASH_CMDS decides what runs"#]],
+    );
+    check(
+        "POSIXLY_CORRECT=1\nBASH_ALIASES[ls]='touch a'\nls",
+        expect![[r#"
+        runs ls
+        Environment: POSIXLY_CORRECT decides what runs
+        Environment: BASH_ALIASES decides what runs"#]],
+    );
+}

@@ -62,8 +62,9 @@ fn media_type(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// Stops this process, as Ctrl-Z does, until it is told to go on.
+/// Stops this process, as a terminal does at Ctrl-Z, until it is told to go on: with all that were
+/// started with it, since a shell waits for a script that goes on.
 pub(crate) fn suspend() -> io::Result<()> {
-    use rustix::process::{Signal, getpid, kill_process};
-    Ok(kill_process(getpid(), Signal::TSTP)?)
+    use rustix::process::{Signal, kill_current_process_group};
+    Ok(kill_current_process_group(Signal::TSTP)?)
 }

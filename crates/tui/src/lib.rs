@@ -12,6 +12,7 @@ pub mod app;
 pub mod composer;
 pub mod host;
 mod input;
+mod outlet;
 mod run;
 pub mod screen;
 pub mod text;
@@ -19,4 +20,5 @@ pub mod theme;
 pub mod transcript;
 
 pub use input::IMAGE_BYTES_MAX;
+pub use outlet::Outlet;
 pub use run::{Window, run};

@@ -9,6 +9,7 @@ use super::Printer;
 use super::finish::Finish;
 use super::json::JsonPrinter;
 use super::text::{TextPrinter, Told};
+use super::watch::broken;
 use crate::exit::Exit;
 use crate::say::say;
 
@@ -29,8 +30,15 @@ pub(crate) async fn follow(store: &FileStore, session: Session, is_json: bool) -
     view.permissions.iter().for_each(ask);
     printer.flush()?;
     let mut last = None;
-    while let Some(seen) = cursor.next().await {
-        let mut next = Some(seen);
+    loop {
+        let mut next = tokio::select! {
+            seen = cursor.next() => match seen {
+                Some(seen) => Some(seen),
+                None => break,
+            },
+            // The flush says why.
+            () = broken(printer.outlet()) => None,
+        };
         while let Some(seen) = next {
             if let Some(finish) = finish_of(store, &session, &seen).await {
                 match is_json {

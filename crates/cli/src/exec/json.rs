@@ -1,10 +1,10 @@
 //! `--json`: one versioned event a line.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use heeler_core::{Envelope, Event, SessionId, TurnOutcome, View};
 use heeler_engine::{Seen, Session};
+use heeler_tui::Outlet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,15 +13,18 @@ use super::finish::{EVENTS_VERSION, Finish};
 use crate::say::say;
 use crate::stage::Settled;
 
-/// Lines that are longer together are written at once; what one read of an answer brings is one write, and
+/// Lines that are longer together are handed over at once; what one read of an answer brings is one write, and
 /// the line of a whole answer several.
 const WRITE_BYTES: usize = 64 * 1024;
 
 /// Prints events as JSON Lines.
 pub(super) struct JsonPrinter {
-    /// What is not written yet; bytes in memory, as a journal's line is made, so that a program has
-    /// what writes JSON once.
+    /// What is not handed over yet; bytes in memory, as a journal's line is made, so that a program
+    /// has what writes JSON once.
     waiting: Vec<u8>,
+    /// Stdout, at which a session must not stand still: calls have their limits, and others may want
+    /// to stop it.
+    out: Outlet,
     /// The end of the last turn, until it is known whether another one follows.
     held_back: Option<Arc<Envelope>>,
     /// Whether the session goes on after a turn, whose end is then told at once.
@@ -96,11 +99,15 @@ impl Printer for JsonPrinter {
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        write_out(&mut self.waiting)
+        self.out.give(&mut self.waiting)
+    }
+
+    fn outlet(&self) -> Option<&Outlet> {
+        Some(&self.out)
     }
 
     fn turn_finished(&mut self, finish: &Finish) -> std::io::Result<()> {
-        finish.write_line(&mut self.waiting, &mut write_out)
+        finish.write_line(&mut self.waiting, &mut |piece| self.out.give(piece))
     }
 
     fn input_error(&mut self, line: u64, message: &str) -> std::io::Result<()> {
@@ -120,16 +127,18 @@ impl Printer for JsonPrinter {
             let stage = finish.stage.as_ref();
             self.line(&Own::SessionFinished { session, exit_code, message, stage })?;
         } else {
-            finish.write_line(&mut self.waiting, &mut write_out)?;
+            finish.write_line(&mut self.waiting, &mut |piece| self.out.give(piece))?;
         }
-        self.flush()
+        self.flush()?;
+        self.out.wait()
     }
 }
 
 impl JsonPrinter {
     /// Prints to stdout; one turn, or with `is_stream` as many as come.
     pub(super) fn new(is_stream: bool) -> Self {
-        Self { waiting: Vec::with_capacity(WRITE_BYTES), held_back: None, is_stream }
+        let out = Outlet::new(std::io::stdout());
+        Self { waiting: Vec::with_capacity(WRITE_BYTES), out, held_back: None, is_stream }
     }
 
     /// The end of the last turn is told by the terminal event, that of an earlier one here.
@@ -150,16 +159,8 @@ impl JsonPrinter {
 
     fn line<T: Serialize>(&mut self, event: &T) -> std::io::Result<()> {
         let line = Line { v: EVENTS_VERSION, event };
-        heeler_json::write_in_pieces(&mut self.waiting, &line, &mut write_out)?;
+        heeler_json::write_in_pieces(&mut self.waiting, &line, &mut |piece| self.out.give(piece))?;
         self.waiting.push(b'\n');
         if self.waiting.len() >= WRITE_BYTES { self.flush() } else { Ok(()) }
     }
-}
-
-/// Writes to stdout what waits; nothing waits then, also when nobody reads it.
-fn write_out(waiting: &mut Vec<u8>) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    let written = out.write_all(waiting).and_then(|()| out.flush());
-    waiting.clear();
-    written
 }

@@ -32,6 +32,7 @@ use heeler_engine::{Seen, Session};
 use heeler_sandbox::{Launcher, ProbeLine};
 use heeler_settings::Keep;
 use heeler_stage::Stage;
+use heeler_tui::Outlet;
 
 use crate::arguments::ExecArguments;
 use crate::exit::Exit;
@@ -59,6 +60,10 @@ trait Printer {
     fn print(&mut self, seen: &Seen) -> std::io::Result<()>;
     /// Shows what was printed; called when nothing more waits.
     fn flush(&mut self) -> std::io::Result<()>;
+    /// Where it prints to, if nobody waits for that.
+    fn outlet(&self) -> Option<&Outlet> {
+        None
+    }
     /// Prints the end of a turn after which the session goes on.
     fn turn_finished(&mut self, _finish: &Finish) -> std::io::Result<()> {
         Ok(())

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use heeler_core::{FinalAnswer, TurnOutcome};
 use heeler_engine::{Cursor, Seen, Session};
+use heeler_tui::Outlet;
 
 use super::Printer;
 use super::finish::Finish;
@@ -33,6 +34,8 @@ impl Watch<'_> {
                     None => break done.await,
                 },
                 outcome = &mut done => break outcome,
+                // The next flush says why.
+                () = broken(self.printer.outlet()) => {}
             }
         };
         self.print_ready()?;
@@ -75,5 +78,13 @@ impl Watch<'_> {
     pub(super) fn cancel(&self) {
         let session = self.session.clone();
         tokio::spawn(async move { session.cancel().await });
+    }
+}
+
+/// Resolves when nobody can be told anything any more.
+pub(super) async fn broken(outlet: Option<&Outlet>) {
+    match outlet {
+        Some(outlet) => outlet.broken().await,
+        None => std::future::pending().await,
     }
 }

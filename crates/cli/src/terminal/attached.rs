@@ -63,7 +63,8 @@ pub(crate) async fn show(
         continued: continued()?,
         prompt: None,
     };
-    let session = run_window(session, window).await.context("the window ended")?;
+    let (session, shown) = run_window(session, window).await;
+    shown.context("the window ended")?;
     let id = session.id().clone();
     let has_ended = tokio::select! {
         biased;

@@ -131,8 +131,10 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             continued: continued()?,
             prompt: arguments.prompt.clone(),
         };
-        let session = run_window(session, window).await.context("the window ended")?;
+        let (session, shown) = run_window(session, window).await;
+        // Also when the terminal is gone: what was done is kept, and nothing runs on.
         leave(session).await;
+        shown.context("the window ended")?;
         cleaning.finish();
         Ok(Some(Exit::Done))
     });

@@ -1,6 +1,6 @@
 //! SIGINT and its like: prompt, exit 130, and the session goes on afterwards.
 
-use std::io::Write as _;
+use std::io::{PipeReader, PipeWriter, Read as _, Write as _};
 
 use heeler_script::Script;
 use heeler_testkit::{MockServer, require};
@@ -106,16 +106,52 @@ fn a_hang_up_that_was_ignored_from_the_start_stays_ignored() {
     assert!(!output.stderr.contains("stopping"), "{}", output.stderr);
 }
 
+/// A pipe that holds as much as it can.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b'\n'; 4096]).is_ok() {}
+    fcntl_setfl(&writer, OFlags::empty()).unwrap();
+    (reader, writer)
+}
+
+#[test]
+fn a_session_goes_on_while_nobody_reads_what_it_tells_and_can_be_stopped() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { text = "LONG" },
+          { call = "Bash", input = { command = "echo > began; read line < gate; echo x > y" } },
+        ]
+    "#;
+    // More than fits in a second pipe, too.
+    let script = script.replace("LONG", &"word ".repeat(50_000));
+    let (mut reader, writer) = full_pipe();
+    let mut began = Fifo::new(&world.path("work/began"));
+    let _gate = Fifo::new(&world.path("work/gate"));
+    let arguments = ["--json", "--allow", "Bash", "hello"];
+    let running = world.exec(&script, &arguments).stdout(writer).start();
+    began.wait();
+    let id = world.ids().remove(0);
+    world.heeler(&["stop", &id]).run().exits(0);
+
+    let mut told = String::new();
+    reader.read_to_string(&mut told).unwrap();
+    running.finish().exits(130);
+    wait_until_gone(&world);
+    let last = told.lines().last().unwrap();
+    assert!(last.contains(r#""type":"turn_finished""#), "{last}");
+    assert!(last.contains(r#""outcome":"cancelled""#), "{last}");
+    assert_eq!(told.matches(r#""type":"call_finished""#).count(), 1);
+    assert_eq!(world.worked("y"), "");
+}
+
 #[test]
 fn a_second_signal_ends_even_a_process_that_is_stuck() {
     let world = World::new();
     let server = MockServer::start(Script::parse(SILENT).unwrap());
-    // Nobody reads its output, and the pipe is full already.
-    let (_reader, mut writer) = std::io::pipe().unwrap();
-    fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
-    while writer.write(&[b'\n'; 4096]).is_ok() {}
-    fcntl_setfl(&writer, OFlags::empty()).unwrap();
-
+    let (_reader, writer) = full_pipe();
     let running = world.exec_at(&server, &["--no-sandbox", "--json", "hello"]);
     let mut running = running.stdout(writer).start();
     running.wait_for_stderr("not confined");

@@ -78,6 +78,13 @@ impl Guard {
         };
     }
 
+    /// What is asked is not on the screen yet, as with a terminal that stands still: a key was for what
+    /// was there before.
+    pub(super) fn unseen(&mut self, now: Timestamp) {
+        let held = self.held.filter(|(_, until)| now < *until).map_or(Held::New, |(held, _)| held);
+        self.held = Some((held, now.plus(SEEN_MILLIS)));
+    }
+
     /// Why what is asked takes no key, if so.
     pub(super) fn held(&self, now: Timestamp) -> Option<Held> {
         let (held, until) = self.held?;

@@ -289,6 +289,11 @@ impl App {
         self.tail(now)
     }
 
+    /// The terminal stands still: whatever is asked is not seen there yet, and no key is for it.
+    pub fn unseen(&mut self, now: Timestamp) {
+        self.guard.unseen(now);
+    }
+
     /// When something on the screen changes by itself next.
     #[must_use]
     pub fn wakes_at(&self, now: Timestamp) -> Option<Timestamp> {

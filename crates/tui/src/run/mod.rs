@@ -3,14 +3,14 @@
 mod background;
 mod perform;
 mod switch;
+mod wait;
 
 use std::collections::HashMap;
-use std::io::{self, Stdout};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEvent};
-use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use heeler_core::{BoxFuture, Clock, Timestamp};
 use heeler_engine::{Cursor, Session, Turn};
@@ -19,16 +19,20 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use crate::app::{App, Happened, Start};
 use crate::composer::{ComposerSettings, Draft, FileFinder, FoundFiles, HistoryFile};
 use crate::host::{Asking, Facts, Host};
+use crate::outlet::Outlet;
 use crate::screen::{Screen, TerminalModes, size};
 use crate::text::Highlighter;
 use crate::theme::Theme;
 use background::{Answers, Heard};
 use switch::{Switching, opened};
+use wait::{Sources, Tick, Woken};
 
 /// Milliseconds between two draws while the session tells something: fifty a second.
 const FRAME_MILLIS: u64 = 20;
 /// The most events that are taken in before the screen follows.
 const EVENTS_AT_ONCE_MAX: usize = 1_000;
+/// The most keys, of those that are there already.
+const KEYS_AT_ONCE_MAX: usize = 1_000;
 /// The most answers of the finder of files that wait.
 const FOUND_MAX: usize = 16;
 
@@ -65,11 +69,14 @@ pub struct Window {
     pub prompt: Option<String>,
 }
 
-/// Shows a session until the person leaves; gives the session that was shown last, still open.
-///
-/// # Errors
-/// When the terminal cannot be read or written any more, or the session broke off.
-pub async fn run(session: Session, window: Window) -> io::Result<Session> {
+/// Shows a session until the person leaves; gives the session that was shown last, still open, also
+/// with an error: that the terminal cannot be read or written any more, or the session broke off.
+pub async fn run(mut session: Session, window: Window) -> (Session, io::Result<()>) {
+    let shown = show(&mut session, window).await;
+    (session, shown)
+}
+
+async fn show(session: &mut Session, window: Window) -> io::Result<()> {
     let Window {
         host,
         facts,
@@ -87,7 +94,7 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         prompt,
     } = window;
     let is_guest = facts.is_guest;
-    let (opened, cursor) = opened(&session, is_guest).await?;
+    let (opened, cursor) = opened(session, is_guest).await?;
     let size = size();
     let now = clock.now();
     let colored = Arc::new(Notify::new());
@@ -98,12 +105,12 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
     let modes = TerminalModes::enter()?;
     let mut running = Running {
         app,
-        session,
+        session: session.clone(),
         is_guest,
         cursor,
         host,
         clock,
-        screen: Screen::new(io::stdout(), size.0, size.1),
+        screen: Screen::new(Outlet::new(io::stdout()), size.0, size.1),
         modes: Some(modes),
         keys: Some(EventStream::new()),
         turns: FuturesUnordered::new(),
@@ -121,22 +128,10 @@ pub async fn run(session: Session, window: Window) -> io::Result<Session> {
         answers: Answers::default(),
         asked_background: None,
     };
-    if let Some(prompt) = prompt {
-        let given = Draft::from(&*prompt).into();
-        running.happen(Happened::Given(Box::new(given))).await?;
-    }
-    running.recall();
-    running.draw()?;
-    if asks_background {
-        // After the first frame, which waits for nobody.
-        running.ask_background()?;
-    }
     let sources = Sources { questions, shutdown, continued, found, colored };
-    running.run(sources).await?;
-    running.await_background().await;
-    running.await_history().await;
-    running.screen.clear()?;
-    Ok(running.session)
+    let shown = running.show(sources, prompt, asks_background).await;
+    *session = running.session;
+    shown
 }
 
 struct Running {
@@ -147,7 +142,8 @@ struct Running {
     cursor: Cursor,
     host: Arc<dyn Host>,
     clock: Arc<dyn Clock>,
-    screen: Screen<Stdout>,
+    /// Ends before the modes do: all is written before the terminal is given back.
+    screen: Screen<Outlet>,
     /// While the terminal is ours.
     modes: Option<TerminalModes>,
     keys: Option<EventStream>,
@@ -174,16 +170,6 @@ struct Running {
     asked_background: Option<Timestamp>,
 }
 
-/// What is listened to beside keys, the session and tasks.
-struct Sources {
-    questions: mpsc::Receiver<Asking>,
-    shutdown: BoxFuture<()>,
-    continued: Arc<Notify>,
-    found: mpsc::Receiver<FoundFiles>,
-    /// More code has colours.
-    colored: Arc<Notify>,
-}
-
 /// What a task came to.
 enum Done {
     Nothing,
@@ -204,78 +190,77 @@ enum Flow {
     Ends,
 }
 
-/// What woke the loop.
-enum Woken {
-    Terminal(Option<io::Result<TerminalEvent>>),
-    Session(Option<heeler_engine::Seen>),
-    Asked(Box<Asking>),
-    Done(Done),
-    TurnEnded,
-    Found(FoundFiles),
-    Ticked,
-    Continued,
-    ShutDown,
-}
-
 impl Running {
+    /// Shows it from its first frame until it is taken away.
+    async fn show(
+        &mut self,
+        sources: Sources,
+        prompt: Option<String>,
+        asks_background: bool,
+    ) -> io::Result<()> {
+        if let Some(prompt) = prompt {
+            let given = Draft::from(&*prompt).into();
+            self.happen(Happened::Given(Box::new(given))).await?;
+        }
+        self.recall();
+        self.draw()?;
+        if asks_background {
+            // After the first frame, which waits for nobody.
+            self.ask_background()?;
+        }
+        self.run(sources).await?;
+        self.await_background().await;
+        self.await_history().await;
+        self.screen.clear()
+    }
+
     async fn run(&mut self, mut sources: Sources) -> io::Result<()> {
         let mut is_dirty = false;
+        // Who presses a key sees what it did at once.
+        let mut is_urgent = false;
+        let mut is_late = false;
         loop {
             let now = self.clock.now();
             let due = match (is_dirty, self.drawn) {
-                (true, Some(drawn)) => Some(drawn.plus(FRAME_MILLIS)),
-                (true, None) => Some(now),
+                (true, Some(drawn)) if !is_urgent => Some(drawn.plus(FRAME_MILLIS)),
+                (true, _) => Some(now),
                 (false, _) => self.app.wakes_at(now),
             };
-            if is_dirty && due.is_some_and(|due| due <= now) {
+            let is_due = is_dirty && due.is_some_and(|due| due <= now);
+            if is_due && self.screen.out().is_idle() {
+                if is_late {
+                    self.app.unseen(now);
+                }
                 self.draw()?;
-                is_dirty = false;
+                (is_dirty, is_urgent, is_late) = (false, false, false);
                 continue;
             }
-            let woken = self.wait(&mut sources, due).await;
+            // A terminal that is slow is shown the newest alone, and nothing else waits for it.
+            is_late |= is_due && self.stands_still(now);
+            let tick = if is_due { Tick::WhenShown } else { due.map_or(Tick::Never, Tick::At) };
+            let woken = self.wait(&mut sources, tick).await;
             let is_key = matches!(woken, Woken::Terminal(_));
             if self.take(woken).await? == Flow::Ends {
                 return Ok(());
             }
-            is_dirty = true;
-            if is_key {
-                // Who presses a key sees what it did at once.
-                self.draw()?;
-                is_dirty = false;
+            if is_key && self.take_keys().await? == Flow::Ends {
+                return Ok(());
             }
+            is_dirty = true;
+            is_urgent |= is_key;
         }
     }
 
-    async fn wait(&mut self, sources: &mut Sources, due: Option<Timestamp>) -> Woken {
-        let Sources { questions, shutdown, continued, found, colored } = sources;
-        let clock = Arc::clone(&self.clock);
-        let ticks = async move {
-            match due {
-                Some(due) => clock.sleep_until(due).await,
-                None => std::future::pending().await,
+    /// Takes the keys that are there already: who types faster than the screen is drawn, as a program
+    /// does, and a paste at a terminal without marks for it, sees them together.
+    async fn take_keys(&mut self) -> io::Result<Flow> {
+        for _ in 1..KEYS_AT_ONCE_MAX {
+            let Some(woken) = self.terminal_has().await else { break };
+            if self.take(woken).await? == Flow::Ends {
+                return Ok(Flow::Ends);
             }
-        };
-        let keys = &mut self.keys;
-        let key = async move {
-            match keys {
-                Some(keys) => keys.next().await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            biased;
-            event = key => Woken::Terminal(event),
-            () = shutdown => Woken::ShutDown,
-            () = continued.notified() => Woken::Continued,
-            Some(asking) = questions.recv() => Woken::Asked(Box::new(asking)),
-            Some(done) = self.tasks.next(), if !self.tasks.is_empty() => Woken::Done(done),
-            Some(done) = self.written.next(), if !self.written.is_empty() => Woken::Done(done),
-            seen = self.cursor.next(), if !self.switching.is_closed => Woken::Session(seen),
-            Some(_) = self.turns.next(), if !self.turns.is_empty() => Woken::TurnEnded,
-            Some(found) = found.recv() => Woken::Found(found),
-            () = colored.notified() => Woken::Ticked,
-            () = ticks => Woken::Ticked,
         }
+        Ok(Flow::Stays)
     }
 
     async fn take(&mut self, woken: Woken) -> io::Result<Flow> {
@@ -332,8 +317,18 @@ impl Running {
         Ok(Flow::Stays)
     }
 
+    /// Whether the terminal has not taken what was drawn long enough ago.
+    fn stands_still(&self, now: Timestamp) -> bool {
+        let is_long = self.drawn.is_some_and(|drawn| now.since(drawn) >= FRAME_MILLIS);
+        is_long && !self.screen.out().is_idle()
+    }
+
     /// Takes a key, or what a terminal answers in the form of keys.
     async fn hear(&mut self, key: KeyEvent) -> io::Result<Flow> {
+        let now = self.clock.now();
+        if self.stands_still(now) {
+            self.app.unseen(now);
+        }
         match self.answers.hear(key) {
             Heard::Held => {}
             Heard::Keys(keys) => {

@@ -265,6 +265,7 @@ impl Running {
     /// Gives the terminal to somebody else.
     fn leave(&mut self) -> io::Result<()> {
         self.screen.clear()?;
+        self.screen.wait()?;
         self.keys = None;
         self.modes = None;
         Ok(())
@@ -314,9 +315,9 @@ impl Running {
 
     /// Takes the terminal once more, of which nobody knows what it is like.
     pub(super) fn take_again(&mut self) -> io::Result<Flow> {
-        // Back first: modes are kept on a stack by terminals that know them.
-        self.modes = None;
-        self.modes = Some(TerminalModes::enter()?);
+        if let Some(modes) = &self.modes {
+            modes.take_again()?;
+        }
         self.redraw()
     }
 

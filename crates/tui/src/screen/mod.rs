@@ -2,8 +2,8 @@
 //! live region that is redrawn in place.
 //!
 //! All movement is relative to where the live region begins, so nobody has to ask the terminal
-//! where the cursor is. A draw is one write between the marks of a synchronized update; one that
-//! changes nothing writes nothing.
+//! where the cursor is. A draw, with what led to it, is one write between the marks of a synchronized
+//! update; one that changes nothing writes nothing.
 
 mod paint;
 mod row;
@@ -15,6 +15,7 @@ use std::io::{self, Write};
 
 use ratatui::text::Line;
 
+use crate::outlet::Outlet;
 use paint::Painter;
 pub(crate) use row::Row;
 pub use terminal::{TerminalModes, size};
@@ -59,6 +60,8 @@ pub struct Screen<W> {
     at: Place,
     cursor: Option<Place>,
     alternate: Option<Vec<Row>>,
+    /// Whether an update is begun that the next draw has to end.
+    is_begun: bool,
 }
 
 impl<W: Write> Screen<W> {
@@ -66,7 +69,13 @@ impl<W: Write> Screen<W> {
     pub fn new(out: W, width: u16, height: u16) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         let (live, at) = (Vec::new(), Place::default());
-        Self { out, width, height, live, at, cursor: Some(at), alternate: None }
+        let (cursor, alternate, is_begun) = (Some(at), None, false);
+        Self { out, width, height, live, at, cursor, alternate, is_begun }
+    }
+
+    /// Where it writes to.
+    pub(crate) fn out(&self) -> &W {
+        &self.out
     }
 
     /// Columns and rows.
@@ -90,8 +99,12 @@ impl<W: Write> Screen<W> {
             column: at.column.min(self.width - 1),
             row: at.row.saturating_sub(cut).min(count(live.len()).saturating_sub(1)),
         });
-        if frame.finished.is_empty() && live == self.live && cursor == self.cursor {
-            return Ok(());
+        if frame.finished.is_empty()
+            && live == self.live
+            && cursor == self.cursor
+            && !self.is_begun
+        {
+            return self.out.flush();
         }
         let mut painter = Painter::default();
         painter.text(BEGIN);
@@ -114,12 +127,13 @@ impl<W: Write> Screen<W> {
             painter.text(SHOW_CURSOR);
         }
         painter.text(END);
+        self.is_begun = false;
         self.out.write_all(painter.bytes())?;
         self.out.flush()
     }
 
-    /// Takes a new size: the whole screen is written anew, `tail` above the live region of the next
-    /// draw. A terminal may have broken what stood there into other lines, in a way only it knows.
+    /// Takes a new size: with the next draw the whole screen is written anew, `tail` above the live
+    /// region. A terminal may have broken what stood there into other lines, in a way only it knows.
     ///
     /// # Errors
     /// When the terminal cannot be written to.
@@ -135,13 +149,13 @@ impl<W: Write> Screen<W> {
             painter.row(&Row::of(line, self.width));
             painter.text("\r\n");
         }
-        painter.text(END);
         self.forget();
-        self.out.write_all(painter.bytes())?;
-        self.out.flush()
+        self.is_begun = true;
+        self.out.write_all(painter.bytes())
     }
 
-    /// Takes a size, and writes the live region anew below what stands there, which nobody touches.
+    /// Takes a size; the next draw writes the live region anew below what stands there, which nobody
+    /// touches.
     ///
     /// # Errors
     /// When the terminal cannot be written to.
@@ -162,8 +176,8 @@ impl<W: Write> Screen<W> {
         }
         (self.width, self.height) = size;
         self.forget();
-        self.out.write_all(painter.bytes())?;
-        self.out.flush()
+        self.is_begun = true;
+        self.out.write_all(painter.bytes())
     }
 
     /// Shows a whole page on the alternate screen, which the next [`Screen::draw`] leaves.
@@ -206,6 +220,7 @@ impl<W: Write> Screen<W> {
             painter.text(SHOW_CURSOR);
         }
         painter.text(END);
+        self.is_begun = false;
         self.alternate = Some(rows);
         self.out.write_all(painter.bytes())?;
         self.out.flush()
@@ -232,6 +247,8 @@ impl<W: Write> Screen<W> {
         self.go_to(&mut painter, Place::default());
         painter.text(ERASE_BELOW);
         painter.text(SHOW_CURSOR);
+        painter.text(END);
+        self.is_begun = false;
         self.forget();
         self.out.write_all(painter.bytes())?;
         self.out.flush()
@@ -250,8 +267,7 @@ impl<W: Write> Screen<W> {
         // The cursor's look is one for both screens; what `draw` compares with says how it is now.
         self.out.write_all(HIDE_CURSOR.as_bytes())?;
         self.cursor = None;
-        // The draw that follows may have nothing to write.
-        self.out.flush()
+        Ok(())
     }
 
     fn forget(&mut self) {
@@ -314,6 +330,13 @@ impl<W: Write> Screen<W> {
             painter.text(&format!("\x1b[{}C", to.column));
         }
         self.at = to;
+    }
+}
+
+impl Screen<Outlet> {
+    /// Waits until the terminal has taken all, before others write to it.
+    pub(crate) fn wait(&mut self) -> io::Result<()> {
+        self.out.wait()
     }
 }
 

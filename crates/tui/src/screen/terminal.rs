@@ -1,10 +1,13 @@
 //! The modes of the real terminal, and giving it back as it was found.
 
 use std::io::{self, Write as _};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use crossterm::terminal;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+
+use super::LEAVE_ALTERNATE;
 
 /// Pasted text comes in marks of its own; keys come with all their modifiers, where the terminal
 /// knows how (others pass over the second).
@@ -16,6 +19,9 @@ const LEAVE: &str = "\x1b[?2026l\x1b[<u\x1b[?2004l\x1b[m\x1b[?25h";
 /// any thread.
 static ENTERED: AtomicBool = AtomicBool::new(false);
 static ALTERNATE: AtomicBool = AtomicBool::new(false);
+/// How the terminal's lines were when it was taken first. What it is given back as does not hang on
+/// how an editor leaves it that dies.
+static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
 
 /// Notes which screen is shown.
 pub(super) fn note_alternate(is_shown: bool) {
@@ -48,12 +54,22 @@ impl TerminalModes {
                 before(info);
             }));
         });
-        terminal::enable_raw_mode()?;
+        take_lines()?;
         ENTERED.store(true, Ordering::SeqCst);
-        let mut out = io::stdout();
-        out.write_all(ENTER.as_bytes())?;
-        out.flush()?;
+        write(&[ENTER])?;
         Ok(Self(()))
+    }
+
+    /// Takes the terminal once more, in whatever state others left it. It is never anybody else's on the
+    /// way, since a terminal shows what is typed then.
+    ///
+    /// # Errors
+    /// When it has no such modes any more.
+    pub fn take_again(&self) -> io::Result<()> {
+        // Back first: modes are kept on a stack by terminals that know them.
+        let leave = if ALTERNATE.swap(false, Ordering::SeqCst) { LEAVE_ALTERNATE } else { "" };
+        write(&[leave, LEAVE, ENTER])?;
+        take_lines()
     }
 }
 
@@ -63,16 +79,37 @@ impl Drop for TerminalModes {
     }
 }
 
+/// Has the terminal give every key as it is pressed.
+fn take_lines() -> io::Result<()> {
+    let stdin = io::stdin();
+    let mut found = found();
+    let mut modes = match &*found {
+        Some(modes) => modes.clone(),
+        None => found.insert(tcgetattr(&stdin)?).clone(),
+    };
+    modes.make_raw();
+    Ok(tcsetattr(&stdin, OptionalActions::Now, &modes)?)
+}
+
 fn give_back() {
     if !ENTERED.swap(false, Ordering::SeqCst) {
         return;
     }
     // Nothing is left to be done about a terminal that does not listen.
-    let mut out = io::stdout();
-    if ALTERNATE.swap(false, Ordering::SeqCst) {
-        let _ = out.write_all(super::LEAVE_ALTERNATE.as_bytes());
+    let leave = if ALTERNATE.swap(false, Ordering::SeqCst) { LEAVE_ALTERNATE } else { "" };
+    let _ = write(&[leave, LEAVE]);
+    if let Some(modes) = &*found() {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, modes);
     }
-    let _ = out.write_all(LEAVE.as_bytes());
-    let _ = out.flush();
-    let _ = terminal::disable_raw_mode();
+}
+
+fn write(texts: &[&str]) -> io::Result<()> {
+    let mut out = io::stdout();
+    out.write_all(texts.concat().as_bytes())?;
+    out.flush()
+}
+
+/// A panic leaves nothing half done in here.
+fn found() -> MutexGuard<'static, Option<Termios>> {
+    FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use heeler_core::{Decision, Event, Input, PermissionId, Rule, SteeringId, TurnOutcome};
 use heeler_engine::{Seen, Turn};
 
-use super::watch::Watch;
+use super::watch::{Watch, broken};
 use lines::Line;
 pub(super) use message::Message;
 use message::{Answer, BY};
@@ -66,6 +66,8 @@ pub(super) async fn converse(
                 Some(line) => stream.take(line).await?,
                 None => stream.end_of_input().await,
             },
+            // The next flush says why.
+            () = broken(stream.watch.printer.outlet()) => {}
         }
     }
 }

@@ -4,7 +4,8 @@ use expect_test::expect;
 use rustix::process::Signal;
 
 use super::glass::{cook, is_cooked};
-use super::play;
+use super::{play, play_with};
+use crate::fifo::Fifo;
 
 const ONE: &str = "[[reply]]\ntext = \"First answer.\"\n";
 
@@ -117,4 +118,35 @@ fn g4_after_kill_9_the_next_start_is_as_any() {
     assert_eq!(code, 0);
     assert!(bytes.rfind("\x1b[?2004l") > bytes.rfind("\x1b[?2004h"));
     assert!(bytes.rfind("\x1b[?25h") > bytes.rfind("\x1b[?25l"));
+}
+
+/// A connection that hangs, or a terminal that somebody stopped.
+#[test]
+fn g5_a_terminal_that_stands_still_stops_nothing_and_shows_the_newest_afterwards() {
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { text = "LONG" },
+          { call = "Bash", input = { command = "echo > called" } },
+        ]
+        [[reply]]
+        blocks = [
+          { text = "LONG" },
+          { call = "Bash", input = { command = "echo > called" } },
+        ]
+        [[reply]]
+        text = "All was done meanwhile."
+    "#;
+    // More than a terminal holds that nobody reads.
+    let script = script.replace("LONG", &"many words ".repeat(5_000));
+    let (world, mut glass) = play_with(&script, 80, 24, &["--allow", "Bash"]);
+    let mut called = Fifo::new(&world.path("work/called"));
+    glass.stands_still(true);
+    glass.types("go\r");
+    called.wait();
+    called.wait();
+    glass.types("typed meanwhile");
+    glass.stands_still(false);
+    glass.waits_for("All was done meanwhile.");
+    glass.waits_for("> typed meanwhile");
 }

@@ -69,6 +69,8 @@ struct State {
     bytes: Vec<u8>,
     /// Whether nothing more comes.
     is_over: bool,
+    /// Whether nobody reads what comes.
+    is_away: bool,
 }
 
 impl Glass {
@@ -93,7 +95,7 @@ impl Glass {
         let child = start(world, &side, arguments, variables);
         let master = File::from(master);
         let terminal = vt100::Parser::new(cells(rows), cells(columns), SCROLLBACK);
-        let state = Mutex::new(State { terminal, bytes: Vec::new(), is_over: false });
+        let state = Mutex::new(State { terminal, bytes: Vec::new(), is_over: false, is_away: false });
         let shown = Arc::new(Shown { state, changed: Condvar::new() });
         let (reader, shows) = (master.try_clone().unwrap(), Arc::clone(&shown));
         std::thread::spawn(move || shows.follow(reader));
@@ -153,6 +155,12 @@ impl Glass {
     /// Presses keys, as the bytes a terminal sends for them.
     pub(crate) fn types(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Has the terminal stand still, or take what was written to it meanwhile.
+    pub(crate) fn stands_still(&self, is_away: bool) {
+        self.shown.state.lock().unwrap().is_away = is_away;
+        self.shown.changed.notify_all();
     }
 
     /// Pastes a text, as terminals mark it.
@@ -376,6 +384,9 @@ impl Shown {
             // A terminal that everybody has left ends with an error.
             let n = reader.read(&mut bytes).unwrap_or(0);
             let mut state = self.state.lock().unwrap();
+            while state.is_away {
+                state = self.changed.wait(state).unwrap();
+            }
             state.terminal.process(&bytes[..n]);
             state.bytes.extend(&bytes[..n]);
             state.is_over = n == 0;

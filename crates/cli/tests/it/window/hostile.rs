@@ -62,6 +62,7 @@ fn h1_nothing_that_anybody_says_is_obeyed_by_the_terminal() {
     glass.types("2\r");
     glass.waits_for("That is all. ␛]52;");
     glass.types("/rename odd \x1b]0;owned\x07\r");
+    glass.waits_for("this session is named odd");
     glass.types("/clear\r");
     glass.waits_without("That is all.");
     glass.types("/sessions\r");

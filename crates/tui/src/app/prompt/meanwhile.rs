@@ -74,6 +74,26 @@ fn a_key_answers_when_it_was_meant_to() {
     }
 }
 
+/// A terminal that stands still shows no request, however long it is there.
+#[test]
+fn no_key_answers_what_the_terminal_does_not_show() {
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).passes(60_000);
+    play.app.unseen(play.now);
+    assert_eq!(play.types("y").asks(), "");
+    assert!(play.shows().contains("> y▏"), "{}", play.shows());
+    // What was written with it goes on as ever.
+    play.types("<BS>").passes(700);
+    play.app.unseen(play.now);
+    assert_eq!(play.passes(499).types("y").asks(), "");
+    assert_eq!(play.types("<BS>").passes(700).types("y").asks(), ONCE);
+    // Where nothing is asked, nothing is held.
+    let mut play = Play::quick(60, 24);
+    play.app.unseen(play.now);
+    play.sees(begins()).sees(ls(0)).passes(500);
+    assert_eq!(play.types("y").asks(), ONCE);
+}
+
 /// The first letter of the next message comes when a request does: it is written, and so is the rest.
 #[test]
 fn who_begins_to_write_when_something_is_asked_goes_on_writing() {

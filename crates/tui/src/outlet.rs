@@ -1,0 +1,303 @@
+//! Writing on a thread of its own: whoever reads a pipe or a terminal slowly, or not at all, stops
+//! nobody but that thread.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// The most bytes that wait for the reader; who writes more than that waits with them.
+const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// What is kept of a buffer that was longer for once.
+const KEPT_BYTES_MAX: usize = 256 * 1024;
+
+/// A writer that nobody waits for. Dropping it waits until all is written, or cannot be.
+///
+/// What is given to [`Write::write`] waits for [`Write::flush`], which hands it over and returns. An
+/// error of the thread is that of each later flush.
+pub struct Outlet {
+    /// What is not handed over.
+    filling: Vec<u8>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    /// Told the thread: there is more, or nothing will come.
+    filled: Condvar,
+    /// Told who waits in [`Outlet::give`] or [`Outlet::wait`]: something is written.
+    written: Condvar,
+    /// Told who awaits it: all is written, or cannot be.
+    settled: Notify,
+    /// Told who awaits it: nothing can be written any more.
+    broken: Notify,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<u8>,
+    is_writing: bool,
+    is_closed: bool,
+    /// Why nothing can be written any more.
+    error: Option<io::Error>,
+    /// The thread's work, until there is something for it to do.
+    idle: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Outlet {
+    /// Writes to `out`, on a thread that is started when there is something to be written.
+    pub fn new(out: impl Write + Send + 'static) -> Self {
+        let shared = Arc::new(Shared {
+            queue: Mutex::default(),
+            filled: Condvar::new(),
+            written: Condvar::new(),
+            settled: Notify::new(),
+            broken: Notify::new(),
+        });
+        let of_thread = Arc::clone(&shared);
+        shared.queue().idle = Some(Box::new(move || of_thread.write_all(out)));
+        Self { filling: Vec::new(), shared }
+    }
+
+    /// Hands all of `bytes` over; they are empty then, also when they can not be written.
+    ///
+    /// # Errors
+    /// When what was handed over before could not be written, or no thread be started.
+    pub fn give(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let mut queue = self.shared.queue();
+        while queue.error.is_none()
+            && !queue.waiting.is_empty()
+            && queue.waiting.len() + bytes.len() > WAITING_BYTES_MAX
+        {
+            queue = self.shared.written.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        if let Some(error) = &queue.error {
+            bytes.clear();
+            return Err(again(error));
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        match queue.waiting.is_empty() {
+            true => std::mem::swap(&mut queue.waiting, bytes),
+            false => queue.waiting.append(bytes),
+        }
+        if let Some(work) = queue.idle.take() {
+            if let Err(error) = std::thread::Builder::new().name("output".into()).spawn(work) {
+                let told = again(&error);
+                queue.fail(error);
+                return Err(told);
+            }
+        } else if !queue.is_writing {
+            self.shared.filled.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Whether all that was handed over is written, or cannot be.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.shared.queue().is_idle()
+    }
+
+    /// Resolves when all that was handed over is written, or cannot be.
+    pub async fn idle(&self) {
+        self.until(&self.shared.settled, Queue::is_idle).await;
+    }
+
+    /// Resolves when nothing can be written any more.
+    pub async fn broken(&self) {
+        self.until(&self.shared.broken, |queue| queue.error.is_some()).await;
+    }
+
+    async fn until(&self, told: &Notify, holds: fn(&Queue) -> bool) {
+        let mut told = std::pin::pin!(told.notified());
+        // Heard from here on, so that nothing is missed between the look and the wait.
+        told.as_mut().enable();
+        if !holds(&self.shared.queue()) {
+            told.await;
+        }
+    }
+
+    /// Waits, with the whole thread, until all is written.
+    ///
+    /// # Errors
+    /// When something could not be written.
+    pub fn wait(&mut self) -> io::Result<()> {
+        self.flush()?;
+        let mut queue = self.shared.queue();
+        while !queue.is_idle() {
+            queue = self.shared.written.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.error.as_ref().map_or(Ok(()), |error| Err(again(error)))
+    }
+}
+
+impl Write for Outlet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.filling.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let mut filling = std::mem::take(&mut self.filling);
+        let given = self.give(&mut filling);
+        self.filling = filling;
+        given
+    }
+}
+
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        // Who drops it without having asked wants no error.
+        let _ = self.wait();
+        self.shared.queue().is_closed = true;
+        self.shared.filled.notify_one();
+    }
+}
+
+impl Shared {
+    /// Nothing in here is left half done by a panic.
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The thread: writes what waits until nothing comes any more.
+    fn write_all(&self, mut out: impl Write) {
+        let mut writing = Vec::new();
+        loop {
+            {
+                let mut queue = self.queue();
+                while queue.waiting.is_empty() {
+                    if queue.is_closed {
+                        return;
+                    }
+                    queue = self.filled.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                }
+                std::mem::swap(&mut queue.waiting, &mut writing);
+                queue.is_writing = true;
+            }
+            let written = out.write_all(&writing).and_then(|()| out.flush());
+            writing.clear();
+            writing.shrink_to(KEPT_BYTES_MAX);
+            let mut queue = self.queue();
+            queue.is_writing = false;
+            let is_broken = match written {
+                Ok(()) => false,
+                Err(error) => {
+                    queue.fail(error);
+                    self.broken.notify_waiters();
+                    true
+                }
+            };
+            if queue.is_idle() {
+                self.settled.notify_waiters();
+            }
+            self.written.notify_all();
+            if is_broken {
+                return;
+            }
+        }
+    }
+}
+
+impl Queue {
+    fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && !self.is_writing
+    }
+
+    /// From here on nothing can be written.
+    fn fail(&mut self, error: io::Error) {
+        self.waiting = Vec::new();
+        self.error = Some(error);
+    }
+}
+
+/// The same error once more.
+fn again(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn who_writes_does_not_wait_for_the_reader() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut outlet = Outlet::new(writer);
+        // More than any pipe holds, and then the end.
+        let lines = |n: usize| vec![n as u8; 1024 * 1024];
+        for n in 0..4 {
+            outlet.give(&mut lines(n)).unwrap();
+        }
+        assert!(!outlet.is_idle());
+        let dropped = std::thread::spawn(move || drop(outlet));
+        let mut read = Vec::new();
+        reader.read_to_end(&mut read).unwrap();
+        dropped.join().unwrap();
+        assert!(read == (0..4).flat_map(lines).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_waits_has_a_limit() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut outlet = Outlet::new(writer);
+        let (told, hears) = mpsc::channel();
+        let n_bytes = 3 * WAITING_BYTES_MAX;
+        let gives = std::thread::spawn(move || {
+            for _ in 0..n_bytes / (1024 * 1024) {
+                outlet.give(&mut vec![7; 1024 * 1024]).unwrap();
+                let queue = outlet.shared.queue();
+                assert!(queue.waiting.len() <= WAITING_BYTES_MAX);
+                told.send(()).unwrap();
+            }
+        });
+        // One buffer is at the thread; the others wait, as many as may.
+        for _ in 0..WAITING_BYTES_MAX / (1024 * 1024) {
+            hears.recv().unwrap();
+        }
+        let mut read = Vec::new();
+        reader.read_to_end(&mut read).unwrap();
+        assert_eq!(read.len(), n_bytes);
+        gives.join().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_leaves_is_noticed_and_told_each_time() {
+        let (reader, writer) = io::pipe().unwrap();
+        let mut outlet = Outlet::new(writer);
+        outlet.write_all(b"kept until it is to be shown").unwrap();
+        assert!(outlet.is_idle());
+        drop(reader);
+        outlet.flush().unwrap();
+        outlet.broken().await;
+        outlet.idle().await;
+        for _ in 0..2 {
+            let error = outlet.give(&mut b"more".to_vec()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        }
+        assert_eq!(outlet.wait().unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[tokio::test]
+    async fn it_is_idle_when_all_is_read() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut outlet = Outlet::new(writer);
+        outlet.give(&mut vec![1; 1024 * 1024]).unwrap();
+        let reads = std::thread::spawn(move || {
+            reader.read_exact(&mut vec![0; 1024 * 1024]).unwrap();
+            reader
+        });
+        outlet.idle().await;
+        assert!(outlet.is_idle());
+        outlet.wait().unwrap();
+        drop(reads.join().unwrap());
+    }
+}

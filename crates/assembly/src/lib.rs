@@ -40,4 +40,4 @@ pub use reachable::{Reachable, ReachableModel, ReachableProvider};
 pub use renew::Renewed;
 pub use search::search_with_key;
 pub use setup::{Assembly, Setup, SetupError, open_store};
-pub use stored::{StoredError, fork_session, rename_session};
+pub use stored::{ForkWanted, StoredError, fork_session, rename_session};

@@ -44,15 +44,23 @@ pub async fn rename_session(
     Ok(())
 }
 
-/// Makes the session `id` of what `from` has before the `at`-th of the person's inputs, or of all of it.
-/// The source is only read, whoever has it open.
+/// What a fork is to be.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ForkWanted<'a> {
+    /// It takes what comes before this one of the person's inputs, from 1; `None` for all of it.
+    pub at: Option<u32>,
+    /// It works in this folder; `None` for the source's own.
+    pub workspace: Option<&'a Path>,
+}
+
+/// Makes the session `id` of what `from` has. The source is only read, whoever has it open.
 ///
 /// # Errors
 /// When there is no such input, the source is damaged, or the fork cannot be written.
 pub async fn fork_session(
     store: &FileStore,
     from: &SessionId,
-    at: Option<u32>,
+    wanted: ForkWanted<'_>,
     id: SessionId,
     now: Timestamp,
 ) -> Result<ForkOrigin, StoredError> {
@@ -61,7 +69,7 @@ pub async fn fork_session(
         return Err(StoredError::Damaged(from.clone()));
     }
     let mut entries = journal.entries;
-    let made = fork::fork(&entries, from, at, now)?;
+    let made = fork::fork(&entries, from, wanted.at, now)?;
     entries.truncate(made.taken);
     let moved = [
         (Spill::folder(store, from), Spill::folder(store, &id)),
@@ -77,7 +85,12 @@ pub async fn fork_session(
         }
     }
     entries.extend(made.closing);
-    store.fork(from, &SessionHeader { id, created: now, ..journal.header }, &entries)?;
+    let workspace = match wanted.workspace {
+        Some(folder) => folder.to_string_lossy().into_owned(),
+        None => journal.header.workspace,
+    };
+    let header = SessionHeader { id, created: now, workspace, ..journal.header };
+    store.fork(from, &header, &entries)?;
     Ok(made.origin)
 }
 

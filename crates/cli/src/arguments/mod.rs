@@ -377,6 +377,9 @@ pub(crate) enum SessionsCommand {
         /// Take only what comes before its N-th input, as `heeler show` counts them
         #[arg(long, value_name = "N", value_parser = Text(value_parser!(u32).range(1..)))]
         at: Option<u32>,
+        /// The folder it works in; without, that of the other session
+        #[arg(long, value_name = "FOLDER")]
+        cwd: Option<PathBuf>,
     },
     /// Write a session: its journal as it is stored, or as Markdown or a page to read
     Export {

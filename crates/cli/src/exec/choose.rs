@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use heeler_assembly::ForkWanted;
 use heeler_core::{Latest, Record, SessionId, SessionStore, SessionSummary};
 use heeler_store::FileStore;
 use heeler_turn::checkpoint;
@@ -20,14 +21,21 @@ pub(crate) struct Existing {
 
 impl Existing {
     /// The folder the session works in. It cannot be another one: the history speaks of this one,
-    /// and so do the rules.
-    pub(crate) fn workspace(&self, asked: Option<&Path>) -> Result<PathBuf> {
+    /// and so does what was allowed. A fork may, which has nothing allowed.
+    pub(crate) fn workspace(&self, asked: Option<&Path>, is_forked: bool) -> Result<PathBuf> {
         let (id, own) = (&self.id, self.workspace.display());
-        if asked.is_some_and(|asked| asked != self.workspace) {
-            bail!("session {id} works in {own}; leave out --cwd, or start a new session there");
+        match asked {
+            Some(asked) if is_forked => return Ok(asked.to_owned()),
+            Some(asked) if asked != self.workspace => bail!(
+                "session {id} works in {own}; leave out --cwd, or add --fork to go on in the other folder"
+            ),
+            _ => {}
         }
         if !self.workspace.is_dir() {
-            bail!("session {id} works in {own}, which is no folder any more; start a new session");
+            bail!(
+                "session {id} works in {own}, which is no folder any more; where it is now, or in another \
+                 one, a fork goes on: add --fork --cwd FOLDER"
+            );
         }
         Ok(self.workspace.clone())
     }
@@ -62,9 +70,14 @@ pub(crate) async fn session(
     Ok(Some(Existing { id, model, workspace: journal.header.workspace.into() }))
 }
 
-/// A new session that begins with all that one has, and is gone on with in its place.
-pub(crate) async fn in_its_place(store: &FileStore, id: &SessionId) -> Result<SessionId> {
-    let (id, origin) = fork(store, id, None).await?;
+/// A new session that begins with all that one has, and is gone on with in its place, in this folder.
+pub(crate) async fn in_its_place(
+    store: &FileStore,
+    id: &SessionId,
+    workspace: &Path,
+) -> Result<SessionId> {
+    let wanted = ForkWanted { at: None, workspace: Some(workspace) };
+    let (id, origin) = fork(store, id, wanted).await?;
     say(format_args!("heeler: session {id} is forked from {origin}"));
     Ok(id)
 }

@@ -212,7 +212,7 @@ fn start(
                  first `heeler stage apply {stage}` or `heeler stage discard {stage}`"
             );
         }
-        let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
+        let own = existing.as_ref().map(|it| it.workspace(asked, arguments.fork)).transpose()?;
         let workspace = own.unwrap_or(workspace);
         let questions = Questions::default();
         let assemble = |permission| {
@@ -239,7 +239,7 @@ fn start(
         assembly.measure().await;
         let mut id = existing.map(|existing| existing.id);
         if let Some(source) = id.as_mut().filter(|_| arguments.fork) {
-            *source = choose::in_its_place(&store, source).await?;
+            *source = choose::in_its_place(&store, source, &workspace).await?;
         }
         let cleaning = Cleaning::begin(store.clone(), assembly.parts.clock.now());
         if let Some(wanted) = &wanted {

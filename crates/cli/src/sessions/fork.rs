@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use heeler_assembly::fork_session;
+use heeler_assembly::{ForkWanted, fork_session};
 use heeler_core::{Clock as _, ForkOrigin, SessionId};
 use heeler_engine::{OsEntropy, SystemClock};
 use heeler_store::FileStore;
@@ -14,25 +14,25 @@ use super::find;
 pub(super) async fn print(
     store: &FileStore,
     id: &str,
-    at: Option<u32>,
+    wanted: ForkWanted<'_>,
     out: &mut dyn Write,
 ) -> Result<()> {
     let from = find(store, id).await?;
-    let (id, origin) = fork(store, &from, at).await?;
+    let (id, origin) = fork(store, &from, wanted).await?;
     Ok(writeln!(
         out,
         "session {id} is forked from {origin}; `heeler --resume {id}` goes on with it"
     )?)
 }
 
-/// A new session that begins with what another has before its `at`-th input, or with all of it.
+/// A new session that begins with what another has.
 pub(crate) async fn fork(
     store: &FileStore,
     from: &SessionId,
-    at: Option<u32>,
+    wanted: ForkWanted<'_>,
 ) -> Result<(SessionId, ForkOrigin)> {
     let now = SystemClock.now();
     let id = SessionId::mint(now, &OsEntropy::default());
-    let origin = fork_session(store, from, at, id.clone(), now).await?;
+    let origin = fork_session(store, from, wanted, id.clone(), now).await?;
     Ok((id, origin))
 }

@@ -11,7 +11,7 @@ mod request;
 mod show;
 
 use anyhow::{Result, bail};
-use heeler_assembly::{Environment, open_store};
+use heeler_assembly::{Environment, ForkWanted, open_store};
 use heeler_core::{SessionId, SessionName, SessionStore, SessionSummary};
 use heeler_store::FileStore;
 
@@ -19,6 +19,7 @@ use crate::arguments::{
     AuditArguments, ReplayArguments, SessionsArguments, SessionsCommand, ShowArguments,
 };
 use crate::exit::Exit;
+use crate::folder::workspace;
 use crate::whole::Existing;
 pub(crate) use export::{Format, write_file};
 pub(crate) use fork::fork;
@@ -49,7 +50,11 @@ pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
                 }
             }
             SessionsCommand::Rename { id, name } => rename::rename(&store, id, name, out).await?,
-            SessionsCommand::Fork { id, at } => fork::print(&store, id, *at, out).await?,
+            SessionsCommand::Fork { id, at, cwd } => {
+                let folder = cwd.as_deref().map(|cwd| workspace(Some(cwd))).transpose()?;
+                let wanted = ForkWanted { at: *at, workspace: folder.as_deref() };
+                fork::print(&store, id, wanted, out).await?;
+            }
             SessionsCommand::Delete { ids } => delete::delete(&store, ids, out).await?,
         }
         Ok(Exit::Done)

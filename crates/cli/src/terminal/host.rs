@@ -134,7 +134,7 @@ impl TerminalHost {
         let Program { store, workspace, .. } = &*self.0;
         let existing = choose::session(Some(&whole), false, store, workspace).await?;
         let existing = existing.context("there is no such session")?;
-        let own = existing.workspace(None)?;
+        let own = existing.workspace(None, false)?;
         anyhow::ensure!(
             own == *workspace,
             "session {id} works in {}; go there and `heeler --resume {id}`",

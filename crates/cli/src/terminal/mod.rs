@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         let resume = arguments.resume.as_deref();
         let existing = choose::session(resume, arguments.continue_newest, &store, &folder).await?;
         let asked = arguments.cwd.is_some().then_some(&*folder);
-        let own = existing.as_ref().map(|existing| existing.workspace(asked)).transpose()?;
+        let own = existing.as_ref().map(|it| it.workspace(asked, arguments.fork)).transpose()?;
         let (asks, questions) = mpsc::channel(QUESTIONS_MAX);
         let questioned = Questions::default();
         let mut program = Program {
@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         let secrets = Secrets::of_variables(environment.iter());
         let session = match existing {
             Some(existing) if arguments.fork => {
-                let id = choose::in_its_place(&store, &existing.id).await?;
+                let id = choose::in_its_place(&store, &existing.id, &host.workspace()).await?;
                 host.go_on(id, first).await?
             }
             Some(existing) => host.go_on(existing.id, first).await?,

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use heeler_assembly::ForkWanted;
 use heeler_core::{Block, Input, Record, SessionId, SessionStore as _, truncate_chars};
 use heeler_store::FileStore;
 use heeler_tui::host::{Glance, SessionRow};
@@ -94,7 +95,8 @@ pub(super) async fn forked(
     id: &SessionId,
     at: Option<u32>,
 ) -> Result<SessionId> {
-    Ok(fork(store, id, at).await?.0)
+    let wanted = ForkWanted { at, workspace: None };
+    Ok(fork(store, id, wanted).await?.0)
 }
 
 /// Writes a session to a file in the folder that is worked in; without a name, to one of its own, which

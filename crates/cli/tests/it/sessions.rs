@@ -184,16 +184,35 @@ fn a_resumed_session_works_in_its_own_folder_from_wherever_it_is_resumed() {
 
     let output = world.exec(ANY, &["--resume", &id, "--cwd", "inner", "x"]).run().exits(2);
     expect![[r#"
-        heeler: session ID works in WORLD/work; leave out --cwd, or start a new session there
+        heeler: session ID works in WORLD/work; leave out --cwd, or add --fork to go on in the other folder
     "#]]
     .assert_eq(&world.plain(&output.stderr));
     let moved = world.path("moved");
     std::fs::rename(world.workspace(), &moved).unwrap();
     let output = world.exec(ANY, &["--resume", &id, "x"]).cwd(&moved).run().exits(2);
     expect![[r#"
-        heeler: session ID works in WORLD/work, which is no folder any more; start a new session
+        heeler: session ID works in WORLD/work, which is no folder any more; where it is now, or in another one, a fork goes on: add --fork --cwd FOLDER
     "#]]
     .assert_eq(&world.plain(&output.stderr));
+    // A fork goes on there, and knows where it is.
+    let script = r#"
+        [[reply]]
+        expect = { system_contains = "/moved", last_user_contains = "go on" }
+        blocks = [{ call = "Read", input = { file_path = "made" } }]
+        [[reply]]
+        expect = { tool_result_contains = ["x"] }
+        text = "here it is"
+    "#;
+    let server = MockServer::start(Script::parse(script).unwrap());
+    let arguments = ["--resume", &id, "--fork", "--cwd", ".", "go on"];
+    let output = world.exec_at(&server, &arguments).cwd(&moved).run().exits(0);
+    assert_eq!((output.stdout.as_str(), server.violations()), ("here it is\n", vec![]));
+    let arguments = ["sessions", "fork", &id, "--cwd", "."];
+    let output = world.heeler(&arguments).cwd(&moved).run().exits(0);
+    let fork = output.stdout.split(' ').nth(1).unwrap();
+    let listed = world.heeler(&["sessions", "list", "--json"]).cwd(&moved).run().exits(0).stdout;
+    let forks = listed.lines().filter(|line| line.contains(r#"/moved""#));
+    assert_eq!(forks.filter(|line| line.contains(fork)).count(), 1, "{listed}");
 }
 
 #[test]

@@ -22,6 +22,15 @@ pub(crate) enum Atom {
 pub(crate) struct Hole {
     pub(crate) source: String,
     pub(crate) kind: HoleKind,
+    /// Whether its value stays one word.
+    pub(crate) is_whole: bool,
+}
+
+impl Hole {
+    /// One whose value may become several words.
+    pub(crate) fn new(source: &str, kind: HoleKind) -> Self {
+        Self { source: source.to_owned(), kind, is_whole: false }
+    }
 }
 
 /// What computes a value.
@@ -50,13 +59,13 @@ impl Word {
 
     /// A word of which nothing is known.
     pub(crate) fn computed(source: &str) -> Self {
-        let hole = Hole { source: source.to_owned(), kind: HoleKind::Other };
+        let hole = Hole::new(source, HoleKind::Other);
         Self { atoms: vec![Atom::Hole(hole)] }
     }
 
     /// A word that another program passes on.
     pub(crate) fn fed(source: &str) -> Self {
-        let hole = Hole { source: source.to_owned(), kind: HoleKind::Fed };
+        let hole = Hole::new(source, HoleKind::Fed);
         Self { atoms: vec![Atom::Hole(hole)] }
     }
 
@@ -198,7 +207,7 @@ impl Brace {
             cuts.windows(2).map(|cut| atoms[cut[0] + 1..cut[1]].to_vec()).collect()
         } else {
             let source = Word { atoms: atoms[start..end].to_vec() }.text();
-            vec![vec![Atom::Hole(Hole { source, kind: HoleKind::Other })]]
+            vec![vec![Atom::Hole(Hole::new(&source, HoleKind::Other))]]
         };
         Self { start, end, choices }
     }

@@ -82,8 +82,15 @@ impl Reader<'_> {
                 word.atoms.extend(escaped.map(Atom::Quoted));
             }
             WordPiece::DoubleQuotedSequence(inner) => {
+                let begin = word.atoms.len();
                 for piece in inner {
                     self.piece(piece, source, Quoted::Double, word);
+                }
+                for atom in &mut word.atoms[begin..] {
+                    if let Atom::Hole(hole) = atom {
+                        // `"$@"` and its like are as many words as there are.
+                        hole.is_whole = !hole.source.contains('@');
+                    }
                 }
             }
             // A catalogue may say something else.
@@ -261,5 +268,5 @@ impl Reader<'_> {
 }
 
 fn hole(source: &str, kind: HoleKind) -> Atom {
-    Atom::Hole(Hole { source: source.to_owned(), kind })
+    Atom::Hole(Hole::new(source, kind))
 }

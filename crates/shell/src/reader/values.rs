@@ -30,6 +30,11 @@ const DECLARING: [&str; 5] = ["declare", "typeset", "local", "export", "readonly
 /// Commands that print a number and nothing else.
 const COUNTING: [&str; 6] =
     ["$(seq ", "$(nproc)", "$(date +%s", "$(wc -l <", "$(wc -c <", "$(id -u)"];
+/// Ends of pipelines that do so, whatever they read.
+const COUNTING_ENDS: [&str; 3] = ["| wc -l)", "| wc -c)", "| wc -w)"];
+/// Commands that print a word of the system.
+const NAMING_SYSTEM: [&str; 7] =
+    ["$(uname)", "$(uname -s)", "$(uname -m)", "$(arch)", "$(hostname)", "$(whoami)", "$(id -un)"];
 
 const WHY: &str = "bash takes a value for arithmetic that could hold commands";
 
@@ -118,7 +123,14 @@ impl Reader<'_> {
                 }
             }
             "let" => words.iter().for_each(|word| self.evaluates(word)),
-            "test" | "[" => behind(&["-v", "-R"]).for_each(|word| self.names(word)),
+            "test" | "[" => {
+                behind(&["-v", "-R"]).for_each(|word| self.names(word));
+                // A value without quotes may be such an option, or one and what stands behind it.
+                let is_open = |hole: &Hole| !hole.is_whole && !is_harmless(hole);
+                if words.iter().any(|word| holes(word).any(is_open)) {
+                    words.iter().for_each(|word| self.may_be_named(word));
+                }
+            }
             "printf" => behind(&["-v"]).for_each(|word| self.names(word)),
             "wait" => behind(&["-p"]).for_each(|word| self.names(word)),
             name if NAMING.contains(&name) => words.iter().for_each(|word| self.names(word)),
@@ -166,6 +178,16 @@ impl Reader<'_> {
         }
     }
 
+    /// A word may turn out to be taken for the name of a variable.
+    fn may_be_named(&mut self, word: &Word) {
+        let is_unknown =
+            |hole: &Hole| !matches!(hole.kind, HoleKind::Variable(_)) && !is_harmless(hole);
+        if holes(word).any(is_unknown) {
+            self.unclear(WHY);
+        }
+        self.names(word);
+    }
+
     /// Whether a value holds no subscript, as far as it is known.
     fn is_plain(&self, value: &Word) -> bool {
         let is_plain = |hole: &Hole| match &hole.kind {
@@ -190,13 +212,22 @@ fn is_number(hole: &Hole) -> bool {
     let source = hole.source.as_str();
     let counts = || {
         let rest = source.get(2..).unwrap_or_default();
-        COUNTING.iter().any(|start| source.starts_with(start))
-            && !rest.contains([';', '|', '&', '\n', '`', '$'])
+        let begins = COUNTING.iter().any(|start| source.starts_with(start)) && !rest.contains('|');
+        // Beside `||`, more than the end prints.
+        let ends = source.starts_with("$(")
+            && COUNTING_ENDS.iter().any(|end| source.ends_with(end))
+            && !rest.contains("||");
+        (begins || ends) && !rest.contains([';', '&', '\n', '`', '$'])
     };
     source.starts_with("$((")
         || source.starts_with("${#")
         || matches!(source, "$#" | "$?" | "$$" | "$!")
         || counts()
+}
+
+/// Whether what stands in a hole is neither an option nor a subscript.
+fn is_harmless(hole: &Hole) -> bool {
+    is_number(hole) || NAMING_SYSTEM.contains(&hole.source.as_str())
 }
 
 fn holes(word: &Word) -> impl Iterator<Item = &Hole> {

@@ -117,7 +117,7 @@ impl App {
             lines.extend(rows);
             cursor = at.map(placed);
         } else if self.prompts.is_open() {
-            let held = self.guard.held(look.now);
+            let held = self.held(look.now);
             let is_writing = held == Some(Held::Writes);
             let mut written = Vec::new();
             let written_at = is_writing.then(|| self.composed_below(&mut written, look));
@@ -142,7 +142,7 @@ impl App {
 
     /// The mode of vim's keys where somebody writes now.
     fn mode_label(&self, now: Timestamp) -> Option<&'static str> {
-        match self.prompts.is_written_in() && self.guard.held(now) != Some(Held::Writes) {
+        match self.prompts.is_written_in() && self.held(now) != Some(Held::Writes) {
             true => self.prompts.mode_label(),
             false => self.composer.mode_label(),
         }

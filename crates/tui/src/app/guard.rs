@@ -34,6 +34,8 @@ pub(super) enum Held {
     Writes,
     /// What stood there before was answered just now.
     Answered,
+    /// The window is too low to show what is asked.
+    Unshown,
 }
 
 impl Guard {

@@ -11,6 +11,10 @@ use super::{Action, App, LEAVE_MILLIS, apart};
 use crate::composer::{Answer, Attachment};
 use crate::transcript::Note;
 
+/// The least rows of a window in which what is asked stands: its title, the beginning of what would run
+/// or how much that is, the keys, the status, and an empty row.
+const PROMPT_ROWS_MIN: u16 = 5;
+
 impl App {
     pub(super) fn key(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
         if key.kind == KeyEventKind::Release {
@@ -40,7 +44,7 @@ impl App {
             };
         }
         if self.prompts.is_open() {
-            return match self.guard.held(now) {
+            return match self.held(now) {
                 Some(held) => self.held_key(held, key, now),
                 None => self.prompt_key(key, now),
             };
@@ -68,6 +72,13 @@ impl App {
         self.resuming(actions, now)
     }
 
+    /// Why what is asked takes no key, if so.
+    pub(super) fn held(&self, now: Timestamp) -> Option<Held> {
+        // Words that are read aloud need no room.
+        let is_shown = self.is_plain || self.height >= PROMPT_ROWS_MIN;
+        if is_shown { self.guard.held(now) } else { Some(Held::Unshown) }
+    }
+
     /// A key that was meant for something else than what is asked: of one who writes, it writes.
     fn held_key(&mut self, held: Held, key: KeyEvent, now: Timestamp) -> Vec<Action> {
         // In vim's insert mode, Esc is the composer's own.
@@ -75,7 +86,7 @@ impl App {
         if key.code == KeyCode::Esc && !(is_own && held == Held::Writes) {
             return self.stop();
         }
-        if held == Held::Answered {
+        if matches!(held, Held::Answered | Held::Unshown) {
             return Vec::new();
         }
         let answer = self.composer.key(key);
@@ -118,7 +129,7 @@ impl App {
     }
 
     pub(super) fn pasted(&mut self, text: &str, now: Timestamp) -> Vec<Action> {
-        let is_elsewhere = matches!(self.guard.held(now), Some(Held::New | Held::Writes));
+        let is_elsewhere = matches!(self.held(now), Some(Held::New | Held::Writes));
         let is_open = self.pager.is_none() && self.picker.is_none();
         if is_open && text.is_empty() && !self.prompts.is_open() {
             // What was copied is no text.

@@ -107,7 +107,7 @@ impl App {
 
     /// Whether what is asked takes no keys, and they go where messages are written.
     fn is_written_elsewhere(&self, now: Timestamp) -> bool {
-        matches!(self.guard.held(now), Some(Held::New | Held::Writes))
+        matches!(self.held(now), Some(Held::New | Held::Writes))
     }
 
     /// What is written, and where the cursor stands.

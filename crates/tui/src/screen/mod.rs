@@ -99,10 +99,7 @@ impl<W: Write> Screen<W> {
             column: at.column.min(self.width - 1),
             row: at.row.saturating_sub(cut).min(count(live.len()).saturating_sub(1)),
         });
-        if frame.finished.is_empty()
-            && live == self.live
-            && cursor == self.cursor
-            && !self.is_begun
+        if frame.finished.is_empty() && live == self.live && cursor == self.cursor && !self.is_begun
         {
             return self.out.flush();
         }

@@ -95,7 +95,8 @@ impl Glass {
         let child = start(world, &side, arguments, variables);
         let master = File::from(master);
         let terminal = vt100::Parser::new(cells(rows), cells(columns), SCROLLBACK);
-        let state = Mutex::new(State { terminal, bytes: Vec::new(), is_over: false, is_away: false });
+        let state =
+            Mutex::new(State { terminal, bytes: Vec::new(), is_over: false, is_away: false });
         let shown = Arc::new(Shown { state, changed: Condvar::new() });
         let (reader, shows) = (master.try_clone().unwrap(), Arc::clone(&shown));
         std::thread::spawn(move || shows.follow(reader));

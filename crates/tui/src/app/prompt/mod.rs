@@ -216,6 +216,9 @@ impl Prompts {
             _ if held == Some(Held::Writes) => {
                 vec![Line::styled("  answer when you have stopped writing", look.theme.dim)]
             }
+            _ if held == Some(Held::Unshown) => {
+                vec![Line::styled("  answer in a higher window", look.theme.warning)]
+            }
             Stage::Chooses | Stage::Parts => {
                 let mut choices = prompt.choices();
                 if held == Some(Held::New) {

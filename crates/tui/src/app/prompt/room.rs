@@ -171,3 +171,24 @@ fn a_rule_is_whole_in_a_narrow_window() {
     "#]],
     );
 }
+
+/// Nothing is allowed that does not stand there.
+#[test]
+fn a_window_that_is_too_low_for_a_request_takes_no_answer() {
+    let mut play = long_command(60, 4);
+    check(
+        &mut play,
+        expect![[r#"
+        > go
+        ────
+          … 20 more lines (Ctrl-T)
+          answer in a higher window
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    assert_eq!(play.types("yasnd<CR>").asks(), "");
+    assert_eq!(long_command(60, 1).types("y").asks(), "");
+    assert_eq!(long_command(60, 1).types("<Esc>").asks(), "Cancel\n");
+    play.happens(Happened::Resized(60, 5));
+    assert!(play.types("y").asks().contains("Once"));
+}

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use heeler_attach::{OwnerKind, Presence, presence};
 use heeler_core::{SessionStore, SessionSummary, Timestamp, truncate_chars};
 use heeler_store::FileStore;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::say::harmless;
@@ -114,10 +115,18 @@ pub(super) fn line(session: &SessionSummary) -> String {
     harmless(&format!(
         "{}  {}  {}  {name}{}{forked}",
         session.header.id,
-        moment(session.updated),
+        moment_here(session.updated),
         session.header.workspace,
         title_of(&session.title)
     ))
+}
+
+/// A time as the person's clock shows it, to the minute; in UTC where nobody knows the zone.
+fn moment_here(time: Timestamp) -> String {
+    let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
+    in_calendar(time).map_or_else(unknown, |time| {
+        time.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string()
+    })
 }
 
 /// A time as people read it, in UTC, to the minute.
@@ -131,9 +140,14 @@ pub(super) fn second(time: Timestamp) -> String {
 }
 
 fn format(time: Timestamp, format: &str) -> String {
-    let millis = i64::try_from(time.millis()).unwrap_or(i64::MAX);
-    match jiff::Timestamp::from_millisecond(millis) {
-        Ok(time) => time.strftime(format).to_string(),
-        Err(_) => "-".to_owned(),
-    }
+    in_calendar(time).map_or_else(unknown, |time| time.strftime(format).to_string())
+}
+
+/// `None` for a time that no calendar has.
+fn in_calendar(time: Timestamp) -> Option<jiff::Timestamp> {
+    jiff::Timestamp::from_millisecond(i64::try_from(time.millis()).ok()?).ok()
+}
+
+fn unknown() -> String {
+    "-".to_owned()
 }

@@ -60,6 +60,19 @@ fn a_list_of_nothing_and_of_something() {
 }
 
 #[test]
+fn a_list_has_the_time_of_the_persons_clock() {
+    let world = World::new();
+    world.exec(ANY, &["first"]).run().exits(0);
+    let journal = std::fs::File::options().append(true).open(world.journal()).unwrap();
+    let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_772_460_600);
+    journal.set_modified(at).unwrap();
+    for (zone, time) in [("UTC0", "2026-03-02 14:10"), ("HERE-10:30", "2026-03-03 00:40")] {
+        let listed = world.heeler(&["sessions", "list"]).env("TZ", zone).run().exits(0).stdout;
+        assert!(listed.contains(time), "{zone}: {listed}");
+    }
+}
+
+#[test]
 fn the_newest_stands_last_and_is_the_one_to_continue() {
     let world = World::new();
     world.exec(ANY, &["first"]).run().exits(0);

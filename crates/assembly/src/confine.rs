@@ -11,7 +11,7 @@ use heeler_settings::{Confinement, Loaded};
 use heeler_tools::PrivateTemp;
 
 use crate::dotfiles::{home_in, settings_in};
-use crate::{Environment, SetupError, home_folder};
+use crate::{Environment, SetupError, git, home_folder};
 
 /// What a surface says of the box, beside the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -113,17 +113,45 @@ pub(crate) fn reach(
         network: loaded.network.as_ref().is_some_and(|network| network.value),
         ..Reach::default()
     };
-    if let Some(git) = git_folder_outside(workspace) {
-        let own = ["hooks", "config", "config.worktree", "modules"];
-        reach.protected.extend(own.map(|name| git.join(name)));
-        reach.writable.push(git);
-    }
+    git::extend(&mut reach, workspace);
+    reach.protected.extend(programs(environment, workspace, loaded)?);
     if let Some(home) = home_in(environment, workspace)? {
         reach.protected.extend(settings_in(&home));
     }
     let denials = loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny);
     reach.denied.extend(denials.flat_map(denied_by));
     Ok(reach)
+}
+
+/// What runs outside of the box by itself, or by its name, and stands where commands in it could write:
+/// the folders of `PATH`, as an activated environment has them, and the files that hooks name.
+fn programs(
+    environment: &Environment,
+    workspace: &Path,
+    loaded: &Loaded,
+) -> Result<Vec<PathBuf>, SetupError> {
+    let path = environment.get("PATH")?.unwrap_or_default();
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    // One that is not there yet is made by whoever sets an environment up.
+    let mut programs: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
+    for hook in &loaded.hooks {
+        let is_part =
+            |c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '+' | '@');
+        for word in hook.command.split(|c| !is_part(c)) {
+            // Before the slash may stand a variable that is the workspace.
+            let behind = word.split_once('/').map_or("", |(_, rest)| rest);
+            for word in [word, behind] {
+                // Without `./`, which stands before most.
+                let file: PathBuf = workspace.join(word).components().collect();
+                let is_plain = !word.split('/').any(|part| part == "..");
+                let is_within = is_plain && file.starts_with(workspace) && file.is_file();
+                if is_within && !programs.contains(&file) {
+                    programs.push(file);
+                }
+            }
+        }
+    }
+    Ok(programs)
 }
 
 /// What nobody reads or writes who works here.
@@ -192,30 +220,6 @@ fn denied_by(rule: &Rule) -> Vec<Denied> {
     }
 }
 
-/// The git folder that a workspace's own commits go to, where it lies elsewhere: in a folder above,
-/// or that of the repository whose linked work tree this is.
-fn git_folder_outside(workspace: &Path) -> Option<PathBuf> {
-    let own = workspace.join(".git");
-    if own.is_dir() {
-        return None;
-    }
-    if let Ok(text) = fs::read_to_string(&own) {
-        let linked = workspace.join(text.strip_prefix("gitdir:")?.trim());
-        // Only what points back is ours: the file itself may be of a hostile repository.
-        let back = fs::read_to_string(linked.join("gitdir")).ok()?;
-        let is_ours = Path::new(back.trim()).canonicalize().ok()? == own.canonicalize().ok()?;
-        let common = fs::read_to_string(linked.join("commondir")).ok()?;
-        let common = linked.join(common.trim()).canonicalize().ok()?;
-        return (is_ours && is_git_folder(&common)).then_some(common);
-    }
-    let above = workspace.ancestors().skip(1).map(|folder| folder.join(".git"));
-    above.into_iter().find(|folder| is_git_folder(folder))
-}
-
-fn is_git_folder(folder: &Path) -> bool {
-    folder.join("HEAD").is_file() && folder.join("objects").is_dir()
-}
-
 /// What stands in the way of a box here; `None` when there is nothing.
 ///
 /// What was tried since the machine was started is not tried again: a box that then cannot be made
@@ -273,32 +277,34 @@ pub(crate) fn make(
 mod tests {
     use super::*;
 
-    /// Where commits of `workspace` go when not into it, relative to the folder that holds both.
-    fn check(files: &[(&str, &str)], workspace: &str, expected: Option<&str>) {
-        let root = tempfile::tempdir().unwrap();
-        let root = root.path().canonicalize().unwrap();
-        fs::create_dir_all(root.join(workspace)).unwrap();
-        for (name, text) in files {
-            let file = root.join(name);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text.replace("ROOT", root.to_str().unwrap())).unwrap();
-        }
-        let found = git_folder_outside(&root.join(workspace));
-        assert_eq!(found, expected.map(|path| root.join(path)));
-    }
-
     #[test]
-    fn a_linked_work_tree_writes_to_the_repository_that_knows_it() {
-        let repository = [("main/.git/HEAD", "ref: x"), ("main/.git/objects/a", "")];
-        let linked = [
-            ("tree/.git", "gitdir: ROOT/main/.git/worktrees/tree\n"),
-            ("main/.git/worktrees/tree/commondir", "../..\n"),
-        ];
-        let back = [("main/.git/worktrees/tree/gitdir", "ROOT/tree/.git\n")];
-        check(&[&repository[..], &linked, &back].concat(), "tree", Some("main/.git"));
-        let elsewhere = [("main/.git/worktrees/tree/gitdir", "ROOT/other/.git\n")];
-        check(&[&repository[..], &linked, &elsewhere].concat(), "tree", None);
-        check(&[&repository[..], &linked].concat(), "tree", None);
+    fn what_runs_by_itself_or_by_its_name_is_kept_from_commands() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in ["guard.sh", "tools/check.py", ".venv/bin/python", "other.sh"] {
+            let file = folder.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        let hook = |command: &str| heeler_settings::HookSetting {
+            event: heeler_core::HookEvent::PreToolUse,
+            matcher: String::new(),
+            command: command.to_owned(),
+            timeout_seconds: None,
+            source: "test".into(),
+        };
+        let commands =
+            ["./guard.sh --strict", "python3 \"$CLAUDE_PROJECT_DIR\"/tools/check.py", "true"];
+        let loaded = Loaded { hooks: commands.map(hook).into(), ..Loaded::default() };
+        let path = format!("{0}/.venv/bin:{0}/none:.:/usr/bin", folder.path().display());
+        let environment = Environment::default().with("PATH", &path);
+        let found = programs(&environment, folder.path(), &loaded).unwrap().into_iter();
+        let found: Vec<_> = found.filter(|path| path.starts_with(folder.path())).collect();
+        let expected = [".venv/bin", "guard.sh", "tools/check.py"];
+        assert_eq!(found, expected.map(|name| folder.path().join(name)));
+        let variable = [hook("$HEELER_PROJECT_DIR/tools/check.py")];
+        let loaded = Loaded { hooks: variable.into(), ..Loaded::default() };
+        let found = programs(&Environment::default(), folder.path(), &loaded).unwrap();
+        assert_eq!(found, [folder.path().join("tools/check.py")]);
     }
 
     #[test]
@@ -336,13 +342,5 @@ mod tests {
         assert_eq!(confines.secrets, [Path::new("/keys"), Path::new("/space/keys")]);
         assert_eq!(confines.protected, [Path::new("lib")]);
         assert_eq!(confines.network, Network::None);
-    }
-
-    #[test]
-    fn a_folder_of_a_repository_writes_to_its_git_folder() {
-        let repository = [("main/.git/HEAD", "ref: x"), ("main/.git/objects/a", "")];
-        check(&repository, "main/crates/core", Some("main/.git"));
-        check(&repository, "main", None);
-        check(&[("main/.git/HEAD", "ref: x")], "main/crates", None);
     }
 }

@@ -8,6 +8,7 @@ mod config;
 mod confine;
 mod dotfiles;
 mod environment;
+mod git;
 mod home;
 mod keys;
 mod local;

@@ -89,7 +89,7 @@ pub async fn fork_session(
         Some(folder) => folder.to_string_lossy().into_owned(),
         None => journal.header.workspace,
     };
-    let header = SessionHeader { id, created: now, workspace, ..journal.header };
+    let header = SessionHeader { id, created: now, workspace };
     store.fork(from, &header, &entries)?;
     Ok(made.origin)
 }

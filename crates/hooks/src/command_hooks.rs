@@ -183,8 +183,17 @@ impl Hook {
 
     fn is_about(&self, event: HookEvent, subject: &str) -> bool {
         // Where there is nothing to tell apart, a matcher is not looked at.
-        let has_subject = !matches!(event, HookEvent::UserPromptSubmit | HookEvent::Stop);
-        self.command.event == event && (!has_subject || self.matcher.matches(subject))
+        use HookEvent::{
+            PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse, Stop, UserPromptSubmit,
+        };
+        let matches = || match event {
+            UserPromptSubmit | Stop => true,
+            PreToolUse | PermissionRequest | PostToolUse | PostToolUseFailure => {
+                self.matcher.matches_tool(subject)
+            }
+            _ => self.matcher.matches(subject),
+        };
+        self.command.event == event && matches()
     }
 
     fn is_broken(&self) -> bool {

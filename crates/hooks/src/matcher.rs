@@ -2,6 +2,17 @@
 
 use regex::Regex;
 
+/// Tools that do what others do, and go by the rules of those: a guard that knows those alone is asked
+/// about these, too.
+const ALSO: [(&str, &[&str]); 5] = [
+    ("exec", &["Bash"]),
+    ("bash", &["Bash"]),
+    // Its checks are command lines.
+    ("git_commit", &["Bash"]),
+    ("apply_patch", &["Edit", "Write", "MultiEdit"]),
+    ("str_replace_based_edit_tool", &["Edit", "Write"]),
+];
+
 /// What a matcher of a settings file means.
 #[derive(Debug)]
 pub(crate) enum Matcher {
@@ -40,6 +51,12 @@ impl Matcher {
             Self::Pattern(pattern) => pattern.is_match(subject),
         }
     }
+
+    /// Whether it is about a tool, by its own name or by that of one that it stands for.
+    pub(crate) fn matches_tool(&self, tool: &str) -> bool {
+        let also = ALSO.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, also)| also);
+        self.matches(tool) || also.iter().any(|name| self.matches(name))
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +84,24 @@ mod tests {
         for all in ["", " ", "*", ".*"] {
             check(all, "Edit MultiEdit Write edit mcp__memory__create mcp-x ");
         }
+    }
+
+    #[test]
+    fn a_guard_of_a_tool_is_asked_about_those_that_do_the_same() {
+        let about = |matcher: &str| {
+            let matcher = Matcher::read(matcher);
+            let tools =
+                ["Bash", "exec", "git_commit", "Write", "apply_patch", "git_status", "Read"];
+            tools
+                .into_iter()
+                .filter(|tool| matcher.matches_tool(tool))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(about("Bash"), "Bash exec git_commit");
+        assert_eq!(about("Edit|MultiEdit"), "apply_patch");
+        assert_eq!(about("^Write$"), "Write apply_patch");
+        assert_eq!(about("exec"), "exec");
     }
 
     #[test]

@@ -43,7 +43,7 @@ const FORMS: [Form; N_FORMS] = [
     form(
         "private key",
         &["private key-----"],
-        r"(?P<s>-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=:,\\ \r\n]|-[A-Za-z0-9]){16,}(?:-----END [A-Z ]*PRIVATE KEY-----)?)",
+        r"(?P<s>-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=:,\\ \t\r\n]|-[A-Za-z0-9]){16,}(?:-----END [A-Z ]*PRIVATE KEY-----)?)",
     ),
     form("Anthropic key", &["sk-ant-"], r"\b(?P<s>sk-ant-[A-Za-z0-9_-]{20,})"),
     form("OpenRouter key", &["sk-or-v1-"], r"\b(?P<s>sk-or-v1-[0-9a-f]{40,})"),

@@ -70,6 +70,8 @@ fn well_known_forms_are_taken_out() {
             noise(64)
         ),
         format!("-----BEGIN PRIVATE KEY-----\n{}", noise(64)),
+        // As a file is read, with its lines numbered.
+        format!("1\t-----BEGIN PRIVATE KEY-----\n     2\t{}\n     3\t{}", noise(64), noise(64)),
     ];
     check(
         &[],
@@ -98,7 +100,7 @@ fn well_known_forms_are_taken_out() {
             {"apiKey": "[redacted: secret]"}
             PASSWORD=[redacted: secret]
             [redacted: private key]
-            [redacted: private key]"#]],
+            [redacted: private key][redacted: private key]"#]],
     );
 }
 

@@ -124,9 +124,8 @@ pub(super) fn line(session: &SessionSummary) -> String {
 /// A time as the person's clock shows it, to the minute; in UTC where nobody knows the zone.
 fn moment_here(time: Timestamp) -> String {
     let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
-    in_calendar(time).map_or_else(unknown, |time| {
-        time.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string()
-    })
+    in_calendar(time)
+        .map_or_else(unknown, |time| time.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string())
 }
 
 /// A time as people read it, in UTC, to the minute.

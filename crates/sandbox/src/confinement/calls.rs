@@ -87,8 +87,13 @@ const ONLY_ON_ITSELF: &[c_long] = &[
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
 ];
-/// Calls whose second argument does.
-const ONLY_ON_ITSELF_BY_SECOND: &[c_long] = &[libc::SYS_setpriority, libc::SYS_ioprio_set];
+/// Calls whose second argument does, where the first says that it names one and not a group or a user.
+const ONLY_ON_ITSELF_BY_SECOND: &[(c_long, u64)] = &[
+    (libc::SYS_setpriority, libc::PRIO_PROCESS as u64),
+    (libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS),
+];
+/// Of `linux/ioprio.h`.
+const IOPRIO_WHO_PROCESS: u64 = 1;
 
 /// Flags of clone that make namespaces.
 const NAMESPACES: u64 = (libc::CLONE_NEWNS
@@ -149,8 +154,10 @@ fn refusals(network: Network) -> io::Result<Refusals> {
     for call in ONLY_ON_ITSELF {
         rules.insert(*call, vec![rule(&[(0, SeccompCmpOp::Ne, 0)])?]);
     }
-    for call in ONLY_ON_ITSELF_BY_SECOND {
-        rules.insert(*call, vec![rule(&[(1, SeccompCmpOp::Ne, 0)])?]);
+    for (call, process) in ONLY_ON_ITSELF_BY_SECOND {
+        let others =
+            vec![rule(&[(0, SeccompCmpOp::Ne, *process)])?, rule(&[(1, SeccompCmpOp::Ne, 0)])?];
+        rules.insert(*call, others);
     }
     // Looking at the limits of others is allowed, and all of one's own.
     rules.insert(
@@ -314,7 +321,9 @@ mod tests {
             let is_refused = REFUSED.contains(&call)
                 || REFUSED_HERE.contains(&call)
                 || call == libc::SYS_socket
-                || call == libc::SYS_socketpair;
+                || call == libc::SYS_socketpair
+                // Zero is no kind that names a process there.
+                || call == libc::SYS_ioprio_set;
             if is_refused {
                 assert_eq!(said, REFUSE, "{number}");
             } else if call == libc::SYS_clone3 {

@@ -8,6 +8,7 @@
 //! walks from a folder it opened before, one name at a time, and never through a link.
 
 use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -18,8 +19,11 @@ use rustix::io::Errno;
 
 use super::Bound;
 
-/// How many names are tried for what is moved aside.
-const ASIDE_MAX: u32 = 100;
+/// How many names with a number are tried for what is moved aside, before those that nobody can
+/// have taken beforehand.
+const NUMBERED_MAX: u32 = 100;
+/// How many of the others.
+const RANDOM_MAX: u32 = 100;
 
 /// The names of a box that are looked at.
 #[derive(Default)]
@@ -35,6 +39,8 @@ struct Guarded {
     names: Vec<OsString>,
     /// What it links to; `None` when it must not exist.
     link: Option<OsString>,
+    /// Which of the names before the last is a file, and has nothing below it, if one is.
+    file: Option<usize>,
 }
 
 impl Guard {
@@ -42,7 +48,11 @@ impl Guard {
     pub(super) fn add(&mut self, root: &Path, path: &Path) -> io::Result<()> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let below = path.strip_prefix(root).map_err(io::Error::other)?;
+        let is_file = |folder: &Path| folder.symlink_metadata().is_ok_and(|it| it.is_file());
+        let between = below.ancestors().skip(1).filter(|name| !name.as_os_str().is_empty());
+        let file = between.filter(|name| is_file(&root.join(name))).last();
         self.names.push(Guarded {
+            file: file.map(|name| name.iter().count() - 1),
             root: rustix::fs::open(root, flags, Mode::empty())?,
             root_path: root.to_owned(),
             names: below.iter().map(OsStr::to_owned).collect(),
@@ -76,9 +86,9 @@ impl Guarded {
                 Ok(Some(FileType::Symlink)) if index == last && self.is_link(parent, name) => {
                     return None;
                 }
-                // A file has nothing below it.
-                Ok(Some(kind)) if index < last && kind != FileType::Symlink => return None,
-                // Also a link where a folder or nothing was: what is behind it is not looked at.
+                Ok(Some(FileType::RegularFile)) if self.file == Some(index) => return None,
+                // Also a link or a file where a folder or nothing was: what is behind a link is not
+                // looked at, and a file `.git` says where to look.
                 Ok(_) => return Some(self.put_back(parent, name, path, index == last)),
                 // Not to be told; whoever can make it so cannot be told from one who made it.
                 Err(_) => return Some(Bound::Protected { path, aside: None }),
@@ -118,9 +128,12 @@ fn kind_of(parent: &OwnedFd, name: &OsStr) -> Result<Option<FileType>, Errno> {
 
 /// Renames within the folder, onto nothing.
 fn move_aside(parent: &OwnedFd, name: &OsStr) -> Option<OsString> {
-    for number in 1..=ASIDE_MAX {
+    let numbered = (1..=NUMBERED_MAX).map(|number| number.to_string());
+    let random =
+        (0..RANDOM_MAX).map(|_| format!("{:016x}", RandomState::new().build_hasher().finish()));
+    for which in numbered.chain(random) {
         let mut aside = name.as_bytes().to_vec();
-        aside.extend(format!(".refused-{number}").bytes());
+        aside.extend(format!(".refused-{which}").bytes());
         let aside = OsString::from_vec(aside);
         let renamed = rustix::fs::renameat_with(
             parent,

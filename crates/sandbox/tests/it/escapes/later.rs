@@ -16,6 +16,8 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_protected_link_is_put_back,
     what_a_protected_link_leads_to_is_protected,
     the_guard_follows_no_link,
+    a_file_that_says_where_the_git_folder_is_is_moved_aside,
+    no_names_that_are_taken_beforehand_keep_what_is_protected_in_its_place,
     a_box_that_cannot_be_made_is_refused,
 ];
 
@@ -121,6 +123,27 @@ async fn the_guard_follows_no_link() {
     };
     assert_eq!(held.bound, Some(expected));
     assert_eq!(fs::read_to_string(place.home.join("other/tasks.json")).unwrap(), "mine\n");
+}
+
+/// What such a file says decides what git runs, as the folder does.
+async fn a_file_that_says_where_the_git_folder_is_is_moved_aside() {
+    let place = Place::new();
+    let held = place.boxed(place.sh("echo 'gitdir: evil' >.git")).await;
+    assert!(matches!(&held.bound, Some(Bound::Protected { path, .. }) if path.ends_with(".git")));
+    assert!(!place.workspace.join(".git").exists(), "{held:?}");
+    // One that was there has nothing below it, and is nobody's affair here.
+    place.write("home/project/.git", "gitdir: ../elsewhere\n");
+    let held = place.boxed(place.sh("true")).await;
+    assert_eq!(held.bound, None);
+}
+
+async fn no_names_that_are_taken_beforehand_keep_what_is_protected_in_its_place() {
+    let place = Place::new();
+    let script = "for i in $(seq 1000); do : >.envrc.refused-$i; done; echo evil >.envrc";
+    let held = place.boxed(place.sh(script)).await;
+    let Some(Bound::Protected { aside: Some(aside), .. }) = &held.bound else { panic!("{held:?}") };
+    assert!(!place.workspace.join(".envrc").exists());
+    assert_eq!(fs::read_to_string(aside).unwrap(), "evil\n");
 }
 
 async fn a_box_that_cannot_be_made_is_refused() {

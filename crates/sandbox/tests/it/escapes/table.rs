@@ -175,6 +175,7 @@ pub(super) const TABLE: &[Escape] = &[
     own("take a descriptor", Secret, NOT_PERMITTED),
     own("limits of others", DONE, NOT_PERMITTED),
     own("priority of others", DONE, NOT_PERMITTED),
+    own("priority of a group", DONE, NOT_PERMITTED),
     own("queue a signal", Victim, NOT_PERMITTED),
     // Sockets.
     own("tcp", Tcp, NOT_PERMITTED),

@@ -54,7 +54,7 @@ fn of_moment(moment: &HookMoment) -> Map<String, Value> {
             let focus = focus.as_deref().unwrap_or_default();
             json!({ "trigger": moment.subject(), "custom_instructions": focus })
         }
-        HookMoment::Stop { again, answer } => {
+        HookMoment::Stop { again, answer, .. } => {
             json!({ "stop_hook_active": again, "last_assistant_message": answer })
         }
         HookMoment::SubagentStart { kind } => json!({ "agent_type": kind }),
@@ -190,7 +190,7 @@ mod tests {
             ]],
         );
         check(
-            HookMoment::Stop { again: true, answer: "Done.".into() },
+            HookMoment::Stop { turn: 1, again: true, answer: "Done.".into() },
             expect![[
                 r#"{"last_assistant_message":"Done.","stop_hook_active":true,"hook_event_name":"Stop"}"#
             ]],

@@ -1,7 +1,7 @@
 //! A final answer as JSON that fits a schema, out of any session: the model submits it through a
 //! tool, and may not end its turn before.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use heeler_core::{
@@ -46,11 +46,15 @@ pub struct Submission(Arc<Shared>);
 struct Shared {
     schema: InputSchema,
     compiled: Schema,
-    /// By turn, the first of each.
-    submitted: Mutex<Vec<(u32, RawJson)>>,
-    /// Something was submitted since a turn last ended.
-    is_fresh: AtomicBool,
+    /// The newest of each turn.
+    submitted: Mutex<Vec<Submitted>>,
     refusals: AtomicU32,
+}
+
+struct Submitted {
+    turn: u32,
+    round: u32,
+    value: RawJson,
 }
 
 impl Submission {
@@ -61,8 +65,8 @@ impl Submission {
     pub fn new(schema: InputSchema) -> Result<Self, crate::SchemaError> {
         let compiled = schema.compile()?;
         let submitted = Mutex::default();
-        let (is_fresh, refusals) = (AtomicBool::new(false), AtomicU32::new(0));
-        Ok(Self(Arc::new(Shared { schema, compiled, submitted, is_fresh, refusals })))
+        let refusals = AtomicU32::new(0);
+        Ok(Self(Arc::new(Shared { schema, compiled, submitted, refusals })))
     }
 
     /// The tool that the model submits with. It touches nothing, so no rule has to allow it.
@@ -82,8 +86,7 @@ impl Submission {
     /// # Errors
     /// What is wrong with the text, when nothing was submitted either.
     pub fn answer(&self, turn: u32, text: &str) -> Result<RawJson, String> {
-        let found = self.submitted().iter().find(|(of, _)| *of == turn).map(|(_, it)| it.clone());
-        found.map_or_else(|| self.read(text), Ok)
+        self.of(turn).map_or_else(|| self.read(text), Ok)
     }
 
     /// Takes up what an earlier process had accepted of a turn that is still to be finished.
@@ -103,26 +106,30 @@ impl Submission {
         if let Some(call) = calls.find(|call| accepted(&call.id))
             && self.read(call.input.get()).is_ok()
         {
-            self.keep(turn, call.input.clone());
+            // Whatever is submitted here is newer.
+            self.keep(turn, 0, call.input.clone());
         }
     }
 
-    /// Forgets that something was submitted in a turn that was stopped before its end.
-    pub fn turn_stopped(&self) {
-        self.0.is_fresh.store(false, Ordering::Relaxed);
-        self.0.refusals.store(0, Ordering::Relaxed);
+    /// What was submitted in a turn.
+    fn of(&self, turn: u32) -> Option<RawJson> {
+        let submitted = self.submitted();
+        submitted.iter().find(|it| it.turn == turn).map(|it| it.value.clone())
     }
 
-    fn keep(&self, turn: u32, value: RawJson) {
+    fn keep(&self, turn: u32, round: u32, value: RawJson) {
         let mut submitted = self.submitted();
-        // The first one counts: a batch may hold several.
-        if !submitted.iter().any(|(of, _)| *of == turn) {
-            if submitted.len() >= KEPT_MAX {
-                submitted.remove(0);
+        match submitted.iter_mut().find(|it| it.turn == turn) {
+            // Of a batch the first one counts; what comes after it puts right what a hook refused.
+            Some(before) if before.round >= round => {}
+            Some(before) => (before.round, before.value) = (round, value),
+            None => {
+                if submitted.len() >= KEPT_MAX {
+                    submitted.remove(0);
+                }
+                submitted.push(Submitted { turn, round, value });
             }
-            submitted.push((turn, value));
         }
-        self.0.is_fresh.store(true, Ordering::Relaxed);
     }
 
     /// A text as a value that fits.
@@ -135,13 +142,13 @@ impl Submission {
         }
     }
 
-    fn submitted(&self) -> MutexGuard<'_, Vec<(u32, RawJson)>> {
+    fn submitted(&self) -> MutexGuard<'_, Vec<Submitted>> {
         self.0.submitted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What becomes of a turn that is about to end with this text.
-    fn judge(&self, again: bool, text: &str) -> HookVerdict {
-        if self.0.is_fresh.swap(false, Ordering::Relaxed) {
+    fn judge(&self, turn: u32, again: bool, text: &str) -> HookVerdict {
+        if self.of(turn).is_some() {
             return HookVerdict::Continue;
         }
         let Err(why) = self.read(text) else { return HookVerdict::Continue };
@@ -180,7 +187,7 @@ impl Tool for Submit {
         context: ToolContext,
         input: RawJson,
     ) -> BoxFuture<Result<ToolOutput, ToolError>> {
-        self.0.keep(context.call.turn, input.clone());
+        self.0.keep(context.call.turn, context.call.round, input.clone());
         let output = ToolOutput { structured: Some(input), ..ToolOutput::text("submitted") };
         Box::pin(std::future::ready(Ok(output)))
     }
@@ -200,7 +207,9 @@ impl Hooks for KeepsGoing {
 
     fn run(&self, request: HookRequest) -> BoxFuture<HookOutcome> {
         let own = match &request.moment {
-            HookMoment::Stop { again, answer } => self.submission.judge(*again, answer),
+            HookMoment::Stop { turn, again, answer } => {
+                self.submission.judge(*turn, *again, answer)
+            }
             _ => HookVerdict::Continue,
         };
         let (event, subject) = (request.moment.event(), request.moment.subject());

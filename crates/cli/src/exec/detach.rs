@@ -105,9 +105,6 @@ pub(super) async fn go_on(
     loop {
         let outcome = watch.until_done(session.resume()).await?;
         let is_cancelled = outcome == TurnOutcome::Cancelled;
-        if let (Some(wanted), true) = (&watch.wanted, is_cancelled) {
-            wanted.turn_stopped();
-        }
         // Who stops the turn stops this run, and the prompt with it. An earlier process that was told to
         // stop knew nothing of the prompt.
         let is_stopped = is_cancelled && !std::mem::take(&mut was_stopped);
@@ -118,7 +115,7 @@ pub(super) async fn go_on(
 }
 
 /// Whether what was said too late for one turn has begun another.
-async fn is_in_turn(session: &Session) -> bool {
+pub(super) async fn is_in_turn(session: &Session) -> bool {
     session.state().await.is_ok_and(|state| state.turn.is_some())
 }
 

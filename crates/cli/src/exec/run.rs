@@ -135,9 +135,6 @@ impl Run<'_> {
         let mut outcome = None;
         if pending {
             let ended = watch.until_done(session.resume()).await?;
-            if let (Some(wanted), TurnOutcome::Cancelled) = (&watch.wanted, &ended) {
-                wanted.turn_stopped();
-            }
             outcome = Some(ended);
         }
         // A turn that an earlier process was told to stop ends as cancelled here too; only who stops
@@ -148,7 +145,16 @@ impl Run<'_> {
             Some(_) if outcome.is_some() && session.state().await.is_err() => {}
             Some(prompt) => {
                 let turn = session.turn(Input::text(prompt));
-                outcome = Some(watch.until_done(turn).await?);
+                let mut ended = watch.until_done(turn).await?;
+                // What somebody else said too late for that turn has begun another. Who stops the turn
+                // stops this run.
+                while ended != TurnOutcome::Cancelled
+                    && !watch.signals.came()
+                    && detach::is_in_turn(session).await
+                {
+                    ended = watch.until_done(session.resume()).await?;
+                }
+                outcome = Some(ended);
             }
             None => {}
         }

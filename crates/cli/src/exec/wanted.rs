@@ -89,11 +89,6 @@ impl Wanted {
         false
     }
 
-    /// A turn was stopped before its end.
-    pub(super) fn turn_stopped(&self) {
-        self.submission.turn_stopped();
-    }
-
     /// The model was stopped since it answered wrongly too often.
     pub(super) fn gave_up(&self) -> bool {
         self.gave_up

@@ -1,5 +1,8 @@
 //! Sessions that run elsewhere: followed without a terminal, begun without one, stopped.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+
 use expect_test::expect;
 use rustix::process::{Pid, Signal, getsid, kill_process};
 
@@ -104,6 +107,38 @@ fn a_detached_run_reads_its_prompt_and_a_mode_that_asks_nobody_refuses() {
     lines.wait_for_stderr("heeler: session");
     gate.open();
     assert_eq!(lines.finish().exits(0).stdout, "Denied, then.\n");
+}
+
+/// A word that comes when the turn is at its end begins another, which is this run's, too.
+#[test]
+fn what_somebody_else_says_last_is_answered_before_the_run_ends() {
+    let (world, mut began, mut gate) = world();
+    let command = "echo > began; read line < gate";
+    let hook = format!(r#"{{"hooks":[{{"type":"command","command":"{command}"}}]}}"#);
+    let settings = format!(r#"{{"hooks":{{"Stop":[{hook}]}}}}"#);
+    let settings = world.write("settings.json", settings).display().to_string();
+    let script = r#"
+        [[reply]]
+        text = "That was it."
+        [[reply]]
+        expect = { last_user_contains = "one thing more" }
+        text = "That, too."
+    "#;
+    let owner = world.exec(script, &["--settings", &settings, "hello"]).start();
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    let door = world.path(&format!("home/sessions/{id}.door"));
+    let mut door = BufReader::new(UnixStream::connect(door).unwrap());
+    let wish = r#"{"steer":{"id":"x","input":{"blocks":[{"text":{"text":"one thing more"}}]}}}"#;
+    door.get_mut()
+        .write_all(format!(r#"{{"number":1,"wish":{wish}}}{}"#, '\n').as_bytes())
+        .unwrap();
+    let answered = |line: &String| line.contains(r#""number":1"#);
+    assert!((&mut door).lines().map_while(Result::ok).any(|line| answered(&line)));
+    gate.open();
+    began.wait();
+    gate.open();
+    assert_eq!(owner.finish().exits(0).stdout, "That, too.\n");
 }
 
 #[test]

@@ -115,6 +115,60 @@ fn after_five_wrong_answers_there_is_none() {
     );
 }
 
+/// What a hook refuses at the end is put right by the answer after it.
+#[test]
+fn the_newest_answer_of_a_turn_counts() {
+    let world = world();
+    let command = "[ -e refused ] && exit 0; echo > refused; echo 'it is 2' >&2; exit 2";
+    let hook = format!(r#"{{"hooks":[{{"type":"command","command":"{command}"}}]}}"#);
+    let settings = format!(r#"{{"hooks":{{"Stop":[{hook}]}}}}"#);
+    let settings = world.write("settings.json", settings).display().to_string();
+    let arguments = ["--settings", &settings, "--output-schema", "sum.json", "the sum?"];
+    let first = r#"
+        [[reply]]
+        blocks = [
+          { call = "submit", input = { cents = 1 } },
+          { call = "submit", input = { cents = 9 } },
+        ]
+    "#;
+    for (second, expected) in [
+        (r#"blocks = [{ call = "submit", input = { cents = 2 } }]"#, "{\"cents\":2}\n"),
+        (r#"text = "It stays as it is.""#, "{\"cents\":1}\n"),
+    ] {
+        let script = format!(
+            "{first}\n[[reply]]\nexpect = {{ last_user_contains = \"it is 2\" }}\n{second}\n"
+        );
+        let output = world.exec(&script, &arguments).run().exits(0);
+        assert_eq!(output.stdout, expected);
+        std::fs::remove_file(world.path("work/refused")).unwrap();
+    }
+}
+
+/// An answer is its own turn's.
+#[test]
+fn an_answer_of_a_turn_that_a_limit_ended_is_none_of_the_next() {
+    let world = world();
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { call = "submit", input = { cents = 1 } },
+          { call = "Bash", input = { command = "true" } },
+        ]
+        [[reply]]
+        text = "just text"
+        [[reply]]
+        expect = { last_user_contains = "calling `submit`" }
+        blocks = [{ call = "submit", input = { cents = 2 } }]
+    "#;
+    let settings = world.write("settings.json", r#"{"limits":{"calls":1}}"#).display().to_string();
+    let arguments = ["--stream-input", "--settings", &settings, "--output-schema", "sum.json"];
+    let stdin = "{\"type\":\"input\",\"text\":\"a\"}\n{\"type\":\"input\",\"text\":\"b\"}\n";
+    let output = world.exec(script, &arguments).stdin(stdin).run();
+    let ends = output.of_type("turn_finished");
+    let given: Vec<_> = ends.iter().map(|end| end["structured_output"]["cents"].clone()).collect();
+    assert_eq!(given, [json!(1), json!(2)], "{}", output.stdout);
+}
+
 #[test]
 fn a_file_that_is_no_schema_is_named_with_the_place() {
     let world = world();

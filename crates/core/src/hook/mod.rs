@@ -176,6 +176,8 @@ pub enum HookMoment {
     },
     /// See [`HookEvent::Stop`].
     Stop {
+        /// The turn, from 1.
+        turn: u32,
         /// The turn went on already because a hook wanted it to.
         again: bool,
         /// The model's last message.

@@ -86,7 +86,7 @@ fn a_moment_says_which_it_is_what_matchers_look_at_and_its_call() {
         ends(ToolOutput::error("a")),
         compacts(CompactionCause::Manual),
         compacts(CompactionCause::Automatic),
-        HookMoment::Stop { again, answer: answer.clone() },
+        HookMoment::Stop { turn: 1, again, answer: answer.clone() },
         HookMoment::SubagentStart { kind: kind.clone() },
         HookMoment::SubagentStop { kind, again, answer },
         HookMoment::SessionEnd,

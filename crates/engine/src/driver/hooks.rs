@@ -104,8 +104,8 @@ impl Driver {
 
     fn ask_for_end(&mut self, id: EffectId, asker: Asker, turn: u32, end: TurnOutcome) {
         let again = self.state.turn.as_ref().is_some_and(|turn| turn.ends_refused > 0);
-        let moment =
-            HookMoment::Stop { again, answer: self.state.final_answer().as_str().to_owned() };
+        let answer = self.state.final_answer().as_str().to_owned();
+        let moment = HookMoment::Stop { turn, again, answer };
         self.spawn(id, CancellationToken::new(), async move {
             let outcome = asker.ask(moment).await;
             let goes_on = matches!(outcome.verdict, HookVerdict::Deny { .. });

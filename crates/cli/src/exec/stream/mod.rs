@@ -196,9 +196,6 @@ impl Stream<'_, '_> {
             Message::Decide { id, decision } => self.decide(id, decision).await?,
             Message::Cancel {} => {
                 session.cancel().await;
-                if let Some(wanted) = &self.watch.wanted {
-                    wanted.turn_stopped();
-                }
             }
         }
         Ok(())

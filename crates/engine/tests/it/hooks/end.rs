@@ -23,7 +23,7 @@ const TWO_ANSWERS: &str = r#"
 fn at_first(outcome: HookOutcome) -> impl FnOnce(&mut Parts) {
     move |parts| {
         parts.hooks = Some(hook(HookEvent::Stop, move |moment| {
-            let HookMoment::Stop { again, answer } = moment else { panic!("{moment:?}") };
+            let HookMoment::Stop { again, answer, .. } = moment else { panic!("{moment:?}") };
             assert_eq!(answer, if again { "now I am" } else { "I am done" });
             std::future::ready(if again { nothing() } else { outcome.clone() })
         }));

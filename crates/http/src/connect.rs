@@ -72,6 +72,11 @@ impl Connector {
             guard::check_literal(self.guard.as_ref(), uri)?;
             return self.straight(&self.tcp, uri, |tls| &tls.to_server, None).await;
         };
+        // Any other would be sent a request, with its key, that it takes for something else.
+        let kind = proxy.uri().scheme_str().unwrap_or_default();
+        if !matches!(kind, "http" | "https") {
+            return Err(Problem::ProxyKind(kind.to_owned()));
+        }
         let (guard, resolver) = (self.guard.as_ref(), self.resolver.as_ref());
         guard::check_before_proxy(guard, resolver, uri).await?;
         if is_https(uri) {
@@ -110,7 +115,12 @@ impl Connector {
         let headers = self.user_agent.iter().map(|value| (USER_AGENT, value.clone()));
         tunnel = tunnel.with_headers(HeaderMap::from_iter(headers));
         let connected = |error| Problem::Connect(error);
-        let stream = tunnel.call(uri.clone()).await.map_err(|error| connected(error.into()))?;
+        // The library has the kinds of its errors for itself.
+        let refused = |told: &str| told.contains("authorization required");
+        let stream = tunnel.call(uri.clone()).await.map_err(|error| match error.to_string() {
+            told if refused(&told) => Problem::ProxyAuthorization,
+            _ => connected(error.into()),
+        })?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let name =
             ServerName::try_from(host.to_owned()).map_err(|error| connected(error.into()))?;

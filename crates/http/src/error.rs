@@ -29,12 +29,25 @@ impl Error {
     }
 }
 
+impl Error {
+    /// Whether the same request would meet the same failure again, until somebody puts something right.
+    #[must_use]
+    pub fn is_lasting(&self) -> bool {
+        use Problem::{Address, ProxyAuthorization, ProxyKind, Refused};
+        matches!(self.0, Address(_) | ProxyKind(_) | ProxyAuthorization | Refused(_))
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
     #[error("TLS could not be set up: {0}")]
     Tls(#[source] rustls::Error),
     #[error("`{0}` is no address with a host, http or https; correct it")]
     Address(String),
+    #[error("a proxy of the kind `{0}` is not known here; set an http or https one, or NO_PROXY")]
+    ProxyKind(String),
+    #[error("the proxy wants a name and a password; set them in its address, or NO_PROXY")]
+    ProxyAuthorization,
     #[error("the connection failed: {0}")]
     Connect(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("{0}")]

@@ -92,17 +92,22 @@ impl Transport {
             Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(target, &error))),
             Err(_) => return Err(Failure::Unreachable(silent(self.idle_timeout))),
         };
-        if let Some(coding) = coding(answer.head()) {
-            return Err(Failure::Unreachable(coded(target, coding)));
-        }
+        let coding = coding(answer.head()).map(str::to_owned);
         let mut answer = Answer { answer, patience: Patience::new(self.idle_timeout) };
         if answer.answer.head().status() == STATUS_OK {
-            return Ok(answer);
+            return match coding {
+                Some(coding) => Err(Failure::Unreachable(coded(target, &coding))),
+                None => Ok(answer),
+            };
         }
         let head = answer.answer.head().clone();
         let retry_after = retry_after::wait(&head, now(&head));
         let patience = self.idle_timeout.min(REFUSAL_TIMEOUT);
-        let body = answer.read_at_most(REFUSAL_BYTES_MAX, patience).await;
+        let body = match coding {
+            // The status and the head say enough.
+            Some(_) => Vec::new(),
+            None => answer.read_at_most(REFUSAL_BYTES_MAX, patience).await,
+        };
         Err(Failure::Refused(Refusal { head, body, retry_after }))
     }
 
@@ -186,7 +191,12 @@ fn now(head: &Head) -> SystemTime {
 
 fn unreachable(target: &Target, error: &heeler_http::Error) -> ProviderError {
     let (host, why) = (target.host(), root_cause(error));
-    network(format!("{host} could not be reached: {why}. Check the network, proxy and base URL"))
+    let message =
+        format!("{host} could not be reached: {why}. Check the network, proxy and base URL");
+    match error.is_lasting() {
+        true => ProviderError::new(ProviderErrorKind::InvalidRequest, message),
+        false => network(message),
+    }
 }
 
 /// How the body is packed, though nobody asked for it.
@@ -200,7 +210,8 @@ fn coded(target: &Target, coding: &str) -> ProviderError {
         "{host} packed its answer as `{coding}`, which was not asked for and is not read. \
          Check the proxy and base URL"
     );
-    ProviderError::new(ProviderErrorKind::Format, message)
+    // The same request is answered the same way.
+    ProviderError::new(ProviderErrorKind::InvalidRequest, message)
 }
 
 fn broken(error: &heeler_http::Error) -> ProviderError {

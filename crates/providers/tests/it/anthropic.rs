@@ -176,7 +176,7 @@ async fn an_answer_that_is_packed_is_said_to_be() {
         other => other,
     });
     check(packed.collect(), expect![[r#"
-        error Format: 127.0.0.1 packed its answer as `gzip`, which was not asked for and is not read. Check the proxy and base URL
+        error InvalidRequest: 127.0.0.1 packed its answer as `gzip`, which was not asked for and is not read. Check the proxy and base URL
     "#]]).await;
 }
 

@@ -38,6 +38,8 @@ async fn refusals() {
         "503 Service Unavailable\r\nretry-after: 2",
         "529 Overloaded",
         "307 Temporary Redirect\r\nlocation: http://a.test/",
+        "401 Unauthorized\r\ncontent-encoding: gzip",
+        "429 Too Many Requests\r\ncontent-encoding: br\r\nretry-after: 7",
     ];
     let mut seen = String::new();
     for line in lines {
@@ -51,25 +53,27 @@ async fn refusals() {
     check(
         seen,
         expect![[r#"
-        400 Bad Request: InvalidRequest, final
-        401 Unauthorized: Auth, final
-        402 Payment Required: Billing, final
-        403 Forbidden: Auth, final
-        404 Not Found: UnknownModel, final
-        408 Request Timeout: Server
-        413 Content Too Large: ContextOverflow, final
-        429 Too Many Requests: RateLimit
-        429 Too Many Requests | retry-after: 7: RateLimit, wait 7s
-        429 Too Many Requests | retry-after-ms: 1500: RateLimit, wait 1.5s
-        429 Too Many Requests | date: Sun, 06 Nov 1994 08:49:37 GMT | retry-after: Sun, 06 Nov 1994 08:49:57 GMT: RateLimit, wait 20s
-        429 Too Many Requests | retry-after: soon: RateLimit
-        500 Internal Server Error: Server
-        503 Service Unavailable | retry-after: 2: Server, wait 2s
-        529 Overloaded: Overloaded
-        307 Temporary Redirect | location: http://a.test/: InvalidRequest, final
-        502, an HTML page: Server
-        500, nothing: Server
-    "#]],
+            400 Bad Request: InvalidRequest, final
+            401 Unauthorized: Auth, final
+            402 Payment Required: Billing, final
+            403 Forbidden: Auth, final
+            404 Not Found: UnknownModel, final
+            408 Request Timeout: Server
+            413 Content Too Large: ContextOverflow, final
+            429 Too Many Requests: RateLimit
+            429 Too Many Requests | retry-after: 7: RateLimit, wait 7s
+            429 Too Many Requests | retry-after-ms: 1500: RateLimit, wait 1.5s
+            429 Too Many Requests | date: Sun, 06 Nov 1994 08:49:37 GMT | retry-after: Sun, 06 Nov 1994 08:49:57 GMT: RateLimit, wait 20s
+            429 Too Many Requests | retry-after: soon: RateLimit
+            500 Internal Server Error: Server
+            503 Service Unavailable | retry-after: 2: Server, wait 2s
+            529 Overloaded: Overloaded
+            307 Temporary Redirect | location: http://a.test/: InvalidRequest, final
+            401 Unauthorized | content-encoding: gzip: Auth, final
+            429 Too Many Requests | content-encoding: br | retry-after: 7: RateLimit, wait 7s
+            502, an HTML page: Server
+            500, nothing: Server
+        "#]],
     );
 }
 
@@ -105,7 +109,7 @@ async fn broken_answers() {
             no HTTP: Network
             an empty body: Format
             an HTML page: Format
-            compressed though nobody asked: Format
+            compressed though nobody asked: InvalidRequest, final
             garbage: Format
             another document: Format
             half a document: Format

@@ -60,15 +60,20 @@ pub fn timeout(limit: Duration) -> impl Layer {
                 let cancel = context.cancel.child_token();
                 let clock = Arc::clone(&context.clock);
                 let context = ToolContext { cancel: cancel.clone(), ..context };
-                // A task of its own: one that blocks its thread can only be left behind.
-                let mut call = tokio::spawn(inner(context, input));
+                // A task of its own: one that blocks its thread can only be left behind. It ends with
+                // this one, wherever this is dropped.
+                let mut calls = tokio::task::JoinSet::new();
+                calls.spawn(inner(context, input));
+                let stops = cancel.clone().drop_guard();
                 let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
                 tokio::select! {
                     biased;
-                    ended = &mut call => ended.unwrap_or_else(|error| Err(crashed(&name, error))),
+                    Some(ended) = calls.join_next() => {
+                        // What it left in the background goes on.
+                        drop(stops.disarm());
+                        ended.unwrap_or_else(|error| Err(crashed(&name, error)))
+                    }
                     () = clock.sleep_until(clock.now().plus(millis)) => {
-                        cancel.cancel();
-                        call.abort();
                         Err(ToolError::for_model(format!(
                             "{name} was stopped after {limit:?} without finishing; \
                              what it had already changed is still changed"

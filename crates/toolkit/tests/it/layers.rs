@@ -52,6 +52,33 @@ async fn a_call_that_takes_too_long_is_cancelled_and_left_behind() {
 }
 
 #[tokio::test]
+async fn a_call_that_nobody_waits_for_any_more_ends() {
+    let (begun, mut begins) = tokio::sync::mpsc::unbounded_channel();
+    let hangs = raw_tool("hangs", "", Object::new(), move |context: ToolContext, _| {
+        begun.send(context.cancel.clone()).unwrap();
+        let held = begun.clone();
+        async move {
+            std::future::pending::<()>().await;
+            drop(held);
+            "never"
+        }
+    });
+    let layer = timeout(Duration::from_secs(5));
+    let token = {
+        let mut call = TestCall::new("{}");
+        call.context.clock = Arc::new(VirtualClock::new(1));
+        let layered = hangs.wrap(&layer);
+        tokio::select! {
+            _ = call.of(&layered) => unreachable!("it hangs"),
+            token = begins.recv() => token.unwrap(),
+        }
+    };
+    assert!(token.is_cancelled());
+    // The last that could speak is gone with the call itself.
+    assert!(begins.recv().await.is_none());
+}
+
+#[tokio::test]
 async fn a_panic_is_an_error() {
     let panics = || {
         raw_tool("panics", "", Object::new(), |_, _| async {

@@ -189,6 +189,13 @@ impl State {
         self.history.restore(Arc::clone(&self.estimate));
     }
 
+    /// The next attempt is due.
+    fn waits_no_more(&mut self) {
+        if let Some(Phase::Model { retry_at, .. }) = self.turn.as_mut().map(|turn| &mut turn.phase) {
+            *retry_at = None;
+        }
+    }
+
     /// Takes one record in. Total and deterministic; reads nothing but the entry.
     pub fn apply(&mut self, entry: &Entry) {
         self.apply_announcing(entry, &mut Announcer::silent());
@@ -211,18 +218,17 @@ impl State {
         }
         self.seq = entry.seq;
         let elapsed = entry.at.since(self.now);
+        let is_set_back = entry.at < self.now;
         self.now = self.now.max(entry.at);
         match &entry.record {
             // The clock was set back since: what was to wait for a time of the old one would wait for
             // as long again.
-            Record::Opened(_) if entry.at < self.now => {
+            Record::Opened(_) if is_set_back => {
                 self.now = entry.at;
-                if let Some(Phase::Model { retry_at, .. }) =
-                    self.turn.as_mut().map(|turn| &mut turn.phase)
-                {
-                    *retry_at = None;
-                }
+                self.waits_no_more();
             }
+            // Somebody did wait, by a clock that nobody sets.
+            Record::TimePassed if is_set_back => self.waits_no_more(),
             Record::Opened(_) => {}
             _ => {
                 if let Some(turn) = &mut self.turn {

@@ -42,6 +42,36 @@ fn a_passing_failure_is_tried_again_when_it_is_due() {
     );
 }
 
+/// Who waited did so by a clock that nobody sets, so the time has come.
+#[test]
+fn a_clock_that_is_set_back_meanwhile_makes_nobody_wait_longer() {
+    check(
+        "user hi
+         tick 9000
+         lost overloaded 2000
+         tick -3000
+         reply Hi.",
+        expect![[r#"
+            user hi
+                epoch 1 first
+              > model 1.1.1
+            tick 9000
+              > model 1.1.1
+            lost overloaded 2000
+                attempt 1 failed overloaded, again in 2000
+              > retry at 11000
+            tick -3000
+              > model 1.1.2
+            reply Hi.
+                turn 1 ended done: Hi.
+              > idle
+            ---
+            user: hi
+            model: Hi.
+        "#]],
+    );
+}
+
 #[test]
 fn a_lasting_failure_ends_the_turn_and_leaves_no_trace_in_the_history() {
     check(

@@ -135,7 +135,8 @@ impl Play {
                 return;
             }
             "tick" => {
-                self.now += rest.parse::<u64>().expect("milliseconds");
+                // Less than nothing where somebody sets the clock back.
+                self.now = self.now.saturating_add_signed(rest.parse().expect("milliseconds"));
                 self.write(Record::TimePassed);
             }
             "undo" => match self.state.undo_compaction() {

@@ -205,9 +205,9 @@ impl<'a> Playing<'a> {
             return Ok(None);
         };
         let Some(request) = self.request.take() else { return Ok(None) };
-        let answer = model.question.ask(model.request(request)).await;
-        let reply = answer.map_err(|error| ReplayError::Provider { seq, error })?;
-        self.played.usage += reply.usage;
+        let answered = model.question.ask(model.request(request)).await;
+        self.played.usage += answered.usage;
+        let reply = answered.reply.map_err(|error| ReplayError::Provider { seq, error })?;
         Ok(Some(reply))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use heeler_core::{
     Clock, Entropy, ModelEvent, ModelRequest, Provider, ProviderError, ProviderErrorKind, Reply,
+    Usage,
 };
 use heeler_turn::retry;
 
@@ -17,17 +18,25 @@ pub(crate) struct Question {
     pub(crate) retry: retry::Policy,
 }
 
-impl Question {
+/// What came of a question.
+pub(crate) struct Answered {
     /// The whole answer. Nothing it asks for is done.
-    pub(crate) async fn ask(&self, request: ModelRequest) -> Result<Reply, ProviderError> {
+    pub(crate) reply: Result<Reply, ProviderError>,
+    /// What all attempts used, as far as it was told; those that failed are paid, too.
+    pub(crate) usage: Usage,
+}
+
+impl Question {
+    pub(crate) async fn ask(&self, request: ModelRequest) -> Answered {
         let mut attempt = 1;
+        let mut usage = Usage::default();
         loop {
-            let error = match ask(self.provider.as_ref(), request.clone()).await {
-                Ok(reply) => return Ok(reply),
-                Err(error) => error,
-            };
-            let Some(wait) = self.retry.next_wait(attempt, &error, self.entropy.next()) else {
-                return Err(error);
+            let mut used = Usage::default();
+            let reply = ask(self.provider.as_ref(), request.clone(), &mut used).await;
+            usage += reply.as_ref().map_or(used, |reply| reply.usage);
+            let Err(error) = &reply else { return Answered { reply, usage } };
+            let Some(wait) = self.retry.next_wait(attempt, error, self.entropy.next()) else {
+                return Answered { reply, usage };
             };
             self.clock.sleep_until(self.clock.now().plus(wait)).await;
             attempt += 1;
@@ -35,11 +44,17 @@ impl Question {
     }
 }
 
-async fn ask(provider: &dyn Provider, request: ModelRequest) -> Result<Reply, ProviderError> {
+async fn ask(
+    provider: &dyn Provider,
+    request: ModelRequest,
+    used: &mut Usage,
+) -> Result<Reply, ProviderError> {
     let mut stream = provider.stream(request);
     while let Some(step) = stream.next().await {
-        if let ModelEvent::Finished(reply) = step? {
-            return Ok(reply);
+        match step? {
+            ModelEvent::Usage(usage) => *used = usage,
+            ModelEvent::Finished(reply) => return Ok(reply),
+            _ => {}
         }
     }
     Err(ProviderError::new(ProviderErrorKind::Format, "the answer ended before it was whole"))

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CancellationToken, Compacted, CompactionCause, CompactionFailed, EffectId, HookEvent,
-    HookMoment, HookOutcome, HookVerdict, ModelRequest, Outcome, Prices, Record, Reply,
-    RequestMessage, truncate_chars,
+    Block, CancellationToken, Compacted, CompactionCause, CompactionFailed, Cost, EffectId,
+    HookEvent, HookMoment, HookOutcome, HookVerdict, ModelRequest, Outcome, Prices, Record, Reply,
+    RequestMessage, Usage, truncate_chars,
 };
 use heeler_turn::limits;
 
 use super::Driver;
-use super::question::Question;
+use super::question::{Answered, Question};
 use crate::hooks::answered;
 
 impl Driver {
@@ -67,17 +67,22 @@ struct Summary {
 
 impl Summary {
     async fn record(&self, request: ModelRequest) -> Record {
-        match self.question.ask(request).await {
-            Ok(reply) => self.take(&reply),
-            Err(error) => failed(error.message),
+        let Answered { reply, usage } = self.question.ask(request).await;
+        let cost = usage.cost(self.prices.as_ref());
+        match reply {
+            Ok(reply) => Self::take(&reply, usage, cost),
+            Err(error) => {
+                let error = error.message;
+                // Where nothing was told, nothing is known to have been paid.
+                let cost = cost.filter(|_| usage != Usage::default());
+                Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }))
+            }
         }
     }
 
     /// Text only: calls the summarizer makes are ignored, like everything else it says.
-    fn take(&self, reply: &Reply) -> Record {
+    fn take(reply: &Reply, usage: Usage, cost: Option<Cost>) -> Record {
         let summary: String = reply.blocks.iter().filter_map(Block::as_text).collect();
-        let usage = reply.usage;
-        let cost = usage.cost(self.prices.as_ref());
         if summary.trim().is_empty() {
             let error = "the model gave an empty summary".into();
             return Record::CompactionFailed(Box::new(CompactionFailed { error, usage, cost }));

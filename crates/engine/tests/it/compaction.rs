@@ -22,6 +22,34 @@ async fn conversation(stage: &Stage) -> String {
     transcript(state.history.messages().iter().map(Arc::as_ref))
 }
 
+/// An attempt that broke off is paid as far as it was told.
+#[test]
+fn what_broken_attempts_at_a_summary_used_is_counted() {
+    virtually(async {
+        let script = r#"
+            [[reply]]
+            text = "one"
+            usage = { input = 10, output = 1 }
+            [[reply]]
+            for = "summary"
+            text = "The user"
+            usage = { input = 5000, output = 2 }
+            cut = {}
+            [[reply]]
+            for = "summary"
+            text = "The user said hi."
+            usage = { input = 5000, output = 3 }
+        "#;
+        let stage = stage_with(script, [], keep_one).await;
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(stage.session.compact(None).await, Ok(true));
+        let usage = stage.session.state().await.unwrap().usage;
+        // What is written is told at the end.
+        assert_eq!((usage.input, usage.output), (10_010, 4));
+        stage.close().await;
+    });
+}
+
 #[test]
 fn by_hand_between_turns() {
     virtually(async {

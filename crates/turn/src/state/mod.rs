@@ -191,7 +191,8 @@ impl State {
 
     /// The next attempt is due.
     fn waits_no_more(&mut self) {
-        if let Some(Phase::Model { retry_at, .. }) = self.turn.as_mut().map(|turn| &mut turn.phase) {
+        if let Some(Phase::Model { retry_at, .. }) = self.turn.as_mut().map(|turn| &mut turn.phase)
+        {
             *retry_at = None;
         }
     }

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use heeler_assembly::ForkWanted;
+use heeler_assembly::{Environment, ForkWanted};
 use heeler_core::{Latest, Record, SessionId, SessionStore, SessionSummary};
 use heeler_store::FileStore;
 use heeler_turn::checkpoint;
 
 use crate::say::say;
 use crate::sessions::{find, fork};
+use crate::stage;
 
 /// A session that goes on.
 pub(crate) struct Existing {
@@ -20,6 +21,21 @@ pub(crate) struct Existing {
 }
 
 impl Existing {
+    /// That it does not go on beside a stage that it worked in.
+    ///
+    /// # Errors
+    /// When there is one; says what to do.
+    pub(crate) fn check_stage(&self, environment: &Environment) -> Result<()> {
+        let id = &self.id;
+        if let Some(stage) = stage::of_session(environment, id.as_str())? {
+            bail!(
+                "session {id} worked in the stage {stage}, which is neither applied nor discarded: \
+                 first `heeler stage apply {stage}` or `heeler stage discard {stage}`"
+            );
+        }
+        Ok(())
+    }
+
     /// The folder the session works in. It cannot be another one: the history speaks of this one,
     /// and so does what was allowed. A fork may, which has nothing allowed.
     pub(crate) fn workspace(&self, asked: Option<&Path>, is_forked: bool) -> Result<PathBuf> {

@@ -21,6 +21,7 @@ pub(crate) use text::progress;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{
@@ -51,6 +52,9 @@ use wanted::Wanted;
 
 /// What is told when nobody takes the answer.
 const NOT_WRITTEN: &str = "cannot write the answer to stdout";
+
+/// How long threads that were begun may take after the end.
+pub(crate) const END_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Prints what is seen of a session.
 trait Printer {
@@ -198,19 +202,14 @@ fn start(
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         outlive_file_limit()?;
         let resume = arguments.resume.as_deref();
         let newest = arguments.continue_newest;
         let existing = choose::session(resume, newest, &store, &workspace).await?;
         let asked = arguments.cwd.is_some().then_some(&*workspace);
-        if let Some(id) = existing.as_ref().map(|existing| &existing.id)
-            && let Some(stage) = stage::of_session(&environment, id.as_str())?
-        {
-            bail!(
-                "session {id} worked in the stage {stage}, which is neither applied nor discarded: \
-                 first `heeler stage apply {stage}` or `heeler stage discard {stage}`"
-            );
+        if let Some(existing) = &existing {
+            existing.check_stage(&environment)?;
         }
         let own = existing.as_ref().map(|it| it.workspace(asked, arguments.fork)).transpose()?;
         let workspace = own.unwrap_or(workspace);
@@ -254,7 +253,10 @@ fn start(
         let finish = run.session(&workspace, assembly.parts, printer).await;
         cleaning.finish();
         finish.map(|finish| finish.kept_in(&store))
-    })
+    });
+    // A thread that is stuck in a call of the system's keeps nobody from being told the end.
+    runtime.shutdown_timeout(END_PATIENCE);
+    ended
 }
 
 /// Keeps rules for later sessions of this folder.

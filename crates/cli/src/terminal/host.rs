@@ -134,6 +134,7 @@ impl TerminalHost {
         let Program { store, workspace, .. } = &*self.0;
         let existing = choose::session(Some(&whole), false, store, workspace).await?;
         let existing = existing.context("there is no such session")?;
+        existing.check_stage(&self.0.environment)?;
         let own = existing.workspace(None, false)?;
         anyhow::ensure!(
             own == *workspace,

@@ -29,7 +29,7 @@ use crate::arguments::TerminalArguments;
 use crate::demo;
 use crate::exec::choose;
 use crate::exec::clean::Cleaning;
-use crate::exec::outlive_file_limit;
+use crate::exec::{END_PATIENCE, outlive_file_limit};
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::say::say;
@@ -69,6 +69,9 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         outlive_file_limit()?;
         let resume = arguments.resume.as_deref();
         let existing = choose::session(resume, arguments.continue_newest, &store, &folder).await?;
+        if let Some(existing) = &existing {
+            existing.check_stage(&environment)?;
+        }
         let asked = arguments.cwd.is_some().then_some(&*folder);
         let own = existing.as_ref().map(|it| it.workspace(asked, arguments.fork)).transpose()?;
         let (asks, questions) = mpsc::channel(QUESTIONS_MAX);
@@ -138,6 +141,7 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
         cleaning.finish();
         Ok(Some(Exit::Done))
     });
+    runtime.shutdown_timeout(END_PATIENCE);
     // The demo has a runtime of its own.
     ended.and_then(|exit: Option<Exit>| exit.map_or_else(demo::run, Ok))
 }

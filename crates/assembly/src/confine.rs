@@ -11,7 +11,8 @@ use heeler_settings::{Confinement, Loaded};
 use heeler_tools::PrivateTemp;
 
 use crate::dotfiles::{home_in, settings_in};
-use crate::{Environment, SetupError, git, home_folder};
+use crate::secret_places::secrets;
+use crate::{Environment, SetupError, git};
 
 /// What a surface says of the box, beside the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,54 +23,6 @@ pub enum Sandbox {
     /// There is none.
     Off,
 }
-
-/// Places in a home that hold keys, passwords and what was said to others; nothing reads them.
-const SECRETS: [&str; 44] = [
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".netrc",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".s3cfg",
-    ".boto",
-    ".vault-token",
-    ".git-credentials",
-    ".password-store",
-    ".terraform.d",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".m2/settings.xml",
-    ".gradle/gradle.properties",
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".gemini",
-    ".config/gh",
-    ".config/gcloud",
-    ".config/git/credentials",
-    ".config/rclone",
-    ".config/op",
-    ".config/sops",
-    ".config/heeler",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    ".mozilla",
-    ".thunderbird",
-    ".local/share/keyrings",
-    ".local/share/heeler",
-    ".local/share/opencode",
-    ".bash_history",
-    ".zsh_history",
-];
 
 /// Tools whose rules are on what is read, and on what is written: what these deny at a whole place,
 /// a confined command cannot do there either.
@@ -152,24 +105,6 @@ fn programs(
         }
     }
     Ok(programs)
-}
-
-/// What nobody reads or writes who works here.
-///
-/// # Errors
-/// When a variable is no text.
-pub(crate) fn secrets(
-    environment: &Environment,
-    workspace: &Path,
-) -> Result<Vec<PathBuf>, SetupError> {
-    let mut secrets = Vec::new();
-    if let Some(home) = environment.get("HOME")? {
-        let places = SECRETS.map(|place| Path::new(home).join(place));
-        // Where somebody works is no secret to the agent that works there.
-        secrets.extend(places.into_iter().filter(|place| !workspace.starts_with(place)));
-    }
-    secrets.push(home_folder(environment)?);
-    Ok(secrets)
 }
 
 /// The walls of the box that follow from how far an agent reaches.

@@ -19,6 +19,7 @@ mod prompt;
 mod reachable;
 mod renew;
 mod search;
+mod secret_places;
 mod setup;
 mod staged;
 mod stored;

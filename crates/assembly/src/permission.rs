@@ -11,8 +11,9 @@ use heeler_settings::{
 use heeler_turn::verdict::judge;
 
 use crate::call::Place;
-use crate::confine::{Sandbox, is_wanted, secrets};
+use crate::confine::{Sandbox, is_wanted};
 use crate::dotfiles::home_in;
+use crate::secret_places::secrets;
 use crate::setup::{bash, toolset};
 use crate::{Environment, SetupError, home_folder};
 

@@ -1,10 +1,16 @@
 //! What stands at a path: a file, a link, a folder, or nothing.
 
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -42,7 +48,7 @@ pub enum Entry {
 pub struct Content {
     /// Bytes.
     pub bytes: u64,
-    /// SHA-256, in hexadecimal digits.
+    /// SHA-256, in hexadecimal digits; nothing where nobody let us read it.
     pub sha256: String,
 }
 
@@ -52,22 +58,46 @@ impl Entry {
     /// # Errors
     /// When it cannot be read.
     pub fn read(path: &Path) -> io::Result<Option<Self>> {
-        let metadata = match std::fs::symlink_metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => return Err(error),
+        Self::read_at(CWD, path.as_os_str())
+    }
+
+    /// What stands in a folder under a name.
+    pub(crate) fn read_at(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Self>> {
+        let folder = folder.as_fd();
+        let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(error.into()),
         };
-        let mode = mode(&metadata);
-        let kind = metadata.file_type();
-        Ok(Some(if kind.is_file() {
-            Self::File { mode, content: Content::of(File::open(path)?)? }
-        } else if kind.is_symlink() {
-            Self::Link { target: std::fs::read_link(path)? }
-        } else if kind.is_dir() {
-            Self::Folder { mode }
-        } else {
-            Self::Special
+        let mode = u32::from(Mode::from_raw_mode(stat.st_mode).bits()) & MODE_BITS;
+        Ok(Some(match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {
+                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                let content = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+                    Ok(file) => Content::of(File::from(file))?,
+                    Err(Errno::ACCESS) => Content::unread(stat.st_size.unsigned_abs()),
+                    Err(error) => return Err(error.into()),
+                };
+                Self::File { mode, content }
+            }
+            FileType::Symlink => {
+                let target = rustix::fs::readlinkat(folder, name, Vec::new())?;
+                Self::Link { target: OsStr::from_bytes(target.as_bytes()).into() }
+            }
+            FileType::Directory => Self::Folder { mode },
+            _ => Self::Special,
         }))
+    }
+
+    /// Whether it is the same, as far as both could be read.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::File { mode, content },
+                Self::File { mode: other_mode, content: other_content },
+            ) => mode == other_mode && content.is_as(other_content),
+            _ => self == other,
+        }
     }
 
     /// Whether it is a folder.
@@ -77,7 +107,24 @@ impl Entry {
     }
 }
 
+/// Whether the same stands there, or nothing in both.
+pub(crate) fn is_same(one: Option<&Entry>, other: Option<&Entry>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one.is_as(other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
 impl Content {
+    fn unread(bytes: u64) -> Self {
+        Self { bytes, sha256: String::new() }
+    }
+
+    fn is_as(&self, other: &Self) -> bool {
+        let is_unread = self.sha256.is_empty() || other.sha256.is_empty();
+        self.bytes == other.bytes && (is_unread || self.sha256 == other.sha256)
+    }
+
     /// Of bytes that are read to their end.
     ///
     /// # Errors
@@ -122,6 +169,43 @@ impl Stamp {
             changed: or_none(metadata.ctime()),
             changed_nanos: or_none(metadata.ctime_nsec()),
         }
+    }
+}
+
+impl Stamp {
+    /// Whether it is of the same file or folder, whatever became of it.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        // The bits above the permissions say what it is.
+        self.inode == other.inode && self.mode >> 12 == other.mode >> 12
+    }
+}
+
+/// Which folder it is: another one, or a link, is no base of the stage, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Root {
+    device: u64,
+    inode: u64,
+    /// When it was made, in seconds and nanoseconds, where the file system knows.
+    born: Option<(u64, u32)>,
+}
+
+impl Root {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            born: born.map(|time| (time.as_secs(), time.subsec_nanos())),
+        }
+    }
+
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        // Some file systems get another device with every start of the system.
+        let is_near = match (self.born, other.born) {
+            (Some(born), Some(other)) => born == other,
+            _ => self.device == other.device,
+        };
+        self.inode == other.inode && is_near
     }
 }
 

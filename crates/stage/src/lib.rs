@@ -17,7 +17,7 @@ mod overlay;
 mod snapshot;
 mod stage;
 
-pub use apply::{Applied, Recovered, recover};
+pub use apply::{Applied, Conflict, Progress, Recovered, Why, recover};
 pub use changes::{Change, Changes};
 pub use entry::{Content, Entry};
 pub use stage::{Form, Stage, StageError, Summary};

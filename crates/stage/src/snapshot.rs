@@ -71,6 +71,10 @@ impl Snapshot {
         self.entries.insert(path, stamp);
     }
 
+    pub(crate) fn remove(&mut self, path: &Path) {
+        self.entries.remove(path);
+    }
+
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.entries.keys().map(PathBuf::as_path)
     }
@@ -82,14 +86,19 @@ impl Snapshot {
         from.take_while(move |other| other.starts_with(path))
     }
 
+    /// Writes it to a file, all of it or nothing.
     pub(crate) fn write(&self, file: &Path) -> io::Result<()> {
-        let mut out = BufWriter::new(fs::File::create(file)?);
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let mut out = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
         for (path, stamp) in &self.entries {
             let line = Line { path: path.clone(), stamp: *stamp };
             serde_json::to_writer(&mut out, &line)?;
             out.write_all(b"\n")?;
         }
-        out.flush()
+        let whole = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        whole.as_file().sync_all()?;
+        whole.persist(file)?;
+        Ok(())
     }
 
     pub(crate) fn read(file: &Path) -> io::Result<Self> {

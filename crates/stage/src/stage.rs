@@ -8,13 +8,13 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use crate::changes::{self, Changes};
-use crate::entry::path_bytes;
+use crate::entry::{Root, path_bytes};
 use crate::overlay::Covered;
 use crate::snapshot::Snapshot;
 use crate::{copy, overlay};
 
 const RECORD: &str = "stage.json";
-const BASE: &str = "base.jsonl";
+pub(crate) const BASE: &str = "base.jsonl";
 const COPIED: &str = "copied.jsonl";
 const UPPER: &str = "upper";
 const WORK: &str = "work";
@@ -44,6 +44,9 @@ pub struct Summary {
     pub form: Form,
     /// The session that worked in it, once there is one.
     pub session: Option<String>,
+    /// Which folder the base is; stages once had no record of it.
+    #[serde(default)]
+    pub(crate) root: Option<Root>,
 }
 
 /// A folder in which everything may be changed while its base stays as it is.
@@ -51,7 +54,7 @@ pub struct Summary {
 pub struct Stage {
     pub(crate) folder: PathBuf,
     summary: Summary,
-    snapshot: Snapshot,
+    pub(crate) snapshot: Snapshot,
     copied: Snapshot,
     covered: Option<Covered>,
     /// Held as long as somebody works with it.
@@ -100,13 +103,16 @@ impl Stage {
         };
         let failed = |error| StageError::io(format_args!("cannot make a stage of {shown}"), error);
         let (made, lock) = make().map_err(failed)?;
+        // Before it is covered. A link may lead elsewhere tomorrow, so it says nothing.
+        let metadata = fs::symlink_metadata(base).map_err(failed)?;
+        let root = metadata.is_dir().then(|| Root::of(&metadata));
         let snapshot = Snapshot::take(base).map_err(failed)?;
         snapshot.write(&made.path().join(BASE)).map_err(failed)?;
         let (covered, copied) = fill(base, made.path(), &snapshot, form)?;
         let form = if covered.is_some() { Form::Overlay } else { Form::Copy };
         let folder = made.keep();
         let id = name(&folder);
-        let summary = Summary { id, base: base.to_owned(), form, session: None };
+        let summary = Summary { id, base: base.to_owned(), form, session: None, root };
         let stage = Self { folder, summary, snapshot, copied, covered, _lock: lock };
         stage.write_summary().map_err(failed)?;
         Ok(stage)
@@ -227,11 +233,12 @@ impl Stage {
         self.folder.join(tree).join(path)
     }
 
-    /// Removes it with all it holds.
+    /// Removes it with all it holds. What was being applied when its process died is done no further.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// When it cannot be removed, or another stage is being applied to the same base.
     pub fn discard(self) -> Result<(), StageError> {
+        self.give_up()?;
         // Without its record it is none any more, whatever is left of it.
         let removed = fs::remove_file(self.folder.join(RECORD)).and_then(|()| remove(&self.folder));
         removed.map_err(|error| {

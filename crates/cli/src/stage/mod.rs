@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::Environment;
-use heeler_stage::{Applied, Recovered, Stage, recover};
+use heeler_stage::{Applied, Progress, Recovered, Stage, recover};
 
 use crate::arguments::{StageArguments, StageCommand};
 use crate::exit::Exit;
@@ -88,13 +88,15 @@ pub(crate) fn stages(environment: &Environment) -> Result<PathBuf> {
     Ok(cache.join("heeler").join("stages"))
 }
 
-/// Finishes what an earlier process had begun to apply, and says so.
+/// Finishes what an earlier process had begun to apply, and says so. The names of the stages of which
+/// nothing is left.
 ///
 /// # Errors
 /// When stages cannot be listed.
-pub(crate) fn finish_earlier(environment: &Environment) -> Result<()> {
+pub(crate) fn finish_earlier(environment: &Environment) -> Result<Vec<String>> {
+    let mut done = Vec::new();
     // Who has no place for stages has none.
-    let Ok(stages) = stages(environment) else { return Ok(()) };
+    let Ok(stages) = stages(environment) else { return Ok(done) };
     for Recovered { id, came_to } in recover(&stages)? {
         let applied = match came_to {
             Ok(applied) => applied,
@@ -108,10 +110,14 @@ pub(crate) fn finish_earlier(environment: &Environment) -> Result<()> {
         ));
         tell_conflicts(&applied);
         if applied.conflicts.is_empty() {
-            Stage::open(&stages, &id)?.discard()?;
+            // Another process may be at it, and what is done is done.
+            match Stage::open(&stages, &id).and_then(Stage::discard) {
+                Ok(()) => done.push(id),
+                Err(error) => say(format_args!("heeler: {error}")),
+            }
         }
     }
-    Ok(())
+    Ok(done)
 }
 
 /// The stage that a session works in, if there is one.
@@ -170,10 +176,10 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
         tell_kept(&id);
         return Ok(settled(SettledState::Kept, paths));
     };
-    let applied = apply(&stage, &differing, &chosen)?;
+    let applied = apply(&mut stage, &differing, &chosen)?;
     if !applied.conflicts.is_empty() {
         tell_conflicts(&applied);
-        bail!("somebody changed the folder while it was applied");
+        bail!("not all of it could be applied");
     }
     stage.discard()?;
     let taken = chosen.iter().filter(|chosen| !chosen.is_nothing()).count();
@@ -189,7 +195,7 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
     })
 }
 
-fn apply(stage: &Stage, differing: &Differing, chosen: &[Chosen]) -> Result<Applied> {
+fn apply(stage: &mut Stage, differing: &Differing, chosen: &[Chosen]) -> Result<Applied> {
     let changes = differing.with(chosen)?;
     match changes.is_empty() {
         true => Ok(Applied::default()),
@@ -217,15 +223,14 @@ fn tell_kept(id: &str) {
 }
 
 fn tell_conflicts(applied: &Applied) {
-    for path in &applied.conflicts {
-        say(format_args!("heeler: {} was changed by somebody else and stays so", path.display()));
+    for conflict in &applied.conflicts {
+        say(format_args!("heeler: {conflict}"));
     }
 }
 
 /// Runs `heeler stage`.
 pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
     let environment = Environment::of_this_process();
-    finish_earlier(&environment)?;
     let stages = stages(&environment)?;
     let open = |id: &str| Stage::open(&stages, id).context("heeler stage");
     match &arguments.command {
@@ -246,6 +251,10 @@ pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
             }
         }
         StageCommand::Apply { id, all } => {
+            // Who looks at stages, or drops one, wants nothing done to a folder.
+            if finish_earlier(&environment)?.contains(id) {
+                return Ok(Exit::Done);
+            }
             let at_end = match std::io::stdin().is_terminal() && !all {
                 true => AtEnd::Ask,
                 false => AtEnd::Apply,
@@ -253,7 +262,18 @@ pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
             let settled = settle(open(id)?, at_end, Told::All);
             return Ok(if settled.has_failed() { Exit::Failure } else { Exit::Done });
         }
-        StageCommand::Discard { id } => open(id)?.discard()?,
+        StageCommand::Discard { id } => {
+            let stage = open(id)?;
+            // One whose plan or base is not to be read is dropped all the same.
+            let progress = stage.progress().unwrap_or_default();
+            stage.discard()?;
+            if let Some(Progress { done, paths }) = progress {
+                say(format_args!(
+                    "heeler: {id} was being applied when heeler died: {done} of {paths} paths were \
+                     done and stay so, the rest is dropped"
+                ));
+            }
+        }
     }
     Ok(Exit::Done)
 }

@@ -1,11 +1,14 @@
 //! What a stage holds otherwise than its base.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::entry::{Entry, Stamp};
+use crate::opened::Opened;
 use crate::snapshot::Snapshot;
 
 /// The most changes that are looked at.
@@ -20,6 +23,27 @@ pub struct Changes {
     pub changes: Vec<Change>,
     /// How many entries differ in folders of git, which are never applied.
     pub in_git: usize,
+    /// Folders that the stage removed and that stay all the same.
+    pub staying: Vec<Staying>,
+}
+
+/// A folder that stays, since it holds what is never applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Staying {
+    /// The path, relative to the base.
+    pub path: PathBuf,
+    /// Whether that is git's own; else it is a socket, a pipe or a device.
+    pub is_gits: bool,
+}
+
+impl fmt::Display for Staying {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = match self.is_gits {
+            true => "git's own files",
+            false => "a socket, pipe or device",
+        };
+        write!(f, "{} stays: it holds {held}", self.path.display())
+    }
 }
 
 /// One path that differs.
@@ -36,60 +60,69 @@ pub struct Change {
 }
 
 /// Collects what differs.
-struct Comparison<'a> {
+pub(crate) struct Comparison<'a> {
     base: &'a Path,
+    /// Whether the base is the folder it was.
+    is_base: bool,
     snapshot: &'a Snapshot,
+    opened: &'a Opened,
+    /// Folders of the base, and whether they are those they were.
+    same_folders: BTreeMap<PathBuf, bool>,
     found: Changes,
 }
 
-/// What an overlay's upper folder adds to its base.
-pub(crate) fn of_overlay(base: &Path, snapshot: &Snapshot, upper: &Path) -> io::Result<Changes> {
-    let mut comparison = Comparison { base, snapshot, found: Changes::default() };
-    let mut waiting = vec![PathBuf::new()];
-    while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(upper.join(&folder))? {
-            let entry = entry?;
-            let path = folder.join(entry.file_name());
-            let metadata = entry.metadata()?;
-            if metadata.file_type().is_char_device() && metadata.rdev() == 0 {
-                comparison.gone(&path, |_| true)?;
-                continue;
-            }
-            comparison.compare(&path, Entry::read(&entry.path())?)?;
-            if metadata.is_dir() {
-                if is_opaque(&entry.path()) {
-                    let is_absent = |below: &Path| fs::symlink_metadata(upper.join(below)).is_err();
-                    comparison.gone(&path, is_absent)?;
+impl<'a> Comparison<'a> {
+    pub(crate) fn new(
+        base: &'a Path,
+        is_base: bool,
+        snapshot: &'a Snapshot,
+        opened: &'a Opened,
+    ) -> Self {
+        let (same_folders, found) = (BTreeMap::new(), Changes::default());
+        Self { base, is_base, snapshot, opened, same_folders, found }
+    }
+
+    /// What an overlay's upper folder adds to its base.
+    pub(crate) fn of_overlay(mut self, upper: &Path) -> io::Result<Changes> {
+        let mut waiting = vec![PathBuf::new()];
+        while let Some(folder) = waiting.pop() {
+            for entry in fs::read_dir(upper.join(&folder))? {
+                let entry = entry?;
+                let path = folder.join(entry.file_name());
+                let metadata = entry.metadata()?;
+                if metadata.file_type().is_char_device() && metadata.rdev() == 0 {
+                    self.gone(&path, |_| true)?;
+                    continue;
                 }
-                waiting.push(path);
-            } else {
-                // A folder may have stood there.
-                comparison.gone(&path, |below| below != path)?;
+                self.compare(&path, Entry::read(&entry.path())?)?;
+                if metadata.is_dir() {
+                    if is_opaque(&entry.path()) {
+                        let is_absent =
+                            |below: &Path| fs::symlink_metadata(upper.join(below)).is_err();
+                        self.gone(&path, is_absent)?;
+                    }
+                    waiting.push(path);
+                } else {
+                    // A folder may have stood there.
+                    self.gone(&path, |below| below != path)?;
+                }
             }
         }
+        Ok(self.sorted())
     }
-    Ok(comparison.sorted())
-}
 
-/// What a copy holds otherwise than when it was made.
-pub(crate) fn of_copy(
-    base: &Path,
-    snapshot: &Snapshot,
-    tree: &Path,
-    copied: &Snapshot,
-) -> io::Result<Changes> {
-    let mut comparison = Comparison { base, snapshot, found: Changes::default() };
-    let now = Snapshot::take(tree)?;
-    for path in now.paths().filter(|path| now.get(path) != copied.get(path)) {
-        comparison.compare(path, Entry::read(&tree.join(path))?)?;
+    /// What a copy holds otherwise than when it was made.
+    pub(crate) fn of_copy(mut self, tree: &Path, copied: &Snapshot) -> io::Result<Changes> {
+        let now = Snapshot::take(tree)?;
+        for path in now.paths().filter(|path| now.get(path) != copied.get(path)) {
+            self.compare(path, Entry::read(&tree.join(path))?)?;
+        }
+        for path in copied.paths().filter(|path| now.get(path).is_none()) {
+            self.compare(path, None)?;
+        }
+        Ok(self.sorted())
     }
-    for path in copied.paths().filter(|path| now.get(path).is_none()) {
-        comparison.compare(path, None)?;
-    }
-    Ok(comparison.sorted())
-}
 
-impl Comparison<'_> {
     /// The entries of the base at and below a path, of which these are gone.
     fn gone(&mut self, path: &Path, is_gone: impl Fn(&Path) -> bool) -> io::Result<()> {
         let snapshot = self.snapshot;
@@ -97,6 +130,7 @@ impl Comparison<'_> {
     }
 
     fn compare(&mut self, path: &Path, after: Option<Entry>) -> io::Result<()> {
+        let after = self.opened.closed_again(path, after);
         let place = self.base.join(path);
         let before = Entry::read(&place)?;
         let stamp = match fs::symlink_metadata(&place) {
@@ -110,7 +144,8 @@ impl Comparison<'_> {
             self.found.in_git += 1;
             return Ok(());
         }
-        let is_stale = stamp != self.snapshot.get(path);
+        let is_stale =
+            !self.is_base || stamp != self.snapshot.get(path) || !self.is_in_same_folder(path);
         self.found.changes.push(Change { path: path.to_owned(), before, after, is_stale });
         match self.found.changes.len() {
             0..=CHANGES_MAX => Ok(()),
@@ -118,9 +153,56 @@ impl Comparison<'_> {
         }
     }
 
+    /// Whether the folders above a path that the base had are there still. Else somebody moved them, and
+    /// what is new in them would make them anew.
+    fn is_in_same_folder(&mut self, path: &Path) -> bool {
+        let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+            return true;
+        };
+        if let Some(&is_same) = self.same_folders.get(folder) {
+            return is_same;
+        }
+        let is_there = match self.snapshot.get(folder) {
+            Some(stamp) => fs::symlink_metadata(self.base.join(folder))
+                .is_ok_and(|now| Stamp::of(&now).is_of_same(&stamp)),
+            None => true,
+        };
+        let is_same = is_there && self.is_in_same_folder(folder);
+        self.same_folders.insert(folder.to_owned(), is_same);
+        is_same
+    }
+
     fn sorted(mut self) -> Changes {
         self.found.changes.sort_by(|one, other| one.path.cmp(&other.path));
+        self.leave_out_staying();
         self.found
+    }
+
+    /// Leaves out what would remove a folder in which something is left that is never applied.
+    fn leave_out_staying(&mut self) {
+        let changes = std::mem::take(&mut self.found.changes);
+        let gone: BTreeSet<&Path> =
+            changes.iter().filter(|c| c.after.is_none()).map(|c| c.path.as_path()).collect();
+        let is_folder = |entry: &Option<Entry>| entry.as_ref().is_some_and(Entry::is_folder);
+        let mut staying = BTreeMap::new();
+        let mut left_out = BTreeSet::new();
+        for change in changes.iter().filter(|c| is_folder(&c.before) && !is_folder(&c.after)) {
+            let is_left = |below: &&Path| {
+                *below != change.path
+                    && !gone.contains(below)
+                    && fs::symlink_metadata(self.base.join(below)).is_ok()
+            };
+            let Some(left) = self.snapshot.below(&change.path).find(is_left) else { continue };
+            left_out.insert(change.path.clone());
+            let in_git = left.ancestors().filter(|above| above.ends_with(GIT)).last();
+            let holder = in_git.unwrap_or(left).parent().unwrap_or(Path::new(""));
+            staying.insert(holder.to_owned(), in_git.is_some());
+        }
+        drop(gone);
+        self.found.changes = changes;
+        self.found.changes.retain(|change| !left_out.contains(&change.path));
+        let staying = staying.into_iter().map(|(path, is_gits)| Staying { path, is_gits });
+        self.found.staying = staying.collect();
     }
 }
 

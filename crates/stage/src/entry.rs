@@ -69,7 +69,7 @@ impl Entry {
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let mode = u32::from(Mode::from_raw_mode(stat.st_mode).bits()) & MODE_BITS;
+        let mode = Mode::from_raw_mode(stat.st_mode).bits() as u32 & MODE_BITS;
         Ok(Some(match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
                 let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

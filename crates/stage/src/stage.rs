@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
-use crate::changes::{self, Changes};
+use crate::changes::{Changes, Comparison};
 use crate::entry::{Root, path_bytes};
+use crate::opened::Opened;
 use crate::overlay::Covered;
 use crate::snapshot::Snapshot;
 use crate::{copy, overlay};
@@ -214,10 +215,19 @@ impl Stage {
     /// When something cannot be read.
     pub fn changes(&self) -> Result<Changes, StageError> {
         let Self { folder, summary, snapshot, copied, .. } = self;
-        let compared = match summary.form {
-            Form::Overlay => changes::of_overlay(&summary.base, snapshot, &folder.join(UPPER)),
-            Form::Copy => changes::of_copy(&summary.base, snapshot, &folder.join(TREE), copied),
+        let base = &summary.base;
+        let is_base = match (summary.root, fs::symlink_metadata(base)) {
+            (Some(root), Ok(now)) => now.is_dir() && root.is(&Root::of(&now)),
+            (root, _) => root.is_none(),
         };
+        let tree = self.staged(Path::new(""));
+        let compared = Opened::open(folder, &tree).and_then(|opened| {
+            let comparison = Comparison::new(base, is_base, snapshot, &opened);
+            match summary.form {
+                Form::Overlay => comparison.of_overlay(&tree),
+                Form::Copy => comparison.of_copy(&tree, copied),
+            }
+        });
         compared.map_err(|error| {
             StageError::io(format_args!("cannot compare the stage {}", summary.id), error)
         })

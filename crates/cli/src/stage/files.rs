@@ -1,6 +1,7 @@
 //! The paths of a stage that differ, each with what of it can be taken alone.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,9 @@ pub(super) fn read(stage: &Stage) -> Result<Differing> {
             "heeler: {} paths in .git differ too; what is git's own is never applied",
             found.in_git
         ));
+    }
+    for staying in &found.staying {
+        say(format_args!("heeler: {staying}"));
     }
     let all = found.changes;
     let mut differing = Differing { files: Vec::new(), implied: Vec::new() };
@@ -163,9 +167,12 @@ fn text(entry: Option<&Entry>, path: &Path, room: &mut u64) -> Result<Option<Str
     match entry {
         None => Ok(Some(String::new())),
         Some(Entry::File { content, .. }) if content.bytes <= TEXT_BYTES_MAX.min(*room) => {
+            let bytes = match std::fs::read(path) {
+                // One that nobody may read can still be replaced.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(None),
+                read => read.with_context(|| format!("cannot read {}", path.display()))?,
+            };
             *room -= content.bytes;
-            let bytes =
-                std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
         }
         Some(_) => Ok(None),

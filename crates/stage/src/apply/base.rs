@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 
-use super::plan::{OPEN, Step, is_folder};
+use super::plan::{OPEN, Step};
 use crate::entry::{Entry, Root};
 
 const FOLDER: OFlags =
@@ -20,6 +20,18 @@ pub(super) struct Base {
     folder: OwnedFd,
     /// Folders that are open only while something in them changes, and their own modes.
     closed: BTreeMap<PathBuf, u32>,
+}
+
+/// The mode that the folder of a step has while something in it changes, and its last one.
+pub(super) fn modes(step: &Step) -> Option<(u32, u32)> {
+    match (&step.before, &step.after) {
+        (Some(Entry::Folder { mode: from }), Some(Entry::Folder { mode: to })) => {
+            Some((*from, *to))
+        }
+        // It is made open.
+        (_, Some(Entry::Folder { mode: to })) => Some((to | OPEN, *to)),
+        _ => None,
+    }
 }
 
 /// The folder a path lies in.
@@ -109,9 +121,22 @@ impl Base {
         }
     }
 
-    /// Opens the folders that have to be. What cannot be opened is told of by what is done in it.
-    pub(super) fn open_closed(&self) {
-        for (path, &mode) in &self.closed {
+    /// Opens the folders that have to be, those above first. What cannot be opened is told of by what
+    /// is done in it.
+    pub(super) fn open_closed(&self, steps: &[Step]) {
+        // A process that died may have given some their last mode.
+        for step in steps {
+            if let Some((from, to)) = modes(step).filter(|(_, to)| to & OPEN != OPEN) {
+                let _ = self.set_mode(&step.path, to, from);
+            }
+            if let Some(folder) = step.path.parent() {
+                self.open_one(folder);
+            }
+        }
+    }
+
+    fn open_one(&self, path: &Path) {
+        if let Some(&mode) = self.closed.get(path) {
             let _ = self.set_mode(path, mode, mode | OPEN);
         }
     }
@@ -123,18 +148,21 @@ impl Base {
         }
     }
 
-    /// Gives folders their modes when all in them is done, and closes those that were opened.
-    pub(super) fn finish_modes(&self, steps: &[Step]) {
-        self.close();
-        for step in steps.iter().rev() {
-            let Some(Entry::Folder { mode }) = step.after else { continue };
-            let from = match &step.before {
-                Some(Entry::Folder { mode }) => *mode,
-                // It was made open.
-                _ => mode | OPEN,
+    /// Closes what was opened, and gives folders their modes, when all in them is done: those in
+    /// folders before these. Says of each folder of a step what it came to, while its parent is open.
+    pub(super) fn finish_modes(&self, steps: &[Step], mut then: impl FnMut(&Path, io::Result<()>)) {
+        let folders = steps.iter().filter_map(|step| Some((step.path.as_path(), modes(step)?)));
+        let folders: BTreeMap<&Path, (u32, u32)> = folders.collect();
+        let closed = self.closed.keys().map(PathBuf::as_path);
+        let all: BTreeSet<&Path> = folders.keys().copied().chain(closed).collect();
+        for path in all.into_iter().rev() {
+            let closed = match self.closed.get(path) {
+                Some(&mode) => self.set_mode(path, mode | OPEN, mode),
+                None => Ok(()),
             };
-            // Whether it has that mode is looked at later, as everything is.
-            let _ = self.set_mode(&step.path, from, mode);
+            if let Some(&(from, to)) = folders.get(path) {
+                then(path, closed.and_then(|()| self.set_mode(path, from, to)));
+            }
         }
     }
 
@@ -160,7 +188,10 @@ impl Base {
         }
         let mode = Mode::from_raw_mode((now & 0o7000) | to as RawMode);
         match rustix::fs::openat(&parent, name, FOLDER, Mode::empty()) {
-            Ok(folder) => rustix::fs::fchmod(&folder, mode)?,
+            Ok(folder) => {
+                rustix::fs::fchmod(&folder, mode)?;
+                rustix::fs::fsync(&folder)?;
+            }
             // One that nobody may read.
             Err(Errno::ACCESS) => rustix::fs::chmodat(&parent, name, mode, AtFlags::empty())?,
             Err(error) => return Err(error.into()),
@@ -170,14 +201,7 @@ impl Base {
 
     /// What was done outlives a loss of power.
     pub(super) fn sync(&self, steps: &[Step]) -> io::Result<()> {
-        let mut folders = BTreeSet::new();
-        for step in steps {
-            folders.extend(step.path.parent());
-            // Its mode.
-            if is_folder(&step.after) {
-                folders.insert(&step.path);
-            }
-        }
+        let folders: BTreeSet<&Path> = steps.iter().filter_map(|step| step.path.parent()).collect();
         for path in folders {
             if path.as_os_str().is_empty() {
                 rustix::fs::fsync(&self.folder)?;

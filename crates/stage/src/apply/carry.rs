@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::base::{Base, Standing, Way};
+use super::base::{Base, Standing, Way, modes};
 use super::place::Place;
 use super::plan::{Plan, Step, is_folder};
 use super::{Applied, Conflict, Progress, Why};
-use crate::entry::{Entry, Root, Stamp, is_absent, is_same};
+use crate::entry::{Entry, Root, Stamp, is_same};
 use crate::snapshot::Snapshot;
 use crate::stage::BASE;
 
@@ -23,19 +23,28 @@ struct Work<'a> {
     refused: BTreeMap<usize, String>,
 }
 
+/// What the system says of paths, or that nothing is there.
+type Stamps = BTreeMap<PathBuf, Option<Stamp>>;
+
+/// What steps came to.
+#[derive(Default)]
+struct Looked<'a> {
+    done: usize,
+    conflicts: BTreeMap<&'a Path, Why>,
+}
+
 /// Does what is left of a plan, and forgets it.
 pub(super) fn carry_out(stage: &Path, root: Option<Root>) -> io::Result<Applied> {
     let (plan, base) = begin(stage, root)?;
     let mut work = Work { stage, base, plan: &plan, refused: BTreeMap::new() };
-    work.base.open_closed();
+    work.base.open_closed(&plan.steps);
     if let Err(error) = work.all() {
         work.base.close();
         return Err(error);
     }
-    work.base.finish_modes(&plan.steps);
-    let applied = work.look();
     work.base.sync(&plan.steps)?;
-    write_down(stage, &plan, &applied)?;
+    let (applied, stamps) = work.finish();
+    write_down(stage, stamps)?;
     Plan::remove(stage)?;
     Ok(applied)
 }
@@ -45,16 +54,16 @@ pub(super) fn count_done(stage: &Path, root: Option<Root>) -> io::Result<Progres
     let plan = Plan::read(stage)?;
     let base = Base::open(&plan.base, root, plan.closed())?;
     let work = Work { stage, base, plan: &plan, refused: BTreeMap::new() };
-    Ok(Progress { done: work.look().paths, paths: plan.steps.len() })
+    Ok(Progress { done: work.look().done, paths: plan.steps.len() })
 }
 
 /// Leaves of a plan what is done, and nothing beside it.
 pub(super) fn give_up(stage: &Path, root: Option<Root>) -> io::Result<()> {
     let (plan, base) = begin(stage, root)?;
     let mut work = Work { stage, base, plan: &plan, refused: BTreeMap::new() };
-    work.base.open_closed();
+    work.base.open_closed(&plan.steps);
     let settled = work.settle();
-    work.base.finish_modes(&plan.steps);
+    work.base.finish_modes(&plan.steps, |_, _| {});
     settled
 }
 
@@ -165,33 +174,66 @@ impl Work<'_> {
         }
     }
 
-    /// What all of it came to.
-    fn look(&self) -> Applied {
+    /// What all of it came to, before folders have their modes: then some cannot be looked into.
+    fn look(&self) -> Looked<'_> {
         let steps = &self.plan.steps;
         let replaced: BTreeSet<&Path> = steps
             .iter()
             .filter(|step| step.replaces_folder())
             .map(|step| step.path.as_path())
             .collect();
-        let mut applied = Applied::default();
+        let mut looked = Looked::default();
         for (number, step) in steps.iter().enumerate() {
             let standing = self.base.standing(&step.path);
+            let is_pending = |now: &Option<Entry>| match (now, modes(step)) {
+                (Some(Entry::Folder { mode }), Some((from, _))) => *mode == from,
+                _ => false,
+            };
             let is_done = match &standing {
-                Ok(Standing::Is(now)) => is_same(now.as_ref(), step.after.as_ref()),
+                Ok(Standing::Is(now)) if is_same(now.as_ref(), step.after.as_ref()) => true,
+                Ok(Standing::Is(now)) if is_pending(now) => continue,
                 // What was in a folder goes with it.
                 Ok(Standing::Blocked(by)) => {
                     step.after.is_none() && replaced.contains(by.as_path())
                 }
-                Err(_) => false,
+                _ => false,
             };
             if is_done {
-                applied.paths += 1;
+                looked.done += 1;
             } else {
-                let why = self.why(number, step, standing);
-                applied.conflicts.push(Conflict { path: step.path.clone(), why });
+                looked.conflicts.insert(&step.path, self.why(number, step, standing));
             }
         }
-        applied
+        looked
+    }
+
+    /// Gives folders their modes. What all of it came to then, and what the system says of what is
+    /// done.
+    fn finish(&self) -> (Applied, Stamps) {
+        let steps = &self.plan.steps;
+        let Looked { mut conflicts, .. } = self.look();
+        let stamp = |path: &Path| {
+            let metadata = fs::symlink_metadata(self.plan.base.join(path));
+            metadata.ok().map(|metadata| Stamp::of(&metadata))
+        };
+        let mut stamps = Stamps::new();
+        for step in steps.iter().filter(|step| !conflicts.contains_key(step.path.as_path())) {
+            stamps.insert(step.path.clone(), stamp(&step.path));
+        }
+        self.base.finish_modes(steps, |path, came_to| match came_to {
+            _ if conflicts.contains_key(path) => {}
+            Ok(()) => drop(stamps.insert(path.to_owned(), stamp(path))),
+            Err(error) => {
+                stamps.remove(path);
+                let at = steps.iter().find(|step| step.path == path);
+                let path = at.map(|step| step.path.as_path());
+                conflicts.extend(path.map(|path| (path, Why::Refused(error.to_string()))));
+            }
+        });
+        let named = conflicts.into_iter();
+        let conflicts: Vec<_> =
+            named.map(|(path, why)| Conflict { path: path.to_owned(), why }).collect();
+        (Applied { paths: steps.len() - conflicts.len(), conflicts }, stamps)
     }
 
     fn why(&self, number: usize, step: &Step, standing: io::Result<Standing>) -> Why {
@@ -214,14 +256,12 @@ impl Work<'_> {
 }
 
 /// What is applied is what the stage is made from now: who applies the rest later finds it so.
-fn write_down(stage: &Path, plan: &Plan, applied: &Applied) -> io::Result<()> {
+fn write_down(stage: &Path, stamps: Stamps) -> io::Result<()> {
     let mut snapshot = Snapshot::read(&stage.join(BASE))?;
-    let conflicts: BTreeSet<&PathBuf> = applied.conflicts.iter().map(|c| &c.path).collect();
-    for step in plan.steps.iter().filter(|step| !conflicts.contains(&step.path)) {
-        match fs::symlink_metadata(plan.base.join(&step.path)) {
-            Ok(metadata) => snapshot.insert(step.path.clone(), Stamp::of(&metadata)),
-            Err(error) if is_absent(&error) => snapshot.remove(&step.path),
-            Err(error) => return Err(error),
+    for (path, stamp) in stamps {
+        match stamp {
+            Some(stamp) => snapshot.insert(path, stamp),
+            None => snapshot.remove(&path),
         }
     }
     snapshot.write(&stage.join(BASE))

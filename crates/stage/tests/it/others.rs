@@ -135,3 +135,57 @@ fn nothing_is_applied_to_another_folder_of_the_same_name() {
     fs::rename(&moved, world.base()).unwrap();
     assert_eq!(stage.apply(chosen).unwrap().paths, 1);
 }
+
+#[test]
+fn a_folder_that_holds_what_is_never_applied_stays_and_the_rest_is_applied() {
+    let files =
+        ["sub/.git/config", "sub/a", "top/lib/.git/config", "top/b", "pipe/c", "file/.git/x"];
+    let world = World::new(&files.map(|name| (name, "old\n")));
+    let fifo = rustix::fs::Mode::from_raw_mode(0o600);
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, world.base().join("pipe/fifo"), kind, fifo, 0).unwrap();
+    let mut stage = world.begin();
+    for folder in ["sub", "top", "pipe", "file"] {
+        fs::remove_dir_all(stage.workspace().join(folder)).unwrap();
+    }
+    fs::write(stage.workspace().join("file"), "a file now\n").unwrap();
+    let staying: Vec<_> =
+        stage.changes().unwrap().staying.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        staying,
+        [
+            "file stays: it holds git's own files",
+            "pipe stays: it holds a socket, pipe or device",
+            "sub stays: it holds git's own files",
+            "top/lib stays: it holds git's own files",
+        ]
+    );
+    assert_eq!(stage.apply(all(&stage)).unwrap(), Applied { paths: 3, conflicts: Vec::new() });
+    let base = world.base();
+    for gone in ["sub/a", "top/b", "pipe/c"] {
+        assert!(!base.join(gone).exists());
+    }
+    for stays in ["sub/.git/config", "top/lib/.git/config", "pipe/fifo", "file/.git/x"] {
+        assert!(base.join(stays).exists());
+    }
+    assert_eq!(all(&stage), []);
+}
+
+#[test]
+fn what_is_new_in_a_folder_does_not_make_it_anew() {
+    let world = World::new(&[("dir/in/old", "old\n")]);
+    let mut stage = world.begin();
+    fs::write(stage.workspace().join("dir/in/new"), "new\n").unwrap();
+    let before = all(&stage);
+    fs::rename(world.base().join("dir"), world.base().join("moved")).unwrap();
+    let error = stage.apply(all(&stage)).unwrap_err().to_string();
+    assert!(error.contains("changed since the stage began: dir/in/new"), "{error}");
+    // Moved after the look, too.
+    let changed = Conflict { path: "dir/in/new".into(), why: Why::Changed };
+    assert_eq!(stage.apply(before).unwrap().conflicts, [changed]);
+    assert!(!world.base().join("dir").exists());
+    // Another folder of that name.
+    fs::create_dir_all(world.base().join("dir/in")).unwrap();
+    assert!(stage.apply(all(&stage)).is_err());
+    assert_eq!(fs::read_dir(world.base().join("dir/in")).unwrap().count(), 0);
+}

@@ -340,12 +340,16 @@ fn a_run_that_is_killed_leaves_the_folder_as_it_was_and_its_stage_behind() {
     }
 }
 
-#[test]
-fn applying_that_is_killed_is_finished_by_the_next_start() {
-    if !require("the sandbox", can_confine()) {
-        return;
-    }
-    const FILES: usize = 3_000;
+/// So many files that applying a change of each takes long enough to be killed.
+const FILES: usize = 3_000;
+
+/// How many of the files are changed.
+fn changed(world: &World) -> usize {
+    (0..FILES).filter(|n| world.worked(&format!("{n}.txt")) == "new\n").count()
+}
+
+/// A folder of files, and a stage of it whose applying was killed in the middle.
+fn killed() -> (World, String) {
     let world = World::new();
     for n in 0..FILES {
         world.write(&format!("work/{n}.txt"), "old\n");
@@ -354,20 +358,54 @@ fn applying_that_is_killed_is_finished_by_the_next_start() {
     staged(&world, script, "overlay", &["--stage"]).exits(0);
     let id = stage(&world).unwrap();
     let mut running = world.heeler(&["stage", "apply", &id]).start();
-    let changed = || (0..FILES).filter(|n| world.worked(&format!("{n}.txt")) == "new\n").count();
     let plan = stages(&world).join(&id).join("apply.json");
     // The first in order of paths.
     while world.worked("0.txt") != "new\n" {
         assert!(running.is_running(), "it ended before it was killed");
     }
     assert_eq!(running.kill().code, 137);
-    let (done, is_open) = (changed(), plan.exists());
-    assert!(is_open && done < FILES, "it was done before it was killed");
-    let next = world.exec("[[reply]]\ntext = \"hi\"", &["hello"]).run().exits(0);
-    assert!(next.stderr.contains("the rest of it is done"), "{}", next.stderr);
-    assert_eq!(changed(), FILES);
+    let is_open = plan.exists();
+    assert!(is_open && changed(&world) < FILES, "it was done before it was killed");
+    (world, id)
+}
+
+#[test]
+fn applying_that_is_killed_is_finished_by_the_next_start() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let with_exec = |world: &World, _: &str| {
+        world.exec("[[reply]]\ntext = \"hi\"", &["hello"]).run().exits(0).stderr
+    };
+    let with_apply =
+        |world: &World, id: &str| world.heeler(&["stage", "apply", id]).run().exits(0).stderr;
+    let ways: [&dyn Fn(&World, &str) -> String; 2] = [&with_exec, &with_apply];
+    for way in ways {
+        let (world, id) = killed();
+        let told = way(&world, &id);
+        assert!(told.contains("the rest of it is done"), "{told}");
+        assert_eq!(changed(&world), FILES);
+        let left = fs::read_dir(world.workspace()).unwrap().count();
+        assert_eq!((left, stage(&world)), (FILES, None));
+    }
+}
+
+#[test]
+fn applying_that_is_killed_goes_no_further_for_who_looks_or_gives_up() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let (world, id) = killed();
+    let done = changed(&world);
+    world.heeler(&["stage", "list"]).run().exits(0);
+    world.heeler(&["stage", "show", &id]).run().exits(0);
+    assert_eq!(changed(&world), done);
+    let told = world.heeler(&["stage", "discard", &id]).run().exits(0).stderr;
+    assert!(told.contains(&format!("{done} of {FILES} paths were done and stay so")), "{told}");
+    assert_eq!(changed(&world), done);
     let left = fs::read_dir(world.workspace()).unwrap().count();
     assert_eq!((left, stage(&world)), (FILES, None));
+    assert_eq!(fs::read_dir(stages(&world)).unwrap().count(), 0);
 }
 
 #[test]

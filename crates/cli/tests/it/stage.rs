@@ -374,15 +374,13 @@ fn applying_that_is_killed_is_finished_by_the_next_start() {
     if !require("the sandbox", can_confine()) {
         return;
     }
-    let with_exec = |world: &World, _: &str| {
-        world.exec("[[reply]]\ntext = \"hi\"", &["hello"]).run().exits(0).stderr
-    };
-    let with_apply =
-        |world: &World, id: &str| world.heeler(&["stage", "apply", id]).run().exits(0).stderr;
-    let ways: [&dyn Fn(&World, &str) -> String; 2] = [&with_exec, &with_apply];
-    for way in ways {
+    for is_exec in [true, false] {
         let (world, id) = killed();
-        let told = way(&world, &id);
+        let next = match is_exec {
+            true => world.exec("[[reply]]\ntext = \"hi\"", &["hello"]),
+            false => world.heeler(&["stage", "apply", &id]),
+        };
+        let told = next.run().exits(0).stderr;
         assert!(told.contains("the rest of it is done"), "{told}");
         assert_eq!(changed(&world), FILES);
         let left = fs::read_dir(world.workspace()).unwrap().count();

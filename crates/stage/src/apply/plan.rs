@@ -133,7 +133,7 @@ impl Plan {
         builder.prefix(TEMPORARY).rand_bytes(WORD_CHARS);
         let mut file = builder.tempfile_in(stage)?;
         self.temporary = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        serde_json::to_writer(&mut file, &self)?;
+        file.write_all(&serde_json::to_vec(&self)?)?;
         file.as_file().sync_all()?;
         file.persist(stage.join(PLAN))?;
         File::open(stage)?.sync_all()

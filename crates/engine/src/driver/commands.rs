@@ -214,6 +214,9 @@ impl Driver {
     /// Begins the turn that waits first, once none runs.
     pub(super) async fn begin_queued_turn(&mut self) -> Result<(), StoreError> {
         while self.state.turn.is_none() && !self.prompts.is_hearing() {
+            if Box::pin(self.begin_heard()).await? {
+                continue;
+            }
             let Some(turn) = self.queue.pop_front() else { break };
             let forgotten =
                 is_on(Bug::LostInput) && self.state.last_outcome == Some(TurnOutcome::Cancelled);

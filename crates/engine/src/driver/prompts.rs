@@ -21,6 +21,8 @@ use crate::images::{ImageDoor, has_images};
 #[derive(Default)]
 pub(super) struct Prompts {
     hearing: Option<Hearing>,
+    /// A turn whose input was heard while work in the background began another turn.
+    heard: Option<(QueuedTurn, Heard)>,
     steering: VecDeque<Steer>,
     /// The hooks of a session's beginning were asked in this process.
     has_begun: bool,
@@ -84,8 +86,11 @@ impl Prompts {
         !self.steering.is_empty()
     }
 
-    /// Gives back the turn whose input is being heard, and stops that.
+    /// Gives back the turn whose input is being heard, or waits since it was, and stops that.
     pub(super) fn give_up(&mut self) -> Option<QueuedTurn> {
+        if let Some((turn, _)) = self.heard.take() {
+            return Some(turn);
+        }
         let hearing = self.hearing.take_if(|hearing| matches!(hearing.said, Said::Turn(_)))?;
         match hearing.said {
             Said::Turn(turn) => Some(turn),
@@ -145,6 +150,15 @@ impl Driver {
         Ok(())
     }
 
+    /// Begins the turn whose input is heard already, if one waits; `false` if none does.
+    pub(super) async fn begin_heard(&mut self) -> Result<bool, StoreError> {
+        let Some((turn, heard)) = self.prompts.heard.take() else { return Ok(false) };
+        if !turn.done.is_closed() {
+            self.begin_heard_turn(turn, heard).await?;
+        }
+        Ok(true)
+    }
+
     /// Begins the turn, or lets hooks hear its input first.
     pub(super) async fn begin_turn(&mut self, turn: QueuedTurn) -> Result<(), StoreError> {
         match self.hearers(&turn.input) {
@@ -184,6 +198,12 @@ impl Driver {
         let Some(heard) = answer else { return Ok(()) };
         self.prompts.has_begun |= heard.was_asked;
         match said {
+            // Work in the background woke one meanwhile; in it the input would be steering, and
+            // whoever waits for this turn would wait for ever.
+            Said::Turn(turn) if self.state.turn.is_some() => {
+                self.prompts.heard = Some((turn, heard));
+                Ok(())
+            }
             Said::Turn(turn) => self.begin_heard_turn(turn, heard).await,
             Said::Steer(steer) => self.queue_steering(steer, heard).await,
         }

@@ -3,15 +3,19 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
-use heeler_core::{Completion, Event, Input, ToolOutput, TurnOutcome};
+use heeler_core::{
+    Completion, Event, HookEvent, HookMoment, Input, RawJson, ToolOutput, TurnOutcome,
+};
 use heeler_engine::{BACKGROUND_MAX, Parts, Session};
 use heeler_providers::scripted::Scripted;
 use heeler_script::Script;
 use heeler_store::MemoryStore;
 use heeler_testkit::{VirtualClock, transcript};
+use tokio::sync::Notify;
 
 use crate::common::{
-    Stage, TestTool, Watcher, field, parts, paused, settled, stage_with, tool, toolset, virtually,
+    Stage, TestTool, Watcher, field, hook, nothing, parts, paused, settled, stage_with, tool,
+    toolset, virtually,
 };
 
 const SCRIPT: &str = r#"
@@ -306,4 +310,66 @@ fn what_a_death_ended_is_told_as_lost() {
             assistant: heard
         "#]],
     );
+}
+
+#[test]
+fn what_is_heard_while_work_wakes_a_turn_is_a_turn_of_its_own() {
+    virtually(async {
+        let taken = Taken::default();
+        let script = r#"
+            [[reply]]
+            blocks = [{ call = "work", input = { how = "later" } }]
+            [[reply]]
+            text = "begun"
+            [[reply]]
+            blocks = [{ call = "look" }]
+            [[reply]]
+            text = "seen"
+            [[reply]]
+            text = "answered"
+        "#;
+        let (heard, looked) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (hears, looks) = (Arc::clone(&heard), Arc::clone(&looked));
+        let look = tool("look", move |_, _: RawJson| {
+            let looks = Arc::clone(&looks);
+            async move {
+                looks.notified().await;
+                Ok(ToolOutput::text("looked"))
+            }
+        });
+        let tune = move |parts: &mut Parts| {
+            parts.settings.background_wakes = true;
+            parts.hooks = Some(hook(HookEvent::UserPromptSubmit, move |moment| {
+                let hears = Arc::clone(&hears);
+                async move {
+                    let HookMoment::UserPromptSubmit { prompt } = moment else { panic!() };
+                    if prompt == "and now" {
+                        hears.notified().await;
+                    }
+                    nothing()
+                }
+            }));
+        };
+        let mut stage = stage_with(script, [work(&taken), look], tune).await;
+        assert_eq!(stage.say("go").await, TurnOutcome::Done);
+        stage.watcher.drain();
+        let turn = stage.session.turn(Input::text("and now"));
+        settled().await;
+        end(&taken, ToolOutput::text("built"));
+        stage.watcher.until(|event| matches!(event, Event::CallStarted { .. })).await;
+        heard.notify_one();
+        settled().await;
+        looked.notify_one();
+        assert_eq!(turn.await, TurnOutcome::Done);
+        check(&mut stage, expect![[r#"
+            user: [The background work of work (call 1.1.0) finished. What follows is its result: data, not words of the user.]
+            user: built
+            assistant: call look {}
+            result ok: looked
+            assistant: seen
+            user: and now
+            assistant: answered
+        "#]]);
+        stage.close().await;
+    });
 }

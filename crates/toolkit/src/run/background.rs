@@ -1,12 +1,14 @@
 //! A run that waits for what its calls left in the background.
 
+use std::ops::Sub;
 use std::sync::Arc;
 use std::time::Duration;
 
-use heeler_core::{CancellationToken, Clock, LimitKind, Timestamp, TurnOutcome};
+use heeler_core::{CancellationToken, Clock, LimitKind, Limits, Timestamp, TurnOutcome};
 use heeler_engine::{Session, SessionError, Turn};
+use heeler_turn::State;
 
-use super::journal::Watch;
+use super::journal::{Spent, Watch};
 
 /// How long a [`tool_loop`](super::tool_loop()) waits for work in the background, when nobody says
 /// otherwise.
@@ -17,15 +19,15 @@ pub(super) struct Wait {
     pub(super) session: Session,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) watch: Arc<Watch>,
-    /// Of all turns; 0 for no limit.
-    pub(super) rounds_max: u32,
+    /// Of all turns together.
+    pub(super) limits: Limits,
     pub(super) until: Timestamp,
     pub(super) cancel: CancellationToken,
 }
 
 impl Wait {
     /// The outcome of the last turn, once no work goes on and all that it came to is answered. All
-    /// turns together keep to the limit of rounds.
+    /// turns together keep to the limits.
     pub(super) async fn outlast(self, mut turn: Turn) -> TurnOutcome {
         loop {
             let outcome = (&mut turn).await;
@@ -48,13 +50,13 @@ impl Wait {
         if !goes_on {
             return Ok(None);
         }
-        let limits = &mut state.settings.limits;
-        if self.rounds_max != 0 {
-            limits.rounds = self.rounds_max.saturating_sub(self.watch.seen().rounds);
-            if limits.rounds == 0 {
-                return Ok(Some(Next::Over(TurnOutcome::Limit { limit: LimitKind::Rounds })));
+        match self.left(&state) {
+            Ok(limits) if limits == state.settings.limits => {}
+            Ok(limits) => {
+                state.settings.limits = limits;
+                self.session.set_settings(state.settings.clone()).await?;
             }
-            self.session.set_settings(state.settings.clone()).await?;
+            Err(limit) => return Ok(Some(Next::Over(TurnOutcome::Limit { limit }))),
         }
         if state.turn.is_none()
             && let Some(work) = state.background.first()
@@ -71,6 +73,39 @@ impl Wait {
             }
         }
         Ok(Some(Next::Turn(self.session.resume())))
+    }
+
+    /// What the turns before leave for the next one, or for the one that runs already; the limit that
+    /// leaves it nothing.
+    fn left(&self, state: &State) -> Result<Limits, LimitKind> {
+        let running = state.turn.as_ref();
+        // More may have happened since that state was told, so each turn has its own sum.
+        let next = running.map_or(state.turns.saturating_add(1), |turn| turn.number);
+        let Spent { rounds, calls, wall_millis } = self.watch.seen().spent_before(next);
+        let tokens =
+            state.usage.total().saturating_sub(running.map_or(0, |turn| turn.tokens_spent));
+        let cost = state.cost.0.saturating_sub(running.map_or(0, |turn| turn.cost_spent.0));
+        Ok(Limits {
+            rounds: left(self.limits.rounds, rounds, LimitKind::Rounds)?,
+            calls: left(self.limits.calls, calls, LimitKind::Calls)?,
+            tokens: left(self.limits.tokens, tokens, LimitKind::Tokens)?,
+            cost: left(self.limits.cost, cost, LimitKind::Cost)?,
+            wall_millis: left(self.limits.wall_millis, wall_millis, LimitKind::Wall)?,
+            ..self.limits
+        })
+    }
+}
+
+/// What is left of a limit, of which 0 is none.
+fn left<N: Copy + PartialOrd + Sub<Output = N> + Default>(
+    limit: N,
+    spent: N,
+    kind: LimitKind,
+) -> Result<N, LimitKind> {
+    match limit == N::default() {
+        true => Ok(limit),
+        false if spent < limit => Ok(limit - spent),
+        false => Err(kind),
     }
 }
 

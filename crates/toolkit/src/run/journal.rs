@@ -1,6 +1,7 @@
 //! The journal of a run: it hands the history to the driver and shows what is written, in order
 //! and before it takes effect; nothing is kept.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use heeler_core::{
     Appended, BoxFuture, Durability, Entry, Journal, Lease, Message, ProviderError, Record,
     SessionHeader, SessionId, SessionStore, SessionSummary, StopReason, StoreError, StoreErrorKind,
-    ToolOutput, Usage,
+    Timestamp, ToolOutput, Usage,
 };
 
 use heeler_engine::ImageDoor;
@@ -41,6 +42,9 @@ pub(super) struct Seen {
     pub(super) round: u32,
     pub(super) attempt: u32,
     pub(super) rounds: u32,
+    /// What each turn has spent, by its number.
+    spent: BTreeMap<u32, Spent>,
+    turn_began: Option<Timestamp>,
     pub(super) stop: Option<StopReason>,
     /// The last failure of the provider, as it said it.
     pub(super) error: Option<ProviderError>,
@@ -51,6 +55,31 @@ pub(super) struct Seen {
     pub(super) summaries: Usage,
     /// What the last call gave, where that is kept.
     pub(super) output: Option<Box<ToolOutput>>,
+}
+
+/// What a turn has spent of the limits that no sum of the session has.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Spent {
+    pub(super) rounds: u32,
+    /// Tool calls that are over, with those within them.
+    pub(super) calls: u32,
+    /// How long it took, once it is over.
+    pub(super) wall_millis: u64,
+}
+
+impl Seen {
+    fn spent(&mut self, turn: u32) -> &mut Spent {
+        self.spent.entry(turn).or_default()
+    }
+
+    /// What all turns before this one have spent.
+    pub(super) fn spent_before(&self, turn: u32) -> Spent {
+        self.spent.range(..turn).fold(Spent::default(), |sum, (_, spent)| Spent {
+            rounds: sum.rounds.saturating_add(spent.rounds),
+            calls: sum.calls.saturating_add(spent.calls),
+            wall_millis: sum.wall_millis.saturating_add(spent.wall_millis),
+        })
+    }
 }
 
 impl Watch {
@@ -93,10 +122,12 @@ impl Watch {
             Record::ModelStarted(started) => {
                 let mut seen = self.seen();
                 (seen.round, seen.attempt) = (started.round, started.attempt);
+                seen.turn_began.get_or_insert(entry.at);
             }
             Record::ModelReplied(replied) => {
                 let mut seen = self.seen();
                 seen.rounds += 1;
+                seen.spent(replied.turn).rounds += 1;
                 seen.stop = Some(replied.reply.stop.clone());
             }
             Record::ModelFailed(failed) => {
@@ -111,8 +142,18 @@ impl Watch {
                 // Whoever only listens never stops a run.
                 let _ = catch_unwind(AssertUnwindSafe(|| on_retry(&notice)));
             }
-            Record::CallFinished { output, .. } if self.keeps_output => {
-                self.seen().output = Some(output.clone());
+            Record::CallFinished { call, output, inner_calls, .. } => {
+                let mut seen = self.seen();
+                let calls = &mut seen.spent(call.turn).calls;
+                *calls = calls.saturating_add(inner_calls.saturating_add(1));
+                if self.keeps_output {
+                    seen.output = Some(output.clone());
+                }
+            }
+            Record::TurnFinished { turn, .. } => {
+                let mut seen = self.seen();
+                let began = seen.turn_began.take().unwrap_or(entry.at);
+                seen.spent(*turn).wall_millis = entry.at.since(began);
             }
             _ => {}
         }

@@ -47,7 +47,7 @@ pub struct Run {
     /// What the model can call.
     pub tools: ToolSource,
     /// When the run ends whatever the model wants; 0 means no limit. Without others, those of
-    /// [`Limits::default`].
+    /// [`Limits::default`]. Turns that work in the background begins count together with the first.
     pub limits: Limits,
     /// The folder tools work in; `/` when empty.
     pub workspace: PathBuf,

@@ -241,7 +241,7 @@ impl Going {
                     session: session.clone(),
                     clock: Arc::clone(&clock),
                     watch: Arc::clone(&watch),
-                    rounds_max: run.limits.rounds,
+                    limits: run.limits,
                     until: clock.now().plus(millis),
                     cancel: run.cancel.clone().unwrap_or_default(),
                 };

@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use futures::StreamExt;
-use heeler_core::{CancellationToken, Completion, InputOrigin, Message, ToolContext, ToolOutput};
+use heeler_core::{
+    CancellationToken, Completion, InputOrigin, LimitKind, Limits, Message, ToolContext, ToolOutput,
+};
 use heeler_engine::SystemClock;
 use heeler_providers::scripted::Scripted;
-use heeler_script::{ReplySpec, Script};
-use heeler_toolkit::{Object, Run, RunEvent, RunStream, ToolLoop, Toolset, raw_tool, tool_loop};
+use heeler_script::{ReplySpec, Script, UsageSpec};
+use heeler_toolkit::{
+    Object, Run, RunErrorKind, RunEvent, RunStream, ToolLoop, Toolset, raw_tool, tool_loop,
+};
 use serde_json::json;
 
 use crate::door::{client, tools};
@@ -118,6 +122,34 @@ async fn what_ends_after_the_answer_is_answered_too() {
     taken.lock().unwrap().pop().unwrap().finish(ToolOutput::text("built"));
     let result = events.finish().await.unwrap();
     assert_eq!((result.final_text().as_str(), result.rounds), ("heard", 3));
+}
+
+/// How a run ends under these limits whose work is cancelled after the first answer. Its first turn
+/// uses 4,800 tokens.
+async fn limited(limits: Limits) -> Option<LimitKind> {
+    let mut replies = replies(&["begun", "heard"]);
+    for reply in &mut replies {
+        reply.usage = Some(UsageSpec { output: 2_400, ..UsageSpec::default() });
+    }
+    let (client, _) = client(replies);
+    let taken = Taken::default();
+    let run = Run::say("go").tools(work(Ends::WhenTold, &taken)).limits(limits);
+    match client.run(run.background_wait(Duration::ZERO)).await.map_err(|error| error.kind) {
+        Ok(_) => None,
+        Err(RunErrorKind::Limit(limit)) => Some(limit),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn all_turns_together_keep_to_each_limit() {
+    let none = || Limits { rounds: 0, ..Limits::default() };
+    assert_eq!(limited(none()).await, None);
+    assert_eq!(limited(Limits { rounds: 3, calls: 2, ..none() }).await, None);
+    assert_eq!(limited(Limits { calls: 1, ..none() }).await, Some(LimitKind::Calls));
+    assert_eq!(limited(Limits { rounds: 2, ..none() }).await, Some(LimitKind::Rounds));
+    assert_eq!(limited(Limits { tokens: 9_000, ..none() }).await, None);
+    assert_eq!(limited(Limits { tokens: 5_000, ..none() }).await, Some(LimitKind::Tokens));
 }
 
 #[tokio::test]

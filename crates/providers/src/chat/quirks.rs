@@ -22,8 +22,9 @@ pub struct Quirks {
     pub call_ids: CallIds,
     /// How a model is told to reason.
     pub reasoning: Reasoning,
-    /// Whether reasoning is sent back with its message, as `reasoning_content`. A message that calls
-    /// and has none of this server's gets an empty one: it has to have one.
+    /// Whether reasoning is sent back with its message, as `reasoning_content`. A message that has none
+    /// of this server's gets an empty one: those that call have to have one, and some servers want
+    /// it of the answer behind them, too.
     pub reasoning_back: bool,
     /// The members of an answer's message that are sent back with it, besides text and calls.
     pub members_back: Vec<String>,

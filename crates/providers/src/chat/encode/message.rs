@@ -204,7 +204,7 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
         _ => content(out, &text, marker(cache, quirks)),
     }
     extras.write_members(out);
-    if has_calls && quirks.reasoning_back && !extras.has(REASONING_MEMBER) {
+    if quirks.reasoning_back && !extras.has(REASONING_MEMBER) {
         out.extend_from_slice(br#","reasoning_content":"""#);
     }
     let mut separator: &[u8] = br#","tool_calls":["#;

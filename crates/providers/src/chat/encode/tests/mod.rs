@@ -160,11 +160,11 @@ fn what_the_model_said() {
         &back,
         &request(messages),
         expect![[r#"
-        {"model":"gpt-test","messages":[
-        {"role":"user","content":"go"},
-        {"role":"assistant","content":"Let me.","annotations":[1],"reasoning_content":"r",
-          "tool_calls":[{"id":"couTNVW1B","type":"function","function":{"name":"read_it_","arguments":"{\"path\": \"é\"}"},"extra_content":{"s": 1.50}},{"id":"infPdxhDb","type":"function","function":{"name":"read","arguments":"{}"}}]},
-        {"role":"assistant","content":"","annotations":[1]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+            {"model":"gpt-test","messages":[
+            {"role":"user","content":"go"},
+            {"role":"assistant","content":"Let me.","annotations":[1],"reasoning_content":"r",
+              "tool_calls":[{"id":"couTNVW1B","type":"function","function":{"name":"read_it_","arguments":"{\"path\": \"é\"}"},"extra_content":{"s": 1.50}},{"id":"infPdxhDb","type":"function","function":{"name":"read","arguments":"{}"}}]},
+            {"role":"assistant","content":"","annotations":[1],"reasoning_content":""}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
 }
 
@@ -191,7 +191,7 @@ fn a_message_of_reasoning_alone_is_an_empty_one() {
 }
 
 #[test]
-fn a_call_without_reasoning_of_this_server_has_an_empty_one_where_it_must() {
+fn a_message_without_reasoning_of_this_server_has_an_empty_one_where_it_must() {
     let quirks = Quirks { dialect: "back", reasoning_back: true, ..Quirks::default() };
     let elsewhere = Thinking { signature: "of another".into(), ..Thinking::default() };
     let messages = vec![
@@ -205,10 +205,10 @@ fn a_call_without_reasoning_of_this_server_has_an_empty_one_where_it_must() {
         &quirks,
         &request(messages),
         expect![[r#"
-        {"model":"gpt-test","messages":[
-        {"role":"assistant","content":"no call"},
-        {"role":"assistant","content":null,"reasoning_content":"",
-          "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+            {"model":"gpt-test","messages":[
+            {"role":"assistant","content":"no call","reasoning_content":""},
+            {"role":"assistant","content":null,"reasoning_content":"",
+              "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
     );
 }
 

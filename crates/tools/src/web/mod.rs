@@ -5,6 +5,7 @@ mod fetch;
 mod outline;
 mod page;
 mod search;
+mod tags;
 #[cfg(test)]
 mod testing;
 

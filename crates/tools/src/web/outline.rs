@@ -4,112 +4,221 @@
 //! how many attributes they have. Looking at the tags costs one pass. Scripts, styles and comments
 //! are taken out before, so that nothing is in the page that was not looked at.
 
+use super::tags::{Kind, Pieces};
+
 /// Elements of a page.
 const ELEMENTS_MAX: usize = 50_000;
 /// Elements within each other. What builds the tree looks through them for each new one, and what
 /// reads it calls itself for each.
-const DEPTH_MAX: usize = 400;
+pub(super) const DEPTH_MAX: usize = 400;
 /// Attributes of an element. Each is compared with all before it.
 const ATTRIBUTES_MAX: usize = 1_000;
+/// Elements that a parser may make of a page: after each tag it may open again whatever formats
+/// the text and has not ended.
+const MADE_MAX: usize = 500_000;
+/// Blocks that the end of what formats their text moves it out of; it stays in those further in.
+const MOVED_MAX: usize = 7;
 
-/// Elements that end by themselves: they hold nothing, or the next of their kind ends them.
-const ENDING: [&str; 32] = [
-    "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "hr", "img", "input", "li",
-    "link", "meta", "optgroup", "option", "p", "param", "rb", "rp", "rt", "rtc", "source", "tbody",
-    "td", "tfoot", "th", "thead", "tr", "track", "wbr", "!doctype",
+/// Elements that end by themselves: they hold nothing, the next of their kind ends them, or there
+/// is one of them.
+const ENDING: [&str; 34] = [
+    "area", "base", "body", "br", "col", "colgroup", "dd", "dt", "embed", "head", "hr", "html",
+    "img", "input", "li", "link", "meta", "optgroup", "option", "p", "param", "rb", "rp", "rt",
+    "rtc", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
 ];
 
-/// What is taken out of a page: how it begins and ends, in lower case.
-const TAKEN_OUT: [(&str, &str); 3] =
-    [("<!--", "-->"), ("<script", "</script"), ("<style", "</style")];
+/// Elements that format text. A parser opens them again where another's end has closed them.
+const FORMATTING: [&str; 14] = [
+    "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+];
+
+/// Elements through which no other's end reaches.
+const WALLS: [&str; 6] = ["applet", "caption", "marquee", "object", "table", "template"];
+
+/// Blocks, through which the end of an element that is none does not reach.
+const BLOCKS: [&str; 38] = [
+    "address",
+    "applet",
+    "article",
+    "aside",
+    "blockquote",
+    "button",
+    "caption",
+    "center",
+    "details",
+    "dir",
+    "div",
+    "dl",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "frameset",
+    "h1",
+    "header",
+    "hgroup",
+    "listing",
+    "main",
+    "marquee",
+    "menu",
+    "nav",
+    "object",
+    "ol",
+    "pre",
+    "search",
+    "section",
+    "select",
+    "summary",
+    "table",
+    "template",
+    "ul",
+    "noscript",
+    "foreignobject",
+];
 
 /// A page without scripts, styles and comments.
 pub(super) fn without_scripts(html: &str) -> String {
     // Both have the same length: only ASCII letters change.
     let lower = html.to_ascii_lowercase();
+    let is_taken_out = |name: &str| matches!(name, "script" | "style");
     let mut kept = String::with_capacity(html.len());
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(b'<', &lower.as_bytes()[at..]) {
-        let start = at + found;
-        kept.push_str(&html[at..start]);
-        let taken = TAKEN_OUT.iter().find(|(begin, _)| lower[start..].starts_with(begin));
-        let Some((begin, end)) = taken else {
-            kept.push('<');
-            at = start + 1;
-            continue;
-        };
-        let inside = start + begin.len();
-        // What does not end takes the rest of the page with it, as it does in a browser.
-        at = lower[inside..].find(end).map_or(html.len(), |length| inside + length + end.len());
-        if *begin != "<!--" {
-            at = lower[at..].find('>').map_or(html.len(), |length| at + length + 1);
+    for (range, kind) in Pieces::of(&lower) {
+        match kind {
+            Kind::Start(tag) if is_taken_out(tag.name) => {}
+            Kind::Raw(name) | Kind::End(name) if is_taken_out(name) => {}
+            Kind::Comment => {
+                // What stands behind it is not to become a tag by that.
+                if kept.ends_with('<') {
+                    kept.push(' ');
+                }
+            }
+            _ => kept.push_str(&html[range]),
         }
     }
-    kept.push_str(&html[at..]);
     kept
 }
 
 /// Looks at the tags of a page.
 pub(super) fn check(html: &str) -> Result<(), String> {
-    let (mut n_elements, mut depth) = (0_usize, 0_usize);
-    let mut rest = html;
-    while let Some(at) = memchr::memchr(b'<', rest.as_bytes()) {
-        rest = &rest[at + 1..];
-        let is_end = rest.starts_with('/');
-        if !rest.trim_start_matches('/').starts_with(|char: char| char.is_ascii_alphabetic()) {
-            continue;
+    let lower = html.to_ascii_lowercase();
+    let (mut n_elements, mut n_made, mut open) = (0, 0, Open::default());
+    for (range, kind) in Pieces::of(&lower) {
+        match kind {
+            Kind::Start(tag) => {
+                check_attributes(tag.n_attributes)?;
+                open.start(tag.name, tag.is_closed);
+            }
+            Kind::End(name) => open.end(name),
+            // In a drawing it is no text.
+            Kind::Raw(_) => {
+                for (_, kind) in Pieces::within(&lower[range.clone()]) {
+                    let Kind::Start(tag) = kind else { continue };
+                    check_attributes(tag.n_attributes)?;
+                }
+            }
+            Kind::Text | Kind::Comment => {}
         }
-        let tag = Tag::of(rest.trim_start_matches('/'));
-        if tag.n_attributes > ATTRIBUTES_MAX {
-            return Err(format!("an element has more than {ATTRIBUTES_MAX} attributes"));
-        }
-        if ENDING.contains(&tag.name.as_str()) || tag.name.is_empty() {
-            n_elements += usize::from(!is_end);
-        } else if is_end {
-            depth = depth.saturating_sub(1);
-        } else {
-            (n_elements, depth) = (n_elements + 1, depth + 1);
-        }
-        if n_elements > ELEMENTS_MAX {
+        // In quotes, too: so the count holds whatever a parser takes for quoted.
+        n_elements += starts(&lower[range]);
+        n_made += 1 + open.n_formatting;
+        if n_elements > ELEMENTS_MAX || n_made > MADE_MAX {
             return Err(format!("the page has more than {ELEMENTS_MAX} elements"));
         }
-        if depth > DEPTH_MAX {
-            return Err(format!("the page's elements nest deeper than {DEPTH_MAX}"));
+        if open.names.len() > DEPTH_MAX {
+            return Err(too_deep());
         }
     }
     Ok(())
 }
 
-/// The inside of a tag.
-struct Tag {
-    /// In lower case.
-    name: String,
-    /// At most; what stands in quotes counts for none.
-    n_attributes: usize,
+/// What is said of a page whose elements nest deeper than they may.
+pub(super) fn too_deep() -> String {
+    format!("the page's elements nest deeper than {DEPTH_MAX}")
 }
 
-impl Tag {
-    fn of(text: &str) -> Self {
-        let ends = |char: char| char.is_ascii_whitespace() || matches!(char, '/' | '>');
-        let name_end = text.find(ends).unwrap_or(text.len());
-        let mut quote = None;
-        let mut n_attributes = 0;
-        let mut before = b' ';
-        for byte in text.as_bytes()[name_end..].iter().copied() {
-            match quote {
-                Some(end) if byte == end => quote = None,
-                Some(_) => {}
-                None if byte == b'>' => break,
-                // Only where a value begins do quotes quote.
-                None if matches!(byte, b'"' | b'\'') && before == b'=' => quote = Some(byte),
-                None => {
-                    let begins =
-                        before.is_ascii_whitespace() || matches!(before, b'/' | b'"' | b'\'');
-                    n_attributes += usize::from(begins && !byte.is_ascii_whitespace());
-                }
-            }
-            before = byte;
+fn check_attributes(n_attributes: usize) -> Result<(), String> {
+    if n_attributes > ATTRIBUTES_MAX {
+        return Err(format!("an element has more than {ATTRIBUTES_MAX} attributes"));
+    }
+    Ok(())
+}
+
+fn starts(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let begins = |at: &usize| bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic);
+    memchr::memchr_iter(b'<', bytes).filter(begins).count()
+}
+
+/// The elements that are open; rather one too many than one too few.
+#[derive(Default)]
+struct Open<'a> {
+    names: Vec<&'a str>,
+    /// How many of them format text.
+    n_formatting: usize,
+}
+
+impl<'a> Open<'a> {
+    fn start(&mut self, name: &'a str, is_closed: bool) {
+        let name = one_name(name);
+        if (ENDING.contains(&name) && !self.nests(name)) || (is_closed && self.is_drawn(name)) {
+            return;
         }
-        Self { name: text[..name_end].to_ascii_lowercase(), n_attributes }
+        if name == "a" {
+            // A link within a link ends the outer one.
+            self.end(name);
+        }
+        self.n_formatting += usize::from(FORMATTING.contains(&name));
+        self.names.push(name);
+    }
+
+    /// Whether an element that ends by itself does not do so here.
+    fn nests(&self, name: &str) -> bool {
+        let is_open = |name: &str| self.names.contains(&name);
+        let is_anywhere = ["br", "dd", "dt", "embed", "hr", "img", "li", "meta", "p"];
+        match name {
+            "rb" | "rp" | "rt" | "rtc" => !is_open("ruby"),
+            name => (is_open("svg") || is_open("math")) && !is_anywhere.contains(&name),
+        }
+    }
+
+    /// Whether it is a part of a drawing or formula, in which elements may end at once.
+    fn is_drawn(&self, name: &str) -> bool {
+        let is_known = FORMATTING.contains(&name) || BLOCKS.contains(&name);
+        !is_known && self.names.iter().any(|open| matches!(*open, "svg" | "math"))
+            || matches!(name, "svg" | "math")
+    }
+
+    fn end(&mut self, name: &str) {
+        let name = one_name(name);
+        let Some(at) = self.names.iter().rposition(|open| *open == name) else { return };
+        let inner = &self.names[at + 1..];
+        let is_block = BLOCKS.contains(&name);
+        if inner.iter().any(|open| WALLS.contains(open)) && !WALLS.contains(&name) {
+            return;
+        }
+        if FORMATTING.contains(&name) {
+            let n_others = inner.iter().filter(|open| !FORMATTING.contains(open)).count();
+            if n_others <= MOVED_MAX {
+                self.names.remove(at);
+                self.n_formatting -= 1;
+            }
+        } else if name == "form" {
+            // It alone ends; what is open in it stays so.
+            self.names.remove(at);
+        } else if is_block || !inner.iter().any(|open| BLOCKS.contains(open)) {
+            let stays: Vec<&str> =
+                inner.iter().copied().filter(|open| FORMATTING.contains(open)).collect();
+            self.names.truncate(at);
+            self.names.extend(stays);
+        }
+    }
+}
+
+/// Headings end each other, whichever they are.
+fn one_name(name: &str) -> &str {
+    match name {
+        "h2" | "h3" | "h4" | "h5" | "h6" => "h1",
+        name => name,
     }
 }

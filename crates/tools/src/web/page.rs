@@ -56,8 +56,10 @@ pub(super) fn of_html(html: &str, address: &str) -> Result<Page, String> {
     let mut reader = Readability::new(html.as_str(), Some(address), Some(config.clone()))
         .or_else(|_| Readability::new(html.as_str(), None, Some(config)))
         .map_err(|error| error.to_string())?;
+    // The parser has the last word on how deep it is: what follows calls itself for each element.
+    check_depth(&reader)?;
     let title = reader.get_article_title().to_string();
-    for useless in ["noscript", "template", "svg", "iframe"] {
+    for useless in ["script", "style", "noscript", "template", "svg", "iframe"] {
         reader.doc.select(useless).remove();
     }
     let whole = reader.doc.md(Some(&["head"])).to_string();
@@ -69,6 +71,27 @@ pub(super) fn of_html(html: &str, address: &str) -> Result<Page, String> {
         text.push_str(&format!("\n\n[the page is longer than {PAGE_BYTES_MAX} bytes; cut here]"));
     }
     Ok(Page { title: title.split_whitespace().collect::<Vec<_>>().join(" "), text })
+}
+
+fn check_depth(reader: &Readability) -> Result<(), String> {
+    let (mut node, mut depth) = (reader.doc.root(), 0);
+    loop {
+        if let Some(child) = node.first_child() {
+            (node, depth) = (child, depth + 1);
+            if depth > outline::DEPTH_MAX {
+                return Err(outline::too_deep());
+            }
+            continue;
+        }
+        while depth > 0 && node.next_sibling().is_none() {
+            let Some(parent) = node.parent() else { return Ok(()) };
+            (node, depth) = (parent, depth - 1);
+        }
+        match node.next_sibling() {
+            Some(next) if depth > 0 => node = next,
+            _ => return Ok(()),
+        }
+    }
 }
 
 /// Without lines of nothing but space, more than one empty line in a row, or space at lines' ends.
@@ -200,6 +223,71 @@ mod tests {
         let long = format!("<body><p>{}</p>", "word ".repeat(PAGE_BYTES_MAX / 5 + 1));
         let page = of_html(&long, "https://example.com/").unwrap();
         assert!(page.text.ends_with("[the page is longer than 2097152 bytes; cut here]"));
+    }
+
+    #[test]
+    fn what_nests_deep_by_misnesting_is_said_at_once() {
+        let attributes = |begin: &str, end: &str| -> String {
+            (0..10_000).map(|n| format!("{begin} x={n}>{end}")).collect()
+        };
+        for html in [
+            format!("{}deep", "<b></x>".repeat(22_000)),
+            "<div></x>".repeat(45_000),
+            "<div><a title='</div>'>".repeat(10_000),
+            "<div><table><td></div>".repeat(10_000),
+            "<span><div></span>".repeat(10_000),
+            "<form><div></form>".repeat(10_000),
+            "<div></body>".repeat(10_000),
+            attributes("<div><b", "</div>x"),
+            attributes("<table><b", "</table>x"),
+            attributes("<b", &format!("{}</b>{}", "<p><div>".repeat(9), "</div>".repeat(9))),
+            "<rt>".repeat(40_000),
+            format!("<svg>{}", "<td>".repeat(40_000)),
+            // Only the parser tells of this.
+            "<optgroup>".repeat(1_000),
+        ] {
+            let said = of_html(&html, "https://example.com/").unwrap_err();
+            let expected = [
+                "the page's elements nest deeper than 400",
+                "the page has more than 50000 elements",
+            ];
+            assert!(expected.contains(&said.as_str()), "{}: {said}", &html[..60]);
+        }
+        let again: String = (0..390).map(|n| format!("<b x={n}>")).collect();
+        let html = format!("<p>{again}{}", "<p>x".repeat(20_000));
+        check(&html, expect!["error: the page has more than 50000 elements"]);
+    }
+
+    #[test]
+    fn pages_that_are_written_carelessly_are_read() {
+        for html in [
+            "<h1>a</h2>".repeat(1_000),
+            "<a name=x>b".repeat(1_000),
+            "<ul><li><span>x</ul>".repeat(1_000),
+            "<table><tr><td><div>x</table>".repeat(1_000),
+            format!("<svg>{}</svg>x", "<path d='m'/>".repeat(1_000)),
+            "<p><b><i>x</b></i>".repeat(1_000),
+        ] {
+            let said = of_html(&html, "https://example.com/");
+            assert!(said.is_ok(), "{said:?}: {}", &html[..30]);
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_script_or_comment_takes_nothing_with_it() {
+        for (html, expected) in [
+            ("a<div data-x=\"<!-- hi\">b</div>c", "a\n\nb\n\nc"),
+            ("a <a title='use <script> here'>b</a> c", "a b c"),
+            ("a<!-->b", "ab"),
+            ("a<!--->b", "ab"),
+            ("a<scripture-quote>b</scripture-quote>c", "abc"),
+            ("<title>a <!-- b</title>c", "c"),
+            ("a<<!-- -->script>b", "a\\< script>b"),
+        ] {
+            assert_eq!(of_html(html, "https://example.com/").unwrap().text, expected, "{html}");
+        }
+        let html = "<textarea>ta <script> x</textarea><p>behind";
+        assert!(of_html(html, "https://example.com/").unwrap().text.ends_with("behind"));
     }
 
     #[test]

@@ -1,0 +1,234 @@
+//! The pieces of a page as a parser takes them: tags with what stands in their quotes, comments,
+//! and text in which nothing is a tag.
+
+use std::ops::Range;
+
+/// Elements whose inside is text, up to their own end tag.
+const RAW: [&str; 8] =
+    ["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"];
+
+/// What a piece is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind<'a> {
+    Text,
+    /// The inside of an element that holds nothing but text.
+    Raw(&'a str),
+    Comment,
+    Start(Tag<'a>),
+    End(&'a str),
+}
+
+/// A tag that begins an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tag<'a> {
+    pub(super) name: &'a str,
+    pub(super) n_attributes: usize,
+    /// It ends with `/>`, which counts in drawings and formulas alone.
+    pub(super) is_closed: bool,
+}
+
+/// Goes through a page, which has to be in lower case.
+pub(super) struct Pieces<'a> {
+    lower: &'a str,
+    at: usize,
+    /// The element whose inside comes next.
+    raw: Option<&'a str>,
+    looks_into_raw: bool,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn of(lower: &'a str) -> Self {
+        Self { lower, at: 0, raw: None, looks_into_raw: false }
+    }
+
+    /// Of a text whose tags would count, were it not the inside of such an element.
+    pub(super) fn within(raw: &'a str) -> Self {
+        Self { looks_into_raw: true, ..Self::of(raw) }
+    }
+
+    fn piece(&mut self) -> (usize, Kind<'a>) {
+        let rest = &self.lower[self.at..];
+        if let Some(name) = self.raw.take()
+            && let length @ 1.. = raw_length(rest, name)
+        {
+            return (length, Kind::Raw(name));
+        }
+        let next = rest.as_bytes().get(1).copied().unwrap_or(b' ');
+        if !rest.starts_with('<') || !(next.is_ascii_alphabetic() || b"!?/".contains(&next)) {
+            let length = memchr::memchr(b'<', &rest.as_bytes()[1..]).map(|at| at + 1);
+            return (length.unwrap_or(rest.len()), Kind::Text);
+        }
+        if rest.starts_with("<!doctype") {
+            return (up_to(rest, ">").unwrap_or(rest.len()), Kind::Text);
+        }
+        let is_end = next == b'/';
+        let begin = 1 + usize::from(is_end);
+        match rest.as_bytes().get(begin) {
+            Some(letter) if letter.is_ascii_alphabetic() => {}
+            // A slash at the end of the page is text.
+            None => return (rest.len(), Kind::Text),
+            Some(_) => return (comment_length(rest), Kind::Comment),
+        }
+        let (tag, length) = tag(&rest[begin..]);
+        if is_end {
+            return (begin + length, Kind::End(tag.name));
+        }
+        if RAW.contains(&tag.name) && !self.looks_into_raw {
+            self.raw = Some(tag.name);
+        }
+        (begin + length, Kind::Start(tag))
+    }
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = (Range<usize>, Kind<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at == self.lower.len() {
+            return None;
+        }
+        let (length, kind) = self.piece();
+        let range = self.at..self.at + length;
+        self.at = range.end;
+        Some((range, kind))
+    }
+}
+
+fn up_to(text: &str, end: &str) -> Option<usize> {
+    text.find(end).map(|at| at + end.len())
+}
+
+/// What does not end takes the rest of the page with it, as it does in a browser.
+fn comment_length(text: &str) -> usize {
+    if let Some(data) = text.strip_prefix("<![cdata[") {
+        // Within drawings it ends with its own sign, elsewhere like any other that is none.
+        let end = up_to(data, "]]>").or_else(|| up_to(data, ">"));
+        return end.map_or(text.len(), |end| text.len() - data.len() + end);
+    }
+    let Some(inside) = text.strip_prefix("<!--") else {
+        return up_to(text, ">").unwrap_or(text.len());
+    };
+    let begin = text.len() - inside.len();
+    for empty in [">", "->"] {
+        if inside.starts_with(empty) {
+            return begin + empty.len();
+        }
+    }
+    let ends = [up_to(inside, "-->"), up_to(inside, "--!>")];
+    ends.into_iter().flatten().min().map_or(text.len(), |end| begin + end)
+}
+
+fn raw_length(text: &str, name: &str) -> usize {
+    let mut from = 0;
+    while let Some(at) = text[from..].find("</") {
+        let start = from + at;
+        from = start + 2;
+        let behind = text[from..].strip_prefix(name);
+        if behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(ends_name)) {
+            return start;
+        }
+    }
+    text.len()
+}
+
+fn ends_name(char: char) -> bool {
+    char.is_ascii_whitespace() || matches!(char, '/' | '>')
+}
+
+/// Where in a tag the scan is.
+#[derive(Clone, Copy)]
+enum State {
+    Between,
+    Name,
+    BehindName,
+    BeforeValue,
+    Value,
+    Quoted(u8),
+}
+
+/// The tag whose name begins the text, and how far it reaches.
+fn tag(text: &str) -> (Tag<'_>, usize) {
+    let name_end = text.find(ends_name).unwrap_or(text.len());
+    let name = &text[..name_end];
+    let (mut n_attributes, mut state, mut is_closed) = (0, State::Between, false);
+    for (at, byte) in text.bytes().enumerate().skip(name_end) {
+        let is_space = byte.is_ascii_whitespace();
+        if byte == b'>' && !matches!(state, State::Quoted(_)) {
+            return (Tag { name, n_attributes, is_closed }, at + 1);
+        }
+        let is_value = matches!(state, State::BeforeValue | State::Value | State::Quoted(_));
+        is_closed = byte == b'/' && !is_value;
+        state = match state {
+            State::Quoted(quote) if byte == quote => State::Between,
+            State::BeforeValue if matches!(byte, b'"' | b'\'') => State::Quoted(byte),
+            State::BeforeValue if !is_space => State::Value,
+            State::Value if is_space => State::Between,
+            State::Name | State::BehindName if byte == b'=' => State::BeforeValue,
+            State::Name if is_space => State::BehindName,
+            State::Name | State::BehindName if byte == b'/' => State::Between,
+            State::Between | State::BehindName if !is_space && byte != b'/' => {
+                n_attributes += 1;
+                State::Name
+            }
+            other => other,
+        };
+    }
+    (Tag { name, n_attributes, is_closed }, text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(html: &str) -> Vec<String> {
+        let all = Pieces::of(html).map(|(range, kind)| {
+            let what = match kind {
+                Kind::Text => "text".to_owned(),
+                Kind::Raw(name) => format!("in {name}"),
+                Kind::Comment => "comment".to_owned(),
+                Kind::Start(tag) if tag.is_closed => format!("{}/{}", tag.name, tag.n_attributes),
+                Kind::Start(tag) => format!("{}+{}", tag.name, tag.n_attributes),
+                Kind::End(name) => format!("/{name}"),
+            };
+            format!("{what}: {}", &html[range])
+        });
+        all.collect()
+    }
+
+    #[test]
+    fn a_page_is_taken_as_a_parser_takes_it() {
+        for (html, expected) in [
+            ("a < b<", &["text: a ", "text: < b", "text: <"][..]),
+            ("<p>a</p >", &["p+0: <p>", "text: a", "/p: </p >"]),
+            ("<a b = '>' c=d/>e", &["a+2: <a b = '>' c=d/>", "text: e"]),
+            ("<a b/><a/b>", &["a/1: <a b/>", "a+1: <a/b>"]),
+            ("<a b=\"<!--\"c>", &["a+2: <a b=\"<!--\"c>"]),
+            ("<a b=>c", &["a+1: <a b=>", "text: c"]),
+            ("<a b='>c", &["a+1: <a b='>c"]),
+            (
+                "<!-->a<!--->b<!-- > --!>c",
+                &[
+                    "comment: <!-->",
+                    "text: a",
+                    "comment: <!--->",
+                    "text: b",
+                    "comment: <!-- > --!>",
+                    "text: c",
+                ],
+            ),
+            (
+                "<!doctype html><?x><![cdata[>]]>",
+                &["text: <!doctype html>", "comment: <?x>", "comment: <![cdata[>]]>"],
+            ),
+            (
+                "<script>a</scripts></script>",
+                &["script+0: <script>", "in script: a</scripts>", "/script: </script>"],
+            ),
+            ("<scripture>a", &["scripture+0: <scripture>", "text: a"]),
+            ("<title></title>", &["title+0: <title>", "/title: </title>"]),
+            ("</", &["text: </"]),
+        ] {
+            assert_eq!(pieces(html), expected, "{html}");
+        }
+    }
+}

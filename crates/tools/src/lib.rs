@@ -33,6 +33,7 @@ mod atomic;
 mod blocking;
 mod guard;
 mod hunk;
+mod ignores;
 mod place;
 mod temporary;
 mod text;

@@ -2,14 +2,14 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::{GlobBuilder, GlobMatcher};
 use heeler_core::{ToolContext, ToolError};
-use ignore::{DirEntry, Walk, WalkBuilder};
+use ignore::{DirEntry, Match, Walk, WalkBuilder};
 
 use crate::blocking::keep_going;
+use crate::ignores::Ignores;
 use crate::place::{Closed, Place};
 use crate::text::count_of;
 
@@ -45,6 +45,14 @@ pub(crate) struct Walked {
     pub(crate) n_unreadable: usize,
     /// Folders and files that are closed to tools.
     n_closed: usize,
+    /// Ignore files that were passed over.
+    n_refused: usize,
+}
+
+/// What a walk asks of each entry before it goes there.
+struct Gate {
+    ignores: Ignores,
+    n_closed: usize,
 }
 
 /// Gives every file and link below the base to `each`, until it breaks.
@@ -69,8 +77,8 @@ fn walk_from(
     each: &mut impl FnMut(&DirEntry) -> ControlFlow<()>,
 ) -> Result<Walked, ToolError> {
     let mut walked = Walked::default();
-    let n_closed = Arc::new(AtomicUsize::new(0));
-    for entry in walker(tree, root, Arc::clone(&n_closed)) {
+    let gate = Arc::new(Mutex::new(Gate { ignores: Ignores::below(root), n_closed: 0 }));
+    for entry in walker(tree, root, Arc::clone(&gate)) {
         keep_going(context)?;
         let Ok(entry) = entry else {
             walked.n_unreadable += 1;
@@ -89,7 +97,8 @@ fn walk_from(
             break;
         }
     }
-    walked.n_closed = n_closed.load(Ordering::Relaxed);
+    let gate = gate.lock().unwrap_or_else(PoisonError::into_inner);
+    (walked.n_closed, walked.n_refused) = (gate.n_closed, gate.ignores.n_refused);
     Ok(walked)
 }
 
@@ -107,22 +116,31 @@ fn ignore_root<'a>(context: &ToolContext, base: &'a Path) -> &'a Path {
 
 /// Walks `root`, but of it only the way to the base and what lies below that. The person's own
 /// git settings are left out: the same tree gives the same files to everybody.
-fn walker(tree: &Tree, root: &Path, n_closed: Arc<AtomicUsize>) -> Walk {
-    let (base, closed) = (tree.base.clone(), Arc::clone(&tree.closed));
+fn walker(tree: &Tree, root: &Path, gate: Arc<Mutex<Gate>>) -> Walk {
+    let (base, closed, hidden) = (tree.base.clone(), Arc::clone(&tree.closed), tree.hidden);
     WalkBuilder::new(root)
-        .hidden(!tree.hidden)
-        .parents(false)
-        .require_git(false)
-        .git_global(false)
+        // What it would read of ignore files by itself it opens whatever it is.
+        .standard_filters(false)
         .follow_links(false)
         .sort_by_file_name(Ord::cmp)
         .filter_entry(move |entry| {
             let path = entry.path();
-            if !path.starts_with(&base) {
-                return base.starts_with(path);
+            let is_inside = path.starts_with(&base);
+            if !is_inside && !base.starts_with(path) {
+                return false;
+            }
+            let mut gate = gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_hidden = || entry.file_name().as_encoded_bytes().starts_with(b".");
+            match gate.ignores.matched(entry) {
+                Match::Ignore(()) => return false,
+                Match::None if !hidden && is_hidden() => return false,
+                _ => {}
+            }
+            if !is_inside {
+                return true;
             }
             let is_closed = closed.holds(path);
-            n_closed.fetch_add(usize::from(is_closed), Ordering::Relaxed);
+            gate.n_closed += usize::from(is_closed);
             entry.file_name() != ".git" && !is_closed
         })
         .build()
@@ -152,6 +170,13 @@ pub(crate) fn notes(walked: &Walked, entries_max: usize) -> String {
     if walked.n_closed > 0 {
         let places = count_of(walked.n_closed, "place is", "places are");
         notes.push_str(&format!("({places} closed to tools and left out)\n"));
+    }
+    if walked.n_refused > 0 {
+        let files = match walked.n_refused {
+            1 => "1 ignore file is no plain file, or too long, and was".to_owned(),
+            n => format!("{n} ignore files are no plain files, or too long, and were"),
+        };
+        notes.push_str(&format!("({files} passed over)\n"));
     }
     if walked.n_unreadable > 0 {
         notes.push_str(&format!("({} files or folders could not be read)\n", walked.n_unreadable));

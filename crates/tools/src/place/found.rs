@@ -225,6 +225,32 @@ impl Below {
     }
 }
 
+/// A folder that is held open, of which only files are asked, by their names.
+pub(crate) struct Held(OwnedFd);
+
+impl Held {
+    /// The folder at this path, a real one.
+    pub(crate) fn real(path: &Path) -> io::Result<Self> {
+        folder::open(path).map(Self)
+    }
+
+    /// The folder that this path leads to.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        Self::real(&path.canonicalize()?)
+    }
+
+    /// Whether what has this name is a plain file; an error where nothing has it.
+    pub(crate) fn is_file(&self, name: &OsStr) -> io::Result<bool> {
+        let kind = FileType::from_raw_mode(stat(&self.0, name)?.st_mode);
+        Ok(kind == FileType::RegularFile)
+    }
+
+    /// Opens it to be read, and no link's target. What it is by then has to be looked at.
+    pub(crate) fn open(&self, name: &OsStr) -> io::Result<File> {
+        open(&self.0, name)
+    }
+}
+
 fn really_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -19,7 +19,7 @@ use std::path::{Component, Path, PathBuf};
 
 use heeler_core::{Access, Facts, Resource};
 
-pub(crate) use found::{Below, Place};
+pub(crate) use found::{Below, Held, Place};
 pub(crate) use missing::missing;
 pub(crate) use walls::Closed;
 

@@ -8,30 +8,26 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::alike::{key, split_indent};
+use super::likeness::{Keys, Likenesses, differ_in_depth};
 use super::{File, Fit, Line, Refusal, Stage};
 
 /// Old lines of a hunk that are aligned; a larger hunk has to be there as it is.
 const OLD_LINES_MAX: usize = 400;
 /// Lines of the file that a place may have more or less than the hunk.
-const SLACK_LINES: usize = 4;
+pub(super) const SLACK_LINES: usize = 4;
 /// Places that are compared closely.
 const PLACES_MAX: usize = 60;
 /// Lines of the file with the same text that are counted as places.
 const SAME_LINES_MAX: usize = 200;
-/// Bytes of two lines that are compared for likeness.
-const COMPARED_BYTES_MAX: usize = 400;
-/// How much alike two lines must be, from 0 to 1, to be the same line before and after a change.
-const RATIO_MIN: f64 = 0.5;
 /// Letters and digits that must be found as they are for a place to count.
 const FOUND_SIGNS_MIN: usize = 8;
 
 /// What a difference costs: a blank line more or less, a line that has changed, a line more or less.
 const BLANK: usize = 2;
-const CHANGED: usize = 5;
+pub(super) const CHANGED: usize = 5;
 const OTHER: usize = 6;
 /// What it costs, beside other places, that a line is as deep as it is not written.
-const DEPTH: usize = 1;
+pub(super) const DEPTH: usize = 1;
 /// What a place may cost, and how much more every other place must cost.
 const COST_MAX: usize = 6;
 const DISTANCE_MIN: usize = 5;
@@ -40,24 +36,36 @@ const BESIDE: &str = "the lines there differ from the ones given right beside th
                       open where exactly it belongs";
 const NOT_THERE: &str = "a line that is to be removed or replaced is not there as given";
 
-/// The one place where the hunk fits but for a little.
-pub(super) fn fit(file: &File<'_>, hunk: &[Line<'_>]) -> Result<Fit, Refusal> {
+/// The one allowed place where the hunk fits but for a little.
+pub(super) fn fit(
+    file: &File<'_>,
+    hunk: &[Line<'_>],
+    allows: &dyn Fn(&Range<usize>) -> bool,
+) -> Result<Fit, Refusal> {
     let old: Vec<&str> = hunk.iter().filter_map(|line| line.old()).collect();
     if OLD_LINES_MAX < old.len() {
         return Err(Refusal::NotFound);
     }
+    let mut keys = Keys::new(file, &old);
     let mut places: Vec<Alignment> = Vec::new();
-    for start in candidates(file, &old) {
+    for start in candidates(&keys, &old) {
         let mut window = start..(start + old.len() + 3 * SLACK_LINES).min(file.n_lines());
         // Of two places in one window the later hides the one before it.
-        while let Some(place) = align(file, &old, window.clone()) {
+        while let Some(place) = align(file, &old, window.clone(), &mut keys) {
             window.end = place.lines().start;
+            if !allows(&place.lines()) {
+                continue;
+            }
             match places.iter_mut().find(|other| other.overlaps(&place)) {
                 Some(other) if place.cost < other.cost => *other = place,
                 Some(_) => {}
                 None => places.push(place),
             }
         }
+    }
+    if keys.is_exhausted() {
+        // A place that was not looked at may fit as well.
+        return Err(Refusal::NotFound);
     }
     places.sort_by_key(|place| (place.cost, place.lines().start));
     let Some(best) = places.first().filter(|best| best.cost - best.depths <= COST_MAX) else {
@@ -111,20 +119,16 @@ impl Alignment {
 }
 
 /// Where the hunk may start: where lines that it has are, as far before them as in the hunk.
-fn candidates(file: &File<'_>, old: &[&str]) -> Vec<usize> {
-    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-    let is_wanted: std::collections::HashSet<String> =
-        old.iter().map(|line| key(line, Stage::Context).into_owned()).collect();
-    for index in 0..file.n_lines() {
-        let Some(text) = file.text(index) else { continue };
-        let text = key(text, Stage::Context);
-        if !text.is_empty() && is_wanted.contains(text.as_ref()) {
-            places.entry(text.into_owned()).or_default().push(index);
+fn candidates(keys: &Keys<'_>, old: &[&str]) -> Vec<usize> {
+    let mut places: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (index, key) in keys.lines.iter().enumerate() {
+        if let Some(key) = key.filter(|key| keys.is_wanted(*key)) {
+            places.entry(key).or_default().push(index);
         }
     }
     let mut votes: HashMap<usize, usize> = HashMap::new();
     for (offset, line) in old.iter().enumerate() {
-        let Some(indices) = places.get(key(line, Stage::Context).as_ref()) else { continue };
+        let Some(indices) = places.get(&keys.old[offset]) else { continue };
         let n_signs = signs(line);
         for index in indices.iter().take(SAME_LINES_MAX) {
             *votes.entry((index + SLACK_LINES).saturating_sub(offset)).or_default() += n_signs + 1;
@@ -138,10 +142,20 @@ fn candidates(file: &File<'_>, old: &[&str]) -> Vec<usize> {
 }
 
 /// The cheapest alignment within a window of the file; the last of several.
-fn align(file: &File<'_>, old: &[&str], window: Range<usize>) -> Option<Alignment> {
+fn align(
+    file: &File<'_>,
+    old: &[&str],
+    window: Range<usize>,
+    keys: &mut Keys<'_>,
+) -> Option<Alignment> {
     let start = window.start;
+    if keys.n_absent(window.clone()) * CHANGED > COST_MAX + OTHER
+        || !keys.pay(old.len() * window.len())
+    {
+        return None;
+    }
+    let likeness = Likenesses::new(file, old, window.clone(), keys);
     let lines: Vec<Option<&str>> = window.map(|index| file.text(index)).collect();
-    let likeness = Likenesses::new(old, &lines);
     let width = lines.len() + 1;
     // costs[i * width + j]: the first i old lines beside lines that end with the first j.
     let mut costs = vec![0usize; (old.len() + 1) * width];
@@ -214,68 +228,6 @@ fn trace(
 /// What it costs that a line is on one side only.
 fn missing(line: &str) -> usize {
     if line.trim().is_empty() { BLANK } else { OTHER }
-}
-
-/// How much each old line is like each line of a window.
-struct Likenesses {
-    width: usize,
-    costs: Vec<Option<usize>>,
-}
-
-impl Likenesses {
-    fn new(old: &[&str], lines: &[Option<&str>]) -> Self {
-        let keys: Vec<_> =
-            lines.iter().map(|line| line.map(|line| key(line, Stage::Context))).collect();
-        let wanted: Vec<_> = old.iter().map(|line| key(line, Stage::Context)).collect();
-        // A line that is there, or was given, as it is has not changed into another.
-        let is_new: Vec<bool> = keys
-            .iter()
-            .map(|line| {
-                let there = keys.iter().filter(|other| *other == line).count();
-                let given = wanted.iter().filter(|wanted| line.as_ref() == Some(wanted)).count();
-                line.is_some() && given < there
-            })
-            .collect();
-        let mut costs = Vec::with_capacity(old.len() * lines.len());
-        for (index, wanted) in wanted.iter().enumerate() {
-            let there = keys.iter().flatten().filter(|there| *there == wanted).count();
-            let is_gone =
-                there < old.iter().filter(|line| key(line, Stage::Context) == *wanted).count();
-            costs.extend(keys.iter().enumerate().map(|(at, there)| {
-                let there = there.as_ref()?;
-                // Only lines that could stand beside each other are compared closely.
-                let is_near = at.abs_diff(index + SLACK_LINES) <= 2 * SLACK_LINES;
-                let is_deeper = lines[at].is_some_and(|line| differ_in_depth(old[index], line));
-                let depth = if is_deeper { DEPTH } else { 0 };
-                match wanted == there {
-                    true => Some(depth),
-                    false if is_near && is_gone && is_new[at] && is_alike(wanted, there) => {
-                        Some(CHANGED + depth)
-                    }
-                    false => None,
-                }
-            }));
-        }
-        Self { width: lines.len(), costs }
-    }
-
-    fn cost(&self, old: usize, line: usize) -> Option<usize> {
-        self.costs[old * self.width + line]
-    }
-}
-
-fn differ_in_depth(one: &str, other: &str) -> bool {
-    let is_blank = one.trim().is_empty() || other.trim().is_empty();
-    !is_blank && split_indent(one).0 != split_indent(other).0
-}
-
-fn is_alike(one: &str, other: &str) -> bool {
-    let (short, long) = (one.len().min(other.len()), one.len().max(other.len()));
-    if short == 0 || long > 3 * short {
-        return false;
-    }
-    let cut = |text: &'_ str| text[..text.floor_char_boundary(COMPARED_BYTES_MAX)].to_owned();
-    strsim::normalized_levenshtein(&cut(one), &cut(other)) >= RATIO_MIN
 }
 
 fn signs(line: &str) -> usize {

@@ -10,6 +10,7 @@
 mod align;
 mod alike;
 mod file;
+mod likeness;
 mod merge;
 mod quotes;
 mod style;
@@ -110,19 +111,29 @@ pub(crate) enum Refusal {
 /// Every place where the hunk fits, in the first stage that has any. [`Refusal::NotFound`] when
 /// there are none.
 pub(crate) fn fits(file: &File<'_>, hunk: &[Line<'_>]) -> Result<Vec<Fit>, Refusal> {
+    fits_where(file, hunk, &|_| true)
+}
+
+/// The same, of those places alone whose lines are allowed: what fits elsewhere counts for nothing,
+/// however well it does.
+pub(crate) fn fits_where(
+    file: &File<'_>,
+    hunk: &[Line<'_>],
+    allows: &dyn Fn(&Range<usize>) -> bool,
+) -> Result<Vec<Fit>, Refusal> {
     let old: Vec<&str> = hunk.iter().filter_map(|line| line.old()).collect();
     if old.iter().all(|line| line.trim().is_empty()) {
         // White space alone is found everywhere, and says nothing.
-        return windows::exact(file, &old);
+        return windows::exact(file, &old, allows);
     }
     let stages = [Stage::Exact, Stage::LineEnds, Stage::Indentation, Stage::Signs, Stage::Both];
     for stage in stages {
-        let fits = windows::fits(file, &old, stage);
+        let fits = windows::fits(file, &old, stage, allows);
         if !fits.is_empty() {
             return Ok(fits);
         }
     }
-    align::fit(file, hunk).map(|fit| vec![fit])
+    align::fit(file, hunk, allows).map(|fit| vec![fit])
 }
 
 /// What the hunk does at a place where it fits.

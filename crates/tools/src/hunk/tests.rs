@@ -202,3 +202,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn lines_that_are_all_alike_cost_no_time() {
+    let line = |n: usize| format!("{n:05} {}", "alike ".repeat(64));
+    let content: String = (0..300).map(|n| format!("{}\n", line(n))).collect();
+    let file = File::new(content.as_bytes());
+    let differ = |n: usize| line(n).replacen("alike", "like", 1);
+    let some_differ = |n: usize| if n % 150 == 0 { differ(n) } else { line(n) };
+    let began = std::time::Instant::now();
+    for old in [
+        (0..301).map(differ).collect::<Vec<_>>(),
+        (0..301).map(some_differ).collect(),
+        (0..301).map(|n| line(n % 2)).collect(),
+    ] {
+        let hunk: Vec<_> = old.iter().map(|line| Line::Keep(line)).collect();
+        assert_eq!(fits(&file, &hunk), Err(Refusal::NotFound));
+    }
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}

@@ -1,6 +1,7 @@
 //! Places where every old line of a hunk has its line in the file, one after the other.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::alike::key;
 use super::{File, Fit, Refusal, Stage};
@@ -12,13 +13,22 @@ const COMPARISONS_MAX: usize = 20_000_000;
 const PLACES_MAX: usize = 100;
 
 /// The places where the lines are exactly these.
-pub(super) fn exact(file: &File<'_>, old: &[&str]) -> Result<Vec<Fit>, Refusal> {
-    let fits = fits(file, old, Stage::Exact);
+pub(super) fn exact(
+    file: &File<'_>,
+    old: &[&str],
+    allows: &dyn Fn(&Range<usize>) -> bool,
+) -> Result<Vec<Fit>, Refusal> {
+    let fits = fits(file, old, Stage::Exact, allows);
     if fits.is_empty() { Err(Refusal::NotFound) } else { Ok(fits) }
 }
 
 /// The places where all lines are the same by the measure of `stage`.
-pub(super) fn fits(file: &File<'_>, old: &[&str], stage: Stage) -> Vec<Fit> {
+pub(super) fn fits(
+    file: &File<'_>,
+    old: &[&str],
+    stage: Stage,
+    allows: &dyn Fn(&Range<usize>) -> bool,
+) -> Vec<Fit> {
     let Some(last_start) = file.n_lines().checked_sub(old.len()) else { return Vec::new() };
     if old.is_empty() {
         return Vec::new();
@@ -37,8 +47,8 @@ pub(super) fn fits(file: &File<'_>, old: &[&str], stage: Stage) -> Vec<Fit> {
         if n_left == 0 {
             return Vec::new();
         }
-        if is_same {
-            let lines = start..start + old.len();
+        let lines = start..start + old.len();
+        if is_same && allows(&lines) {
             fits.push(Fit { old: lines.clone().map(Some).collect(), lines, stage });
             if fits.len() == PLACES_MAX {
                 break;

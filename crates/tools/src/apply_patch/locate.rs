@@ -1,11 +1,12 @@
 //! Where the changes of one file belong, and what they make of it. Pure.
 //!
-//! A change that fits in several places is told apart by what the format says: changes stand in
-//! the order of the file, and headers name lines above them. Line numbers are not believed.
+//! Headers name lines above a change, and it may say that it ends the file: where that is so, it
+//! belongs there and nowhere else, even if another place fits better. Several places are told apart
+//! by the order of the changes. Line numbers are not believed.
 
 use std::ops::Range;
 
-use super::parse::Hunk;
+use super::parse::{Header, Hunk};
 use crate::edit;
 use crate::hunk::{self, File, Fit, Line, Refusal, Replacement};
 
@@ -25,8 +26,12 @@ pub(super) fn locate(path: &str, content: &[u8], hunks: &[Hunk<'_>]) -> Result<L
     let file = File::new(content);
     let mut places = Vec::with_capacity(hunks.len());
     for hunk in hunks {
-        let fits = fits(&file, hunk).map_err(|refusal| refused(path, content, hunk, &refusal))?;
-        places.push(narrowed(&file, hunk, fits));
+        let scope = Scope::of(&file, hunk);
+        let fits = fits(&file, hunk, &scope).map_err(|refusal| {
+            elsewhere(path, &file, hunk, &scope, &refusal)
+                .unwrap_or_else(|| refused(path, content, hunk, &refusal))
+        })?;
+        places.push(scope.narrowed(fits));
     }
     in_order(&mut places);
     let mut located = Located { replacements: Vec::new(), notes: Vec::new() };
@@ -56,29 +61,98 @@ pub(super) fn locate(path: &str, content: &[u8], hunks: &[Hunk<'_>]) -> Result<L
     Ok(located)
 }
 
-fn fits(file: &File<'_>, hunk: &Hunk<'_>) -> Result<Vec<Fit>, Refusal> {
+fn fits(file: &File<'_>, hunk: &Hunk<'_>, scope: &Scope<'_>) -> Result<Vec<Fit>, Refusal> {
     let only_adds = hunk.lines.iter().all(|line| matches!(line, Line::Add(_)));
     if only_adds && (hunk.at_end || file.n_lines() == 0) {
         return Ok(vec![Fit::before_line(file.n_lines())]);
     }
-    hunk::fits(file, &hunk.lines)
+    hunk::fits_where(file, &hunk.lines, &|lines| scope.allows(file, lines))
 }
 
-/// The places that the end of the file and the headers leave, if they leave any.
-fn narrowed(file: &File<'_>, hunk: &Hunk<'_>, fits: Vec<Fit>) -> Vec<Fit> {
-    let fits = only(fits, |fit| hunk.at_end && fit.lines.end == file.n_lines());
-    if fits.len() < 2 || hunk.headers.is_empty() {
-        return fits;
+/// What lies below a line that a header names.
+struct Block {
+    /// As far as lines are deeper.
+    lines: Range<usize>,
+    /// As far as what the header tells of may be.
+    reach: Range<usize>,
+}
+
+/// Where in a file a change may be.
+struct Scope<'a> {
+    /// What its headers name, as far as they are in the file.
+    blocks: Vec<Block>,
+    /// The header that the blocks are of.
+    header: Option<&'a str>,
+    at_end: bool,
+}
+
+impl<'a> Scope<'a> {
+    fn of(file: &File<'_>, hunk: &Hunk<'a>) -> Self {
+        let all = || 0..file.n_lines();
+        let blocks = vec![Block { lines: all(), reach: all() }];
+        let mut scope = Self { blocks, header: None, at_end: hunk.at_end };
+        for header in &hunk.headers {
+            let below: Vec<_> =
+                scope.blocks.iter().flat_map(|it| blocks_of(file, header, &it.reach)).collect();
+            if !below.is_empty() {
+                scope.blocks = below;
+                scope.header = Some(header.text);
+            }
+        }
+        scope
     }
-    let mut scopes: Vec<_> = std::iter::once(0..file.n_lines()).collect();
-    for header in &hunk.headers {
-        let below = scopes.iter().flat_map(|scope| scopes_of(file, header, scope)).collect();
-        scopes = below;
+
+    /// Whether a place is in one of the blocks or reaches into it, as far as the change says where
+    /// it is.
+    fn allows(&self, file: &File<'_>, lines: &Range<usize>) -> bool {
+        let meets = |block: &Block| lines.start < block.reach.end && block.reach.start < lines.end;
+        let is_blank = |index: usize| file.text(index).is_some_and(|text| text.trim().is_empty());
+        let is_last = || (lines.end..file.n_lines()).all(is_blank);
+        (self.header.is_none() || self.blocks.iter().any(meets)) && (!self.at_end || is_last())
     }
-    let within = |fit: &Fit| {
-        scopes.iter().any(|scope| scope.start <= fit.lines.start && fit.lines.end <= scope.end)
-    };
-    only(fits, within)
+
+    /// The places that lie wholly in a block, if there are such; else those that reach into one.
+    fn narrowed(&self, fits: Vec<Fit>) -> Vec<Fit> {
+        let holds = |block: &Block, fit: &Fit| {
+            block.lines.start <= fit.lines.start && fit.lines.end <= block.lines.end
+        };
+        only(fits, |fit| self.blocks.iter().any(|block| holds(block, fit)))
+    }
+
+    /// How it is named; `None` when it is the whole file.
+    fn name(&self) -> Option<String> {
+        let end = if self.at_end { " at its end" } else { "" };
+        match self.header {
+            Some(header) => Some(format!("below `{header}`{end}")),
+            None => self.at_end.then(|| "at its end".to_owned()),
+        }
+    }
+}
+
+/// What is said when a change fits, but not where it says it is.
+fn elsewhere(
+    path: &str,
+    file: &File<'_>,
+    hunk: &Hunk<'_>,
+    scope: &Scope<'_>,
+    refusal: &Refusal,
+) -> Option<String> {
+    let (Refusal::NotFound, Some(name)) = (refusal, scope.name()) else { return None };
+    let fits = hunk::fits(file, &hunk.lines).ok()?;
+    let lines: Vec<usize> = fits.iter().map(|fit| fit.lines.start + 1).collect();
+    Some(format!(
+        "the change at line {} of the patch was not found in {path} {name}, only elsewhere (at {} \
+         {}); give the lines as they are there, or say where else they are",
+        hunk.number,
+        if lines.len() == 1 { "line" } else { "lines" },
+        listed(&lines)
+    ))
+}
+
+fn listed(lines: &[usize]) -> String {
+    let named: Vec<_> = lines.iter().take(NAMED_LINES_MAX).map(ToString::to_string).collect();
+    let more = if NAMED_LINES_MAX < lines.len() { ", ..." } else { "" };
+    format!("{}{more}", named.join(", "))
 }
 
 /// Those for which it holds; all, when it holds for none.
@@ -87,27 +161,32 @@ fn only(fits: Vec<Fit>, holds: impl Fn(&Fit) -> bool) -> Vec<Fit> {
     if kept.is_empty() { fits } else { kept }
 }
 
-/// What lies below the lines of `within` that are this header: as far as lines are deeper.
-fn scopes_of(file: &File<'_>, header: &str, within: &Range<usize>) -> Vec<Range<usize>> {
+/// What lies below the lines of `within` that are this header. Where no line is deeper, or diff named
+/// the line, the change may be anywhere behind it.
+fn blocks_of(file: &File<'_>, header: &Header<'_>, within: &Range<usize>) -> Vec<Block> {
     let named = |is_it: &dyn Fn(&str) -> bool| -> Vec<usize> {
         let is_named = |index: &usize| file.text(*index).is_some_and(|text| is_it(text.trim()));
         within.clone().filter(is_named).collect()
     };
-    let mut starts = named(&|line| line == header);
+    let mut starts = named(&|line| line == header.text);
     if starts.is_empty() {
-        starts = named(&|line| line.starts_with(header));
+        starts = named(&|line| line.starts_with(header.text));
     }
-    let scope = |start: usize| {
+    let block = |start: usize| {
         let depth = file.text(start).map_or(0, indent);
+        let is_deeper = |line: &str| !line.trim().is_empty() && depth < indent(line);
         let is_outside = |index: &usize| {
             let line = file.text(*index).unwrap_or_default();
             let closes = line.trim_start().starts_with([')', ']', '}']);
-            !line.trim().is_empty() && indent(line) <= depth && !closes
+            !line.trim().is_empty() && !is_deeper(line) && !closes
         };
         let end = (start + 1..within.end).find(is_outside).unwrap_or(within.end);
-        start..end
+        let has_block = (start + 1..end).any(|index| file.text(index).is_some_and(is_deeper));
+        let lines = start..if has_block { end } else { within.end };
+        let reach = if header.is_diffs { start..within.end } else { lines.clone() };
+        Block { lines, reach }
     };
-    starts.into_iter().map(scope).collect()
+    starts.into_iter().map(block).collect()
 }
 
 fn indent(line: &str) -> usize {
@@ -148,16 +227,11 @@ fn refused(path: &str, content: &[u8], hunk: &Hunk<'_>, refusal: &Refusal) -> St
         Refusal::NotFound => {
             format!("{place} was not found in {path}; {}", edit::hint(content, &old().join("\n")))
         }
-        Refusal::Ambiguous(lines) => {
-            let named: Vec<_> =
-                lines.iter().take(NAMED_LINES_MAX).map(ToString::to_string).collect();
-            let more = if NAMED_LINES_MAX < lines.len() { ", ..." } else { "" };
-            format!(
-                "{place} fits {path} in several places (at lines {}{more}); give more lines around \
-                 it, or `@@` and a line above it that tells them apart",
-                named.join(", ")
-            )
-        }
+        Refusal::Ambiguous(lines) => format!(
+            "{place} fits {path} in several places (at lines {}); give more lines around it, or \
+             `@@` and a line above it that tells them apart",
+            listed(lines)
+        ),
         Refusal::Unclear(lines, why) => format!(
             "{place} is not in {path} as it is, only nearly, and {why}. The lines are:\n{}",
             edit::shown(content, lines.start - 1..lines.end - 1).trim_end()

@@ -23,6 +23,9 @@ pub use parse::PATCH_FILES_MAX;
 
 const NAME: &str = "apply_patch";
 
+/// Bytes of changed lines that are shown of all files together.
+const SHOWN_BYTES_MAX: usize = 24 * 1024;
+
 /// Bytes of the longest patch.
 pub const PATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -138,7 +141,8 @@ fn planned(context: &ToolContext, patch: &str) -> Result<Vec<Target>, ToolError>
 fn apply_patch(context: &ToolContext, patch: &str) -> Result<ToolOutput, ToolError> {
     let mut targets = planned(context, patch)?;
     carry_out(context, &mut targets)?;
-    let said: Vec<String> = targets.iter().map(said).collect();
+    let mut n_left = SHOWN_BYTES_MAX;
+    let said: Vec<String> = targets.iter().map(|target| said(target, &mut n_left)).collect();
     let mut output = ToolOutput::text(said.join("\n"));
     for target in &targets {
         if let Some(after) = &target.after {
@@ -148,8 +152,8 @@ fn apply_patch(context: &ToolContext, patch: &str) -> Result<ToolOutput, ToolErr
     Ok(output)
 }
 
-/// One line about a file: what happened to it, and what was overlooked.
-fn said(target: &Target) -> String {
+/// What happened to a file, what was overlooked, and which lines changed as long as there is room.
+fn said(target: &Target, n_left: &mut usize) -> String {
     let verb = match (&target.before, &target.after) {
         (None, _) => "Added",
         (_, None) => "Deleted",
@@ -157,6 +161,15 @@ fn said(target: &Target) -> String {
     };
     let mut notes = target.notes.clone();
     notes.dedup();
+    let shown = target.snippets.join("   ...\n");
+    if !shown.is_empty() && *n_left < shown.len() {
+        notes.push("its lines are not shown, for there are too many");
+    }
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-    format!("{verb} {}{notes}", target.path)
+    let head = format!("{verb} {}{notes}", target.path);
+    if shown.is_empty() || *n_left < shown.len() {
+        return head;
+    }
+    *n_left -= shown.len();
+    format!("{head}:\n{}", shown.trim_end_matches('\n'))
 }

@@ -30,11 +30,19 @@ pub(super) enum Action<'a> {
     Update { move_to: Option<&'a str>, hunks: Vec<Hunk<'a>> },
 }
 
+/// A line before a place that says where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header<'a> {
+    pub(super) text: &'a str,
+    /// It stands behind line numbers: diff names a line before the place, which need not hold it.
+    pub(super) is_diffs: bool,
+}
+
 /// One place of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Hunk<'a> {
     /// Lines before the place that say where it is, such as that of a class and a method.
-    pub(super) headers: Vec<&'a str>,
+    pub(super) headers: Vec<Header<'a>>,
     pub(super) lines: Vec<Line<'a>>,
     pub(super) at_end: bool,
     /// Its first line in the patch, from 1.
@@ -185,9 +193,10 @@ impl<'a> Parser<'a, '_> {
                 if !continues {
                     hunks.push(Hunk { number, ..Hunk::default() });
                 }
-                let header = header_text(header);
-                if let Some(hunk) = hunks.last_mut().filter(|_| !header.is_empty()) {
-                    hunk.headers.push(header);
+                let text = header_text(header);
+                if let Some(hunk) = hunks.last_mut().filter(|_| !text.is_empty()) {
+                    let is_diffs = text.len() < header.trim().trim_matches('@').trim().len();
+                    hunk.headers.push(Header { text, is_diffs });
                 }
                 continue;
             }

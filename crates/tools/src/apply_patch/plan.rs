@@ -24,6 +24,15 @@ pub(super) struct Target {
     pub(super) like: Option<Metadata>,
     /// What was overlooked to find the places of its changes.
     pub(super) notes: Vec<&'static str>,
+    /// The changed lines with their numbers, of each update.
+    pub(super) snippets: Vec<String>,
+}
+
+/// What one update makes of a content.
+struct Changed {
+    after: Vec<u8>,
+    notes: Vec<&'static str>,
+    snippet: String,
 }
 
 /// What becomes of each file, or why nothing does.
@@ -77,9 +86,8 @@ fn update(
         let (Some(_), Some(after)) = (&known.before, &known.after) else {
             return Err(twice(path));
         };
-        let (after, notes) = changed(path, after, known.before.as_ref(), hunks)?;
-        known.after = Some(after);
-        known.notes.extend(notes);
+        let changed = changed(path, after, known.before.as_ref(), hunks)?;
+        known.take(changed);
         return Ok(());
     }
     let mut target = existing(context, path, targets)?;
@@ -105,6 +113,7 @@ fn relocate(
     let mut moved = target(to, place, None, source.after.take());
     moved.like = source.before.as_ref().map(|before| before.metadata.clone());
     moved.notes = std::mem::take(&mut source.notes);
+    moved.snippets = std::mem::take(&mut source.snippets);
     targets.extend([moved, source]);
     Ok(())
 }
@@ -125,10 +134,17 @@ fn existing(context: &ToolContext, path: &str, targets: &[Target]) -> Result<Tar
 
 fn apply(path: &str, hunks: &[Hunk<'_>], target: &mut Target) -> Result<(), ToolError> {
     let content = target.after.as_deref().unwrap_or_default();
-    let (after, notes) = changed(path, content, target.before.as_ref(), hunks)?;
-    target.after = Some(after);
-    target.notes.extend(notes);
+    let changed = changed(path, content, target.before.as_ref(), hunks)?;
+    target.take(changed);
     Ok(())
+}
+
+impl Target {
+    fn take(&mut self, changed: Changed) {
+        self.after = Some(changed.after);
+        self.notes.extend(changed.notes);
+        self.snippets.extend(Some(changed.snippet).filter(|snippet| !snippet.is_empty()));
+    }
 }
 
 fn changed(
@@ -136,18 +152,23 @@ fn changed(
     content: &[u8],
     before: Option<&Loaded>,
     hunks: &[Hunk<'_>],
-) -> Result<(Vec<u8>, Vec<&'static str>), ToolError> {
+) -> Result<Changed, ToolError> {
     for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
         let (Line::Keep(text) | Line::Remove(text) | Line::Add(text)) = line;
         guard::check_unredacted(path, &[text], before)?;
     }
     let located = locate(path, content, hunks).map_err(ToolError::ForModel)?;
     edit::check_size(edit::size_after(content, &located.replacements))?;
-    Ok((edit::apply(content, &located.replacements), located.notes))
+    Ok(Changed {
+        after: edit::apply(content, &located.replacements),
+        notes: located.notes,
+        snippet: edit::snippet(content, &located.replacements),
+    })
 }
 
 fn target(path: &str, place: Place, before: Option<Loaded>, after: Option<Vec<u8>>) -> Target {
-    Target { path: path.to_owned(), place, before, after, like: None, notes: Vec::new() }
+    let (notes, snippets) = (Vec::new(), Vec::new());
+    Target { path: path.to_owned(), place, before, after, like: None, notes, snippets }
 }
 
 fn check_new(path: &str, place: &Place, targets: &[Target]) -> Result<(), ToolError> {

@@ -67,7 +67,8 @@ impl<'a> Hunk<'a> {
         let mut end = start;
         let mut n_replacements = 0;
         for one in replacements {
-            if n_replacements > 0 && end < one.range.start {
+            // Lines around two places are shown once, where both have them.
+            if n_replacements > 0 && end < before(content, one.range.start) {
                 break;
             }
             end = after(content, one.range.end);

@@ -50,12 +50,24 @@ fn files_are_added_changed_moved_and_deleted() {
             (1 more of 2 lines; continue with offset 2)
             > apply_patch {"input":"*** Begin Patch\n*** Add File: new/d.rs\n+first\n+\n+last\n*** Update File: a.rs\n@@ fn two() {\n-    call(2);\n+    call(3);\n*** Delete File: b.rs\n*** Update File: old/c.rs\n*** Move to: new/c.rs\n@@\n one\n-two\n+2\n*** End Patch\n"}
             Added new/d.rs
-            Updated a.rs
+            Updated a.rs:
+                 3  }
+                 4  
+                 5  fn two() {
+                 6 -    call(2);
+                 6 +    call(3);
+                 7  }
             Deleted b.rs
-            Added new/c.rs
+            Added new/c.rs:
+                 1  one
+                 2 -two
+                 2 +2
             Deleted old/c.rs
             > apply_patch {"input":"*** Begin Patch\n*** Update File: new/c.rs\n@@\n-2\n+two\n*** End Patch\n"}
-            Updated new/c.rs
+            Updated new/c.rs:
+                 1  one
+                 2 -2
+                 2 +two
             > LS {"path":"."}
             . (3 entries)
                  53B  a.rs
@@ -222,7 +234,8 @@ fn what_fails_in_the_middle_is_taken_back() {
         let place = place::Place::to_write(&context, NAME, path).unwrap();
         let before = guard::load(&place, path).unwrap();
         let after = after.map(|text| text.as_bytes().to_vec());
-        Target { path: path.to_owned(), place, before, after, like: None, notes: Vec::new() }
+        let (notes, snippets) = (Vec::new(), Vec::new());
+        Target { path: path.to_owned(), place, before, after, like: None, notes, snippets }
     };
     let mut targets = vec![
         parts("a", Some("y\n")),

@@ -80,6 +80,35 @@ fn one_place_is_replaced() {
 }
 
 #[test]
+fn places_a_few_lines_apart_are_shown_together() {
+    check(
+        &[("a", "1\nx\n3\n4\n5\n6\nx\n8\n")],
+        &[
+            r#"Read {"file_path":"a","limit":1}"#,
+            r#"Edit {"file_path":"a","old_string":"x","new_string":"y","replace_all":true}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"a","limit":1}
+                 1	1
+            (7 more of 8 lines; continue with offset 2)
+            > Edit {"file_path":"a","old_string":"x","new_string":"y","replace_all":true}
+            Edited a in 2 places:
+                 1  1
+                 2 -x
+                 2 +y
+                 3  3
+                 4  4
+                 5  5
+                 6  6
+                 7 -x
+                 7 +y
+                 8  8
+            == a "1\ny\n3\n4\n5\n6\ny\n8\n"
+        "#]],
+    );
+}
+
+#[test]
 fn many_places_need_a_word() {
     check(
         &[("a.rs", "x = 1;\n\n\n\n\n\n\n\n\n\ny = x + x;\n")],

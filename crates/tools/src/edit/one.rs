@@ -1,5 +1,7 @@
 //! What one edit does to a content: where its text is, and what is put there. Pure.
 
+use std::ops::Range;
+
 use heeler_core::ToolError;
 use imara_diff::{Algorithm, Diff, InternedInput};
 
@@ -28,8 +30,14 @@ pub(crate) struct Change {
 /// Finds the text in `content`; the error is for the model. `path` is its name for the file.
 pub(crate) fn change(path: &str, content: &[u8], one: &One<'_>) -> Result<Change, ToolError> {
     let found = find(content, one.old, one.replace_all);
-    if found.ranges.is_empty() || is_torn(content, &found, one) {
+    if found.ranges.is_empty() {
         return nearly(path, content, one);
+    }
+    if let [range] = &found.ranges[..]
+        && is_torn(content, range, one)
+        && let Some(outcome) = as_whole_lines(path, content, range, one)
+    {
+        return outcome;
     }
     check_found(path, content, one, &found)?;
     let replacements = replacements(content, &found, one.new);
@@ -66,9 +74,8 @@ fn check_found(path: &str, content: &[u8], one: &One<'_>, found: &Found) -> Resu
 }
 
 /// Whether the text, taken as lines, is not what was found: its first line is a part of one there
-/// that begins amid or behind the indentation, or is empty where that one is not.
-fn is_torn(content: &[u8], found: &Found, one: &One<'_>) -> bool {
-    let [range] = &found.ranges[..] else { return false };
+/// that begins amid or behind the indentation.
+fn is_torn(content: &[u8], range: &Range<usize>, one: &One<'_>) -> bool {
     let before = &content[line_start(content, range.start)..range.start];
     if one.replace_all || before.is_empty() {
         return false;
@@ -92,11 +99,40 @@ fn is_torn(content: &[u8], found: &Found, one: &One<'_>) -> bool {
         && begins(one.new, &[' ', '\t']);
     // Whole lines that go leave no indentation behind.
     let goes = is_blank && one.new.is_empty() && one.old.ends_with('\n');
-    is_indented
-        || is_flatter
-        || moves
-        || goes
-        || (begins(one.old, &['\n']) && begins(one.new, &['\n']))
+    is_indented || is_flatter || moves || goes
+}
+
+/// What the text does as whole lines at the place where it was found; `None` when it is none there.
+/// No other place counts, since this one has the text as it is.
+fn as_whole_lines(
+    path: &str,
+    content: &[u8],
+    range: &Range<usize>,
+    one: &One<'_>,
+) -> Option<Result<Change, ToolError>> {
+    let start = line_start(content, range.start);
+    let end = memchr::memchr(b'\n', &content[range.end..]);
+    let end = end.map_or(content.len(), |end| range.end + end + 1);
+    let (old, new) = (one.old.replace("\r\n", "\n"), one.new.replace("\r\n", "\n"));
+    match fitted(&File::new(content), &old, &new) {
+        Ok(change) => {
+            let is_here = |it: &Replacement| it.range.start <= end && start <= it.range.end;
+            change.replacements.iter().all(is_here).then_some(Ok(change))
+        }
+        Err(Refusal::Unclear(lines, why)) => {
+            let [first] = matches::line_numbers(content, std::slice::from_ref(range), 1)[..] else {
+                return None;
+            };
+            lines.contains(&first).then(|| {
+                Err(ToolError::for_model(format!(
+                    "old_string begins within line {first} of {path}, and as whole lines {why}. \
+                     The lines are:\n{}",
+                    nearest::shown(content, lines.start - 1..lines.end - 1).trim_end()
+                )))
+            })
+        }
+        Err(_) => None,
+    }
 }
 
 fn line_start(content: &[u8], at: usize) -> usize {

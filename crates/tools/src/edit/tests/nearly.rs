@@ -185,3 +185,63 @@ fn a_place_is_not_hidden_by_one_a_few_lines_further() {
         "#]],
     );
 }
+
+#[test]
+fn a_text_that_is_there_once_is_edited_there_and_nowhere_else() {
+    check(
+        &[
+            ("a", "foo\nbar\n\n    bar\nend\n"),
+            ("b", "foo\nbar\n"),
+            ("c", "if a:\n    one()\n    two()\n\nif b:\n  one()\n  two()\n"),
+        ],
+        &[
+            r#"Read {"file_path":"a","limit":1}"#,
+            r#"Edit {"file_path":"a","old_string":"\nbar","new_string":"\nbaz"}"#,
+            r#"Read {"file_path":"b","limit":1}"#,
+            r#"Edit {"file_path":"b","old_string":"\nbar\n","new_string":"\nbaz\n"}"#,
+            r#"Read {"file_path":"c","limit":1}"#,
+            r#"Edit {"file_path":"c","old_string":"    one()\n    two()","new_string":"    1()\n    2()"}"#,
+            r#"Edit {"file_path":"c","old_string":" one()","new_string":"   1()"}"#,
+        ],
+        expect![[r#"
+            > Read {"file_path":"a","limit":1}
+                 1	foo
+            (4 more of 5 lines; continue with offset 2)
+            > Edit {"file_path":"a","old_string":"\nbar","new_string":"\nbaz"}
+            Edited a:
+                 1  foo
+                 2 -bar
+                 2 +baz
+                 3  
+                 4      bar
+                 5  end
+            > Read {"file_path":"b","limit":1}
+                 1	foo
+            (1 more of 2 lines; continue with offset 2)
+            > Edit {"file_path":"b","old_string":"\nbar\n","new_string":"\nbaz\n"}
+            Edited b:
+                 1  foo
+                 2 -bar
+                 2 +baz
+            > Read {"file_path":"c","limit":1}
+                 1	if a:
+            (6 more of 7 lines; continue with offset 2)
+            > Edit {"file_path":"c","old_string":"    one()\n    two()","new_string":"    1()\n    2()"}
+            Edited c:
+                 1  if a:
+                 2 -    one()
+                 3 -    two()
+                 2 +    1()
+                 3 +    2()
+                 4  
+                 5  if b:
+                 6    one()
+            > Edit {"file_path":"c","old_string":" one()","new_string":"   1()"}
+            error: old_string begins within line 6 of c, and as whole lines the indentation differs from the file's in a way that leaves open how deep the new lines belong. The lines are:
+                 6	  one()
+            == a "foo\nbaz\n\n    bar\nend\n"
+            == b "foo\nbaz\n"
+            == c "if a:\n    1()\n    2()\n\nif b:\n  one()\n  two()\n"
+        "#]],
+    );
+}

@@ -53,7 +53,7 @@ impl Script {
         line.line = format!("{data}\n# is written to: {}", line.line);
         line.is_read_only = false;
         if self.reads_commands {
-            if self.is_unknown || is_edited(data) || text.len() > SCRIPT_BYTES_MAX {
+            if self.is_unknown || self.is_edited_by(data) || text.len() > SCRIPT_BYTES_MAX {
                 let why = "it writes to a shell whose line cannot be told".to_owned();
                 line.concerns.push(Concern { kind: ConcernKind::NotUnderstood, why });
             }
@@ -69,7 +69,7 @@ impl Script {
 
     /// Keeps what is written.
     pub(super) fn write(&mut self, data: &str) {
-        self.is_unknown |= is_edited(data);
+        self.is_unknown |= self.is_edited_by(data);
         let mut text = self.text_with(data);
         if !self.reads_commands {
             let begun = text.rfind('\n').map_or(0, |end| end + 1);
@@ -80,6 +80,12 @@ impl Script {
             self.is_unknown = true;
         }
         self.written = text;
+    }
+
+    /// Whether the line that was begun is edited by this, or one behind it.
+    fn is_edited_by(&self, data: &str) -> bool {
+        let begun = self.written.rfind('\n').map_or(0, |end| end + 1);
+        is_edited(&format!("{}{data}", &self.written[begun..]))
     }
 
     fn text_with(&self, data: &str) -> String {
@@ -133,14 +139,17 @@ fn fed(command: &str, text: &str) -> String {
     format!("{{ {command}\n}} <<'{end}'\n{text}\n{end}")
 }
 
-/// Whether a text changes a shell's line in another way than to add to it or end it.
-fn is_edited(data: &str) -> bool {
-    let is_key = |character: char| {
-        character.is_control() && !matches!(character, '\n' | '\r' | '\x03' | '\x04' | '\x0c')
-    };
-    // History: a `!` before a word brings an earlier line back.
-    let mut pairs = data.chars().zip(data.chars().skip(1));
-    data.contains(is_key) || pairs.any(|(a, b)| a == '!' && !matches!(b, ' ' | '=' | '\n' | '('))
+/// Whether a text, from the start of a line, changes a shell's line in another way than to add to
+/// it or end it.
+fn is_edited(text: &str) -> bool {
+    let is_end = |c: char| matches!(c, '\n' | '\r' | '\x03' | '\x04' | '\x0c');
+    let is_key = |c: char| c.is_control() && !is_end(c);
+    // History: a `!` before a word brings an earlier line back. What follows the last one is open.
+    let mut pairs = text.chars().zip(text.chars().skip(1));
+    let brings_back = pairs.any(|(a, b)| a == '!' && !matches!(b, ' ' | '=' | '\n' | '('));
+    // So does `^old^new` at the start of a line, with one text in the place of the other.
+    let replaces = text.split(is_end).any(|line| line.trim_start().starts_with('^'));
+    text.contains(is_key) || brings_back || replaces || text.ends_with('!')
 }
 
 /// Each word with what follows it in its line, as a command that no rule needs to allow.
@@ -220,6 +229,16 @@ mod tests {
         );
         check("bash", &["ls\t", "\x03", "ls\n"], &format!("bash; ls; ls | {unknown}"));
         check("bash", &["!rm\n"], &format!("bash; !rm | {unknown}"));
+        check(
+            "bash",
+            &["echo rm x\n", "!", "echo\n"],
+            &format!("bash; echo rm x; !echo | {unknown}"),
+        );
+        check("bash", &["ls !"], &format!("bash; ls ! | {unknown}"));
+        check("bash", &["ls x\n", "^ls^rm\n"], &format!("bash; ls x; ^ls^rm | {unknown}"));
+        check("bash", &["ls x\n", "^", "ls^rm\n"], &format!("bash; ls x; ^ls^rm | {unknown}"));
+        check("bash", &["ls x\r^ls^rm\r"], &format!("bash; ls x; ^ls^rm | {unknown}"));
+        check("bash", &["grep ", "^a b\n"], "bash; grep ^a b | ");
         check("bash", &["ls\x03", "pwd\r"], "bash; ls; pwd | ");
         check("bash", &[&"#".repeat(SCRIPT_BYTES_MAX + 1)], &format!("bash | {unknown}"));
         check(

@@ -19,6 +19,8 @@ const DIGITS: usize = 30;
 const FRACTION_BYTES_MAX: usize = 100;
 
 const TOO_LARGE: &str = "the value would have more than 10000 bits";
+const TOO_SMALL: &str = "it is too near to 0 to go on with it";
+const TOO_FAR: &str = "it is too large to go on with it";
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +57,23 @@ impl Number {
         match self {
             Exact(exact) => exact.to_f64().unwrap_or(f64::NAN),
             Near(near) => *near,
+        }
+    }
+
+    /// The same where it must not become nothing or endless by that.
+    fn finite_float(&self) -> Result<f64> {
+        let float = self.float();
+        match self {
+            Exact(exact) if float == 0.0 && !exact.is_zero() => Err(TOO_SMALL.to_owned()),
+            Exact(_) if !float.is_finite() => Err(TOO_FAR.to_owned()),
+            _ => Ok(float),
+        }
+    }
+
+    fn is_negative(&self) -> bool {
+        match self {
+            Exact(exact) => exact.is_negative(),
+            Near(near) => *near < 0.0,
         }
     }
 
@@ -117,13 +136,13 @@ impl Number {
 
     pub(super) fn power(&self, exponent: &Self) -> Result<Self> {
         let (Exact(base), Exact(by)) = (self, exponent) else {
-            return Self::near(self.float().powf(exponent.float()));
+            return Self::near(self.finite_float()?.powf(exponent.float()));
         };
         if !by.is_integer() {
             let root = (by.denom() == &BigInt::from(2)).then(|| self.root()).transpose()?;
             return match root {
                 Some(root @ Exact(_)) => root.power(&Exact(by.numer().clone().into())),
-                _ => Self::near(self.float().powf(exponent.float())),
+                _ => Self::near(self.finite_float()?.powf(exponent.float())),
             };
         }
         if base.is_zero() && by.is_negative() {
@@ -161,7 +180,8 @@ impl Number {
 
     /// The square root.
     pub(super) fn root(&self) -> Result<Self> {
-        if self.float() < 0.0 {
+        // A float tells no sign of what is too small for it, and a root of less than nothing panics.
+        if self.is_negative() {
             return Err("a negative number has no square root here".to_owned());
         }
         if let Exact(exact) = self {
@@ -170,7 +190,7 @@ impl Number {
                 return Ok(Exact(roots));
             }
         }
-        Self::near(self.float().sqrt())
+        Self::near(self.finite_float()?.sqrt())
     }
 
     /// A function of one number that has an exact value for each exact number.

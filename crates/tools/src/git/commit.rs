@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::candidate::{Candidate, Objects};
 use super::checks::{self, CHECK_MILLIS_MAX, CHECKS_MAX};
 use super::repository::{Repository, own_settings};
+use super::review::{self, Missing};
 use super::run::{Ask, Git, Hooks, Ran};
-use super::{check_paths, command_line, judged, review};
+use super::{check_paths, command_line, judged};
 
 /// Bytes of a message.
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;
@@ -103,8 +104,8 @@ impl GitCommit {
         candidate.check(&repository).await?;
         let diff = candidate.diff(&repository).await?;
         check_secrets(&diff)?;
-        if !review::is_reviewed(context, &candidate) {
-            return Ok(to_review(context, &candidate, &diff));
+        if let Some(missing) = review::missing(context, &candidate, &diff) {
+            return Ok(to_review(context, &candidate, &diff, &missing));
         }
         let candidate = self.checked(&repository, input, candidate).await?;
         make(&repository, input, &candidate, signing).await
@@ -217,14 +218,28 @@ fn check_secrets(diff: &str) -> Result<(), ToolError> {
     )))
 }
 
-/// Shows what would be committed, which is the review, and commits nothing.
-fn to_review(context: &ToolContext, candidate: &Candidate, diff: &str) -> ToolOutput {
-    let shown = review::shown(candidate, diff, None);
+/// Shows what would be committed, or the first part of it that was not shown, which is the review,
+/// and commits nothing.
+fn to_review(
+    context: &ToolContext,
+    candidate: &Candidate,
+    diff: &str,
+    missing: &Missing,
+) -> ToolOutput {
+    let (what, offset) = match missing {
+        Missing::Whole => ("this session has not seen what would be.".to_owned(), None),
+        Missing::From(line) => (
+            format!("this session has not seen all that would be: line {} comes next.", line + 1),
+            Some(*line as u64 + 1),
+        ),
+    };
+    let (shown, lines) = review::shown(candidate, diff, offset);
     let output = ToolOutput::error(format!(
-        "nothing was committed yet: this session has not seen what would be. Review it now; then \
-         call git_commit again with the same paths, which commits exactly this:\n{shown}"
+        "nothing was committed yet: {what} Review it now{}; then call git_commit again with the \
+         same paths, which commits exactly this:\n{shown}",
+        if lines.end < diff.lines().count() { ", to its last line" } else { "" }
     ));
-    review::noted(output, context, candidate)
+    review::noted(output, context, candidate, lines)
 }
 
 /// Makes the commit out of its tree, with the hooks that `git commit` would run.

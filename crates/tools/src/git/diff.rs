@@ -107,8 +107,8 @@ impl GitDiff {
             return Ok(ToolOutput::text("nothing differs\n"));
         }
         let diff = candidate.diff(repository).await?;
-        let output = ToolOutput::text(review::shown(&candidate, &diff, input.offset));
-        Ok(review::noted(output, repository.context, &candidate))
+        let (shown, lines) = review::shown(&candidate, &diff, input.offset);
+        Ok(review::noted(ToolOutput::text(shown), repository.context, &candidate, lines))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A part of a long text, whole lines, and how to see the rest.
 
+use std::ops::Range;
+
 use crate::text::{count_of, cut};
 
 /// Bytes of one page.
@@ -9,6 +11,11 @@ pub(super) const LINE_CHARS_MAX: usize = 1_000;
 
 /// The lines from `offset` on, from 1, as many as fit.
 pub(super) fn page(text: &str, offset: Option<u64>) -> String {
+    page_with_lines(text, offset).0
+}
+
+/// The same, and which lines those are, from 0.
+pub(super) fn page_with_lines(text: &str, offset: Option<u64>) -> (String, Range<usize>) {
     let first = usize::try_from(offset.unwrap_or(1).max(1) - 1).unwrap_or(usize::MAX);
     let n_lines = text.lines().count();
     let mut shown = String::new();
@@ -23,11 +30,8 @@ pub(super) fn page(text: &str, offset: Option<u64>) -> String {
         n_shown += 1;
     }
     if n_shown == 0 && first > 0 {
-        return format!(
-            "(it has {}, none from {} on)\n",
-            count_of(n_lines, "line", "lines"),
-            first + 1
-        );
+        let lines = count_of(n_lines, "line", "lines");
+        return (format!("(it has {lines}, none from {} on)\n", first + 1), n_lines..n_lines);
     }
     let end = first + n_shown;
     if end < n_lines {
@@ -37,7 +41,7 @@ pub(super) fn page(text: &str, offset: Option<u64>) -> String {
             end + 1
         );
     }
-    shown
+    (shown, first..end)
 }
 
 #[cfg(test)]

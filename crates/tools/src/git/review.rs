@@ -1,59 +1,110 @@
-//! What a session has been shown of commits that could be made: each by the hash of what differs.
+//! What a session has been shown of commits that could be made: each by the hash of what
+//! differs, and which of its lines.
 //!
 //! It stands in the session's state, so it is journalled, comes back after a restart, and goes when
 //! the conversation is rewound to before it.
+
+use std::ops::Range;
 
 use heeler_core::{ToolContext, ToolOutput};
 use heeler_secrets::Secrets;
 use serde::{Deserialize, Serialize};
 
 use super::candidate::Candidate;
-use super::page::page;
+use super::page::page_with_lines;
 use crate::text::count_of;
 
 /// The state's key.
 const KEY: &str = "git:reviewed";
 /// How many reviews a session remembers.
-pub(super) const REVIEWS_MAX: usize = 32;
+const REVIEWS_MAX: usize = 32;
 /// How many files are named before the differences.
 const NAMES_MAX: usize = 100;
 
-/// One review.
+/// How far one commit was shown, from its first line on: what comes behind a gap is shown again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Review {
     hash: String,
-    /// When it was shown: who asked in the same reply had not seen it.
+    /// When it was shown last: who asked in the same reply had not seen that.
     round: u64,
+    /// Lines that were shown by then.
+    #[serde(default)]
+    n_shown: usize,
+    /// The same before that reply, if it was shown in another.
+    #[serde(default)]
+    n_shown_before: Option<usize>,
 }
 
-/// Whether exactly this was shown to this session before the reply that asks.
-pub(super) fn is_reviewed(context: &ToolContext, candidate: &Candidate) -> bool {
-    let is_it = |review: &Review| review.hash == candidate.hash && review.round < context.round;
-    reviews(context).iter().any(is_it)
+impl Review {
+    /// The lines that replies before this one have shown, if any did.
+    fn n_seen(&self, round: u64) -> Option<usize> {
+        if self.round < round { Some(self.n_shown) } else { self.n_shown_before }
+    }
 }
 
-/// Notes that it is shown now.
+/// What is still to be shown before a commit.
+pub(super) enum Missing {
+    /// All of it.
+    Whole,
+    /// What comes from this line on, from 0.
+    From(usize),
+}
+
+/// What of exactly this the session was not shown before the reply that asks; `None` when it has
+/// seen every line.
+pub(super) fn missing(context: &ToolContext, candidate: &Candidate, diff: &str) -> Option<Missing> {
+    let reviews = reviews(context);
+    let review = reviews.iter().find(|review| review.hash == candidate.hash);
+    match review.and_then(|review| review.n_seen(context.round)) {
+        Some(n_seen) if n_seen >= diff.lines().count() => None,
+        None | Some(0) => Some(Missing::Whole),
+        Some(n_seen) => Some(Missing::From(n_seen)),
+    }
+}
+
+/// Notes that these lines of it are shown now.
 pub(super) fn noted(
     output: ToolOutput,
     context: &ToolContext,
     candidate: &Candidate,
+    lines: Range<usize>,
 ) -> ToolOutput {
     let mut reviews = reviews(context);
-    if reviews.iter().any(|review| review.hash == candidate.hash) {
+    if !note(&mut reviews, &candidate.hash, context.round, lines) {
         return output;
     }
-    reviews.push(Review { hash: candidate.hash.clone(), round: context.round });
+    output.with_state(KEY, &reviews)
+}
+
+/// Whether that says anything new.
+fn note(reviews: &mut Vec<Review>, hash: &str, round: u64, lines: Range<usize>) -> bool {
+    let known = reviews.iter().find(|review| review.hash == hash).cloned();
+    let n_shown = known.as_ref().map_or(0, |review| review.n_shown);
+    if lines.start > n_shown || (known.is_some() && lines.end <= n_shown) {
+        return false;
+    }
+    reviews.retain(|review| review.hash != hash);
+    reviews.push(Review {
+        hash: hash.to_owned(),
+        round,
+        n_shown: lines.end,
+        n_shown_before: known.and_then(|review| review.n_seen(round)),
+    });
     let n_over = reviews.len().saturating_sub(REVIEWS_MAX);
     reviews.drain(..n_over);
-    output.with_state(KEY, &reviews)
+    true
 }
 
 fn reviews(context: &ToolContext) -> Vec<Review> {
     context.state.get(KEY).unwrap_or_default()
 }
 
-/// What is reviewed: the files, then what differs in them.
-pub(super) fn shown(candidate: &Candidate, diff: &str, offset: Option<u64>) -> String {
+/// What is reviewed: the files, then what differs in them, and which lines of that.
+pub(super) fn shown(
+    candidate: &Candidate,
+    diff: &str,
+    offset: Option<u64>,
+) -> (String, Range<usize>) {
     let changes = &candidate.changes;
     let mut text = format!("{}:\n", count_of(changes.len(), "file", "files"));
     for change in changes.iter().take(NAMES_MAX) {
@@ -62,7 +113,8 @@ pub(super) fn shown(candidate: &Candidate, diff: &str, offset: Option<u64>) -> S
     if changes.len() > NAMES_MAX {
         text += &format!("(and {} more)\n", changes.len() - NAMES_MAX);
     }
-    text + &page(diff, offset)
+    let (page, lines) = page_with_lines(diff, offset);
+    (text + &page, lines)
 }
 
 /// Where added lines hold what looks like a secret: what it is, and the file.
@@ -80,4 +132,56 @@ pub(super) fn secrets_in(diff: &str) -> Vec<String> {
     }
     found.dedup();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What replies from 1 to 4 would have seen after these were shown, each in its round.
+    fn seen(shown: &[(u64, Range<usize>)]) -> Vec<Option<usize>> {
+        let mut reviews = Vec::new();
+        for (round, lines) in shown {
+            note(&mut reviews, "a", *round, lines.clone());
+        }
+        let seen = |round| reviews.iter().find_map(|review: &Review| review.n_seen(round));
+        (1..5).map(seen).collect()
+    }
+
+    #[test]
+    fn what_was_shown_without_a_gap_counts_from_the_next_reply_on() {
+        for (shown, expected) in [
+            (&[][..], [None, None, None, None]),
+            (&[(1, 0..5)], [None, Some(5), Some(5), Some(5)]),
+            (&[(1, 0..5), (3, 5..9)], [Some(5), Some(5), Some(5), Some(9)]),
+            (&[(1, 0..5), (1, 3..9)], [None, Some(9), Some(9), Some(9)]),
+            (&[(1, 0..5), (3, 5..7), (3, 7..9)], [Some(5), Some(5), Some(5), Some(9)]),
+            (&[(1, 0..5), (3, 0..5)], [None, Some(5), Some(5), Some(5)]),
+            // Behind a gap, and behind the end.
+            (&[(1, 6..9)], [None; 4]),
+            (&[(1, 0..5), (2, 6..9)], [None, Some(5), Some(5), Some(5)]),
+            (&[(1, 9..9)], [None; 4]),
+            // Where nothing is to be shown, that was.
+            (&[(1, 0..0)], [None, Some(0), Some(0), Some(0)]),
+        ] {
+            assert_eq!(seen(shown), expected, "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_session_remembers_so_many_of_them() {
+        let mut reviews = Vec::new();
+        for n in 0..=REVIEWS_MAX {
+            assert!(note(&mut reviews, &n.to_string(), 1, 0..1));
+        }
+        assert_eq!(reviews.len(), REVIEWS_MAX);
+        assert_eq!(reviews[0].hash, "1");
+    }
+
+    #[test]
+    fn what_an_older_version_noted_is_shown_again() {
+        let old = r#"[{"hash": "a", "round": 1}]"#;
+        let reviews: Vec<Review> = serde_json::from_str(old).unwrap();
+        assert_eq!(reviews[0].n_seen(2), Some(0));
+    }
 }

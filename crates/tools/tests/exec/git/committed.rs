@@ -10,6 +10,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     the_first_commit_and_removed_files,
     what_changed_since_the_review_is_refused,
     a_review_counts_from_the_next_reply_on,
+    only_what_was_shown_to_its_last_line_is_committed,
     what_cannot_be_committed_is_refused_with_the_reason,
     a_merge_in_the_middle_is_left_alone,
     checks_and_hooks_have_their_say,
@@ -414,4 +415,38 @@ async fn who_commits_meanwhile_is_not_overwritten() {
 
         A	a
     "#]]).await;
+}
+
+async fn only_what_was_shown_to_its_last_line_is_committed() {
+    let mut repository = Repository::new();
+    repository.step("$ seq 1 20000 > a").await;
+    let commit = "git_commit {\"message\": \"One\", \"paths\": [\"a\"]}";
+    let diff = |offset: u64| format!("git_diff {{\"paths\": [\"a\"], \"offset\": {offset}}}");
+    let first = |said: &str| said.lines().next().unwrap().to_owned();
+    // A page with nothing on it shows nothing, and what comes behind a gap is not all.
+    repository.step(&diff(9_999_999)).await;
+    let said = repository.step(&diff(19_000)).await;
+    assert!(said.ends_with("+20000\n"), "{said}");
+    let said = repository.step(commit).await;
+    assert_eq!(
+        first(&said),
+        "error: nothing was committed yet: this session has not seen what would be. Review it \
+         now, to its last line; then call git_commit again with the same paths, which commits \
+         exactly this:"
+    );
+    // Of `(lines 1 to 2 of 3; ...)`.
+    let end = |said: &str| -> u64 {
+        let last = said.lines().last().unwrap();
+        last.split(" to ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+    };
+    let one = end(&said);
+    let mut said = repository.step(commit).await;
+    let next = format!("this session has not seen all that would be: line {} comes next.", one + 1);
+    assert!(first(&said).contains(&next), "{said}");
+    assert!(said.contains(&format!("\n+{}\n", one + 1 - 6)), "{said}");
+    while !said.ends_with("+20000\n") {
+        said = repository.step(&diff(end(&said) + 1)).await;
+    }
+    let said = repository.step(commit).await;
+    assert!(said.contains(" One\nA a\n"), "{said}");
 }

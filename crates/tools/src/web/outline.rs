@@ -84,16 +84,17 @@ pub(super) fn without_scripts(html: &str) -> String {
     let is_taken_out = |name: &str| matches!(name, "script" | "style");
     let mut kept = String::with_capacity(html.len());
     for (range, kind) in Pieces::of(&lower) {
-        match kind {
-            Kind::Start(tag) if is_taken_out(tag.name) => {}
-            Kind::Raw(name) | Kind::End(name) if is_taken_out(name) => {}
-            Kind::Comment => {
-                // What stands behind it is not to become a tag by that.
-                if kept.ends_with('<') {
-                    kept.push(' ');
-                }
-            }
-            _ => kept.push_str(&html[range]),
+        let is_kept = match kind {
+            Kind::Start(tag) => !is_taken_out(tag.name),
+            Kind::Raw(name) | Kind::End(name) => !is_taken_out(name),
+            Kind::Comment => false,
+            Kind::Text => true,
+        };
+        if is_kept {
+            kept.push_str(&html[range]);
+        } else if kept.ends_with('<') {
+            // What stands behind it is not to become a tag by that.
+            kept.push(' ');
         }
     }
     kept

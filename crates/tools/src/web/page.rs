@@ -283,6 +283,13 @@ mod tests {
             ("a<scripture-quote>b</scripture-quote>c", "abc"),
             ("<title>a <!-- b</title>c", "c"),
             ("a<<!-- -->script>b", "a\\< script>b"),
+            ("a<<script>x</script>script>b", "a\\< script>b"),
+            ("a<<style></style\n>!-- b", "a\\< !-- b"),
+            ("a<svg><script href='x'/><style /></svg>b", "ab"),
+            ("a<svg><style>x</svg>b", "ab"),
+            ("a<svg><![CDATA[<script> > ]]></svg>b", "ab"),
+            ("a<![CDATA[x>b]]>c", "ab\\]\\]>c"),
+            ("a<script>x</SCRIPT\t/x=y>b<style>y</style", "ab"),
         ] {
             assert_eq!(of_html(html, "https://example.com/").unwrap().text, expected, "{html}");
         }

@@ -7,6 +7,9 @@ use std::ops::Range;
 const RAW: [&str; 8] =
     ["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"];
 
+/// Elements in which others are no HTML.
+const DRAWINGS: [&str; 2] = ["svg", "math"];
+
 /// What a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
@@ -34,11 +37,13 @@ pub(super) struct Pieces<'a> {
     /// The element whose inside comes next.
     raw: Option<&'a str>,
     looks_into_raw: bool,
+    /// Drawings and formulas that are open, in which elements and data end in ways of their own.
+    n_drawings: usize,
 }
 
 impl<'a> Pieces<'a> {
     pub(super) fn of(lower: &'a str) -> Self {
-        Self { lower, at: 0, raw: None, looks_into_raw: false }
+        Self { lower, at: 0, raw: None, looks_into_raw: false, n_drawings: 0 }
     }
 
     /// Of a text whose tags would count, were it not the inside of such an element.
@@ -49,7 +54,7 @@ impl<'a> Pieces<'a> {
     fn piece(&mut self) -> (usize, Kind<'a>) {
         let rest = &self.lower[self.at..];
         if let Some(name) = self.raw.take()
-            && let length @ 1.. = raw_length(rest, name)
+            && let length @ 1.. = self.raw_length(rest, name)
         {
             return (length, Kind::Raw(name));
         }
@@ -67,16 +72,55 @@ impl<'a> Pieces<'a> {
             Some(letter) if letter.is_ascii_alphabetic() => {}
             // A slash at the end of the page is text.
             None => return (rest.len(), Kind::Text),
-            Some(_) => return (comment_length(rest), Kind::Comment),
+            Some(_) => return (self.comment_length(rest), Kind::Comment),
         }
         let (tag, length) = tag(&rest[begin..]);
+        let is_drawing = DRAWINGS.contains(&tag.name);
         if is_end {
+            self.n_drawings = self.n_drawings.saturating_sub(usize::from(is_drawing));
             return (begin + length, Kind::End(tag.name));
         }
-        if RAW.contains(&tag.name) && !self.looks_into_raw {
+        let is_over = tag.is_closed && (is_drawing || self.n_drawings > 0);
+        self.n_drawings += usize::from(is_drawing && !is_over);
+        if RAW.contains(&tag.name) && !is_over && !self.looks_into_raw {
             self.raw = Some(tag.name);
         }
         (begin + length, Kind::Start(tag))
+    }
+
+    /// What does not end takes the rest of the page with it, as it does in a browser.
+    fn comment_length(&self, text: &str) -> usize {
+        if text.starts_with("<![cdata[") && self.n_drawings > 0 {
+            return up_to(text, "]]>").unwrap_or(text.len());
+        }
+        let Some(inside) = text.strip_prefix("<!--") else {
+            return up_to(text, ">").unwrap_or(text.len());
+        };
+        let begin = text.len() - inside.len();
+        for empty in [">", "->"] {
+            if inside.starts_with(empty) {
+                return begin + empty.len();
+            }
+        }
+        let ends = [up_to(inside, "-->"), up_to(inside, "--!>")];
+        ends.into_iter().flatten().min().map_or(text.len(), |end| begin + end)
+    }
+
+    fn raw_length(&self, text: &str, name: &str) -> usize {
+        let mut from = 0;
+        while let Some(at) = text[from..].find("</") {
+            let start = from + at;
+            from = start + 2;
+            let begins = |name: &str| {
+                let behind = text[from..].strip_prefix(name);
+                behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(ends_name))
+            };
+            // What is open in a drawing ends with that.
+            if begins(name) || self.n_drawings > 0 && DRAWINGS.into_iter().any(begins) {
+                return start;
+            }
+        }
+        text.len()
     }
 }
 
@@ -96,39 +140,6 @@ impl<'a> Iterator for Pieces<'a> {
 
 fn up_to(text: &str, end: &str) -> Option<usize> {
     text.find(end).map(|at| at + end.len())
-}
-
-/// What does not end takes the rest of the page with it, as it does in a browser.
-fn comment_length(text: &str) -> usize {
-    if let Some(data) = text.strip_prefix("<![cdata[") {
-        // Within drawings it ends with its own sign, elsewhere like any other that is none.
-        let end = up_to(data, "]]>").or_else(|| up_to(data, ">"));
-        return end.map_or(text.len(), |end| text.len() - data.len() + end);
-    }
-    let Some(inside) = text.strip_prefix("<!--") else {
-        return up_to(text, ">").unwrap_or(text.len());
-    };
-    let begin = text.len() - inside.len();
-    for empty in [">", "->"] {
-        if inside.starts_with(empty) {
-            return begin + empty.len();
-        }
-    }
-    let ends = [up_to(inside, "-->"), up_to(inside, "--!>")];
-    ends.into_iter().flatten().min().map_or(text.len(), |end| begin + end)
-}
-
-fn raw_length(text: &str, name: &str) -> usize {
-    let mut from = 0;
-    while let Some(at) = text[from..].find("</") {
-        let start = from + at;
-        from = start + 2;
-        let behind = text[from..].strip_prefix(name);
-        if behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(ends_name)) {
-            return start;
-        }
-    }
-    text.len()
 }
 
 fn ends_name(char: char) -> bool {
@@ -218,7 +229,22 @@ mod tests {
             ),
             (
                 "<!doctype html><?x><![cdata[>]]>",
-                &["text: <!doctype html>", "comment: <?x>", "comment: <![cdata[>]]>"],
+                &["text: <!doctype html>", "comment: <?x>", "comment: <![cdata[>", "text: ]]>"],
+            ),
+            (
+                "<svg><![cdata[>]]><style/></svg><style/>a",
+                &[
+                    "svg+0: <svg>",
+                    "comment: <![cdata[>]]>",
+                    "style/0: <style/>",
+                    "/svg: </svg>",
+                    "style/0: <style/>",
+                    "in style: a",
+                ],
+            ),
+            (
+                "<math><title>a</p></math>",
+                &["math+0: <math>", "title+0: <title>", "in title: a</p>", "/math: </math>"],
             ),
             (
                 "<script>a</scripts></script>",

@@ -1,14 +1,11 @@
 //! What a page says, as text for a model: Markdown of what matters, without menus and scripts.
 
 use dom_smoothie::{Config, ParsePolicy, Readability, TextMode};
-use encoding_rs::{Encoding, UTF_8};
 
 use super::outline;
 
 /// Bytes of a page that are read; what comes behind is left out, and said to be.
 const PAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Bytes from the start in which a page may say its own encoding, as the HTML standard has it.
-const ENCODING_BYTES: usize = 1024;
 /// An article shorter than this share of the page's whole text, in percent, is no article but a
 /// part that looked like one.
 const ARTICLE_PERCENT_MIN: usize = 10;
@@ -18,27 +15,6 @@ const ARTICLE_PERCENT_MIN: usize = 10;
 pub(super) struct Page {
     pub(super) title: String,
     pub(super) text: String,
-}
-
-/// Bytes as text, in the encoding that the content type, a byte order mark or the page itself says.
-pub(super) fn decoded(bytes: &[u8], content_type: &str) -> String {
-    let charset = content_type.split(';').skip(1).find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"'))
-    });
-    let named = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
-    let encoding = named.or_else(|| named_within(bytes)).unwrap_or(UTF_8);
-    encoding.decode(bytes).0.into_owned()
-}
-
-/// The encoding that a page names in its first bytes.
-fn named_within(bytes: &[u8]) -> Option<&'static Encoding> {
-    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(ENCODING_BYTES)]);
-    let start = start.to_ascii_lowercase();
-    let value = &start[start.find("charset=")? + "charset=".len()..];
-    let value = value.trim_start_matches(['"', '\'']);
-    let end = value.find(|char: char| !char.is_ascii_alphanumeric() && !"-_".contains(char));
-    Encoding::for_label(&value.as_bytes()[..end.unwrap_or(value.len())])
 }
 
 /// What an HTML page says.
@@ -295,18 +271,6 @@ mod tests {
         }
         let html = "<textarea>ta <script> x</textarea><p>behind";
         assert!(of_html(html, "https://example.com/").unwrap().text.ends_with("behind"));
-    }
-
-    #[test]
-    fn encodings_are_found_where_they_are_said() {
-        let latin = b"caf\xe9";
-        assert_eq!(decoded(latin, "text/html; charset=ISO-8859-1"), "caf\u{e9}");
-        assert_eq!(decoded(latin, "text/html; charset=\"latin1\"; x=y"), "caf\u{e9}");
-        let within = b"<meta charset='windows-1252'>caf\xe9";
-        assert!(decoded(within, "text/html").ends_with("caf\u{e9}"));
-        assert_eq!(decoded("caf\u{e9}".as_bytes(), "text/html"), "caf\u{e9}");
-        assert_eq!(decoded(b"\xff\xfea\0b\0", "text/plain"), "ab");
-        assert_eq!(decoded(b"a\xffb", "text/html; charset=nonsense"), "a\u{fffd}b");
     }
 
     proptest! {

@@ -9,6 +9,7 @@ mod tests;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use encoding_rs::UTF_8;
 use heeler_core::{
     Access, BoxFuture, Facts, Image, Metadata, ToolContext, ToolError, ToolOutput, TypedTool,
 };
@@ -17,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
 
-use super::{Allowed, guarded, page};
+use super::{Allowed, charset, guarded, page};
 use crate::blocking::blocking;
 
 /// Milliseconds from the call to the end of the answer, all redirects included.
@@ -186,11 +187,13 @@ impl Fetched {
     fn text(&self, kind: &str, raw: bool) -> Result<String, ToolError> {
         let is_html = matches!(kind, "text/html" | "application/xhtml+xml")
             || (kind.is_empty() && self.body.trim_ascii_start().starts_with(b"<"));
-        if !is_html && self.body.contains(&0) && !self.content_type.contains("utf-16") {
+        let said = charset::said(&self.body, &self.content_type);
+        if !is_html && self.body.contains(&0) && !said.is_some_and(charset::has_zeros) {
             let text = format!("{} is no text but {kind}; nothing to show", self.address);
             return Err(ToolError::for_model(text));
         }
-        let text = page::decoded(&self.body, &self.content_type);
+        let named = said.or_else(|| is_html.then(|| charset::within(&self.body)).flatten());
+        let text = named.unwrap_or(UTF_8).decode(&self.body).0.into_owned();
         if !is_html || raw {
             return Ok(text);
         }

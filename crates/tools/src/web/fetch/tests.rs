@@ -112,6 +112,32 @@ async fn a_long_text_comes_in_parts_without_a_gap() {
 }
 
 #[tokio::test]
+async fn a_text_is_in_the_encoding_that_is_said_where_it_counts() {
+    for (content_type, body, expected) in [
+        ("text/html; charset=ISO-8859-1", &b"<p>caf\xe9"[..], "caf\u{e9}"),
+        ("text/html", b"<meta charset='windows-1252'><p>caf\xe9", "caf\u{e9}"),
+        ("text/html; charset=nonsense", b"<p>a\xffb", "a\u{fffd}b"),
+        // A text is about pages at most.
+        ("text/plain", "charset=latin1 caf\u{e9}".as_bytes(), "charset=latin1 caf\u{e9}"),
+        (
+            "text/plain",
+            "<meta charset=latin1> caf\u{e9}".as_bytes(),
+            "<meta charset=latin1> caf\u{e9}",
+        ),
+        ("text/plain; charset=latin1", b"caf\xe9", "caf\u{e9}"),
+        ("text/plain; charset=UTF-16", b"a\0b\0", "ab"),
+        ("text/plain", b"\xff\xfea\0b\0", "ab"),
+        ("text/plain; charset=utf-8", b"\xfe\xff\0a\0b", "ab"),
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\n\r\n");
+        let host = server(&[&[head.as_bytes(), body].concat()]).host;
+        let tool = WebFetch::new(Allowed::hosts(["127.0.0.1"]));
+        let said = fetched(tool, &format!("http://{host}/"), 0, false).await.text_content();
+        assert!(said.ends_with(&format!(" bytes)\n{expected}")), "{content_type}: {said}");
+    }
+}
+
+#[tokio::test]
 async fn an_image_is_looked_at() {
     let host = server(&[b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n\r\n\x89PNG\xff"]).host;
     let tool = WebFetch::new(Allowed::hosts(["127.0.0.1"]));

@@ -5,10 +5,10 @@
 //! changes that were made of one content the second is refused, and none is lost. The system drops
 //! the lock of who dies.
 
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::time::Duration;
 
 use heeler_core::{BoxFuture, ToolContext, ToolError, ToolOutput};
@@ -181,19 +181,46 @@ pub(crate) fn sync_folder(place: &Place) {
 
 fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
     let now = file.metadata()?;
-    if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
-        // Only root may give files away; anybody else becomes the owner, as with every editor
-        // that replaces files.
-        let _ = std::os::unix::fs::fchown(file, Some(before.uid()), Some(before.gid()));
-    }
+    keep_owner((now.uid(), now.gid()), (before.uid(), before.gid()), |user, group| {
+        std::os::unix::fs::fchown(file, user, group)
+    });
     // After the owner: changing that clears mode bits.
-    file.set_permissions(before.permissions())
+    let now = file.metadata()?;
+    let mode = safe_mode(before.mode(), now.uid() == before.uid(), now.gid() == before.gid());
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// Only root may give files away; anybody else becomes the owner, as with every editor that replaces
+/// files, and keeps the group if it is one of theirs.
+fn keep_owner(
+    (user_now, group_now): (u32, u32),
+    (user, group): (u32, u32),
+    mut change: impl FnMut(Option<u32>, Option<u32>) -> io::Result<()>,
+) {
+    if user_now != user && change(Some(user), Some(group)).is_ok() {
+        return;
+    }
+    if group_now != group {
+        let _ = change(None, Some(group));
+    }
+}
+
+/// The mode that gives nobody more than before: what runs as its owner or group does not run as
+/// another, and another group may do what all others may.
+fn safe_mode(mode: u32, keeps_user: bool, keeps_group: bool) -> u32 {
+    let mut mode = mode & 0o7777;
+    if !keeps_user {
+        mode &= !0o4000;
+    }
+    if !keeps_group {
+        mode = mode & !0o2070 | mode & (mode << 3) & 0o070;
+    }
+    mode
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::fs;
 
     use super::*;
     use crate::testing::Folder;
@@ -254,6 +281,38 @@ mod tests {
         fs::remove_file(&real).unwrap();
         assert_eq!(replace_in(&folder, None), "new");
         assert_eq!(fs::metadata(&real).unwrap().mode() & 0o7133, 0);
+    }
+
+    #[test]
+    fn the_group_is_kept_where_the_owner_cannot_be() {
+        let asked = |now, before, who: &str| {
+            let mut asked = Vec::new();
+            keep_owner(now, before, |user, group| {
+                asked.push((user, group));
+                if who == "root" || user.is_none() { Ok(()) } else { Err(Errno::PERM.into()) }
+            });
+            asked
+        };
+        assert_eq!(asked((1, 1), (1, 1), "user"), []);
+        assert_eq!(asked((0, 0), (1, 2), "root"), [(Some(1), Some(2))]);
+        assert_eq!(asked((3, 3), (1, 2), "user"), [(Some(1), Some(2)), (None, Some(2))]);
+        assert_eq!(asked((3, 2), (1, 2), "user"), [(Some(1), Some(2))]);
+        assert_eq!(asked((1, 1), (1, 2), "user"), [(None, Some(2))]);
+    }
+
+    #[test]
+    fn nobody_may_more_than_before() {
+        for (mode, user, group, expected) in [
+            (0o10_6755, true, true, 0o6755),
+            (0o6755, false, true, 0o2755),
+            (0o6755, true, false, 0o4755),
+            (0o664, true, false, 0o644),
+            (0o660, true, false, 0o600),
+            (0o606, true, false, 0o606),
+            (0o770, false, false, 0o700),
+        ] {
+            assert_eq!(safe_mode(mode, user, group), expected, "{mode:o}");
+        }
     }
 
     #[test]

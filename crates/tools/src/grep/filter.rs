@@ -29,15 +29,16 @@ struct Pattern {
 
 impl Filter {
     pub(super) fn new(input: &GrepInput) -> Result<Self, ToolError> {
-        let text = input.glob.as_deref().unwrap_or("");
+        // Behind a comma in braces it would count.
+        let text = &input.glob.as_deref().unwrap_or("").replace(", ", ",");
         let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
         let globs = globs(text);
         if GLOBS_MAX < globs.len() {
             return Err(ToolError::for_model(format!(
-                "glob has {} patterns; at most {GLOBS_MAX} are possible",
-                globs.len()
+                "glob has more than {GLOBS_MAX} patterns; name fewer"
             )));
         }
+        let names_hidden = globs.iter().any(|glob| walk::names_hidden(glob));
         for glob in globs {
             match glob.strip_prefix('!') {
                 Some(glob) => unwanted.push(Pattern::new(glob)?),
@@ -45,7 +46,7 @@ impl Filter {
             }
         }
         let types = input.r#type.as_deref().map(types).transpose()?;
-        Ok(Self { wanted, unwanted, types, names_hidden: walk::names_hidden(text) })
+        Ok(Self { wanted, unwanted, types, names_hidden })
     }
 
     /// Whether hidden files are asked for.
@@ -79,19 +80,44 @@ impl Pattern {
     }
 }
 
-/// The globs of an input: models separate them with commas and spaces.
+/// The globs of an input, between commas. Models separate them with spaces, too, which also stand in
+/// names: so each word counts where all of them look like globs, and what they stand in as well.
 fn globs(text: &str) -> Vec<&str> {
+    let mut globs = Vec::new();
+    for part in split(text, |char| char == ',') {
+        // Behind a space, that is where the next one begins.
+        let ends = part.match_indices(" !").map(|(at, _)| at).chain([part.len()]);
+        let mut begin = 0;
+        for end in ends {
+            let one = part[begin..end].trim();
+            let words = split(one, char::is_whitespace);
+            if words.len() > 1 && words.iter().all(|word| looks_like_glob(word)) {
+                globs.extend(words);
+            }
+            globs.push(one);
+            begin = end;
+        }
+    }
+    globs.retain(|glob| !glob.is_empty());
+    globs
+}
+
+fn looks_like_glob(word: &str) -> bool {
+    word.contains(['*', '?', '[', '{', '.']) || word.ends_with('/')
+}
+
+/// What stands between separators, outside of braces.
+fn split(text: &str, is_separator: impl Fn(char) -> bool) -> Vec<&str> {
     let mut depth = 0usize;
-    text.split(move |c: char| {
-        match c {
+    let parts = text.split(move |char: char| {
+        match char {
             '{' => depth += 1,
             '}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        c.is_whitespace() || (c == ',' && depth == 0)
-    })
-    .filter(|glob| !glob.is_empty())
-    .collect()
+        depth == 0 && is_separator(char)
+    });
+    parts.filter(|part| !part.is_empty()).collect()
 }
 
 fn types(name: &str) -> Result<Types, ToolError> {
@@ -120,7 +146,17 @@ mod tests {
 
     #[test]
     fn globs_are_separated_outside_of_braces() {
-        assert_eq!(globs("*.rs, *.{ts,tsx} !x"), ["*.rs", "*.{ts,tsx}", "!x"]);
+        for (text, expected) in [
+            ("*.rs, *.{ts,tsx} !x", &["*.rs", "*.{ts,tsx}", "!x"][..]),
+            ("my notes.txt", &["my notes.txt"]),
+            ("!my notes.txt !b", &["!my notes.txt", "!b"]),
+            ("*.rs  *.ts", &["*.rs", "*.ts", "*.rs  *.ts"]),
+            ("*my notes*, a.b c", &["*my", "notes*", "*my notes*", "a.b c"]),
+            ("Cargo.toml Cargo.lock", &["Cargo.toml", "Cargo.lock", "Cargo.toml Cargo.lock"]),
+            ("{my notes,b}.txt src/", &["{my notes,b}.txt", "src/", "{my notes,b}.txt src/"]),
+        ] {
+            assert_eq!(globs(text), expected, "{text}");
+        }
         assert!(globs(" , ").is_empty());
     }
 }

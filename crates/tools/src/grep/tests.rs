@@ -129,6 +129,42 @@ fn files_are_chosen_by_glob_and_type() {
 }
 
 #[test]
+fn a_space_may_stand_in_a_name_and_between_globs() {
+    check(
+        &[
+            ("my notes.txt", "needle\n"),
+            ("notes.txt", "needle\n"),
+            ("a.rs", "needle\n"),
+            (".env", "needle\n"),
+        ],
+        &[
+            r#"Grep {"pattern":"needle","glob":"my notes.txt"}"#,
+            r#"Grep {"pattern":"needle","glob":"!my notes.txt"}"#,
+            r#"Grep {"pattern":"needle","glob":"my n*.txt"}"#,
+            r#"Grep {"pattern":"needle","glob":"*.rs n*.txt"}"#,
+            r#"Grep {"pattern":"needle","glob":"*.{md, rs}"}"#,
+            r#"Grep {"pattern":"needle","glob":"*.md .env*"}"#,
+        ],
+        expect![[r#"
+            > Grep {"pattern":"needle","glob":"my notes.txt"}
+            my notes.txt
+            > Grep {"pattern":"needle","glob":"!my notes.txt"}
+            a.rs
+            notes.txt
+            > Grep {"pattern":"needle","glob":"my n*.txt"}
+            my notes.txt
+            > Grep {"pattern":"needle","glob":"*.rs n*.txt"}
+            a.rs
+            notes.txt
+            > Grep {"pattern":"needle","glob":"*.{md, rs}"}
+            a.rs
+            > Grep {"pattern":"needle","glob":"*.md .env*"}
+            .env
+        "#]],
+    );
+}
+
+#[test]
 fn patterns_mean_what_they_say_whatever_the_line_ends() {
     check(
         FILES,
@@ -244,7 +280,7 @@ fn inputs_and_work_are_bounded() {
     assert_eq!(said, "error: the pattern has 10001 bytes; at most 10000 are possible");
     let globs = "*.rs ".repeat(51);
     let said = folder.play("Grep", &format!(r#"{{"pattern":"x","glob":"{globs}"}}"#));
-    assert_eq!(said, "error: glob has 51 patterns; at most 50 are possible");
+    assert_eq!(said, "error: glob has more than 50 patterns; name fewer");
 
     let small = Arc::new(Grep { entries_max: 2, ..Grep::default() });
     let said = folder.say(folder.run(small, r#"{"pattern":"needle"}"#));

@@ -26,6 +26,8 @@ pub(super) struct Found {
     n_matches: u64,
     n_files: usize,
     n_binary: usize,
+    n_cut: usize,
+    first_cut: String,
     n_failed: usize,
     first_failure: String,
     /// Something was found that did not fit.
@@ -50,6 +52,8 @@ impl Found {
             n_matches: 0,
             n_files: 0,
             n_binary: 0,
+            n_cut: 0,
+            first_cut: String::new(),
             n_failed: 0,
             first_failure: String::new(),
             full: false,
@@ -62,6 +66,14 @@ impl Found {
 
     pub(super) fn note_binary(&mut self) {
         self.n_binary += 1;
+    }
+
+    /// A file was searched up to a zero byte.
+    pub(super) fn note_cut(&mut self, path: &str) {
+        if self.n_cut == 0 {
+            path.clone_into(&mut self.first_cut);
+        }
+        self.n_cut += 1;
     }
 
     pub(super) fn note_failure(&mut self, path: &str, error: &io::Error) {
@@ -86,6 +98,13 @@ impl Found {
             self.text.push_str(&format!(
                 "(stopped after {}, there is more; narrow the search or raise head_limit)\n",
                 count_of(self.n_lines, "line", "lines")
+            ));
+        }
+        if self.n_cut > 0 {
+            let files = count_of(self.n_cut, "file was", "files were");
+            let first = &self.first_cut;
+            self.text.push_str(&format!(
+                "({files} searched only up to a zero byte, which no text has; {first})\n"
             ));
         }
         if self.n_failed > 0 {
@@ -148,14 +167,17 @@ impl<'a> FileSink<'a> {
         if self.n_matches == 0 {
             return;
         }
-        self.found.n_files += 1;
-        self.found.n_matches += self.n_matches;
         let path = self.path.as_deref();
         match self.found.mode {
             OutputMode::FilesWithMatches => self.found.push(path.unwrap_or("The file matches")),
             OutputMode::Count => {
                 let prefix = path.map_or(String::new(), |path| format!("{path}:"));
                 self.found.push(&format!("{prefix}{}", self.n_matches));
+                // The sums are those of the lines that are shown.
+                if !self.found.full {
+                    self.found.n_files += 1;
+                    self.found.n_matches += self.n_matches;
+                }
             }
             OutputMode::Content => {
                 for line in &self.lines {

@@ -221,6 +221,8 @@ fn matcher(input: &GrepInput) -> Result<RegexMatcher, ToolError> {
 /// What a file turned out to be.
 enum Searched {
     Text,
+    /// Text that has a zero byte far behind its start, as logs do that were cut off while written.
+    UpToZero,
     Binary,
 }
 
@@ -238,6 +240,10 @@ impl Search<'_> {
         let mut sink = FileSink::new(found, matcher, shown.map(str::to_owned));
         match file.and_then(|file| through(file, searcher, matcher, cancel, &mut sink)) {
             Ok(Searched::Text) => sink.keep(),
+            Ok(Searched::UpToZero) => {
+                sink.keep();
+                found.note_cut(path);
+            }
             Ok(Searched::Binary) => found.note_binary(),
             Err(error) => found.note_failure(path, &error),
         }
@@ -260,8 +266,31 @@ fn through(
         return Ok(Searched::Binary);
     }
     let source = Stoppable { source: head.as_slice().chain(file), cancel };
-    searcher.search_reader(matcher, source, &mut *sink)?;
-    Ok(if sink.is_binary() { Searched::Binary } else { Searched::Text })
+    if is_utf16 {
+        searcher.search_reader(matcher, source, &mut *sink)?;
+        return Ok(if sink.is_binary() { Searched::Binary } else { Searched::Text });
+    }
+    let mut source = UpToZero { source, is_over: false };
+    searcher.search_reader(matcher, &mut source, &mut *sink)?;
+    Ok(if source.is_over { Searched::UpToZero } else { Searched::Text })
+}
+
+/// A reader that ends at the first zero byte.
+struct UpToZero<R> {
+    source: R,
+    is_over: bool,
+}
+
+impl<R: Read> Read for UpToZero<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.is_over {
+            return Ok(0);
+        }
+        let n_read = self.source.read(buffer)?;
+        let zero = memchr::memchr(0, &buffer[..n_read]);
+        self.is_over = zero.is_some();
+        Ok(zero.unwrap_or(n_read))
+    }
 }
 
 /// A reader that fails once the call is no longer wanted: a large file without a match would

@@ -209,18 +209,27 @@ fn files_that_are_no_plain_text_are_handled() {
     folder.write("utf16.txt", &utf16, 1);
     folder.write("latin.txt", b"caf\xe9 needle\n", 1);
     let mut late = format!("needle\n{}", "x\n".repeat(20_000)).into_bytes();
-    late.extend_from_slice(b"\0\n");
-    folder.write("late.bin", &late, 1);
+    late.extend_from_slice(b"a needle\0\n");
+    late.extend_from_slice(b"needle\n");
+    folder.write("late.log", &late, 1);
     let grep = |input: &str| folder.play("Grep", input);
     expect![[r#"
+        late.log:1:needle
+        late.log:20002:a needle
         latin.txt:1:caf� needle
         utf16.txt:1:a needle
+        (1 file was searched only up to a zero byte, which no text has; late.log)
     "#]]
     .assert_eq(&grep(r#"{"pattern":"needle","output_mode":"content"}"#));
     expect![[r#"
         The file is binary and was not searched
     "#]]
     .assert_eq(&grep(r#"{"pattern":"needle","path":"bin.dat"}"#));
+    expect![[r#"
+        No matches found
+        (1 file was searched only up to a zero byte, which no text has; late.log)
+    "#]]
+    .assert_eq(&grep(r#"{"pattern":"nowhere","path":"late.log"}"#));
     expect!["error: cannot look up dangling: $W/dangling is a symbolic link to something that does not exist"].assert_eq(&grep(r#"{"pattern":"needle","path":"dangling"}"#));
     expect!["error: /dev/null is not a regular file but a pipe, socket or device"]
         .assert_eq(&grep(r#"{"pattern":"needle","path":"/dev/null"}"#));
@@ -251,6 +260,9 @@ fn results_are_bounded() {
     assert!(OUTPUT_BYTES_MAX - 1_000 < said.len() && said.len() < OUTPUT_BYTES_MAX + 200);
     let said = folder.play("Grep", r#"{"pattern":"needle","head_limit":2}"#);
     assert_eq!(said, format!("a.txt\nb.txt\n{}", more(2)));
+    let said = folder.play("Grep", r#"{"pattern":"needle","output_mode":"count","head_limit":1}"#);
+    let stopped = more(1).replace("lines", "line");
+    assert_eq!(said, format!("a.txt:250\n(250 in 1 file)\n{stopped}"));
 
     let around = content(r#""path":"b.txt","-C":1000000,"head_limit":1"#);
     assert_eq!(lines(&around), 2);

@@ -209,7 +209,7 @@ fn lines_that_are_all_alike_cost_no_time() {
     let content: String = (0..300).map(|n| format!("{}\n", line(n))).collect();
     let file = File::new(content.as_bytes());
     let differ = |n: usize| line(n).replacen("alike", "like", 1);
-    let some_differ = |n: usize| if n % 150 == 0 { differ(n) } else { line(n) };
+    let some_differ = |n: usize| if n.is_multiple_of(150) { differ(n) } else { line(n) };
     let began = std::time::Instant::now();
     for old in [
         (0..301).map(differ).collect::<Vec<_>>(),

@@ -100,7 +100,9 @@ pub struct GuestQuestion {
 pub async fn attach(store: &FileStore, id: &SessionId) -> Result<Attached, AttachError> {
     let mut follow = store.follow(id)?;
     let (hello, lines, write) = match tokio::time::timeout(HELLO_WITHIN, greet(store, id)).await {
-        Ok(greeted) => greeted?,
+        Ok(Ok(greeted)) => greeted,
+        Ok(Err(Unwelcome::Full(_))) => return Err(AttachError::Full(id.clone())),
+        Ok(Err(Unwelcome::Other(error))) => return Err(error),
         Err(_) => return Err(AttachError::Silent(id.clone())),
     };
     let Hello { owner, seq, draft, .. } = hello;
@@ -132,8 +134,11 @@ pub async fn attach(store: &FileStore, id: &SessionId) -> Result<Attached, Attac
 
 /// Who has a session open, if anybody has. It needs a tokio runtime, which must be able to keep time.
 pub async fn presence(store: &FileStore, id: &SessionId) -> Option<Presence> {
-    let (hello, ..) = tokio::time::timeout(PRESENCE_WITHIN, greet(store, id)).await.ok()?.ok()?;
-    Some(Presence { owner: hello.owner, waiting: hello.waiting })
+    match tokio::time::timeout(PRESENCE_WITHIN, greet(store, id)).await.ok()? {
+        Ok((hello, ..)) => Some(Presence { owner: hello.owner, waiting: hello.waiting }),
+        Err(Unwelcome::Full(presence)) => Some(presence),
+        Err(Unwelcome::Other(_)) => None,
+    }
 }
 
 /// The owner's first line.
@@ -144,10 +149,23 @@ struct Hello {
     waiting: usize,
 }
 
+/// Why nobody is let in.
+enum Unwelcome {
+    /// There are enough guests; whom they are with.
+    Full(Presence),
+    Other(AttachError),
+}
+
+impl From<AttachError> for Unwelcome {
+    fn from(error: AttachError) -> Self {
+        Self::Other(error)
+    }
+}
+
 async fn greet(
     store: &FileStore,
     id: &SessionId,
-) -> Result<(Hello, Lines<OwnedReadHalf>, OwnedWriteHalf), AttachError> {
+) -> Result<(Hello, Lines<OwnedReadHalf>, OwnedWriteHalf), Unwelcome> {
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
             AttachError::Unowned(id.clone())
@@ -161,14 +179,16 @@ async fn greet(
         Ok(Some(Said::Hello { version: VERSION, owner, seq, draft, waiting })) => {
             Ok((Hello { owner, seq, draft, waiting }, lines, write))
         }
-        Ok(Some(Said::Full)) => Err(AttachError::Full(id.clone())),
-        Ok(Some(_)) => Err(AttachError::Version(id.clone())),
+        Ok(Some(Said::Full { owner, waiting })) => {
+            Err(Unwelcome::Full(Presence { owner, waiting }))
+        }
+        Ok(Some(_)) => Err(AttachError::Version(id.clone()).into()),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            Err(AttachError::Version(id.clone()))
+            Err(AttachError::Version(id.clone()).into())
         }
         // It has just ended.
-        Ok(None) => Err(AttachError::Unowned(id.clone())),
-        Err(error) => Err(refused(error)),
+        Ok(None) => Err(AttachError::Unowned(id.clone()).into()),
+        Err(error) => Err(refused(error).into()),
     }
 }
 
@@ -274,7 +294,7 @@ impl Mirror {
                 }
             }
             // Said once, at the beginning.
-            Said::Hello { .. } | Said::Full => {}
+            Said::Hello { .. } | Said::Full { .. } => {}
         }
         Ok(())
     }

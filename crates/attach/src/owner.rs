@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use heeler_core::{BoxFuture, Envelope};
+use heeler_core::{BoxFuture, Envelope, View};
 use heeler_engine::{Cursor, DecideError, Seen, Session, SessionError, Watched};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
@@ -59,7 +59,7 @@ pub fn serve(
                     Ok(stream) if guests.len() < GUESTS_MAX => {
                         guests.spawn(host.clone().receive(stream));
                     }
-                    Ok(stream) => drop(guests.spawn(refuse(stream))),
+                    Ok(stream) => drop(guests.spawn(host.clone().refuse(stream))),
                     Err(error) => {
                         tracing::warn!(%error, "nobody can attach any more");
                         host.session.closed().await;
@@ -75,14 +75,6 @@ pub fn serve(
     Ok(())
 }
 
-async fn refuse(mut stream: UnixStream) {
-    let mut out = Vec::new();
-    // Who does not listen need not know.
-    if push(&mut out, &Said::Full).is_ok() {
-        let _ = stream.write_all(&out).await;
-    }
-}
-
 /// A session that others may watch.
 #[derive(Clone)]
 struct Host {
@@ -92,6 +84,21 @@ struct Host {
 }
 
 impl Host {
+    async fn refuse(self, mut stream: UnixStream) {
+        let (view, _) = self.session.subscribe();
+        let waiting = self.n_waiting(&view);
+        let mut out = Vec::new();
+        // Who does not listen need not know.
+        if push(&mut out, &Said::Full { owner: self.owner, waiting }).is_ok() {
+            let _ = stream.write_all(&out).await;
+        }
+    }
+
+    /// How many requests and questions wait for an answer.
+    fn n_waiting(&self, view: &View) -> usize {
+        view.permissions.len() + self.questions.open().len()
+    }
+
     async fn receive(self, stream: UnixStream) {
         let told = match self.session.watch().await {
             Ok(watched) => self.tell(stream, watched).await,
@@ -146,7 +153,7 @@ impl<'a> Guest<'a> {
             out: Vec::new(),
             goes_on: true,
         };
-        let waiting = view.permissions.len() + host.questions.open().len();
+        let waiting = host.n_waiting(&view);
         let draft = view.turn.map(|turn| turn.draft).unwrap_or_default();
         guest.say(&Said::Hello { version: VERSION, owner: host.owner, seq, draft, waiting })?;
         guest.ask()?;

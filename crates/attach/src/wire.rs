@@ -37,7 +37,7 @@ pub(crate) enum Said {
         waiting: usize,
     },
     /// In place of the first line: there are enough guests.
-    Full,
+    Full { owner: OwnerKind, waiting: usize },
     /// The journal has this record now, and those before it.
     Record { seq: Seq },
     /// Something happened that is not in the journal.

@@ -217,6 +217,8 @@ async fn there_are_so_many_guests_and_one_who_speaks_nonsense_is_sent_away() {
     }
     let refused = owner.guest().await.err().unwrap();
     assert!(matches!(refused, AttachError::Full(_)), "{refused}");
+    let shown = presence(&owner.store, owner.session.id()).await.unwrap();
+    assert_eq!((shown.owner, shown.waiting), (OwnerKind::Run, 0));
     guests.pop().unwrap().session.close().await;
     let path = owner.store.door_path(owner.session.id());
     let mode =

@@ -10,7 +10,7 @@ use heeler_core::{SessionId, SessionStore as _};
 use heeler_store::FileStore;
 
 use crate::arguments::AttachArguments;
-use crate::exec::follow;
+use crate::exec::{END_PATIENCE, follow};
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::say::print;
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
     let store = open_store(&environment)?;
     let is_shown =
         !arguments.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    runtime()?.block_on(async {
+    within_runtime(async {
         let id = match &arguments.id {
             Some(id) => find(&store, id).await?,
             None => newest(&store, &workspace(None)?).await?,
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
 /// Runs `heeler stop`.
 pub(crate) fn stop(id: &str) -> Result<Exit> {
     let store = open_store(&Environment::of_this_process())?;
-    runtime()?.block_on(async {
+    within_runtime(async {
         let id = find(&store, id).await?;
         let session = attach(&store, &id).await?.session;
         let (view, _) = session.subscribe();
@@ -73,9 +73,13 @@ async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {
     )
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread()
+fn within_runtime<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .context("cannot start the runtime")
+        .context("cannot start the runtime")?;
+    let ended = runtime.block_on(work);
+    // A thread that is stuck in a call of the system's keeps nobody from leaving.
+    runtime.shutdown_timeout(END_PATIENCE);
+    ended
 }

@@ -2,12 +2,28 @@
 
 use std::fmt::Display;
 use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write as _};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use anyhow::Error;
 
 /// Writes one line, at once. A closed stderr stops nothing, where `eprintln!` would panic.
 pub(crate) fn say(text: impl Display) {
     let _ = std::io::stderr().write_all(format!("{}\n", harmless(&text.to_string())).as_bytes());
+}
+
+/// Writes one line, and waits no longer than this for whoever does not read it.
+pub(crate) fn say_within(patience: Duration, text: impl Display) {
+    let text = text.to_string();
+    let (told, hears) = mpsc::channel();
+    let says = move || {
+        say(text);
+        // Nobody hears it who lost patience.
+        let _ = told.send(());
+    };
+    if std::thread::Builder::new().name("say".into()).spawn(says).is_ok() {
+        let _ = hears.recv_timeout(patience);
+    }
 }
 
 /// A text without the characters by which a terminal is commanded: what tools and models say is

@@ -2,8 +2,13 @@
 //! nobody but that thread.
 
 use std::io::{self, Write};
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use heeler_core::{Clock, Timestamp};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::stdio;
 use tokio::sync::Notify;
 
 /// The most bytes that wait for the reader; who writes more than that waits with them.
@@ -19,10 +24,13 @@ pub struct Outlet {
     /// What is not handed over.
     filling: Vec<u8>,
     shared: Arc<Shared>,
+    /// Nobody waits for the reader any more, not even at the end.
+    is_given_up: bool,
 }
 
 struct Shared {
     queue: Mutex<Queue>,
+    clock: Arc<dyn Clock>,
     /// Told the thread: there is more, or nothing will come.
     filled: Condvar,
     /// Told who waits in [`Outlet::give`] or [`Outlet::wait`]: something is written.
@@ -33,10 +41,11 @@ struct Shared {
     broken: Notify,
 }
 
-#[derive(Default)]
 struct Queue {
     waiting: Vec<u8>,
     is_writing: bool,
+    /// When all was written last.
+    settled: Timestamp,
     is_closed: bool,
     /// Why nothing can be written any more.
     error: Option<io::Error>,
@@ -46,9 +55,18 @@ struct Queue {
 
 impl Outlet {
     /// Writes to `out`, on a thread that is started when there is something to be written.
-    pub fn new(out: impl Write + Send + 'static) -> Self {
+    pub fn new(out: impl Write + Send + 'static, clock: Arc<dyn Clock>) -> Self {
+        let queue = Queue {
+            waiting: Vec::new(),
+            is_writing: false,
+            settled: clock.now(),
+            is_closed: false,
+            error: None,
+            idle: None,
+        };
         let shared = Arc::new(Shared {
-            queue: Mutex::default(),
+            queue: Mutex::new(queue),
+            clock,
             filled: Condvar::new(),
             written: Condvar::new(),
             settled: Notify::new(),
@@ -56,7 +74,7 @@ impl Outlet {
         });
         let of_thread = Arc::clone(&shared);
         shared.queue().idle = Some(Box::new(move || of_thread.write_all(out)));
-        Self { filling: Vec::new(), shared }
+        Self { filling: Vec::new(), shared, is_given_up: false }
     }
 
     /// Hands all of `bytes` over; they are empty then, also when they can not be written.
@@ -86,6 +104,7 @@ impl Outlet {
             if let Err(error) = std::thread::Builder::new().name("output".into()).spawn(work) {
                 let told = again(&error);
                 queue.fail(error);
+                self.shared.broken.notify_waiters();
                 return Err(told);
             }
         } else if !queue.is_writing {
@@ -98,6 +117,18 @@ impl Outlet {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.shared.queue().is_idle()
+    }
+
+    /// Since when all that was handed over is written, or cannot be; `None` while something waits.
+    #[must_use]
+    pub fn idle_since(&self) -> Option<Timestamp> {
+        let queue = self.shared.queue();
+        queue.is_idle().then_some(queue.settled)
+    }
+
+    /// From here on nobody waits for a reader that may never come, not even who drops it.
+    pub fn give_up(&mut self) {
+        self.is_given_up = true;
     }
 
     /// Resolves when all that was handed over is written, or cannot be.
@@ -149,9 +180,14 @@ impl Write for Outlet {
 
 impl Drop for Outlet {
     fn drop(&mut self) {
-        // Who drops it without having asked wants no error.
-        let _ = self.wait();
-        self.shared.queue().is_closed = true;
+        if !self.is_given_up {
+            // Who drops it without having asked wants no error.
+            let _ = self.wait();
+        }
+        let mut queue = self.shared.queue();
+        queue.is_closed = true;
+        // It holds what it was to write to.
+        queue.idle = None;
         self.shared.filled.notify_one();
     }
 }
@@ -191,6 +227,7 @@ impl Shared {
                 }
             };
             if queue.is_idle() {
+                queue.settled = self.clock.now();
                 self.settled.notify_waiters();
             }
             self.written.notify_all();
@@ -213,6 +250,36 @@ impl Queue {
     }
 }
 
+/// The program's standard output, of which nothing is kept back. One that was set not to block, as
+/// whoever has the other side of it may, is waited for all the same.
+pub struct StandardOutput;
+
+impl Write for StandardOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        write_to(stdio::stdout(), bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write_to(out: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    loop {
+        match rustix::io::write(out, bytes) {
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                let mut out = [PollFd::new(&out, PollFlags::OUT)];
+                match poll(&mut out, None) {
+                    Ok(_) | Err(Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            written => return Ok(written?),
+        }
+    }
+}
+
 /// The same error once more.
 fn again(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
@@ -224,14 +291,21 @@ fn again(error: &io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
+    use std::os::fd::AsFd as _;
     use std::sync::mpsc;
 
+    use heeler_engine::SystemClock;
+
     use super::*;
+
+    fn outlet(out: impl Write + Send + 'static) -> Outlet {
+        Outlet::new(out, Arc::new(SystemClock))
+    }
 
     #[test]
     fn who_writes_does_not_wait_for_the_reader() {
         let (mut reader, writer) = io::pipe().unwrap();
-        let mut outlet = Outlet::new(writer);
+        let mut outlet = outlet(writer);
         // More than any pipe holds, and then the end.
         let lines = |n: usize| vec![n as u8; 1024 * 1024];
         for n in 0..4 {
@@ -248,7 +322,7 @@ mod tests {
     #[test]
     fn what_waits_has_a_limit() {
         let (mut reader, writer) = io::pipe().unwrap();
-        let mut outlet = Outlet::new(writer);
+        let mut outlet = outlet(writer);
         let (told, hears) = mpsc::channel();
         let n_bytes = 3 * WAITING_BYTES_MAX;
         let gives = std::thread::spawn(move || {
@@ -272,7 +346,7 @@ mod tests {
     #[tokio::test]
     async fn a_reader_that_leaves_is_noticed_and_told_each_time() {
         let (reader, writer) = io::pipe().unwrap();
-        let mut outlet = Outlet::new(writer);
+        let mut outlet = outlet(writer);
         outlet.write_all(b"kept until it is to be shown").unwrap();
         assert!(outlet.is_idle());
         drop(reader);
@@ -289,7 +363,7 @@ mod tests {
     #[tokio::test]
     async fn it_is_idle_when_all_is_read() {
         let (mut reader, writer) = io::pipe().unwrap();
-        let mut outlet = Outlet::new(writer);
+        let mut outlet = outlet(writer);
         outlet.give(&mut vec![1; 1024 * 1024]).unwrap();
         let reads = std::thread::spawn(move || {
             reader.read_exact(&mut vec![0; 1024 * 1024]).unwrap();
@@ -299,5 +373,39 @@ mod tests {
         assert!(outlet.is_idle());
         outlet.wait().unwrap();
         drop(reads.join().unwrap());
+    }
+
+    #[test]
+    fn who_gives_up_waits_for_nobody_and_what_was_never_begun_is_let_go() {
+        let (reader, writer) = io::pipe().unwrap();
+        let mut given_up = outlet(writer);
+        given_up.give(&mut vec![1; 1024 * 1024]).unwrap();
+        assert_eq!(given_up.idle_since(), None);
+        given_up.give_up();
+        drop(given_up);
+        drop(reader);
+        let (mut reader, writer) = io::pipe().unwrap();
+        drop(outlet(writer));
+        assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0);
+    }
+
+    #[test]
+    fn an_output_that_does_not_block_is_waited_for() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        rustix::io::ioctl_fionbio(&writer, true).unwrap();
+        let bytes: Vec<u8> = (0..1024 * 1024).map(|n| (n % 251) as u8).collect();
+        let writes = std::thread::spawn({
+            let bytes = bytes.clone();
+            move || {
+                let mut at = 0;
+                while at < bytes.len() {
+                    at += write_to(writer.as_fd(), &bytes[at..]).unwrap();
+                }
+            }
+        });
+        let mut read = Vec::new();
+        reader.read_to_end(&mut read).unwrap();
+        writes.join().unwrap();
+        assert!(read == bytes);
     }
 }

@@ -111,13 +111,15 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
         Ok(finish) => finish,
         Err(error) => Finish::failed(told(&error)),
     };
-    let printed = match stage {
+    let (printed, written) = match stage {
         Some(stage) => settle(&arguments, stage, &mut finish, printer.as_mut()),
-        None => printer.finish(&finish),
+        None => {
+            // First: whoever reads stdout may take its time.
+            let written = write_result(&arguments, &finish);
+            (printer.finish(&finish), written)
+        }
     };
-    if let Some(path) = &arguments.result_json {
-        finish.write(path).with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    written?;
     match printed {
         // Whoever read stdout has gone; there is nobody to tell.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Failure),
@@ -129,14 +131,19 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
     }
 }
 
-/// Does with a stage what is to be done, and prints the end. Who is asked about it has read the
-/// answer; who reads events is told of both at once.
+fn write_result(arguments: &ExecArguments, finish: &Finish) -> Result<()> {
+    let Some(path) = &arguments.result_json else { return Ok(()) };
+    finish.write(path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Does with a stage what is to be done, and prints and writes the end. Who is asked about it has read
+/// the answer; who reads events is told of both at once.
 fn settle(
     arguments: &ExecArguments,
     stage: Stage,
     finish: &mut Finish,
     printer: &mut dyn Printer,
-) -> std::io::Result<()> {
+) -> (std::io::Result<()>, Result<()>) {
     let at_end = match arguments.stage {
         // What broke off is not taken for whole.
         Some(AtEnd::Apply) if finish.exit() != Exit::Done => AtEnd::Keep,
@@ -150,7 +157,8 @@ fn settle(
         (true, false) => stage::Told::All,
     };
     finish.stage = Some(stage::settle(stage, at_end, told));
-    printed.unwrap_or_else(|| printer.finish(finish))
+    let written = write_result(arguments, finish);
+    (printed.unwrap_or_else(|| printer.finish(finish)), written)
 }
 
 /// Makes a stage of the folder; before there is a second thread, since an overlay needs that.

@@ -1,13 +1,14 @@
 //! Stops a turn when a person or the system asks, and the process when they insist.
 
 use std::io;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::exit::Exit;
-use crate::say::say;
+use crate::say::say_within;
 
 /// SIGINT, SIGTERM and SIGHUP. The first asks for the end of the turn, the second ends the
 /// process: the journal is whole at any moment. A SIGHUP that was ignored when we started, as under
@@ -55,6 +56,9 @@ pub(crate) fn outlive_file_limit() -> Result<()> {
     signal(kind).map(drop).context("cannot listen to signals")
 }
 
+/// How long a word to a person is waited for before the next signal is.
+const WORD_PATIENCE: Duration = Duration::from_millis(100);
+
 struct Listeners {
     interrupt: Signal,
     terminate: Signal,
@@ -76,9 +80,10 @@ impl Listeners {
 
     async fn obey(mut self, first: mpsc::Sender<()>) {
         self.next().await;
-        say("heeler: stopping; once more to stop at once");
         // Nobody listens any more when the turn has just ended.
         let _ = first.send(()).await;
+        // Who does not read it holds up neither the end nor the next signal.
+        say_within(WORD_PATIENCE, "heeler: stopping; once more to stop at once");
         self.next().await;
         std::process::exit(Exit::Cancelled as i32);
     }

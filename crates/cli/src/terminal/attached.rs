@@ -18,8 +18,9 @@ use heeler_tui::{Window, run as run_window};
 use tokio::sync::mpsc;
 
 use super::{QUESTIONS_MAX, clipboard, continued, editor, host, look, shutdown, stored, tell};
+use crate::exec::END_PATIENCE;
 use crate::exit::Exit;
-use crate::say::{say, told};
+use crate::say::{say, say_within, told};
 
 /// Why a guest cannot do something; the window does not ask for it.
 const OWNERS: &str = "that is for the terminal that has this session open";
@@ -71,14 +72,13 @@ pub(crate) async fn show(
         () = session.closed() => true,
         () = std::future::ready(()) => false,
     };
-    match has_ended {
-        true => say(format_args!(
+    let told = match has_ended {
+        true => format!(
             "heeler: the session was closed where it was open; `heeler --resume {id}` goes on with it"
-        )),
-        false => {
-            say(format_args!("heeler: the session goes on; `heeler attach {id}` shows it again"));
-        }
-    }
+        ),
+        false => format!("heeler: the session goes on; `heeler attach {id}` shows it again"),
+    };
+    say_within(END_PATIENCE, told);
     session.close().await;
     Ok(Exit::Done)
 }

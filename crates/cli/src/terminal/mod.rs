@@ -32,7 +32,7 @@ use crate::exec::clean::Cleaning;
 use crate::exec::{END_PATIENCE, outlive_file_limit};
 use crate::exit::Exit;
 use crate::folder::workspace;
-use crate::say::say;
+use crate::say::say_within;
 pub(crate) use attached::show;
 use first::First;
 use host::{Program, TerminalHost};
@@ -152,7 +152,10 @@ async fn leave(session: Session) {
     let (view, _) = session.subscribe();
     session.close().await;
     if !view.messages.is_empty() {
-        say(format_args!("heeler: `heeler --resume {id}` goes on with this session"));
+        say_within(
+            END_PATIENCE,
+            format_args!("heeler: `heeler --resume {id}` goes on with this session"),
+        );
     }
 }
 

@@ -80,11 +80,12 @@ impl Guard {
         };
     }
 
-    /// What is asked is not on the screen yet, as with a terminal that stands still: a key was for what
-    /// was there before.
-    pub(super) fn unseen(&mut self, now: Timestamp) {
-        let held = self.held.filter(|(_, until)| now < *until).map_or(Held::New, |(held, _)| held);
-        self.held = Some((held, now.plus(SEEN_MILLIS)));
+    /// What is asked was not on the screen before this time, as with a terminal that stood still: a key
+    /// was for what was there before.
+    pub(super) fn unseen(&mut self, before: Timestamp) {
+        let (held, until) =
+            self.held.filter(|(_, until)| before < *until).unwrap_or((Held::New, before));
+        self.held = Some((held, until.max(before.plus(SEEN_MILLIS))));
     }
 
     /// Why what is asked takes no key, if so.

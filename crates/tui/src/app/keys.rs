@@ -74,9 +74,13 @@ impl App {
 
     /// Why what is asked takes no key, if so.
     pub(super) fn held(&self, now: Timestamp) -> Option<Held> {
-        // Words that are read aloud need no room.
-        let is_shown = self.is_plain || self.height >= PROMPT_ROWS_MIN;
-        if is_shown { self.guard.held(now) } else { Some(Held::Unshown) }
+        if self.has_room() { self.guard.held(now) } else { Some(Held::Unshown) }
+    }
+
+    /// Whether the window is high enough to show what is asked.
+    pub(super) fn has_room(&self) -> bool {
+        // Words that are read aloud need none.
+        self.is_plain || self.height >= PROMPT_ROWS_MIN
     }
 
     /// A key that was meant for something else than what is asked: of one who writes, it writes.

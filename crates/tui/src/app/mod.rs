@@ -163,7 +163,8 @@ impl App {
         let actions = self.take(what, now);
         // What is covered comes into sight when the cover goes.
         if self.pager.is_none() && self.picker.is_none() {
-            self.guard.shows(self.prompts.shown(), !self.composer.is_empty(), now);
+            let asked = self.prompts.shown().filter(|_| self.has_room());
+            self.guard.shows(asked, !self.composer.is_empty(), now);
         }
         actions
     }
@@ -289,9 +290,9 @@ impl App {
         self.tail(now)
     }
 
-    /// The terminal stands still: whatever is asked is not seen there yet, and no key is for it.
-    pub fn unseen(&mut self, now: Timestamp) {
-        self.guard.unseen(now);
+    /// The terminal stood still until then: whatever is asked was not seen there, and no key was for it.
+    pub fn unseen(&mut self, before: Timestamp) {
+        self.guard.unseen(before);
     }
 
     /// When something on the screen changes by itself next.

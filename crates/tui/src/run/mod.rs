@@ -19,7 +19,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use crate::app::{App, Happened, Start};
 use crate::composer::{ComposerSettings, Draft, FileFinder, FoundFiles, HistoryFile};
 use crate::host::{Asking, Facts, Host};
-use crate::outlet::Outlet;
+use crate::outlet::{Outlet, StandardOutput};
 use crate::screen::{Screen, TerminalModes, size};
 use crate::text::Highlighter;
 use crate::theme::Theme;
@@ -29,6 +29,11 @@ use wait::{Sources, Tick, Woken};
 
 /// Milliseconds between two draws while the session tells something: fifty a second.
 const FRAME_MILLIS: u64 = 20;
+/// A terminal that took what was drawn only after so long stood still until then. Less is within the
+/// time that what is asked is to be seen before it takes keys.
+const STILL_MILLIS: u64 = 250;
+/// How long who leaves waits for a terminal that stands still.
+const LEAVE_MILLIS: u64 = 1_000;
 /// The most events that are taken in before the screen follows.
 const EVENTS_AT_ONCE_MAX: usize = 1_000;
 /// The most keys, of those that are there already.
@@ -103,6 +108,7 @@ async fn show(session: &mut Session, window: Window) -> io::Result<()> {
     let (finds, found) = mpsc::channel(FOUND_MAX);
     let app = App::new(Start { opened, facts, theme, is_plain, highlight, composer, size }, now);
     let modes = TerminalModes::enter()?;
+    let outlet = Outlet::new(StandardOutput, Arc::clone(&clock));
     let mut running = Running {
         app,
         session: session.clone(),
@@ -110,7 +116,7 @@ async fn show(session: &mut Session, window: Window) -> io::Result<()> {
         cursor,
         host,
         clock,
-        screen: Screen::new(Outlet::new(io::stdout()), size.0, size.1),
+        screen: Screen::new(outlet, size.0, size.1),
         modes: Some(modes),
         keys: Some(EventStream::new()),
         turns: FuturesUnordered::new(),
@@ -211,14 +217,35 @@ impl Running {
         self.run(sources).await?;
         self.await_background().await;
         self.await_history().await;
-        self.screen.clear()
+        self.screen.clear()?;
+        self.settle().await;
+        Ok(())
+    }
+
+    /// Waits until the terminal has taken all. One that takes nothing is given up: what runs is to be
+    /// stopped, whether or not anybody looks.
+    async fn settle(&mut self) {
+        if !self.has_taken_all().await {
+            self.screen.give_up();
+            if let Some(modes) = self.modes.take() {
+                modes.give_back_silently();
+            }
+        }
+    }
+
+    /// Whether the terminal takes all within the patience that whoever leaves has.
+    async fn has_taken_all(&mut self) -> bool {
+        let over = self.clock.sleep_until(self.clock.now().plus(LEAVE_MILLIS));
+        tokio::select! {
+            () = self.screen.out().idle() => true,
+            () = over => false,
+        }
     }
 
     async fn run(&mut self, mut sources: Sources) -> io::Result<()> {
         let mut is_dirty = false;
         // Who presses a key sees what it did at once.
         let mut is_urgent = false;
-        let mut is_late = false;
         loop {
             let now = self.clock.now();
             let due = match (is_dirty, self.drawn) {
@@ -228,15 +255,11 @@ impl Running {
             };
             let is_due = is_dirty && due.is_some_and(|due| due <= now);
             if is_due && self.screen.out().is_idle() {
-                if is_late {
-                    self.app.unseen(now);
-                }
                 self.draw()?;
-                (is_dirty, is_urgent, is_late) = (false, false, false);
+                (is_dirty, is_urgent) = (false, false);
                 continue;
             }
             // A terminal that is slow is shown the newest alone, and nothing else waits for it.
-            is_late |= is_due && self.stands_still(now);
             let tick = if is_due { Tick::WhenShown } else { due.map_or(Tick::Never, Tick::At) };
             let woken = self.wait(&mut sources, tick).await;
             let is_key = matches!(woken, Woken::Terminal(_));
@@ -317,18 +340,18 @@ impl Running {
         Ok(Flow::Stays)
     }
 
-    /// Whether the terminal has not taken what was drawn long enough ago.
-    fn stands_still(&self, now: Timestamp) -> bool {
-        let is_long = self.drawn.is_some_and(|drawn| now.since(drawn) >= FRAME_MILLIS);
-        is_long && !self.screen.out().is_idle()
+    /// Tells the window until when the terminal stood still, if it did: what was drawn was not seen then.
+    fn note_delay(&mut self, now: Timestamp) {
+        let shown = self.screen.out().idle_since().unwrap_or(now);
+        if self.drawn.is_some_and(|drawn| shown.since(drawn) >= STILL_MILLIS) {
+            self.app.unseen(shown);
+        }
     }
 
     /// Takes a key, or what a terminal answers in the form of keys.
     async fn hear(&mut self, key: KeyEvent) -> io::Result<Flow> {
         let now = self.clock.now();
-        if self.stands_still(now) {
-            self.app.unseen(now);
-        }
+        self.note_delay(now);
         match self.answers.hear(key) {
             Heard::Held => {}
             Heard::Keys(keys) => {
@@ -361,6 +384,7 @@ impl Running {
 
     fn draw(&mut self) -> io::Result<()> {
         let now = self.clock.now();
+        self.note_delay(now);
         self.drawn = Some(now);
         match self.app.page(now) {
             Some((page, cursor)) => self.screen.draw_page(&page, cursor),

@@ -139,9 +139,10 @@ impl Running {
             Action::Remember(draft) => self.remember(draft),
             Action::Redraw => return self.redraw(),
             Action::Suspend => {
-                self.leave()?;
-                input::suspend()?;
-                self.rejoin()?;
+                if self.leave().await? {
+                    input::suspend()?;
+                    self.rejoin()?;
+                }
             }
             Action::Quit => return Ok(Flow::Ends),
         }
@@ -242,7 +243,9 @@ impl Running {
     }
 
     async fn edit(&mut self, text: String) -> io::Result<Flow> {
-        self.leave()?;
+        if !self.leave().await? {
+            return self.happen_boxed(Happened::Edited(None)).await;
+        }
         let edited = self.host.edit(text).await;
         self.rejoin()?;
         match edited {
@@ -262,13 +265,15 @@ impl Running {
         Box::pin(self.happen(what))
     }
 
-    /// Gives the terminal to somebody else.
-    fn leave(&mut self) -> io::Result<()> {
+    /// Gives the terminal to somebody else; `false` when it takes nothing, and so stays ours.
+    async fn leave(&mut self) -> io::Result<bool> {
         self.screen.clear()?;
-        self.screen.wait()?;
+        if !self.has_taken_all().await {
+            return Ok(false);
+        }
         self.keys = None;
         self.modes = None;
-        Ok(())
+        Ok(true)
     }
 
     fn rejoin(&mut self) -> io::Result<()> {
@@ -316,7 +321,8 @@ impl Running {
     /// Takes the terminal once more, of which nobody knows what it is like.
     pub(super) fn take_again(&mut self) -> io::Result<Flow> {
         if let Some(modes) = &self.modes {
-            modes.take_again()?;
+            let marks = modes.take_again()?;
+            self.screen.ask(&marks)?;
         }
         self.redraw()
     }

@@ -331,9 +331,9 @@ impl<W: Write> Screen<W> {
 }
 
 impl Screen<Outlet> {
-    /// Waits until the terminal has taken all, before others write to it.
-    pub(crate) fn wait(&mut self) -> io::Result<()> {
-        self.out.wait()
+    /// From here on nobody waits for a terminal that takes nothing.
+    pub(crate) fn give_up(&mut self) {
+        self.out.give_up();
     }
 }
 

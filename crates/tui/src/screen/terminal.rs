@@ -8,6 +8,7 @@ use crossterm::terminal;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::LEAVE_ALTERNATE;
+use crate::outlet::StandardOutput;
 
 /// Pasted text comes in marks of its own; keys come with all their modifiers, where the terminal
 /// knows how (others pass over the second).
@@ -60,22 +61,34 @@ impl TerminalModes {
         Ok(Self(()))
     }
 
-    /// Takes the terminal once more, in whatever state others left it. It is never anybody else's on the
-    /// way, since a terminal shows what is typed then.
+    /// Takes the terminal once more, in whatever state others left it; gives what is to be written to it
+    /// then. It is never anybody else's on the way, since a terminal shows what is typed then. Who may
+    /// not have it is stopped here, before anything is written.
     ///
     /// # Errors
     /// When it has no such modes any more.
-    pub fn take_again(&self) -> io::Result<()> {
+    pub fn take_again(&self) -> io::Result<String> {
+        take_lines()?;
         // Back first: modes are kept on a stack by terminals that know them.
         let leave = if ALTERNATE.swap(false, Ordering::SeqCst) { LEAVE_ALTERNATE } else { "" };
-        write(&[leave, LEAVE, ENTER])?;
-        take_lines()
+        Ok([leave, LEAVE, ENTER].concat())
+    }
+
+    /// Gives the lines back and writes nothing, to a terminal that takes nothing.
+    pub fn give_back_silently(self) {
+        if ENTERED.swap(false, Ordering::SeqCst) {
+            give_lines_back();
+        }
     }
 }
 
 impl Drop for TerminalModes {
     fn drop(&mut self) {
         give_back();
+        if std::thread::panicking() {
+            // What was on its way when the hook gave it back was written since.
+            let _ = write(&[LEAVE_ALTERNATE, LEAVE]);
+        }
     }
 }
 
@@ -98,15 +111,17 @@ fn give_back() {
     // Nothing is left to be done about a terminal that does not listen.
     let leave = if ALTERNATE.swap(false, Ordering::SeqCst) { LEAVE_ALTERNATE } else { "" };
     let _ = write(&[leave, LEAVE]);
+    give_lines_back();
+}
+
+fn give_lines_back() {
     if let Some(modes) = &*found() {
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, modes);
     }
 }
 
 fn write(texts: &[&str]) -> io::Result<()> {
-    let mut out = io::stdout();
-    out.write_all(texts.concat().as_bytes())?;
-    out.flush()
+    StandardOutput.write_all(texts.concat().as_bytes())
 }
 
 /// A panic leaves nothing half done in here.

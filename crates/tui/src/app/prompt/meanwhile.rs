@@ -87,6 +87,17 @@ fn no_key_answers_what_the_terminal_does_not_show() {
     play.app.unseen(play.now);
     assert_eq!(play.passes(499).types("y").asks(), "");
     assert_eq!(play.types("<BS>").passes(700).types("y").asks(), ONCE);
+    // A terminal that takes all at once took it in now, whatever was drawn long before.
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).passes(60_000);
+    play.app.unseen(play.now);
+    assert_eq!(play.passes(499).types("y<BS>").asks(), "");
+    // One that did so long ago holds nothing any more.
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).passes(60_000);
+    let before = play.now;
+    play.passes(500).app.unseen(before);
+    assert_eq!(play.types("y").asks(), ONCE);
     // Where nothing is asked, nothing is held.
     let mut play = Play::quick(60, 24);
     play.app.unseen(play.now);

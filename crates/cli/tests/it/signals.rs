@@ -160,3 +160,27 @@ fn a_second_signal_ends_even_a_process_that_is_stuck() {
     running.signal(Signal::INT);
     running.finish().exits(130);
 }
+
+/// As with `2>&1 |`: what is told and what is said go into one pipe that nobody reads.
+#[test]
+fn a_full_stderr_keeps_no_signal_from_being_obeyed() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { text = "LONG" },
+          { call = "Bash", input = { command = "echo > began; read line < gate" } },
+        ]
+    "#;
+    let script = script.replace("LONG", &"word ".repeat(50_000));
+    let (_reader, writer) = std::io::pipe().unwrap();
+    let mut began = Fifo::new(&world.path("work/began"));
+    let _gate = Fifo::new(&world.path("work/gate"));
+    let running = world.exec(&script, &["--json", "--allow", "Bash", "hello"]);
+    let running = running.stdout(writer.try_clone().unwrap()).stderr(writer).start();
+    began.wait();
+    running.signal(Signal::INT);
+    running.signal(Signal::TERM);
+    running.finish().exits(130);
+    wait_until_gone(&world);
+}

@@ -6,6 +6,7 @@ use rustix::process::Signal;
 use super::glass::{cook, is_cooked};
 use super::{play, play_with};
 use crate::fifo::Fifo;
+use crate::processes::wait_until_gone;
 
 const ONE: &str = "[[reply]]\ntext = \"First answer.\"\n";
 
@@ -149,4 +150,32 @@ fn g5_a_terminal_that_stands_still_stops_nothing_and_shows_the_newest_afterwards
     glass.stands_still(false);
     glass.waits_for("All was done meanwhile.");
     glass.waits_for("> typed meanwhile");
+}
+
+#[test]
+fn g6_a_terminal_that_takes_nothing_any_more_keeps_nobody_from_the_end() {
+    let script = r#"
+        [[reply]]
+        blocks = [
+          { text = "LONG" },
+          { call = "Bash", input = { command = "echo > called; read line < gate" } },
+        ]
+    "#;
+    let script = script.replace("LONG", &"many words ".repeat(5_000));
+    let (world, mut glass) = play_with(&script, 80, 24, &["--allow", "Bash"]);
+    let mut called = Fifo::new(&world.path("work/called"));
+    let _gate = Fifo::new(&world.path("work/gate"));
+    let terminal = glass.terminal();
+    glass.stands_still(true);
+    glass.types("go\r");
+    called.wait();
+    // What was said is on its way, and does not fit.
+    while rustix::io::ioctl_fionread(&terminal).unwrap() < 3_000 {
+        std::thread::yield_now();
+    }
+    glass.signals(Signal::TERM);
+    assert_eq!(glass.exits(), Some(0));
+    assert!(is_cooked(&terminal));
+    wait_until_gone(&world);
+    glass.stands_still(false);
 }

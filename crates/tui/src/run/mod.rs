@@ -197,8 +197,20 @@ enum Flow {
 }
 
 impl Running {
-    /// Shows it from its first frame until it is taken away.
+    /// Shows it from its first frame until it is taken away, and leaves nothing that would wait for the
+    /// terminal.
     async fn show(
+        &mut self,
+        sources: Sources,
+        prompt: Option<String>,
+        asks_background: bool,
+    ) -> io::Result<()> {
+        let shown = self.show_until_left(sources, prompt, asks_background).await;
+        self.settle().await;
+        shown
+    }
+
+    async fn show_until_left(
         &mut self,
         sources: Sources,
         prompt: Option<String>,
@@ -217,9 +229,7 @@ impl Running {
         self.run(sources).await?;
         self.await_background().await;
         self.await_history().await;
-        self.screen.clear()?;
-        self.settle().await;
-        Ok(())
+        self.screen.clear()
     }
 
     /// Waits until the terminal has taken all. One that takes nothing is given up: what runs is to be

@@ -70,7 +70,8 @@ impl TerminalModes {
     pub fn take_again(&self) -> io::Result<String> {
         take_lines()?;
         // Back first: modes are kept on a stack by terminals that know them.
-        let leave = if ALTERNATE.swap(false, Ordering::SeqCst) { LEAVE_ALTERNATE } else { "" };
+        let leave = leave_alternate();
+        note_alternate(false);
         Ok([leave, LEAVE, ENTER].concat())
     }
 
@@ -87,7 +88,7 @@ impl Drop for TerminalModes {
         give_back();
         if std::thread::panicking() {
             // What was on its way when the hook gave it back was written since.
-            let _ = write(&[LEAVE_ALTERNATE, LEAVE]);
+            let _ = write(&[leave_alternate(), LEAVE]);
         }
     }
 }
@@ -109,9 +110,13 @@ fn give_back() {
         return;
     }
     // Nothing is left to be done about a terminal that does not listen.
-    let leave = if ALTERNATE.swap(false, Ordering::SeqCst) { LEAVE_ALTERNATE } else { "" };
-    let _ = write(&[leave, LEAVE]);
+    let _ = write(&[leave_alternate(), LEAVE]);
     give_lines_back();
+}
+
+/// What leaves the alternate screen, if it is shown; elsewhere it would move the cursor.
+fn leave_alternate() -> &'static str {
+    if ALTERNATE.load(Ordering::SeqCst) { LEAVE_ALTERNATE } else { "" }
 }
 
 fn give_lines_back() {

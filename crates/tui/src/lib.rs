@@ -20,5 +20,5 @@ pub mod theme;
 pub mod transcript;
 
 pub use input::IMAGE_BYTES_MAX;
-pub use outlet::{Outlet, StandardOutput};
+pub use outlet::Outlet;
 pub use run::{Window, run};

@@ -24,9 +24,14 @@ pub struct Outlet {
     /// What is not handed over.
     filling: Vec<u8>,
     shared: Arc<Shared>,
+    /// Writes as much as nobody has to wait for. It is asked as long as the thread has nothing to do,
+    /// and no more when the system cannot do it.
+    at_once: Option<Box<AtOnce>>,
     /// Nobody waits for the reader any more, not even at the end.
     is_given_up: bool,
 }
+
+type AtOnce = dyn FnMut(&[u8]) -> rustix::io::Result<usize> + Send;
 
 struct Shared {
     queue: Mutex<Queue>,
@@ -54,8 +59,16 @@ struct Queue {
 }
 
 impl Outlet {
+    /// Writes to the program's standard output, of which nothing is kept back. One that was set not
+    /// to block, as whoever has the other side of it may, is waited for all the same.
+    pub fn standard(clock: Arc<dyn Clock>) -> Self {
+        let mut outlet = Self::new(StandardOutput, clock);
+        outlet.at_once = Some(Box::new(|bytes| write_at_once(stdio::stdout(), bytes)));
+        outlet
+    }
+
     /// Writes to `out`, on a thread that is started when there is something to be written.
-    pub fn new(out: impl Write + Send + 'static, clock: Arc<dyn Clock>) -> Self {
+    fn new(out: impl Write + Send + 'static, clock: Arc<dyn Clock>) -> Self {
         let queue = Queue {
             waiting: Vec::new(),
             is_writing: false,
@@ -74,7 +87,7 @@ impl Outlet {
         });
         let of_thread = Arc::clone(&shared);
         shared.queue().idle = Some(Box::new(move || of_thread.write_all(out)));
-        Self { filling: Vec::new(), shared, is_given_up: false }
+        Self { filling: Vec::new(), shared, at_once: None, is_given_up: false }
     }
 
     /// Hands all of `bytes` over; they are empty then, also when they can not be written.
@@ -82,6 +95,7 @@ impl Outlet {
     /// # Errors
     /// When what was handed over before could not be written, or no thread be started.
     pub fn give(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        self.write_at_once(bytes);
         let mut queue = self.shared.queue();
         while queue.error.is_none()
             && !queue.waiting.is_empty()
@@ -111,6 +125,31 @@ impl Outlet {
             self.shared.filled.notify_one();
         }
         Ok(())
+    }
+
+    /// Takes from `bytes` what can be written without the thread, which costs a switch to it and back.
+    fn write_at_once(&mut self, bytes: &mut Vec<u8>) {
+        let Some(write) = &mut self.at_once else { return };
+        if bytes.is_empty() || !self.shared.queue().is_idle() {
+            return;
+        }
+        let mut n_written = 0;
+        while n_written < bytes.len() {
+            match write(&bytes[n_written..]) {
+                Ok(0) | Err(Errno::AGAIN) => break,
+                Ok(n) => n_written += n,
+                Err(Errno::INTR) => {}
+                // The thread meets what else is wrong, and tells it.
+                Err(_) => {
+                    self.at_once = None;
+                    break;
+                }
+            }
+        }
+        if n_written > 0 {
+            bytes.drain(..n_written);
+            self.shared.queue().settled = self.shared.clock.now();
+        }
     }
 
     /// Whether all that was handed over is written, or cannot be.
@@ -250,9 +289,7 @@ impl Queue {
     }
 }
 
-/// The program's standard output, of which nothing is kept back. One that was set not to block, as
-/// whoever has the other side of it may, is waited for all the same.
-pub struct StandardOutput;
+pub(crate) struct StandardOutput;
 
 impl Write for StandardOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -278,6 +315,20 @@ fn write_to(out: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
             written => return Ok(written?),
         }
     }
+}
+
+/// Writes what there is room for. Pipes can since Linux 6.4, files of some file systems, and no terminal.
+#[cfg(target_os = "linux")]
+fn write_at_once(out: BorrowedFd<'_>, bytes: &[u8]) -> rustix::io::Result<usize> {
+    use rustix::io::{ReadWriteFlags, pwritev2};
+    // Wherever it is.
+    let offset = u64::MAX;
+    pwritev2(out, &[io::IoSlice::new(bytes)], offset, ReadWriteFlags::NOWAIT)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn write_at_once(_out: BorrowedFd<'_>, _bytes: &[u8]) -> rustix::io::Result<usize> {
+    Err(Errno::OPNOTSUPP)
 }
 
 /// The same error once more.
@@ -317,6 +368,35 @@ mod tests {
         reader.read_to_end(&mut read).unwrap();
         dropped.join().unwrap();
         assert!(read == (0..4).flat_map(lines).collect::<Vec<_>>());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_there_is_room_for_is_written_at_once() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let own = writer.try_clone().unwrap();
+        if write_at_once(own.as_fd(), b"?") != Ok(1) {
+            println!("skipped: needs pipes that can be asked not to wait (Linux 6.4)");
+            return;
+        }
+        reader.read_exact(&mut [0]).unwrap();
+        let mut outlet = outlet(writer);
+        outlet.at_once = Some(Box::new(move |bytes| write_at_once(own.as_fd(), bytes)));
+        let mut bytes: Vec<u8> = (0..200_000).map(|n| (n % 251) as u8).collect();
+        let (first, all) = (bytes[..1000].to_vec(), bytes.clone());
+        outlet.give(&mut bytes.drain(..1000).collect()).unwrap();
+        assert!(outlet.shared.queue().idle.is_some(), "a thread was started for what has room");
+        let mut read = vec![0; 1000];
+        reader.read_exact(&mut read).unwrap();
+        assert!(read == first);
+        // Of this the pipe takes a part, and what comes then waits behind the rest.
+        outlet.give(&mut bytes).unwrap();
+        outlet.give(&mut first.clone()).unwrap();
+        assert!(!outlet.is_idle());
+        read.resize(all.len(), 0);
+        reader.read_exact(&mut read).unwrap();
+        assert!(read[..199_000] == all[1000..] && read[199_000..] == first);
+        outlet.wait().unwrap();
     }
 
     #[test]

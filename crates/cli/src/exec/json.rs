@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use heeler_core::{Envelope, Event, SessionId, TurnOutcome, View};
 use heeler_engine::{Seen, Session, SystemClock};
-use heeler_tui::{Outlet, StandardOutput};
+use heeler_tui::Outlet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -137,7 +137,7 @@ impl Printer for JsonPrinter {
 impl JsonPrinter {
     /// Prints to stdout; one turn, or with `is_stream` as many as come.
     pub(super) fn new(is_stream: bool) -> Self {
-        let out = Outlet::new(StandardOutput, Arc::new(SystemClock));
+        let out = Outlet::standard(Arc::new(SystemClock));
         Self { waiting: Vec::with_capacity(WRITE_BYTES), out, held_back: None, is_stream }
     }
 

@@ -19,7 +19,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use crate::app::{App, Happened, Start};
 use crate::composer::{ComposerSettings, Draft, FileFinder, FoundFiles, HistoryFile};
 use crate::host::{Asking, Facts, Host};
-use crate::outlet::{Outlet, StandardOutput};
+use crate::outlet::Outlet;
 use crate::screen::{Screen, TerminalModes, size};
 use crate::text::Highlighter;
 use crate::theme::Theme;
@@ -108,7 +108,7 @@ async fn show(session: &mut Session, window: Window) -> io::Result<()> {
     let (finds, found) = mpsc::channel(FOUND_MAX);
     let app = App::new(Start { opened, facts, theme, is_plain, highlight, composer, size }, now);
     let modes = TerminalModes::enter()?;
-    let outlet = Outlet::new(StandardOutput, Arc::clone(&clock));
+    let outlet = Outlet::standard(Arc::clone(&clock));
     let mut running = Running {
         app,
         session: session.clone(),

@@ -120,11 +120,13 @@ impl Child {
         self.terminal.clone()
     }
 
-    /// Says that a command which [waited](crate::Launcher::run_waiting) is about to be told what to do:
-    /// from here on it is watched as any other. To be said first.
-    pub fn begin(&self) {
-        if let Some(killer) = &self.killer {
-            killer.begin();
+    /// Asks whether a command which [waited](crate::Launcher::run_waiting) may be told what to do; if so,
+    /// it is watched from here on as any other. It may not when its box is no longer what one made
+    /// now would be: files were replaced, or came to be, since it began to wait.
+    pub async fn begin(&self) -> bool {
+        match &self.killer {
+            Some(killer) => killer.begin().await.unwrap_or(false),
+            None => false,
         }
     }
 

@@ -20,7 +20,7 @@ use tokio::net::UnixStream;
 use crate::{Bound, Confinement, Exit, Input, Killed, Probe, Streams};
 
 /// Both sides are the same build unless somebody points to another program.
-pub(crate) const VERSION: u32 = 7;
+pub(crate) const VERSION: u32 = 8;
 /// The longest frame; an operating system takes about 2 MiB of arguments and environment, which
 /// JSON's escapes rarely double.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -38,7 +38,8 @@ pub(crate) enum Order {
     /// Start a command; its pipes come beside it: the output, one when merged, else two, and the
     /// input if it has one; or its terminal.
     Run(RunOrder),
-    /// A command that waited is about to do something: watch it from here on.
+    /// A command that waited is about to do something: watch it from here on, unless its box is no
+    /// longer what one made now would be.
     Begin { id: u64 },
     /// Ask a command's process group to end.
     End { id: u64 },
@@ -73,6 +74,8 @@ pub(crate) enum Report {
     Started { id: u64, pid: i32 },
     /// The command does not run.
     Failed { id: u64, failure: Failure },
+    /// To `Begin`: whether the command may be told what to do.
+    Begun { id: u64, may: bool },
     /// The command itself ended; what it started may still run, unless nothing is left. Then it
     /// is forgotten, and there is nothing to kill.
     Exited { id: u64, exit: Exit, is_gone: bool, bound: Option<Bound> },

@@ -128,6 +128,11 @@ impl Prepared {
         Ok(Self { rules: Rules::new(walls.grade, &walls.writable, &walls.closed)?, walls })
     }
 
+    /// Whether one that is made now would be another.
+    pub(super) fn is_stale(&self) -> bool {
+        self.walls.are_stale() || self.rules.is_stale()
+    }
+
     /// The process that adopts what the box's commands leave, where the launcher does not.
     pub(super) fn reaper(&self) -> Option<Pid> {
         self.walls.porter.reaper()

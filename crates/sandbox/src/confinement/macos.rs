@@ -79,6 +79,13 @@ impl Watch {
         Self
     }
 
+    pub(crate) fn is_up_to_date(&self) -> bool {
+        // Names are closed here, whatever they come to mean.
+        true
+    }
+
+    pub(crate) fn begin(&mut self) {}
+
     pub(crate) fn bury(&mut self, reap: impl FnOnce()) {
         reap();
     }

@@ -48,6 +48,14 @@ impl Watch {
         Self(prepared)
     }
 
+    pub(crate) fn is_up_to_date(&self) -> bool {
+        match *self.0 {}
+    }
+
+    pub(crate) fn begin(&mut self) {
+        match *self.0 {}
+    }
+
     pub(crate) fn bury(&mut self, _reap: impl FnOnce()) {
         match *self.0 {}
     }

@@ -60,6 +60,11 @@ impl Watch {
         }
     }
 
+    /// Whether a box that is made now would be the same.
+    pub(crate) fn is_up_to_date(&self) -> bool {
+        !self.prepared.is_stale()
+    }
+
     /// Counts from here on, for a command that waited and did nothing. What others took of the
     /// machine meanwhile is not its own.
     pub(crate) fn begin(&mut self) {

@@ -60,7 +60,7 @@ pub(crate) enum Lost {
 
 enum Request {
     Run { id: u64, frame: Vec<u8>, descriptors: Vec<OwnedFd>, route: Route },
-    Begin { id: u64 },
+    Begin { id: u64, begun: oneshot::Sender<bool> },
     End { id: u64 },
     Kill { id: u64, killed: Option<oneshot::Sender<Ended<Killed>>> },
     Probe { probed: oneshot::Sender<Probe> },
@@ -70,6 +70,7 @@ enum Request {
 struct Route {
     n_frame: u64,
     started: Option<oneshot::Sender<Result<u32, Refusal>>>,
+    begun: Option<oneshot::Sender<bool>>,
     exited: Option<oneshot::Sender<Ended<Exit>>>,
     killed: Vec<oneshot::Sender<Ended<Killed>>>,
     group: Option<i32>,
@@ -174,6 +175,7 @@ impl Connection {
         let route = Route {
             n_frame: 0,
             started: Some(started_sender),
+            begun: None,
             exited: Some(exited_sender),
             killed: Vec::new(),
             group: None,
@@ -209,10 +211,12 @@ impl Killer {
         receiver
     }
 
-    /// Has the command watched, that waited until now.
-    pub(crate) fn begin(&self) {
-        // Without a launcher it is being killed.
-        let _ = self.requests.send(Request::Begin { id: self.id });
+    /// Has the command watched, that waited until now; resolves to whether it may begin.
+    pub(crate) fn begin(&self) -> oneshot::Receiver<bool> {
+        let (begun, receiver) = oneshot::channel();
+        // Without a launcher it is being killed; the dropped sender says so.
+        let _ = self.requests.send(Request::Begin { id: self.id, begun });
+        receiver
     }
 
     /// Has the command asked to end.
@@ -294,7 +298,11 @@ impl Driver {
                     self.probes.push_back(probed);
                 }
             }
-            Request::Begin { id } => self.order(&Order::Begin { id }),
+            Request::Begin { id, begun } => {
+                let Some(route) = self.routes.get_mut(&id) else { return };
+                route.begun = Some(begun);
+                self.order(&Order::Begin { id });
+            }
             Request::End { id } => self.order(&Order::End { id }),
             Request::Kill { id, killed } => {
                 // A route is missing when the command never started or was killed before.
@@ -327,6 +335,10 @@ impl Driver {
             Report::Failed { id, failure } => {
                 let Some(route) = self.routes.remove(&id) else { return };
                 let _ = route.started.map(|sender| sender.send(Err(Refusal::Failed(failure))));
+            }
+            Report::Begun { id, may } => {
+                let Some(route) = self.routes.get_mut(&id) else { return };
+                let _ = route.begun.take().map(|sender| sender.send(may));
             }
             Report::Exited { id, exit, is_gone, bound } => {
                 let Some(route) = self.routes.get_mut(&id) else { return };

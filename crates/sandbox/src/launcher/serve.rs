@@ -210,10 +210,18 @@ impl Server {
         Ok(pid)
     }
 
-    /// Watches a command that waited until now.
+    /// Watches a command that waited until now, if its box is still what it should be.
     fn begin(&mut self, id: u64) {
-        let Some(running) = self.running.get(&id).filter(|running| running.waits) else { return };
-        self.look_from_now(running.watch.is_some());
+        let waiting = self.running.get(&id).filter(|running| running.waits);
+        let watch = waiting.and_then(|running| running.watch.as_ref());
+        let may = waiting.is_some() && watch.is_none_or(Watch::is_up_to_date);
+        let is_watched = watch.is_some();
+        self.report(&Report::Begun { id, may });
+        if !may {
+            // Its owner has it killed.
+            return;
+        }
+        self.look_from_now(is_watched);
         let Some(running) = self.running.get_mut(&id) else { return };
         running.waits = false;
         if let Some(watch) = &mut running.watch {
@@ -288,9 +296,10 @@ impl Server {
         }
     }
 
-    /// The bound that a command reached in its life or just before its end.
+    /// The bound that a command reached in its life or just before its end. One that still waited
+    /// did nothing: what came to be meanwhile is somebody else's.
     fn final_bound(&mut self, id: u64) -> Option<Bound> {
-        let running = self.running.get_mut(&id)?;
+        let running = self.running.get_mut(&id).filter(|running| !running.waits)?;
         let changed = running.watch.as_ref().and_then(Watch::restore);
         running.bound = running.bound.take().or(changed);
         running.bound.clone()

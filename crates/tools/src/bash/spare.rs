@@ -75,9 +75,9 @@ impl Spare {
         let mut shell = waiting.shell.await.ok()?.ok()?;
         let mut bytes = line.as_bytes().to_vec();
         bytes.push(0);
-        if *confinement != Confinement::None {
-            // Nobody looks at one without a box anyway.
-            shell.begin();
+        // Nobody looks at one without a box anyway.
+        if *confinement != Confinement::None && !shell.begin().await {
+            return None;
         }
         shell.take_input()?.send(&bytes).await.ok()?;
         Some(shell)

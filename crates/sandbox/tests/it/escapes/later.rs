@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use heeler_sandbox::{Bound, Exit};
+use heeler_sandbox::{Bound, Confinement, Exit, Input};
 
 use crate::harness::Case;
 use crate::place::{Place, SECRET};
@@ -12,6 +12,8 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_new_folder_at_home_is_opened_with_the_next_command,
     a_secret_behind_a_link_is_closed,
     a_protected_file_that_is_replaced_outside_is_protected_again,
+    what_waited_begins_in_no_box_of_before,
+    what_waited_moves_nothing_aside,
     a_protected_name_that_comes_later_is_protected,
     a_protected_link_is_put_back,
     what_a_protected_link_leads_to_is_protected,
@@ -37,7 +39,7 @@ async fn a_secret_that_comes_later_is_closed() {
     let mut confines = place.confines();
     confines.secrets.push(place.home.join(".new-secret"));
     let script = "until [ -e ../.aws/credentials ]; do :; done; cat ../.aws/credentials";
-    let command = place.sh(script).confinement(heeler_sandbox::Confinement::Box(confines.into()));
+    let command = place.sh(script).confinement(Confinement::Box(confines.into()));
     let mut child = place.launcher.run(&command).await.unwrap();
     place.write("home/.aws/credentials", SECRET);
     let output = crate::place::read_all(&mut child).await;
@@ -75,6 +77,40 @@ async fn a_protected_file_that_is_replaced_outside_is_protected_again() {
     let held = place.boxed(place.sh("echo evil >.git/config")).await;
     assert!(held.output.contains("Read-only"), "{held:?}");
     assert_eq!(fs::read_to_string(config).unwrap(), "[core]\n");
+}
+
+async fn what_waited_begins_in_no_box_of_before() {
+    let place = Place::new();
+    place.make_repository();
+    let waits = place.sh("read -r line; eval \"$line\"").input(Input::Pipe);
+    let waits = waits.confinement(Confinement::Box(place.confines().into()));
+    let may_begin = async || place.launcher.run_waiting(&waits).await.unwrap().begin().await;
+    assert!(may_begin().await);
+    let child = place.launcher.run_waiting(&waits).await.unwrap();
+    place.write("home/project/.git/config.lock", "[core]\n");
+    let config = place.workspace.join(".git/config");
+    fs::rename(place.workspace.join(".git/config.lock"), &config).unwrap();
+    assert!(!child.begin().await);
+    assert!(may_begin().await);
+}
+
+/// It did nothing: what came to be while it waited is somebody else's.
+async fn what_waited_moves_nothing_aside() {
+    let place = Place::new();
+    let waits = place.sh("read -r line; eval \"$line\"").input(Input::Pipe);
+    let waits = waits.confinement(Confinement::Box(place.confines().into()));
+    let mut asked = place.launcher.run_waiting(&waits).await.unwrap();
+    let mut unasked = place.launcher.run_waiting(&waits).await.unwrap();
+    let mut ended = place.launcher.run_waiting(&waits).await.unwrap();
+    place.write("home/project/.envrc", "mine\n");
+    assert!(!asked.begin().await);
+    drop(ended.take_input());
+    ended.wait().await.unwrap();
+    for child in [&mut asked, &mut unasked, &mut ended] {
+        child.kill_tree().await.unwrap();
+        assert_eq!(child.bound(), None);
+    }
+    assert_eq!(fs::read_to_string(place.workspace.join(".envrc")).unwrap(), "mine\n");
 }
 
 async fn a_protected_name_that_comes_later_is_protected() {
@@ -151,7 +187,7 @@ async fn a_box_that_cannot_be_made_is_refused() {
     let check = async |change: fn(&Place, &mut heeler_sandbox::Confines), expected: &str| {
         let mut confines = place.confines();
         change(&place, &mut confines);
-        let confinement = heeler_sandbox::Confinement::Box(confines.into());
+        let confinement = Confinement::Box(confines.into());
         let command = place.sh("echo ran").confinement(confinement);
         let error = place.launcher.run(&command).await.err().unwrap().to_string();
         assert!(error.contains(expected), "{error}");

@@ -110,3 +110,34 @@ fn what_leaves_it_needs_somebody() {
     );
     assert!(world.path("work/a").exists());
 }
+
+/// The shell that waits for the next call was started in the box of before.
+#[test]
+fn what_changes_between_two_commands_is_protected_as_it_is_now() {
+    if !require("a sandbox on this machine", can_confine()) {
+        return;
+    }
+    let world = World::new();
+    std::fs::create_dir_all(world.path("work/.git")).unwrap();
+    world.write("work/.git/config", "[core]\n");
+    world.write("work/names", ".git/config .envrc\n");
+    world.write("work/outside.sh", "echo mine > new; mv new .git/config; touch .envrc");
+    let write = "read -r config envrc < names; echo evil >> \"$config\"; echo evil >> \"$envrc\"";
+    check(
+        &world,
+        &["--allow", "Bash(sh outside.sh)"],
+        &[write, "! sh outside.sh", write],
+        expect![[r#"
+            /usr/bin/bash: line 1: .git/config: Read-only file system
+            [sandbox: it made `WORLD/work/.envrc`, which is protected; that is now `WORLD/work/.envrc.refused-1`. If the command needs that, call again with outside_sandbox true: the user is asked]
+            (no output)
+            /usr/bin/bash: line 1: .git/config: Read-only file system
+            /usr/bin/bash: line 1: .envrc: Read-only file system
+            [sandbox: the box lets it write only in the workspace and TMPDIR. If the command needs that, call again with outside_sandbox true: the user is asked]
+            exit code: 1
+        "#]],
+    );
+    let read = |name| std::fs::read_to_string(world.path(name)).unwrap();
+    assert_eq!(read("work/.git/config"), "mine\n");
+    assert_eq!(read("work/.envrc"), "");
+}

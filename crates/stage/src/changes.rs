@@ -23,6 +23,8 @@ pub struct Changes {
     pub changes: Vec<Change>,
     /// How many entries differ in folders of git, which are never applied.
     pub in_git: usize,
+    /// Folders of git's in which names of commits differ: branches, tags, what was stashed.
+    pub committed: BTreeSet<PathBuf>,
     /// Folders that the stage removed and that stay all the same.
     pub staying: Vec<Staying>,
 }
@@ -142,6 +144,7 @@ impl<'a> Comparison<'a> {
         }
         if path.components().any(|part| part.as_os_str() == GIT) {
             self.found.in_git += 1;
+            self.found.committed.extend(names_commits(path));
             return Ok(());
         }
         let is_stale =
@@ -206,6 +209,22 @@ impl<'a> Comparison<'a> {
     }
 }
 
+/// The folder of git's in which this path names commits, if it does.
+fn names_commits(path: &Path) -> Option<PathBuf> {
+    let mut folder = PathBuf::new();
+    let mut is_gits = false;
+    for part in path {
+        match part.to_str() {
+            Some("refs" | "packed-refs" | "HEAD") if is_gits => return Some(folder),
+            Some("logs" | "objects" | "worktrees") if is_gits => return None,
+            _ => {}
+        }
+        is_gits |= part == GIT;
+        folder.push(part);
+    }
+    None
+}
+
 /// Whether a folder of an overlay hides the one below it.
 #[cfg(target_os = "linux")]
 fn is_opaque(folder: &Path) -> bool {
@@ -217,4 +236,24 @@ fn is_opaque(folder: &Path) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn is_opaque(_: &Path) -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_commits_belong_to_the_folder_of_their_repository() {
+        let check = |path: &str, folder: Option<&str>| {
+            assert_eq!(names_commits(Path::new(path)), folder.map(PathBuf::from), "{path}");
+        };
+        check(".git/refs/heads/logs/refs/objects", Some(".git"));
+        check(".git/packed-refs", Some(".git"));
+        check("refs/.git/HEAD", Some("refs/.git"));
+        check("sub/.git/modules/a/b/refs/stash", Some("sub/.git/modules/a/b"));
+        check(".git/logs/refs/stash", None);
+        check(".git/index", None);
+        check(".git/objects/refs", None);
+        check("refs/heads/main", None);
+    }
 }

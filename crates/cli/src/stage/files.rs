@@ -9,12 +9,15 @@ use anyhow::{Context as _, Result};
 use heeler_stage::{Change, Entry, Stage};
 use heeler_tui::text::diff::{Hunk, apply, hunks};
 
+use super::commits;
 use crate::say::say;
 
 /// The longest file that is shown and taken by hunks, in bytes.
 const TEXT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// The most bytes of texts that are held at once; later files are taken whole.
 const TEXTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// How many branches, tags and stashes are named.
+const NAMES_SHOWN: usize = 10;
 
 /// A path that differs.
 pub(super) struct StagedFile {
@@ -51,12 +54,24 @@ pub(super) struct Differing {
     /// What goes with that: folders that something is made in, or that nothing is left of, and what
     /// stood in a folder that is none any more.
     implied: Vec<Change>,
+    /// What is committed in the stage alone.
+    pub(super) commits: Vec<commits::Staged>,
 }
 
 /// Reads what differs in a stage.
 pub(super) fn read(stage: &Stage) -> Result<Differing> {
     let found = stage.changes()?;
-    if found.in_git > 0 {
+    let commits = commits::read(stage, &found.committed)
+        .context("cannot tell what was committed in the stage")?;
+    let mut names = commits.iter().flat_map(|staged| staged.names.keys()).map(String::as_str);
+    let shown: Vec<&str> = names.by_ref().take(NAMES_SHOWN).collect();
+    if !shown.is_empty() {
+        let more = match names.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        say(format_args!("heeler: only the stage has the commits of {}{more}", shown.join(", ")));
+    } else if found.in_git > 0 {
         say(format_args!(
             "heeler: {} paths in .git differ too; what is git's own is never applied",
             found.in_git
@@ -66,7 +81,7 @@ pub(super) fn read(stage: &Stage) -> Result<Differing> {
         say(format_args!("heeler: {staying}"));
     }
     let all = found.changes;
-    let mut differing = Differing { files: Vec::new(), implied: Vec::new() };
+    let mut differing = Differing { files: Vec::new(), implied: Vec::new(), commits };
     // The folder that became something else, as long as what stood in it follows.
     let mut replaced: Option<PathBuf> = None;
     let mut room = TEXTS_BYTES_MAX;

@@ -1,5 +1,6 @@
 //! `--stage` and `heeler stage`: what was changed beside a folder, and what becomes of it.
 
+mod commits;
 mod diff;
 mod files;
 mod review;
@@ -50,6 +51,9 @@ pub(crate) struct Settled {
     state: SettledState,
     /// How many paths were applied, else how many differ.
     paths: usize,
+    /// Names under which the folder's repository has what was committed or stashed in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    commits: Vec<String>,
     /// Why it could not be applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -139,7 +143,8 @@ pub(crate) fn settle(stage: Stage, at_end: AtEnd, told: Told) -> Settled {
         let error = format!("{error:#}");
         say(format_args!("heeler: {error}"));
         tell_kept(&id);
-        Settled { id, state: SettledState::Kept, paths: 0, error: Some(error) }
+        let state = SettledState::Kept;
+        Settled { id, state, paths: 0, commits: Vec::new(), error: Some(error) }
     })
 }
 
@@ -148,8 +153,9 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
     let id = stage.summary().id.clone();
     let differing = files::read(&stage)?;
     let files = &differing.files;
-    let settled = |state, paths| Settled { id: id.clone(), state, paths, error: None };
-    if files.is_empty() {
+    let settled =
+        |state, paths| Settled { id: id.clone(), state, paths, commits: Vec::new(), error: None };
+    if files.is_empty() && differing.commits.is_empty() {
         stage.discard()?;
         if told == Told::All {
             say("heeler: nothing was changed");
@@ -159,10 +165,12 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
     let paths = files.len();
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let chosen = match at_end {
-        AtEnd::Ask if can_ask && told != Told::Kept => match review::ask(files) {
-            Verdict::Chosen(chosen) => Some(chosen),
-            Verdict::Later => None,
-        },
+        AtEnd::Ask if can_ask && told != Told::Kept && !files.is_empty() => {
+            match review::ask(files) {
+                Verdict::Chosen(chosen) => Some(chosen),
+                Verdict::Later => None,
+            }
+        }
         AtEnd::Ask | AtEnd::Keep => {
             if told == Told::All {
                 show(files);
@@ -181,17 +189,30 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
         tell_conflicts(&applied);
         bail!("not all of it could be applied");
     }
-    stage.discard()?;
     let taken = chosen.iter().filter(|chosen| !chosen.is_nothing()).count();
-    if told == Told::All {
-        say(match taken {
-            0 => "heeler: nothing was applied; the stage is gone".to_owned(),
-            taken => format!("heeler: applied to {taken} of {paths} paths"),
-        });
+    let mut commits = Vec::new();
+    if taken > 0 || at_end == AtEnd::Apply {
+        for staged in &differing.commits {
+            let brought = commits::bring(&stage, staged);
+            commits.extend(brought.context("what was committed stays in the stage")?);
+        }
     }
-    Ok(match taken {
-        0 => settled(SettledState::Discarded, paths),
-        taken => settled(SettledState::Applied, taken),
+    stage.discard()?;
+    let is_applied = taken > 0 || !commits.is_empty();
+    if told == Told::All {
+        match (is_applied, paths) {
+            (false, _) => say("heeler: nothing was applied; the stage is gone"),
+            (true, 0) => {}
+            (true, _) => say(format_args!("heeler: applied to {taken} of {paths} paths")),
+        }
+        if let Some(first) = commits.first() {
+            let all = commits.join(", ");
+            say(format_args!("heeler: what was committed is now {all}: `git log {first}`"));
+        }
+    }
+    Ok(match is_applied {
+        false => settled(SettledState::Discarded, paths),
+        true => Settled { commits, ..settled(SettledState::Applied, taken) },
     })
 }
 

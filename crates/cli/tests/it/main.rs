@@ -14,7 +14,10 @@ mod checkpoint;
 #[cfg(test)]
 mod closed;
 #[cfg(test)]
+mod committed;
+#[cfg(test)]
 mod completions;
+#[cfg(test)]
 mod config;
 #[cfg(test)]
 mod corpus;

@@ -25,7 +25,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{
-    Environment, ModelChoice, Permission, Sandbox, Setup, home_folder, keep_rule, open_store,
+    Assembly, Environment, ModelChoice, Permission, Sandbox, Setup, home_folder, keep_rule,
+    open_store,
 };
 use heeler_attach::Questions;
 use heeler_core::{Limits, SteeringId};
@@ -33,6 +34,7 @@ use heeler_engine::{Seen, Session};
 use heeler_sandbox::{Launcher, ProbeLine};
 use heeler_settings::Keep;
 use heeler_stage::Stage;
+use heeler_store::FileStore;
 use heeler_tui::Outlet;
 
 use crate::arguments::ExecArguments;
@@ -193,7 +195,7 @@ fn start(
         // It takes about as long as all until the first request, and lives in a stage if there is one.
         launcher.start_ahead();
     }
-    let mut wanted = arguments.output_schema.as_deref().map(Wanted::read).transpose()?;
+    let wanted = arguments.output_schema.as_deref().map(Wanted::read).transpose()?;
     let prompt = match arguments.stream_input {
         true => input::beside_stream(arguments.prompt.as_deref())?,
         false => input::prompt(arguments.prompt.as_deref(), arguments.continues())?,
@@ -210,61 +212,107 @@ fn start(
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let ended = runtime.block_on(async {
+    let stage = stage.as_mut();
+    let begun = Begun {
+        arguments,
+        workspace,
+        permission,
+        launcher,
+        wanted,
+        prompt,
+        environment,
+        store,
+        stage,
+    };
+    let ended = runtime.block_on(begun.session(printer));
+    // A thread that is stuck in a call of the system's keeps nobody from being told the end.
+    runtime.shutdown_timeout(END_PATIENCE);
+    ended
+}
+
+/// What is there before there is a runtime, which has threads.
+struct Begun<'a> {
+    arguments: &'a ExecArguments,
+    workspace: PathBuf,
+    permission: Permission,
+    launcher: Launcher,
+    wanted: Option<Wanted>,
+    prompt: Option<String>,
+    environment: Environment,
+    store: FileStore,
+    stage: Option<&'a mut Stage>,
+}
+
+impl Begun<'_> {
+    async fn session(mut self, printer: &mut dyn Printer) -> Result<Finish> {
         outlive_file_limit()?;
+        let Self { arguments, store, .. } = &self;
         let resume = arguments.resume.as_deref();
         let newest = arguments.continue_newest;
-        let existing = choose::session(resume, newest, &store, &workspace).await?;
-        let asked = arguments.cwd.is_some().then_some(&*workspace);
+        let existing = choose::session(resume, newest, store, &self.workspace).await?;
+        let asked = arguments.cwd.is_some().then_some(&*self.workspace);
         if let Some(existing) = &existing {
-            existing.check_stage(&environment)?;
+            existing.check_stage(&self.environment)?;
         }
         let own = existing.as_ref().map(|it| it.workspace(asked, arguments.fork)).transpose()?;
-        let workspace = own.unwrap_or(workspace);
+        self.workspace = own.unwrap_or(self.workspace);
         let questions = Questions::default();
+        let mut assembly = self.assembly(existing.as_ref(), &questions).await?;
+        let Self { arguments, store, .. } = self;
+        let mut id = existing.map(|existing| existing.id);
+        if let Some(source) = id.as_mut().filter(|_| arguments.fork) {
+            *source = choose::in_its_place(&store, source, &self.workspace).await?;
+        }
+        let cleaning = Cleaning::begin(store.clone(), assembly.parts.clock.now());
+        if let Some(wanted) = &self.wanted {
+            wanted.join(&mut assembly.parts);
+        }
+        let keeper = || rule_keeper(self.environment, self.workspace.clone());
+        let run = Run {
+            continues: arguments.continues(),
+            id,
+            prompt: self.prompt,
+            wanted: self.wanted.as_mut(),
+            stream: arguments.stream_input.then(keeper),
+            stage: self.stage,
+            door: Door { store: store.clone(), questions },
+            is_detached: arguments.detached,
+        };
+        let finish = run.session(&self.workspace, assembly.parts, printer).await;
+        cleaning.finish();
+        finish.map(|finish| finish.kept_in(&store))
+    }
+
+    /// All that the session is made of; says what of it is amiss.
+    async fn assembly(
+        &self,
+        existing: Option<&Existing>,
+        questions: &Questions,
+    ) -> Result<Assembly> {
         let assemble = |permission| {
-            let environment = environment.clone();
-            let setup = setup(arguments, &workspace, environment, existing.as_ref(), permission);
-            let person = match arguments.detached {
+            let environment = self.environment.clone();
+            let setup = setup(self.arguments, &self.workspace, environment, existing, permission);
+            let person = match self.arguments.detached {
                 true => Some(questions.person(None)),
                 false => setup.person.map(|person| questions.person(Some(person))),
             };
-            let setup = Setup { person, launcher: launcher.clone(), ..setup };
-            setup.assemble(store.clone())
+            let setup = Setup { person, launcher: self.launcher.clone(), ..setup };
+            setup.assemble(self.store.clone())
         };
-        let mut assembly = assemble(permission.clone())?;
+        let mut assembly = assemble(self.permission.clone())?;
         permissions::warn(&assembly.loaded);
         for notice in &assembly.prompt.notes().notices {
             say(format_args!("heeler: notes: {notice}"));
         }
         if let Some(obstacle) = assembly.box_obstacle().await? {
-            if stage.is_some() || !goes_without_box(&obstacle) {
+            if self.stage.is_some() || !goes_without_box(&obstacle) {
                 bail!("{}", no_box(&obstacle));
             }
-            assembly = assemble(Permission { sandbox: Sandbox::Off, ..permission })?;
+            assembly = assemble(Permission { sandbox: Sandbox::Off, ..self.permission.clone() })?;
         }
         assembly.measure().await;
-        let mut id = existing.map(|existing| existing.id);
-        if let Some(source) = id.as_mut().filter(|_| arguments.fork) {
-            *source = choose::in_its_place(&store, source, &workspace).await?;
-        }
-        let cleaning = Cleaning::begin(store.clone(), assembly.parts.clock.now());
-        if let Some(wanted) = &wanted {
-            wanted.join(&mut assembly.parts);
-        }
-        let stream = arguments.stream_input.then(|| rule_keeper(environment, workspace.clone()));
-        let continues = arguments.continues();
-        let (stage, wanted) = (stage.as_mut(), wanted.as_mut());
-        let door = Door { store: store.clone(), questions: questions.clone() };
-        let is_detached = arguments.detached;
-        let run = Run { continues, id, prompt, wanted, stream, stage, door, is_detached };
-        let finish = run.session(&workspace, assembly.parts, printer).await;
-        cleaning.finish();
-        finish.map(|finish| finish.kept_in(&store))
-    });
-    // A thread that is stuck in a call of the system's keeps nobody from being told the end.
-    runtime.shutdown_timeout(END_PATIENCE);
-    ended
+        Ok(assembly)
+    }
 }
 
 /// Keeps rules for later sessions of this folder.

@@ -13,6 +13,7 @@ mod stored;
 mod tell;
 
 use std::io::IsTerminal as _;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, Result, bail};
@@ -20,7 +21,9 @@ use heeler_assembly::{Environment, Permission, Secrets, home_folder, open_store}
 use heeler_attach::Questions;
 use heeler_core::{Clock as _, Mode};
 use heeler_engine::{Session, SystemClock};
+use heeler_settings::TuiPreferences;
 use heeler_tui::composer::HistoryFile;
+use heeler_tui::host::Facts;
 use heeler_tui::{Window, run as run_window};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, mpsc};
@@ -93,20 +96,10 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
             Some(existing) => arguments.model.clone().or_else(|| existing.model.clone()),
             None => arguments.model.clone(),
         };
-        let prepared = match program.prepare(first.clone()).await {
-            Err(_) if first.is_none() && first::has_no_key(&environment) => {
-                match first::help(&environment, &program.workspace).await? {
-                    First::KeyKept => {}
-                    First::Model(name) => first = Some(name),
-                    First::Demo => return Ok(None),
-                    First::Leave => return Ok(Some(Exit::Done)),
-                }
-                program.model.clone_from(&first);
-                program.prepare(first.clone()).await
-            }
-            prepared => prepared,
+        let (tui, facts) = match prepare_or_help(&mut program, &mut first).await? {
+            ControlFlow::Continue(prepared) => prepared,
+            ControlFlow::Break(exit) => return Ok(exit),
         };
-        let (tui, facts) = prepared?;
         let host = TerminalHost::new(program);
         let secrets = Secrets::of_variables(environment.iter());
         let session = match existing {
@@ -144,6 +137,27 @@ pub(crate) fn run(arguments: Box<TerminalArguments>) -> Result<Exit> {
     runtime.shutdown_timeout(END_PATIENCE);
     // The demo has a runtime of its own.
     ended.and_then(|exit: Option<Exit>| exit.map_or_else(demo::run, Ok))
+}
+
+/// Prepares for the first model; without any key it is asked what to do about that. It may end with an exit,
+/// or with none for the demo.
+async fn prepare_or_help(
+    program: &mut Program,
+    first: &mut Option<String>,
+) -> Result<ControlFlow<Option<Exit>, (TuiPreferences, Facts)>> {
+    match program.prepare(first.clone()).await {
+        Err(_) if first.is_none() && first::has_no_key(&program.environment) => {
+            match first::help(&program.environment, &program.workspace).await? {
+                First::KeyKept => {}
+                First::Model(name) => *first = Some(name),
+                First::Demo => return Ok(ControlFlow::Break(None)),
+                First::Leave => return Ok(ControlFlow::Break(Some(Exit::Done))),
+            }
+            program.model.clone_from(first);
+            program.prepare(first.clone()).await.map(ControlFlow::Continue)
+        }
+        prepared => prepared.map(ControlFlow::Continue),
+    }
 }
 
 /// Says how to go on, and closes the session: what runs is stopped, and everything is written.

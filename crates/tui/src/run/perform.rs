@@ -31,12 +31,9 @@ impl Running {
         match action {
             Action::Say(submission) => self.say(*submission).await?,
             Action::Steer(id, submission) => match input::of(*submission).await {
-                Ok(input) => self.task(async move {
-                    match session.steer(id, input).await {
-                        Ok(()) => Done::Nothing,
-                        Err(error) => told(Err(error.to_string())),
-                    }
-                }),
+                Ok(input) => {
+                    self.task(async move { unless_wrong(session.steer(id, input).await) });
+                }
                 Err(why) => self.tell(Err(why)),
             },
             Action::TakeBack(id) => self.task(async move {
@@ -49,17 +46,7 @@ impl Running {
                 Done::Nothing
             }),
             Action::Decide(id, decision) => self.decide(id, decision),
-            Action::Look(id, path) => {
-                let path = self.folder.join(path);
-                self.task(async move {
-                    let read = tokio::task::spawn_blocking(move || input::text_of(&path)).await;
-                    match read {
-                        Ok(Some(text)) => Done::Happened(Box::new(Happened::Looked(id, text))),
-                        // The tool itself says what is wrong with it.
-                        _ => Done::Nothing,
-                    }
-                });
-            }
+            Action::Look(id, path) => self.look(id, path),
             Action::Answer(id, answer) => {
                 if let Some(waits) = self.asked.remove(&id) {
                     // A call that ended meanwhile waits no more.
@@ -68,25 +55,14 @@ impl Running {
             }
             Action::Set(settings) => {
                 self.app.set(&settings);
-                self.task(async move {
-                    match session.set_settings(*settings).await {
-                        Ok(()) => Done::Nothing,
-                        Err(error) => told(Err(error.to_string())),
-                    }
-                });
+                self.task(async move { unless_wrong(session.set_settings(*settings).await) });
             }
-            Action::UndoCompaction => self.task(async move {
-                match session.undo_compaction().await {
-                    Ok(_) => Done::Nothing,
-                    Err(error) => told(Err(error.to_string())),
-                }
-            }),
-            Action::Compact(focus) => self.task(async move {
-                match session.compact(focus.as_deref()).await {
-                    Ok(_) => Done::Nothing,
-                    Err(error) => told(Err(error.to_string())),
-                }
-            }),
+            Action::UndoCompaction => {
+                self.task(async move { unless_wrong(session.undo_compaction().await) });
+            }
+            Action::Compact(focus) => {
+                self.task(async move { unless_wrong(session.compact(focus.as_deref()).await) });
+            }
             Action::Clear => self.begin_another(),
             Action::Open(id) => self.open_another(id),
             Action::OpenMeant(text) => self.open_meant(text),
@@ -192,6 +168,19 @@ impl Running {
                 Err(error @ (DecideError::NotOpen(_) | DecideError::Closed)) => {
                     told(Err(error.to_string()))
                 }
+            }
+        });
+    }
+
+    /// Reads what a request would change.
+    fn look(&self, id: PermissionId, path: String) {
+        let path = self.folder.join(path);
+        self.task(async move {
+            let read = tokio::task::spawn_blocking(move || input::text_of(&path)).await;
+            match read {
+                Ok(Some(text)) => Done::Happened(Box::new(Happened::Looked(id, text))),
+                // The tool itself says what is wrong with it.
+                _ => Done::Nothing,
             }
         });
     }
@@ -336,6 +325,14 @@ impl Running {
             false => self.screen.restart(width, height, &tail)?,
         }
         Ok(Flow::Stays)
+    }
+}
+
+/// Nothing is told of what went well and shows by itself.
+fn unless_wrong<T>(done: Result<T, impl std::fmt::Display>) -> Done {
+    match done {
+        Ok(_) => Done::Nothing,
+        Err(error) => told(Err(error.to_string())),
     }
 }
 

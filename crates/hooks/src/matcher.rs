@@ -4,13 +4,15 @@ use regex::Regex;
 
 /// Tools that do what others do, and go by the rules of those: a guard that knows those alone is asked
 /// about these, too.
-const ALSO: [(&str, &[&str]); 5] = [
+const ALSO: [(&str, &[&str]); 6] = [
     ("exec", &["Bash"]),
     ("bash", &["Bash"]),
     // Its checks are command lines.
     ("git_commit", &["Bash"]),
+    ("MultiEdit", &["Edit", "Write"]),
     ("apply_patch", &["Edit", "Write", "MultiEdit"]),
-    ("str_replace_based_edit_tool", &["Edit", "Write"]),
+    // It shows files, too.
+    ("str_replace_based_edit_tool", &["Edit", "Write", "MultiEdit", "Read"]),
 ];
 
 /// What a matcher of a settings file means.
@@ -90,17 +92,33 @@ mod tests {
     fn a_guard_of_a_tool_is_asked_about_those_that_do_the_same() {
         let about = |matcher: &str| {
             let matcher = Matcher::read(matcher);
-            let tools =
-                ["Bash", "exec", "git_commit", "Write", "apply_patch", "git_status", "Read"];
+            let tools = [
+                "Bash",
+                "exec",
+                "bash",
+                "git_commit",
+                "git_status",
+                "Read",
+                "Write",
+                "Edit",
+                "MultiEdit",
+                "apply_patch",
+                "str_replace_based_edit_tool",
+            ];
             tools
                 .into_iter()
                 .filter(|tool| matcher.matches_tool(tool))
                 .collect::<Vec<_>>()
                 .join(" ")
         };
-        assert_eq!(about("Bash"), "Bash exec git_commit");
-        assert_eq!(about("Edit|MultiEdit"), "apply_patch");
-        assert_eq!(about("^Write$"), "Write apply_patch");
+        assert_eq!(about("Bash"), "Bash exec bash git_commit");
+        assert_eq!(
+            about("Edit|Write"),
+            "Write Edit MultiEdit apply_patch str_replace_based_edit_tool"
+        );
+        assert_eq!(about("MultiEdit"), "MultiEdit apply_patch str_replace_based_edit_tool");
+        assert_eq!(about("^Edit$"), "Edit MultiEdit apply_patch str_replace_based_edit_tool");
+        assert_eq!(about("Read"), "Read str_replace_based_edit_tool");
         assert_eq!(about("exec"), "exec");
     }
 

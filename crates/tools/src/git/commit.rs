@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidate::{Candidate, Objects};
 use super::checks::{self, CHECK_MILLIS_MAX, CHECKS_MAX};
+use super::page::folded;
 use super::repository::{Repository, own_settings};
 use super::review::{self, Missing};
 use super::run::{Ask, Git, Hooks, Ran};
@@ -104,6 +105,7 @@ impl GitCommit {
         candidate.check(&repository).await?;
         let diff = candidate.diff(&repository).await?;
         check_secrets(&diff)?;
+        let diff = folded(&diff);
         if let Some(missing) = review::missing(context, &candidate, &diff) {
             return Ok(to_review(context, &candidate, &diff, &missing));
         }

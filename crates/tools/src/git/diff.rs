@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::candidate::{Candidate, Objects};
 use super::new_files::Begin;
-use super::page::page;
+use super::page::{folded, page};
 use super::repository::Repository;
 use super::run::{Ask, Git, OUTPUT_BYTES_MAX};
 use super::{check_paths, check_revision, looks, new_files, review};
@@ -107,7 +107,7 @@ impl GitDiff {
             return Ok(ToolOutput::text("nothing differs\n"));
         }
         let diff = candidate.diff(repository).await?;
-        let (shown, lines) = review::shown(&candidate, &diff, input.offset);
+        let (shown, lines) = review::shown(&candidate, &folded(&diff), input.offset);
         Ok(review::noted(ToolOutput::text(shown), repository.context, &candidate, lines))
     }
 }

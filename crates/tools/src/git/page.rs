@@ -1,5 +1,6 @@
 //! A part of a long text, whole lines, and how to see the rest.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::text::{count_of, cut};
@@ -8,6 +9,8 @@ use crate::text::{count_of, cut};
 pub(super) const PAGE_BYTES_MAX: usize = 48 * 1024;
 /// Characters of one line.
 pub(super) const LINE_CHARS_MAX: usize = 1_000;
+/// What the rest of a line that was too long begins with. No line of a difference does.
+const GOES_ON: &str = "...";
 
 /// The lines from `offset` on, from 1, as many as fit.
 pub(super) fn page(text: &str, offset: Option<u64>) -> String {
@@ -44,9 +47,55 @@ pub(super) fn page_with_lines(text: &str, offset: Option<u64>) -> (String, Range
     (shown, first..end)
 }
 
+/// The text with each line that is too long as several, so that none of it is missing on its pages.
+pub(super) fn folded(text: &str) -> Cow<'_, str> {
+    // No line has more characters than bytes.
+    if text.lines().all(|line| line.len() <= LINE_CHARS_MAX) {
+        return Cow::Borrowed(text);
+    }
+    let mut folded = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut rest = line;
+        let mut chars_max = LINE_CHARS_MAX;
+        while let Some((end, _)) = rest.char_indices().nth(chars_max) {
+            folded += &rest[..end];
+            folded.push('\n');
+            folded += GOES_ON;
+            rest = &rest[end..];
+            chars_max = LINE_CHARS_MAX - GOES_ON.len();
+        }
+        folded += rest;
+        folded.push('\n');
+    }
+    Cow::Owned(folded)
+}
+
+/// Whether a page holds a line that goes on in the next.
+pub(super) fn has_folded(page: &str) -> bool {
+    page.lines().any(|line| line.starts_with(GOES_ON))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_is_several_with_nothing_missing() {
+        let short = "x".repeat(LINE_CHARS_MAX);
+        assert_eq!(folded(&short), short);
+        assert_eq!(folded(&format!("{short}y\nz")), format!("{short}\n...y\nz\n"));
+        let long: String = ('a'..='z').cycle().take(5_000).collect();
+        let all = folded(&long).into_owned();
+        let whole: String =
+            all.lines().map(|line| line.strip_prefix(GOES_ON).unwrap_or(line)).collect();
+        assert_eq!(whole, long);
+        // Whatever the characters, no line of it is cut.
+        let wide = folded(&"\u{1f415}".repeat(5_000)).into_owned();
+        for all in [all, wide] {
+            assert_eq!(page(&all, None), all);
+            assert!(has_folded(&all) && !has_folded(&short));
+        }
+    }
 
     #[test]
     fn what_does_not_fit_is_on_the_next_page() {

@@ -11,7 +11,7 @@ use heeler_secrets::Secrets;
 use serde::{Deserialize, Serialize};
 
 use super::candidate::Candidate;
-use super::page::page_with_lines;
+use super::page::{LINE_CHARS_MAX, has_folded, page_with_lines};
 use crate::text::count_of;
 
 /// The state's key.
@@ -27,18 +27,19 @@ struct Review {
     hash: String,
     /// When it was shown last: who asked in the same reply had not seen that.
     round: u64,
-    /// Lines that were shown by then.
+    /// Lines that were shown by then, each whole. Versions that cut long ones counted in a field of
+    /// another name, so what they showed is shown again.
     #[serde(default)]
-    n_shown: usize,
+    n_rows: usize,
     /// The same before that reply, if it was shown in another.
     #[serde(default)]
-    n_shown_before: Option<usize>,
+    n_rows_before: Option<usize>,
 }
 
 impl Review {
     /// The lines that replies before this one have shown, if any did.
     fn n_seen(&self, round: u64) -> Option<usize> {
-        if self.round < round { Some(self.n_shown) } else { self.n_shown_before }
+        if self.round < round { Some(self.n_rows) } else { self.n_rows_before }
     }
 }
 
@@ -51,7 +52,7 @@ pub(super) enum Missing {
 }
 
 /// What of exactly this the session was not shown before the reply that asks; `None` when it has
-/// seen every line.
+/// seen every line. None of them is so long that it would be cut.
 pub(super) fn missing(context: &ToolContext, candidate: &Candidate, diff: &str) -> Option<Missing> {
     let reviews = reviews(context);
     let review = reviews.iter().find(|review| review.hash == candidate.hash);
@@ -79,7 +80,7 @@ pub(super) fn noted(
 /// Whether that says anything new.
 fn note(reviews: &mut Vec<Review>, hash: &str, round: u64, lines: Range<usize>) -> bool {
     let known = reviews.iter().find(|review| review.hash == hash).cloned();
-    let n_shown = known.as_ref().map_or(0, |review| review.n_shown);
+    let n_shown = known.as_ref().map_or(0, |review| review.n_rows);
     if lines.start > n_shown || (known.is_some() && lines.end <= n_shown) {
         return false;
     }
@@ -87,8 +88,8 @@ fn note(reviews: &mut Vec<Review>, hash: &str, round: u64, lines: Range<usize>) 
     reviews.push(Review {
         hash: hash.to_owned(),
         round,
-        n_shown: lines.end,
-        n_shown_before: known.and_then(|review| review.n_seen(round)),
+        n_rows: lines.end,
+        n_rows_before: known.and_then(|review| review.n_seen(round)),
     });
     let n_over = reviews.len().saturating_sub(REVIEWS_MAX);
     reviews.drain(..n_over);
@@ -99,7 +100,8 @@ fn reviews(context: &ToolContext) -> Vec<Review> {
     context.state.get(KEY).unwrap_or_default()
 }
 
-/// What is reviewed: the files, then what differs in them, and which lines of that.
+/// What is reviewed: the files, then what differs in them, in lines that are all shown whole, and
+/// which of these.
 pub(super) fn shown(
     candidate: &Candidate,
     diff: &str,
@@ -114,6 +116,11 @@ pub(super) fn shown(
         text += &format!("(and {} more)\n", changes.len() - NAMES_MAX);
     }
     let (page, lines) = page_with_lines(diff, offset);
+    if has_folded(&page) {
+        text += &format!(
+            "(a line of more than {LINE_CHARS_MAX} characters goes on in the next, behind `...`)\n"
+        );
+    }
     (text + &page, lines)
 }
 
@@ -180,8 +187,11 @@ mod tests {
 
     #[test]
     fn what_an_older_version_noted_is_shown_again() {
-        let old = r#"[{"hash": "a", "round": 1}]"#;
-        let reviews: Vec<Review> = serde_json::from_str(old).unwrap();
-        assert_eq!(reviews[0].n_seen(2), Some(0));
+        for old in
+            [r#"[{"hash": "a", "round": 1}]"#, r#"[{"hash": "a", "round": 1, "n_shown": 9}]"#]
+        {
+            let reviews: Vec<Review> = serde_json::from_str(old).unwrap();
+            assert_eq!(reviews[0].n_seen(2), Some(0));
+        }
     }
 }

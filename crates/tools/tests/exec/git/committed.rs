@@ -11,6 +11,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     what_changed_since_the_review_is_refused,
     a_review_counts_from_the_next_reply_on,
     only_what_was_shown_to_its_last_line_is_committed,
+    what_a_long_line_hides_at_its_end_is_shown_first,
     what_cannot_be_committed_is_refused_with_the_reason,
     a_merge_in_the_middle_is_left_alone,
     checks_and_hooks_have_their_say,
@@ -449,4 +450,29 @@ async fn only_what_was_shown_to_its_last_line_is_committed() {
     }
     let said = repository.step(commit).await;
     assert!(said.contains(" One\nA a\n"), "{said}");
+}
+
+async fn what_a_long_line_hides_at_its_end_is_shown_first() {
+    let mut repository = Repository::new();
+    repository
+        .step("$ { head -c 99000 /dev/zero | tr '\\0' a; echo PAYLOAD; echo b; } > min.js")
+        .await;
+    let diff = |offset: u64| format!("git_diff {{\"paths\": [\"min.js\"], \"offset\": {offset}}}");
+    let commit = "git_commit {\"message\": \"One\", \"paths\": [\"min.js\"]}";
+    let said = repository.step(&diff(1)).await;
+    assert!(
+        said.contains("\n(a line of more than 1000 characters goes on in the next, "),
+        "{said}"
+    );
+    assert!(!said.contains("PAYLOAD"), "{said}");
+    let mut shown = said;
+    let mut n_pages = 0;
+    while !shown.contains("PAYLOAD\n+b\n") {
+        n_pages += 1;
+        shown = repository.step(commit).await;
+        assert!(shown.starts_with("error: nothing was committed yet: "), "{shown}");
+    }
+    assert_eq!(n_pages, 2);
+    let said = repository.step(commit).await;
+    assert!(said.contains(" One\nA min.js\n"), "{said}");
 }

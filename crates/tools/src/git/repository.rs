@@ -1,13 +1,20 @@
 //! Where a repository is, what of its settings has to be switched off, and what it is in the middle
 //! of.
 
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use heeler_core::{ToolContext, ToolError};
+use rustix::fs::{CWD, Mode, OFlags};
 
 use super::run::{Ask, Git, Ran};
 use crate::place;
 
+/// Bytes of a file that names a repository; no path is longer than half of this.
+const LINK_BYTES_MAX: u64 = 8 * 1024;
 /// Filters of one repository's settings; more is no honest repository.
 const FILTERS_MAX: usize = 64;
 /// What of a filter's settings runs a program, and what insists on it.
@@ -43,14 +50,14 @@ pub(super) struct Repository<'a> {
 impl<'a> Repository<'a> {
     /// Finds the repository that the workspace is in.
     pub(super) async fn open(git: &'a Git, context: &'a ToolContext) -> Result<Self, ToolError> {
-        let mut args = vec!["rev-parse", "--show-toplevel", "--git-path", "objects"];
-        args.extend(["--git-path", "index"]);
+        let mut args = vec!["rev-parse", "--show-toplevel", "--absolute-git-dir"];
+        args.extend(["--git-path", "objects", "--git-path", "index"]);
         args.extend(OPERATIONS.iter().flat_map(|(name, _)| ["--git-path", name]));
         let found = git.run(context, Ask { args, ..Ask::default() }).await?;
         let found = found.or_refused("find a repository here")?.text();
         let paths: Vec<PathBuf> =
             found.lines().map(|path| place::absolute(&context.workspace, path)).collect();
-        let [top, objects, index, marks @ ..] = paths.as_slice() else {
+        let [top, folder, objects, index, marks @ ..] = paths.as_slice() else {
             return Err(ToolError::for_model("git did not tell where the repository is"));
         };
         if marks.len() != OPERATIONS.len() {
@@ -58,7 +65,7 @@ impl<'a> Repository<'a> {
                 "the path of the repository holds a line end; work on it with Bash",
             ));
         }
-        check_tree(top)?;
+        check_tree(&context.workspace, top, folder)?;
         let in_middle =
             marks.iter().zip(OPERATIONS).find(|(mark, _)| mark.symlink_metadata().is_ok());
         let operation = in_middle.map(|(_, (_, called))| called);
@@ -84,9 +91,14 @@ impl<'a> Repository<'a> {
 }
 
 /// Refuses a work tree that the repository's settings put elsewhere: then the files that are shown
-/// are not those of the folder that the repository was found in.
-fn check_tree(top: &Path) -> Result<(), ToolError> {
-    if top.join(".git").symlink_metadata().is_ok() {
+/// are not those of the folder that the repository was found in, and no rule spoke of them.
+fn check_tree(workspace: &Path, top: &Path, folder: &Path) -> Result<(), ToolError> {
+    let is_within = match (workspace.canonicalize(), top.canonicalize()) {
+        (Ok(workspace), Ok(top)) => workspace.starts_with(top),
+        _ => false,
+    };
+    // Around the workspace, too, another repository may lie: its files are no matter of this one.
+    if is_within && leads_to(&top.join(".git"), folder) {
         return Ok(());
     }
     Err(ToolError::for_model(format!(
@@ -94,6 +106,24 @@ fn check_tree(top: &Path) -> Result<(), ToolError> {
          found; ask the user about core.worktree, or work on it with Bash",
         top.display()
     )))
+}
+
+/// Whether what lies in a work tree, a folder or a file that names one, is this repository.
+fn leads_to(own: &Path, folder: &Path) -> bool {
+    let named = if own.is_dir() { Some(own.to_owned()) } else { named_by(own) };
+    let real = |path: &Path| path.canonicalize().ok();
+    named.and_then(|named| real(&named)).is_some_and(|named| real(folder) == Some(named))
+}
+
+/// The folder that a file named `.git` names, as those of linked work trees and submodules do.
+fn named_by(file: &Path) -> Option<PathBuf> {
+    // A pipe in its place would never end.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = File::from(rustix::fs::openat(CWD, file, flags, Mode::empty()).ok()?);
+    let mut text = Vec::new();
+    opened.take(LINK_BYTES_MAX).read_to_end(&mut text).ok()?;
+    let named = text.strip_prefix(b"gitdir:")?.trim_ascii();
+    Some(file.parent()?.join(OsStr::from_bytes(named)))
 }
 
 /// The filters that the repository's own settings define; those of the user are the user's.

@@ -9,6 +9,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     nothing_of_the_repository_runs_when_it_is_looked_at,
     a_filter_of_the_repository_is_no_way_to_commit,
     a_tree_that_lies_elsewhere_is_refused,
+    a_tree_that_a_repository_may_have_is_worked_in,
 ];
 
 /// Everything of a repository that names programs; each leaves a file behind if it runs.
@@ -116,10 +117,41 @@ async fn a_filter_of_the_repository_is_no_way_to_commit() {
 }
 
 async fn a_tree_that_lies_elsewhere_is_refused() {
-    let mut repository = Repository::new();
-    repository
-        .step("$ mkdir ../other; echo secret > ../other/a; git config core.worktree $W/../other")
-        .await;
-    let said = repository.step("git_diff {\"paths\": [\"$W/../other/a\"]}").await;
-    assert!(said.starts_with("error: ") && !said.contains("+secret"), "{said}");
+    // A plain folder, another repository, one around this, and one whose repository this file names.
+    for other in [
+        "mkdir ../other",
+        "git init -q ../other",
+        "git init -q ..; ln -s . ../other",
+        "mkdir ../other; echo 'gitdir: ../work/.git/' > ../other/.git",
+    ] {
+        let mut repository = Repository::new();
+        let elsewhere = "echo secret > ../other/a; git config core.worktree $W/../other";
+        repository.step(&format!("$ {other}; {elsewhere}")).await;
+        for call in [
+            "git_diff {\"paths\": [\"$W/../other/a\"]}",
+            "git_status {}",
+            "git_commit {\"message\": \"One\", \"paths\": [\"$W/../other/a\"]}",
+        ] {
+            let said = repository.step(call).await;
+            let refused = said.starts_with("error: the settings of this repository name ");
+            assert!(refused && !said.contains("+secret"), "{other}: {call}: {said}");
+        }
+    }
+}
+
+async fn a_tree_that_a_repository_may_have_is_worked_in() {
+    for there in [
+        "mkdir sub",
+        "mkdir sub; git config core.worktree $W",
+        "git init -q --separate-git-dir ../aside; mkdir sub",
+        "mv .git ../aside; ln -s ../aside .git; mkdir sub",
+    ] {
+        let mut repository = Repository::new();
+        repository.step(&format!("$ {there}; echo a > sub/a; ln -s work ../link")).await;
+        for folder in ["work", "work/sub", "link", "link/sub"] {
+            repository.works_in(folder);
+            let said = repository.step("git_status {}").await;
+            assert!(said.contains("?? sub/\n"), "{there}: {folder}: {said}");
+        }
+    }
 }

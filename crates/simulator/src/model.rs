@@ -99,7 +99,7 @@ fn call(temper: Temper, memory: &mut Memory, chance: &mut Chance) -> ToolUse {
         let known = if chance.percent(6) { 0 } else { 2 };
         (chance.pick(&tools::NAMES[..tools::NAMES.len() - known]).to_owned(), {
             let n = chance.below(5);
-            tools::input(n)
+            if chance.percent(8) { tools::broken_input() } else { tools::input(n) }
         })
     });
     memory.last = Some((name.clone(), input.clone()));
@@ -115,12 +115,14 @@ fn call(temper: Temper, memory: &mut Memory, chance: &mut Chance) -> ToolUse {
 
 /// Whether an answer is none of the two usual ones.
 pub(crate) fn is_odd(reply: &Reply) -> bool {
-    !matches!(reply.stop, StopReason::EndTurn | StopReason::ToolUse) || reply.blocks.is_empty()
+    let is_usual = matches!(reply.stop, StopReason::EndTurn | StopReason::ToolUse);
+    let mut calls = reply.blocks.iter().filter_map(Block::as_tool_use);
+    !is_usual || reply.blocks.is_empty() || calls.any(|call| call.invalid.is_some())
 }
 
 /// Breaks an answer in one of the ways models and providers do.
 fn spoil(blocks: &mut Vec<Block>, stop: StopReason, chance: &mut Chance) -> StopReason {
-    match chance.below(9) {
+    match chance.below(11) {
         0 => StopReason::MaxTokens,
         1 => StopReason::Refusal,
         2 => StopReason::ContentFilter,
@@ -141,16 +143,37 @@ fn spoil(blocks: &mut Vec<Block>, stop: StopReason, chance: &mut Chance) -> Stop
             blocks.insert(0, Block::from(own));
             stop
         }
-        _ => {
+        8 => {
             let why = chance.pick(&["the answer was cut", "it is not JSON"]);
             if let Some(Block::ToolUse(last)) = blocks.last_mut() {
-                let last = Arc::make_mut(last);
-                last.input = RawJson::empty_object();
-                last.invalid = Some(why.to_owned());
+                garble(last, why);
             }
             StopReason::MaxTokens
         }
+        // The answer is whole, and one of its calls is nonsense, wherever it stands.
+        _ => {
+            let mut calls: Vec<&mut Arc<ToolUse>> = blocks.iter_mut().filter_map(as_call).collect();
+            let at = chance.index(calls.len());
+            if let Some(call) = calls.get_mut(at) {
+                garble(call, "it is not JSON");
+            }
+            stop
+        }
     }
+}
+
+fn as_call(block: &mut Block) -> Option<&mut Arc<ToolUse>> {
+    match block {
+        Block::ToolUse(call) => Some(call),
+        _ => None,
+    }
+}
+
+/// Makes a call one whose input cannot be read.
+fn garble(call: &mut Arc<ToolUse>, why: &str) {
+    let call = Arc::make_mut(call);
+    call.input = RawJson::empty_object();
+    call.invalid = Some(why.to_owned());
 }
 
 /// A request that fails in one of the ways they do.

@@ -24,7 +24,9 @@ pub(crate) fn leave_plan(chance: &mut Chance) -> Decision {
 
 /// An approval of another input.
 pub(crate) fn edit(chance: &mut Chance) -> Decision {
-    Decision::Edited { input: tools::input(chance.below(5)) }
+    let n = chance.below(5);
+    let input = if chance.percent(10) { tools::broken_input() } else { tools::input(n) };
+    Decision::Edited { input }
 }
 
 /// An approval for more than this call.

@@ -29,6 +29,22 @@ pub(crate) fn input(n: u32) -> RawJson {
     RawJson::from_value(&serde_json::json!({ "n": n }))
 }
 
+/// An input that says no such thing; only a tool with a schema minds.
+pub(crate) fn broken_input() -> RawJson {
+    RawJson::from_value(&serde_json::json!({ "n": "none" }))
+}
+
+/// The tool that declares a schema: one whose calls may begin before their answer is whole.
+const STRICT: &str = "read";
+/// What its inputs are.
+const SCHEMA: &str =
+    r#"{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
+
+/// Whether an input is one that the tool takes, said here without any schema.
+pub(crate) fn fits(name: &str, input: &RawJson) -> bool {
+    name != STRICT || input.value().get("n").is_some_and(serde_json::Value::is_u64)
+}
+
 /// What a call of a tool does, as its own code would say; `None` for no such tool.
 pub(crate) fn facts(name: &str, input: &RawJson) -> Option<Facts> {
     let n = input.value().get("n").and_then(serde_json::Value::as_u64).unwrap_or_default();
@@ -76,7 +92,9 @@ pub(crate) fn is_read_only(name: &str) -> bool {
 pub(crate) fn plan(name: &str, input: &RawJson, chance: &mut Chance) -> CallPlan {
     match facts(name, input) {
         None => CallPlan::Invalid { error: format!("there is no tool `{name}`") },
-        Some(_) if chance.percent(4) => CallPlan::Invalid { error: "`n` is no number".into() },
+        Some(_) if !fits(name, input) || chance.percent(4) => {
+            CallPlan::Invalid { error: "`n` is no number".into() }
+        }
         Some(facts) => {
             let note = chance.percent(5).then(|| "`n` was repaired".into());
             let notes = note.into_iter().collect();
@@ -148,7 +166,9 @@ pub(crate) fn definitions(version: u32) -> Vec<ToolDefinition> {
     NAMES[..NAMES.len() - 2]
         .iter()
         .map(|name| {
-            ToolDefinition::new(*name, format!("version {version}"), RawJson::empty_object())
+            let strict = if *name == STRICT { RawJson::parse(SCHEMA).ok() } else { None };
+            let schema = strict.unwrap_or_else(RawJson::empty_object);
+            ToolDefinition::new(*name, format!("version {version}"), schema)
         })
         .collect()
 }

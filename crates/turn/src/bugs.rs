@@ -83,6 +83,8 @@ crate::seeded_bugs! {
     ForgottenJudgement = "forgotten-judgement",
     /// A call whose input was cut runs with what came.
     TruncatedRuns = "truncated-runs",
+    /// A call whose input is no JSON runs with none, unless it is the last of its answer.
+    BrokenRuns = "broken-runs",
     /// Watchers are not told of the end of a cancelled turn.
     DroppedTerminalEvent = "dropped-terminal-event",
     /// Every turn is told as done.

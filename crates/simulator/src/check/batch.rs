@@ -2,7 +2,7 @@
 
 use heeler_core::{
     Block, CallId, CallPlan, Decision, Entry, Facts, Message, Mode, ModelReplied, PermissionId,
-    PermissionReason, Record, Resource, Rule, RuleEffect, Seq, Settings, ToolOutput,
+    PermissionReason, Record, Resource, Rule, RuleEffect, Seq, Settings, ToolOutput, ToolUse,
 };
 
 use super::account::DEATHS_MAX;
@@ -52,7 +52,7 @@ impl Batch {
             name: call.name.clone(),
             input: call.input.get().to_owned(),
             facts: tools::facts(&call.name, &call.input).unwrap_or_default(),
-            must_not_run: call.invalid.is_some().then_some(Invariant::InvalidNeverRuns),
+            must_not_run: is_broken(call).then_some(Invariant::InvalidNeverRuns),
             is_planned: false,
             was_allowed: false,
             is_asked: false,
@@ -216,6 +216,9 @@ impl Batch {
                 // It is another call from here on, and one that somebody wants to run.
                 call.input = input.get().to_owned();
                 call.facts = tools::facts(&call.name, input).unwrap_or_default();
+                if !tools::fits(&call.name, input) {
+                    call.must_not_run = Some(Invariant::InvalidNeverRuns);
+                }
                 call.answered_before += 1;
                 call.is_planned = false;
                 call.was_allowed = false;
@@ -320,6 +323,10 @@ impl Batch {
             ensure(call.is_done, Invariant::ResultsInCallOrder, || {
                 format!("{id} has a result and did not end")
             })?;
+            let is_told = call.must_not_run.is_none() || result.is_error;
+            ensure(is_told, Invariant::ResultIsOutput, || {
+                format!("{id} could not run, and the model is told of a success")
+            })?;
             let Some(output) = &call.output else { continue };
             let said =
                 |blocks: &[Block]| blocks.first().and_then(Block::as_text).map(str::to_owned);
@@ -394,6 +401,11 @@ impl Followed {
             format!("{id} runs again after {} processes died of it", self.deaths)
         })
     }
+}
+
+/// Whether a call's input is none that its tool takes, or none at all.
+fn is_broken(call: &ToolUse) -> bool {
+    call.invalid.is_some() || !tools::fits(&call.name, &call.input)
 }
 
 /// Whether two calls must not run at the same time, or out of order.

@@ -411,7 +411,7 @@ impl<'a> World<'a> {
             .filter(|(id, _)| matches!(id, EffectId::Run(_)))
             .map(|(id, flight)| (*id, &flight.cargo))
             .collect();
-        if landing.len() < 2 || !self.chance.percent(15) {
+        if landing.len() < 2 || !self.chance.percent(40) {
             return Ok(());
         }
         let records: Vec<Record> =

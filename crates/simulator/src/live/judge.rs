@@ -297,6 +297,9 @@ impl Judge {
     /// A tool begins to work, in the run of this number.
     pub(super) fn tool_starts(&mut self, call: CallId, name: &str, input: &RawJson) -> Checked {
         self.still_works("a call")?;
+        ensure(tools::fits(name, input), Invariant::InvalidNeverRuns, || {
+            format!("{call} ({name}) works on {}, which it does not take", input.get())
+        })?;
         let facts = tools::facts(name, input).unwrap_or_default();
         match tools::is_read_only(name) && !self.checker.is_started(call) {
             // It may begin while the answer that asks for it still streams.

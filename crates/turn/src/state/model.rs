@@ -206,9 +206,12 @@ impl State {
         }
         let within =
             turn.calls.iter().zip(calls).filter(|(c, _)| c.status == CallStatus::Unplanned);
-        let invalid: Vec<(CallId, String)> =
+        let mut invalid: Vec<(CallId, String)> =
             within.filter_map(|(call, said)| Some((call.id, said.invalid.clone()?))).collect();
-        let invalid = if is_on(Bug::TruncatedRuns) { Vec::new() } else { invalid };
+        let last = turn.calls.last().map(|call| call.id);
+        invalid.retain(|(call, _)| {
+            !is_on(Bug::TruncatedRuns) && (!is_on(Bug::BrokenRuns) || Some(*call) == last)
+        });
         for (call, reason) in invalid {
             self.answer_invalid(call, &words::invalid_input(&reason), out);
         }

@@ -26,6 +26,8 @@ heeler_turn::seeded_bugs! {
     StaleOutcome = "stale-outcome",
     /// An answer that was cut is taken for a whole one.
     CutReply = "cut-reply",
+    /// What an answer read from the cache costs nothing.
+    UnpricedCache = "unpriced-cache",
     /// No input is held to the schema of its tool.
     UncheckedInput = "unchecked-input",
     /// A call that took too long is tried once more.

@@ -91,6 +91,8 @@ crate::seeded_bugs! {
     WrongOutcome = "wrong-outcome",
     /// Tokens spent earlier in the turn are not counted.
     TokenOverrun = "token-overrun",
+    /// What was read from the cache is in no turn's tokens.
+    UncountedCache = "uncounted-cache",
     /// Money is reserved without the price of writing the cache.
     CostOverrun = "cost-overrun",
     /// One round too many.

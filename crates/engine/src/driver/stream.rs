@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::{FutureExt, StreamExt};
 use heeler_core::{
-    Durability, Effect, EffectId, Event, EventStream, InterruptCause, ModelAccepted, ModelEvent,
-    ModelFailed, ModelReplied, ProviderError, ProviderErrorKind, Record, Reply, StoreError,
-    panic_text,
+    Cost, Durability, Effect, EffectId, Event, EventStream, InterruptCause, ModelAccepted,
+    ModelEvent, ModelFailed, ModelReplied, ProviderError, ProviderErrorKind, Record, Reply,
+    StoreError, Usage, panic_text,
 };
 
 use super::eager::EagerCalls;
@@ -127,7 +127,7 @@ impl Driver {
             message: error.message,
             retry_at: wait.map(|millis| now.plus(millis)),
             usage,
-            cost: usage.cost(self.state.settings.model.prices.as_ref()),
+            cost: self.cost(usage),
         }));
         // With the change in one append: the failed attempt keeps the prices of its own model.
         let change = settings.map(Record::SettingsChanged);
@@ -140,9 +140,17 @@ impl Driver {
 
     fn replied(&self, reply: Reply) -> Option<Record> {
         let EffectId::Model(turn, round, attempt) = self.stream.as_ref()?.id else { return None };
-        let cost = reply.usage.cost(self.state.settings.model.prices.as_ref());
+        let cost = self.cost(reply.usage);
         let replied = ModelReplied { turn, round, attempt, reply, cost };
         Some(Record::ModelReplied(Box::new(replied)))
+    }
+
+    /// What that costs by the prices in force.
+    fn cost(&self, mut usage: Usage) -> Option<Cost> {
+        if is_on(Bug::UnpricedCache) {
+            usage.cache_read = 0;
+        }
+        usage.cost(self.state.settings.model.prices.as_ref())
     }
 
     /// Whether the turn's time was over before anything could be started, as when nobody resumed
@@ -171,7 +179,7 @@ impl Driver {
             let ModelStream { id, .. } = stream;
             let kept = self.log.with_draft(|shown| draft.interrupted(shown));
             if let (EffectId::Model(turn, round, attempt), Some(reply)) = (id, kept) {
-                let cost = reply.usage.cost(self.state.settings.model.prices.as_ref());
+                let cost = self.cost(reply.usage);
                 let replied = ModelReplied { turn, round, attempt, reply, cost };
                 records.push(Record::ModelReplied(Box::new(replied)));
             }

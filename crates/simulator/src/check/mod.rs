@@ -2,7 +2,7 @@
 //!
 //! It keeps a ledger of its own from the records and events, and calls nothing of the machine that
 //! it checks. Read in this order: `ledger` (what must be true after each record), `account`
-//! (one turn), `context` (how much it is), `kept` (whose words a summary has), `pruning` (which results
+//! (one turn), `money` (what answers used and cost), `context` (how much it is), `kept` (whose words a summary has), `pruning` (which results
 //! were cut short), `undo` (whether they come back), `batch` (the calls of one answer), `works` (what goes on after its call), `permission` (what may run), `request`, `fold`.
 
 mod account;
@@ -11,6 +11,7 @@ mod context;
 mod fold;
 mod kept;
 mod ledger;
+mod money;
 mod permission;
 mod pruning;
 mod request;
@@ -69,6 +70,7 @@ pub enum Invariant {
     WrittenFirst,
     SyncedFirst,
     UsageIsSum,
+    CostIsProduct,
     CalibrationIsLearned,
     FoldFromScratch,
     CheckpointIsFold,

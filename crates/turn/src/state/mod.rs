@@ -364,7 +364,8 @@ impl State {
         self.usage += *usage;
         self.cost += cost.unwrap_or_default();
         if let Some(turn) = &mut self.turn {
-            turn.tokens_spent = turn.tokens_spent.saturating_add(usage.total());
+            let uncounted = if is_on(Bug::UncountedCache) { usage.cache_read } else { 0 };
+            turn.tokens_spent = turn.tokens_spent.saturating_add(usage.total() - uncounted);
             turn.cost_spent += cost.unwrap_or_default();
         }
         let (total, total_cost) = (self.usage, self.cost);

@@ -18,7 +18,7 @@ use super::context::{self, Context};
 use super::kept::Words;
 use super::undo::Replaced;
 use super::works::Works;
-use super::{Checked, Invariant, ensure, permission, request};
+use super::{Checked, Invariant, ensure, money, permission, request};
 
 /// What is said and not heard yet.
 #[derive(Debug)]
@@ -239,9 +239,13 @@ impl Ledger {
                     turn.accepted = Some((accepted.answer.clone(), read_again));
                 }
             }
-            Record::ModelReplied(replied) => self.model_replied(replied),
+            Record::ModelReplied(replied) => {
+                self.is_priced(&replied.reply.usage, replied.cost)?;
+                self.model_replied(replied);
+            }
             Record::ModelFailed(failed) => {
-                self.spend(failed.usage, failed.cost);
+                self.is_priced(&failed.usage, failed.cost)?;
+                self.spend(&failed.usage, failed.cost);
                 if let Some(turn) = self.asking(failed.turn, failed.round, failed.attempt) {
                     turn.is_asking = false;
                     turn.attempt_failed = true;
@@ -252,9 +256,9 @@ impl Ledger {
             }
             Record::Compacted(compacted) => {
                 self.words.kept = compacted.kept;
-                self.spend(compacted.usage, compacted.cost);
+                self.spend(&compacted.usage, compacted.cost);
             }
-            Record::CompactionFailed(failed) => self.spend(failed.usage, failed.cost),
+            Record::CompactionFailed(failed) => self.spend(&failed.usage, failed.cost),
             Record::CompactionStarted(started) => self.compaction_started(started)?,
             Record::Interrupted { cause } => {
                 self.compaction = None;
@@ -427,7 +431,7 @@ impl Ledger {
     }
 
     fn model_replied(&mut self, replied: &ModelReplied) {
-        self.spend(replied.reply.usage, replied.cost);
+        self.spend(&replied.reply.usage, replied.cost);
         let calls_max = self.settings.limits.calls;
         if self.asking(replied.turn, replied.round, replied.attempt).is_some() {
             let chars_per_token = self.settings.estimate.chars_per_token;
@@ -452,12 +456,21 @@ impl Ledger {
         })
     }
 
-    fn spend(&mut self, usage: Usage, cost: Option<Cost>) {
-        self.usage += usage;
-        self.cost += cost.unwrap_or_default();
+    /// An answer costs what the prices in force say.
+    fn is_priced(&self, usage: &Usage, cost: Option<Cost>) -> Checked {
+        let expected = money::cost(usage, self.settings.model.prices.as_ref());
+        ensure(cost == expected, Invariant::CostIsProduct, || {
+            format!("{usage:?} is said to cost {cost:?}, expected {expected:?}")
+        })
+    }
+
+    fn spend(&mut self, usage: &Usage, cost: Option<Cost>) {
+        let Cost(cost) = cost.unwrap_or_default();
+        money::add(&mut self.usage, usage);
+        self.cost.0 += cost;
         if let Some(turn) = &mut self.turn {
-            turn.tokens += usage.total();
-            turn.cost += cost.unwrap_or_default().0;
+            turn.tokens += money::tokens(usage);
+            turn.cost += cost;
         }
     }
 

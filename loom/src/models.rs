@@ -1,8 +1,9 @@
-//! What has to hold however the steps of two or three threads interleave.
+//! What has to hold however the steps of two threads interleave, or those of three that change places
+//! a few times.
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Wake, Waker};
 
 use heeler_core::{AgentPath, CallId, Envelope, Event, View};
@@ -10,8 +11,12 @@ use loom::future::block_on;
 use loom::thread;
 
 use crate::held::HeldProgress;
-use crate::log::EventLog;
+use crate::log::{Bounds, EventLog};
 use crate::{Cursor, Seen};
+
+/// Three threads have more orders than a test has time: all are tried in which so many times at most a
+/// thread is stopped that could have gone on.
+const PREEMPTIONS_MAX: usize = 3;
 
 fn notice(text: &str) -> Envelope {
     let event = Event::Notice { text: text.into() };
@@ -84,8 +89,7 @@ impl Wake for Woken {
 /// Readers do not take each other's wake-ups.
 pub fn every_reader_is_woken() {
     let mut model = loom::model::Builder::new();
-    // Three threads have more orders than a test has time; all with so many switches are tried.
-    model.preemption_bound = Some(3);
+    model.preemption_bound = Some(PREEMPTIONS_MAX);
     model.check(|| {
         let log = EventLog::new(View::default());
         let readers = [log.subscribe(), log.subscribe()]
@@ -101,7 +105,7 @@ pub fn every_reader_is_woken() {
 /// Events of two threads, a tool's progress and the driver's, reach a reader whole.
 pub fn two_writers_lose_nothing() {
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
+    model.preemption_bound = Some(PREEMPTIONS_MAX);
     model.check(|| {
         let log = EventLog::new(View::default());
         let (_, cursor) = log.subscribe();
@@ -115,6 +119,51 @@ pub fn two_writers_lose_nothing() {
         texts.sort();
         assert_eq!(texts, ["1", "2"]);
     });
+}
+
+/// A reader that falls behind while others publish is given a snapshot, and goes on from exactly there:
+/// what it folds is the view, whichever events it saw.
+pub fn who_falls_behind_misses_nothing() {
+    // Of two events that wait the older one is given up.
+    let bounds = Bounds {
+        merge_bytes_min: 0,
+        backlog_bytes_max: 3 * size_of::<Envelope>() / 2,
+        joined_bytes_max: 0,
+    };
+    let says = |text: &str| {
+        let event = Event::TextDelta { block: 0, offset: 0, text: text.into() };
+        Envelope { seq: None, agent: AgentPath::default(), event }
+    };
+    let n_resyncs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&n_resyncs);
+    loom::model(move || {
+        let mut whole = View::default();
+        whole.apply(&Event::TurnStarted { turn: 1 });
+        let log = EventLog::with_bounds(whole.clone(), bounds);
+        let (mut view, mut cursor) = log.subscribe();
+        let counted = Arc::clone(&counted);
+        let reader = thread::spawn(move || {
+            block_on(async move {
+                while let Some(seen) = cursor.next().await {
+                    match seen {
+                        Seen::Event(envelope) => view.apply(&envelope.event),
+                        Seen::Resync(now) => {
+                            counted.fetch_add(1, Ordering::Relaxed);
+                            view = *now;
+                        }
+                    }
+                }
+                view
+            })
+        });
+        for text in ["a", "b", "c"] {
+            whole.apply(&says(text).event);
+            log.publish([says(text)]);
+        }
+        log.close();
+        assert_eq!(reader.join().unwrap(), whole);
+    });
+    assert!(n_resyncs.load(Ordering::Relaxed) > 0, "it never fell behind");
 }
 
 /// Whoever subscribes while something is published finds it in the snapshot or as an event.

@@ -13,6 +13,8 @@ pub enum Order {
     KeepThenWake,
     /// A reader that saw nothing is noted as waiting before the log is let go.
     NoteThenLetGo,
+    /// A reader that is too far behind is given its snapshot before the log is let go.
+    SnapshotThenLetGo,
     /// What was held of a call's progress is shown before what comes later.
     HeldThenLater,
     /// A task drops what it holds before its end is told. Tokio keeps this order, not the engine.

@@ -32,6 +32,11 @@ fn two_writers_lose_nothing() {
 }
 
 #[test]
+fn who_falls_behind_misses_nothing() {
+    models::who_falls_behind_misses_nothing();
+}
+
+#[test]
 fn a_snapshot_and_its_cursor_are_one_step() {
     models::a_snapshot_and_its_cursor_are_one_step();
 }
@@ -78,6 +83,7 @@ fn steps_that_change_places_are_noticed() {
     let waking: fn() = models::what_is_published_wakes_who_waits;
     check_notices(Order::KeepThenWake, waking);
     check_notices(Order::NoteThenLetGo, waking);
+    check_notices(Order::SnapshotThenLetGo, models::who_falls_behind_misses_nothing);
     check_notices(Order::HeldThenLater, models::held_progress_is_shown_in_order);
     check_notices(Order::DropThenEnd, handover::a_crash_is_taken_over_or_run_anew);
 }

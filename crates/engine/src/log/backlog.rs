@@ -23,10 +23,10 @@ const GAIN_DIVISOR: usize = 16;
 
 /// How much is kept, and from when on merged.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
-    pub(super) merge_bytes_min: usize,
-    pub(super) backlog_bytes_max: usize,
-    pub(super) joined_bytes_max: usize,
+pub(crate) struct Bounds {
+    pub(crate) merge_bytes_min: usize,
+    pub(crate) backlog_bytes_max: usize,
+    pub(crate) joined_bytes_max: usize,
 }
 
 impl Default for Bounds {

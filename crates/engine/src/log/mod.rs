@@ -17,7 +17,9 @@ use std::task::{Context, Poll, Waker};
 use heeler_core::{Envelope, View};
 
 use crate::sync::{Mutex, MutexGuard, Order, PoisonError, is_reversed};
-use backlog::{Backlog, Bounds, Read};
+use backlog::{Backlog, Read};
+
+pub(crate) use backlog::Bounds;
 
 /// What a reader sees next.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +57,8 @@ impl EventLog {
         Self::with_bounds(view, Bounds::default())
     }
 
-    fn with_bounds(view: View, bounds: Bounds) -> Arc<Self> {
+    /// The same, keeping so much for readers that are behind.
+    pub(crate) fn with_bounds(view: View, bounds: Bounds) -> Arc<Self> {
         let backlog = Backlog::new(bounds);
         let inner = Inner { view, backlog, closed: false, waiting: Vec::new() };
         Arc::new(Self { inner: Mutex::new(inner) })
@@ -132,6 +135,11 @@ impl Cursor {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Seen>> {
         let mut inner = self.log.lock();
         match inner.read(self.reader) {
+            Some(Seen::Resync(_)) if is_reversed(Order::SnapshotThenLetGo) => {
+                drop(inner);
+                let view = self.log.lock().view.clone();
+                Poll::Ready(Some(Seen::Resync(Box::new(view))))
+            }
             Some(seen) => Poll::Ready(Some(seen)),
             None if inner.closed => Poll::Ready(None),
             None => {

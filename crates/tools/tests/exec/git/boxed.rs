@@ -12,24 +12,32 @@ use heeler_tools::{Bash, PrivateTemp};
 use super::Repository;
 use crate::harness::Case;
 
-pub(crate) const CASES: &[Case] = crate::cases![a_commit_and_its_hooks_stay_in_the_box];
+pub(crate) const CASES: &[Case] = crate::cases![
+    a_commit_and_its_hooks_stay_in_the_box,
+    a_linked_work_tree_is_committed_where_its_repository_may_be_written,
+];
 
 impl Repository {
     /// One whose calls have to stay in a box; none where this machine has no box.
     async fn boxed() -> Option<Self> {
-        let launcher = Launcher::new();
-        let can_confine = launcher.probe().await.unwrap().can_confine();
+        let can_confine = Launcher::new().probe().await.unwrap().can_confine();
         if !require("a box", can_confine) {
             return None;
         }
         let mut this = Self::new();
-        let temp = PrivateTemp::new(&std::env::temp_dir()).unwrap();
-        let mut confines = Confines::new(this.work(), temp.path());
-        confines.protected = PROTECTED.map(PathBuf::from).into();
-        let bash = Bash::new(launcher, this.environment.clone());
-        this.tools = heeler_tools::git(&bash.confined_by(Arc::new(confines), temp));
-        this.is_confined = true;
+        this.enter_box(Vec::new());
         Some(this)
+    }
+
+    /// Keeps its calls in a box around the folder it works in, that may write elsewhere only here.
+    fn enter_box(&mut self, writable: Vec<PathBuf>) {
+        let temp = PrivateTemp::new(&std::env::temp_dir()).unwrap();
+        let mut confines = Confines::new(self.work(), temp.path());
+        confines.protected = PROTECTED.map(PathBuf::from).into();
+        confines.writable = writable;
+        let bash = Bash::new(Launcher::new(), self.environment.clone());
+        self.tools = heeler_tools::git(&bash.confined_by(Arc::new(confines), temp));
+        self.is_confined = true;
     }
 }
 
@@ -80,4 +88,22 @@ async fn a_commit_and_its_hooks_stay_in_the_box() {
         ..:
         work
     "#]].assert_eq(&said);
+}
+
+async fn a_linked_work_tree_is_committed_where_its_repository_may_be_written() {
+    let Some(mut repository) = Repository::boxed().await else { return };
+    let linked = "$ echo a > a; git add .; git commit -qm One; git worktree add -q ../linked";
+    repository.step(linked).await;
+    let folder = repository.work().join(".git");
+    repository.works_in("linked");
+    repository.step("$ echo b > a").await;
+    let commit = "git_commit {\"message\": \"Two\", \"paths\": [\"a\"]}";
+    for (writable, says) in [(vec![], "Read-only file system"), (vec![folder], " Two\nM a\n")] {
+        repository.enter_box(writable);
+        let said = repository.step("git_diff {\"paths\": [\"a\"]}").await;
+        assert!(said.ends_with("-a\n+b\n"), "{said}");
+        let said = repository.step(commit).await;
+        assert!(said.contains(says), "{said}");
+    }
+    assert_eq!(repository.step("$ git log --format=%s; git status --short").await, "Two\nOne\n");
 }

@@ -119,7 +119,10 @@ fn programs(git: &Path, root: &Path) -> Vec<PathBuf> {
             let folder = if is_include { file.parent().unwrap_or(git) } else { root };
             for word in value.split(|c: char| c.is_whitespace() || "\"';|&<>()".contains(c)) {
                 let place = resolved(&folder.join(word));
-                if place == root || !place.starts_with(root) || !place.exists() {
+                // What git looks into as soon as it is there is kept from coming to be.
+                let is_awaited = is_include || key == "hookspath";
+                let is_there = is_awaited || place.exists();
+                if place == root || !place.starts_with(root) || !is_there {
                     continue;
                 }
                 if is_include {
@@ -202,6 +205,18 @@ mod tests {
         found.dedup();
         let expected = [".gitconfig", ".husky", "ssh.sh", "tools/clean.sh"];
         assert_eq!(found, expected.map(|name| root.join(name)));
+    }
+
+    #[test]
+    fn what_git_would_look_into_is_protected_before_it_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir(root.join(".git")).unwrap();
+        let text =
+            "[core]\n\thooksPath = .githooks\n\teditor = ed\n[include]\n\tpath = ../.local\n";
+        fs::write(root.join(".git/config"), text).unwrap();
+        let found = programs(&root.join(".git"), root);
+        assert_eq!(found, [".githooks", ".local"].map(|name| root.join(name)));
     }
 
     /// Where commits of `workspace` go when not into it, relative to the folder that holds both.

@@ -22,6 +22,8 @@ mod config;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+mod decides;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod detached;

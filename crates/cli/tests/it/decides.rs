@@ -1,0 +1,74 @@
+//! What runs outside of the box later, or decides what does: no command in the box puts it there.
+//! Through the whole program, with git itself.
+
+use std::fs;
+
+use heeler_testkit::require;
+
+use crate::running::Heeler;
+use crate::support::{World, can_confine, program};
+
+/// A world whose workspace is a repository, where this machine can make a box.
+fn world() -> Option<World> {
+    require("a sandbox on this machine", can_confine()).then(|| {
+        let world = World::new();
+        git(&world, "init -q");
+        git(&world, "config user.name t");
+        git(&world, "config user.email t@localhost");
+        world
+    })
+}
+
+/// What git says to these words in the workspace.
+fn git(world: &World, words: &str) -> String {
+    let mut command = program("git");
+    world.settle(command.args(words.split(' ')));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "git {words}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Writes files of the workspace, with their folders.
+fn write(world: &World, files: &[(&str, &str)]) {
+    for (file, text) in files {
+        fs::create_dir_all(world.path("work").join(file).parent().unwrap()).unwrap();
+        world.write(&format!("work/{file}"), text);
+    }
+}
+
+/// What the model is told of a script that runs in the box.
+fn boxed(world: &World, script: &str, change: impl FnOnce(Heeler) -> Heeler) -> String {
+    // In a file: of a line the verdict would say what it thinks of the names in it.
+    world.write("work/script", script);
+    let model = "[[reply]]\nblocks = [{ call = \"Bash\", input = { command = \"sh script\" } }]\n\
+                 [[reply]]\ntext = \"done\"\n";
+    let output = change(world.exec(model, &["--json", "go"])).run().exits(0);
+    let messages = output.of_type("message").into_iter();
+    let blocks = messages.flat_map(|it| it["message"]["blocks"].as_array().unwrap().clone());
+    let results = blocks.filter_map(|block| {
+        Some(block.get("tool_result")?["content"][0]["text"]["text"].as_str()?.to_owned())
+    });
+    world.plain(&results.collect::<String>())
+}
+
+#[test]
+fn what_git_would_look_into_does_not_come_to_be() {
+    let Some(world) = world() else { return };
+    git(&world, "config core.hooksPath .githooks");
+    git(&world, "config include.path ../.gitconfig.local");
+    let ran = world.path("ran");
+    let program = format!("touch {}", ran.display());
+    for script in [
+        format!(
+            "mkdir .githooks; echo '{program}' > .githooks/pre-commit; \
+             chmod +x .githooks/pre-commit"
+        ),
+        format!("printf '[core]\\n\\tfsmonitor = \"{program}; false\"\\n' > .gitconfig.local"),
+    ] {
+        let told = boxed(&world, &script, |heeler| heeler);
+        assert!(told.contains("which is protected"), "{told}");
+        git(&world, "commit -q --allow-empty -m x");
+        git(&world, "status");
+        assert!(!ran.exists(), "{script}");
+    }
+}

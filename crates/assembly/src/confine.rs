@@ -66,7 +66,7 @@ pub(crate) fn reach(
         network: loaded.network.as_ref().is_some_and(|network| network.value),
         ..Reach::default()
     };
-    git::extend(&mut reach, workspace);
+    git::extend(&mut reach, environment, workspace)?;
     reach.protected.extend(programs(environment, workspace, loaded)?);
     if let Some(home) = home_in(environment, workspace)? {
         reach.protected.extend(settings_in(&home));

@@ -25,6 +25,7 @@ mod staged;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use config::settings_mistakes;
 pub use confine::{Sandbox, probe};

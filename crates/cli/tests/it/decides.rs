@@ -72,3 +72,33 @@ fn what_git_would_look_into_does_not_come_to_be() {
         assert!(!ran.exists(), "{script}");
     }
 }
+
+#[test]
+fn what_settings_of_git_name_cannot_be_changed() {
+    let Some(world) = world() else { return };
+    for (key, value) in [
+        ("pager.log", "./s/pager"),
+        ("alias.d", "!./s/alias"),
+        ("mergetool.x.cmd", "s/cmd"),
+        ("interactive.diffFilter", "s/filter"),
+        ("remote.o.uploadpack", "s/up"),
+        ("new.key", "--run=s/new"),
+    ] {
+        git(&world, &format!("config {key} {value}"));
+    }
+    world.write(".gitconfig", "[core]\n\thooksPath = hooks\n\teditor = sh \\\n  s/editor\n");
+    let names = ["pager", "alias", "cmd", "filter", "up", "new", "editor"];
+    let files: Vec<String> = names.iter().map(|name| format!("s/{name}")).collect();
+    let mut files: Vec<&str> = files.iter().map(|name| &**name).collect();
+    files.push("hooks/pre-commit");
+    write(&world, &files.iter().map(|name| (*name, "mine")).collect::<Vec<_>>());
+    write(&world, &[("s/other", "mine")]);
+    let script =
+        format!("for i in {} s/other; do echo evil > $i && echo W:$i; done", files.join(" "));
+    let told = boxed(&world, &script, |heeler| heeler);
+    assert_eq!(told.matches("W:").collect::<String>(), "W:", "{told}");
+    assert_eq!(world.worked("s/other"), "evil\n", "{told}");
+    for name in files {
+        assert_eq!(world.worked(name), "mine", "{name}");
+    }
+}

@@ -66,6 +66,7 @@ pub(crate) fn reach(
         network: loaded.network.as_ref().is_some_and(|network| network.value),
         ..Reach::default()
     };
+    reach.protected.extend(reach.writable.iter().flat_map(|folder| decides_in(folder)));
     git::extend(&mut reach, environment, workspace)?;
     reach.protected.extend(programs(environment, workspace, loaded)?);
     if let Some(home) = home_in(environment, workspace)? {
@@ -74,6 +75,18 @@ pub(crate) fn reach(
     let denials = loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny);
     reach.denied.extend(denials.flat_map(denied_by));
     Ok(reach)
+}
+
+/// What decides what later runs in another folder that may be written, also in one that is itself the
+/// first folder of such a name.
+fn decides_in(folder: &Path) -> Vec<PathBuf> {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let inner = |place: &str| {
+        let (first, rest) = place.split_once('/')?;
+        folder.ends_with(first).then(|| folder.join(rest))
+    };
+    let inner = PROTECTED.into_iter().filter_map(inner);
+    inner.chain(PROTECTED.map(|place| folder.join(place))).collect()
 }
 
 /// What runs outside of the box by itself, or by its name, and stands where commands in it could write:
@@ -240,6 +253,35 @@ mod tests {
         let loaded = Loaded { hooks: variable.into(), ..Loaded::default() };
         let found = programs(&Environment::default(), folder.path(), &loaded).unwrap();
         assert_eq!(found, [folder.path().join("tools/check.py")]);
+    }
+
+    #[test]
+    fn what_decides_is_protected_in_every_folder_that_may_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["space", "other/.git", "bare.git/objects", "real", ".cargo"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        fs::write(root.join("other/.git/config"), "[core] hooksPath = hooks\n").unwrap();
+        fs::write(root.join("bare.git/HEAD"), "ref: x").unwrap();
+        std::os::unix::fs::symlink("real", root.join("link")).unwrap();
+        let writable = ["other", "bare.git", "link", ".cargo"]
+            .map(|name| heeler_settings::Setting { value: root.join(name), source: "test".into() });
+        let loaded = Loaded { writable: writable.into(), ..Loaded::default() };
+        let environment = Environment::default().with("HEELER_HOME", "/h");
+        let reach = reach(&environment, &root.join("space"), &loaded).unwrap();
+        for (name, expected) in [
+            ("other/.git/hooks", true),
+            ("other/.envrc", true),
+            ("other/hooks", true),
+            ("bare.git/hooks", true),
+            ("real/.git/config", true),
+            (".cargo/config.toml", true),
+            (".cargo", false),
+            ("other/.git", false),
+        ] {
+            assert_eq!(reach.protected.contains(&root.join(name)), expected, "{name}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ const WORK_TREES: &str = "worktrees";
 const WORK_TREES_MAX: usize = 256;
 
 /// Adds to the reach of an agent that works here what it takes to commit, and keeps from commands what
-/// decides what git runs.
+/// decides what git runs, here and in the other folders that they may write.
 ///
 /// # Errors
 /// When a variable is no text.
@@ -33,12 +33,15 @@ pub(crate) fn extend(
     let files = files_of_user(environment)?;
     let of_user = Configuration::read(&files, home);
     reach.protected.extend(files.into_iter().chain(of_user.includes.clone()).flat_map(names));
-    reach.protected.extend(in_folder(workspace));
-    let root = root_of(workspace).unwrap_or(workspace);
-    let own = Configuration::read(&files_of_repository(root), home);
-    reach.protected.extend(own.programs(root, home));
-    reach.protected.extend(of_user.programs(root, home));
-    reach.protected.extend(own.includes.into_iter().flat_map(names));
+    for folder in [workspace].into_iter().chain(reach.writable.iter().map(PathBuf::as_path)) {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        reach.protected.extend(in_folder(&folder));
+        let root = root_of(&folder).unwrap_or(&folder);
+        let own = Configuration::read(&files_of_repository(root), home);
+        reach.protected.extend(own.programs(root, home));
+        reach.protected.extend(of_user.programs(root, home));
+        reach.protected.extend(own.includes.into_iter().flat_map(names));
+    }
     let Some(Outside { folder, linked }) = outside(workspace) else { return Ok(()) };
     reach.protected.extend(DECIDES.map(|name| folder.join(name)));
     reach.protected.extend(work_trees(&folder).filter(|tree| Some(tree) != linked.as_ref()));
@@ -57,6 +60,9 @@ fn in_folder(folder: &Path) -> Vec<PathBuf> {
     // A file says where the folder is, and nobody but a person has that changed.
     if !own.is_dir() && own.symlink_metadata().is_ok() {
         found.push(own);
+    }
+    if is_git_folder(folder) {
+        found.extend(DECIDES.map(|name| folder.join(name)).into_iter().chain(work_trees(folder)));
     }
     found
 }
@@ -113,27 +119,25 @@ struct Outside {
 /// The git folder that a workspace's own commits go to, where it lies elsewhere: in a folder above,
 /// or that of the repository whose linked work tree this is.
 fn outside(workspace: &Path) -> Option<Outside> {
-    let own = workspace.join(".git");
+    let root = root_of(workspace)?;
+    let own = root.join(".git");
     if own.is_dir() {
-        return None;
+        let is_outside = root != workspace && is_git_folder(&own);
+        return is_outside.then_some(Outside { folder: own, linked: None });
     }
-    if let Ok(text) = fs::read_to_string(&own) {
-        let linked = workspace.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-        let common = fs::read_to_string(linked.join("commondir")).ok()?;
-        let folder = linked.join(common.trim()).canonicalize().ok()?;
-        // Only what the repository itself knows and what points back is ours: the file, and whatever
-        // lies in the workspace, may be somebody else's.
-        let is_known = linked.parent() == Some(&folder.join(WORK_TREES));
-        let back = fs::read_to_string(linked.join("gitdir")).ok()?;
-        let back = linked.join(back.trim()).canonicalize().ok()?;
-        let is_ours = is_known && back == own.canonicalize().ok()?;
-        let is_elsewhere = !folder.starts_with(workspace.canonicalize().ok()?);
-        let outside = Outside { folder, linked: Some(linked) };
-        return (is_ours && is_elsewhere && is_git_folder(&outside.folder)).then_some(outside);
-    }
-    let above = workspace.ancestors().skip(1).map(|folder| folder.join(".git"));
-    let folder = above.into_iter().find(|folder| is_git_folder(folder))?;
-    Some(Outside { folder, linked: None })
+    let text = fs::read_to_string(&own).ok()?;
+    let linked = root.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
+    let common = fs::read_to_string(linked.join("commondir")).ok()?;
+    let folder = linked.join(common.trim()).canonicalize().ok()?;
+    // Only what the repository itself knows and what points back is ours: the file, and whatever
+    // lies in the workspace, may be somebody else's.
+    let is_known = linked.parent() == Some(&folder.join(WORK_TREES));
+    let back = fs::read_to_string(linked.join("gitdir")).ok()?;
+    let back = linked.join(back.trim()).canonicalize().ok()?;
+    let is_ours = is_known && back == own.canonicalize().ok()?;
+    let is_elsewhere = !folder.starts_with(workspace.canonicalize().ok()?);
+    let outside = Outside { folder, linked: Some(linked) };
+    (is_ours && is_elsewhere && is_git_folder(&outside.folder)).then_some(outside)
 }
 
 fn is_git_folder(folder: &Path) -> bool {
@@ -281,6 +285,7 @@ mod tests {
         ];
         let back = [("main/.git/worktrees/tree/gitdir", "ROOT/tree/.git\n")];
         check(&[&repository[..], &linked, &back].concat(), "tree", Some("main/.git"));
+        check(&[&repository[..], &linked, &back].concat(), "tree/src", Some("main/.git"));
         let elsewhere = [("main/.git/worktrees/tree/gitdir", "ROOT/other/.git\n")];
         check(&[&repository[..], &linked, &elsewhere].concat(), "tree", None);
         check(&[&repository[..], &linked].concat(), "tree", None);
@@ -291,6 +296,10 @@ mod tests {
         let repository = [("main/.git/HEAD", "ref: x"), ("main/.git/objects/a", "")];
         check(&repository, "main/crates/core", Some("main/.git"));
         check(&repository, "main", None);
+        // A submodule is in between, with commits of its own.
+        let submodule = [("main/sub/.git", "gitdir: ../.git/modules/sub\n")];
+        check(&[&repository[..], &submodule].concat(), "main/sub/src", None);
+        check(&[&repository[..], &submodule].concat(), "main/sub", None);
         check(&[("main/.git/HEAD", "ref: x")], "main/crates", None);
     }
 }

@@ -37,12 +37,17 @@ fn write(world: &World, files: &[(&str, &str)]) {
 }
 
 /// What the model is told of a script that runs in the box.
-fn boxed(world: &World, script: &str, change: impl FnOnce(Heeler) -> Heeler) -> String {
+fn boxed(
+    world: &World,
+    script: &str,
+    flags: &[&str],
+    change: impl FnOnce(Heeler) -> Heeler,
+) -> String {
     // In a file: of a line the verdict would say what it thinks of the names in it.
     world.write("work/script", script);
     let model = "[[reply]]\nblocks = [{ call = \"Bash\", input = { command = \"sh script\" } }]\n\
                  [[reply]]\ntext = \"done\"\n";
-    let output = change(world.exec(model, &["--json", "go"])).run().exits(0);
+    let output = change(world.exec(model, &[flags, &["--json", "go"]].concat())).run().exits(0);
     let messages = output.of_type("message").into_iter();
     let blocks = messages.flat_map(|it| it["message"]["blocks"].as_array().unwrap().clone());
     let results = blocks.filter_map(|block| {
@@ -65,7 +70,7 @@ fn what_git_would_look_into_does_not_come_to_be() {
         ),
         format!("printf '[core]\\n\\tfsmonitor = \"{program}; false\"\\n' > .gitconfig.local"),
     ] {
-        let told = boxed(&world, &script, |heeler| heeler);
+        let told = boxed(&world, &script, &[], |heeler| heeler);
         assert!(told.contains("which is protected"), "{told}");
         git(&world, "commit -q --allow-empty -m x");
         git(&world, "status");
@@ -95,10 +100,56 @@ fn what_settings_of_git_name_cannot_be_changed() {
     write(&world, &[("s/other", "mine")]);
     let script =
         format!("for i in {} s/other; do echo evil > $i && echo W:$i; done", files.join(" "));
-    let told = boxed(&world, &script, |heeler| heeler);
+    let told = boxed(&world, &script, &[], |heeler| heeler);
     assert_eq!(told.matches("W:").collect::<String>(), "W:", "{told}");
     assert_eq!(world.worked("s/other"), "evil\n", "{told}");
     for name in files {
         assert_eq!(world.worked(name), "mine", "{name}");
+    }
+}
+
+#[test]
+fn another_folder_that_may_be_written_is_guarded_as_well() {
+    let Some(world) = world() else { return };
+    fs::create_dir(world.path("other")).unwrap();
+    let other = world.path("other");
+    git(&world, &format!("init -q {}", other.display()));
+    fs::create_dir_all(other.join(".git/hooks")).unwrap();
+    let settings = format!("[sandbox]\nwritable = [{other:?}]\n");
+    let settings = world.write("settings.toml", settings).display().to_string();
+    for (line, is_made) in [
+        ("echo evil > .git/hooks/pre-commit", ".git/hooks/pre-commit"),
+        ("git config core.fsmonitor evil", ".git/evil"),
+        ("echo evil > .envrc", ".envrc"),
+        ("mkdir .vscode", ".vscode"),
+    ] {
+        let script = format!("cd ../other; touch made; {line}");
+        let told = boxed(&world, &script, &["--settings", &settings], |heeler| heeler);
+        assert!(!other.join(is_made).exists(), "{told}");
+    }
+    let config = fs::read_to_string(other.join(".git/config")).unwrap();
+    assert!(!config.contains("evil") && other.join("made").exists());
+}
+
+#[test]
+fn below_a_submodule_the_repository_around_it_is_not_ours() {
+    let Some(world) = world() else { return };
+    let library = world.path("library");
+    git(&world, &format!("init -q {}", library.display()));
+    let there = format!("-C {} -c user.name=t -c user.email=t@localhost", library.display());
+    fs::create_dir(library.join("src")).unwrap();
+    fs::write(library.join("src/a"), "").unwrap();
+    git(&world, &format!("{there} add ."));
+    git(&world, &format!("{there} commit -q -m x"));
+    let add = "-c protocol.file.allow=always submodule --quiet add";
+    git(&world, &format!("{add} {} sub", library.display()));
+    let source = world.path("work/sub/src");
+    let script = "echo evil > ../../.git/refs/heads/evil; echo evil > ../../.git/modules/sub/evil; \
+                  echo mine > a";
+    world.write("work/sub/src/script", script);
+    let told = boxed(&world, script, &[], |heeler| heeler.cwd(&source));
+    assert_eq!(fs::read_to_string(source.join("a")).unwrap(), "mine\n", "{told}");
+    for name in ["refs/heads/evil", "modules/sub/evil"] {
+        assert!(!world.path("work/.git").join(name).exists(), "{told}");
     }
 }

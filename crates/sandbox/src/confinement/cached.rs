@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Components, Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use rustix::process::Pid;
@@ -22,6 +22,9 @@ use crate::wire::Failure;
 
 /// How many boxes are kept: those of a few sessions, in and out of plan mode.
 const BOXES_MAX: usize = 16;
+
+/// How many links on the way to a protected place are followed, as many as the kernel follows.
+const LINKS_MAX: usize = 40;
 
 /// The boxes of a launcher, the one that was used last at the end.
 #[derive(Default)]
@@ -263,46 +266,76 @@ impl Survey {
     }
 
     /// Finds what has to be mounted, or looked after, so that a path cannot be changed, moved or
-    /// replaced.
+    /// replaced: each link on the way, and what is at its end. One that leads nowhere must not lead
+    /// to what a command makes.
     fn protect(&mut self, path: &Path) -> io::Result<()> {
-        let Some(root) = self.plan.writable.iter().find(|root| path.starts_with(root)).cloned()
-        else {
-            // Not below what may be written.
-            return Ok(());
-        };
-        let mut parts = path.strip_prefix(&root).unwrap_or(path).components().peekable();
-        let mut current = root.clone();
-        while let Some(part) = parts.next() {
-            let Component::Normal(name) = part else {
-                let text = format!("`{}` cannot be protected: it is no plain path", path.display());
-                return Err(io::Error::other(text));
-            };
+        let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
+        if !path.components().all(is_plain) {
+            let text = format!("`{}` cannot be protected: it is no plain path", path.display());
+            return Err(io::Error::other(text));
+        }
+        // From a folder that may be written on, since its own name is a real one.
+        let root = self.plan.writable.iter().find(|root| path.starts_with(root));
+        let mut current = root.cloned().unwrap_or_else(|| PathBuf::from("/"));
+        let rest = path.strip_prefix(&current).unwrap_or(path).components();
+        let mut left: Vec<PathBuf> = names_reversed(rest);
+        let mut n_links = 0;
+        while let Some(name) = left.pop() {
+            if name == Path::new("..") {
+                current.pop();
+                continue;
+            }
             current.push(name);
-            self.note(&current);
-            match current.symlink_metadata() {
-                Ok(metadata) if metadata.is_symlink() => {
-                    self.guard.add(&root, &current)?;
-                    return self.protect_target(path);
+            let root = self.plan.writable.iter().find(|root| current.starts_with(root)).cloned();
+            let root = root.filter(|root| *root != current);
+            let metadata = current.symlink_metadata();
+            let is_link = metadata.as_ref().is_ok_and(Metadata::is_symlink);
+            if root.is_some() || is_link {
+                self.note(&current);
+            }
+            match (metadata, root) {
+                (Ok(_), root) if is_link => {
+                    if let Some(root) = root {
+                        self.guard.add(&root, &current)?;
+                    }
+                    n_links += 1;
+                    let Some(target) = current.read_link().ok().filter(|_| n_links <= LINKS_MAX)
+                    else {
+                        return Ok(());
+                    };
+                    current.pop();
+                    if target.is_absolute() {
+                        current = PathBuf::from("/");
+                    }
+                    left.extend(names_reversed(target.components()));
                 }
-                Ok(_) if parts.peek().is_none() => self.plan.protected.push(current.clone()),
-                Ok(metadata) if metadata.is_dir() => self.plan.pinned.push(current.clone()),
-                _ => return self.guard.add(&root, path),
+                (Ok(_), Some(_)) if left.is_empty() => self.plan.protected.push(current.clone()),
+                (Ok(metadata), Some(_)) if metadata.is_dir() => {
+                    self.plan.pinned.push(current.clone());
+                }
+                (_, Some(root)) => {
+                    let is_named = left.iter().all(|name| name != Path::new(".."));
+                    let path = left.iter().rev().fold(current, |path, name| path.join(name));
+                    return if is_named { self.guard.add(&root, &path) } else { Ok(()) };
+                }
+                (Ok(_), None) => {}
+                // Nobody in the box can make it.
+                (Err(_), None) => return Ok(()),
             }
         }
         Ok(())
     }
 
-    /// Protects what a path with links in it leads to. One that leads nowhere is held by its link.
-    fn protect_target(&mut self, path: &Path) -> io::Result<()> {
-        match path.canonicalize() {
-            Ok(target) => self.protect(&target),
-            Err(_) => Ok(()),
-        }
-    }
-
     fn note(&mut self, path: &Path) {
         self.found.push((path.to_owned(), Identity::of(path)));
     }
+}
+
+/// The names of a path, the first one last; `..` among them.
+fn names_reversed(parts: Components<'_>) -> Vec<PathBuf> {
+    let is_name =
+        |part: &Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
+    parts.rev().filter(is_name).map(|part| PathBuf::from(part.as_os_str())).collect()
 }
 
 /// The real names of folders: many secrets lie in few.

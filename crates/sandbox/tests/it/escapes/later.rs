@@ -17,6 +17,8 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_protected_name_that_comes_later_is_protected,
     a_protected_link_is_put_back,
     what_a_protected_link_leads_to_is_protected,
+    what_many_links_lead_to_is_protected_with_each_of_them,
+    what_a_link_that_leads_nowhere_names_does_not_come_to_be,
     the_guard_follows_no_link,
     a_file_that_says_where_the_git_folder_is_is_moved_aside,
     no_names_that_are_taken_beforehand_keep_what_is_protected_in_its_place,
@@ -147,6 +149,44 @@ async fn what_a_protected_link_leads_to_is_protected() {
         assert!(held.output.contains("Read-only"), "{held:?}");
     }
     assert_eq!(fs::read_to_string(place.workspace.join(settings)).unwrap(), "{}");
+}
+
+/// As a folder of `PATH` may be named: by a link outside of what may be written.
+async fn what_many_links_lead_to_is_protected_with_each_of_them() {
+    let place = Place::new();
+    place.write("home/project/real/bin/tool", "mine");
+    place.write("home/elsewhere/x", "");
+    std::os::unix::fs::symlink("../home/project", place.home.join("link")).unwrap();
+    std::os::unix::fs::symlink("../project/real", place.home.join("project/second")).unwrap();
+    std::os::unix::fs::symlink("second", place.home.join("project/first")).unwrap();
+    let tool = place.workspace.join("real/bin/tool");
+    for script in [
+        "echo evil >real/bin/tool",
+        "mv real/bin real/other",
+        "ln -sfn elsewhere first; sleep 1",
+        "ln -sfn elsewhere second; sleep 1",
+    ] {
+        let mut confines = place.confines();
+        confines.protected.push(place.home.join("link/first/bin"));
+        let held = place.boxed_in(confines, place.sh(script)).await;
+        assert!(held.bound.is_some() || !held.exit.is_success(), "{script}: {held:?}");
+        assert_eq!(fs::read_to_string(&tool).unwrap(), "mine", "{script}");
+        let by_name = place.home.join("link/first/bin/tool");
+        assert_eq!(fs::read_to_string(by_name).unwrap(), "mine", "{script}");
+    }
+    // A circle is nothing that could be protected.
+    std::os::unix::fs::symlink("circle", place.home.join("circle")).unwrap();
+    let mut confines = place.confines();
+    confines.protected.push(place.home.join("circle/x"));
+    assert!(place.boxed_in(confines, place.sh("true")).await.exit.is_success());
+}
+
+async fn what_a_link_that_leads_nowhere_names_does_not_come_to_be() {
+    let place = Place::new();
+    std::os::unix::fs::symlink("later/envrc", place.workspace.join(".envrc")).unwrap();
+    let held = place.boxed(place.sh("mkdir later; echo evil >later/envrc")).await;
+    assert!(matches!(&held.bound, Some(Bound::Protected { .. })), "{held:?}");
+    assert!(!place.workspace.join(".envrc").exists());
 }
 
 async fn the_guard_follows_no_link() {

@@ -38,6 +38,11 @@ pub enum Bound {
         /// Where that is now; `None` when it was only taken away, or could not be moved.
         aside: Option<PathBuf>,
     },
+    /// Something that is protected was replaced outside, and could not be protected again.
+    Replaced {
+        /// The protected name.
+        path: PathBuf,
+    },
 }
 
 impl fmt::Display for Bound {
@@ -58,6 +63,11 @@ impl fmt::Display for Bound {
             Self::Protected { path, aside: None } => {
                 write!(f, "it changed `{}`, which is protected", path.display())
             }
+            Self::Replaced { path } => write!(
+                f,
+                "`{}`, which is protected, was replaced while it ran, and could not be kept from it any more",
+                path.display()
+            ),
         }
     }
 }
@@ -94,8 +104,13 @@ mod tests {
             "it made `/a/.envrc`, which is protected; that is now `/a/.envrc.refused-1`"
         );
         assert_eq!(
-            said(Bound::Protected { path, aside: None }),
+            said(Bound::Protected { path: path.clone(), aside: None }),
             "it changed `/a/.envrc`, which is protected"
+        );
+        assert_eq!(
+            said(Bound::Replaced { path }),
+            "`/a/.envrc`, which is protected, was replaced while it ran, and could not be kept from it \
+             any more"
         );
     }
 }

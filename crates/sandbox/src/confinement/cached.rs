@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Components, Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rustix::process::Pid;
 
@@ -51,6 +51,21 @@ struct Walls {
     closed: Vec<PathBuf>,
     /// What the mounts were made from: a file that is replaced loses its mount.
     found: Vec<(PathBuf, Option<Identity>)>,
+    held: Mutex<Vec<Held>>,
+}
+
+/// What a mount of the box holds in what may be written.
+struct Held {
+    path: PathBuf,
+    identity: Option<Identity>,
+    /// Whether it is a folder that can be written, and so cannot be mounted as it was.
+    is_pinned: bool,
+}
+
+impl Held {
+    fn of((path, is_pinned): (&PathBuf, bool)) -> Self {
+        Self { path: path.clone(), identity: Identity::of(path), is_pinned }
+    }
 }
 
 /// Which file a path names.
@@ -113,6 +128,7 @@ impl Prepared {
         plan.has_own_processes = !grade.has_scopes();
         found.sort_by(|(a, _), (b, _)| a.cmp(b));
         found.dedup_by(|(a, _), (b, _)| a == b);
+        let held = Mutex::new(plan.held().map(Held::of).collect());
         let porter = Porter::send(&House {
             plan: &plan,
             filters: &Filters::new(confines.network)?,
@@ -122,7 +138,7 @@ impl Prepared {
         // While the porter makes the namespaces.
         let rules = Rules::new(grade, &plan.writable, &closed)?;
         let porter = porter.wait()?;
-        let walls = Walls { grade, porter, guard, writable: plan.writable, closed, found };
+        let walls = Walls { grade, porter, guard, writable: plan.writable, closed, found, held };
         Ok(Self { walls: Arc::new(walls), rules })
     }
 
@@ -168,11 +184,37 @@ impl Prepared {
     pub(super) fn restore(&self) -> Option<Bound> {
         self.walls.guard.restore()
     }
+
+    /// Mounts again what was replaced outside, as git does with its settings, and so lost its mount;
+    /// returns what cannot be.
+    pub(super) fn hold_again(&self) -> Option<Bound> {
+        self.walls.hold_again()
+    }
 }
 
 impl Walls {
     fn are_stale(&self) -> bool {
         self.porter.is_lost() || self.found.iter().any(|(path, was)| Identity::of(path) != *was)
+    }
+
+    fn hold_again(&self) -> Option<Bound> {
+        // Nothing in here is left half done by a panic.
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lost = Vec::new();
+        for one in &mut *held {
+            let now = Identity::of(&one.path);
+            if now == one.identity {
+                continue;
+            }
+            if one.is_pinned || !one.path.symlink_metadata().is_ok_and(|it| !it.is_symlink()) {
+                return Some(Bound::Replaced { path: one.path.clone() });
+            }
+            // Before it is mounted, so that what is replaced once more is seen by the next look.
+            one.identity = now;
+            lost.push(one.path.clone());
+        }
+        let first = lost.first()?.clone();
+        self.porter.protect(&lost).err().map(|_| Bound::Replaced { path: first })
     }
 }
 

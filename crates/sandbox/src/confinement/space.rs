@@ -29,6 +29,14 @@ pub(super) struct Plan {
     pub(super) temp: PathBuf,
 }
 
+impl Plan {
+    /// What mounts hold in what may be written, and whether it is a folder that can be written.
+    pub(super) fn held(&self) -> impl Iterator<Item = (&PathBuf, bool)> {
+        let pinned = self.pinned.iter().map(|path| (path, true));
+        pinned.chain(self.protected.iter().map(|path| (path, false)))
+    }
+}
+
 /// Moves the calling process, which has one thread, into namespaces as planned. Its folder is then
 /// the root, and it may do in them whatever their owner may. What it starts from now on is in a
 /// namespace of processes as well, if the plan has one.
@@ -61,15 +69,18 @@ pub(super) fn make(plan: &Plan) -> io::Result<()> {
     for path in &plan.pinned {
         attach(&copy(path)?, path)?;
     }
-    for path in &plan.protected {
-        let copied = copy(path)?;
-        set_read_only(copied.as_fd(), Path::new(""), AtFlags::EMPTY_PATH)?;
-        attach(&copied, path)?;
-    }
+    plan.protected.iter().try_for_each(protect)?;
     if Path::new("/dev/shm").is_dir() {
         attach(&copy(&plan.temp)?, Path::new("/dev/shm"))?;
     }
     cover_all(plan)
+}
+
+/// Makes what is below a folder that may be written read-only.
+pub(super) fn protect(path: &PathBuf) -> io::Result<()> {
+    let copied = copy(path)?;
+    set_read_only(copied.as_fd(), Path::new(""), AtFlags::EMPTY_PATH)?;
+    attach(&copied, path)
 }
 
 fn cover_all(plan: &Plan) -> io::Result<()> {

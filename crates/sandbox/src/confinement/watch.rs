@@ -110,7 +110,7 @@ impl Watch {
         if self.rooms.iter().any(is_lost) {
             return Some(Bound::Disk { bytes_max: written_bytes_max });
         }
-        self.restore()
+        self.prepared.hold_again().or_else(|| self.restore())
     }
 
     /// Puts back what is protected and was changed.

@@ -12,11 +12,13 @@
 
 mod inside;
 mod message;
+mod visit;
 
 use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -106,6 +108,11 @@ impl Porter {
         })?;
         let of_number = io::Error::from_raw_os_error;
         answer.map_err(|(step, number)| NotStarted::Refused(step, of_number(number)))
+    }
+
+    /// Makes these read-only in the box, where each lost the mount that did. It gave up what that takes.
+    pub(super) fn protect(&self, paths: &[PathBuf]) -> io::Result<()> {
+        visit::protect(self.pid, paths)
     }
 
     /// Whether it is gone.

@@ -12,6 +12,8 @@ pub(crate) const CASES: &[Case] = crate::cases![
     a_new_folder_at_home_is_opened_with_the_next_command,
     a_secret_behind_a_link_is_closed,
     a_protected_file_that_is_replaced_outside_is_protected_again,
+    what_is_replaced_while_a_command_runs_is_protected_again,
+    what_cannot_be_protected_again_ends_who_runs,
     what_waited_begins_in_no_box_of_before,
     what_waited_moves_nothing_aside,
     a_protected_name_that_comes_later_is_protected,
@@ -79,6 +81,54 @@ async fn a_protected_file_that_is_replaced_outside_is_protected_again() {
     let held = place.boxed(place.sh("echo evil >.git/config")).await;
     assert!(held.output.contains("Read-only"), "{held:?}");
     assert_eq!(fs::read_to_string(config).unwrap(), "[core]\n");
+}
+
+async fn what_is_replaced_while_a_command_runs_is_protected_again() {
+    let place = Place::new();
+    place.make_repository();
+    let config = place.workspace.join(".git/config");
+    let script =
+        "echo ready; read -r _; echo evil >>.git/config; echo also >>.git/hooks/h; read -r _";
+    let confinement = Confinement::Box(place.confines().into());
+    let command = place.sh(script).input(Input::Pipe).confinement(confinement);
+    for text in ["[core]\n", "[core]\n[user]\n"] {
+        let mut child = place.launcher.run(&command).await.unwrap();
+        let mut output = child.take_output().unwrap();
+        assert_eq!(output.chunk().await.unwrap().unwrap(), b"ready\n");
+        place.write("home/project/.git/config.lock", text);
+        fs::rename(place.workspace.join(".git/config.lock"), &config).unwrap();
+        // The next look has it mounted again: the kernel tells which mounts a process sees.
+        let mounts = format!("/proc/{}/mountinfo", child.pid());
+        let is_mounted =
+            |line: &str| line.split(' ').nth(4).is_some_and(|at| at == config.to_str().unwrap());
+        while !fs::read_to_string(&mounts).unwrap().lines().any(is_mounted) {
+            tokio::task::yield_now().await;
+        }
+        child.take_input().unwrap().send(b"go\ngo\n").await.unwrap();
+        let mut said = String::new();
+        while let Some(chunk) = output.chunk().await.unwrap() {
+            said.push_str(&String::from_utf8_lossy(&chunk));
+        }
+        child.kill_tree().await.unwrap();
+        assert_eq!((said.matches("Read-only").count(), child.bound()), (2, None), "{said}");
+        assert_eq!(fs::read_to_string(&config).unwrap(), text);
+    }
+}
+
+async fn what_cannot_be_protected_again_ends_who_runs() {
+    let place = Place::new();
+    place.make_repository();
+    for name in [".git/config", ".git"] {
+        let confinement = Confinement::Box(place.confines().into());
+        let command = place.sh("echo ready; sleep 1000").confinement(confinement);
+        let mut child = place.launcher.run(&command).await.unwrap();
+        assert_eq!(child.take_output().unwrap().chunk().await.unwrap().unwrap(), b"ready\n");
+        let path = place.workspace.join(name);
+        fs::rename(&path, path.with_extension("moved")).unwrap();
+        child.wait().await.unwrap();
+        child.kill_tree().await.unwrap();
+        assert_eq!(child.bound(), Some(&Bound::Replaced { path }));
+    }
 }
 
 async fn what_waited_begins_in_no_box_of_before() {

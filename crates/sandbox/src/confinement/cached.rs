@@ -311,13 +311,13 @@ impl Survey {
     /// replaced: each link on the way, and what is at its end. One that leads nowhere must not lead
     /// to what a command makes.
     fn protect(&mut self, path: &Path) -> io::Result<()> {
+        // From a folder that may be written on, since its own name is a real one.
+        let root = self.plan.writable.iter().find(|root| path.starts_with(root));
         let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
-        if !path.components().all(is_plain) {
+        if root.is_some() && !path.components().all(is_plain) {
             let text = format!("`{}` cannot be protected: it is no plain path", path.display());
             return Err(io::Error::other(text));
         }
-        // From a folder that may be written on, since its own name is a real one.
-        let root = self.plan.writable.iter().find(|root| path.starts_with(root));
         let mut current = root.cloned().unwrap_or_else(|| PathBuf::from("/"));
         let rest = path.strip_prefix(&current).unwrap_or(path).components();
         let mut left: Vec<PathBuf> = names_reversed(rest);

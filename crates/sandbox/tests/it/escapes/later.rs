@@ -224,11 +224,12 @@ async fn what_many_links_lead_to_is_protected_with_each_of_them() {
         let by_name = place.home.join("link/first/bin/tool");
         assert_eq!(fs::read_to_string(by_name).unwrap(), "mine", "{script}");
     }
-    // A circle is nothing that could be protected.
+    // A circle is nothing that could be protected, and what is above a link is where that leads.
     std::os::unix::fs::symlink("circle", place.home.join("circle")).unwrap();
     let mut confines = place.confines();
-    confines.protected.push(place.home.join("circle/x"));
-    assert!(place.boxed_in(confines, place.sh("true")).await.exit.is_success());
+    confines.protected.extend(["circle/x", "link/../project/real"].map(|it| place.home.join(it)));
+    let held = place.boxed_in(confines, place.sh("echo evil >real/new")).await;
+    assert!(held.output.contains("Read-only"), "{held:?}");
 }
 
 async fn what_a_link_that_leads_nowhere_names_does_not_come_to_be() {

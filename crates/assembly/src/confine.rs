@@ -11,6 +11,7 @@ use heeler_settings::{Confinement, Loaded};
 use heeler_tools::PrivateTemp;
 
 use crate::dotfiles::{home_in, settings_in};
+use crate::programs::programs;
 use crate::secret_places::secrets;
 use crate::{Environment, SetupError, git};
 
@@ -87,37 +88,6 @@ fn decides_in(folder: &Path) -> Vec<PathBuf> {
     };
     let inner = PROTECTED.into_iter().filter_map(inner);
     inner.chain(PROTECTED.map(|place| folder.join(place))).collect()
-}
-
-/// What runs outside of the box by itself, or by its name, and stands where commands in it could write:
-/// the folders of `PATH`, as an activated environment has them, and the files that hooks name.
-fn programs(
-    environment: &Environment,
-    workspace: &Path,
-    loaded: &Loaded,
-) -> Result<Vec<PathBuf>, SetupError> {
-    let path = environment.get("PATH")?.unwrap_or_default();
-    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    // One that is not there yet is made by whoever sets an environment up.
-    let mut programs: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
-    for hook in &loaded.hooks {
-        let is_part =
-            |c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '+' | '@');
-        for word in hook.command.split(|c| !is_part(c)) {
-            // Before the slash may stand a variable that is the workspace.
-            let behind = word.split_once('/').map_or("", |(_, rest)| rest);
-            for word in [word, behind] {
-                // Without `./`, which stands before most.
-                let file: PathBuf = workspace.join(word).components().collect();
-                let is_plain = !word.split('/').any(|part| part == "..");
-                let is_within = is_plain && file.starts_with(workspace) && file.is_file();
-                if is_within && !programs.contains(&file) {
-                    programs.push(file);
-                }
-            }
-        }
-    }
-    Ok(programs)
 }
 
 /// The walls of the box that follow from how far an agent reaches.
@@ -224,36 +194,6 @@ pub(crate) fn make(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_runs_by_itself_or_by_its_name_is_kept_from_commands() {
-        let folder = tempfile::tempdir().unwrap();
-        for file in ["guard.sh", "tools/check.py", ".venv/bin/python", "other.sh"] {
-            let file = folder.path().join(file);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, "").unwrap();
-        }
-        let hook = |command: &str| heeler_settings::HookSetting {
-            event: heeler_core::HookEvent::PreToolUse,
-            matcher: String::new(),
-            command: command.to_owned(),
-            timeout_seconds: None,
-            source: "test".into(),
-        };
-        let commands =
-            ["./guard.sh --strict", "python3 \"$CLAUDE_PROJECT_DIR\"/tools/check.py", "true"];
-        let loaded = Loaded { hooks: commands.map(hook).into(), ..Loaded::default() };
-        let path = format!("{0}/.venv/bin:{0}/none:.:/usr/bin", folder.path().display());
-        let environment = Environment::default().with("PATH", &path);
-        let found = programs(&environment, folder.path(), &loaded).unwrap().into_iter();
-        let found: Vec<_> = found.filter(|path| path.starts_with(folder.path())).collect();
-        let expected = [".venv/bin", "guard.sh", "tools/check.py"];
-        assert_eq!(found, expected.map(|name| folder.path().join(name)));
-        let variable = [hook("$HEELER_PROJECT_DIR/tools/check.py")];
-        let loaded = Loaded { hooks: variable.into(), ..Loaded::default() };
-        let found = programs(&Environment::default(), folder.path(), &loaded).unwrap();
-        assert_eq!(found, [folder.path().join("tools/check.py")]);
-    }
 
     #[test]
     fn what_decides_is_protected_in_every_folder_that_may_be_written() {

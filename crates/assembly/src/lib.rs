@@ -15,6 +15,7 @@ mod local;
 mod model;
 mod notes;
 mod permission;
+mod programs;
 mod prompt;
 mod reachable;
 mod renew;

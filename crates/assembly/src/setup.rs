@@ -23,6 +23,7 @@ use heeler_tools::{
 use crate::confine::{Made, make, obstacle, reach};
 use crate::local::LocalServer;
 use crate::model::{ModelChoice, thinking};
+use crate::programs::keep_out;
 use crate::{
     Environment, NotePlaces, Notes, Permission, SystemPrompt, home_folder, search, staged,
 };
@@ -145,11 +146,15 @@ impl Setup {
         };
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
         let launcher = self.launcher;
-        let mut bash = bash(launcher.clone(), &self.environment, &loaded);
         let mut reach = reach(&self.environment, &self.workspace, &loaded)?;
         if self.staged {
             reach.writable.clear();
         }
+        let mut variables = variables(&self.environment, &loaded);
+        if policy.has_box {
+            loaded.problems.extend(keep_out(&mut variables, &self.workspace, &reach));
+        }
+        let mut bash = Bash::new(launcher.clone(), variables.clone());
         if policy.has_box {
             let Made { confines, temp } = make(&self.environment, &self.workspace, &reach)?;
             bash = bash.confined_by(confines, temp);
@@ -166,7 +171,7 @@ impl Setup {
         parts.tool_source = Some(tools);
         parts.reach = Arc::new(reach);
         parts.approvers.extend(self.approver);
-        parts.hooks = hooks(&self.environment, &loaded, &store);
+        parts.hooks = hooks(variables, &loaded, &store);
         parts.secrets = Arc::new(Secrets::of_variables(self.environment.iter()));
         parts.spill = Some(Arc::new(store.clone()));
         parts.media = Some(Arc::new(store.clone()));
@@ -204,7 +209,11 @@ pub(crate) fn bash(launcher: Launcher, environment: &Environment, loaded: &Loade
 }
 
 /// The hooks of the settings, if there are any.
-fn hooks(environment: &Environment, loaded: &Loaded, store: &FileStore) -> Option<Arc<dyn Hooks>> {
+fn hooks(
+    variables: Vec<(String, String)>,
+    loaded: &Loaded,
+    store: &FileStore,
+) -> Option<Arc<dyn Hooks>> {
     if loaded.hooks.is_empty() {
         return None;
     }
@@ -218,7 +227,6 @@ fn hooks(environment: &Environment, loaded: &Loaded, store: &FileStore) -> Optio
     let store = store.clone();
     let transcripts = move |id: &SessionId| Some(store.journal_path(id));
     // With a launcher of their own: what a command does to its launcher does not end a guard.
-    let variables = variables(environment, loaded);
     let commands = loaded.hooks.iter().map(command);
     Some(Arc::new(CommandHooks::new(Launcher::new(), variables, commands, transcripts)))
 }

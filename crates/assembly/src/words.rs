@@ -69,10 +69,13 @@ pub(crate) fn in_home(path: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// The names of a place: the given one, and the real one where links lead to another.
+/// The names of a place: the given one as far as it is plain, and the real one where that is another.
 pub(crate) fn names(place: PathBuf) -> Vec<PathBuf> {
+    // Written anew without the slash at its end.
+    let place: PathBuf = place.components().collect();
+    let is_plain = !place.components().any(|part| part == Component::ParentDir);
     let real = place.canonicalize().ok().filter(|real| *real != place);
-    [place].into_iter().chain(real).collect()
+    Some(place).filter(|_| is_plain).into_iter().chain(real).collect()
 }
 
 /// A path without `.` and `..`, by its letters.

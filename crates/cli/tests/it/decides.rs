@@ -1,7 +1,9 @@
 //! What runs outside of the box later, or decides what does: no command in the box puts it there.
 //! Through the whole program, with git itself.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use heeler_testkit::require;
 
@@ -151,5 +153,50 @@ fn below_a_submodule_the_repository_around_it_is_not_ours() {
     assert_eq!(fs::read_to_string(source.join("a")).unwrap(), "mine\n", "{told}");
     for name in ["refs/heads/evil", "modules/sub/evil"] {
         assert!(!world.path("work/.git").join(name).exists(), "{told}");
+    }
+}
+
+#[test]
+fn a_folder_of_programs_is_known_by_whatever_name() {
+    let Some(world) = world() else { return };
+    write(&world, &[("bin/tool", "mine")]);
+    symlink("work", world.path("link")).unwrap();
+    let path = |folder: &str| {
+        let folder = world.path(folder);
+        format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+    };
+    let script = "echo evil > bin/tool; cp script bin/git; rm -r bin; true";
+    let told = boxed(&world, script, &[], |heeler| heeler.env("PATH", path("link/bin")));
+    assert!(!world.path("work/bin/git").exists() && world.worked("bin/tool") == "mine", "{told}");
+    // One that cannot be protected is none: not for what runs outside of the box later, either.
+    let script = "cp script tool; chmod +x tool; command -v tool || echo none";
+    for folder in ["work", "link"] {
+        let path = path(folder);
+        let told = boxed(&world, script, &[], |heeler| heeler.env("PATH", &path));
+        assert_eq!(told, "none", "{folder}");
+        let model = "[[reply]]\ntext = \"done\"\n";
+        let said = world.exec(model, &["go"]).env("PATH", path).run().exits(0);
+        assert!(said.stderr.contains("commands do not look for programs in"), "{said:?}");
+    }
+}
+
+#[test]
+fn a_script_of_a_hook_is_known_by_whatever_name() {
+    let Some(world) = world() else { return };
+    write(&world, &[("tools/my guard.sh", "exit 0"), ("guard.sh", "exit 0")]);
+    symlink("work", world.path("link")).unwrap();
+    let link = world.path("link/guard.sh").display().to_string();
+    let mut settings = String::new();
+    for command in [r#"sh "$HEELER_PROJECT_DIR/tools/my guard.sh""#, &format!("sh {link}")] {
+        write!(settings, "[[hooks.PreToolUse]]\nmatcher = \"Read\"\n").unwrap();
+        write!(settings, "[[hooks.PreToolUse.hooks]]\ntype = \"command\"\n").unwrap();
+        writeln!(settings, "command = {command:?}").unwrap();
+    }
+    let settings = world.write("settings.toml", settings).display().to_string();
+    let script = "echo evil > 'tools/my guard.sh'; echo evil > guard.sh; echo done";
+    let told = boxed(&world, script, &["--settings", &settings], |heeler| heeler);
+    assert_eq!(told.matches("Read-only").count(), 2, "{told}");
+    for name in ["tools/my guard.sh", "guard.sh"] {
+        assert_eq!(world.worked(name), "exit 0", "{told}");
     }
 }

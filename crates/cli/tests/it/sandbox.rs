@@ -10,6 +10,17 @@ use crate::support::{World, can_confine};
 
 /// Runs these commands one after the other under the shipped defaults: what the model is told.
 fn check(world: &World, flags: &[&str], commands: &[&str], expected: Expect) {
+    check_with(world, &[], flags, commands, expected);
+}
+
+/// The same, with these variables.
+fn check_with(
+    world: &World,
+    variables: &[(&str, &str)],
+    flags: &[&str],
+    commands: &[&str],
+    expected: Expect,
+) {
     let mut script = String::new();
     for command in commands {
         let input = match command.strip_prefix("! ") {
@@ -19,11 +30,10 @@ fn check(world: &World, flags: &[&str], commands: &[&str], expected: Expect) {
         write!(script, "[[reply]]\nblocks = [{{ call = \"Bash\", input = {input} }}]\n").unwrap();
     }
     script.push_str("[[reply]]\ntext = \"done\"\n");
-    let output = world
-        .exec(&script, &[flags, &["--json", "go"]].concat())
-        .env("TMPDIR", world.path("temp"))
-        .run()
-        .exits(0);
+    let heeler = world.exec(&script, &[flags, &["--json", "go"]].concat());
+    let heeler = heeler.env("TMPDIR", world.path("temp"));
+    let heeler = variables.iter().fold(heeler, |heeler, (name, value)| heeler.env(name, value));
+    let output = heeler.run().exits(0);
     let mut told = String::new();
     for message in output.of_type("message") {
         let blocks = message["message"]["blocks"].as_array().unwrap().clone();
@@ -140,4 +150,30 @@ fn what_changes_between_two_commands_is_protected_as_it_is_now() {
     let read = |name| std::fs::read_to_string(world.path(name)).unwrap();
     assert_eq!(read("work/.git/config"), "mine\n");
     assert_eq!(read("work/.envrc"), "");
+}
+
+#[test]
+fn a_secret_is_what_keeps_something() {
+    if !require("a sandbox on this machine", can_confine()) {
+        return;
+    }
+    let world = World::new();
+    let key = world.write("key.json", "a key").display().to_string();
+    std::os::unix::fs::symlink("/dev/null", world.path(".bash_history")).unwrap();
+    check_with(
+        &world,
+        &[
+            ("KUBECONFIG", "/dev/null"),
+            ("HISTFILE", "/dev/null"),
+            ("GOOGLE_APPLICATION_CREDENTIALS", &key),
+        ],
+        &[],
+        &["echo x > /dev/null && echo wrote", "p=..; cat $p/key.json"],
+        expect![[r#"
+            wrote
+            cat: ../key.json: Permission denied
+            [sandbox: the box may have refused it a file, a folder or a system call. If the command needs that, call again with outside_sandbox true: the user is asked]
+            exit code: 1
+        "#]],
+    );
 }

@@ -1,7 +1,8 @@
 //! The project's own checks and chores: `cargo xtask COMMAND`.
 //!
-//! Read in this order: `tree` (the files, in memory), `rust_text` (a file without its comments
-//! and strings), `shipped` (without its tests), `tidy` (one file a check), `seeds` (the answers to the seeds' items).
+//! What CI runs beside the tests (`tidy`, `simulate`, `storm`, `instructions`, `surface`), what is measured
+//! (`bench`, `edit-eval`, `pictures`), and the program as it is installed (`dist`). Each is a module of its
+//! name. Read `tree` (the files, in memory), `rust_text` (one without comments and strings) and `tidy` first.
 
 mod bench;
 mod cargo;

@@ -1,11 +1,9 @@
 //! The `heeler` command: parse, choose, exit code.
 //!
-//! What an agent is stands in the library; here is what a terminal needs beside it: words,
-//! signals, and which code a script sees at the end. Read in this order: `arguments`, `exec` (an
-//! agent at work), `terminal` (the same as a person meets it), `attach` (the same from elsewhere), `sessions` (what is
-//! stored),
-//! `permissions` (what may run), `config` (what is set), `login`, `models` (who can be asked), `exit`,
-//! `say`, `whole` (files); `demo` and `completions` by the way.
+//! What an agent is stands in the library; here is what a terminal needs beside it: words, signals, and
+//! which code a script sees at the end. Read in this order: `arguments`, `exec` (an agent at work),
+//! `terminal` (the same as a person meets it), `attach` (the same from elsewhere), `sessions` (what is
+//! stored), `permissions` (what may run), `config` (what is set), `login`, `models` (who can be asked).
 //!
 //! Invariant: nothing here that somebody who builds on the library would miss.
 

@@ -2,8 +2,8 @@
 //!
 //! [`FileStore`] is the default: one append-only file a session. [`MemoryStore`] makes the same
 //! promises for tests and the library. [`FailingStore`] wraps either and refuses appends when told
-//! to. Media are kept by [`FileStore`] too, beside their session, and by [`MemoryMedia`]. Read in this order: `journal` (bytes), `file` (folders, locks, the promise), the others.
-//! `docs/design/001-journal-format.md` describes the format.
+//! to. Media are kept by [`FileStore`] too, beside their session, and by [`MemoryMedia`]. Read in this
+//! order: `journal` (bytes; docs/design/001-journal-format.md), `file` (folders, locks, the promise).
 //!
 //! Invariant: a store knows nothing of what records mean, but for the title of a list.
 

@@ -1,9 +1,8 @@
 //! The built-in tools. Each has one file or folder: code, words for the model, limits, tests.
 //!
-//! Below the tools stands what they share: `place` (where a path leads, what is walled off there,
-//! and how it is opened so that it stays that), `guard` (nobody
-//! overwrites what they have not seen), `atomic` (a file is replaced in one step), `walk` (which
-//! files a search sees), `blocking` (file work beside the runtime).
+//! Below the tools stands what they share: `place` (where a path leads, what is walled off there, and how
+//! it is opened so that it stays that), `guard` (nobody overwrites what they have not seen), `atomic` (a
+//! file is replaced in one step), `walk` (which files a search sees), `blocking` (work beside the runtime).
 //!
 //! Invariant: no tool decides whether it may run. Its facts say what a call would touch; the
 //! verdict is somebody else's.

@@ -1,6 +1,7 @@
 //! What runs outside of the box by its name or by itself, and stands where commands in it could write:
 //! programs of `PATH`, and files that hooks name.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use heeler_core::Reach;
@@ -49,10 +50,13 @@ pub(crate) fn keep_out(
     reach: &Reach,
 ) -> Option<SettingsError> {
     let path = variables.iter_mut().find(|(name, _)| name == "PATH").map(|(_, path)| path)?;
-    let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let mut writable = reach.writable.iter().map(|folder| real(folder)).collect::<Vec<_>>();
-    writable.push(real(workspace));
-    let is_kept = |folder: &PathBuf| folder.is_absolute() && !writable.contains(&real(folder));
+    // By what they are: a folder has many names.
+    let identity = |folder: &Path| folder.metadata().ok().map(|about| (about.dev(), about.ino()));
+    let writable = reach.writable.iter().map(PathBuf::as_path).chain([workspace]);
+    let writable: Vec<_> = writable.filter_map(identity).collect();
+    let is_kept = |folder: &PathBuf| {
+        folder.is_absolute() && identity(folder).is_none_or(|it| !writable.contains(&it))
+    };
     let (kept, out): (Vec<PathBuf>, _) = std::env::split_paths(&*path).partition(is_kept);
     let names = out.iter().map(|folder| match folder.to_str() {
         // As shells take it.

@@ -132,15 +132,16 @@ pub(crate) fn secrets(
     for (name, within) in SECRET_PLACES {
         let places = environment.get(name)?.unwrap_or_default();
         // Nothing within is the place itself; joined, it would be a folder.
-        secrets.extend(std::env::split_paths(places).map(|place| match within {
+        let places = std::env::split_paths(places).map(|place| match within {
             "" => place,
             within => place.join(within),
-        }));
+        });
+        secrets.extend(places.filter(|place| place.is_absolute() && may_hold(place)));
     }
     // Where somebody works is no secret to the agent that works there, and a whole home is none.
     secrets.retain(|place| {
         let is_whole = home.is_some_and(|home| home.starts_with(place));
-        place.is_absolute() && !workspace.starts_with(place) && !is_whole && may_hold(place)
+        place.is_absolute() && !workspace.starts_with(place) && !is_whole
     });
     secrets.push(home_folder(environment)?);
     Ok(secrets)
@@ -150,7 +151,6 @@ pub(crate) fn secrets(
 /// missed by every command.
 fn may_hold(place: &Path) -> bool {
     let is_storage = !NO_STORAGE.iter().any(|folder| place.starts_with(folder));
-    // Followed: a history that goes nowhere is a link.
     let is_kept = match place.metadata() {
         Ok(about) => about.is_file() || about.is_dir(),
         Err(_) => true,
@@ -166,15 +166,15 @@ mod tests {
     fn what_keeps_nothing_is_no_secret() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_str().unwrap().to_owned();
-        std::os::unix::fs::symlink("/dev/null", folder.path().join(".bash_history")).unwrap();
-        std::os::unix::fs::symlink("/nowhere", folder.path().join(".zsh_history")).unwrap();
+        std::os::unix::fs::symlink("/dev/null", folder.path().join("link")).unwrap();
         std::fs::write(folder.path().join("key.json"), "").unwrap();
-        let key = format!("{home}/key.json");
+        let (key, link) = (format!("{home}/key.json"), format!("{home}/link"));
         let environment = [
             ("HOME", &*home),
             ("KUBECONFIG", "/dev/null"),
             ("HISTFILE", "/proc/self/fd/3"),
             ("NETRC", "/dev/fd/63"),
+            ("PGPASSFILE", &*link),
             ("GOOGLE_APPLICATION_CREDENTIALS", &*key),
             ("CODEX_HOME", "/codex"),
         ];
@@ -185,7 +185,7 @@ mod tests {
         let home = |name: &str| folder.path().join(name);
         assert!(!found.iter().any(|place| place.starts_with("/dev") || place.starts_with("/proc")));
         for (place, expected) in [
-            (home(".bash_history"), false),
+            (home("link"), false),
             (home(".zsh_history"), true),
             (home(".psql_history"), true),
             (home("key.json"), true),

@@ -275,7 +275,12 @@ impl Survey {
                 false => metadata.as_ref().map(|_| named.clone()),
             };
             self.found.push((named.clone(), metadata.as_ref().map(Identity::from)));
-            if let Some(path) = leads_to {
+            // A link to a device keeps nothing, as that of a history to `/dev/null`: closed it would
+            // be missed by every command.
+            let keeps = |path: &PathBuf| {
+                !is_link || path.metadata().is_ok_and(|it| it.is_file() || it.is_dir())
+            };
+            if let Some(path) = leads_to.filter(keeps) {
                 if is_link {
                     self.note(&path);
                     self.closed.push(path.clone());

@@ -68,6 +68,10 @@ async fn a_secret_behind_a_link_is_closed() {
         let held = place.boxed(place.sh(&script)).await;
         assert!(!held.output.contains(SECRET) && !held.exit.is_success(), "{held:?}");
     }
+    fs::remove_file(place.home.join(".netrc")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", place.home.join(".netrc")).unwrap();
+    let ended = place.boxed(place.sh("echo x >/dev/null && echo wrote")).await;
+    assert_eq!(ended.output, "wrote\n", "{ended:?}");
 }
 
 async fn a_protected_file_that_is_replaced_outside_is_protected_again() {

@@ -130,7 +130,8 @@ impl Outlet {
     /// Takes from `bytes` what can be written without the thread, which costs a switch to it and back.
     fn write_at_once(&mut self, bytes: &mut Vec<u8>) {
         let Some(write) = &mut self.at_once else { return };
-        if bytes.is_empty() || !self.shared.queue().is_idle() {
+        let is_idle = |queue: &Queue| queue.is_idle() && queue.error.is_none();
+        if bytes.is_empty() || !is_idle(&self.shared.queue()) {
             return;
         }
         let mut n_written = 0;

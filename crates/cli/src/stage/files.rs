@@ -56,22 +56,31 @@ pub(super) struct Differing {
     implied: Vec<Change>,
     /// What is committed in the stage alone.
     pub(super) commits: Vec<commits::Staged>,
+    /// Why that cannot be told.
+    pub(super) unknown: Option<String>,
 }
 
 /// Reads what differs in a stage.
 pub(super) fn read(stage: &Stage) -> Result<Differing> {
     let found = stage.changes()?;
-    let commits = commits::read(stage, &found.committed)
-        .context("cannot tell what was committed in the stage")?;
-    let mut names = commits.iter().flat_map(|staged| staged.names.keys()).map(String::as_str);
-    let shown: Vec<&str> = names.by_ref().take(NAMES_SHOWN).collect();
-    if !shown.is_empty() {
+    let (commits, unknown) = match commits::read(stage, &found.committed) {
+        Ok(commits) => (commits, None),
+        // What can be looked at and applied is, and the stage is not dropped.
+        Err(error) => (Vec::new(), Some(format!("{error:#}"))),
+    };
+    for staged in &commits {
+        let mut names = staged.names();
+        let shown: Vec<&str> = names.by_ref().take(NAMES_SHOWN).collect();
         let more = match names.count() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        say(format_args!("heeler: only the stage has the commits of {}{more}", shown.join(", ")));
-    } else if found.in_git > 0 {
+        let (shown, place) = (shown.join(", "), staged.place());
+        say(format_args!("heeler: only the stage has the commits{place}: {shown}{more}"));
+    }
+    if let Some(error) = &unknown {
+        say(format_args!("heeler: whether something was committed cannot be told: {error}"));
+    } else if commits.is_empty() && found.in_git > 0 {
         say(format_args!(
             "heeler: {} paths in .git differ too; what is git's own is never applied",
             found.in_git
@@ -81,7 +90,7 @@ pub(super) fn read(stage: &Stage) -> Result<Differing> {
         say(format_args!("heeler: {staying}"));
     }
     let all = found.changes;
-    let mut differing = Differing { files: Vec::new(), implied: Vec::new(), commits };
+    let mut differing = Differing { files: Vec::new(), implied: Vec::new(), commits, unknown };
     // The folder that became something else, as long as what stood in it follows.
     let mut replaced: Option<PathBuf> = None;
     let mut room = TEXTS_BYTES_MAX;

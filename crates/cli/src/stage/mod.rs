@@ -6,7 +6,7 @@ mod files;
 mod review;
 
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::Environment;
@@ -51,7 +51,7 @@ pub(crate) struct Settled {
     state: SettledState,
     /// How many paths were applied, else how many differ.
     paths: usize,
-    /// Names under which the folder's repository has what was committed or stashed in it.
+    /// Names under which repositories of the folder have what was committed or stashed in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commits: Vec<String>,
     /// Why it could not be applied.
@@ -115,13 +115,24 @@ pub(crate) fn finish_earlier(environment: &Environment) -> Result<Vec<String>> {
         tell_conflicts(&applied);
         if applied.conflicts.is_empty() {
             // Another process may be at it, and what is done is done.
-            match Stage::open(&stages, &id).and_then(Stage::discard) {
+            match finish(&stages, &id) {
                 Ok(()) => done.push(id),
-                Err(error) => say(format_args!("heeler: {error}")),
+                Err(error) => {
+                    say(format_args!("heeler: {error:#}"));
+                    tell_kept(&id);
+                }
             }
         }
     }
     Ok(done)
+}
+
+/// Ends a stage whose files are all applied.
+fn finish(stages: &Path, id: &str) -> Result<()> {
+    let stage = Stage::open(stages, id)?;
+    // What was chosen of the files is known and done. Of commits nothing is, and they do no harm.
+    bring(&stage, &files::read(&stage)?)?;
+    Ok(stage.discard()?)
 }
 
 /// The stage that a session works in, if there is one.
@@ -155,7 +166,8 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
     let files = &differing.files;
     let settled =
         |state, paths| Settled { id: id.clone(), state, paths, commits: Vec::new(), error: None };
-    if files.is_empty() && differing.commits.is_empty() {
+    let has_commits = !differing.commits.is_empty() || differing.unknown.is_some();
+    if files.is_empty() && !has_commits {
         stage.discard()?;
         if told == Told::All {
             say("heeler: nothing was changed");
@@ -164,13 +176,12 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
     }
     let paths = files.len();
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let asks = at_end == AtEnd::Ask && can_ask && told != Told::Kept;
     let chosen = match at_end {
-        AtEnd::Ask if can_ask && told != Told::Kept && !files.is_empty() => {
-            match review::ask(files) {
-                Verdict::Chosen(chosen) => Some(chosen),
-                Verdict::Later => None,
-            }
-        }
+        AtEnd::Ask if asks => match review::ask(files) {
+            Verdict::Chosen(chosen) => Some(chosen),
+            Verdict::Later => None,
+        },
         AtEnd::Ask | AtEnd::Keep => {
             if told == Told::All {
                 show(files);
@@ -180,7 +191,12 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
         AtEnd::Apply => Some(vec![Chosen::All; files.len()]),
         AtEnd::Discard => Some(vec![Chosen::Nothing; files.len()]),
     };
-    let Some(chosen) = chosen else {
+    // Commits are a question of their own, and what is not known is not dropped unasked.
+    let wants_commits = match (at_end, has_commits) {
+        (AtEnd::Ask, true) if asks && chosen.is_some() => review::ask_for_commits(),
+        (at_end, _) => Some(at_end == AtEnd::Apply),
+    };
+    let (Some(chosen), Some(wants_commits)) = (chosen, wants_commits) else {
         tell_kept(&id);
         return Ok(settled(SettledState::Kept, paths));
     };
@@ -189,15 +205,12 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
         tell_conflicts(&applied);
         bail!("not all of it could be applied");
     }
-    let taken = chosen.iter().filter(|chosen| !chosen.is_nothing()).count();
-    let mut commits = Vec::new();
-    if taken > 0 || at_end == AtEnd::Apply {
-        for staged in &differing.commits {
-            let brought = commits::bring(&stage, staged);
-            commits.extend(brought.context("what was committed stays in the stage")?);
-        }
-    }
+    let commits = match wants_commits {
+        true => bring(&stage, &differing)?,
+        false => Vec::new(),
+    };
     stage.discard()?;
+    let taken = chosen.iter().filter(|chosen| !chosen.is_nothing()).count();
     let is_applied = taken > 0 || !commits.is_empty();
     if told == Told::All {
         match (is_applied, paths) {
@@ -205,15 +218,31 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
             (true, 0) => {}
             (true, _) => say(format_args!("heeler: applied to {taken} of {paths} paths")),
         }
-        if let Some(first) = commits.first() {
-            let all = commits.join(", ");
-            say(format_args!("heeler: what was committed is now {all}: `git log {first}`"));
-        }
     }
     Ok(match is_applied {
         false => settled(SettledState::Discarded, paths),
         true => Settled { commits, ..settled(SettledState::Applied, taken) },
     })
+}
+
+/// Has the repositories of the folder take over what was committed in the stage, and says so: the names
+/// they have it by.
+fn bring(stage: &Stage, differing: &Differing) -> Result<Vec<String>> {
+    const STAYS: &str = "what was committed stays in the stage";
+    if let Some(error) = &differing.unknown {
+        bail!("{STAYS}: {error}");
+    }
+    let mut names = Vec::new();
+    for staged in &differing.commits {
+        let brought = staged.bring(stage).context(STAYS)?;
+        let (id, place) = (&stage.summary().id, staged.place());
+        // Only names of ours in what somebody may copy to a shell.
+        say(format_args!(
+            "heeler: what was committed is now in the repository{place}: `git branch -r --list '{id}/*'`"
+        ));
+        names.extend(brought);
+    }
+    Ok(names)
 }
 
 fn apply(stage: &mut Stage, differing: &Differing, chosen: &[Chosen]) -> Result<Applied> {

@@ -66,6 +66,20 @@ pub(super) fn ask(files: &[StagedFile]) -> Verdict {
     Verdict::Chosen(chosen)
 }
 
+/// Asks whether to take what was committed; `None` for later.
+pub(super) fn ask_for_commits() -> Option<bool> {
+    loop {
+        let question = "Take the commits, as branches of a remote of the stage's name? [y]es, [n]o: they are \
+                        dropped, [k]eep everything for later";
+        match ask_person(question).map(|answer| answer.to_ascii_lowercase()).as_deref() {
+            Some("y" | "yes") => return Some(true),
+            Some("n" | "no") => return Some(false),
+            None | Some("" | "k" | "keep") => return None,
+            Some(_) => say("heeler: y, n or k"),
+        }
+    }
+}
+
 fn one(shown: &str, number: usize, total: usize) -> Answer {
     loop {
         let question = format!(

@@ -8,6 +8,7 @@ use expect_test::expect;
 use heeler_testkit::require;
 
 use crate::support::{Output, World, can_confine, program};
+use crate::terminal::on_terminal_after;
 
 const FORMS: [&str; 2] = ["overlay", "copy"];
 
@@ -71,19 +72,19 @@ fn what_was_stashed_and_committed_is_there_when_the_rest_is_applied() {
         assert_eq!(ended["state"], "applied");
         assert_eq!(
             ended["commits"],
-            serde_json::json!([format!("{id}/feat"), format!("{id}/stash")])
+            serde_json::json!([format!("{id}/heads/feat"), format!("{id}/stash/0")])
         );
         assert!(stages(&world).is_empty());
         assert_eq!(fs::read_to_string(world.path("work/f")).unwrap(), "committed\n");
         expect![[r#"
             refs/heads/main
-            refs/remotes/STAGE/feat
-            refs/remotes/STAGE/stash
+            refs/remotes/STAGE/heads/feat
+            refs/remotes/STAGE/stash/0
         "#]]
         .assert_eq(&names(&world, id));
-        git(&world, &format!("stash apply -q {id}/stash"));
+        git(&world, &format!("stash apply -q {id}/stash/0"));
         assert_eq!(fs::read_to_string(world.path("work/f")).unwrap(), "a day of work\n");
-        assert_eq!(git(&world, &format!("show {id}/feat:n")), "n\n");
+        assert_eq!(git(&world, &format!("show {id}/heads/feat:n")), "n\n");
         git(&world, "fsck --strict");
     }
 }
@@ -101,14 +102,14 @@ fn a_stage_with_nothing_but_commits_is_kept() {
         assert_eq!(format!("{} {}", ended["state"], ended["paths"]), "\"kept\" 0");
         assert_eq!(names(&world, id), "refs/heads/main\n");
         let shown = world.heeler(&["stage", "show", id]).run().exits(0);
-        assert_eq!(shown.stderr, "heeler: only the stage has the commits of feat\n");
+        assert_eq!(shown.stderr, "heeler: only the stage has the commits: feat\n");
         let applied = world.heeler(&["stage", "apply", id]).run().exits(0);
         expect![[r#"
-            heeler: only the stage has the commits of feat
-            heeler: what was committed is now STAGE/feat: `git log STAGE/feat`
+            heeler: only the stage has the commits: feat
+            heeler: what was committed is now in the repository: `git branch -r --list 'STAGE/*'`
         "#]]
         .assert_eq(&applied.stderr.replace(id, "STAGE"));
-        assert_eq!(names(&world, id), "refs/heads/main\nrefs/remotes/STAGE/feat\n");
+        assert_eq!(names(&world, id), "refs/heads/main\nrefs/remotes/STAGE/heads/feat\n");
         assert!(stages(&world).is_empty());
         // Who wants nothing of it gets nothing.
         let world = self::world();
@@ -138,28 +139,37 @@ fn looking_and_moving_back_commit_nothing() {
 }
 
 #[test]
-fn several_stashes_tags_and_a_detached_head_are_brought_along() {
+fn whatever_names_commits_or_once_did_is_brought_along() {
     if !require("the sandbox", can_confine()) {
         return;
     }
     let command = "git stash -q && echo 2 > f && git stash -q && echo 3 > f && git commit -qam tagged \
                    && git tag -a -m annotated v1 && git reset -q --hard HEAD~1 && git checkout -q --detach \
-                   && git commit -q --allow-empty -m detached && git pack-refs --all && mkfifo .git/refs/heads/pipe \
+                   && git commit -q --allow-empty -m detached && git branch stash && git pack-refs --all \
+                   && git checkout -q main && git commit -q --allow-empty -m reset && git reset -q --hard HEAD~1 \
+                   && git checkout -qb 'x;y' && git commit -q --allow-empty -m odd && git checkout -q HEAD^{} \
+                   && git checkout -q stash && git commit -q --allow-empty -m detached && mkfifo .git/refs/heads/pipe \
                    && ln -s /etc/passwd .git/refs/heads/link";
     for form in FORMS {
         let world = world();
         let ended =
             run(&world, form, command, "--stage=apply").exits(0).terminal()["stage"].clone();
         let id = ended["id"].as_str().unwrap();
+        let said = git(&world, "for-each-ref --format=%(refname)|%(subject)").replace(id, "STAGE");
+        // Those that were made in the same second have no order.
+        let said = said.replace("lost/1", "lost/N").replace("lost/2", "lost/N");
+        let mut lines: Vec<&str> = said.lines().filter_map(|line| line.split(':').next()).collect();
+        lines.sort_unstable();
         expect![[r#"
-            refs/heads/main
-            refs/remotes/STAGE/detached
-            refs/remotes/STAGE/stash
-            refs/remotes/STAGE/stash-1
-            refs/remotes/STAGE/tags/v1
-        "#]]
-        .assert_eq(&names(&world, id));
-        assert_eq!(git(&world, &format!("show {id}/stash-1:f")), "a day of work\n");
+            refs/heads/main|first
+            refs/remotes/STAGE/heads/stash|detached
+            refs/remotes/STAGE/lost/N|odd
+            refs/remotes/STAGE/lost/N|reset
+            refs/remotes/STAGE/stash/0|WIP on main
+            refs/remotes/STAGE/stash/1|WIP on main
+            refs/remotes/STAGE/tags/v1|annotated"#]]
+        .assert_eq(&lines.join("\n"));
+        assert_eq!(git(&world, &format!("show {id}/stash/1:f")), "a day of work\n");
     }
 }
 
@@ -200,4 +210,173 @@ fn a_repository_that_was_made_in_the_stage_is_kept() {
         git(&world, &format!("clone -q {source} taken"));
         assert_eq!(git(&world, "-C taken log --format=%s"), "new\n");
     }
+}
+
+/// A repository's settings may name programs that git runs when it talks to others, or misses objects.
+#[test]
+fn nothing_that_a_repository_names_is_run() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let settings = "[extensions]\n\tpartialClone = origin\n[core]\n\trepositoryformatversion = 1\n\thooksPath = ../hooks\n\
+                    \tfsmonitor = touch MARK1; false\n\talternateRefsCommand = touch MARK2\n\
+                    [remote \"origin\"]\n\tpromisor = true\n\turl = /\n\tuploadpack = touch MARK3; false\n\
+                    [url \"ext::sh -c touch% MARK4\"]\n\tinsteadOf = /\n[protocol \"ext\"]\n\tallow = always\n";
+    let commit = "cd sub && git add . && git -c core.fsmonitor=false -c core.hooksPath=/dev/null \
+                  commit -qm sub && git stash list";
+    for form in FORMS {
+        let world = world();
+        fs::create_dir(world.path("work/sub")).unwrap();
+        git(&world, "-C sub init -q -b main");
+        for name in ["name Me", "email me@example.com"] {
+            git(&world, &format!("-C sub config user.{name}"));
+        }
+        git(&world, "-C sub commit -q --allow-empty -m first");
+        let config = fs::read_to_string(world.path("work/sub/.git/config")).unwrap();
+        let mark = world.path("mark").display().to_string();
+        fs::create_dir(world.path("work/sub/hooks")).unwrap();
+        let hook = world.write(
+            "work/sub/hooks/reference-transaction",
+            "#!/bin/sh\ntouch MARK5\n".replace("MARK", &mark),
+        );
+        fs::set_permissions(hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let before = world.write("work/sub/.git/config", config + &settings.replace("MARK", &mark));
+        let before = fs::read(before).unwrap();
+        let ended = run(&world, form, commit, "--stage=apply").exits(0).terminal()["stage"].clone();
+        assert_eq!(ended["state"], "applied", "{ended}");
+        let id = ended["id"].as_str().unwrap();
+        assert_eq!(ended["commits"], serde_json::json!([format!("{id}/heads/main")]));
+        assert_eq!(fs::read(world.path("work/sub/.git/config")).unwrap(), before);
+        let made: Vec<_> =
+            fs::read_dir(world.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
+        assert!(!made.iter().any(|name| name.to_str().unwrap().starts_with("mark")), "{made:?}");
+    }
+}
+
+/// Nothing is read by way of a stage that its commands could not read.
+#[test]
+fn no_repository_outside_is_taken_for_that_of_the_stage() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let attempts = [
+        // What is no folder of git's any more has nothing to be fetched.
+        ("rm -rf .git && ln -s ../../other/.git .git", "applied"),
+        ("git branch x && rm -rf .git/refs && ln -s ../../../other/.git/refs .git/refs", "applied"),
+        ("mv .git/objects o && ln -s ../../../other/.git/objects .git/objects", "kept"),
+        ("echo ../../../../other/.git/objects > .git/objects/info/alternates", "kept"),
+        ("mkfifo .git/objects/info/alternates", "kept"),
+        ("mkfifo .git/objects/info/commit-graph", "kept"),
+    ];
+    for (attempt, expected) in attempts {
+        for form in FORMS {
+            let world = world();
+            git(&world, "init -q -b main sub");
+            git(&world, "init -q -b main ../other");
+            let commit = "-c user.name=a -c user.email=b commit -q --allow-empty -m";
+            git(&world, &format!("-C sub {commit} first"));
+            git(&world, &format!("-C ../other {commit} SECRET"));
+            let command = format!("cd sub && touch made && git {commit} new && {attempt}");
+            let output = run(&world, form, &command, "--stage=apply");
+            let ended = output.terminal()["stage"].clone();
+            assert_eq!(ended["state"], expected, "{form} {attempt}: {ended}");
+            assert!(world.path("work/sub/made").exists());
+            assert!(!git(&world, "-C sub log --all --format=%s").contains("SECRET"));
+        }
+    }
+}
+
+#[test]
+fn commits_are_a_question_of_their_own() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let commit = "git checkout -qb feat && git commit -q --allow-empty -m feat && git checkout -q main && echo > junk";
+    for (command, typed, expected, are_there) in [
+        (commit, "n\ny\n", "what was committed is now in the repository", true),
+        (commit, "y\nn\n", "applied to 1 of 1 paths", false),
+        (commit, "y\nk\n", "the changes are kept", false),
+        (
+            "git commit -q --allow-empty -m feat",
+            "y\n",
+            "what was committed is now in the repository",
+            true,
+        ),
+    ] {
+        let world = world();
+        let ended =
+            run(&world, "overlay", command, "--stage=keep").exits(0).terminal()["stage"].clone();
+        let id = ended["id"].as_str().unwrap();
+        let mut apply = program(env!("CARGO_BIN_EXE_heeler"));
+        apply.args(["stage", "apply", id]);
+        world.settle(&mut apply);
+        let (code, shown) = on_terminal_after(apply, "[k]eep", typed);
+        assert!(code == 0 && shown.contains(expected), "{typed:?}: {shown}");
+        assert_eq!(names(&world, id).contains("STAGE"), are_there);
+        assert_eq!(stages(&world).len(), usize::from(expected.contains("kept")));
+    }
+}
+
+/// The objects are there and their names are not, as after a kill between the two.
+#[test]
+fn what_was_half_taken_over_is_taken_over() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = world();
+    let ended =
+        run(&world, "copy", STASH_AND_COMMIT, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let id = ended["id"].as_str().unwrap();
+    let objects = stages(&world)[0].join("tree/.git/objects/.");
+    let copied = program("cp").arg("-r").arg(objects).arg(world.path("work/.git/objects")).status();
+    assert!(copied.unwrap().success());
+    world.heeler(&["stage", "apply", id]).run().exits(0);
+    assert_eq!(names(&world, id).matches("STAGE").count(), 2);
+}
+
+#[test]
+fn applying_that_is_killed_loses_no_commits() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = world();
+    for n in 0..3_000 {
+        world.write(&format!("work/{n}.txt"), "old\n");
+    }
+    let command = "git stash -q && for f in *.txt; do echo new > $f; done";
+    let ended =
+        run(&world, "overlay", command, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let id = ended["id"].as_str().unwrap();
+    let mut running = world.heeler(&["stage", "apply", id]).start();
+    while world.worked("0.txt") != "new\n" {
+        assert!(running.is_running(), "it ended before it was killed");
+    }
+    running.kill();
+    let told = world.heeler(&["stage", "apply", id]).run().exits(0).stderr;
+    assert!(told.contains("the rest of it is done"), "{told}");
+    assert_eq!(git(&world, &format!("show {id}/stash/0:f")), "a day of work\n");
+    assert!(stages(&world).is_empty());
+}
+
+#[test]
+fn without_git_the_rest_is_shown_and_applied_and_the_stage_stays() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = world();
+    let command = format!("{STASH_AND_COMMIT} && echo > made");
+    let ended =
+        run(&world, "overlay", &command, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let id = ended["id"].as_str().unwrap();
+    let shown = world.heeler(&["stage", "show", id]).env("PATH", "/nowhere").run().exits(0);
+    assert!(
+        shown.stdout.contains("b/made") && shown.stderr.contains("cannot start git"),
+        "{}",
+        shown.stderr
+    );
+    let applied = world.heeler(&["stage", "apply", id]).env("PATH", "/nowhere").run().exits(1);
+    assert!(applied.stderr.contains("what was committed stays in the stage"), "{}", applied.stderr);
+    assert!(world.path("work/made").exists());
+    world.heeler(&["stage", "apply", id]).run().exits(0);
+    assert_eq!(names(&world, id).matches("STAGE").count(), 2);
 }

@@ -1,11 +1,12 @@
 //! How far an agent reaches, the box around its commands that follows from it, and whether this
 //! machine can make one.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use heeler_core::{Denied, PROTECTED, Reach, Rule, RuleEffect};
+use heeler_core::{Denied, PROTECTED, Reach, Rule, RuleEffect, is_protected};
 use heeler_sandbox::{Confines, Launcher, LauncherError, Network, Probe, ProbeLine};
 use heeler_settings::{Confinement, Loaded};
 use heeler_tools::PrivateTemp;
@@ -76,6 +77,18 @@ pub(crate) fn reach(
     let denials = loaded.rules.iter().filter(|rule| rule.effect == RuleEffect::Deny);
     reach.denied.extend(denials.flat_map(denied_by));
     Ok(reach)
+}
+
+/// What of it lies in the workspace and has no name that is protected everywhere, for verdicts: under the
+/// name `named` of the workspace.
+pub(crate) fn protected_in(reach: &Reach, workspace: &Path, named: &str) -> Vec<String> {
+    let real = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+    let inner = reach.protected.iter().filter_map(|place| {
+        place.strip_prefix(workspace).or_else(|_| place.strip_prefix(&real)).ok()?.to_str()
+    });
+    let inner: BTreeSet<&str> =
+        inner.filter(|place| !place.is_empty() && !is_protected(place)).collect();
+    inner.into_iter().map(|place| format!("{}/{place}", named.trim_end_matches('/'))).collect()
 }
 
 /// What decides what later runs in another folder that may be written, also in one that is itself the

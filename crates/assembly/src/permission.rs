@@ -11,7 +11,7 @@ use heeler_settings::{
 use heeler_turn::verdict::judge;
 
 use crate::call::Place;
-use crate::confine::{Sandbox, is_wanted};
+use crate::confine::{Sandbox, is_wanted, protected_in, reach};
 use crate::dotfiles::home_in;
 use crate::secret_places::secrets;
 use crate::setup::{bash, toolset};
@@ -159,7 +159,9 @@ impl Permission {
         workspace: &Path,
         call: &str,
     ) -> Result<Explained, SetupError> {
-        let (policy, loaded) = self.settle(environment, workspace)?;
+        let (mut policy, loaded) = self.settle(environment, workspace)?;
+        let reach = reach(environment, workspace, &loaded)?;
+        policy.protected = protected_in(&reach, workspace, &policy.workspace);
         let refused = |why: &str| SetupError::new(format!("`{call}`: {why}"));
         let (tool, argument) = call
             .trim()

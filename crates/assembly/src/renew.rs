@@ -61,7 +61,13 @@ impl Permission {
             has_prices(&model, &loaded)?;
         }
         let settings = Settings {
-            policy: Policy { mode, has_box: running.policy.has_box, ..policy },
+            policy: Policy {
+                mode,
+                has_box: running.policy.has_box,
+                // As the session's tools know them.
+                protected: running.policy.protected.clone(),
+                ..policy
+            },
             model,
             limits,
             estimate: context.estimate,

@@ -20,7 +20,7 @@ use heeler_tools::{
     WebSearch, allowed_environment,
 };
 
-use crate::confine::{Made, make, obstacle, reach};
+use crate::confine::{Made, make, obstacle, protected_in, reach};
 use crate::local::LocalServer;
 use crate::model::{ModelChoice, thinking};
 use crate::programs::keep_out;
@@ -147,6 +147,7 @@ impl Setup {
         let mut parts = Parts::new(provider, Arc::new(store.clone()));
         let launcher = self.launcher;
         let mut reach = reach(&self.environment, &self.workspace, &loaded)?;
+        policy.protected = protected_in(&reach, &self.workspace, &policy.workspace);
         if self.staged {
             reach.writable.clear();
         }

@@ -178,6 +178,10 @@ pub struct Policy {
     /// Paths within those that are read all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<String>,
+    /// Absolute paths in the workspace that decide what later runs besides those of the usual names
+    /// ([`is_protected`](crate::is_protected)): what git's settings, hooks and `PATH` name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<String>,
     /// The user's home by its name below the workspace, where that is the home or holds it. What
     /// begins with a dot there decides what later runs, as shells and desktops start with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

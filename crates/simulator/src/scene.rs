@@ -256,6 +256,7 @@ pub(crate) fn policy(chance: &mut Chance) -> Policy {
         asks_to_leave_plan: chance.percent(80),
         secrets: chance.percent(20).then(|| tools::SECRET.into()).into_iter().collect(),
         readable: Vec::new(),
+        protected: Vec::new(),
         home: None,
         within: None,
     }

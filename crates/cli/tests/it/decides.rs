@@ -80,6 +80,29 @@ fn what_git_would_look_into_does_not_come_to_be() {
     }
 }
 
+/// Nor does a tool put it there that nobody is asked about.
+#[test]
+fn what_git_runs_is_edited_by_no_mode_that_accepts_edits() {
+    let Some(world) = world() else { return };
+    git(&world, "config core.hooksPath tools/hooks");
+    let call = |path: &str| {
+        let path = world.path("work").join(path);
+        let input = format!("{{ file_path = {:?}, content = \"x\" }}", path.display().to_string());
+        format!("[[reply]]\nblocks = [{{ call = \"Write\", input = {input} }}]\n")
+    };
+    let paths = ["tools/hooks/pre-commit", "tools/hooks.md"];
+    let script = paths.map(call).concat() + "[[reply]]\ntext = \"done\"\n";
+    fs::create_dir(world.path(".claude")).unwrap();
+    world.write(".claude/settings.json", r#"{"permissions": {"defaultMode": "acceptEdits"}}"#);
+    world.exec(&script, &["--permission-mode", "accept-edits", "go"]).run().exits(0);
+    assert_eq!(paths.map(|path| world.path("work").join(path).exists()), [false, true]);
+    for (path, expected) in paths.into_iter().zip(["ask", "allow"]) {
+        let call = format!("Write({path})");
+        let said = world.heeler(&["permissions", "explain", &call]).run();
+        assert!(said.stdout.starts_with(expected), "{}{}", said.stdout, said.stderr);
+    }
+}
+
 #[test]
 fn what_settings_of_git_name_cannot_be_changed() {
     let Some(world) = world() else { return };

@@ -208,6 +208,7 @@ fn is_free(path: &str, policy: &Policy) -> bool {
     };
     path::is_inside(path, &policy.workspace)
         && path::relative(path, &policy.workspace).is_some_and(|rest| !is_protected(rest))
+        && !policy.protected.iter().any(|place| path::is_in_any_case(path, place))
         && !policy.home.as_ref().is_some_and(is_setting)
 }
 

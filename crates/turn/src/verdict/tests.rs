@@ -218,6 +218,15 @@ fn a_verdict_says_what_it_is_for() {
     ] {
         check_words(&policy(mode, ""), "T", &[access], expected);
     }
+    let protected = vec!["/space/tools/hooks".to_owned()];
+    let policy = Policy { protected, ..policy(Mode::AcceptEdits, "") };
+    for (path, expected) in [
+        ("/space/tools/hooks/pre-commit", "ask: it writes /space/tools/hooks/pre-commit"),
+        ("/space/Tools/Hooks", "ask: it writes /space/Tools/Hooks"),
+        ("/space/tools/hooks.md", "allow: mode accept-edits"),
+    ] {
+        check_words(&policy, "T", &[write(path)], expected);
+    }
 }
 
 #[test]

@@ -17,7 +17,6 @@ mod closed;
 mod committed;
 #[cfg(test)]
 mod completions;
-#[cfg(test)]
 mod config;
 #[cfg(test)]
 mod corpus;

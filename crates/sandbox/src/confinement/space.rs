@@ -69,7 +69,7 @@ pub(super) fn make(plan: &Plan) -> io::Result<()> {
     for path in &plan.pinned {
         attach(&copy(path)?, path)?;
     }
-    plan.protected.iter().try_for_each(protect)?;
+    plan.protected.iter().try_for_each(|path| protect(path))?;
     if Path::new("/dev/shm").is_dir() {
         attach(&copy(&plan.temp)?, Path::new("/dev/shm"))?;
     }
@@ -77,7 +77,7 @@ pub(super) fn make(plan: &Plan) -> io::Result<()> {
 }
 
 /// Makes what is below a folder that may be written read-only.
-pub(super) fn protect(path: &PathBuf) -> io::Result<()> {
+pub(super) fn protect(path: &Path) -> io::Result<()> {
     let copied = copy(path)?;
     set_read_only(copied.as_fd(), Path::new(""), AtFlags::EMPTY_PATH)?;
     attach(&copied, path)

@@ -20,7 +20,8 @@ pub(super) fn protect(stands_there: Pid, paths: &[PathBuf]) -> io::Result<()> {
     // whatever it may.
     let forked = unsafe { libc::fork() };
     if forked == 0 {
-        let done = enter(&user, &mounts).and_then(|()| paths.iter().try_for_each(space::protect));
+        let done = enter(&user, &mounts)
+            .and_then(|()| paths.iter().try_for_each(|path| space::protect(path)));
         #[expect(unsafe_code, reason = "exit would run what the launcher registered")]
         // SAFETY: ends the process at once; touches no memory.
         unsafe {

@@ -15,6 +15,9 @@ use crate::snapshot::Snapshot;
 const CHANGES_MAX: usize = 100_000;
 /// What is git's own is no text that anybody reviews: what happens in it stays in the stage.
 const GIT: &str = ".git";
+/// What of it says which commits there are, or keeps what belongs to them.
+const NAMES_COMMITS: [&str; 8] =
+    ["refs", "packed-refs", "HEAD", "logs", "worktrees", "reftable", "lfs", "annex"];
 
 /// What differs, in order of paths.
 #[derive(Debug, Default)]
@@ -23,7 +26,7 @@ pub struct Changes {
     pub changes: Vec<Change>,
     /// How many entries differ in folders of git, which are never applied.
     pub in_git: usize,
-    /// Folders of git's in which names of commits differ: branches, tags, what was stashed.
+    /// Folders of git's in which that differs which names commits: branches, tags, stashes, logs.
     pub committed: BTreeSet<PathBuf>,
     /// Folders that the stage removed and that stay all the same.
     pub staying: Vec<Staying>,
@@ -215,8 +218,8 @@ fn names_commits(path: &Path) -> Option<PathBuf> {
     let mut is_gits = false;
     for part in path {
         match part.to_str() {
-            Some("refs" | "packed-refs" | "HEAD") if is_gits => return Some(folder),
-            Some("logs" | "objects" | "worktrees") if is_gits => return None,
+            Some(part) if is_gits && NAMES_COMMITS.contains(&part) => return Some(folder),
+            Some("objects") if is_gits => return None,
             _ => {}
         }
         is_gits |= part == GIT;
@@ -251,7 +254,9 @@ mod tests {
         check(".git/packed-refs", Some(".git"));
         check("refs/.git/HEAD", Some("refs/.git"));
         check("sub/.git/modules/a/b/refs/stash", Some("sub/.git/modules/a/b"));
-        check(".git/logs/refs/stash", None);
+        check(".git/logs/refs/stash", Some(".git"));
+        check(".git/worktrees/x/HEAD", Some(".git"));
+        check(".git/lfs/objects/x", Some(".git"));
         check(".git/index", None);
         check(".git/objects/refs", None);
         check("refs/heads/main", None);

@@ -3,13 +3,12 @@
 mod named;
 mod settings;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use heeler_core::Reach;
 
-use self::named::Configuration;
-use crate::words::names;
+use self::named::{Configuration, text_of};
+use crate::words::{names, plain};
 use crate::{Environment, SetupError};
 
 /// What of a git folder decides what git runs, or where it looks for that.
@@ -60,6 +59,11 @@ fn in_folder(folder: &Path) -> Vec<PathBuf> {
     // A file says where the folder is, and nobody but a person has that changed.
     if !own.is_dir() && own.symlink_metadata().is_ok() {
         found.push(own);
+        // It may lie in the work tree itself, as with `git init --separate-git-dir`.
+        for inner in git_folders(folder) {
+            found
+                .extend(DECIDES.map(|name| inner.join(name)).into_iter().chain(work_trees(&inner)));
+        }
     }
     if is_git_folder(folder) {
         found.extend(DECIDES.map(|name| folder.join(name)).into_iter().chain(work_trees(folder)));
@@ -89,17 +93,22 @@ fn files_of_user(environment: &Environment) -> Result<Vec<PathBuf>, SetupError> 
 
 /// The files of settings of the repository with this root, if it is one.
 fn files_of_repository(root: &Path) -> Vec<PathBuf> {
+    let settings = |it: PathBuf| ["config", "config.worktree"].map(|name| it.join(name));
+    git_folders(root).into_iter().flat_map(settings).collect()
+}
+
+/// The folder of git's of the work tree with this root, and the one that it has in common with others.
+fn git_folders(root: &Path) -> Vec<PathBuf> {
     let own = root.join(".git");
-    let said = |file: &Path| if file.is_file() { fs::read_to_string(file).ok() } else { None };
-    let folder = match said(&own) {
+    let folder = match text_of(&own) {
         // Whoever wrote it: nothing comes of it but that less may be changed.
-        Some(text) => root.join(text.trim_start_matches("gitdir:").trim()),
+        Some(text) => plain(&root.join(text.trim_start_matches("gitdir:").trim())),
         None => own,
     };
-    let common = said(&folder.join("commondir")).map(|text| folder.join(text.trim()));
+    let common = text_of(&folder.join("commondir")).map(|it| plain(&folder.join(it.trim())));
     let mut folders = vec![common.unwrap_or_else(|| folder.clone()), folder];
     folders.dedup();
-    folders.iter().flat_map(|it| ["config", "config.worktree"].map(|name| it.join(name))).collect()
+    folders
 }
 
 /// The first folder from this one up that has something of the name `.git`. Whatever it is, the
@@ -125,14 +134,14 @@ fn outside(workspace: &Path) -> Option<Outside> {
         let is_outside = root != workspace && is_git_folder(&own);
         return is_outside.then_some(Outside { folder: own, linked: None });
     }
-    let text = fs::read_to_string(&own).ok()?;
+    let text = text_of(&own)?;
     let linked = root.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-    let common = fs::read_to_string(linked.join("commondir")).ok()?;
+    let common = text_of(&linked.join("commondir"))?;
     let folder = linked.join(common.trim()).canonicalize().ok()?;
     // Only what the repository itself knows and what points back is ours: the file, and whatever
     // lies in the workspace, may be somebody else's.
     let is_known = linked.parent() == Some(&folder.join(WORK_TREES));
-    let back = fs::read_to_string(linked.join("gitdir")).ok()?;
+    let back = text_of(&linked.join("gitdir"))?;
     let back = linked.join(back.trim()).canonicalize().ok()?;
     let is_ours = is_known && back == own.canonicalize().ok()?;
     let is_elsewhere = !folder.starts_with(workspace.canonicalize().ok()?);
@@ -152,6 +161,8 @@ fn work_trees(git: &Path) -> impl Iterator<Item = PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// What is protected of a folder that is a repository and the home, too: the names in it.
@@ -245,7 +256,13 @@ mod tests {
                 (&*config, "[core] hooksPath = hooks\n"),
                 (if text.is_empty() { "git/other" } else { "git/sub/commondir" }, text),
             ];
-            check_named(&files, &[".git", "hooks"]);
+            let mut expected = vec![".git".to_owned(), "hooks".to_owned()];
+            let folders: &[&str] = if text.is_empty() { &["sub"] } else { &["common", "sub"] };
+            for folder in folders {
+                expected.extend(DECIDES.map(|name| format!("git/{folder}/{name}")));
+            }
+            expected.sort_unstable();
+            check_named(&files, &expected.iter().map(String::as_str).collect::<Vec<_>>());
         }
     }
 

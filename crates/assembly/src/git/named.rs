@@ -102,7 +102,8 @@ impl Configuration {
     }
 }
 
-fn text_of(file: &Path) -> Option<String> {
+/// A regular file as text, if it is not too long.
+pub(super) fn text_of(file: &Path) -> Option<String> {
     // Whatever else has such a name may never end, or never begin.
     let is_read = |about: fs::Metadata| about.is_file() && about.len() <= CONFIG_BYTES_MAX;
     let bytes = file.metadata().is_ok_and(is_read).then(|| fs::read(file).ok())??;
@@ -144,7 +145,10 @@ fn files_of(setting: &Setting, root: &Path, home: Option<&Path>) -> Vec<PathBuf>
             // What runs as soon as somebody makes it.
             let is_awaited = is_run && nth == 0 && (is_certain || is_first);
             let is_there = match place.metadata() {
-                Ok(about) if about.is_dir() => is_program && !root.starts_with(&place),
+                // A bare word is looked up in `PATH`, or is an argument, as in `gh auth git-credential`.
+                Ok(about) if about.is_dir() => {
+                    is_program && word.contains('/') && !root.starts_with(&place)
+                }
                 Ok(_) => true,
                 Err(_) => is_awaited,
             };

@@ -233,7 +233,9 @@ fn bring(stage: &Stage, differing: &Differing) -> Result<Vec<String>> {
         bail!("{STAYS}: {error}");
     }
     let mut names = Vec::new();
-    for staged in &differing.commits {
+    // What has to be taken along by hand is told when all else is done.
+    let (made, others): (Vec<_>, Vec<_>) = differing.commits.iter().partition(|it| it.is_new());
+    for staged in others.into_iter().chain(made) {
         let brought = staged.bring(stage).context(STAYS)?;
         let (id, place) = (&stage.summary().id, staged.place());
         // Only names of ours in what somebody may copy to a shell.

@@ -205,7 +205,7 @@ fn a_repository_that_was_made_in_the_stage_is_kept() {
         let output = run(&world, form, make, "--stage=apply").exits(1);
         let ended = output.terminal()["stage"].clone();
         let error = ended["error"].as_str().unwrap();
-        let source = error.split('`').nth(1).unwrap().split(' ').nth(2).unwrap();
+        let source = error.split('`').nth(1).unwrap().split(' ').nth(2).unwrap().trim_matches('\'');
         assert_eq!(fs::read_to_string(world.path("work/new/n")).unwrap(), "n\n");
         git(&world, &format!("clone -q {source} taken"));
         assert_eq!(git(&world, "-C taken log --format=%s"), "new\n");
@@ -370,7 +370,7 @@ fn without_git_the_rest_is_shown_and_applied_and_the_stage_stays() {
     let id = ended["id"].as_str().unwrap();
     let shown = world.heeler(&["stage", "show", id]).env("PATH", "/nowhere").run().exits(0);
     assert!(
-        shown.stdout.contains("b/made") && shown.stderr.contains("cannot start git"),
+        shown.stdout.contains("b/made") && shown.stderr.contains("no git in PATH"),
         "{}",
         shown.stderr
     );
@@ -379,4 +379,96 @@ fn without_git_the_rest_is_shown_and_applied_and_the_stage_stays() {
     assert!(world.path("work/made").exists());
     world.heeler(&["stage", "apply", id]).run().exits(0);
     assert_eq!(names(&world, id).matches("STAGE").count(), 2);
+}
+
+/// What is only in logs, in other work trees or in a form that is not read, is in the stage alone, too.
+#[test]
+fn no_stage_with_work_of_its_own_is_dropped() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let lost = |world: &World, id: &str| names(world, id).contains("STAGE/lost/1");
+    for (command, state) in [
+        ("git commit -qam wip && git reset -q --hard HEAD~1", "applied"),
+        (
+            "git checkout -qb x && git commit -qam wip && git checkout -q main && git branch -qD x",
+            "applied",
+        ),
+        (
+            "git worktree add -q --detach wt && cd wt && git commit -q --allow-empty -m wt",
+            "applied",
+        ),
+        ("git stash -q && mkdir -p .git/lfs && echo x > .git/lfs/x", "kept"),
+        ("git stash -q && mkdir -p .git/reftable && echo x > .git/reftable/x", "kept"),
+    ] {
+        for form in FORMS {
+            let world = world();
+            let ended = run(&world, form, command, "--stage=apply").terminal()["stage"].clone();
+            assert_eq!(ended["state"], state, "{form} {command}: {ended}");
+            assert_eq!(
+                lost(&world, ended["id"].as_str().unwrap()),
+                state == "applied",
+                "{command}"
+            );
+            assert_eq!(stages(&world).len(), usize::from(state == "kept"));
+        }
+    }
+}
+
+#[test]
+fn what_the_folder_once_had_is_no_commit_of_the_stage() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    for command in ["git checkout -q --detach", "git checkout -qb x", "git branch rescue HEAD@{1}"]
+    {
+        for form in FORMS {
+            let world = world();
+            git(&world, "commit -q --amend -m again");
+            let ended =
+                run(&world, form, command, "--stage=keep").exits(0).terminal()["stage"].clone();
+            assert_eq!(ended["state"], "unchanged", "{form} {command}: {ended}");
+        }
+    }
+}
+
+#[test]
+fn no_git_that_a_run_made_is_started() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = world();
+    let mark = world.path("mark").display().to_string();
+    let command = format!(
+        "git commit -q --allow-empty -m new; mkdir bin; \
+         printf '#!/bin/sh\\ntouch {mark}\\n' > bin/git; chmod +x bin/git; cp bin/git .git/git"
+    );
+    let ended =
+        run(&world, "overlay", &command, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let id = ended["id"].as_str().unwrap();
+    let path = format!("{}/bin::.:{}", world.workspace().display(), std::env::var("PATH").unwrap());
+    world.heeler(&["stage", "apply", id]).env("PATH", path).run().exits(0);
+    assert!(world.path("work/bin/git").exists() && !world.path("mark").exists());
+    assert_eq!(names(&world, id), "refs/heads/main\nrefs/remotes/STAGE/heads/main\n");
+}
+
+#[test]
+fn nothing_is_taken_over_by_way_of_a_link_of_the_folder() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = world();
+    git(&world, "init -q -b main ../other");
+    git(&world, "-C ../other -c user.name=a -c user.email=b commit -q --allow-empty -m other");
+    std::os::unix::fs::symlink("../other", world.path("work/sub")).unwrap();
+    let command = "rm sub && git init -q sub && cd sub && git -c user.name=a -c user.email=b commit -q --allow-empty -m x";
+    let ended =
+        run(&world, "overlay", command, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let id = ended["id"].as_str().unwrap();
+    let mut apply = program(env!("CARGO_BIN_EXE_heeler"));
+    world.settle(apply.args(["stage", "apply", id]));
+    let (_, shown) = on_terminal_after(apply, "[k]eep", "n\ny\n");
+    assert!(shown.contains("what was committed stays in the stage"), "{shown}");
+    assert_eq!(git(&world, "-C ../other for-each-ref --format=%(refname)"), "refs/heads/main\n");
+    assert_eq!(stages(&world).len(), 1);
 }

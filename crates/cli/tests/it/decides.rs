@@ -80,6 +80,44 @@ fn what_git_would_look_into_does_not_come_to_be() {
     }
 }
 
+/// As `git init --separate-git-dir` makes it.
+#[test]
+fn a_git_folder_of_another_name_is_protected_as_well() {
+    let Some(world) = world() else { return };
+    fs::rename(world.path("work/.git"), world.path("work/.bare")).unwrap();
+    world.write("work/.git", "gitdir: ./.bare\n");
+    let before = world.worked(".bare/config");
+    let script =
+        "echo evil >> .bare/config; mkdir -p .bare/hooks; echo evil > .bare/hooks/pre-commit";
+    boxed(&world, script, &[], |heeler| heeler);
+    assert_eq!(world.worked(".bare/config"), before);
+    assert!(!world.path("work/.bare/hooks/pre-commit").exists());
+    git(&world, "commit -q --allow-empty -m x");
+}
+
+/// What git is told to ask is no folder of the workspace.
+#[test]
+fn words_of_settings_close_no_folders_of_their_name() {
+    let Some(world) = world() else { return };
+    let settings = "[credential]\n\thelper = !gh auth git-credential\n\thelper = store\n[core]\n\teditor = code --wait\n";
+    world.write(".gitconfig", settings);
+    write(&world, &[("auth/a", ""), ("store/a", ""), ("code/a", "")]);
+    let told =
+        boxed(&world, "for i in auth store code; do echo new > $i/b; done; echo done", &[], |it| {
+            it
+        });
+    assert_eq!(told, "done", "{told}");
+}
+
+/// A pipe in the place of git's own file is not waited for.
+#[test]
+fn what_is_no_file_of_git_hangs_nobody() {
+    let Some(world) = world() else { return };
+    fs::remove_dir_all(world.path("work/.git")).unwrap();
+    assert!(program("mkfifo").arg(world.path("work/.git")).status().unwrap().success());
+    assert!(boxed(&world, "echo done", &[], |heeler| heeler).contains("done"));
+}
+
 /// Nor does a tool put it there that nobody is asked about.
 #[test]
 fn what_git_runs_is_edited_by_no_mode_that_accepts_edits() {

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Components, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 
 use super::calls::Filters;
@@ -54,18 +55,36 @@ struct Walls {
     held: Mutex<Vec<Held>>,
 }
 
+/// How often one file is mounted again in a box: a file that is exchanged for another keeps its mount.
+const AGAIN_MAX: u32 = 256;
+
 /// What a mount of the box holds in what may be written.
 struct Held {
     path: PathBuf,
     identity: Option<Identity>,
+    /// Keeps the file's number from another one, which it is given as soon as it is free: git removes
+    /// files and makes them anew.
+    pin: Option<OwnedFd>,
+    n_again: u32,
     /// Whether it is a folder that can be written, and so cannot be mounted as it was.
     is_pinned: bool,
 }
 
 impl Held {
     fn of((path, is_pinned): (&PathBuf, bool)) -> Self {
-        Self { path: path.clone(), identity: Identity::of(path), is_pinned }
+        Self {
+            path: path.clone(),
+            identity: Identity::of(path),
+            pin: pin(path),
+            n_again: 0,
+            is_pinned,
+        }
     }
+}
+
+/// Holds a file without opening it.
+fn pin(path: &Path) -> Option<OwnedFd> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
 /// Which file a path names.
@@ -201,20 +220,29 @@ impl Walls {
         // Nothing in here is left half done by a panic.
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let mut lost = Vec::new();
-        for one in &mut *held {
+        for (index, one) in held.iter().enumerate() {
             let now = Identity::of(&one.path);
             if now == one.identity {
                 continue;
             }
-            if one.is_pinned || !one.path.symlink_metadata().is_ok_and(|it| !it.is_symlink()) {
+            let is_there = one.path.symlink_metadata().is_ok_and(|it| !it.is_symlink());
+            if one.is_pinned || !is_there || one.n_again == AGAIN_MAX {
                 return Some(Bound::Replaced { path: one.path.clone() });
             }
-            // Before it is mounted, so that what is replaced once more is seen by the next look.
-            one.identity = now;
-            lost.push(one.path.clone());
+            lost.push((index, now));
         }
-        let first = lost.first()?.clone();
-        self.porter.protect(&lost).err().map(|_| Bound::Replaced { path: first })
+        let paths: Vec<PathBuf> = lost.iter().map(|(index, _)| held[*index].path.clone()).collect();
+        let first = paths.first()?.clone();
+        if self.porter.protect(&paths).is_err() {
+            return Some(Bound::Replaced { path: first });
+        }
+        for (index, identity) in lost {
+            // Of before it was mounted: what is replaced once more is seen by the next look.
+            held[index].identity = identity;
+            held[index].pin = pin(&held[index].path);
+            held[index].n_again += 1;
+        }
+        None
     }
 }
 

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use rustix::fs::Access;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How long one start of git may take.
@@ -32,8 +33,27 @@ const VARIABLES: [(&str, &str); 7] = [
     ("LC_ALL", "C.UTF-8"),
 ];
 
+/// The program, which is none that a run could have made in the folder it worked in.
+pub(super) fn program(base: &Path) -> Result<PathBuf> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let base = real(base);
+    let is_apart = |path: &PathBuf| {
+        let folder = real(path);
+        path.is_absolute()
+            && folder.is_some_and(|it| base.as_ref().is_none_or(|base| !it.starts_with(base)))
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut programs =
+        std::env::split_paths(&path).filter(is_apart).map(|folder| folder.join("git"));
+    let is_program = |program: &PathBuf| {
+        rustix::fs::access(program, Access::EXEC_OK).is_ok() && program.is_file()
+    };
+    programs.find(is_program).context("there is no git in PATH outside of the folder")
+}
+
 /// One start of git.
 pub(super) struct Git<'a> {
+    program: &'a Path,
     /// Its repository.
     folder: &'a Path,
     /// Where its objects are, if not in the repository.
@@ -47,13 +67,13 @@ pub(super) enum Told<'a> {
 }
 
 impl<'a> Git<'a> {
-    pub(super) fn of(folder: &'a Path) -> Self {
-        Self { folder, objects: None }
+    pub(super) fn of(program: &'a Path, folder: &'a Path) -> Self {
+        Self { program, folder, objects: None }
     }
 
     /// The same with objects from elsewhere, and to be put there.
-    pub(super) fn with_objects(folder: &'a Path, objects: &'a Path) -> Self {
-        Self { folder, objects: Some(objects) }
+    pub(super) fn with_objects(self, objects: &'a Path) -> Self {
+        Self { objects: Some(objects), ..self }
     }
 
     /// What it says.
@@ -81,7 +101,7 @@ impl<'a> Git<'a> {
     ) -> Result<()> {
         let what = format!("git {}", arguments.first().copied().unwrap_or_default());
         #[expect(clippy::disallowed_methods, reason = "the person's own git, when no session runs")]
-        let mut command = Command::new("git");
+        let mut command = Command::new(self.program);
         let own = |name: &OsString| name.as_bytes().starts_with(b"GIT_");
         std::env::vars_os().map(|(name, _)| name).filter(own).for_each(|name| {
             command.env_remove(name);
@@ -107,7 +127,7 @@ impl<'a> Git<'a> {
         let heard = std::thread::scope(|scope| {
             // It answers while it is told, and any of its pipes may be full.
             scope.spawn(|| stdin.map(|mut stdin| stdin.write_all(text.as_bytes())));
-            scope.spawn(|| {
+            let complaints = scope.spawn(|| {
                 let mut bytes = Vec::new();
                 let read = stderr.map(|pipe| pipe.take(ERRORS_BYTES_MAX).read_to_end(&mut bytes));
                 errors = String::from_utf8_lossy(&bytes).trim_end().to_owned();
@@ -121,6 +141,8 @@ impl<'a> Git<'a> {
                 }
             });
             let heard = stdout.map_or(Ok(0), |mut stdout| hear(&mut stdout));
+            // They end when it does, also where what it says goes to a file.
+            let _ = complaints.join();
             drop(ended);
             heard
         });

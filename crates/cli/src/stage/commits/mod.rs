@@ -5,23 +5,24 @@
 //! which names each object by what is in it, and get names of their own, so that no branch moves.
 //!
 //! The stage's repository is what a run made of it, and a repository in the folder may be what an earlier
-//! one did. So nothing is asked of either but their objects, by way of a new repository that borrows
-//! them, and of the folder's its own names.
+//! one did. So git never works in either: it works in a new one that borrows the objects of both, and
+//! names of commits are read and written here.
 
 mod git;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use heeler_stage::Stage;
 use tempfile::TempDir;
 
 use git::{Git, Told};
-use names::{Names, check_objects, is_id, stashes};
+use names::{Names, check_objects, is_plain_folder};
 
 /// Commits of one repository that are only in the stage.
 #[derive(Debug)]
@@ -30,10 +31,18 @@ pub(super) struct Staged {
     folder: PathBuf,
     /// Commits by the names that they get, behind that of the stage.
     names: BTreeMap<String, String>,
-    /// What the base has, as git reads it from a list; `None` where it has no repository.
-    base: Option<String>,
+    /// How it gets there; `None` where the base has no repository.
+    way: Option<Way>,
+}
+
+/// How commits get from a stage to its base.
+#[derive(Debug)]
+struct Way {
+    git: PathBuf,
     /// An empty repository that borrows from both.
-    between: Option<TempDir>,
+    between: TempDir,
+    /// What the base has, as git reads it from a list.
+    known: String,
 }
 
 /// What is committed in a stage and nowhere in its base, of these folders of git's.
@@ -59,15 +68,21 @@ impl Staged {
 
     fn read(stage: &Stage, folder: &Path) -> Result<Option<Self>> {
         let root = stage.staged(Path::new(""));
-        let found = Names::read(&root, folder)?;
-        let base = stage.summary().base.join(folder);
+        let found = Names::read(&root, folder, true)?;
+        let ours = &stage.summary().base;
         let folder = folder.to_owned();
-        if !base.join("objects").is_dir() {
-            let (names, is_any) = (found.named, found.logged.is_empty());
-            let made = Self { folder, names, base: None, between: None };
-            return Ok((!made.names.is_empty() || !is_any).then_some(made));
+        if ours.join(&folder).symlink_metadata().is_err() {
+            let (names, is_any) = (found.named, !found.logged.is_empty());
+            let is_any = is_any || !names.is_empty();
+            return Ok(is_any.then_some(Self { folder, names, way: None }));
         }
-        let known = known(&base)?;
+        // What a link leads to is no repository of the folder's.
+        ensure!(is_plain_folder(ours, &folder), "{} is no folder", folder.display());
+        let known: BTreeSet<String> = {
+            let Names { named, logged, .. } = Names::read(ours, &folder, false)?;
+            named.into_values().chain(logged).collect()
+        };
+        let base = ours.join(&folder);
         let is_new = |commit: &String| !known.contains(commit);
         let named: BTreeMap<_, _> =
             found.named.into_iter().filter(|(_, commit)| is_new(commit)).collect();
@@ -76,16 +91,18 @@ impl Staged {
             return Ok(None);
         }
         check_objects(&root, &folder, &base)?;
-        let between = between(&base, &stage.staged(&folder), known.iter().chain(named.values()))?;
-        let git = Git::of(between.path());
-        let base = kinds(&git, known.iter())?.into_keys().collect::<BTreeSet<_>>();
-        let base = base.iter().map(|commit| format!("^{commit}\n")).collect::<String>();
+        let program = git::program(ours)?;
+        let all = known.iter().chain(named.values()).chain(&logged);
+        let between = between(&program, [&base, &stage.staged(&folder)], all)?;
+        let git = Git::of(&program, between.path());
+        let known = kinds(&git, known.iter())?.into_keys();
+        let known = known.map(|commit| format!("^{commit}\n")).collect::<String>();
         let kinds = kinds(&git, named.values().chain(&logged))?;
         let leads_on =
             |id: &&String| kinds.get(*id).is_some_and(|it| it == "commit" || it == "tag");
         let tips = |commits: &mut dyn Iterator<Item = &String>| -> Result<BTreeSet<String>> {
             let asked: String = commits.map(|commit| format!("{commit}\n")).collect();
-            let told = format!("{asked}{base}");
+            let told = format!("{asked}{known}");
             let said = git.run(&["rev-list", "--parents", "--stdin"], Told::Text(&told))?;
             Ok(said.lines().map(str::to_owned).collect())
         };
@@ -106,55 +123,75 @@ impl Staged {
         let ends = left.iter().map(id_of).filter(|id| !parents.contains(id.as_str()));
         let ends = ends.filter(|id| !new.contains(id));
         names.extend(ends.enumerate().map(|(n, id)| (format!("lost/{}", n + 1), id)));
-        let found = Self { folder, names, base: Some(base), between: Some(between) };
-        Ok((!found.names.is_empty()).then_some(found))
+        if names.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Self { folder, names, way: Some(Way { git: program, between, known }) }))
+    }
+
+    /// Whether it is a repository that was made in the stage.
+    pub(super) fn is_new(&self) -> bool {
+        self.way.is_none()
     }
 
     /// Has the base's repository take over what is only in the stage: the names it has there.
     pub(super) fn bring(&self, stage: &Stage) -> Result<Vec<String>> {
-        let (Some(base), Some(between)) = (&self.base, &self.between) else {
-            anyhow::bail!(
-                "the repository{} was made in the stage; `git clone {} FOLDER` takes it along",
-                self.place(),
-                stage.staged(&self.folder).display()
+        let Some(Way { git, between, known }) = &self.way else {
+            let from = stage.staged(&self.folder).display().to_string().replace('\'', r"'\''");
+            bail!(
+                "the repository{} was made in it; `git clone '{from}' FOLDER` takes it along",
+                self.place()
             );
         };
-        let (ours, between) = (stage.summary().base.join(&self.folder), between.path());
-        let objects = ours.join("objects");
+        let (base, between) = (&stage.summary().base, between.path());
         let asked: String = self.names.values().map(|commit| format!("{commit}\n")).collect();
-        let asked = format!("{asked}{base}");
+        let asked = format!("{asked}{known}");
         let pack = between.join("new.pack");
         let arguments = ["pack-objects", "--quiet", "--revs", "--thin", "--stdout"];
-        Git::of(between).run_into(&pack, &arguments, &asked)?;
-        let git = Git::with_objects(between, &objects);
+        Git::of(git, between).run_into(&pack, &arguments, &asked)?;
+        let objects = base.join(&self.folder).join("objects");
+        let git = Git::of(git, between).with_objects(&objects);
         git.run(&["index-pack", "--stdin", "--fix-thin"], Told::File(File::open(&pack)?))?;
         // An object that was not what it was called is another one now, and missing here.
         let arguments = ["rev-list", "--objects", "--quiet", "--stdin"];
         git.run(&arguments, Told::Text(&asked)).context("an object of it is false or missing")?;
+        // Written as git does, which would ask the repository's settings what else to do.
         let id = &stage.summary().id;
-        let orders = self.names.iter();
-        let orders =
-            orders.map(|(name, commit)| format!("update refs/remotes/{id}/{name} {commit}\n"));
-        Git::of(&ours).run(&["update-ref", "--stdin"], Told::Text(&orders.collect::<String>()))?;
+        let refs = self.folder.join("refs/remotes").join(id);
+        for (name, commit) in &self.names {
+            name_commit(base, &refs.join(name), commit)?;
+        }
         Ok(self.names.keys().map(|name| format!("{id}/{name}")).collect())
     }
 }
 
-/// What the names of a repository stand for that nobody took over before.
-fn known(folder: &Path) -> Result<BTreeSet<String>> {
-    let git = Git::of(folder);
-    let said = git.run(&["for-each-ref", "--format=%(objectname)"], Told::Text(""))?;
-    let mut known: BTreeSet<String> = said.lines().map(str::to_owned).collect();
-    known.extend(names::text(&folder.join("HEAD"))?.map(|head| head.trim_end().to_owned()));
-    known.extend(stashes(folder)?);
-    known.retain(|commit| is_id(commit));
-    Ok(known)
+/// Names a commit in a repository below a folder. No link leads out of it.
+fn name_commit(root: &Path, name: &Path, commit: &str) -> Result<()> {
+    let parent = name.parent().unwrap_or(name);
+    let mut made = root.to_owned();
+    for part in parent {
+        made.push(part);
+        match fs::create_dir(&made) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(error).with_context(|| format!("cannot make {}", made.display()));
+            }
+            _ => {}
+        }
+    }
+    ensure!(is_plain_folder(root, parent), "{} is no folder", parent.display());
+    let mut file = tempfile::NamedTempFile::new_in(&made)?;
+    writeln!(file, "{commit}")?;
+    file.as_file().sync_all()?;
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    file.as_file().set_permissions(readable)?;
+    file.persist(root.join(name))?;
+    Ok(File::open(&made)?.sync_all()?)
 }
 
 /// A new repository that borrows the objects of both.
 fn between<'a>(
-    ours: &Path,
-    theirs: &Path,
+    program: &Path,
+    folders: [&Path; 2],
     mut commits: impl Iterator<Item = &'a String>,
 ) -> Result<TempDir> {
     let between = tempfile::tempdir().context("cannot make a temporary folder")?;
@@ -164,17 +201,19 @@ fn between<'a>(
     };
     let folder = between.path();
     let arguments = ["init", "--quiet", "--bare", "--template=", format, "."];
-    Git::of(folder).run(&arguments, Told::Text(""))?;
+    Git::of(program, folder).run(&arguments, Told::Text(""))?;
     let mut objects = Vec::new();
-    for folder in [ours, theirs] {
-        let folder = folder.join("objects");
+    for folder in folders.map(|folder| folder.join("objects")) {
+        if !folder.is_dir() {
+            continue;
+        }
         let bytes = folder.as_os_str().as_bytes();
         ensure!(!bytes.contains(&b'\n'), "git cannot borrow from {}", folder.display());
         objects.extend_from_slice(bytes);
         objects.push(b'\n');
     }
     fs::write(folder.join("objects/info/alternates"), objects)?;
-    if let Some(shallow) = names::file(&ours.join("shallow"))? {
+    if let Some(shallow) = names::file(&folders[0].join("shallow"))? {
         fs::write(folder.join("shallow"), shallow)?;
     }
     Ok(between)

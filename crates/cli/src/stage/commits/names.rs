@@ -27,15 +27,20 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Reads a folder of git's below another one.
-    pub(super) fn read(root: &Path, folder: &Path) -> Result<Self> {
+    /// Reads a folder of git's below that of a stage, or of its base.
+    pub(super) fn read(root: &Path, folder: &Path, is_staged: bool) -> Result<Self> {
         let mut names = Self::default();
         let whole = root.join(folder);
         if !is_plain_folder(root, folder) {
             return Ok(names);
         }
-        if whole.join("reftable").symlink_metadata().is_ok() {
-            bail!("{} has its branches in a form that heeler does not read", folder.display());
+        for (part, what) in [
+            ("reftable", "its branches in a form that heeler does not read"),
+            ("lfs", "contents of git-lfs"),
+            ("annex", "contents of git-annex"),
+        ] {
+            let is_there = whole.join(part).symlink_metadata().is_ok();
+            ensure!(!is_there || !is_staged, "{} has {what}", folder.display());
         }
         for line in text(&whole.join("packed-refs"))?.unwrap_or_default().lines() {
             if let Some((commit, name)) = line.split_once(" refs/") {
@@ -116,7 +121,7 @@ impl Names {
 }
 
 /// What was stashed in a folder of git's, the newest first.
-pub(super) fn stashes(folder: &Path) -> Result<Vec<String>> {
+fn stashes(folder: &Path) -> Result<Vec<String>> {
     let text = text(&folder.join("logs/refs/stash"))?.unwrap_or_default();
     let mut stashes: Vec<String> = logged(&text).map(str::to_owned).collect();
     stashes.reverse();
@@ -128,7 +133,7 @@ fn logged(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.split(' ').nth(1)).filter(|commit| is_id(commit))
 }
 
-pub(super) fn is_id(text: &str) -> bool {
+fn is_id(text: &str) -> bool {
     let is_none = text.bytes().all(|byte| byte == b'0');
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit()) && !is_none
 }
@@ -149,6 +154,10 @@ fn is_name(name: &str) -> bool {
 /// follows links and lists of other folders out of the stage.
 pub(super) fn check_objects(root: &Path, git: &Path, base: &Path) -> Result<()> {
     let objects = git.join("objects");
+    if root.join(&objects).symlink_metadata().is_err() && is_plain_folder(root, git) {
+        // An overlay in which none was made has none.
+        return Ok(());
+    }
     ensure!(is_plain_folder(root, &objects), "{} is no folder", objects.display());
     let mut waiting = vec![objects.clone()];
     while let Some(folder) = waiting.pop() {
@@ -176,7 +185,7 @@ pub(super) fn check_objects(root: &Path, git: &Path, base: &Path) -> Result<()> 
 }
 
 /// Whether a path below a folder leads to a folder by folders alone.
-fn is_plain_folder(root: &Path, path: &Path) -> bool {
+pub(super) fn is_plain_folder(root: &Path, path: &Path) -> bool {
     let mut place = root.to_owned();
     let mut parts = path.components();
     let is_folder = |place: &Path| place.symlink_metadata().is_ok_and(|it| it.is_dir());
@@ -188,7 +197,7 @@ fn is_plain_folder(root: &Path, path: &Path) -> bool {
 }
 
 /// A regular file as text, as far as it is some; `None` where there is none.
-pub(super) fn text(path: &Path) -> Result<Option<String>> {
+fn text(path: &Path) -> Result<Option<String>> {
     Ok(file(path)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 

@@ -16,6 +16,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     what_cannot_be_protected_again_ends_who_runs,
     what_waited_begins_in_no_box_of_before,
     what_waited_moves_nothing_aside,
+    what_is_made_anew_is_told_from_what_was_there,
     a_protected_name_that_comes_later_is_protected,
     a_protected_link_is_put_back,
     what_a_protected_link_leads_to_is_protected,
@@ -167,6 +168,18 @@ async fn what_waited_moves_nothing_aside() {
         assert_eq!(child.bound(), None);
     }
     assert_eq!(fs::read_to_string(place.workspace.join(".envrc")).unwrap(), "mine\n");
+}
+
+/// A number that is free is given again.
+async fn what_is_made_anew_is_told_from_what_was_there() {
+    let place = Place::new();
+    place.write("home/project/.envrc", "mine\n");
+    for _ in 0..20 {
+        let held = place.boxed(place.sh("echo evil >>.envrc")).await;
+        assert!(held.output.contains("Read-only"), "{held:?}");
+        fs::remove_file(place.workspace.join(".envrc")).unwrap();
+        place.write("home/project/.envrc", "mine\n");
+    }
 }
 
 async fn a_protected_name_that_comes_later_is_protected() {

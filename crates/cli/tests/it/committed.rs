@@ -433,6 +433,23 @@ fn what_the_folder_once_had_is_no_commit_of_the_stage() {
 }
 
 #[test]
+fn the_first_commit_of_a_repository_is_taken_over() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    for form in FORMS {
+        let world = World::new();
+        git(&world, "init -q -b main");
+        let command = "git -c user.name=a -c user.email=b commit -q --allow-empty -m first";
+        let ended =
+            run(&world, form, command, "--stage=apply").exits(0).terminal()["stage"].clone();
+        let id = ended["id"].as_str().unwrap();
+        assert_eq!(names(&world, id), "refs/remotes/STAGE/heads/main\n");
+        git(&world, "fsck --strict");
+    }
+}
+
+#[test]
 fn no_git_that_a_run_made_is_started() {
     if !require("the sandbox", can_confine()) {
         return;

@@ -97,36 +97,9 @@ impl Staged {
         let git = Git::of(&program, between.path());
         let known = kinds(&git, known.iter())?.into_keys();
         let known = known.map(|commit| format!("^{commit}\n")).collect::<String>();
-        let kinds = kinds(&git, named.values().chain(&logged))?;
-        let leads_on =
-            |id: &&String| kinds.get(*id).is_some_and(|it| it == "commit" || it == "tag");
-        let tips = |commits: &mut dyn Iterator<Item = &String>| -> Result<BTreeSet<String>> {
-            let asked: String = commits.map(|commit| format!("{commit}\n")).collect();
-            let told = format!("{asked}{known}");
-            let said = git.run(&["rev-list", "--parents", "--stdin"], Told::Text(&told))?;
-            Ok(said.lines().map(str::to_owned).collect())
-        };
-        let id_of = |line: &String| line.split(' ').next().unwrap_or_default().to_owned();
-        let new: BTreeSet<String> =
-            tips(&mut named.values().filter(leads_on))?.iter().map(id_of).collect();
-        // Of what is no commit, a tag above all, nobody else knows either.
-        let is_kept = |commit: &String| match kinds.get(commit).map(String::as_str) {
-            Some("commit") => new.contains(commit),
-            kind => kind.is_some(),
-        };
-        let mut names: BTreeMap<_, _> =
-            named.into_iter().filter(|(_, commit)| is_kept(commit)).collect();
-        // What no name leads to any more, as after `git reset`: the ends of it.
-        let left = tips(&mut logged.iter().filter(leads_on).filter(|id| !new.contains(*id)))?;
-        let parents: BTreeSet<&str> =
-            left.iter().flat_map(|line| line.split(' ').skip(1)).collect();
-        let ends = left.iter().map(id_of).filter(|id| !parents.contains(id.as_str()));
-        let ends = ends.filter(|id| !new.contains(id));
-        names.extend(ends.enumerate().map(|(n, id)| (format!("lost/{}", n + 1), id)));
-        if names.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Self { folder, names, way: Some(Way { git: program, between, known }) }))
+        let names = only_staged(&git, named, &logged, &known)?;
+        let found = Self { folder, names, way: Some(Way { git: program, between, known }) };
+        Ok((!found.names.is_empty()).then_some(found))
     }
 
     /// Whether it is a repository that was made in the stage.
@@ -163,6 +136,45 @@ impl Staged {
         }
         Ok(self.names.keys().map(|name| format!("{id}/{name}")).collect())
     }
+}
+
+/// What no name of the base's leads to: of the named all that are that, and the ends of what no name leads
+/// to any more, as after `git reset`.
+fn only_staged(
+    git: &Git<'_>,
+    named: BTreeMap<String, String>,
+    logged: &BTreeSet<String>,
+    known: &str,
+) -> Result<BTreeMap<String, String>> {
+    let kinds = kinds(git, named.values().chain(logged))?;
+    let leads_on = |id: &&String| kinds.get(*id).is_some_and(|it| it == "commit" || it == "tag");
+    // Commits with those that they follow.
+    let walk = |from: &mut dyn Iterator<Item = &String>| -> Result<BTreeMap<String, Vec<String>>> {
+        let from: String = from.map(|commit| format!("{commit}\n")).collect();
+        if from.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let told = format!("{from}{known}");
+        let said = git.run(&["rev-list", "--parents", "--stdin"], Told::Text(&told))?;
+        let lines = said.lines().map(|line| {
+            let mut ids = line.split(' ').map(str::to_owned);
+            (ids.next().unwrap_or_default(), ids.collect())
+        });
+        Ok(lines.collect())
+    };
+    let new = walk(&mut named.values().filter(leads_on))?;
+    let is_kept = |commit: &String| match kinds.get(commit).map(String::as_str) {
+        Some("commit") => new.contains_key(commit),
+        // Of a tag nobody else knows.
+        kind => kind.is_some(),
+    };
+    let mut names: BTreeMap<_, _> =
+        named.into_iter().filter(|(_, commit)| is_kept(commit)).collect();
+    let left = walk(&mut logged.iter().filter(leads_on).filter(|id| !new.contains_key(*id)))?;
+    let parents: BTreeSet<&String> = left.values().flatten().collect();
+    let ends = left.keys().filter(|id| !parents.contains(id) && !new.contains_key(*id));
+    names.extend(ends.enumerate().map(|(n, id)| (format!("lost/{}", n + 1), id.clone())));
+    Ok(names)
 }
 
 /// Names a commit in a repository below a folder. No link leads out of it.

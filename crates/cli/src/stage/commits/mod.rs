@@ -187,10 +187,9 @@ fn name_commit(root: &Path, name: &Path, commit: &str) -> Result<()> {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 return Err(error).with_context(|| format!("cannot make {}", made.display()));
             }
-            _ => {}
+            _ => ensure!(made.symlink_metadata()?.is_dir(), "{} is no folder", made.display()),
         }
     }
-    ensure!(is_plain_folder(root, parent), "{} is no folder", parent.display());
     let mut file = tempfile::NamedTempFile::new_in(&made)?;
     writeln!(file, "{commit}")?;
     file.as_file().sync_all()?;

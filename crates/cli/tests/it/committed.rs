@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use expect_test::expect;
 use heeler_testkit::require;
+use serde_json::Value;
 
 use crate::support::{Output, World, can_confine, program};
 use crate::terminal::on_terminal_after;
@@ -43,6 +44,18 @@ fn run(world: &World, form: &str, command: &str, at_end: &str) -> Output {
     world.exec(&script, &flags).run()
 }
 
+/// What became of the stage of a run that went well.
+fn settled(world: &World, form: &str, command: &str, at_end: &str) -> Value {
+    run(world, form, command, at_end).exits(0).terminal()["stage"].clone()
+}
+
+/// What `heeler stage apply` asks and says at a terminal, and its exit code.
+fn apply_at_terminal(world: &World, id: &str, typed: &str) -> (i32, String) {
+    let mut apply = program(env!("CARGO_BIN_EXE_heeler"));
+    world.settle(apply.args(["stage", "apply", id]));
+    on_terminal_after(apply, "[k]eep", typed)
+}
+
 /// The stages there are.
 fn stages(world: &World) -> Vec<PathBuf> {
     let listed = fs::read_dir(world.path(".cache/heeler/stages")).unwrap();
@@ -65,9 +78,7 @@ fn what_was_stashed_and_committed_is_there_when_the_rest_is_applied() {
     }
     for form in FORMS {
         let world = world();
-        let ended =
-            run(&world, form, STASH_AND_COMMIT, "--stage=apply").exits(0).terminal()["stage"]
-                .clone();
+        let ended = settled(&world, form, STASH_AND_COMMIT, "--stage=apply");
         let id = ended["id"].as_str().unwrap();
         assert_eq!(ended["state"], "applied");
         assert_eq!(
@@ -97,7 +108,7 @@ fn a_stage_with_nothing_but_commits_is_kept() {
     let commit = "git checkout -qb feat && echo n > n && git add n && git commit -qm feat && git checkout -q main";
     for form in FORMS {
         let world = world();
-        let ended = run(&world, form, commit, "--stage=keep").exits(0).terminal()["stage"].clone();
+        let ended = settled(&world, form, commit, "--stage=keep");
         let id = ended["id"].as_str().unwrap();
         assert_eq!(format!("{} {}", ended["state"], ended["paths"]), "\"kept\" 0");
         assert_eq!(names(&world, id), "refs/heads/main\n");
@@ -113,8 +124,7 @@ fn a_stage_with_nothing_but_commits_is_kept() {
         assert!(stages(&world).is_empty());
         // Who wants nothing of it gets nothing.
         let world = self::world();
-        let ended =
-            run(&world, form, commit, "--stage=discard").exits(0).terminal()["stage"].clone();
+        let ended = settled(&world, form, commit, "--stage=discard");
         assert_eq!(ended["state"], "discarded");
         assert!(stages(&world).is_empty());
     }
@@ -130,8 +140,7 @@ fn looking_and_moving_back_commit_nothing() {
             ["touch f && git status && git tag here", "git gc -q", "git checkout -q --detach"]
         {
             let world = world();
-            let ended =
-                run(&world, form, command, "--stage=keep").exits(0).terminal()["stage"].clone();
+            let ended = settled(&world, form, command, "--stage=keep");
             assert_eq!(ended["state"], "unchanged", "{form}: {command}");
             assert!(stages(&world).is_empty());
         }
@@ -152,8 +161,7 @@ fn whatever_names_commits_or_once_did_is_brought_along() {
                    && ln -s /etc/passwd .git/refs/heads/link";
     for form in FORMS {
         let world = world();
-        let ended =
-            run(&world, form, command, "--stage=apply").exits(0).terminal()["stage"].clone();
+        let ended = settled(&world, form, command, "--stage=apply");
         let id = ended["id"].as_str().unwrap();
         let said = git(&world, "for-each-ref --format=%(refname)|%(subject)").replace(id, "STAGE");
         // Those that were made in the same second have no order.
@@ -242,7 +250,7 @@ fn nothing_that_a_repository_names_is_run() {
         fs::set_permissions(hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let before = world.write("work/sub/.git/config", config + &settings.replace("MARK", &mark));
         let before = fs::read(before).unwrap();
-        let ended = run(&world, form, commit, "--stage=apply").exits(0).terminal()["stage"].clone();
+        let ended = settled(&world, form, commit, "--stage=apply");
         assert_eq!(ended["state"], "applied", "{ended}");
         let id = ended["id"].as_str().unwrap();
         assert_eq!(ended["commits"], serde_json::json!([format!("{id}/heads/main")]));
@@ -304,13 +312,9 @@ fn commits_are_a_question_of_their_own() {
         ),
     ] {
         let world = world();
-        let ended =
-            run(&world, "overlay", command, "--stage=keep").exits(0).terminal()["stage"].clone();
+        let ended = settled(&world, "overlay", command, "--stage=keep");
         let id = ended["id"].as_str().unwrap();
-        let mut apply = program(env!("CARGO_BIN_EXE_heeler"));
-        apply.args(["stage", "apply", id]);
-        world.settle(&mut apply);
-        let (code, shown) = on_terminal_after(apply, "[k]eep", typed);
+        let (code, shown) = apply_at_terminal(&world, id, typed);
         assert!(code == 0 && shown.contains(expected), "{typed:?}: {shown}");
         assert_eq!(names(&world, id).contains("STAGE"), are_there);
         assert_eq!(stages(&world).len(), usize::from(expected.contains("kept")));
@@ -324,8 +328,7 @@ fn what_was_half_taken_over_is_taken_over() {
         return;
     }
     let world = world();
-    let ended =
-        run(&world, "copy", STASH_AND_COMMIT, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let ended = settled(&world, "copy", STASH_AND_COMMIT, "--stage=keep");
     let id = ended["id"].as_str().unwrap();
     let objects = stages(&world)[0].join("tree/.git/objects/.");
     let copied = program("cp").arg("-r").arg(objects).arg(world.path("work/.git/objects")).status();
@@ -344,8 +347,7 @@ fn applying_that_is_killed_loses_no_commits() {
         world.write(&format!("work/{n}.txt"), "old\n");
     }
     let command = "git stash -q && for f in *.txt; do echo new > $f; done";
-    let ended =
-        run(&world, "overlay", command, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let ended = settled(&world, "overlay", command, "--stage=keep");
     let id = ended["id"].as_str().unwrap();
     let mut running = world.heeler(&["stage", "apply", id]).start();
     while world.worked("0.txt") != "new\n" {
@@ -365,8 +367,7 @@ fn without_git_the_rest_is_shown_and_applied_and_the_stage_stays() {
     }
     let world = world();
     let command = format!("{STASH_AND_COMMIT} && echo > made");
-    let ended =
-        run(&world, "overlay", &command, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let ended = settled(&world, "overlay", &command, "--stage=keep");
     let id = ended["id"].as_str().unwrap();
     let shown = world.heeler(&["stage", "show", id]).env("PATH", "/nowhere").run().exits(0);
     assert!(
@@ -425,8 +426,7 @@ fn what_the_folder_once_had_is_no_commit_of_the_stage() {
         for form in FORMS {
             let world = world();
             git(&world, "commit -q --amend -m again");
-            let ended =
-                run(&world, form, command, "--stage=keep").exits(0).terminal()["stage"].clone();
+            let ended = settled(&world, form, command, "--stage=keep");
             assert_eq!(ended["state"], "unchanged", "{form} {command}: {ended}");
         }
     }
@@ -441,8 +441,7 @@ fn the_first_commit_of_a_repository_is_taken_over() {
         let world = World::new();
         git(&world, "init -q -b main");
         let command = "git -c user.name=a -c user.email=b commit -q --allow-empty -m first";
-        let ended =
-            run(&world, form, command, "--stage=apply").exits(0).terminal()["stage"].clone();
+        let ended = settled(&world, form, command, "--stage=apply");
         let id = ended["id"].as_str().unwrap();
         assert_eq!(names(&world, id), "refs/remotes/STAGE/heads/main\n");
         git(&world, "fsck --strict");
@@ -460,8 +459,7 @@ fn no_git_that_a_run_made_is_started() {
         "git commit -q --allow-empty -m new; mkdir bin; \
          printf '#!/bin/sh\\ntouch {mark}\\n' > bin/git; chmod +x bin/git; cp bin/git .git/git"
     );
-    let ended =
-        run(&world, "overlay", &command, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let ended = settled(&world, "overlay", &command, "--stage=keep");
     let id = ended["id"].as_str().unwrap();
     let path = format!("{}/bin::.:{}", world.workspace().display(), std::env::var("PATH").unwrap());
     world.heeler(&["stage", "apply", id]).env("PATH", path).run().exits(0);
@@ -479,12 +477,9 @@ fn nothing_is_taken_over_by_way_of_a_link_of_the_folder() {
     git(&world, "-C ../other -c user.name=a -c user.email=b commit -q --allow-empty -m other");
     std::os::unix::fs::symlink("../other", world.path("work/sub")).unwrap();
     let command = "rm sub && git init -q sub && cd sub && git -c user.name=a -c user.email=b commit -q --allow-empty -m x";
-    let ended =
-        run(&world, "overlay", command, "--stage=keep").exits(0).terminal()["stage"].clone();
+    let ended = settled(&world, "overlay", command, "--stage=keep");
     let id = ended["id"].as_str().unwrap();
-    let mut apply = program(env!("CARGO_BIN_EXE_heeler"));
-    world.settle(apply.args(["stage", "apply", id]));
-    let (_, shown) = on_terminal_after(apply, "[k]eep", "n\ny\n");
+    let (_, shown) = apply_at_terminal(&world, id, "n\ny\n");
     assert!(shown.contains("what was committed stays in the stage"), "{shown}");
     assert_eq!(git(&world, "-C ../other for-each-ref --format=%(refname)"), "refs/heads/main\n");
     assert_eq!(stages(&world).len(), 1);

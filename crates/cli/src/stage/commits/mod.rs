@@ -72,9 +72,8 @@ impl Staged {
         let ours = &stage.summary().base;
         let folder = folder.to_owned();
         if ours.join(&folder).symlink_metadata().is_err() {
-            let (names, is_any) = (found.named, !found.logged.is_empty());
-            let is_any = is_any || !names.is_empty();
-            return Ok(is_any.then_some(Self { folder, names, way: None }));
+            let is_any = !(found.named.is_empty() && found.logged.is_empty());
+            return Ok(is_any.then_some(Self { folder, names: found.named, way: None }));
         }
         // What a link leads to is no repository of the folder's.
         ensure!(is_plain_folder(ours, &folder), "{} is no folder", folder.display());

@@ -213,6 +213,14 @@ mod tests {
     }
 
     #[test]
+    fn hooks_in_the_root_itself_are_protected_by_name() {
+        let text = "[core]\n\thooksPath = .\n[init]\n\ttemplateDir = .\n";
+        let mut hooks = named::HOOKS;
+        hooks.sort_unstable();
+        check_named(&[(".git/config", text), ("pre-commit", ""), ("other", "")], &hooks);
+    }
+
+    #[test]
     fn a_value_of_whatever_key_names_a_file() {
         let text = "[pager]\n log = pager\n[mergetool \"x\"]\n cmd = sh \\\n merge.sh $BASE\n\
              [submodule \"x\"]\n update = \"!'./with space'\"\n[new]\n key = --run=dir/it\n\

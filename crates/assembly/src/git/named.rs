@@ -44,7 +44,39 @@ const PAGERS: &str = "pager";
 /// The section that may have hundreds of values, all of them names of branches.
 const BRANCHES: &str = "branch";
 /// Keys whose values are folders that git looks for programs in.
-const FOLDERS: [&str; 2] = ["hookspath", "templatedir"];
+const FOLDERS: [&str; 2] = [HOOKS_PATH, "templatedir"];
+const HOOKS_PATH: &str = "hookspath";
+/// What git runs by its name in a folder of hooks (githooks(5)).
+pub(super) const HOOKS: [&str; 28] = [
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "pre-push",
+    "pre-receive",
+    "update",
+    "proc-receive",
+    "post-receive",
+    "post-update",
+    "reference-transaction",
+    "push-to-checkout",
+    "pre-auto-gc",
+    "post-rewrite",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-prepare-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "post-index-change",
+];
 /// Keys whose values are files of names, revisions or words, of which nothing runs.
 const LISTS: [(&str, &str); 5] = [
     ("core", "excludesfile"),
@@ -95,7 +127,7 @@ impl Configuration {
     /// What these settings make git run of the files below `root`, where it runs programs.
     pub(super) fn programs(&self, root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
         let of_each = |setting: &Setting| match FOLDERS.contains(&&*setting.key) {
-            true => folder_of(setting, root, home).into_iter().collect(),
+            true => programs_of(setting, root, home),
             false => files_of(setting, root, home),
         };
         self.settings.iter().flat_map(of_each).flat_map(names).collect()
@@ -111,13 +143,19 @@ pub(super) fn text_of(file: &Path) -> Option<String> {
 }
 
 /// The folder of programs that is a value: what is not there yet would be looked in as well.
-fn folder_of(setting: &Setting, root: &Path, home: Option<&Path>) -> Option<PathBuf> {
+fn programs_of(setting: &Setting, root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    if setting.value.is_empty() {
+        return Vec::new();
+    }
     let folder = plain(&root.join(in_home(&setting.value, home)));
+    // Nobody could work in a root that is protected as a whole.
+    if root.starts_with(&folder) {
+        let hooks = HOOKS.iter().filter(|_| setting.key == HOOKS_PATH);
+        return hooks.map(|hook| folder.join(hook)).collect();
+    }
     // What stands in `.husky/_` runs what stands beside it.
     let whole = folder.parent().filter(|whole| folder.ends_with("_") && *whole != root);
-    let folder = whole.map_or(folder.clone(), Path::to_owned);
-    // Nobody could work in a root that is protected as a whole.
-    (!setting.value.is_empty() && !root.starts_with(&folder)).then_some(folder)
+    vec![whole.map_or(folder.clone(), Path::to_owned)]
 }
 
 /// The files that the words of a value lead to. Also of keys that nobody knows here: other programs

@@ -248,6 +248,14 @@ impl Terminal {
         Ok(Self(Arc::new(registered?)))
     }
 
+    /// How large it is.
+    ///
+    /// # Errors
+    /// When the operating system refuses.
+    pub fn size(&self) -> io::Result<TerminalSize> {
+        crate::pipes::size(self.0.get_ref().as_fd())
+    }
+
     /// Changes how large it is; what runs in front is told by SIGWINCH.
     ///
     /// # Errors

@@ -56,6 +56,12 @@ pub(crate) fn resize(ours: BorrowedFd<'_>, size: TerminalSize) -> io::Result<()>
     Ok(rustix::termios::tcsetwinsize(ours, size)?)
 }
 
+/// How large a terminal is.
+pub(crate) fn size(ours: BorrowedFd<'_>) -> io::Result<TerminalSize> {
+    let size = rustix::termios::tcgetwinsize(ours)?;
+    Ok(TerminalSize { rows: size.ws_row, columns: size.ws_col })
+}
+
 /// Both sides of a new terminal; it is not ours, whose session has its own or none.
 fn terminal(size: TerminalSize) -> io::Result<(OwnedFd, OwnedFd)> {
     let ours = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;

@@ -30,7 +30,7 @@ use serde::Deserialize;
 
 pub use answer::{ExecAnswer, ExecSessionInfo, ExecStatus};
 pub use background::EXEC_TAIL_BYTES_MAX;
-use judge::{Script, Setup};
+use judge::{Runs, Script, Setup};
 use session::{Beginning, Owner, Session};
 pub use session::{EXEC_IDLE_MILLIS_MAX, EXEC_LIFE_MILLIS_MAX, EXEC_OUTPUT_BYTES_MAX};
 pub use sessions::EXEC_SESSIONS_MAX;
@@ -138,8 +138,8 @@ impl Exec {
         }
         let session = self.session(&owner, input.session_id.as_deref())?;
         session.touch(context.clock.now());
-        if let Some(size) = size_of(&input, None) {
-            session.resize(size)?;
+        if input.rows.is_some() || input.columns.is_some() {
+            session.resize(size_of(&input, session.size().unwrap_or(SIZE_DEFAULT)))?;
         }
         let wait_millis =
             input.timeout.map_or(WAIT_MILLIS_DEFAULT, |asked| asked.min(BASH_TIMEOUT_MILLIS_MAX));
@@ -157,7 +157,7 @@ impl Exec {
             }
             ExecAction::Write | ExecAction::SendKeys => {
                 let data = data_of(&input, &session)?;
-                let refused = send(&session, &context, &data, wait_millis).await?;
+                let refused = self.send(&session, &context, &data, wait_millis).await?;
                 until_quiet(&session, &context, wait_millis).await;
                 let answer = session.answer();
                 Ok(ExecAnswer { error: refused.or(answer.error), ..answer })
@@ -183,10 +183,11 @@ impl Exec {
         let child =
             self.commands.launcher.run(&process).await.map_err(|error| error.to_string())?;
         let setup = Setup::new(input.cwd.as_deref(), &variables);
+        let has_terminal = input.pty == Some(true);
+        let runs = Runs { is_confined: context.confined, has_terminal };
         let workspace = context.workspace.to_string_lossy();
-        let script = self
-            .commands
-            .read(&workspace, |place| Script::new(&setup, command, context.confined, place));
+        let script =
+            self.commands.read(&workspace, |place| Script::new(&setup, command, runs, place));
         let timeout_millis = match (is_background, input.timeout.filter(|millis| *millis > 0)) {
             (true, asked) => asked.map(|millis| millis.min(EXEC_LIFE_MILLIS_MAX)),
             (false, asked) => {
@@ -232,8 +233,7 @@ impl Exec {
         if input.pty == Some(true) {
             process.env.retain(|(name, _)| name != "TERM");
             process.env.push(("TERM".into(), "xterm".into()));
-            let size = size_of(input, Some(SIZE_DEFAULT)).unwrap_or(SIZE_DEFAULT);
-            process = process.streams(Streams::Terminal(size));
+            process = process.streams(Streams::Terminal(size_of(input, SIZE_DEFAULT)));
         } else if input.background == Some(true) {
             process = process.input(Input::Pipe);
         }
@@ -262,6 +262,61 @@ impl Exec {
         found.ok_or_else(|| {
             format!("there is no session {id}: it was closed, or ended with an earlier heeler; list tells which there are")
         })
+    }
+
+    /// Writes what was judged; tells what was not taken.
+    async fn send(
+        &self,
+        session: &Session,
+        context: &ToolContext,
+        data: &str,
+        millis: u64,
+    ) -> Result<Option<String>, String> {
+        if context.confined && !session.is_confined {
+            return Err("the session runs outside of the sandbox, and this call may not".to_owned());
+        }
+        let mut input = session.input.lock().await;
+        {
+            let mut state = session.state();
+            let judged = (state.n_writes, data.to_owned());
+            if !state.judged.contains(&judged) {
+                return Err(
+                    "other input was sent since this was asked for; send it again".to_owned()
+                );
+            }
+            state.judged.clear();
+            state.n_writes += 1;
+            let workspace = context.workspace.to_string_lossy();
+            self.commands.read(&workspace, |place| state.script.write(data, place));
+        }
+        let has_terminal = session.has_terminal();
+        if !has_terminal && data == "\x04" {
+            // On a pipe the key that ends input is its end.
+            *input = None;
+            session.state().script.arrived();
+            return Ok(None);
+        }
+        let Some(stream) = input.as_mut().filter(|_| session.is_running()) else {
+            return Err(format!("{} takes no input any more", session.id));
+        };
+        let deadline = context.clock.now().plus(millis.max(WAIT_MILLIS_DEFAULT));
+        let mut left = data.as_bytes();
+        while !left.is_empty() {
+            let n_sent = tokio::select! {
+                sent = stream.send_some(left) => sent.map_err(|error| format!("it takes no input: {error}"))?,
+                () = context.clock.sleep_until(deadline) => {
+                    return Ok(Some(format!(
+                        "it does not read: {} of {} bytes were not taken",
+                        left.len(),
+                        data.len()
+                    )));
+                }
+                () = context.cancel.cancelled() => return Err("cancelled".to_owned()),
+            };
+            left = left.get(n_sent..).unwrap_or_default();
+        }
+        session.state().script.arrived();
+        Ok(None)
     }
 
     /// What the call would do, by the line that does the same at once.
@@ -385,55 +440,6 @@ async fn until_quiet(session: &Session, context: &ToolContext, millis: u64) {
     }
 }
 
-/// Writes what was judged; tells what was not taken.
-async fn send(
-    session: &Session,
-    context: &ToolContext,
-    data: &str,
-    millis: u64,
-) -> Result<Option<String>, String> {
-    if context.confined && !session.is_confined {
-        return Err("the session runs outside of the sandbox, and this call may not".to_owned());
-    }
-    let mut input = session.input.lock().await;
-    {
-        let mut state = session.state();
-        let judged = (state.n_writes, data.to_owned());
-        if !state.judged.contains(&judged) {
-            return Err("other input was sent since this was asked for; send it again".to_owned());
-        }
-        state.judged.clear();
-        state.n_writes += 1;
-        state.script.write(data);
-    }
-    let has_terminal = session.has_terminal();
-    if !has_terminal && data == "\x04" {
-        // On a pipe the key that ends input is its end.
-        *input = None;
-        return Ok(None);
-    }
-    let Some(stream) = input.as_mut().filter(|_| session.is_running()) else {
-        return Err(format!("{} takes no input any more", session.id));
-    };
-    let deadline = context.clock.now().plus(millis.max(WAIT_MILLIS_DEFAULT));
-    let mut left = data.as_bytes();
-    while !left.is_empty() {
-        let n_sent = tokio::select! {
-            sent = stream.send_some(left) => sent.map_err(|error| format!("it takes no input: {error}"))?,
-            () = context.clock.sleep_until(deadline) => {
-                return Ok(Some(format!(
-                    "it does not read: {} of {} bytes were not taken",
-                    left.len(),
-                    data.len()
-                )));
-            }
-            () = context.cancel.cancelled() => return Err("cancelled".to_owned()),
-        };
-        left = left.get(n_sent..).unwrap_or_default();
-    }
-    Ok(None)
-}
-
 /// What a call writes.
 fn data_of(input: &ExecInput, session: &Session) -> Result<String, String> {
     let data = match input.action {
@@ -469,13 +475,8 @@ fn variables(input: &ExecInput) -> Result<Vec<(String, String)>, String> {
     Ok(variables.clone().into_iter().collect())
 }
 
-/// The size that a call asks for; what it leaves out is as in `default`.
-fn size_of(input: &ExecInput, default: Option<TerminalSize>) -> Option<TerminalSize> {
-    if input.rows.is_none() && input.columns.is_none() {
-        return default;
-    }
-    let default = default.unwrap_or(SIZE_DEFAULT);
-    let (rows, columns) =
-        (input.rows.unwrap_or(default.rows), input.columns.unwrap_or(default.columns));
-    Some(TerminalSize { rows: rows.max(1), columns: columns.max(1) })
+/// The size that a call asks for; what it leaves out is as in `size`.
+fn size_of(input: &ExecInput, size: TerminalSize) -> TerminalSize {
+    let (rows, columns) = (input.rows.unwrap_or(size.rows), input.columns.unwrap_or(size.columns));
+    TerminalSize { rows: rows.max(1), columns: columns.max(1) }
 }

@@ -162,6 +162,11 @@ impl Session {
         self.terminal.is_some()
     }
 
+    /// The size of its terminal, if it has one.
+    pub(super) fn size(&self) -> Option<TerminalSize> {
+        self.terminal.as_ref()?.size().ok()
+    }
+
     /// Changes the size of its terminal.
     pub(super) fn resize(&self, size: TerminalSize) -> Result<(), String> {
         let terminal = self.terminal.as_ref().ok_or_else(|| {

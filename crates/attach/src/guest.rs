@@ -351,7 +351,7 @@ impl Mirror {
                 (Wish::Turn { input: input.map(Box::new) }, Waiter::Ended(done))
             }
             Command::Steer { id, input, done } => {
-                (Wish::Steer { id, input: Box::new(input) }, Waiter::Done(done))
+                (Wish::Steer { id, input: Box::new(input) }, Waiter::Was(done))
             }
             Command::TakeBack { id, done } => (Wish::TakeBack { id }, Waiter::Was(done)),
             Command::Decide { id, decision, done, .. } => {

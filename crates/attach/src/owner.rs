@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
@@ -24,6 +25,8 @@ use crate::wire::{Asked, OwnerKind, Reply, Request, Said, VERSION, Wish};
 pub const GUESTS_MAX: usize = 8;
 /// The most wishes of a guest that wait for their end; more are read when these are done.
 const WISHES_MAX: usize = 256;
+/// How long nobody is let in after the system would not.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// From so many bytes on nothing more is told before they are written: what waits behind them is the
 /// log's to merge.
 const WRITE_BYTES: usize = 256 * 1024;
@@ -51,6 +54,7 @@ pub fn serve(
     let host = Host { session: session.clone(), owner, questions };
     tokio::spawn(async move {
         let mut guests = JoinSet::new();
+        let mut is_told = false;
         loop {
             tokio::select! {
                 () = host.session.closed() => break,
@@ -60,10 +64,12 @@ pub fn serve(
                         guests.spawn(host.clone().receive(stream));
                     }
                     Ok(stream) => drop(guests.spawn(host.clone().refuse(stream))),
+                    // Too many files are open, most likely, which passes.
                     Err(error) => {
-                        tracing::warn!(%error, "nobody can attach any more");
-                        host.session.closed().await;
-                        break;
+                        if !std::mem::replace(&mut is_told, true) {
+                            tracing::warn!(%error, "nobody can attach at the moment");
+                        }
+                        tokio::time::sleep(AGAIN_AFTER).await;
                     }
                 },
             }
@@ -270,7 +276,7 @@ impl Host {
                 Box::pin(std::future::ready(Reply::Was(was_open)))
             }
             Wish::Steer { id, input } => Box::pin(async move {
-                session.steer(id, *input).await.map_or(Reply::Closed, |()| Reply::Done)
+                session.steer(id, *input).await.map_or(Reply::Closed, Reply::Was)
             }),
             Wish::TakeBack { id } => {
                 Box::pin(

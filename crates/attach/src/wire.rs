@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::live::Live;
 
 /// Both sides speak this one, or not with each other.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Who has a session open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,6 +18,7 @@ mod effect;
 mod event;
 mod few;
 mod final_answer;
+mod glob;
 mod growing;
 mod hook;
 mod id;
@@ -63,6 +64,7 @@ pub use effect::{Effect, EffectId, EffectKind, Outcome, WakeCause};
 pub use event::{AgentPath, Changed, Envelope, Event};
 pub use few::Few;
 pub use final_answer::FinalAnswer;
+pub use glob::is_bounded_glob;
 pub use growing::push_text;
 pub use hook::{
     HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest, HookVerdict, HookWatch, HookedCall,

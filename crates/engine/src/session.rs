@@ -194,12 +194,13 @@ impl Session {
         Turn { outcome }
     }
 
-    /// Says something to the running turn: it is delivered before the next model call. The same
-    /// id twice counts once. With no turn running it starts one.
+    /// Says something to the running turn: it is delivered before the next model call. With no turn
+    /// running it starts one. `false` when something was said by this id before, in whatever process:
+    /// then nothing is said.
     ///
     /// # Errors
     /// When the session is closed.
-    pub async fn steer(&self, id: SteeringId, input: Input) -> Result<(), SessionError> {
+    pub async fn steer(&self, id: SteeringId, input: Input) -> Result<bool, SessionError> {
         self.ask(|done| Command::Steer { id, input, done }).await
     }
 

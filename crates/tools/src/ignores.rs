@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use heeler_core::is_bounded_glob;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, Match};
 
@@ -99,7 +100,7 @@ impl Ignores {
             }
             Text::Read(text) => {
                 let mut builder = GitignoreBuilder::new(folder);
-                for line in text.lines() {
+                for line in text.lines().filter(|line| is_bounded_glob(line)) {
                     // A line that is no pattern leaves the others.
                     let _ = builder.add_line(None, line);
                 }
@@ -186,6 +187,9 @@ mod tests {
             ("a/b/c", ""),
             ("a/b/long/.gitignore", &format!("x\n{}", "#".repeat(1024 * 1024))),
             ("a/b/long/x", ""),
+            ("a/b/deep/.gitignore", &format!("{}x{}\ny\n", "{".repeat(20_000), "}".repeat(20_000))),
+            ("a/b/deep/x", ""),
+            ("a/b/deep/y", ""),
             ("a/b/many/.gitignore", &"x\n".repeat(10_001)),
             ("a/b/many/x", ""),
         ]);
@@ -195,6 +199,7 @@ mod tests {
             "",
             expect![[r#"
                 a/b/c
+                a/b/deep/x
                 a/b/long/x
                 a/b/many/x
                 (7 ignore files are no plain files, or too long, and were passed over)

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use globset::{GlobBuilder, GlobMatcher};
-use heeler_core::{ToolContext, ToolError};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use heeler_core::{ToolContext, ToolError, is_bounded_glob, truncate_chars};
 use ignore::{DirEntry, Match, Walk, WalkBuilder};
 
 use crate::blocking::keep_going;
@@ -147,11 +147,17 @@ fn walker(tree: &Tree, root: &Path, gate: Arc<Mutex<Gate>>) -> Walk {
 }
 
 /// A glob over paths with `/`: `*` stays within one name, `**` crosses folders.
-pub(crate) fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| {
+pub(crate) fn glob(pattern: &str) -> Result<GlobSet, ToolError> {
+    if !is_bounded_glob(pattern) {
+        let start = truncate_chars(pattern, 80);
+        return Err(ToolError::for_model(format!("`{start}` is too large for a glob")));
+    }
+    let refused = |error: globset::Error| {
         ToolError::for_model(format!("`{pattern}` is not a glob: {}", error.kind()))
-    })?;
-    Ok(glob.compile_matcher())
+    };
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(refused)?;
+    // As a set of one: for one alone there is no way to say that it is too large.
+    GlobSetBuilder::new().add(glob).build().map_err(refused)
 }
 
 /// Whether a pattern asks for hidden files by name, as `.env*` and `**/.github/**` do.

@@ -149,7 +149,7 @@ async fn wishes_are_done_and_what_a_guest_began_goes_on_without_it() {
     let owner = Owner::new(script).await;
     let guest = owner.guest().await.unwrap().session;
     assert_eq!(guest.turn(Input::text("one")).await, TurnOutcome::Done);
-    assert_eq!(guest.steer(SteeringId("a".into()), Input::text("two")).await, Ok(()));
+    assert_eq!(guest.steer(SteeringId("a".into()), Input::text("two")).await, Ok(true));
     assert_eq!(guest.take_back(SteeringId("a".into())).await, Ok(false));
     guest.rename("the name".parse().ok()).await.unwrap();
     assert_eq!(guest.compact(None).await, Ok(false));
@@ -238,7 +238,7 @@ async fn there_are_so_many_guests_and_one_who_speaks_nonsense_is_sent_away() {
         }
     });
     let (hello, n_more) = heard.await.unwrap();
-    assert!(hello.starts_with(r#"{"hello":{"version":1,"owner":"run","seq":"#), "{hello}");
+    assert!(hello.starts_with(r#"{"hello":{"version":2,"owner":"run","seq":"#), "{hello}");
     assert_eq!(n_more, 0);
     owner.session.close().await;
 }

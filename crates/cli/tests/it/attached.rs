@@ -69,6 +69,25 @@ fn a_detached_run_is_nobodys_child_and_is_stopped_by_its_id() {
     .assert_eq(&world.plain(&again.stderr));
 }
 
+/// Who has too many files open lets nobody in, and lets them in when that has passed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_had_no_room_for_a_guest_can_be_stopped() {
+    use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
+    let (world, mut began, _gate) = world();
+    let owner = world.exec(WAITS, &["--json", "--allow", "Bash", "hello"]).start();
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    let pid = Some(owner.pid());
+    let few = Rlimit { current: Some(3), ..getrlimit(Resource::Nofile) };
+    let before = prlimit(pid, Resource::Nofile, few).unwrap();
+    world.heeler(&["sessions", "list"]).run().exits(0);
+    prlimit(pid, Resource::Nofile, before).unwrap();
+    let stopped = world.heeler(&["stop", &id]).run().exits(0);
+    assert_eq!(stopped.stdout, format!("the turn of session {id} is stopped\n"));
+    owner.finish().exits(130);
+}
+
 #[test]
 fn what_goes_wrong_at_the_start_is_told_to_whoever_started_it() {
     let world = World::new();

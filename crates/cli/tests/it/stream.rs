@@ -192,6 +192,27 @@ fn words_of_a_session_that_is_gone_on_with_are_new_words() {
     }
 }
 
+#[test]
+fn a_name_that_was_used_before_is_told_of() {
+    let world = World::new();
+    let script = "[[reply]]\ntext = \"heard\"\n";
+    for said in [true, false] {
+        let mut running = start(&world, script, if said { &[][..] } else { &["--continue"] });
+        running.say(json!({"type": "steer", "id": "a", "text": "go"}));
+        if said {
+            running.wait_for("turn_finished");
+        } else {
+            let error = running.wait_for("input_error");
+            assert_eq!(
+                error["message"],
+                "something was said by the id `a` before in this session; use another one"
+            );
+        }
+        running.close_stdin();
+        running.finish().exits(0);
+    }
+}
+
 /// Calls a command that has to be asked about, then says how it went.
 const ASKS: &str = r#"
     [[reply]]

@@ -28,7 +28,7 @@ pub enum Command {
     Steer {
         id: SteeringId,
         input: Input,
-        done: oneshot::Sender<()>,
+        done: oneshot::Sender<bool>,
     },
     TakeBack {
         id: SteeringId,
@@ -103,7 +103,7 @@ impl Driver {
             Command::Steer { id, input, done } => {
                 self.activate();
                 if is_on(Bug::UnwrittenSteer) && self.stream.is_some() {
-                    let _ = done.send(());
+                    let _ = done.send(true);
                     return Ok(true);
                 }
                 self.steer(Steer { id, input, done }).await?;

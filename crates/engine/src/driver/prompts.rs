@@ -32,7 +32,7 @@ pub(super) struct Prompts {
 pub(super) struct Steer {
     pub(super) id: SteeringId,
     pub(super) input: Input,
-    pub(super) done: oneshot::Sender<()>,
+    pub(super) done: oneshot::Sender<bool>,
 }
 
 enum Said {
@@ -229,13 +229,17 @@ impl Driver {
 
     async fn queue_steering(&mut self, steer: Steer, mut heard: Heard) -> Result<(), StoreError> {
         let Steer { id, input, done } = steer;
+        if self.state.knows_steering(&id) {
+            let _ = done.send(false);
+            return Ok(());
+        }
         let input = self.addressed(input);
         let notes = std::mem::take(&mut heard.notes);
         let records = heard
             .and(input, |input| Record::SteeringQueued(Box::new(SteeringQueued::said(id, input))));
         self.write(records, Durability::Written).await?;
         self.tell_of_images(notes);
-        let _ = done.send(());
+        let _ = done.send(true);
         Ok(())
     }
 

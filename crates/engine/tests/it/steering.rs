@@ -30,8 +30,9 @@ fn waiting(go: &Arc<Notify>) -> TestTool {
     })
 }
 
-async fn steer(session: &Session, id: &str, text: &str) {
-    session.steer(SteeringId(id.into()), Input::text(text)).await.unwrap();
+/// Returns whether it was said.
+async fn steer(session: &Session, id: &str, text: &str) -> bool {
+    session.steer(SteeringId(id.into()), Input::text(text)).await.unwrap()
 }
 
 /// A turn whose call runs.
@@ -47,9 +48,9 @@ fn steering_is_delivered_once_after_the_batch() {
     virtually(async {
         let go = Arc::new(Notify::new());
         let (stage, turn) = running(&go).await;
-        steer(&stage.session, "a", "be quick").await;
-        steer(&stage.session, "a", "be quick").await;
-        steer(&stage.session, "b", "and kind").await;
+        assert!(steer(&stage.session, "a", "be quick").await);
+        assert!(!steer(&stage.session, "a", "be slow").await);
+        assert!(steer(&stage.session, "b", "and kind").await);
         go.notify_one();
         assert_eq!(turn.await, TurnOutcome::Done);
         let lines = stage.close().await;

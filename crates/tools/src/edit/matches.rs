@@ -41,6 +41,14 @@ pub(super) fn find(content: &[u8], old: &str, replace_all: bool) -> Found {
     Found { ranges, verbatim: false }
 }
 
+/// How large the content will be at least, before anything is copied for each match.
+pub(super) fn size_after_at_least(content: &[u8], found: &Found, new: &str) -> usize {
+    let replaced: usize = found.ranges.iter().map(ExactSizeIterator::len).sum();
+    // No line end takes less.
+    let shortest = new.len() - new.matches("\r\n").count();
+    (content.len() - replaced).saturating_add(found.ranges.len().saturating_mul(shortest))
+}
+
 /// What replaces each match.
 pub(super) fn replacements(content: &[u8], found: &Found, new: &str) -> Vec<Replacement> {
     let lf = new.replace("\r\n", "\n");

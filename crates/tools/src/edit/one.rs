@@ -6,7 +6,7 @@ use heeler_core::ToolError;
 use imara_diff::{Algorithm, Diff, InternedInput};
 
 use super::matches::{self, EDIT_MATCHES_MAX, Found, find, replacements};
-use super::nearest;
+use super::{check_size, nearest};
 use crate::hunk::{self, File, Line, Refusal, Replacement};
 
 /// How many line numbers of an ambiguous match are named.
@@ -40,6 +40,7 @@ pub(crate) fn change(path: &str, content: &[u8], one: &One<'_>) -> Result<Change
         return outcome;
     }
     check_found(path, content, one, &found)?;
+    check_size(matches::size_after_at_least(content, &found, one.new))?;
     let replacements = replacements(content, &found, one.new);
     Ok(Change { replacements, note: None })
 }

@@ -151,17 +151,22 @@ pub(super) async fn own_settings(
     context: &ToolContext,
     pattern: &str,
 ) -> Result<Vec<String>, ToolError> {
-    let args = vec!["config", "--null", "--show-scope", "--get-regexp", pattern];
+    let args = vec!["config", "--null", "--show-scope", "--name-only", "--get-regexp", pattern];
     let found = git.run(context, Ask { args, ..Ask::default() }).await?;
     if !found.is_success() && !found.errors.trim().is_empty() {
         return Err(ToolError::for_model(found.refusal("read the settings")));
     }
+    if found.is_cut {
+        return Err(ToolError::for_model(
+            "this repository has too many settings to be told what they run; ask the user to look at them",
+        ));
+    }
     let found = found.text();
     let mut parts = found.split('\0');
     let mut keys = Vec::new();
-    while let (Some(scope), Some(setting)) = (parts.next(), parts.next()) {
+    while let (Some(scope), Some(key)) = (parts.next(), parts.next()) {
         if !matches!(scope, "system" | "global") {
-            keys.push(setting.split('\n').next().unwrap_or_default().to_owned());
+            keys.push(key.to_owned());
         }
     }
     Ok(keys)

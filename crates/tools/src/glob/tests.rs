@@ -89,7 +89,9 @@ fn what_finds_nothing_says_so() {
             r#"Glob {"pattern":"old.rs"}"#,
             r#"Glob {"pattern":"src/*/*/*.rs"}"#,
             r#"Glob {"pattern":"**/*.{rs"}"#,
+            &format!(r#"Glob {{"pattern":"{}x"}}"#, "{".repeat(33)),
             r#"Glob {"pattern":"*/../x"}"#,
+            r#"Glob {"pattern":"*","path":"~/x"}"#,
             r#"Glob {"pattern":"*","path":"sr"}"#,
             r#"Glob {"pattern":"*","path":"main.rs"}"#,
             r#"Glob {"pattern":""}"#,
@@ -101,8 +103,12 @@ fn what_finds_nothing_says_so() {
             No file matches `*/*/*.rs` in src
             > Glob {"pattern":"**/*.{rs"}
             error: `**/*.{rs` is not a glob: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
+            > Glob {"pattern":"{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{x"}
+            error: `{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{x` is too large for a glob
             > Glob {"pattern":"*/../x"}
             error: `..` is possible only at the start of a pattern, not in `*/../x`
+            > Glob {"pattern":"*","path":"~/x"}
+            error: `~` is a shell's word for a home, and no path; give the absolute path in place of `~/x`
             > Glob {"pattern":"*","path":"sr"}
             error: sr does not exist; did you mean src?
             > Glob {"pattern":"*","path":"main.rs"}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use globset::GlobMatcher;
+use globset::GlobSet;
 use heeler_core::ToolError;
 use ignore::types::{Types, TypesBuilder};
 
@@ -22,7 +22,7 @@ pub(super) struct Filter {
 }
 
 struct Pattern {
-    glob: GlobMatcher,
+    glob: GlobSet,
     /// The pattern has no folder in it, so it is about the name alone.
     name_only: bool,
 }

@@ -5,6 +5,7 @@ mod found;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -34,6 +35,8 @@ const OUTPUT_BYTES_MAX: usize = 100_000;
 pub const GREP_LINE_CHARS_MAX: usize = 500;
 /// Lines around a match.
 const CONTEXT_LINES_MAX: usize = 100;
+/// The end of a line, as a pattern.
+const LINE_END: &str = r"(?:\r?\n)";
 /// Bytes of the longest line, or with `multiline` of the largest file.
 const HEAP_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of a pattern.
@@ -207,7 +210,8 @@ fn matcher(input: &GrepInput) -> Result<RegexMatcher, ToolError> {
     if multiline {
         builder.line_terminator(None);
     }
-    builder.build(pattern).map_err(|error| {
+    let searched = if multiline { any_line_end(pattern) } else { Cow::Borrowed(&**pattern) };
+    builder.build(&searched).map_err(|error| {
         let hint = if !multiline && (pattern.contains('\n') || pattern.contains(r"\n")) {
             "to search across lines, set multiline"
         } else {
@@ -216,6 +220,37 @@ fn matcher(input: &GrepInput) -> Result<RegexMatcher, ToolError> {
         };
         ToolError::for_model(format!("`{pattern}` cannot be searched for: {error}\n({hint})"))
     })
+}
+
+/// A pattern in which each line feed is the end of a line, whatever the file has there: nobody who reads
+/// files sees carriage returns. What stands in brackets is left as it is, and all of a pattern whose
+/// spaces mean nothing.
+fn any_line_end(pattern: &str) -> Cow<'_, str> {
+    let sets_spaces = |flags: &str| {
+        let flags = flags.split([')', ':']).next().unwrap_or_default();
+        flags.contains('x') && flags.chars().all(|c| c.is_ascii_alphabetic() || c == '-')
+    };
+    if pattern.split("(?").skip(1).any(sets_spaces) {
+        return Cow::Borrowed(pattern);
+    }
+    let mut written = String::new();
+    let mut depth = 0_usize;
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' if depth == 0 => written.push_str(LINE_END),
+            '\\' => match chars.next() {
+                Some('n') if depth == 0 => written.push_str(LINE_END),
+                escaped => written.extend(std::iter::once('\\').chain(escaped)),
+            },
+            '[' | ']' => {
+                depth = if c == '[' { depth + 1 } else { depth.saturating_sub(1) };
+                written.push(c);
+            }
+            c => written.push(c),
+        }
+    }
+    Cow::Owned(written)
 }
 
 /// What a file turned out to be.

@@ -165,6 +165,37 @@ fn a_space_may_stand_in_a_name_and_between_globs() {
 }
 
 #[test]
+fn a_line_feed_is_whatever_ends_the_lines_of_a_file() {
+    check(
+        &[("a", "one\r\ntwo\r\nthree\r\n"), ("b", "one\ntwo\n")],
+        &[
+            r#"Grep {"pattern":"one\ntwo","multiline":true}"#,
+            "Grep {\"pattern\":\"one\\ntwo\\nthree\",\"multiline\":true}",
+            r#"Grep {"pattern":"two\r\n","multiline":true}"#,
+            r#"Grep {"pattern":"two[\n]","multiline":true}"#,
+            r#"Grep {"pattern":"(?x)one\ntwo","multiline":true}"#,
+            r#"Grep {"pattern":"two\\n","multiline":true}"#,
+        ],
+        expect![[r#"
+            > Grep {"pattern":"one\ntwo","multiline":true}
+            a
+            b
+            > Grep {"pattern":"one\ntwo\nthree","multiline":true}
+            a
+            > Grep {"pattern":"two\r\n","multiline":true}
+            a
+            > Grep {"pattern":"two[\n]","multiline":true}
+            b
+            > Grep {"pattern":"(?x)one\ntwo","multiline":true}
+            No matches found
+            > Grep {"pattern":"two\\n","multiline":true}
+            a
+            b
+        "#]],
+    );
+}
+
+#[test]
 fn patterns_mean_what_they_say_whatever_the_line_ends() {
     check(
         FILES,

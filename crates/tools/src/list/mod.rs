@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::sync::Arc;
 
-use globset::GlobMatcher;
+use globset::GlobSet;
 use heeler_core::{BoxFuture, Facts, Metadata, ToolContext, ToolError, ToolOutput, TypedTool};
 use rustix::fs::{AtFlags, Dir, FileType};
 use schemars::JsonSchema;
@@ -124,7 +124,7 @@ impl List {
         context: &ToolContext,
         path: &str,
         folder: Dir,
-        ignore: &[GlobMatcher],
+        ignore: &[GlobSet],
     ) -> Result<(Vec<OsString>, bool), ToolError> {
         let failed =
             |error: io::Error| ToolError::for_model(format!("cannot list {path}: {error}"));

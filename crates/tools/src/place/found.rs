@@ -79,6 +79,11 @@ impl Place {
             )));
         }
         let named = absolute(&context.workspace, path);
+        if path.split('/').next() == Some("~") && named.symlink_metadata().is_err() {
+            return Err(ToolError::for_model(format!(
+                "`~` is a shell's word for a home, and no path; give the absolute path in place of `{path}`"
+            )));
+        }
         let failed =
             |error: &io::Error| ToolError::for_model(format!("cannot look up {path}: {error}"));
         for _ in 0..TRIES_MAX {

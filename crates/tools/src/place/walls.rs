@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use heeler_core::{Denied, ToolContext, ToolError, is_protected};
+use heeler_core::{Denied, ToolContext, ToolError, is_bounded_glob, is_protected};
 use rustix::fs::CWD;
 
 /// What a tool does at a place.
@@ -174,6 +174,9 @@ impl Pattern {
 
 /// What matches a rule's pattern, and all that is in it.
 fn globs(pattern: &str) -> Option<GlobSet> {
+    if !is_bounded_glob(pattern) {
+        return None;
+    }
     let mut set = GlobSetBuilder::new();
     for pattern in [pattern, &format!("{pattern}/**")] {
         set.add(GlobBuilder::new(pattern).literal_separator(true).build().ok()?);

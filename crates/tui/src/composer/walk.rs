@@ -1,13 +1,18 @@
 //! The files of a folder for the composer's `@`, looked up and ranked on threads of their own.
 
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+
+use heeler_core::is_bounded_glob;
 
 use super::files::{Paths, Ranking};
 
 /// How many paths are ranked before messages are looked at again.
 const RANKED_AT_ONCE: usize = 4_096;
+/// The longest file that says what is ignored.
+const IGNORE_BYTES_MAX: u64 = 1024 * 1024;
 /// How many paths the first batch of a walk has; each has twice as many, up to the most.
 const BATCH_MIN: usize = 64;
 const BATCH_MAX: usize = 4_096;
@@ -182,10 +187,17 @@ impl Finding {
 /// Hands over the paths below the folder, batch by batch, without what git ignores. Folders end
 /// with `/`. What cannot be read is passed over, and so are names that are no text.
 fn walk(root: &Path, take: &mut dyn FnMut(Vec<String>) -> ControlFlow<()>) -> ControlFlow<()> {
+    let is_folder = |entry: &ignore::DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
+    // Those of the folder itself and above are read before any entry is seen.
+    let ignores = root.ancestors().all(has_bounded_ignores);
     let walker = ignore::WalkBuilder::new(root)
+        .standard_filters(ignores)
         .hidden(false)
         .require_git(false)
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .filter_entry(move |entry| {
+            let is_walked = !ignores || !is_folder(entry) || has_bounded_ignores(entry.path());
+            entry.file_name() != ".git" && is_walked
+        })
         .build();
     let mut size = BATCH_MIN;
     let mut batch = Vec::new();
@@ -197,8 +209,7 @@ fn walk(root: &Path, take: &mut dyn FnMut(Vec<String>) -> ControlFlow<()>) -> Co
         if path.is_empty() {
             continue;
         }
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        batch.push(if is_folder { format!("{path}/") } else { path.to_owned() });
+        batch.push(if is_folder(&entry) { format!("{path}/") } else { path.to_owned() });
         count += 1;
         if batch.len() == size {
             take(std::mem::take(&mut batch))?;
@@ -209,6 +220,20 @@ fn walk(root: &Path, take: &mut dyn FnMut(Vec<String>) -> ControlFlow<()>) -> Co
         }
     }
     take(batch)
+}
+
+/// Whether the files of a folder that say what is ignored have nothing in them that the reader of their
+/// patterns would end the program with.
+fn has_bounded_ignores(folder: &Path) -> bool {
+    [".ignore", ".gitignore", ".git/info/exclude"].iter().all(|name| {
+        let Ok(file) = std::fs::File::open(folder.join(name)) else { return true };
+        let mut bytes = Vec::new();
+        let is_plain = file.metadata().is_ok_and(|about| about.is_file());
+        let n_read = file.take(IGNORE_BYTES_MAX + 1).read_to_end(&mut bytes);
+        is_plain
+            && n_read.is_ok_and(|n_read| n_read as u64 <= IGNORE_BYTES_MAX)
+            && String::from_utf8_lossy(&bytes).lines().all(is_bounded_glob)
+    })
 }
 
 #[cfg(test)]
@@ -267,6 +292,21 @@ mod tests {
             e/f g.rs"#]]
         .assert_eq(&found.join("\n"));
         assert_eq!(batches(&folder.path().join("none")), [Vec::<String>::new()]);
+    }
+
+    #[test]
+    fn a_pattern_that_nobody_can_read_ends_nothing() {
+        let folder = folder(&["a/b.rs", "a/c.log", "d.rs", ".gitignore"]);
+        let deep = format!("{}x{}\n", "{".repeat(20_000), "}".repeat(20_000));
+        let found = || {
+            let mut found = batches(folder.path()).concat();
+            found.sort();
+            found.join(" ")
+        };
+        std::fs::write(folder.path().join("a/.gitignore"), &deep).expect("a file");
+        assert_eq!(found(), ".gitignore d.rs");
+        std::fs::write(folder.path().join(".gitignore"), &deep).expect("a file");
+        assert_eq!(found(), ".gitignore a/ a/.gitignore a/b.rs a/c.log d.rs");
     }
 
     #[test]

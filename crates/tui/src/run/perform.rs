@@ -32,7 +32,9 @@ impl Running {
             Action::Say(submission) => self.say(*submission).await?,
             Action::Steer(id, submission) => match input::of(*submission).await {
                 Ok(input) => {
-                    self.task(async move { unless_wrong(session.steer(id, input).await) });
+                    self.task(
+                        async move { unless_wrong(session.steer(id, input).await.map(drop)) },
+                    );
                 }
                 Err(why) => self.tell(Err(why)),
             },

@@ -95,6 +95,12 @@ impl State {
         }
     }
 
+    /// Whether something was said by this id, whatever became of it.
+    #[must_use]
+    pub fn knows_steering(&self, id: &SteeringId) -> bool {
+        self.steering_seen.contains(id)
+    }
+
     pub(super) fn on_steering_queued(&mut self, queued: &SteeringQueued, out: &mut Announcer) {
         if self.steering_seen.contains(&queued.id) {
             return;

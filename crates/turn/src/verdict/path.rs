@@ -1,6 +1,7 @@
 //! Matching absolute, normalized paths; no file system is asked.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use heeler_core::is_bounded_glob;
 
 /// `path` relative to `folder`, when it lies inside; empty for the folder itself.
 pub(super) fn relative<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
@@ -78,9 +79,13 @@ pub(super) fn is_pattern(argument: &str) -> bool {
     compile(argument).is_some()
 }
 
-fn compile(pattern: &str) -> Option<GlobMatcher> {
+/// As a set of one: for one alone there is no way to say that it is too large.
+fn compile(pattern: &str) -> Option<GlobSet> {
+    if !is_bounded_glob(pattern) {
+        return None;
+    }
     let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build();
-    glob.ok().map(|glob| glob.compile_matcher())
+    GlobSetBuilder::new().add(glob.ok()?).build().ok()
 }
 
 #[cfg(test)]
@@ -107,6 +112,9 @@ mod tests {
             ("//", "/etc/passwd", true),
             ("//w/**", "/w/../etc/passwd", false),
             ("[", "/w/[", false),
+            (&format!("{}a{}", "{".repeat(20), "}".repeat(20)), "/w/a", true),
+            (&format!("{}a{}", "{".repeat(250), "}".repeat(250)), "/w/a", false),
+            (&format!("{}a{}", "{".repeat(20_000), "}".repeat(20_000)), "/w/a", false),
         ] {
             assert_eq!(matches(path, pattern, "/w"), expected, "{pattern} {path}");
         }

@@ -183,7 +183,13 @@ impl Stream<'_, '_> {
                     Some(id) => SteeringId(id),
                     None => self.name(line).await?,
                 };
-                session.steer(id, Input::text(text)).await.map_err(|error| error.to_string())?;
+                let said = session.steer(id.clone(), Input::text(text)).await;
+                if !said.map_err(|error| error.to_string())? {
+                    return Err(format!(
+                        "something was said by the id `{}` before in this session; use another one",
+                        id.0
+                    ));
+                }
             }
             Message::TakeBack { id } => {
                 let taken = session.take_back(SteeringId(id.clone())).await;

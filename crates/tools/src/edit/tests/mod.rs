@@ -109,6 +109,16 @@ fn places_a_few_lines_apart_are_shown_together() {
 }
 
 #[test]
+fn what_would_be_too_large_is_refused_before_it_is_made() {
+    let content = "x\r\n".repeat(50_000);
+    let new = "\r\n".repeat(2_000);
+    let one = One { old: "x\n", new: &new, replace_all: true };
+    let refused = change("a", content.as_bytes(), &one).err().map(|error| error.to_string());
+    let said = "the file would have 100000000 bytes; at most 33554432 are possible";
+    assert_eq!(refused.as_deref(), Some(said));
+}
+
+#[test]
 fn many_places_need_a_word() {
     check(
         &[("a.rs", "x = 1;\n\n\n\n\n\n\n\n\n\ny = x + x;\n")],

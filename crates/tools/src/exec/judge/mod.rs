@@ -122,8 +122,8 @@ impl Script {
             }
         }
         let new = &text[begun..];
-        let is_long = |line: &str| line.len() > TERMINAL_LINE_BYTES_MAX;
-        is_told &= !is_edited(new) && !(self.runs.has_terminal && new.split('\n').any(is_long));
+        let is_long = |line: &str| self.runs.has_terminal && line.len() > TERMINAL_LINE_BYTES_MAX;
+        is_told &= !is_edited(new) && !new.split('\n').any(is_long);
         (text, is_told)
     }
 

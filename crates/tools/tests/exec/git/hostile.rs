@@ -39,6 +39,8 @@ const TRAPS: &str = r#"$ printf 'one\n' > a; echo s > s; echo e > e; git add .; 
     git config extensions.partialClone origin
     git config core.repositoryFormatVersion 1
     printf 'a diff=trap filter=trap\nb filter=trap\ns filter=two\n' > .gitattributes
+    { printf '[filter "pad"]\n'; for i in $(seq 150); do printf 'pad = %060000d\n' 0; done
+      cat .git/config; } > ../config; mv ../config .git/config
     printf 'one\ntwo\n' > a; echo new > b; echo e2 > e; touch -d 2001-01-01 s"#;
 
 async fn nothing_of_the_repository_runs_when_it_is_looked_at() {

@@ -5,6 +5,8 @@
 //! changes that were made of one content the second is refused, and none is lost. The system drops
 //! the lock of who dies.
 
+mod attributes;
+
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
@@ -14,6 +16,8 @@ use std::time::Duration;
 use heeler_core::{BoxFuture, ToolContext, ToolError, ToolOutput};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+
+use attributes::Kept;
 
 use crate::blocking::{blocking, keep_going};
 use crate::place::Place;
@@ -75,7 +79,8 @@ impl<'a> Prepared<'a> {
         let file = temporary.file();
         file.write_all(bytes)?;
         if let Some(like) = like {
-            keep_owner_and_mode(file, like)?;
+            let attributes = place.open().map(|old| attributes::copy(&old, file));
+            keep_owner_and_mode(file, like, attributes.unwrap_or(Kept::All))?;
         }
         file.sync_all()?;
         Ok(Self { temporary, place })
@@ -179,14 +184,15 @@ pub(crate) fn sync_folder(place: &Place) {
     let _ = open_folder(place).map(rustix::fs::fsync);
 }
 
-fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
+fn keep_owner_and_mode(file: &File, before: &Metadata, attributes: Kept) -> io::Result<()> {
     let now = file.metadata()?;
     keep_owner((now.uid(), now.gid()), (before.uid(), before.gid()), |user, group| {
         std::os::unix::fs::fchown(file, user, group)
     });
     // After the owner: changing that clears mode bits.
     let now = file.metadata()?;
-    let mode = safe_mode(before.mode(), now.uid() == before.uid(), now.gid() == before.gid());
+    let keeps_group = now.gid() == before.gid() && attributes == Kept::All;
+    let mode = safe_mode(before.mode(), now.uid() == before.uid(), keeps_group);
     file.set_permissions(Permissions::from_mode(mode))
 }
 
@@ -221,6 +227,8 @@ fn safe_mode(mode: u32, keeps_user: bool, keeps_group: bool) -> u32 {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use rustix::fs::XattrFlags;
 
     use super::*;
     use crate::testing::Folder;
@@ -312,6 +320,39 @@ mod tests {
             (0o770, false, false, 0o700),
         ] {
             assert_eq!(safe_mode(mode, user, group), expected, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn what_a_file_has_beside_its_mode_is_kept() {
+        let folder = Folder::new(&[("a.txt", "old")]);
+        let path = folder.path("a.txt");
+        let noted = rustix::fs::setxattr(&path, "user.note", b"mine", XattrFlags::empty());
+        if noted.is_err() {
+            println!("skipped: needs a file system with attributes");
+            return;
+        }
+        // Version 2; the owner may read and write, user 1234 read, the group nothing, as much as the
+        // mask, which is what the mode shows for the group, and others nothing.
+        let entry = |tag: u16, may: u16, id: u32| {
+            [&tag.to_le_bytes()[..], &may.to_le_bytes(), &id.to_le_bytes()].concat()
+        };
+        let none = u32::MAX;
+        let entries = [(1, 6, none), (2, 4, 1234), (4, 0, none), (16, 6, none), (32, 0, none)];
+        let entries = entries.map(|(tag, may, id)| entry(tag, may, id)).concat();
+        let list = [&2_u32.to_le_bytes()[..], &entries].concat();
+        let listed =
+            rustix::fs::setxattr(&path, "system.posix_acl_access", &list, XattrFlags::empty());
+        let before = fs::metadata(&path).unwrap();
+        assert_eq!(replace_in(&folder, Some(&before)), "new");
+        let mut value = [0; 256];
+        let length = rustix::fs::getxattr(&path, "user.note", &mut value[..]).unwrap();
+        assert_eq!(&value[..length], b"mine");
+        if listed.is_ok() {
+            let length =
+                rustix::fs::getxattr(&path, "system.posix_acl_access", &mut value[..]).unwrap();
+            assert_eq!(value[..length], list);
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o660);
         }
     }
 

@@ -104,6 +104,8 @@ impl Client {
     }
 
     /// Posts the chunks as one body, and waits for the head of the answer, however long that takes.
+    /// What the server has not taken by then is written while the answer is read, unless it is a
+    /// refusal.
     ///
     /// # Errors
     /// When the server cannot be reached, closes the connection, or does not speak HTTP.
@@ -129,7 +131,7 @@ impl Client {
         let mut exchange = Exchange::new(connection, head, pieces);
         let head = poll_fn(|context| exchange.poll(context)).await?;
         let (pool, target) = (Arc::clone(&self.inner.pool), Arc::clone(target));
-        Ok(Answer::new(head, exchange.into_connection(), pool, target))
+        Ok(Answer::new(head, exchange.into_parts(), pool, target))
     }
 
     /// Opens a connection for the next request, if none waits for one.

@@ -12,6 +12,7 @@ use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
 use tower_service::Service as _;
@@ -93,14 +94,11 @@ impl Connector {
         choose: impl Fn(&Tls) -> &Arc<ClientConfig>,
         proxy: Option<Proxy>,
     ) -> Result<Connection, Problem> {
-        let mut tcp = tcp.clone();
         if !is_https(uri) {
-            let stream = tcp.call(uri.clone()).await;
-            let stream = stream.map_err(|error| Problem::Connect(error.into()))?;
-            return Ok(Connection::new(stream.into_inner(), proxy));
+            return Ok(Connection::new(plain(tcp, uri).await?, proxy));
         }
         let tls = Arc::clone(choose(self.tls().await?));
-        let stream = HttpsConnector::from((tcp, tls)).call(uri.clone()).await;
+        let stream = HttpsConnector::from((tcp.clone(), tls)).call(uri.clone()).await;
         Ok(Connection::new(TokioIo::new(stream.map_err(Problem::Connect)?), proxy))
     }
 
@@ -148,9 +146,21 @@ fn tcp(options: &Options, guard: Option<Guard>) -> HttpConnector<Guarded> {
     tcp.set_keepalive(Some(options.keepalive));
     tcp.set_keepalive_interval(Some(options.keepalive_interval));
     tcp.set_keepalive_retries(Some(options.keepalive_retries));
+    // Where it is set, Linux counts by it and not by the retries: with less, the first probe without
+    // an answer would end a connection that one short outage befell.
     #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
-    tcp.set_tcp_user_timeout(Some(options.unacknowledged_max));
+    tcp.set_tcp_user_timeout(Some(options.unanswered_max()));
     tcp
+}
+
+/// Without TLS. A model's server on this machine or the next may serve one request at a time: what
+/// waits for it is acknowledged up to a full buffer, and the rest counts as unanswered.
+async fn plain(tcp: &HttpConnector<Guarded>, uri: &Uri) -> Result<TcpStream, Problem> {
+    let mut tcp = tcp.clone();
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    tcp.set_tcp_user_timeout(None);
+    let stream = tcp.call(uri.clone()).await;
+    Ok(stream.map_err(|error| Problem::Connect(error.into()))?.into_inner())
 }
 
 fn is_https(uri: &Uri) -> bool {
@@ -170,4 +180,35 @@ fn tls() -> Result<Tls, rustls::Error> {
     let mut to_server = to_proxy.clone();
     to_server.alpn_protocols = vec![PROTOCOL.to_vec()];
     Ok(Tls { to_server: Arc::new(to_server), to_proxy: Arc::new(to_proxy) })
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use rustix::net::sockopt;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// After how many milliseconds, probes aside, the system gives up.
+    fn gives_up_after(stream: &TcpStream) -> u32 {
+        assert!(sockopt::socket_keepalive(stream).unwrap());
+        let probed = sockopt::tcp_keepidle(stream).unwrap().as_secs();
+        let interval = sockopt::tcp_keepintvl(stream).unwrap().as_secs();
+        assert_eq!((probed, interval, sockopt::tcp_keepcnt(stream).unwrap()), (60, 15, 3));
+        sockopt::tcp_user_timeout(stream).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_system_gives_up_when_the_last_probe_had_no_answer() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (uri, options) = (address.parse::<Uri>().unwrap(), Options::default());
+        let mut tcp = tcp(&options, None);
+        let below_tls = tcp.call(uri.clone()).await.unwrap().into_inner();
+        assert_eq!(gives_up_after(&below_tls), 105_000);
+        assert_eq!(options.unanswered_max(), std::time::Duration::from_secs(105));
+        // A server that acknowledges and does not read may take its time.
+        assert_eq!(gives_up_after(&plain(&tcp, &uri).await.unwrap()), 0);
+    }
 }

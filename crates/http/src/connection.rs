@@ -113,48 +113,62 @@ impl Connection {
 /// A request on its way, until the head of its answer is there.
 pub(crate) struct Exchange {
     connection: Connection,
-    writing: Writing,
-    pieces: Pieces,
-    is_written: bool,
+    /// None once all is written.
+    unwritten: Option<Unwritten>,
 }
 
 impl Exchange {
     pub(crate) fn new(connection: Connection, head: Vec<u8>, mut pieces: Pieces) -> Self {
         let mut writing = Writing(VecDeque::from([Bytes::from(head)]));
         writing.0.extend(pieces.first());
-        Self { connection, writing, pieces, is_written: false }
+        Self { connection, unwritten: Some(Unwritten { writing, pieces }) }
     }
 
     /// Writes, and reads the head of the answer, which may come before all is written: a server
     /// that refuses a request does not have to read it.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Head, Problem>> {
-        let written = match self.is_written {
-            true => Poll::Ready(Ok(())),
-            false => self.poll_write(context),
+        let written = match &mut self.unwritten {
+            None => Poll::Ready(Ok(())),
+            Some(unwritten) => unwritten.poll_write(&mut self.connection, context),
         };
-        self.is_written = matches!(written, Poll::Ready(Ok(())));
+        if let Poll::Ready(Ok(())) = written {
+            self.unwritten = None;
+        }
         match (self.connection.poll_head(context), written) {
             (Poll::Pending, Poll::Ready(Err(error))) => Poll::Ready(Err(error.into())),
             (head, _) => head,
         }
     }
 
-    /// The connection, and whether it took all of the request.
-    pub(crate) fn into_connection(self) -> (Connection, bool) {
-        (self.connection, self.is_written)
+    /// The connection, and what it has not taken of the request.
+    pub(crate) fn into_parts(self) -> (Connection, Option<Unwritten>) {
+        (self.connection, self.unwritten)
     }
+}
 
-    fn poll_write(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+/// What a connection has not taken of a request.
+pub(crate) struct Unwritten {
+    writing: Writing,
+    pieces: Pieces,
+}
+
+impl Unwritten {
+    /// Writes all of it.
+    pub(crate) fn poll_write(
+        &mut self,
+        connection: &mut Connection,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
         loop {
             while self.writing.has_remaining() {
-                let io = Pin::new(&mut *self.connection.io);
+                let io = Pin::new(&mut *connection.io);
                 if ready!(poll_write_buf(io, context, &mut self.writing))? == 0 {
                     return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
                 }
             }
             match self.pieces.next() {
                 Some(piece) => self.writing.0.push_back(piece),
-                None => return Pin::new(&mut *self.connection.io).poll_flush(context),
+                None => return Pin::new(&mut *connection.io).poll_flush(context),
             }
         }
     }

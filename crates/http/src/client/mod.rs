@@ -27,10 +27,8 @@ pub struct Options {
     pub keepalive: Duration,
     /// how long between two such probes,
     pub keepalive_interval: Duration,
-    /// and how many may stay without an answer.
+    /// and how many may stay without an answer; see [`Options::unanswered_max`].
     pub keepalive_retries: u32,
-    /// How long what was sent may stay unacknowledged, where the system can tell.
-    pub unacknowledged_max: Duration,
     /// Which addresses may be connected to; all when nothing is said.
     pub guard: Option<Guard>,
     /// Who says what names mean; the system when nothing is said.
@@ -45,10 +43,26 @@ impl Default for Options {
             keepalive: Duration::from_secs(60),
             keepalive_interval: Duration::from_secs(15),
             keepalive_retries: 3,
-            unacknowledged_max: Duration::from_secs(30),
             guard: None,
             resolver: None,
         }
+    }
+}
+
+impl Options {
+    /// After how long a server that is gone is noticed, by a connection that is waiting for it: 105
+    /// seconds unless told otherwise.
+    ///
+    /// With bytes on the way to it that were not acknowledged, such as those of a request, nobody
+    /// probes. On Linux and Android a connection with TLS gives up after the same time then, and
+    /// also when the server has acknowledged all and had no room for more in that time. Elsewhere,
+    /// and without TLS, the system gives up when it has repeated them often enough, on Linux after
+    /// 15 minutes and more, and never while a server that has no room answers: whoever waits for an
+    /// answer has to set a limit.
+    #[must_use]
+    pub fn unanswered_max(&self) -> Duration {
+        let probing = self.keepalive_interval.saturating_mul(self.keepalive_retries);
+        self.keepalive.saturating_add(probing)
     }
 }
 
@@ -90,6 +104,8 @@ impl Client {
     }
 
     /// Posts the chunks as one body, and waits for the head of the answer, however long that takes.
+    /// What the server has not taken by then is written while the answer is read, unless it is a
+    /// refusal.
     ///
     /// # Errors
     /// When the server cannot be reached, closes the connection, or does not speak HTTP.
@@ -115,7 +131,7 @@ impl Client {
         let mut exchange = Exchange::new(connection, head, pieces);
         let head = poll_fn(|context| exchange.poll(context)).await?;
         let (pool, target) = (Arc::clone(&self.inner.pool), Arc::clone(target));
-        Ok(Answer::new(head, exchange.into_connection(), pool, target))
+        Ok(Answer::new(head, exchange.into_parts(), pool, target))
     }
 
     /// Opens a connection for the next request, if none waits for one.

@@ -10,6 +10,8 @@ use tokio::task::JoinHandle;
 
 use super::*;
 
+#[path = "early.rs"]
+mod early;
 #[path = "rebinding.rs"]
 mod rebinding;
 
@@ -167,21 +169,6 @@ async fn what_comes_before_an_answer_is_passed_over() {
     let early = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: x\r\n\r\n";
     let (address, _told) = server(&[&format!("{early}{ANSWER}")]).await;
     assert_eq!(ask(&straight(), &format!("http://{address}"), "1").await, "200 ok");
-}
-
-#[tokio::test]
-async fn an_answer_may_come_before_the_request_is_read() {
-    let refused = "HTTP/1.1 413 Long\r\ncontent-length: 2\r\n\r\nno";
-    let (address, told) = server(&[refused, ANSWER]).await;
-    let (client, url) = (straight(), format!("http://{address}"));
-    // More than any system keeps for a reader that does not read.
-    let body = "x".repeat(32 * 1024 * 1024);
-    let body = Bytes::from(body);
-    let mut answer = client.post(&target(&url), vec![body]).await.unwrap();
-    assert_eq!((answer.head().status(), answer.next().await.unwrap()), (413, Some(&b"no"[..])));
-    assert_eq!(answer.next().await.unwrap(), None);
-    drop((answer, client));
-    told.abort();
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod decode;
 mod encode;
 mod error;
+mod server_call;
 mod settings;
 pub mod tools;
 

@@ -146,15 +146,17 @@ impl Growing {
         }
     }
 
-    /// Ends the block.
-    pub(super) fn finish(self, end: End) -> Result<Block, RawJsonError> {
-        Ok(match self.content {
+    /// Ends the block. Of one that the provider only began to write for itself nothing is left: it
+    /// would refuse it.
+    pub(super) fn finish(self, end: End) -> Result<Option<Block>, RawJsonError> {
+        Ok(Some(match self.content {
             Content::Text(text) => text.finish()?.into(),
             Content::Thinking(thinking) => Block::from(thinking),
             Content::Redacted(redacted) => Block::from(redacted),
             Content::Call(call) => Block::from(call.finish(end)),
+            Content::Opaque(_) if end == End::Cut => return Ok(None),
             Content::Opaque(opaque) => Block::Opaque(Arc::new(opaque.finish()?)),
-        })
+        }))
     }
 }
 

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use self::block::{Content, End, Growing};
 use self::plain::PlainDeltas;
 use self::wire::WireUsage;
-use super::error;
+use super::{error, server_call};
 use crate::sse::{self, Event};
 use crate::{failure, json};
 
@@ -367,13 +367,20 @@ impl Answer {
     }
 
     /// A reply that was cut right after a call began ends that block in good order, with the input
-    /// `{}`. The model never wrote that input, so the call must not run.
+    /// `{}`. The model never wrote that input, so the call must not run; one of the provider's own
+    /// tools, which would be run with the next request, is left out.
     fn doubt_last_call(&mut self) {
-        if let Some((_, Slot::Finished(Block::ToolUse(call)))) = self.blocks.iter_mut().next_back()
-            && call.input.get() == "{}"
-            && call.invalid.is_none()
-        {
-            Arc::make_mut(call).invalid = Some(crate::input::CUT.to_owned());
+        let Some(mut last) = self.blocks.last_entry() else { return };
+        match last.get_mut() {
+            Slot::Finished(Block::ToolUse(call))
+                if call.input.get() == "{}" && call.invalid.is_none() =>
+            {
+                Arc::make_mut(call).invalid = Some(crate::input::CUT.to_owned());
+            }
+            Slot::Finished(Block::Opaque(opaque)) if server_call::is_one(opaque) => {
+                last.remove();
+            }
+            Slot::Finished(_) | Slot::Growing(_) => {}
         }
     }
 
@@ -386,8 +393,10 @@ impl Answer {
         match self.blocks.remove(&index) {
             Some(Slot::Growing(block)) => {
                 let content = block.finish(end).map_err(|error| Unreadable(error.to_string()))?;
-                self.blocks.insert(index, Slot::Finished(content.clone()));
-                out.push_back(ModelEvent::BlockFinished { block: index, content });
+                if let Some(content) = content {
+                    self.blocks.insert(index, Slot::Finished(content.clone()));
+                    out.push_back(ModelEvent::BlockFinished { block: index, content });
+                }
             }
             Some(finished) => {
                 self.blocks.insert(index, finished);

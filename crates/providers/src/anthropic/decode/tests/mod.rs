@@ -1,6 +1,7 @@
 //! Streams in, events out.
 
 mod properties;
+mod server_calls;
 
 use expect_test::{Expect, expect};
 

@@ -363,6 +363,18 @@ async fn no_key_is_printed() {
     .assert_eq(&show(provider.stream(request("what?"))).await);
 }
 
+#[tokio::test]
+async fn a_password_in_the_address_is_not_printed() {
+    let echo = "hunter%402pass hunter@2pass dXNlcjpodW50ZXJAMnBhc3M=";
+    let server = Server::start(vec![refusal("400 Bad", echo)]).await;
+    let mut settings = settings(&server);
+    settings.base_url = settings.base_url.replace("://", "://user:hunter%402pass@");
+    expect![[r#"
+        error InvalidRequest: Anthropic refused the request (HTTP 400): [key] [key] [key]
+    "#]]
+    .assert_eq(&play(&settings, request("what?")).await);
+}
+
 /// Plays one answer and shows what came of it.
 async fn check(answer: Vec<Part>, expected: Expect) {
     let server = Server::start(vec![answer]).await;

@@ -138,8 +138,8 @@ async fn an_answer_without_its_end_is_an_error() {
     check(
         vec![Part::Close],
         expect![[r#"
-        error Network: 127.0.0.1 could not be reached
-    "#]],
+            error Network: 127.0.0.1 was reached, but the connection broke before its answer
+        "#]],
     )
     .await;
 }
@@ -410,8 +410,9 @@ async fn show(mut stream: heeler_core::EventStream) -> String {
             Err(error) => {
                 assert!(!error.message.contains(KEY), "{error}");
                 let wait = error.retry_after.map_or(String::new(), |wait| format!(" {wait:?}"));
+                let begins = ["127.0.0.1 could not be", "127.0.0.1 was reached, but"];
                 let closed = error.kind == ProviderErrorKind::Network
-                    && error.message.starts_with("127.0.0.1 could not be reached");
+                    && begins.iter().any(|begin| error.message.starts_with(begin));
                 // What the operating system calls it differs.
                 let message =
                     if closed { error.message.split(": ").next().unwrap() } else { &error.message };

@@ -1,5 +1,6 @@
 //! Anthropic's Messages: `encode` and `decode` are the pure dialect, this file is what others see.
 
+mod call_fields;
 mod decode;
 mod encode;
 mod error;

@@ -1,5 +1,6 @@
 //! Streams in, events out.
 
+mod call_fields;
 mod properties;
 mod server_calls;
 

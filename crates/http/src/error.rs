@@ -36,6 +36,12 @@ impl Error {
         use Problem::{Address, ProxyAuthorization, ProxyKind, Refused};
         matches!(self.0, Address(_) | ProxyKind(_) | ProxyAuthorization | Refused(_))
     }
+
+    /// Whether there was a connection, and it ended before what was asked for was there.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        matches!(self.0, Problem::Broken(_) | Problem::Unanswered)
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

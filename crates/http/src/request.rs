@@ -39,7 +39,7 @@ impl Target {
         for (name, value) in headers {
             header(&mut bytes, name.as_str(), value);
         }
-        if let Some((who, _)) = uri.authority().and_then(|all| all.as_str().rsplit_once('@'))
+        if let Some(who) = who(&uri)
             && !headers.contains_key(AUTHORIZATION)
         {
             header(&mut bytes, AUTHORIZATION.as_str(), &basic(who).ok_or_else(bad)?);
@@ -57,6 +57,18 @@ impl Target {
     #[must_use]
     pub fn host(&self) -> &str {
         self.uri.host().unwrap_or_default()
+    }
+
+    /// What the address tells of who asks that nobody is to see, in each form that a server may
+    /// echo: what proves it as it is written and as it is meant, and all of it as the header has it.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<String> {
+        let Some(who) = who(&self.uri) else { return Vec::new() };
+        let (name, password) = named(who);
+        // Where there is no password, the name is the key.
+        let proof = if password.is_empty() { name } else { password };
+        let meant = percent_decode_str(proof).decode_utf8_lossy().into_owned();
+        vec![proof.to_owned(), meant, told(who)]
     }
 
     pub(crate) fn uri(&self) -> &Uri {
@@ -113,12 +125,24 @@ pub(crate) struct Proxy {
     pub(crate) authorization: Option<HeaderValue>,
 }
 
+/// `name:password` of an address.
+fn who(uri: &Uri) -> Option<&str> {
+    Some(uri.authority()?.as_str().rsplit_once('@')?.0)
+}
+
+fn named(who: &str) -> (&str, &str) {
+    who.split_once(':').unwrap_or((who, ""))
+}
+
 /// `name:password` as addresses write it, as headers do.
-fn basic(who: &str) -> Option<HeaderValue> {
-    let (name, password) = who.split_once(':').unwrap_or((who, ""));
+fn told(who: &str) -> String {
+    let (name, password) = named(who);
     let part = |text| percent_decode_str(text).collect::<Vec<u8>>();
-    let who = BASE64_STANDARD.encode([&part(name)[..], b":", &part(password)].concat());
-    HeaderValue::try_from(format!("Basic {who}")).ok()
+    BASE64_STANDARD.encode([&part(name)[..], b":", &part(password)].concat())
+}
+
+fn basic(who: &str) -> Option<HeaderValue> {
+    HeaderValue::try_from(format!("Basic {}", told(who))).ok()
 }
 
 fn header(out: &mut Vec<u8>, name: &str, value: &HeaderValue) {
@@ -179,6 +203,19 @@ mod tests {
                 accept: text/event-stream
                 authorization: Basic dXNlcjpwQHc="#]],
         );
+    }
+
+    #[test]
+    fn what_of_an_address_nobody_is_to_see() {
+        for (address, expected) in [
+            ("http://a.org/v1", expect!["[]"]),
+            ("http://user:p%40w@a.org/v1", expect![[r#"["p%40w", "p@w", "dXNlcjpwQHc="]"#]]),
+            ("http://key%3D@a.org", expect![[r#"["key%3D", "key=", "a2V5PTo="]"#]]),
+            ("http://@a.org", expect![[r#"["", "", "Og=="]"#]]),
+        ] {
+            let target = Target::new(address, &HeaderMap::new()).unwrap();
+            expected.assert_eq(&format!("{:?}", target.secrets()));
+        }
     }
 
     #[test]

@@ -128,11 +128,14 @@ impl Endpoint<'_> {
         Ok(headers)
     }
 
-    /// What no message may show: the key, and headers that are long enough to be one.
+    /// What no message may show: the key, headers that are long enough to be one, and a password in
+    /// the address.
     pub(crate) fn secrets(&self) -> Vec<Secret> {
         let extra = self.extra.iter().map(|(_, value)| value);
         let extra = extra.filter(|value| value.expose().len() >= SECRET_BYTES_MIN);
-        self.key.map(|header| header.key).into_iter().chain(extra).cloned().collect()
+        let own = self.key.map(|header| header.key).into_iter().chain(extra).cloned();
+        let address = self.target().map(|target| target.secrets()).unwrap_or_default();
+        own.chain(address.iter().map(Secret::new)).collect()
     }
 
     fn bad_url(&self) -> Problem {

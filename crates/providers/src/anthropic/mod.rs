@@ -1,8 +1,10 @@
 //! Anthropic's Messages: `encode` and `decode` are the pure dialect, this file is what others see.
 
+mod call_fields;
 mod decode;
 mod encode;
 mod error;
+mod server_call;
 mod settings;
 pub mod tools;
 

@@ -15,7 +15,8 @@ pub use crate::declared::UserLocation;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Common {
     /// Who may call the tool, such as `direct` and `code_execution_20260521`; empty for the
-    /// provider's default.
+    /// provider's default. Code waits in its container for the results of its calls, which the
+    /// provider gives up after a few minutes.
     pub allowed_callers: Vec<String>,
     /// Whether the tool is only loaded once a search for tools has found it.
     pub defer_loading: Option<bool>,

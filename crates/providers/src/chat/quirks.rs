@@ -20,6 +20,9 @@ pub struct Quirks {
     pub asks_for_usage: bool,
     /// What ids of calls may look like.
     pub call_ids: CallIds,
+    /// Whether the model has to say something between results and a person: a word is put in its
+    /// mouth where it said nothing.
+    pub answers_results: bool,
     /// How a model is told to reason.
     pub reasoning: Reasoning,
     /// Whether reasoning is sent back with its message, as `reasoning_content`. A message that has none
@@ -96,6 +99,7 @@ impl Default for Quirks {
             output_limit: OutputLimit::MaxCompletionTokens,
             asks_for_usage: true,
             call_ids: CallIds::AtMost40,
+            answers_results: false,
             reasoning: Reasoning::Effort,
             reasoning_back: false,
             members_back: Vec::new(),

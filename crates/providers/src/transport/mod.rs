@@ -89,6 +89,9 @@ impl Transport {
         let sent = tokio::time::timeout(self.idle_timeout, sent).await;
         let answer = match sent {
             Ok(Ok(answer)) => answer,
+            Ok(Err(error)) if error.is_broken() => {
+                return Err(Failure::Unreachable(unanswered(target, &error)));
+            }
             Ok(Err(error)) => return Err(Failure::Unreachable(unreachable(target, &error))),
             Err(_) => return Err(Failure::Unreachable(silent(self.idle_timeout))),
         };
@@ -197,6 +200,14 @@ fn unreachable(target: &Target, error: &heeler_http::Error) -> ProviderError {
         true => ProviderError::new(ProviderErrorKind::InvalidRequest, message),
         false => network(message),
     }
+}
+
+fn unanswered(target: &Target, error: &heeler_http::Error) -> ProviderError {
+    let (host, why) = (target.host(), root_cause(error));
+    network(format!(
+        "{host} was reached, but the connection broke before its answer: {why}. Try again; if it \
+         stays so, look at the server and at proxies before it"
+    ))
 }
 
 /// How the body is packed, though nobody asked for it.

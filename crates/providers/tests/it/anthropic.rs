@@ -138,8 +138,8 @@ async fn an_answer_without_its_end_is_an_error() {
     check(
         vec![Part::Close],
         expect![[r#"
-        error Network: 127.0.0.1 could not be reached
-    "#]],
+            error Network: 127.0.0.1 was reached, but the connection broke before its answer
+        "#]],
     )
     .await;
 }
@@ -363,6 +363,18 @@ async fn no_key_is_printed() {
     .assert_eq(&show(provider.stream(request("what?"))).await);
 }
 
+#[tokio::test]
+async fn a_password_in_the_address_is_not_printed() {
+    let echo = "hunter%402pass hunter@2pass dXNlcjpodW50ZXJAMnBhc3M=";
+    let server = Server::start(vec![refusal("400 Bad", echo)]).await;
+    let mut settings = settings(&server);
+    settings.base_url = settings.base_url.replace("://", "://user:hunter%402pass@");
+    expect![[r#"
+        error InvalidRequest: Anthropic refused the request (HTTP 400): [key] [key] [key]
+    "#]]
+    .assert_eq(&play(&settings, request("what?")).await);
+}
+
 /// Plays one answer and shows what came of it.
 async fn check(answer: Vec<Part>, expected: Expect) {
     let server = Server::start(vec![answer]).await;
@@ -398,8 +410,9 @@ async fn show(mut stream: heeler_core::EventStream) -> String {
             Err(error) => {
                 assert!(!error.message.contains(KEY), "{error}");
                 let wait = error.retry_after.map_or(String::new(), |wait| format!(" {wait:?}"));
+                let begins = ["127.0.0.1 could not be", "127.0.0.1 was reached, but"];
                 let closed = error.kind == ProviderErrorKind::Network
-                    && error.message.starts_with("127.0.0.1 could not be reached");
+                    && begins.iter().any(|begin| error.message.starts_with(begin));
                 // What the operating system calls it differs.
                 let message =
                     if closed { error.message.split(": ").next().unwrap() } else { &error.message };

@@ -9,7 +9,7 @@ use heeler_core::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::DIALECT;
+use super::super::{DIALECT, call_fields};
 use super::opaque::GrowingOpaque;
 use super::plain::PlainKind;
 use super::wire::{Delta, Fields, Str};
@@ -48,6 +48,8 @@ pub(super) struct GrowingCall {
     /// The input the block started with; replaced by the deltas when there are any.
     start_input: Option<String>,
     input: String,
+    /// What else was said of it.
+    pub(super) fields: call_fields::Fields,
 }
 
 /// How a block ended.
@@ -87,6 +89,7 @@ impl Growing {
                 name: string("name")?,
                 start_input: fields.get(&Str("input".into())).map(|raw| raw.get().to_owned()),
                 input: String::new(),
+                fields: other_fields(&fields),
             }),
             _ => Content::Opaque(GrowingOpaque::new(raw.get())),
         };
@@ -146,15 +149,17 @@ impl Growing {
         }
     }
 
-    /// Ends the block.
-    pub(super) fn finish(self, end: End) -> Result<Block, RawJsonError> {
-        Ok(match self.content {
+    /// Ends the block. Of one that the provider only began to write for itself nothing is left: it
+    /// would refuse it.
+    pub(super) fn finish(self, end: End) -> Result<Option<Block>, RawJsonError> {
+        Ok(Some(match self.content {
             Content::Text(text) => text.finish()?.into(),
             Content::Thinking(thinking) => Block::from(thinking),
             Content::Redacted(redacted) => Block::from(redacted),
             Content::Call(call) => Block::from(call.finish(end)),
+            Content::Opaque(_) if end == End::Cut => return Ok(None),
             Content::Opaque(opaque) => Block::Opaque(Arc::new(opaque.finish()?)),
-        })
+        }))
     }
 }
 
@@ -190,9 +195,16 @@ impl GrowingText {
     }
 }
 
+/// What else was said of a call than has a place in it.
+fn other_fields(fields: &Fields<'_>) -> call_fields::Fields {
+    let fields = fields.iter().map(|(name, raw)| (name.0.as_ref(), raw.get()));
+    let kept = fields.filter(|(name, raw)| call_fields::is_kept(name, raw));
+    kept.map(|(name, raw)| (name.to_owned(), raw.to_owned())).collect()
+}
+
 impl GrowingCall {
     fn finish(self, end: End) -> ToolUse {
-        let Self { id, name, start_input, input } = self;
+        let Self { id, name, start_input, input, fields: _ } = self;
         let checked = if end == End::Cut {
             Err(CUT.to_owned())
         } else if !input.trim().is_empty() {

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use self::block::{Content, End, Growing};
 use self::plain::PlainDeltas;
 use self::wire::WireUsage;
-use super::error;
+use super::{call_fields, error, server_call};
 use crate::sse::{self, Event};
 use crate::{failure, json};
 
@@ -44,6 +44,10 @@ struct Answer {
     stop: Option<StopReason>,
     usage: Usage,
     provider_id: Option<String>,
+    /// Fields of calls that have no place in them, by their blocks.
+    call_fields: BTreeMap<u32, call_fields::Fields>,
+    /// Where the provider runs code of this answer.
+    container: Option<String>,
     bytes: usize,
     bytes_max: usize,
     ended: bool,
@@ -71,6 +75,8 @@ impl Decoder {
             stop: None,
             usage: Usage::default(),
             provider_id: None,
+            call_fields: BTreeMap::new(),
+            container: None,
             bytes: 0,
             bytes_max,
             ended: false,
@@ -225,6 +231,7 @@ impl Answer {
             Err(bad) => return Err(unreadable(&bad)),
         };
         self.provider_id = read.id.map(|id| id.0.into_owned());
+        self.container = read.container.map(|container| container.id.0.into_owned());
         self.stop = read.stop_reason.map(|reason| stop_reason(&reason.0));
         for (index, block) in (0..).zip(read.content) {
             let whole = self.start(index, block, out).and_then(|()| {
@@ -244,6 +251,7 @@ impl Answer {
     ) -> Result<(), Unreadable> {
         let start: wire::MessageStart<'_> = serde_json::from_str(data)?;
         self.provider_id = start.message.id.map(|id| id.0.into_owned());
+        self.container = start.message.container.map(|container| container.id.0.into_owned());
         self.count(start.message.usage, out);
         Ok(())
     }
@@ -274,6 +282,9 @@ impl Answer {
         if let Content::Call(call) = &block.content {
             let name = call.name.clone();
             out.push_back(ModelEvent::ToolUseStarted { block: index, name });
+            if !call.fields.is_empty() {
+                self.call_fields.insert(index, call.fields.clone());
+            }
         }
         if block.published().is_some_and(|text| !text.is_empty()) {
             self.unpublished.push(index);
@@ -328,8 +339,10 @@ impl Answer {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<(), Unreadable> {
         let change: wire::MessageDelta<'_> = serde_json::from_str(data)?;
-        if let Some(reason) = change.delta.and_then(|delta| delta.stop_reason) {
-            self.stop = Some(stop_reason(&reason.0));
+        if let Some(wire::MessageChange { stop_reason: reason, container }) = change.delta {
+            self.stop = reason.map(|reason| stop_reason(&reason.0)).or(self.stop.take());
+            let container = container.map(|container| container.id.0.into_owned());
+            self.container = container.or(self.container.take());
         }
         self.count(change.usage, out);
         Ok(())
@@ -349,14 +362,17 @@ impl Answer {
         for index in indexes {
             self.finish_block(index, end, out)?;
         }
-        let mut blocks: Vec<Block> = std::mem::take(&mut self.blocks)
-            .into_values()
-            .filter_map(|slot| match slot {
-                Slot::Finished(block) => Some(block),
-                Slot::Growing(_) => None,
-            })
-            .filter(|block| !says_nothing(block))
-            .collect();
+        let mut blocks = Vec::new();
+        for (index, slot) in std::mem::take(&mut self.blocks) {
+            let Slot::Finished(block) = slot else { continue };
+            if !says_nothing(&block) {
+                blocks.push(block);
+            }
+            if let Some(fields) = self.call_fields.remove(&index) {
+                let behind = call_fields::block(&fields, self.container.as_deref());
+                blocks.push(behind.map_err(|error| Unreadable(error.to_string()))?);
+            }
+        }
         // Kept as long as the session, so without room for more.
         blocks.shrink_to_fit();
         let stop = self.stop.take().unwrap_or_else(|| default_stop(&blocks));
@@ -367,13 +383,20 @@ impl Answer {
     }
 
     /// A reply that was cut right after a call began ends that block in good order, with the input
-    /// `{}`. The model never wrote that input, so the call must not run.
+    /// `{}`. The model never wrote that input, so the call must not run; one of the provider's own
+    /// tools, which would be run with the next request, is left out.
     fn doubt_last_call(&mut self) {
-        if let Some((_, Slot::Finished(Block::ToolUse(call)))) = self.blocks.iter_mut().next_back()
-            && call.input.get() == "{}"
-            && call.invalid.is_none()
-        {
-            Arc::make_mut(call).invalid = Some(crate::input::CUT.to_owned());
+        let Some(mut last) = self.blocks.last_entry() else { return };
+        match last.get_mut() {
+            Slot::Finished(Block::ToolUse(call))
+                if call.input.get() == "{}" && call.invalid.is_none() =>
+            {
+                Arc::make_mut(call).invalid = Some(crate::input::CUT.to_owned());
+            }
+            Slot::Finished(Block::Opaque(opaque)) if server_call::is_one(opaque) => {
+                last.remove();
+            }
+            Slot::Finished(_) | Slot::Growing(_) => {}
         }
     }
 
@@ -386,8 +409,10 @@ impl Answer {
         match self.blocks.remove(&index) {
             Some(Slot::Growing(block)) => {
                 let content = block.finish(end).map_err(|error| Unreadable(error.to_string()))?;
-                self.blocks.insert(index, Slot::Finished(content.clone()));
-                out.push_back(ModelEvent::BlockFinished { block: index, content });
+                if let Some(content) = content {
+                    self.blocks.insert(index, Slot::Finished(content.clone()));
+                    out.push_back(ModelEvent::BlockFinished { block: index, content });
+                }
             }
             Some(finished) => {
                 self.blocks.insert(index, finished);

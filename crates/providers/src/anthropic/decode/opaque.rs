@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::super::DIALECT;
 use super::wire::{Delta, Fields, Str};
+use crate::input::parse_input;
 
 /// An unknown block's own bytes, and what deltas brought since.
 #[derive(Debug)]
@@ -64,11 +65,9 @@ impl GrowingOpaque {
     /// The block.
     pub(super) fn finish(self) -> Result<Opaque, RawJsonError> {
         let Self { raw, input, mut grown } = self;
-        if !input.trim().is_empty() {
-            // An input that is not JSON is the provider's own business; kept as the text it is.
-            let is_json = serde_json::from_str::<&RawValue>(&input).is_ok();
-            let input = if is_json { input } else { Value::from(input).to_string() };
-            grown.insert("input".to_owned(), Growth::Other(input));
+        // An input that broke off would be refused for ever; the one the block began with is none.
+        if let Ok(input) = parse_input(&input) {
+            grown.insert("input".to_owned(), Growth::Other(input.get().to_owned()));
         }
         let raw = if grown.is_empty() { raw } else { spliced(raw, grown)? };
         Ok(Opaque { provider: DIALECT.into(), raw: RawJson::parse(&raw)? })

@@ -22,8 +22,17 @@ pub(super) struct MessageStart<'a> {
 pub(super) struct StartedMessage<'a> {
     #[serde(borrow, default)]
     pub(super) id: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) container: Option<Container<'a>>,
     #[serde(default)]
     pub(super) usage: Option<WireUsage>,
+}
+
+/// Where the provider runs code.
+#[derive(Deserialize)]
+pub(super) struct Container<'a> {
+    #[serde(borrow)]
+    pub(super) id: Str<'a>,
 }
 
 /// Counters are cumulative; one that is absent keeps its value.
@@ -106,6 +115,8 @@ pub(super) struct MessageDelta<'a> {
 pub(super) struct MessageChange<'a> {
     #[serde(borrow, default)]
     pub(super) stop_reason: Option<Str<'a>>,
+    #[serde(borrow, default)]
+    pub(super) container: Option<Container<'a>>,
 }
 
 /// A whole answer of a server that does not stream.
@@ -115,6 +126,8 @@ pub(super) struct Document<'a> {
     pub(super) id: Option<Str<'a>>,
     #[serde(borrow)]
     pub(super) content: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) container: Option<Container<'a>>,
     #[serde(borrow, default)]
     pub(super) stop_reason: Option<Str<'a>>,
     #[serde(default)]

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CacheMarker, Message, ModelRequest, Parameters, RequestMessage, RequestMessages, Role,
-    Text, Thinking,
+    Block, CacheMarker, Message, ModelRequest, Opaque, Parameters, RawJson, RequestMessage,
+    RequestMessages, Role, Text, Thinking, ToolResult,
 };
 use proptest::prelude::*;
 
+use super::super::{DIALECT, server_call};
 use super::message::encode;
 use super::{Encoder, marker_text, tail};
 
@@ -43,7 +44,9 @@ proptest! {
                     said.into_iter().for_each(|said| live.push(RequestMessage::new(said).into()));
                 }
                 Step::Join(more) => {
-                    let Some(last) = live.last() else { continue };
+                    // Nothing empty stands in a conversation, and what it begins with stays.
+                    let last = live.last().filter(|last| !last.message.blocks.is_empty());
+                    let Some(last) = last else { continue };
                     let mut joined = (*last.message).clone();
                     joined.blocks.extend(more.blocks);
                     live.replace_last(Arc::new(RequestMessage::new(joined)));
@@ -82,8 +85,13 @@ fn from_scratch(request: &ModelRequest) -> Option<String> {
     }
     let hour_at =
         (0..messages.len()).rfind(|at| own(messages[*at]).contains(&CacheMarker::OneHour));
-    let bytes: Vec<(Vec<u8>, Option<usize>)> =
-        messages.iter().map(|message| encode(message)).collect();
+    let bytes = (1..).zip(&messages).map(|(next, message)| {
+        match server_call::is_over(message, messages.get(next).copied()) {
+            true => encode(&server_call::answered(message)),
+            false => encode(message),
+        }
+    });
+    let bytes: Vec<(Vec<u8>, Option<usize>)> = bytes.collect();
 
     let mut free = MARKERS_MAX - markers.len();
     let kind = |hour_follows: bool| match hour_follows {
@@ -161,8 +169,21 @@ fn message() -> impl Strategy<Value = Message> {
         1 => Just(Some(CacheMarker::FiveMinutes)),
         1 => Just(Some(CacheMarker::OneHour)),
     ];
-    let block = ("[a-z\"]{0,3}", marker, 0u8..8).prop_map(|(text, cache, kind)| match kind {
+    let own = |kind: &str, id: &str| {
+        let raw = format!(r#"{{"type":"{kind}","id":"{id}","tool_use_id":"{id}"}}"#);
+        let raw = RawJson::parse(&raw).unwrap();
+        Block::Opaque(Arc::new(Opaque { provider: DIALECT.into(), raw }))
+    };
+    let block = ("[a-z\"]{0,3}", marker, 0u8..12).prop_map(move |(text, cache, kind)| match kind {
         0 => Block::from(Thinking { signature: text.clone(), text, raw: None }),
+        1..3 => own("server_tool_use", if text.len() < 2 { "a" } else { "b" }),
+        3 => own("web_search_tool_result", if text.len() < 2 { "a" } else { "b" }),
+        4 => Block::from(ToolResult {
+            tool_use_id: "t".into(),
+            content: vec![],
+            is_error: false,
+            cache: None,
+        }),
         _ => Text { text, cache, raw: None }.into(),
     });
     (any::<bool>(), prop::collection::vec(block, 0..3)).prop_map(|(user, blocks)| Message {

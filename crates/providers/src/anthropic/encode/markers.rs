@@ -143,7 +143,7 @@ fn newest_stable(request: &ModelRequest) -> Option<usize> {
         if is_marked {
             return None;
         }
-        if encoded(message).marker_at.is_some() {
+        if encoded(message, request.messages.get(index + 1)).marker_at.is_some() {
             return Some(index);
         }
     }

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::super::DIALECT;
+use super::super::{DIALECT, call_fields};
 use super::json::{marker_text, raw_marker};
 use crate::call_digest::digest;
 use crate::json::string;
@@ -84,12 +84,12 @@ enum Slot {
 /// Writes blocks with commas between; the slot is the last one's.
 fn blocks(out: &mut Vec<u8>, blocks: &[Block]) -> Slot {
     let mut last = Slot::Nothing;
-    for block in blocks {
+    for (index, block) in blocks.iter().enumerate() {
         let before = out.len();
         if !matches!(last, Slot::Nothing) {
             out.push(b',');
         }
-        match self::block(out, block) {
+        match self::block(out, block, blocks.get(index + 1)) {
             Slot::Nothing => out.truncate(before),
             slot => last = slot,
         }
@@ -97,7 +97,7 @@ fn blocks(out: &mut Vec<u8>, blocks: &[Block]) -> Slot {
     last
 }
 
-fn block(out: &mut Vec<u8>, block: &Block) -> Slot {
+fn block(out: &mut Vec<u8>, block: &Block, behind: Option<&Block>) -> Slot {
     match block {
         _ if block.is_empty() => Slot::Nothing,
         Block::Text(text) => self::text(out, text),
@@ -125,7 +125,7 @@ fn block(out: &mut Vec<u8>, block: &Block) -> Slot {
         Block::Document(opaque) => self::opaque(out, opaque, true),
         // Which of the provider's own blocks take a marker differs; none needs one.
         Block::Opaque(opaque) => self::opaque(out, opaque, false),
-        Block::ToolUse(call) => tool_use(out, call),
+        Block::ToolUse(call) => tool_use(out, call, behind),
         Block::ToolResult(result) => tool_result(out, result),
     }
 }
@@ -156,7 +156,7 @@ fn image(out: &mut Vec<u8>, image: &Image) -> Slot {
     close(out, image.cache)
 }
 
-fn tool_use(out: &mut Vec<u8>, call: &ToolUse) -> Slot {
+fn tool_use(out: &mut Vec<u8>, call: &ToolUse, behind: Option<&Block>) -> Slot {
     out.extend_from_slice(br#"{"type":"tool_use","id":"#);
     string(out, &id(&call.id));
     out.extend_from_slice(br#","name":"#);
@@ -165,6 +165,7 @@ fn tool_use(out: &mut Vec<u8>, call: &ToolUse) -> Slot {
     out.extend_from_slice(br#","input":"#);
     let usable = call.invalid.is_none() && call.input.is_object();
     out.extend_from_slice(if usable { call.input.get().as_bytes() } else { b"{}" });
+    call_fields::write(out, behind);
     close(out, call.cache)
 }
 

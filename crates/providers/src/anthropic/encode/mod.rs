@@ -4,7 +4,8 @@
 //! kept; what changes from request to request stands in the tail, after the messages.
 //!
 //! Invariant: within an epoch, request n+1 starts with the bytes of request n up to its tail,
-//! cache markers left out.
+//! cache markers left out; but for calls of the provider's own tools at the end of request n, which
+//! are taken out when a user speaks instead of it.
 
 mod head;
 #[cfg(test)]
@@ -20,12 +21,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use heeler_core::{
-    CacheMarker, Encoded, ModelRequest, ProviderError, ProviderItem, RequestMessage, ToolDefinition,
+    CacheMarker, Encoded, ModelRequest, ProviderError, ProviderItem, RequestMessage,
+    RequestMessages, ToolDefinition,
 };
 
 use self::json::marker_text;
 use self::markers::Markers;
-use super::DIALECT;
+use super::{DIALECT, server_call};
+
+/// What the bytes of an answer are remembered under that nothing goes on with.
+const OVER: &str = "anthropic, over";
 
 /// Encodes requests, and keeps the last head: it stays the same for a whole epoch.
 #[derive(Debug, Default)]
@@ -71,16 +76,19 @@ impl Encoder {
         let mut chunks = Chunks(Vec::with_capacity(2 * n_items + 4));
         chunks.0.push(self.head(request, markers.head)?);
         let mut at = 0;
-        for stretch in request.messages.stretches() {
+        for stretch in messages.stretches() {
             let length = stretch.messages().len();
             if stretch.is_marked() || markers.marks_within(at..at + length) {
-                chunks.messages(&markers, at, stretch.messages());
+                chunks.messages(&markers, messages, at, stretch.messages());
             } else {
-                chunks.item(stretch.joined(DIALECT, b',', encoded));
+                chunks.item(stretch.joined(DIALECT, b',', |message| {
+                    let place = stretch.messages().iter().position(|m| std::ptr::eq(&**m, message));
+                    encoded(message, place.and_then(|place| messages.get(at + place + 1)))
+                }));
             }
             at += length;
         }
-        chunks.messages(&markers, at, request.messages.recent());
+        chunks.messages(&markers, messages, at, messages.recent());
         chunks.0.push(tail);
         Ok(chunks.0)
     }
@@ -114,9 +122,15 @@ struct Chunks(Vec<Bytes>);
 
 impl Chunks {
     /// Adds messages one by one; the first is the conversation's at `at`.
-    fn messages(&mut self, markers: &Markers, at: usize, messages: &[Arc<RequestMessage>]) {
+    fn messages(
+        &mut self,
+        markers: &Markers,
+        all: &RequestMessages,
+        at: usize,
+        messages: &[Arc<RequestMessage>],
+    ) {
         for (index, message) in (at..).zip(messages) {
-            let encoded = encoded(message);
+            let encoded = encoded(message, all.get(index + 1));
             match (markers.stable.filter(|(at, _)| *at == index), encoded.marker_at) {
                 (Some((_, marker)), Some(at)) => {
                     self.item(encoded.bytes.slice(..at));
@@ -140,7 +154,11 @@ impl Chunks {
     }
 }
 
-/// The message's bytes, encoded the first time they are asked for.
-fn encoded(message: &RequestMessage) -> Encoded {
-    message.encoded(DIALECT, message::encode)
+/// The message's bytes in front of `next`, encoded the first time they are asked for.
+fn encoded(message: &RequestMessage, next: Option<&Arc<RequestMessage>>) -> Encoded {
+    if server_call::is_over(&message.message, next.map(|next| &*next.message)) {
+        message.encoded(OVER, |message| message::encode(&server_call::answered(message)))
+    } else {
+        message.encoded(DIALECT, message::encode)
+    }
 }

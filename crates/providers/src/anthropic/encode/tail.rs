@@ -8,6 +8,7 @@ use heeler_core::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::super::call_fields;
 use crate::json::merge;
 
 /// What an extra body may not set: these stand before the messages, where the cached prefix is, or
@@ -30,6 +31,8 @@ struct Tail<'r> {
     output_config: Option<OutputConfig<'r>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Choice<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<String>,
     stream: bool,
 }
 
@@ -103,6 +106,7 @@ impl<'r> Tail<'r> {
             thinking,
             output_config: effort.map(|effort| OutputConfig { effort }),
             tool_choice: Choice::of(parameters).filter(|_| has_tools),
+            container: call_fields::container(request),
             stream: true,
         }
     }

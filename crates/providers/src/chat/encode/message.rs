@@ -14,6 +14,8 @@ const PARAGRAPH: &str = "\n\n";
 const NOTHING: &str = "(no output)";
 const IMAGES: &str = "(images, which follow)";
 const FAILED: &str = "failed without a message";
+/// What a model says that said nothing, where it has to say something.
+const WORD: &str = "OK.";
 /// What tells the model that a call failed: there is no other place for it.
 const ERROR: &str = "Error: ";
 
@@ -42,6 +44,9 @@ fn user(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
             Block::Document(opaque) => parts.opaque(opaque, quirks),
             _ => {}
         }
+    }
+    if quirks.answers_results && !out.is_empty() && !parts.0.is_empty() {
+        word(out);
     }
     parts.write(out, quirks);
 }
@@ -196,6 +201,9 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
     let extras = extras(blocks, quirks);
     // A message of reasoning alone is an empty one to those who take reasoning back.
     if text.trim().is_empty() && !has_calls && extras.has_no_other_than(REASONING_MEMBER) {
+        if quirks.answers_results {
+            word(out);
+        }
         return;
     }
     begin(out, br#"{"role":"assistant","content":"#);
@@ -216,6 +224,12 @@ fn assistant(out: &mut Vec<u8>, blocks: &[Block], quirks: &Quirks) {
         }
     }
     out.extend_from_slice(if has_calls { b"]}" } else { b"}" });
+}
+
+fn word(out: &mut Vec<u8>) {
+    begin(out, br#"{"role":"assistant","content":"#);
+    string(out, WORD);
+    out.push(b'}');
 }
 
 /// The members that go back with the message, of all its items of this dialect.

@@ -7,6 +7,7 @@ use heeler_core::{Block, Image, Message, RawJson, Role, Text, ToolResult, ToolUs
 use serde::Deserialize;
 
 use super::super::DIALECT;
+use super::Reasoning;
 use crate::json::string;
 
 /// The longest tool name the provider takes.
@@ -20,10 +21,14 @@ const PART: &str = "input_";
 /// bytes.
 ///
 /// The provider refuses reasoning that nothing follows, as an answer that was cut may leave it.
-pub(super) fn encode(message: &Message) -> Vec<u8> {
+pub(super) fn encode(message: &Message, reasoning: Reasoning) -> Vec<u8> {
     let mut items = Items { role: message.role, out: Vec::new(), message_is_open: false };
     let mut followed_bytes = 0;
-    for block in message.blocks.iter().filter(|block| !block.is_empty()) {
+    let is_sent = |block: &&Block| {
+        let is_left_out = reasoning == Reasoning::LeftOut && matches!(block, Block::Thinking(_));
+        !is_left_out && !block.is_empty()
+    };
+    for block in message.blocks.iter().filter(is_sent) {
         let before = items.out.len();
         items.block(block);
         if items.out.len() > before && !matches!(block, Block::Thinking(_)) {

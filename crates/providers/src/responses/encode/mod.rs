@@ -22,6 +22,9 @@ use heeler_core::{
 
 use super::DIALECT;
 
+/// What messages' bytes without their reasoning are remembered under.
+const WITHOUT_REASONING: &str = "openai-responses, without reasoning";
+
 /// What the provider does with an answer beside telling it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Keeping {
@@ -30,6 +33,14 @@ pub(super) enum Keeping {
     Forgets,
     /// Writes it to its end whoever reads it, and keeps it for a while.
     Keeps,
+}
+
+/// Whether reasoning goes back to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reasoning {
+    Sent,
+    /// The model does not reason, and refuses what another one reasoned.
+    LeftOut,
 }
 
 /// Encodes requests, and keeps the last head: it stays the same for a whole epoch.
@@ -56,8 +67,10 @@ impl Encoder {
     ) -> Result<Vec<Bytes>, ProviderError> {
         let tail = tail::encode(request, keeping)?;
         let mut chunks = Chunks(vec![self.head(request)?]);
+        let reasoning = Reasoning::of(&request.model);
+        let encoded = |message: &RequestMessage| encoded(message, reasoning);
         for stretch in request.messages.stretches() {
-            chunks.items(stretch.joined(DIALECT, b',', encoded));
+            chunks.items(stretch.joined(reasoning.kept_under(), b',', encoded));
         }
         for message in request.messages.recent() {
             chunks.items(encoded(message).bytes);
@@ -88,6 +101,20 @@ impl Encoder {
     }
 }
 
+impl Reasoning {
+    fn of(model: &str) -> Self {
+        if tail::may_reason(model) { Self::Sent } else { Self::LeftOut }
+    }
+
+    /// What messages' bytes are remembered under.
+    fn kept_under(self) -> &'static str {
+        match self {
+            Self::Sent => DIALECT,
+            Self::LeftOut => WITHOUT_REASONING,
+        }
+    }
+}
+
 /// A body's chunks so far: the head, then input items.
 struct Chunks(Vec<Bytes>);
 
@@ -105,8 +132,9 @@ impl Chunks {
 }
 
 /// The message's items, encoded the first time they are asked for.
-fn encoded(message: &RequestMessage) -> Encoded {
-    message.encoded(DIALECT, |message| (message::encode(message), None))
+fn encoded(message: &RequestMessage, reasoning: Reasoning) -> Encoded {
+    let name = reasoning.kept_under();
+    message.encoded(name, |message| (message::encode(message, reasoning), None))
 }
 
 fn refused(message: String) -> ProviderError {

@@ -16,7 +16,7 @@ const LOW_EFFORT_TOKENS_MAX: u64 = 4096;
 const MEDIUM_EFFORT_TOKENS_MAX: u64 = 16_384;
 
 /// What the names of OpenAI's models begin or end with that do not reason. They refuse to be asked
-/// for encrypted reasoning.
+/// for encrypted reasoning, and to be given any.
 const NOT_REASONING_STARTS: [&str; 4] = ["gpt-3", "gpt-4", "chatgpt-", "ft:gpt-"];
 const NOT_REASONING_END: &str = "-chat-latest";
 
@@ -101,7 +101,7 @@ fn tool_choice(choice: &ToolChoice, request: &ModelRequest) -> Value {
     }
 }
 
-fn may_reason(model: &str) -> bool {
+pub(super) fn may_reason(model: &str) -> bool {
     let is_known_not_to = NOT_REASONING_STARTS.iter().any(|start| model.starts_with(start))
         || model.ends_with(NOT_REASONING_END);
     !is_known_not_to

@@ -1,6 +1,8 @@
 //! Streams in, events out.
 
+mod call_fields;
 mod properties;
+mod server_calls;
 
 use expect_test::{Expect, expect};
 

@@ -80,7 +80,9 @@ proptest! {
         let stop = r#"{"type":"content_block_stop","index":0}"#.to_owned();
         let events: Vec<String> = [start].into_iter().chain(deltas).chain([stop, STOP.to_owned()]).collect();
         let body = stream(&events.iter().map(String::as_str).collect::<Vec<_>>());
-        prop_assert_eq!(sent_back(&body), block(&input));
+        // What is no object is none of an input.
+        let is_input = input.starts_with('{');
+        prop_assert_eq!(sent_back(&body), block(if is_input { &input } else { "{}" }));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod markers;
 mod raw;
+mod server_calls;
 
 use std::sync::Arc;
 

@@ -81,6 +81,51 @@ fn results_come_first_in_call_order_then_what_else_was_said() {
 }
 
 #[test]
+fn a_word_of_the_model_stands_between_results_and_a_person_where_it_must() {
+    let quirks = Quirks { answers_results: true, ..Quirks::default() };
+    let user = |blocks: Vec<Block>| Message { role: Role::User, blocks };
+    let thinking = Thinking { signature: "of another".into(), ..Thinking::default() };
+    let messages = vec![
+        Message::user("go"),
+        Message { role: Role::Assistant, blocks: vec![call("a", "read", "{}")] },
+        user(vec![result("a", vec![Block::from(Image::from_bytes("image/png", b"a"))], false)]),
+        Message { role: Role::Assistant, blocks: vec![call("b", "read", "{}")] },
+        user(vec![result("b", vec![], false), Block::text(" "), Block::text("stop")]),
+        Message { role: Role::Assistant, blocks: vec![call("c", "read", "{}")] },
+        user(vec![result("c", vec![], false)]),
+        Message { role: Role::Assistant, blocks: vec![Block::from(thinking)] },
+        Message::user("go on"),
+        Message { role: Role::Assistant, blocks: vec![call("d", "read", "{}")] },
+        user(vec![result("d", vec![], false), Block::text(" ")]),
+    ];
+    check_with(
+        &quirks,
+        &request(messages),
+        expect![[r#"
+        {"model":"gpt-test","messages":[
+        {"role":"user","content":"go"},
+        {"role":"assistant","content":null,
+          "tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"a","content":"(images, which follow)"},
+        {"role":"assistant","content":"OK."},
+        {"role":"user","content":[{"type":"text","text":"Images of the result of call a:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,YQ=="}}]},
+        {"role":"assistant","content":null,
+          "tool_calls":[{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"b","content":"(no output)"},
+        {"role":"assistant","content":"OK."},
+        {"role":"user","content":"stop"},
+        {"role":"assistant","content":null,
+          "tool_calls":[{"id":"c","type":"function","function":{"name":"read","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"c","content":"(no output)"},
+        {"role":"assistant","content":"OK."},
+        {"role":"user","content":"go on"},
+        {"role":"assistant","content":null,
+          "tool_calls":[{"id":"d","type":"function","function":{"name":"read","arguments":"{}"}}]},
+        {"role":"tool","tool_call_id":"d","content":"(no output)"}],"max_completion_tokens":100,"stream":true,"stream_options":{"include_usage":true}}"#]],
+    );
+}
+
+#[test]
 fn what_a_failed_call_says_is_told_to_be_an_error_once() {
     for (text, said) in [
         ("not found", "Error: not found"),

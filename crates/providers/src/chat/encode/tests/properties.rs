@@ -12,10 +12,10 @@ proptest! {
     fn each_request_begins_with_the_one_before(
         said in prop::collection::vec(message(), 1..90),
         has_system in any::<bool>(),
-        nine in any::<bool>(),
+        (nine, answers_results) in any::<(bool, bool)>(),
     ) {
         let call_ids = if nine { CallIds::Nine } else { CallIds::Any };
-        let quirks = Quirks { call_ids, ..Quirks::default() };
+        let quirks = Quirks { call_ids, answers_results, ..Quirks::default() };
         let encoder = Encoder::default();
         let mut live = RequestMessages::default();
         let mut before: Option<Vec<u8>> = None;

@@ -142,7 +142,7 @@ fn reasoning_that_nothing_follows_is_left_out() {
         Block::from(Thinking { raw, ..Thinking::default() })
     };
     let sent = |role: Role, blocks: Vec<Block>| {
-        let sent = message::encode(&Message { role, blocks });
+        let sent = message::encode(&Message { role, blocks }, Reasoning::Sent);
         String::from_utf8(sent).unwrap() + "\n"
     };
     let foreign = || Block::Opaque(Arc::new(opaque("other", "{}")));
@@ -303,6 +303,30 @@ fn models_that_do_not_reason_are_not_asked_for_reasoning() {
     }
     for model in ["gpt-5", "gpt-5.6-sol", "o3", "gpt-oss-120b", "codex-mini-latest"] {
         assert!(asks_for_reasoning(model), "{model}");
+    }
+}
+
+#[test]
+fn models_that_do_not_reason_are_sent_no_reasoning_of_others() {
+    let reasoned = || {
+        let raw = Some(item(r#"{"type":"reasoning","encrypted_content":"gA"}"#).into());
+        let thinking = Block::from(Thinking { raw, ..Thinking::default() });
+        Message { role: Role::Assistant, blocks: vec![thinking, Block::text("a")] }
+    };
+    let encoder = Encoder::default();
+    // Most of them in stretches, whose bytes are kept together.
+    let mut request = request((0..40).map(|_| reasoned()).collect());
+    let mut n_sent = |model: &str| {
+        request.model = model.into();
+        let body = encoder.encode(&request, Keeping::Forgets).unwrap().concat();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let items = body["input"].as_array().unwrap();
+        let n = |kind: &str| items.iter().filter(|item| item["type"] == kind).count();
+        (n("reasoning"), n("message"))
+    };
+    for _ in 0..2 {
+        assert_eq!(n_sent("gpt-5"), (40, 40));
+        assert_eq!(n_sent("gpt-4.1"), (0, 40));
     }
 }
 

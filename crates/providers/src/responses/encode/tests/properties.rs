@@ -48,7 +48,8 @@ proptest! {
 /// The body, message by message, with nothing kept or shared.
 fn from_scratch(request: &ModelRequest) -> String {
     let mut body = String::from_utf8(head::encode(request).unwrap()).unwrap();
-    let items = request.messages.iter().map(|message| message::encode(&message.message));
+    let reasoning = Reasoning::of(&request.model);
+    let items = request.messages.iter().map(|message| message::encode(&message.message, reasoning));
     let items = items.filter(|bytes| !bytes.is_empty());
     let items: Vec<String> = items.map(|bytes| String::from_utf8(bytes).unwrap()).collect();
     body.push_str(&items.join(","));

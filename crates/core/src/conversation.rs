@@ -320,6 +320,10 @@ mod tests {
             n => Message::user(n.to_string()),
         });
         let list: RequestMessages = texts.collect();
+        assert!(RequestMessages::default().is_empty() && !list.is_empty());
+        let recent = list.recent().iter().map(|message| message.message.text());
+        assert_eq!(recent.collect::<Vec<_>>(), [STRETCH_MESSAGES.to_string()]);
+        assert_eq!((list == list.prefix(usize::MAX), list == list.prefix(1)), (true, false));
         let stretch = list.stretches().next().unwrap();
         let first = joined(stretch, "a");
         assert!(first.starts_with("0,2,3,") && first.ends_with(",14,15"), "{first}");

@@ -164,8 +164,11 @@ mod tests {
         few.iter_mut().for_each(|number| *number += 1);
         few.retain(|number| *number != 2);
         assert_eq!(format!("{few:?}"), "[4, 3]");
+        (&mut few).into_iter().for_each(|number| *number -= 1);
+        assert_eq!((&few).into_iter().collect::<Vec<_>>(), [&3, &2]);
+        assert_ne!(few, Few::from(vec![3, 3]));
         few.truncate(1);
-        assert_eq!((few.clone(), Vec::from(few.clone())), (Few::from(vec![4]), vec![4]));
+        assert_eq!((few.clone(), Vec::from(few.clone())), (Few::from(vec![3]), vec![3]));
         few.clear();
         assert_eq!(few, Few::default());
     }

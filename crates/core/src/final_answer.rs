@@ -124,6 +124,10 @@ mod tests {
         let raw = Some(Box::new(ProviderItem { provider: "own".into(), json }));
         let cited = Block::Text(Arc::new(Text { text: "all".into(), cache: None, raw }));
         let message = Message { role: Role::Assistant, blocks: vec![cited] };
-        assert_eq!(FinalAnswer::of(&message), FinalAnswer::from("all"));
+        let answer = FinalAnswer::of(&message);
+        assert_eq!(answer, FinalAnswer::from("all"));
+        assert_ne!(answer, FinalAnswer::from("some"));
+        assert_eq!((answer == "all", answer == "some"), (true, false));
+        assert_eq!(format!("{answer} {answer:?}"), "all \"all\"");
     }
 }

@@ -323,6 +323,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_was_lost_ends_with_the_last_of_it() {
+        let (id, created) = ("01a00000-0000-7000-8000-000000000000".parse(), Timestamp(1));
+        let header = SessionHeader { id: id.unwrap(), created, workspace: "/w".into() };
+        let damage =
+            [3, 9, 5].map(|seq| JournalDamage { line: seq + 1, seq, what: String::new() }).into();
+        let mut journal = Journal { header, entries: Vec::new(), damage, torn_bytes: 0 };
+        assert_eq!(journal.lost_up_to(), 9);
+        journal.damage.clear();
+        assert_eq!(journal.lost_up_to(), 0);
+    }
+
+    #[test]
     fn an_error_says_what_it_is_and_keeps_its_cause() {
         use StoreErrorKind::{Busy, Conflict, Damaged, Exists, Full, Io, Newer, NotFound};
         for kind in [NotFound, Exists, Busy, Full, Conflict, Newer, Damaged, Io] {

@@ -115,7 +115,7 @@ fn a_call_is_explained_with_what_decides() {
         &["explain", "--no-settings", "--ask", "Bash", "Bash(git push)"],
         expect![[r#"
         exit 0
-        ask: the rule Bash (--ask) asks
+        ask: the rule Bash (--ask) asks (git push talks to another repository)
         rule: Bash (--ask)
         mode: ask
         confined: no

@@ -205,6 +205,24 @@ fn help_of_the_rest() {
 }
 
 #[test]
+fn help_and_version_may_be_words() {
+    let said = |words: &str| {
+        let words: Vec<&str> = words.split(' ').collect();
+        World::new().heeler(&words).run().exits(0).stdout
+    };
+    for (words, flags) in [
+        ("help", "--help"),
+        ("help exec", "exec --help"),
+        ("exec help", "exec --help"),
+        ("help sessions list", "sessions list --help"),
+        ("sessions help", "sessions --help"),
+        ("version", "--version"),
+    ] {
+        assert_eq!(said(words), said(flags), "{words}");
+    }
+}
+
+#[test]
 fn version() {
     let output = World::new().heeler(&["--version"]).run().exits(0);
     assert_eq!(output.stdout, format!("heeler {}\n", env!("CARGO_PKG_VERSION")));

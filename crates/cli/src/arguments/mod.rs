@@ -195,7 +195,8 @@ pub(crate) enum Shell {
 #[derive(Args)]
 #[command(group = ArgGroup::new("session").multiple(false))]
 pub(crate) struct ExecArguments {
-    /// What to do; `-` reads it from stdin, and so does a pipe when there is no prompt
+    /// What to do; `-` reads it from stdin, and so does a pipe when there is no prompt. What is piped
+    /// in beside a prompt is added to it
     #[arg(value_parser = text())]
     pub(crate) prompt: Option<String>,
     /// Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH

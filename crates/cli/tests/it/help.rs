@@ -82,7 +82,7 @@ fn help_of_exec() {
             Usage: heeler exec [OPTIONS] [PROMPT]
 
             Arguments:
-              [PROMPT]  What to do; `-` reads it from stdin, and so does a pipe when there is no prompt
+              [PROMPT]  What to do; `-` reads it from stdin, and so does a pipe when there is no prompt. What is piped in beside a prompt is added to it
 
             Options:
                   --model <MODEL>           Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH

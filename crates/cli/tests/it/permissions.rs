@@ -290,7 +290,7 @@ fn trust_is_shown_then_granted_and_taken_back() {
         commands that run by themselves (hooks) of .heeler/settings.toml:
 
         [[hooks.Stop]]
-        # \u{202e}hidden
+        # <U+202E>hidden
         hooks = [{ command = 'x' }]
 
         heeler: nothing was trusted; add --yes to trust exactly what is shown above
@@ -307,7 +307,7 @@ fn trust_is_shown_then_granted_and_taken_back() {
         commands that run by themselves (hooks) of .heeler/settings.toml:
 
         [[hooks.Stop]]
-        # \u{202e}hidden
+        # <U+202E>hidden
         hooks = [{ command = 'x' }]
 
         trusted: rules that allow of .claude/settings.json

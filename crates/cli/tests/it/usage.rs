@@ -383,6 +383,15 @@ fn a_prompt_without_its_quotes() {
 }
 
 #[test]
+fn a_stage_that_is_none() {
+    let output = World::new().heeler(&["stage", "show", "absent"]).run();
+    expect![[r#"
+        heeler: there is no stage absent; see `heeler stage list` for those there are
+    "#]]
+    .assert_eq(&output.stderr);
+}
+
+#[test]
 fn sessions_that_are_none() {
     check(
         &["show", "0199"],

@@ -107,9 +107,9 @@ mod tests {
     #[test]
     fn a_question_shows_its_choices_and_commands_no_terminal() {
         expect![[r#"
-            heeler asks: Which�[2J?
+            heeler asks: Which␛[2J?
               1) red
-              2) blue�
+              2) blue␇
             A number, or another answer, in one line:"#]]
         .assert_eq(&shown(&question("Which\u{1b}[2J?", &["red", "blue\u{7}"])));
         expect![[r#"

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::Error;
+use heeler_tui::text::clean;
 
 /// Writes one line, at once. A closed stderr stops nothing, where `eprintln!` would panic.
 pub(crate) fn say(text: impl Display) {
@@ -26,11 +27,11 @@ pub(crate) fn say_within(patience: Duration, text: impl Display) {
     }
 }
 
-/// A text without the characters by which a terminal is commanded: what tools and models say is
-/// shown, never obeyed.
+/// A text without the characters that command a terminal, hide, or turn others around: what tools
+/// and models say is shown, never obeyed, and is what it looks like. Tabs stay, since people copy
+/// from here.
 pub(crate) fn harmless(text: &str) -> String {
-    let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
-    text.chars().map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+    text.split('\t').map(clean).collect::<Vec<_>>().join("\t")
 }
 
 /// Writes to stdout; whoever stopped reading has what they wanted.
@@ -68,7 +69,20 @@ pub(crate) fn ask(question: &str) -> Option<String> {
 mod tests {
     use anyhow::anyhow;
 
-    use super::told;
+    use super::{harmless, told};
+
+    #[test]
+    fn what_is_said_is_what_it_looks_like() {
+        for (text, shown) in [
+            ("a\tb\r\nc", "a\tb\nc"),
+            ("\u{1b}[2J", "\u{241b}[2J"),
+            ("if ok\u{202e} {\u{2066} // no", "if ok<U+202E> {<U+2066> // no"),
+            ("a\u{200b}b \u{3164}\u{115f} x\u{fe01}", "a<U+200B>b <U+3164><U+115F> x<U+FE01>"),
+            ("\u{1f468}\u{200d}\u{1f469}", "\u{1f468}\u{200d}\u{1f469}"),
+        ] {
+            assert_eq!(harmless(text), shown);
+        }
+    }
 
     #[test]
     fn a_cause_is_told_once() {

@@ -230,7 +230,7 @@ pub struct Judgement {
 pub enum PermissionReason {
     /// The policy says ask.
     Policy(String),
-    /// The same call failed several times in a row.
+    /// The same call failed several times in a row, and would have run without being asked about.
     Repeated(u32),
     /// Plan mode is all that denies calls of an answer. One request is about all of them; its call
     /// is the first.

@@ -25,7 +25,8 @@ pub struct Fork {
 pub enum ForkError {
     /// There is no such input.
     #[error(
-        "session {session} has {inputs} inputs, so there is no input {at} to fork before; see `heeler show {session}`"
+        "session {session} has {inputs} input{}, so there is no input {at} to fork before; see `heeler show {session}`",
+        if *inputs == 1 { "" } else { "s" }
     )]
     NoInput {
         /// The source.

@@ -194,6 +194,12 @@ pub fn repeated_failure(times: u32) -> String {
     )
 }
 
+/// Why somebody is asked about a call that only ever failed, and would be asked about anyway.
+#[must_use]
+pub fn repeated_ask(times: u32, why: &str) -> String {
+    format!("the same call failed {times} times in a row; {why}")
+}
+
 /// A call that is not run again because it only ever failed.
 #[must_use]
 pub fn repeated_stop(times: u32) -> String {

@@ -7,6 +7,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod value;
+mod words;
 
 pub(crate) use config::{ConfigArguments, ConfigCommand};
 pub(crate) use permission::{
@@ -22,7 +23,6 @@ use clap::{
     ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser,
 };
 
-use clap::error::ErrorKind;
 use heeler_assembly::Permission;
 use heeler_core::Mode;
 use heeler_stage::Form;
@@ -31,9 +31,6 @@ use crate::exit::Exit;
 use crate::sessions::Format;
 use crate::stage::AtEnd;
 use value::{Text, dollars, id, text};
-
-/// From here on a word is taken for a command that was mistyped.
-const LIKENESS_MIN: f64 = 0.8;
 
 const AFTER_HELP: &str = "\
 Start here:
@@ -198,7 +195,8 @@ pub(crate) enum Shell {
 #[derive(Args)]
 #[command(group = ArgGroup::new("session").multiple(false))]
 pub(crate) struct ExecArguments {
-    /// What to do; `-` reads it from stdin, and so does a pipe when there is no prompt
+    /// What to do; `-` reads it from stdin, and so does a pipe when there is no prompt. What is piped
+    /// in beside a prompt is added to it
     #[arg(value_parser = text())]
     pub(crate) prompt: Option<String>,
     /// Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH
@@ -485,7 +483,7 @@ pub(crate) fn parse() -> Parsed {
 /// What a line asks for, or what to print instead. `heeler -p` is `heeler exec`, as people know it
 /// from other agents.
 pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
-    let mut line: Vec<OsString> = line.into_iter().collect();
+    let mut line = words::flagged(line.into_iter().collect())?;
     if let Some(first) = line.get_mut(1).filter(|first| *first == "-p" || *first == "--print") {
         *first = "exec".into();
     }
@@ -501,30 +499,15 @@ pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Result<Parsed, c
     {
         return Ok(Parsed::Command(Command::Exec(arguments)));
     }
-    let matches = CommandLine::command().try_get_matches_from(line)?;
+    let matches = CommandLine::command().try_get_matches_from(&line);
+    let matches = matches.map_err(|error| words::told(error, &line))?;
     let CommandLine { terminal, command } = CommandLine::from_arg_matches(&matches)?;
-    if let (None, Some(word)) = (&command, terminal.prompt.as_deref())
-        && let Some(meant) = meant(word)
+    if let (None, Some(prompt)) = (&command, terminal.prompt.as_deref())
+        && let Some(error) = words::mistyped(prompt)
     {
-        let message = format!(
-            "unrecognized subcommand '{word}'\n\n  tip: a similar subcommand exists: '{meant}'; a prompt \
-             of one word that is like a subcommand needs another word"
-        );
-        return Err(CommandLine::command().error(ErrorKind::InvalidSubcommand, message));
+        return Err(error);
     }
     Ok(command.map_or(Parsed::Terminal(Box::new(terminal)), Parsed::Command))
-}
-
-/// The command that a prompt of one word was meant to be: a session is not begun by a typing error.
-fn meant(word: &str) -> Option<String> {
-    if word.contains(char::is_whitespace) {
-        return None;
-    }
-    let line = CommandLine::command();
-    let names = line.get_subcommands().map(|command| command.get_name().to_owned());
-    let like = names.map(|name| (strsim::jaro_winkler(word, &name), name));
-    let (likeness, name) = like.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (likeness > LIKENESS_MIN).then_some(name)
 }
 
 /// The whole command line, for whoever describes it.

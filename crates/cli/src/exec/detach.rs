@@ -82,7 +82,7 @@ pub(super) fn begin(is_quiet: bool) -> Result<Exit> {
 /// When the session is closed, or whoever started this cannot be told.
 pub(super) async fn go_on(
     watch: &mut Watch<'_>,
-    prompt: Option<String>,
+    prompt: Option<Input>,
 ) -> Result<Option<TurnOutcome>> {
     let session = watch.session;
     let state = session.state().await?;
@@ -93,7 +93,7 @@ pub(super) async fn go_on(
             let id = SteeringId(format!("prompt-{}", state.incarnation));
             watch.printer.awaits(&id);
             // The turn says why a session broke off.
-            if watch.until_done(session.steer(id, Input::text(prompt))).await?.is_ok() {
+            if watch.until_done(session.steer(id, prompt)).await?.is_ok() {
                 watch.printer.let_go(Prompt::Refused)?;
             }
         }

@@ -1,11 +1,23 @@
-//! Where the prompt comes from.
+//! Where the prompt comes from, and what is piped in beside it.
 
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, stdin};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use heeler_core::{Block, Input};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, fstat, tell};
+use rustix::io::Errno;
 
-/// The longest prompt read from stdin, in bytes.
-const PROMPT_BYTES_MAX: u64 = 10 * 1024 * 1024;
+use crate::say::say;
+
+/// The longest text read from stdin, in bytes.
+const STDIN_BYTES_MAX: u64 = 10 * 1024 * 1024;
+/// How long what is piped in beside a prompt may take to begin; counted from our own beginning, so
+/// that it costs nothing where it is there by the time all else is ready.
+const PIPE_PATIENCE: Duration = Duration::from_secs(1);
+/// Stands before what was piped in. Nothing stands behind it, so nothing in it can end it.
+const PIPED_IN: &str = "Piped in on stdin:\n\n";
 
 /// The first input where the others come as lines of stdin.
 pub(super) fn beside_stream(argument: Option<&str>) -> Result<Option<String>> {
@@ -19,8 +31,8 @@ pub(super) fn beside_stream(argument: Option<&str>) -> Result<Option<String>> {
 }
 
 /// The prompt: the argument, or stdin for `-`, or stdin when it is a pipe and a new session has no
-/// other prompt. A continued session reads stdin only for `-`: an inherited pipe that nobody
-/// closes must not hold it up.
+/// other prompt. A continued session without a prompt reads stdin only for `-`: an inherited pipe
+/// that nobody closes must not hold it up.
 pub(super) fn prompt(argument: Option<&str>, continues: bool) -> Result<Option<String>> {
     match argument {
         Some("-") => from_stdin().map(Some),
@@ -29,22 +41,85 @@ pub(super) fn prompt(argument: Option<&str>, continues: bool) -> Result<Option<S
         }
         Some(text) => Ok(Some(text.to_owned())),
         None if continues => Ok(None),
-        None if !std::io::stdin().is_terminal() => from_stdin().map(Some),
+        None if !stdin().is_terminal() => from_stdin().map(Some),
         None => bail!("there is no prompt; write `heeler exec 'what to do'`, or - to read stdin"),
     }
 }
 
 fn from_stdin() -> Result<String> {
-    let mut bytes = Vec::new();
-    let mut stdin = std::io::stdin().lock().take(PROMPT_BYTES_MAX + 1);
-    stdin.read_to_end(&mut bytes).context("cannot read the prompt from stdin")?;
-    if bytes.len() as u64 > PROMPT_BYTES_MAX {
-        bail!("the prompt on stdin is longer than {PROMPT_BYTES_MAX} bytes; put it into a file");
-    }
-    let text = String::from_utf8(bytes).context("the prompt on stdin is not UTF-8 text")?;
-    let text = text.trim_end();
+    let text = read_stdin("the prompt on stdin")?;
     if text.trim_start().is_empty() {
         bail!("the prompt on stdin is empty; write `heeler exec 'what to do'`, or pipe it in");
     }
-    Ok(text.to_owned())
+    Ok(text)
+}
+
+/// All of stdin, without the blanks at its end.
+fn read_stdin(what: &str) -> Result<String> {
+    let mut bytes = Vec::new();
+    let mut stdin = stdin().lock().take(STDIN_BYTES_MAX + 1);
+    stdin.read_to_end(&mut bytes).with_context(|| format!("cannot read {what}"))?;
+    if bytes.len() as u64 > STDIN_BYTES_MAX {
+        bail!("{what} is longer than {STDIN_BYTES_MAX} bytes; put it into a file");
+    }
+    let text = String::from_utf8(bytes).with_context(|| format!("{what} is not UTF-8 text"))?;
+    Ok(text.trim_end().to_owned())
+}
+
+/// What may be piped in beside a prompt that was given as an argument.
+///
+/// A pipe is read when it begins, or ends, within a second; else whoever started us left it open and
+/// means nothing by it. A file is read from its beginning only: who is further in it reads it
+/// themselves, as the loop of a shell does. Terminals, devices and sockets are left alone.
+pub(super) struct Piped {
+    begins_until: Instant,
+}
+
+impl Piped {
+    /// Looks what stdin is, and reads nothing yet.
+    pub(super) fn beside(argument: Option<&str>) -> Option<Self> {
+        argument.filter(|argument| *argument != "-")?;
+        let stdin = stdin();
+        let is_read = match FileType::from_raw_mode(fstat(&stdin).ok()?.st_mode) {
+            FileType::Fifo => true,
+            FileType::RegularFile => tell(&stdin) == Ok(0),
+            _ => false,
+        };
+        is_read.then(|| Self { begins_until: Instant::now() + PIPE_PATIENCE })
+    }
+
+    /// Reads it, if it has begun.
+    pub(super) fn read(self, is_quiet: bool) -> Result<Option<String>> {
+        if !self.begins() {
+            if !is_quiet {
+                say(
+                    "heeler: nothing comes on stdin, so it is not read; `heeler exec -` waits for it",
+                );
+            }
+            return Ok(None);
+        }
+        let text = read_stdin("what is piped in beside the prompt")
+            .context("cannot take stdin; where it is not meant for heeler, add </dev/null")?;
+        Ok(Some(text).filter(|text| !text.trim_start().is_empty()))
+    }
+
+    /// Whether something is there, be it the end, while there is patience.
+    fn begins(&self) -> bool {
+        let stdin = stdin();
+        loop {
+            let left = self.begins_until.saturating_duration_since(Instant::now());
+            let timeout = Timespec::try_from(left).ok();
+            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], timeout.as_ref()) {
+                Err(Errno::INTR) => {}
+                ready => return ready.is_ok_and(|ready| ready > 0),
+            }
+        }
+    }
+}
+
+/// A prompt, and behind it, as a block of its own, what was piped in.
+pub(super) fn joined(prompt: String, piped: Option<String>) -> Input {
+    let mut input = Input::text(prompt);
+    input.blocks.extend(piped.map(|piped| Block::text(format!("{PIPED_IN}{piped}"))));
+    input
 }

@@ -48,6 +48,7 @@ use choose::Existing;
 use clean::Cleaning;
 use detach::Prompt;
 use finish::Finish;
+use input::Piped;
 use run::{Door, Run};
 use stream::KeepRule;
 use wanted::Wanted;
@@ -200,6 +201,10 @@ fn start(
         true => input::beside_stream(arguments.prompt.as_deref())?,
         false => input::prompt(arguments.prompt.as_deref(), arguments.continues())?,
     };
+    let piped = match arguments.stream_input {
+        true => None,
+        false => Piped::beside(arguments.prompt.as_deref()),
+    };
     if arguments.fork && prompt.is_none() && !arguments.stream_input {
         bail!("a fork has nothing left to finish; give a prompt to go on in it");
     }
@@ -220,6 +225,7 @@ fn start(
         launcher,
         wanted,
         prompt,
+        piped,
         environment,
         store,
         stage,
@@ -238,6 +244,8 @@ struct Begun<'a> {
     launcher: Launcher,
     wanted: Option<Wanted>,
     prompt: Option<String>,
+    /// Read last, when all that does not need it is done.
+    piped: Option<Piped>,
     environment: Environment,
     store: FileStore,
     stage: Option<&'a mut Stage>,
@@ -259,6 +267,7 @@ impl Begun<'_> {
         let questions = Questions::default();
         let mut assembly = self.assembly(existing.as_ref(), &questions).await?;
         let Self { arguments, store, .. } = self;
+        let piped = self.piped.map(|piped| piped.read(arguments.quiet)).transpose()?.flatten();
         let mut id = existing.map(|existing| existing.id);
         if let Some(source) = id.as_mut().filter(|_| arguments.fork) {
             *source = choose::in_its_place(&store, source, &self.workspace).await?;
@@ -271,7 +280,7 @@ impl Begun<'_> {
         let run = Run {
             continues: arguments.continues(),
             id,
-            prompt: self.prompt,
+            prompt: self.prompt.map(|prompt| input::joined(prompt, piped)),
             wanted: self.wanted.as_mut(),
             stream: arguments.stream_input.then(keeper),
             stage: self.stage,

@@ -27,7 +27,7 @@ pub(super) struct Run<'a> {
     pub(super) id: Option<SessionId>,
     /// First what an earlier process left.
     pub(super) continues: bool,
-    pub(super) prompt: Option<String>,
+    pub(super) prompt: Option<Input>,
     /// What the answer has to be.
     pub(super) wanted: Option<&'a mut Wanted>,
     /// More inputs come from stdin, and with them rules to keep.
@@ -125,7 +125,7 @@ impl Run<'_> {
         let mut watch = Watch { session, cursor, signals, printer, wanted };
         if let Some(keep_rule) = self.stream.take() {
             let pending = pending.then(|| session.resume());
-            let first = self.prompt.take().map(|prompt| session.turn(Input::text(prompt)));
+            let first = self.prompt.take().map(|prompt| session.turn(prompt));
             let first = pending.into_iter().chain(first);
             return stream::converse(&mut watch, first, keep_rule).await;
         }
@@ -144,7 +144,7 @@ impl Run<'_> {
             // The session broke off in that turn, whose outcome says why.
             Some(_) if outcome.is_some() && session.state().await.is_err() => {}
             Some(prompt) => {
-                let turn = session.turn(Input::text(prompt));
+                let turn = session.turn(prompt);
                 let mut ended = watch.until_done(turn).await?;
                 // What somebody else said too late for that turn has begun another. Who stops the turn
                 // stops this run.

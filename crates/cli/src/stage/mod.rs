@@ -284,7 +284,7 @@ fn tell_conflicts(applied: &Applied) {
 pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
     let environment = Environment::of_this_process();
     let stages = stages(&environment)?;
-    let open = |id: &str| Stage::open(&stages, id).context("heeler stage");
+    let open = |id: &str| Stage::open(&stages, id);
     match &arguments.command {
         StageCommand::List => {
             let mut text = String::new();

@@ -96,7 +96,7 @@ fn quiet_says_what_went_wrong_and_verbose_says_all() {
         heeler: session ID with script:WORLD/script.toml
           . model call 1
           . 130 tokens in (30 cached), 7 out
-          ? What is�[2J there?
+          ? What is␛[2J there?
           > LS: .
           < LS: . (1 entry) 6B notes.txt (T s)
           . model call 2

@@ -82,7 +82,7 @@ fn help_of_exec() {
             Usage: heeler exec [OPTIONS] [PROMPT]
 
             Arguments:
-              [PROMPT]  What to do; `-` reads it from stdin, and so does a pipe when there is no prompt
+              [PROMPT]  What to do; `-` reads it from stdin, and so does a pipe when there is no prompt. What is piped in beside a prompt is added to it
 
             Options:
                   --model <MODEL>           Who answers: PROVIDER/NAME, a name the catalogue knows, or script:PATH
@@ -202,6 +202,24 @@ fn help_of_the_rest() {
               -h, --help         Print help
         "#]],
     );
+}
+
+#[test]
+fn help_and_version_may_be_words() {
+    let said = |words: &str| {
+        let words: Vec<&str> = words.split(' ').collect();
+        World::new().heeler(&words).run().exits(0).stdout
+    };
+    for (words, flags) in [
+        ("help", "--help"),
+        ("help exec", "exec --help"),
+        ("exec help", "exec --help"),
+        ("help sessions list", "sessions list --help"),
+        ("sessions help", "sessions --help"),
+        ("version", "--version"),
+    ] {
+        assert_eq!(said(words), said(flags), "{words}");
+    }
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn a_call_is_explained_with_what_decides() {
         &["explain", "--no-settings", "--ask", "Bash", "Bash(git push)"],
         expect![[r#"
         exit 0
-        ask: the rule Bash (--ask) asks
+        ask: the rule Bash (--ask) asks (git push talks to another repository)
         rule: Bash (--ask)
         mode: ask
         confined: no
@@ -290,7 +290,7 @@ fn trust_is_shown_then_granted_and_taken_back() {
         commands that run by themselves (hooks) of .heeler/settings.toml:
 
         [[hooks.Stop]]
-        # \u{202e}hidden
+        # <U+202E>hidden
         hooks = [{ command = 'x' }]
 
         heeler: nothing was trusted; add --yes to trust exactly what is shown above
@@ -307,7 +307,7 @@ fn trust_is_shown_then_granted_and_taken_back() {
         commands that run by themselves (hooks) of .heeler/settings.toml:
 
         [[hooks.Stop]]
-        # \u{202e}hidden
+        # <U+202E>hidden
         hooks = [{ command = 'x' }]
 
         trusted: rules that allow of .claude/settings.json

@@ -17,11 +17,72 @@ fn complains(output: &Output, expected: Expect) {
     assert_eq!(output.stdout, "");
 }
 
+/// What the newest session was asked, as it is shown.
+fn asked(world: &World) -> String {
+    let list = world.heeler(&["sessions", "list", "--json"]).run().exits(0).stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let id = list["sessions"][0]["id"].as_str().unwrap().to_owned();
+    let shown = world.heeler(&["show", &id]).run().exits(0).stdout;
+    let said = &shown[shown.find("[1] user").unwrap()..];
+    said.split("\nheeler: ").next().unwrap().trim().to_owned()
+}
+
 #[test]
 fn a_pipe_that_nobody_closes_does_not_hold_up_a_prompt() {
+    for (flags, is_told) in [(&[][..], true), (&["-q"], false)] {
+        let world = World::new();
+        let arguments = [flags, &["from the line"]].concat();
+        let output = world.exec(&hears("from the line"), &arguments).open_stdin().run().exits(0);
+        assert_eq!(output.stdout, "heard\n");
+        let told = "nothing comes on stdin, so it is not read; `heeler exec -` waits for it";
+        assert_eq!(output.stderr.contains(told), is_told, "{}", output.stderr);
+    }
+}
+
+#[test]
+fn what_is_piped_in_stands_behind_the_prompt() {
     let world = World::new();
-    let output = world.exec(&hears("from the line"), &["from the line"]).open_stdin().run();
-    assert_eq!(output.exits(0).stdout, "heard\n");
+    let output = world.exec(ANY, &["from the line"]).stdin("from\nthe pipe\n\n").run().exits(0);
+    assert_eq!(output.stdout, "heard\n");
+    assert!(!output.stderr.contains("stdin"), "{}", output.stderr);
+    expect![[r#"
+        [1] user: from the line
+
+        [1] user: Piped in on stdin:
+
+        from
+        the pipe"#]]
+    .assert_eq(&asked(&world));
+    // Also into a session that goes on, and where it begins after us.
+    let again = world.exec(&hears("the end"), &["--continue", "and this"]).open_stdin();
+    let mut again = again.start();
+    again.say("and so on to the end");
+    again.close_stdin();
+    assert_eq!(again.finish().exits(0).stdout, "heard\n");
+}
+
+#[test]
+fn a_file_is_read_from_its_beginning_and_left_to_whoever_is_further_in_it() {
+    let in_shell = |script| {
+        let world = World::new();
+        world.write("work/list", "one\ntwo\nthree\n");
+        let output = world.exec(ANY, &["look"]).run_in("sh", &["-c", script, "sh"]).exits(0);
+        (asked(&world), output.stdout)
+    };
+    let (asked, _) = in_shell(r#""$@" < list"#);
+    assert!(asked.ends_with("one\ntwo\nthree"), "{asked}");
+    let (asked, answered) = in_shell(r#"while read line; do "$@"; done < list"#);
+    assert_eq!(asked, "[1] user: look");
+    assert_eq!(answered, "heard\n".repeat(3));
+}
+
+#[test]
+fn what_is_piped_in_and_holds_nothing_is_nothing() {
+    for text in ["", " \n\n"] {
+        let world = World::new();
+        let output = world.exec(&hears("from the line"), &["from the line"]).stdin(text).run();
+        assert!(!output.exits(0).stderr.contains("stdin"));
+    }
 }
 
 #[test]
@@ -31,14 +92,6 @@ fn a_pipe_without_a_prompt_and_a_dash_are_read() {
         let output = world.exec(&hears("from the pipe"), arguments).stdin("from the pipe\n").run();
         assert_eq!(output.exits(0).stdout, "heard\n");
     }
-}
-
-#[test]
-fn a_prompt_on_the_line_leaves_the_pipe_unread() {
-    let world = World::new();
-    let long = "unread ".repeat(100_000);
-    let output = world.exec(&hears("from the line"), &["from the line"]).stdin(long).run();
-    assert_eq!(output.exits(0).stdout, "heard\n");
 }
 
 #[test]
@@ -78,6 +131,12 @@ fn a_prompt_that_is_none_is_refused_before_anything_is_made() {
         &world.exec(ANY, &["-"]).stdin(b"\xff\xfe").run().exits(2),
         expect![[r#"
         heeler: the prompt on stdin is not UTF-8 text: invalid utf-8 sequence of 1 bytes from index 0
+    "#]],
+    );
+    complains(
+        &world.exec(ANY, &["look"]).stdin(b"\xff\xfe").run().exits(2),
+        expect![[r#"
+        heeler: cannot take stdin; where it is not meant for heeler, add </dev/null: what is piped in beside the prompt is not UTF-8 text: invalid utf-8 sequence of 1 bytes from index 0
     "#]],
     );
     assert_eq!(world.journals().len(), 0);

@@ -228,21 +228,76 @@ fn unknown_flags_and_commands() {
     "#]],
     );
     check(
-        &["exec", "one", "two"],
-        expect![[r#"
-        error: unexpected argument 'two' found
-
-        Usage: heeler exec [OPTIONS] [PROMPT]
-
-        For more information, try '--help'.
-    "#]],
-    );
-    check(
         &["exce"],
         expect![[r#"
             error: unrecognized subcommand 'exce'
 
               tip: a similar subcommand exists: 'exec'; a prompt of one word that is like a subcommand needs another word
+
+            Usage: heeler [OPTIONS] [PROMPT]
+                   heeler <COMMAND>
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
+        &["help", "exce"],
+        expect![[r#"
+            error: unrecognized subcommand 'exce'
+
+              tip: a similar subcommand exists: 'exec'
+
+            Usage: heeler [OPTIONS] [PROMPT]
+                   heeler <COMMAND>
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
+        &["help", "sessions", "lst"],
+        expect![[r#"
+            error: unrecognized subcommand 'lst'
+
+              tip: a similar subcommand exists: 'list'
+
+            Usage: heeler [OPTIONS] [PROMPT]
+                   heeler <COMMAND>
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
+        &["session", "list"],
+        expect![[r#"
+            error: unrecognized subcommand 'session'
+
+              tip: a similar subcommand exists: 'sessions'
+
+            Usage: heeler [OPTIONS] [PROMPT]
+                   heeler <COMMAND>
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
+        &["exce", "hi"],
+        expect![[r#"
+            error: unrecognized subcommand 'exce'
+
+              tip: a similar subcommand exists: 'exec'
+
+            Usage: heeler [OPTIONS] [PROMPT]
+                   heeler <COMMAND>
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
+        &["--model", "x", "exce", "hi"],
+        expect![[r#"
+            error: unrecognized subcommand 'exce'
+
+              tip: a similar subcommand exists: 'exec'
 
             Usage: heeler [OPTIONS] [PROMPT]
                    heeler <COMMAND>
@@ -260,6 +315,80 @@ fn unknown_flags_and_commands() {
         For more information, try '--help'.
     "#]],
     );
+}
+
+#[test]
+fn a_prompt_without_its_quotes() {
+    check(
+        &["exec", "one", "two"],
+        expect![[r#"
+        error: unexpected argument 'two' found
+
+          tip: a prompt of several words needs quotes: 'fix the failing test'
+
+        Usage: heeler exec [OPTIONS] [PROMPT]
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["-p", "one", "two"],
+        expect![[r#"
+        error: unexpected argument 'two' found
+
+          tip: a prompt of several words needs quotes: 'fix the failing test'
+
+        Usage: heeler exec [OPTIONS] [PROMPT]
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["fix", "the", "bug"],
+        expect![[r#"
+        error: unexpected argument 'the' found
+
+          tip: a prompt of several words needs quotes: 'fix the failing test'
+
+        Usage: heeler [OPTIONS] [PROMPT]
+               heeler <COMMAND>
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["fix", "--modle"],
+        expect![[r#"
+        error: unexpected argument '--modle' found
+
+          tip: a similar argument exists: '--model'
+
+        Usage: heeler --model <MODEL> <PROMPT>
+
+        For more information, try '--help'.
+    "#]],
+    );
+    // A word that is a command is told as one.
+    check(
+        &["fix", "exec"],
+        expect![[r#"
+        error: the subcommand 'exec' cannot be used with '[PROMPT]'
+
+        Usage: heeler [OPTIONS] [PROMPT]
+               heeler <COMMAND>
+
+        For more information, try '--help'.
+    "#]],
+    );
+}
+
+#[test]
+fn a_stage_that_is_none() {
+    let output = World::new().heeler(&["stage", "show", "absent"]).run();
+    expect![[r#"
+        heeler: there is no stage absent; see `heeler stage list` for those there are
+    "#]]
+    .assert_eq(&output.stderr);
 }
 
 #[test]

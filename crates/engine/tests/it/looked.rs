@@ -372,7 +372,7 @@ fn what_is_refused_again_and_again_is_asked_about_in_the_end() {
         failed 1.2.0 [0] edit 0 ms: it was not read
         failed 1.3.0 [0] edit 0 ms: it was not read
         failed 1.4.0 [0] edit 0 ms: it was not read
-        asked 1.5.0 edit {"refuse":"it was not read"} (edit {"refuse":"it was not read"}) Repeated(4)
+        asked 1.5.0 edit {"refuse":"it was not read"} (edit {"refuse":"it was not read"}) Policy("the same call failed 4 times in a row; it writes /space/a")
         decided 1.5.0 by allow-all: Once
         started 1.5.0 [0] edit {"refuse":"it was not read"}
         failed 1.5.0 [0] edit 0 ms: it was not read

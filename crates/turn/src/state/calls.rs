@@ -63,6 +63,10 @@ impl State {
             (_, Some(times)) if !interactive => {
                 return self.answer_invalid(id, &words::repeated_stop(times), out);
             }
+            // That it failed must not hide what it is asked about for.
+            (Verdict::Ask { why }, Some(times)) => {
+                PermissionReason::Policy(words::repeated_ask(times, &why))
+            }
             (_, Some(times)) => PermissionReason::Repeated(times),
             (Verdict::Ask { why }, None) => PermissionReason::Policy(why),
             (Verdict::Allow { by }, None) => {

@@ -20,7 +20,7 @@ pub use hook::judge_heeding;
 pub use offer::{OFFER_SOURCE, offer};
 
 use heeler_core::{
-    Access, Facts, Judgement, Mode, Policy, Rule, RuleEffect, Verdict, is_protected, truncate_chars,
+    Access, Facts, Judgement, Mode, Policy, Rule, RuleEffect, Verdict, is_protected,
 };
 
 use crate::bugs::{Bug, is_on};
@@ -74,7 +74,13 @@ fn judge_alone(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> J
     }
     let confined = policy.has_box && facts.accesses.iter().any(shell::stays_when_let);
     if let Some(rule) = matching(grants, RuleEffect::Ask, policy, tool, facts) {
-        let verdict = ask(policy, format!("the rule {rule} ({}) asks", rule.source));
+        // Who asks for more caution hears no less of a line than who has no rule.
+        let lines = facts.accesses.iter().filter_map(|access| match access {
+            Access::Shell(line) => Some(&**line),
+            _ => None,
+        });
+        let why = format!("the rule {rule} ({}) asks{}", rule.source, shell::concerns(lines));
+        let verdict = ask(policy, why);
         return Judgement { confined, ..judgement(verdict, Some(rule)) };
     }
     let mut allowances = Vec::new();
@@ -315,7 +321,7 @@ fn changes(access: &Access) -> bool {
 
 fn describe(access: &Access) -> String {
     match access {
-        Access::Command(line) => format!("runs the command `{}`", truncate_chars(line, 80)),
+        Access::Command(line) => format!("runs the command `{}`", shell::excerpt(line)),
         Access::Shell(line) => shell::describe(line),
         Access::Read(path) => format!("reads {path}"),
         Access::Write(path) => format!("writes {path}"),

@@ -14,6 +14,8 @@ use super::{Allowance, all_rules, flaw, is_free, matches, path, same_name, shell
 /// The tools whose rules speak of what a command may read, and of what it may write.
 const READS: [&str; 4] = ["Read", "Grep", "Glob", "LS"];
 const WRITES: [&str; 2] = ["Edit", "Write"];
+/// The most characters of a command line that a reason names.
+const EXCERPT_CHARS_MAX: usize = 80;
 
 /// What lets a line run, or why somebody is asked.
 pub(super) fn allowance<'a>(
@@ -196,12 +198,27 @@ pub(super) fn stays_when_let(access: &Access) -> bool {
 
 /// What a line does, after "it".
 pub(super) fn describe(line: &ShellLine) -> String {
-    let mut text = format!("runs the command `{}`", truncate_chars(&line.line, 80));
-    let whys: Vec<&str> = line.concerns.iter().map(|Concern { why, .. }| why.as_str()).collect();
-    if !whys.is_empty() {
-        text += &format!(" ({})", whys.join("; "));
-    }
-    text
+    format!("runs the command `{}`{}", excerpt(&line.line), concerns([line]))
+}
+
+/// What speaks against these lines, in brackets behind whatever else is said of them.
+pub(super) fn concerns<'a>(lines: impl IntoIterator<Item = &'a ShellLine>) -> String {
+    let concerns = lines.into_iter().flat_map(|line| &line.concerns);
+    let whys: Vec<String> = concerns.map(|Concern { why, .. }| one_line(why)).collect();
+    if whys.is_empty() { String::new() } else { format!(" ({})", whys.join("; ")) }
+}
+
+/// The beginning of a command line, where a reason names it.
+pub(super) fn excerpt(line: &str) -> String {
+    truncate_chars(&one_line(line), EXCERPT_CHARS_MAX).into_owned()
+}
+
+/// A text without the breaks and blanks by which its end could be pushed out of sight.
+fn one_line(text: &str) -> String {
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> =
+        text.split(['\n', '\r']).map(words).filter(|line| !line.is_empty()).collect();
+    lines.join(" \u{23ce} ")
 }
 
 /// How sure a match has to be: what allows needs to be certain, what denies or asks does not.

@@ -287,6 +287,46 @@ fn the_reason_says_what_leaves() {
 }
 
 #[test]
+fn whoever_asks_says_all_that_speaks_against_a_line() {
+    let leaves = (ConcernKind::Leaves, "it asks to run outside of the sandbox");
+    let removes = (ConcernKind::Irreversible, "removes `a\nb`");
+    let told = |rules, text, concerns: &[_]| {
+        let access = Access::Shell(Box::new(line(text, concerns)));
+        let facts = Facts { accesses: vec![access], ..Facts::default() };
+        match judge(&policy(Mode::Ask, rules), &[], "Bash", &facts).verdict {
+            Verdict::Ask { why } => why,
+            verdict => format!("{verdict:?}"),
+        }
+    };
+    let shown = format!("echo \u{23ce} {}\u{2026}", "x".repeat(72));
+    for (rules, text, concerns, expected) in [
+        ("?Bash", "ls", &[][..], "the rule Bash (test) asks"),
+        (
+            "?Bash(ls:*)",
+            "ls",
+            &[leaves, removes],
+            "the rule Bash(ls:*) (test) asks (it asks to run outside of the sandbox; \
+             removes `a \u{23ce} b`)",
+        ),
+        (
+            "",
+            "echo  a \t b\n\n c\r\nd ",
+            &[leaves],
+            "it runs the command `echo a b \u{23ce} c \u{23ce} d` (it asks to run outside of the \
+             sandbox)",
+        ),
+        (
+            "",
+            &format!("echo\n{}", "x".repeat(200)),
+            &[leaves],
+            &format!("it runs the command `{shown}` (it asks to run outside of the sandbox)"),
+        ),
+    ] {
+        assert_eq!(told(rules, text, concerns), expected, "{rules} {text}");
+    }
+}
+
+#[test]
 fn a_rule_of_more_than_plain_words_forbids_what_it_may_mean_and_no_more() {
     for (rule, text, denied) in [
         ("Bash(git push*)", "git push origin", true),

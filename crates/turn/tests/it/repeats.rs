@@ -97,6 +97,75 @@ fn an_identical_failing_call_is_pointed_out_at_the_third_and_asked_about_at_the_
 }
 
 #[test]
+fn what_is_asked_about_anyway_says_so_at_the_fifth_failure_too() {
+    check(
+        "set mode=ask
+         user build
+         reply call bash make
+         allow 0
+         error 0 no rule
+         reply call bash make
+         allow 0
+         error 0 no rule
+         reply call bash make
+         allow 0
+         error 0 no rule
+         reply call bash make
+         allow 0
+         error 0 no rule
+         reply call bash make",
+        expect![[r#"
+            set mode=ask
+              > idle
+            user build
+                epoch 1 first
+              > model 1.1.1
+            reply call bash make
+              > ask 0 bash (it runs the command `make`)
+            allow 0
+              > run 0 bash [decision of person]
+            error 0 no rule
+                call 0 failed: no rule
+              > model 1.2.1
+            reply call bash make
+              > ask 0 bash (it runs the command `make`)
+            allow 0
+              > run 0 bash [decision of person]
+            error 0 no rule
+                call 0 failed: no rule
+              > model 1.3.1
+            reply call bash make
+              > ask 0 bash (it runs the command `make`)
+            allow 0
+              > run 0 bash [decision of person]
+            error 0 no rule
+                call 0 failed: no rule
+              > model 1.4.1
+            reply call bash make
+              > ask 0 bash (it runs the command `make`)
+            allow 0
+              > run 0 bash [decision of person]
+            error 0 no rule
+                call 0 failed: no rule
+              > model 1.5.1
+            reply call bash make
+              > ask 0 bash (the same call failed 4 times in a row; it runs the command `make`)
+            ---
+            user: build
+            model: <w1 bash {"command":"make"}>
+            user: <w1! = no rule>
+            model: <w2 bash {"command":"make"}>
+            user: <w2! = no rule>
+            model: <w3 bash {"command":"make"}>
+            user: <w3! = no rule + Note: this exact call has failed 3 times in a row. Calling it again unchanged will fail again; change something or expl…>
+            model: <w4 bash {"command":"make"}>
+            user: <w4! = no rule>
+            model: <w5 bash {"command":"make"}>
+        "#]],
+    );
+}
+
+#[test]
 fn with_nobody_to_ask_the_fifth_identical_failure_ends_the_turn() {
     check(
         "set asks=no

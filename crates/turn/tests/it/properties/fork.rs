@@ -104,6 +104,8 @@ fn what_is_forked_is_told_by_its_inputs() {
         Some(4),
         Err("session a has 2 inputs, so there is no input 4 to fork before; see `heeler show a`"),
     );
+    let one = fork(&journal[..2], &id, Some(3), Timestamp(9)).unwrap_err().to_string();
+    assert!(one.starts_with("session a has 1 input, so"), "{one}");
 }
 
 /// An end that stands and was only not written yet is the end, whatever was interrupted elsewhere.

@@ -1,0 +1,112 @@
+//! Words that are no command as they stand: what they ask for, and what was meant by them.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory as _, Error};
+
+use super::CommandLine;
+
+/// From here on a word is taken for a command that was mistyped.
+const LIKENESS_MIN: f64 = 0.8;
+const NEEDS_QUOTES: &str = "a prompt of several words needs quotes: 'fix the failing test'";
+
+/// The line that `help`, alone or with a command, and `version` stand for: people know them from
+/// other programs, and a model would be paid for answering.
+pub(super) fn flagged(line: Vec<OsString>) -> Result<Vec<OsString>, Error> {
+    let (program, words) = match &line[..] {
+        [program, only] if only == "version" => {
+            return Ok(vec![program.clone(), "--version".into()]);
+        }
+        [program, first, words @ ..] if first == "help" => (program, words),
+        [program, words @ .., last] if last == "help" && is_open(words) => (program, words),
+        _ => return Ok(line),
+    };
+    let mut command = CommandLine::command();
+    for word in words {
+        let Some(inner) = command.find_subcommand(word) else {
+            let word = word.to_string_lossy();
+            let tip = meant(&command, &word).map_or_else(String::new, |meant| similar(&meant));
+            return Err(unrecognized(&word, &tip));
+        };
+        command = inner.clone();
+    }
+    let words = words.iter().cloned();
+    Ok([program.clone()].into_iter().chain(words).chain(["--help".into()]).collect())
+}
+
+/// Whether nothing else than a question for help can be meant by `help` behind these words: an id
+/// or a name may be spelled like it.
+fn is_open(words: &[OsString]) -> bool {
+    let [word] = words else { return false };
+    let command = CommandLine::command();
+    word == "exec" || command.find_subcommand(word).is_some_and(Command::has_subcommands)
+}
+
+/// The command that a prompt of one word was meant to be: a session is not begun by a typing error.
+pub(super) fn mistyped(prompt: &str) -> Option<Error> {
+    let meant = meant(&CommandLine::command(), prompt)?;
+    let tip = similar(&meant);
+    let else_needs = "a prompt of one word that is like a subcommand needs another word";
+    Some(unrecognized(prompt, &format!("{tip}; {else_needs}")))
+}
+
+/// What the parser says of a line, in words that fit what was done. It takes the first word for a
+/// prompt, and each further one for a command.
+pub(super) fn told(error: Error, line: &[OsString]) -> Error {
+    let named = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.clone()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::ArgumentConflict => {
+            let whole = CommandLine::command();
+            let word = named(ContextKind::InvalidSubcommand);
+            let Some(word) = word.filter(|word| whole.find_subcommand(word).is_none()) else {
+                return error;
+            };
+            let first = prompt(line).unwrap_or_default();
+            if let Some(meant) = meant(&whole, &first) {
+                return unrecognized(&first, &similar(&meant));
+            }
+            let message = format!("unexpected argument '{word}' found\n\n  tip: {NEEDS_QUOTES}");
+            CommandLine::command().error(ErrorKind::UnknownArgument, message)
+        }
+        ErrorKind::UnknownArgument if line.get(1).is_some_and(|first| first == "exec") => {
+            let word = named(ContextKind::InvalidArg);
+            let mut error = error;
+            if word.is_some_and(|word| !word.starts_with('-')) {
+                let tips = ContextValue::StyledStrs(vec![NEEDS_QUOTES.to_owned().into()]);
+                error.insert(ContextKind::Suggested, tips);
+            }
+            error
+        }
+        _ => error,
+    }
+}
+
+/// What was taken for the prompt of a line that could not be read.
+fn prompt(line: &[OsString]) -> Option<String> {
+    let matches = CommandLine::command().ignore_errors(true).try_get_matches_from(line).ok()?;
+    matches.try_get_one::<String>("prompt").ok()?.cloned()
+}
+
+fn unrecognized(word: &str, tip: &str) -> Error {
+    let message = format!("unrecognized subcommand '{word}'{tip}");
+    CommandLine::command().error(ErrorKind::InvalidSubcommand, message)
+}
+
+fn similar(meant: &str) -> String {
+    format!("\n\n  tip: a similar subcommand exists: '{meant}'")
+}
+
+fn meant(command: &Command, word: &str) -> Option<String> {
+    if word.contains(char::is_whitespace) {
+        return None;
+    }
+    let names = command.get_subcommands().map(|command| command.get_name());
+    let names = names.chain(["help", "version"]);
+    let like = names.map(|name| (strsim::jaro_winkler(word, name), name));
+    let (likeness, name) = like.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (likeness > LIKENESS_MIN).then(|| name.to_owned())
+}

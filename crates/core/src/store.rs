@@ -113,7 +113,7 @@ pub struct SessionSummary {
     pub header: SessionHeader,
     /// When the journal last grew.
     pub updated: Timestamp,
-    /// The beginning of the first input, for people; empty when there is none yet.
+    /// The beginning of what was said first, for people; empty when nothing was said in words yet.
     pub title: String,
     /// What a person calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,6 +125,9 @@ pub struct SessionSummary {
     /// goes on with the session finishes that turn first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_open_turn: bool,
+    /// Whether anything was said in it, or a model asked: it was not just opened and left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_begun: bool,
 }
 
 /// Where a fork comes from.

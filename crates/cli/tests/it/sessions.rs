@@ -29,6 +29,30 @@ fn check(world: &World, arguments: &[&str], stdout: Expect) {
 }
 
 #[test]
+fn the_newest_goes_on_however_much_its_journal_holds_before_what_was_said() {
+    let world = World::new();
+    world.exec(ANY, &["older"]).run().exits(0);
+    let rules: String =
+        (0..400).map(|n| format!("'Bash(program-{n} with arguments:*)',")).collect();
+    world.write("home/settings.toml", format!("[permissions]\nallow = [{rules}]\n"));
+    world.minute_passes();
+    world.exec(ANY, &["newer"]).run().exits(0);
+    let [_, newer] = world.ids().try_into().unwrap();
+    world.minute_passes();
+    world.exec(ANY, &["--continue", "and more"]).run().exits(0);
+    check(
+        &world,
+        &["sessions", "list"],
+        expect![[r#"
+        ID  TIME  WORLD/work  older
+        ID  TIME  WORLD/work  newer
+    "#]],
+    );
+    let shown = world.heeler(&["show", &newer]).run().exits(0).stdout;
+    assert!(shown.contains("user: and more"), "{shown}");
+}
+
+#[test]
 fn a_list_of_nothing_and_of_something() {
     let world = World::new();
     check(

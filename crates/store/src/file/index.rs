@@ -21,7 +21,7 @@ use crate::journal::Label;
 /// The longest file; what is longer is not written, and not read.
 const INDEX_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// What a file of this form begins with. Another form gets another line, and none of the other is read.
-const FIRST_LINE: &str = "heeler-sessions 2";
+const FIRST_LINE: &str = "heeler-sessions 3";
 
 /// How a file is told from the one it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,6 @@ impl Stamp {
 pub(super) struct Known {
     pub(super) stamp: Stamp,
     pub(super) header: SessionHeader,
-    pub(super) title: String,
     pub(super) label: Label,
     /// Its label says what stands in the journal up to here.
     pub(super) read_to: u64,
@@ -66,9 +65,10 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn summary(&self) -> SessionSummary {
-        let Self { stamp, header, title, label, .. } = self.clone();
-        let Label { name, forked, has_open_turn } = label;
-        SessionSummary { header, updated: stamp.time(), title, name, forked, has_open_turn }
+        let Self { stamp, header, label, .. } = self.clone();
+        let Label { title, name, forked, has_open_turn, is_begun } = label;
+        let updated = stamp.time();
+        SessionSummary { header, updated, title, name, forked, has_open_turn, is_begun }
     }
 }
 
@@ -134,8 +134,13 @@ mod tests {
         Known {
             stamp: Stamp { inode: 1, length: 2, seconds: 3, nanos: 4_000_000 },
             header,
-            title: "a \"title\"\n".to_owned(),
-            label: Label { name: "it".parse().ok(), forked: None, has_open_turn: true },
+            label: Label {
+                title: "a \"title\"\n".to_owned(),
+                name: "it".parse().ok(),
+                forked: None,
+                has_open_turn: true,
+                is_begun: true,
+            },
             read_to: 2,
         }
     }

@@ -20,12 +20,11 @@ pub use scan::DAMAGE_MAX;
 pub(crate) use checkpoint::{
     CHECKPOINT_LINE_BYTES_MAX, decode_checkpoint, encode_checkpoint, seq_of_checkpoint,
 };
-pub(crate) use header::{HeaderError, encode_header};
+pub(crate) use header::{HeaderError, encode_header, read_header};
 pub(crate) use label::Label;
 pub(crate) use line::{LineError, encode as encode_entry};
 pub(crate) use lines::Lines;
 pub(crate) use medium::{Medium, ReadFrom};
 pub(crate) use read::{Collected, entry_of_line, latest, stands};
 pub(crate) use scan::{End, ScanError, scan_header};
-pub(crate) use title::{HEAD_BYTES, read_head, title_of_input};
 pub(crate) use writer::{AppendError, OpenError, Writer};

@@ -4,7 +4,8 @@ use std::fs;
 use std::sync::Arc;
 
 use heeler_core::{
-    Entry, ForkOrigin, Input, Record, Seq, SessionName, SessionStore, SessionSummary, Timestamp,
+    Entry, ForkOrigin, Input, Opened, Record, Seq, SessionName, SessionStore, SessionSummary,
+    SteeringId, SteeringQueued, Timestamp,
 };
 use heeler_store::{FileStore, MemoryStore};
 
@@ -57,6 +58,40 @@ fn the_last_name_and_the_origin_are_listed_by_each_store() {
         }
         let expected = ["a `first` the two", "b `first` - from a at 2", "c `text 1` -"];
         assert_eq!(told(&*store), expected);
+    }
+}
+
+#[test]
+fn what_was_said_first_is_the_title_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores: [Arc<dyn SessionStore>; 2] =
+        [Arc::new(MemoryStore::new()), Arc::new(FileStore::open(folder.path()).unwrap())];
+    for store in stores {
+        let opened = || {
+            let opened = Opened { incarnation: 1, build: "x".repeat(100_000) };
+            Entry { seq: 1, at: Timestamp(1), record: Record::Opened(opened) }
+        };
+        let waits = SteeringQueued::said(SteeringId("s".into()), Input::text("waits"));
+        let record = Record::SteeringQueued(Box::new(waits));
+        for (id, records) in [
+            ("a", vec![opened(), said(2, "far")]),
+            ("b", vec![opened(), Entry { seq: 2, at: Timestamp(2), record }, said(3, "then")]),
+            ("c", vec![opened()]),
+        ] {
+            store.make(id);
+            let lease = store.take(id).unwrap();
+            store.add(&lease, records).unwrap();
+        }
+        assert_eq!(told(&*store), ["a `far` -", "b `waits` -", "c `` -"]);
+        let is_begun = |session: &SessionSummary| session.is_begun;
+        let begun: Vec<_> =
+            now(store.list(String::new(), 0)).unwrap().iter().map(is_begun).collect();
+        assert_eq!(begun, [true, true, false]);
+
+        // One that was listed before anything was said.
+        let lease = store.take("c").unwrap();
+        store.add(&lease, vec![said(2, "late")]).unwrap();
+        assert_eq!(told(&*store)[2], "c `late` -");
     }
 }
 

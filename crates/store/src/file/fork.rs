@@ -52,7 +52,7 @@ impl FileStore {
 /// Removes what forks left whose process died. Only under the lock of all media.
 pub(super) fn remove_unfinished(place: &Place) -> Result<(), StoreError> {
     for id in place.sessions_without_name()? {
-        if !place.journal(&id).exists() {
+        if place.is_gone(&id) {
             remove(place, &id);
         }
     }

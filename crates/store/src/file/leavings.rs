@@ -1,7 +1,6 @@
 //! What is left of sessions that were not deleted and yet are gone: their journal was removed by hand, or
 //! whoever made it died before it had a first line.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,18 +39,12 @@ pub(super) fn remove(
         if is_older(&folder, than) {
             // Whoever forks copies before its journal is named.
             let _lock = lock(place)?;
-            let is_gone = is_gone(&place.journal(&id));
-            removed += usize::from(is_gone && remove_folder(&folder).is_ok());
+            removed += usize::from(place.is_gone(&id) && remove_folder(&folder).is_ok());
         }
     }
     Ok(removed)
 }
 
-/// Surely: what cannot be looked at may be there.
-fn is_gone(path: &Path) -> bool {
-    path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-}
-
-fn is_older(path: &Path, than: Timestamp) -> bool {
+pub(super) fn is_older(path: &Path, than: Timestamp) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| Stamp::of(&metadata).time() < than)
 }

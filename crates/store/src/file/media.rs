@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::FileStore;
 use super::checkpoint::{read_file, remove_file};
 use super::errors;
+use super::leavings::is_older;
 use super::place::{Place, make_folder, open_file, remove_folder};
 use crate::media::{Held, item_of, no_item, no_room, reference_of, sorted};
 use crate::on_first_poll;
@@ -296,15 +297,15 @@ fn remove_older(place: &Place, than: Timestamp) -> Result<usize, StoreError> {
     Ok(removed)
 }
 
-/// Removes what is older of one session, or all of it when the session is gone, however it went. Only
-/// under the lock.
+/// Removes what is older of one session, or all of it when the session is gone, however it went, and its
+/// folder is older: whoever restores a backup may put the journal there last. Only under the lock.
 pub(super) fn remove_of_session(
     place: &Place,
     session: &SessionId,
     than: Timestamp,
 ) -> Result<usize, StoreError> {
     let folder = Folder::of(place, session);
-    let is_gone = !place.journal(session).exists();
+    let is_gone = place.is_gone(session) && is_older(&folder.path, than);
     let removed = folder.remove_where(|_, item| is_gone || item.created < than)?;
     if is_gone {
         remove_folder(&folder.path)

@@ -74,6 +74,10 @@ fn check_left(days: u64, expected: Expect) {
     // Its journal is elsewhere, on a disk that is not there now.
     Spill::write(&store, &id("linked"), CALL, "long").unwrap();
     std::os::unix::fs::symlink("/nowhere/at/all", sessions.join("linked.jsonl")).unwrap();
+    fs::write(sessions.join("linked.jsonl.new"), "half").unwrap();
+    for name in ["a", "removed", "linked"] {
+        fs::create_dir(sessions.join(name).with_extension("media")).unwrap();
+    }
     let written = fs::metadata(sessions.join("locked.jsonl")).unwrap().mtime();
     let written = u64::try_from(written).unwrap() * 1000 + 1000;
     store.clean_media(Timestamp(written + days * MEDIA_CLEANED_EVERY_MILLIS)).unwrap();
@@ -90,10 +94,15 @@ fn what_is_left_of_sessions_that_are_gone_is_cleaned_up_once_it_is_old() {
     check_left(
         29,
         expect![
-            "a.jsonl a.spill empty.jsonl empty.spill linked.jsonl linked.spill locked.jsonl removed.spill"
+            "a.jsonl a.media a.spill empty.jsonl empty.spill linked.jsonl linked.jsonl.new linked.media linked.spill locked.jsonl removed.media removed.spill"
         ],
     );
-    check_left(30, expect!["a.jsonl a.spill linked.jsonl linked.spill locked.jsonl"]);
+    check_left(
+        30,
+        expect![
+            "a.jsonl a.media a.spill linked.jsonl linked.jsonl.new linked.media linked.spill locked.jsonl"
+        ],
+    );
 }
 
 #[test]

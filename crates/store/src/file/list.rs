@@ -11,7 +11,7 @@ use heeler_core::{
 use super::errors;
 use super::index::{self, Known, Stamp};
 use super::place::Place;
-use crate::journal::{HEADER_BYTES_MAX, HeaderError, Label, read_header};
+use crate::journal::{HEADER_BYTES_MAX, HeaderError, Label, ScanError, scan_header};
 
 /// Once so many bytes of journals were read that the index did not know, it is written anew.
 const UNKNOWN_BYTES_MAX: u64 = 1024 * 1024;
@@ -116,12 +116,12 @@ impl Walk<'_> {
         let known = match known.filter(|known| known.stamp.grew_to(&stamp)) {
             Some(known) => Known { stamp, ..known },
             None => {
-                let mut bytes = Vec::with_capacity(HEADER_BYTES_MAX);
-                file.by_ref().take(HEADER_BYTES_MAX as u64).read_to_end(&mut bytes)?;
-                self.n_unknown_bytes += bytes.len() as u64;
-                match read_header(&bytes) {
+                let head = file.by_ref().take(HEADER_BYTES_MAX as u64);
+                self.n_unknown_bytes += stamp.length.min(head.limit());
+                match scan_header(BufReader::with_capacity(HEADER_BYTES_MAX, head)) {
                     Ok(header) => Known { stamp, header, label: Label::default(), read_to: 0 },
-                    Err(error) => return Ok((stamp.time(), Err(error))),
+                    Err(ScanError::Header(error)) => return Ok((stamp.time(), Err(error))),
+                    Err(ScanError::Io(error)) => return Err(error),
                 }
             }
         };

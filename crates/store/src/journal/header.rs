@@ -49,12 +49,6 @@ pub(crate) fn encode_header(header: &SessionHeader) -> Option<(Vec<u8>, Sum)> {
     (buffer.len() <= HEADER_BYTES_MAX).then_some((buffer, sum))
 }
 
-/// Reads the header from the beginning of a file.
-pub(crate) fn read_header(bytes: &[u8]) -> Result<SessionHeader, HeaderError> {
-    let first = bytes.iter().position(|b| *b == b'\n').ok_or(HeaderError::Missing)?;
-    Ok(decode_header(&bytes[..first])?.0)
-}
-
 /// Reads a header's line, which comes without newline.
 pub(crate) fn decode_header(line: &[u8]) -> Result<(SessionHeader, Sum), HeaderError> {
     let damaged = |what: &str| HeaderError::Damaged(what.to_owned());

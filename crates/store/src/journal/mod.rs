@@ -20,7 +20,7 @@ pub use scan::DAMAGE_MAX;
 pub(crate) use checkpoint::{
     CHECKPOINT_LINE_BYTES_MAX, decode_checkpoint, encode_checkpoint, seq_of_checkpoint,
 };
-pub(crate) use header::{HeaderError, encode_header, read_header};
+pub(crate) use header::{HeaderError, encode_header};
 pub(crate) use label::Label;
 pub(crate) use line::{LineError, encode as encode_entry};
 pub(crate) use lines::Lines;

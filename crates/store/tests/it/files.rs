@@ -118,6 +118,9 @@ fn one_broken_file_breaks_no_list() {
     fs::write(sessions.join("c.jsonl"), line.replace("\"version\":1", "\"version\":2")).unwrap();
     fs::copy(sessions.join("a.jsonl"), sessions.join("d.jsonl")).unwrap();
     fs::write(sessions.join("e.jsonl"), "").unwrap();
+    // Longer than a first line, and none.
+    fs::write(sessions.join("zeros.jsonl"), vec![0; HEADER_BYTES_MAX]).unwrap();
+    fs::write(sessions.join("half.jsonl"), vec![0; HEADER_BYTES_MAX - 1]).unwrap();
     fs::write(sessions.join("notes.txt"), "").unwrap();
     fs::write(sessions.join("not an id.jsonl"), "").unwrap();
     fs::create_dir(sessions.join("folder.jsonl")).unwrap();
@@ -131,6 +134,7 @@ fn one_broken_file_breaks_no_list() {
         b in "": "(the first line is damaged)"
         c in "": "(written by a newer heeler)"
         d in "": "(the file has another session's name)"
+        zeros in "": "(the first line is damaged)"
     "#]]
     .assert_eq(&shown);
 

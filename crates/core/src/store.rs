@@ -263,7 +263,7 @@ pub enum StoreErrorKind {
     NotFound,
     /// The id is taken.
     Exists,
-    /// Somebody else owns the session.
+    /// Somebody else owns the session, or holds for too long what only one can have.
     Busy,
     /// A limit is reached.
     Full,
@@ -314,7 +314,7 @@ impl StoreError {
         self.kind == StoreErrorKind::NotFound
     }
 
-    /// Whether somebody else owns the session.
+    /// Whether somebody else owns the session, or holds what is needed of it.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.kind == StoreErrorKind::Busy

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use heeler_core::{Seq, SessionId, StoreError, StoreErrorKind};
 
@@ -48,6 +49,16 @@ pub(super) fn busy(id: &SessionId) -> StoreError {
     let message = format!(
         "session {id} is in use; `heeler attach {id}` watches it and has a say in it, or end the \
          heeler that has it open and try again"
+    );
+    StoreError::new(StoreErrorKind::Busy, message)
+}
+
+pub(super) fn media_busy(path: &Path, waited: Duration) -> StoreError {
+    let message = format!(
+        "another process has been writing or removing media for {} seconds (it holds `{}`); end it \
+         if it hangs, then try again",
+        waited.as_secs(),
+        path.display()
     );
     StoreError::new(StoreErrorKind::Busy, message)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use heeler_core::{StoreError, Timestamp};
 
 use super::index::Stamp;
-use super::media::lock;
+use super::media_lock::lock;
 use super::owned::OwnedFile;
 use super::place::{Place, remove_folder};
 

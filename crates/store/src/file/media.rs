@@ -4,7 +4,7 @@
 //! An item is there once its second file is: both are renamed into place, that one last, and it is
 //! the first to go. Whoever writes or removes holds the lock of `media.lock`; reading takes none.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use super::FileStore;
 use super::checkpoint::{read_file, remove_file};
 use super::errors;
 use super::leavings::is_older;
+use super::media_lock::lock;
 use super::place::{Place, make_folder, open_file, remove_folder};
 use crate::media::{Held, item_of, no_item, no_room, reference_of, sorted};
 use crate::on_first_poll;
@@ -43,28 +44,6 @@ struct Known {
     channel: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chat: Option<String>,
-}
-
-/// The lock of all media. It ends with this value, or with the process.
-pub(super) struct MediaLock(File);
-
-impl Drop for MediaLock {
-    fn drop(&mut self) {
-        // Closing would do, if no child that is just being started had a copy of the descriptor.
-        let _ = self.0.unlock();
-    }
-}
-
-/// Waits for the lock: its holder writes or removes files, and waits for nobody.
-pub(super) fn lock(place: &Place) -> Result<MediaLock, StoreError> {
-    let path = place.media_lock();
-    let open = || {
-        let mut options = OpenOptions::new();
-        let file = open_file(&path, options.write(true).create(true).truncate(false))?;
-        file.lock()?;
-        Ok(MediaLock(file))
-    };
-    open().map_err(|error| errors::refused("lock", &path, error))
 }
 
 /// One session's media.

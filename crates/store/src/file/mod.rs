@@ -15,6 +15,7 @@ mod index;
 mod leavings;
 mod list;
 mod media;
+mod media_lock;
 mod owned;
 mod place;
 mod spill;

@@ -14,7 +14,7 @@ use heeler_core::{SessionHeader, SessionId, SessionSummary, Timestamp, from_json
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::checkpoint::read_file;
+use super::checkpoint::{read_file, remove_file};
 use super::place::{Place, overwrite};
 use crate::journal::Label;
 
@@ -91,6 +91,26 @@ pub(super) fn write<'a>(place: &Place, known: impl Iterator<Item = &'a Known>) {
     let kept = encode(known).and_then(|bytes| overwrite(&path, &bytes));
     if let Err(error) = kept {
         tracing::info!(path = %path.display(), %error, "the index of sessions is not kept");
+    }
+}
+
+/// Takes out what is known of a session that was deleted: its words go with it.
+pub(super) fn forget(place: &Place, id: &SessionId) {
+    let path = place.index();
+    let forgotten = read_file(&path, INDEX_BYTES_MAX).and_then(|bytes| match decode(&bytes) {
+        Some(mut known) => match known.remove(id) {
+            Some(_) => overwrite(&path, &encode(known.values())?),
+            None => Ok(()),
+        },
+        // Of another form, or written in part: nobody reads it, and what it says stays in it.
+        None => remove_file(&path),
+    });
+    match forgotten {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::info!(path = %path.display(), %error, "the index of sessions is removed");
+            let _ = remove_file(&path);
+        }
+        _ => {}
     }
 }
 

@@ -1,11 +1,12 @@
 //! What is left of sessions that were not deleted and yet are gone: their journal was removed by hand, or
 //! whoever made it died before it had a first line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use heeler_core::{StoreError, Timestamp};
+use heeler_core::{SessionId, StoreError, Timestamp};
 
+use super::checkpoint::{SLOTS, remove_file};
 use super::index::Stamp;
 use super::media_lock::lock;
 use super::owned::OwnedFile;
@@ -31,6 +32,13 @@ pub(super) fn remove(
             removed += usize::from(owned.is_ok_and(|owned| owned.remove_empty(&path)));
         }
     }
+    for (id, path) in files(place)? {
+        if removed >= removed_max {
+            break;
+        }
+        let is_left = place.is_gone(&id) && is_older(&path, than);
+        removed += usize::from(is_left && remove_file(&path).is_ok());
+    }
     for id in place.sessions_with_spills()? {
         if removed >= removed_max {
             break;
@@ -43,6 +51,18 @@ pub(super) fn remove(
         }
     }
     Ok(removed)
+}
+
+/// The single files beside journals, whose session is which.
+fn files(place: &Place) -> Result<Vec<(SessionId, PathBuf)>, StoreError> {
+    let mut files = Vec::new();
+    for slot in 0..SLOTS {
+        let ids = place.sessions_with_checkpoints(slot)?.into_iter();
+        files.extend(ids.map(|id| (id.clone(), place.checkpoint(&id, slot))));
+    }
+    let doors = place.sessions_with_doors()?.into_iter();
+    files.extend(doors.map(|id| (id.clone(), place.door(&id))));
+    Ok(files)
 }
 
 pub(super) fn is_older(path: &Path, than: Timestamp) -> bool {

@@ -192,7 +192,11 @@ impl SessionStore for FileStore {
 
     fn delete(&self, id: SessionId) -> BoxFuture<Result<(), StoreError>> {
         let place = Arc::clone(&self.place);
-        on_first_poll(move || OwnedFile::open(&place, &id)?.delete(&place, &id))
+        on_first_poll(move || {
+            OwnedFile::open(&place, &id)?.delete(&place, &id)?;
+            index::forget(&place, &id);
+            Ok(())
+        })
     }
 }
 

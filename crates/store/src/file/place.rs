@@ -69,6 +69,14 @@ impl Place {
         self.sessions.join(format!("{id}.checkpoint-{slot}"))
     }
 
+    /// All sessions with such a file.
+    pub(super) fn sessions_with_checkpoints(
+        &self,
+        slot: usize,
+    ) -> Result<Vec<SessionId>, StoreError> {
+        self.ids_before(&format!(".checkpoint-{slot}"))
+    }
+
     /// Where a session's owner listens to others.
     pub(super) fn door(&self, id: &SessionId) -> PathBuf {
         self.sessions.join(format!("{id}{DOOR_SUFFIX}"))

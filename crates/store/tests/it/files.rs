@@ -77,6 +77,9 @@ fn check_left(days: u64, expected: Expect) {
     fs::write(sessions.join("linked.jsonl.new"), "half").unwrap();
     for name in ["a", "removed", "linked"] {
         fs::create_dir(sessions.join(name).with_extension("media")).unwrap();
+        for kind in ["checkpoint-0", "checkpoint-1", "door"] {
+            fs::write(sessions.join(name).with_extension(kind), "").unwrap();
+        }
     }
     let written = fs::metadata(sessions.join("locked.jsonl")).unwrap().mtime();
     let written = u64::try_from(written).unwrap() * 1000 + 1000;
@@ -86,22 +89,31 @@ fn check_left(days: u64, expected: Expect) {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     left.sort();
-    expected.assert_eq(&left.join(" "));
+    // A line a session.
+    let same = |one: &String, other: &String| one.split('.').next() == other.split('.').next();
+    let lines: String = left.chunk_by(same).map(|names| names.join(" ") + "\n").collect();
+    expected.assert_eq(&lines);
 }
 
 #[test]
 fn what_is_left_of_sessions_that_are_gone_is_cleaned_up_once_it_is_old() {
     check_left(
         29,
-        expect![
-            "a.jsonl a.media a.spill empty.jsonl empty.spill linked.jsonl linked.jsonl.new linked.media linked.spill locked.jsonl removed.media removed.spill"
-        ],
+        expect![[r#"
+            a.checkpoint-0 a.checkpoint-1 a.door a.jsonl a.media a.spill
+            empty.jsonl empty.spill
+            linked.checkpoint-0 linked.checkpoint-1 linked.door linked.jsonl linked.jsonl.new linked.media linked.spill
+            locked.jsonl
+            removed.checkpoint-0 removed.checkpoint-1 removed.door removed.media removed.spill
+        "#]],
     );
     check_left(
         30,
-        expect![
-            "a.jsonl a.media a.spill linked.jsonl linked.jsonl.new linked.media linked.spill locked.jsonl"
-        ],
+        expect![[r#"
+            a.checkpoint-0 a.checkpoint-1 a.door a.jsonl a.media a.spill
+            linked.checkpoint-0 linked.checkpoint-1 linked.door linked.jsonl linked.jsonl.new linked.media linked.spill
+            locked.jsonl
+        "#]],
     );
 }
 

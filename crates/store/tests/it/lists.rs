@@ -129,6 +129,37 @@ fn a_name_behind_megabytes_is_found_once_and_known_from_then_on() {
 }
 
 #[test]
+fn a_deleted_session_leaves_no_word_in_the_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    let index = folder.path().join("sessions.index");
+    let says = |word: &str| {
+        let bytes = fs::read(&index).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).contains(word)
+    };
+    let make = |name: &str| {
+        store.make(name);
+        let lease = store.take(name).unwrap();
+        let long = "x".repeat(LARGE);
+        let title = format!("said in {name}");
+        store.add(&lease, vec![said(1, &title), said(2, &long), named(3, name)]).unwrap();
+    };
+    ["a", "b", "c"].into_iter().for_each(make);
+    told(&store);
+    assert!(says("said in a") && says("said in b"));
+    now(store.delete(id("a"))).unwrap();
+    assert!(!says("said in a") && says("said in b"), "of the others it still knows");
+
+    // Of one that cannot be read it is not known what it says.
+    let text = String::from_utf8_lossy(&fs::read(&index).unwrap()).into_owned();
+    fs::write(&index, text.replace("heeler-sessions", "heeler-seasons")).unwrap();
+    now(store.delete(id("b"))).unwrap();
+    assert!(!index.exists());
+    now(store.delete(id("c"))).unwrap();
+    assert!(!index.exists(), "none is made");
+}
+
+#[test]
 fn an_index_of_any_content_changes_no_list() {
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::open(folder.path()).unwrap();

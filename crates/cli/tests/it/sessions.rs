@@ -314,7 +314,7 @@ fn a_broken_header_is_told_with_the_file_and_the_next_step() {
     let [id] = world.ids().try_into().unwrap();
     let shown = world.heeler(&["show", &id]).run().exits(2);
     expect![[r#"
-        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); restore the file from a backup, or remove the session with `heeler sessions delete ID`
+        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); `heeler sessions export ID` prints what there is; restore the file from a backup, or remove the session with `heeler sessions delete ID`
     "#]].assert_eq(&world.plain(&shown.stderr));
     let resumed = world.exec(ANY, &["--resume", &id, "x"]).run().exits(2);
     assert_eq!(resumed.stderr, shown.stderr);

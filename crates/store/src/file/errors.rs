@@ -103,8 +103,9 @@ pub(super) fn scan(id: &SessionId, path: &Path, error: ScanError) -> StoreError 
         ScanError::Header(HeaderError::Damaged(what)) => StoreError::new(
             StoreErrorKind::Damaged,
             format!(
-                "the first line of `{shown}` cannot be read ({what}); restore the file from a \
-                 backup, or remove the session with `heeler sessions delete {id}`"
+                "the first line of `{shown}` cannot be read ({what}); `heeler sessions export {id}` \
+                 prints what there is; restore the file from a backup, or remove the session with \
+                 `heeler sessions delete {id}`"
             ),
         ),
     }

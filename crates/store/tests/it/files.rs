@@ -158,7 +158,7 @@ fn one_broken_file_breaks_no_list() {
     };
     let all = ["b", "c", "d", "e", "missing"].map(|name| kind(name) + "\n").concat();
     expect![[r#"
-        Damaged: the first line of `ROOT/sessions/b.jsonl` cannot be read (its checksum is wrong); restore the file from a backup, or remove the session with `heeler sessions delete b`
+        Damaged: the first line of `ROOT/sessions/b.jsonl` cannot be read (its checksum is wrong); `heeler sessions export b` prints what there is; restore the file from a backup, or remove the session with `heeler sessions delete b`
         Newer: `ROOT/sessions/c.jsonl` has format 2 of a newer heeler; update heeler to open it
         Damaged: `ROOT/sessions/d.jsonl` holds session a; give the file that name again
         NotFound: there is no session e (no `ROOT/sessions/e.jsonl`); the list shows which there are

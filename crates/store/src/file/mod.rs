@@ -13,6 +13,7 @@ mod follow;
 mod fork;
 mod index;
 mod leavings;
+mod lines;
 mod list;
 mod media;
 mod media_lock;

@@ -1,8 +1,6 @@
 //! The journal as it is stored.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{ErrorKind, Read as _, Write};
 
 use anyhow::{Context as _, Result};
 use heeler_core::{SessionId, SessionStore, StoreErrorKind};
@@ -37,9 +35,7 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     }
     let path = store.journal_path(&id);
     let cannot_read = || format!("cannot read {}", path.display());
-    let file = File::open(&path).with_context(cannot_read)?;
-    // What lacks its line break is no line: a torn tail, or one that is being written just now.
-    let mut lines = (&file).take(whole_lines(&file).with_context(cannot_read)?);
+    let mut lines = store.lines(&id)?;
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         match lines.read(&mut chunk) {
@@ -47,58 +43,6 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
             Ok(n) => out.write_all(&chunk[..n])?,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error).with_context(cannot_read),
-        }
-    }
-}
-
-/// How many bytes the whole lines of a file take. Their end is looked for from that of the file: what
-/// lies behind it may be longer than memory has room for.
-fn whole_lines(file: &File) -> io::Result<u64> {
-    let mut end = file.metadata()?.len();
-    let mut chunk = vec![0; CHUNK_BYTES];
-    while end > 0 {
-        let start = end.saturating_sub(CHUNK_BYTES as u64);
-        let bytes = &mut chunk[..usize::try_from(end - start).unwrap_or(CHUNK_BYTES)];
-        match file.read_exact_at(bytes, start) {
-            Ok(()) => {}
-            // Whoever goes on with the session cut its torn tail meanwhile.
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                end = file.metadata()?.len().min(end);
-                continue;
-            }
-            Err(error) => return Err(error),
-        }
-        if let Some(last) = bytes.iter().rposition(|byte| *byte == b'\n') {
-            return Ok(start + last as u64 + 1);
-        }
-        end = start;
-    }
-    Ok(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whole_lines_end_with_the_last_line_break_however_far_from_the_end() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a");
-        for (whole, torn) in [
-            (0, 0),
-            (0, 1),
-            (1, 0),
-            (9, 9),
-            (9, CHUNK_BYTES - 1),
-            (9, CHUNK_BYTES),
-            (CHUNK_BYTES, 3 * CHUNK_BYTES),
-            (2 * CHUNK_BYTES + 1, 0),
-        ] {
-            let mut bytes = vec![b'\n'; whole];
-            bytes.resize(whole + torn, 0);
-            std::fs::write(&path, bytes).unwrap();
-            let found = whole_lines(&File::open(&path).unwrap()).unwrap();
-            assert_eq!(found, whole as u64, "{torn} bytes behind them");
         }
     }
 }

@@ -113,7 +113,7 @@ pub struct SessionSummary {
     pub header: SessionHeader,
     /// When the journal last grew.
     pub updated: Timestamp,
-    /// The beginning of the first input, for people; empty when there is none yet.
+    /// The beginning of what was said first, for people; empty when nothing was said in words yet.
     pub title: String,
     /// What a person calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,6 +125,9 @@ pub struct SessionSummary {
     /// goes on with the session finishes that turn first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_open_turn: bool,
+    /// Whether anything was said in it, or a model asked: it was not just opened and left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_begun: bool,
 }
 
 /// Where a fork comes from.
@@ -260,7 +263,7 @@ pub enum StoreErrorKind {
     NotFound,
     /// The id is taken.
     Exists,
-    /// Somebody else owns the session.
+    /// Somebody else owns the session, or holds for too long what only one can have.
     Busy,
     /// A limit is reached.
     Full,
@@ -311,7 +314,7 @@ impl StoreError {
         self.kind == StoreErrorKind::NotFound
     }
 
-    /// Whether somebody else owns the session.
+    /// Whether somebody else owns the session, or holds what is needed of it.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.kind == StoreErrorKind::Busy

@@ -9,7 +9,7 @@ use heeler_core::{
     SessionStore, SessionSummary, StoreError, StoreErrorKind, Timestamp,
 };
 
-use crate::journal::{Label, title_of_input};
+use crate::journal::Label;
 use crate::on_first_poll;
 
 /// Records are kept in blocks of so many: no block is copied to grow, and only the last has room
@@ -220,10 +220,6 @@ impl Session {
     }
 
     fn summary(&self) -> SessionSummary {
-        let first_input = |(_, record): (_, &Record)| match record {
-            Record::Input(input) => title_of_input(input),
-            _ => None,
-        };
         let mut label = Label::default();
         self.records().for_each(|(_, record)| label.take(record));
         SessionSummary {
@@ -231,8 +227,9 @@ impl Session {
             name: label.name,
             forked: label.forked,
             has_open_turn: label.has_open_turn,
+            is_begun: label.is_begun,
             updated: self.last().map_or(self.header.created, |entry| entry.at),
-            title: self.records().find_map(first_input).unwrap_or_default(),
+            title: label.title,
         }
     }
 }

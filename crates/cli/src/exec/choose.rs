@@ -102,10 +102,7 @@ async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {
     let sessions = store.list(String::new(), 0).await?;
     // One in which nobody has said anything comes last: it was opened and left.
     let is_begun = |session: &SessionSummary| {
-        !session.title.is_empty()
-            || session.has_open_turn
-            || session.name.is_some()
-            || session.forked.is_some()
+        session.is_begun || session.name.is_some() || session.forked.is_some()
     };
     let newest = sessions
         .into_iter()

@@ -364,7 +364,7 @@ fn an_edited_journal_is_damaged_wherever_it_was_edited() {
         &edited(0, "heeler-journal", "heeler-jourmal"),
         1,
         expect![[r#"
-        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); restore the file from a backup, or remove the session with `heeler sessions delete ID`
+        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); `heeler sessions export ID` prints what there is; restore the file from a backup, or remove the session with `heeler sessions delete ID`
     "#]],
     );
 }

@@ -29,6 +29,30 @@ fn check(world: &World, arguments: &[&str], stdout: Expect) {
 }
 
 #[test]
+fn the_newest_goes_on_however_much_its_journal_holds_before_what_was_said() {
+    let world = World::new();
+    world.exec(ANY, &["older"]).run().exits(0);
+    let rules: String =
+        (0..400).map(|n| format!("'Bash(program-{n} with arguments:*)',")).collect();
+    world.write("home/settings.toml", format!("[permissions]\nallow = [{rules}]\n"));
+    world.minute_passes();
+    world.exec(ANY, &["newer"]).run().exits(0);
+    let [_, newer] = world.ids().try_into().unwrap();
+    world.minute_passes();
+    world.exec(ANY, &["--continue", "and more"]).run().exits(0);
+    check(
+        &world,
+        &["sessions", "list"],
+        expect![[r#"
+        ID  TIME  WORLD/work  older
+        ID  TIME  WORLD/work  newer
+    "#]],
+    );
+    let shown = world.heeler(&["show", &newer]).run().exits(0).stdout;
+    assert!(shown.contains("user: and more"), "{shown}");
+}
+
+#[test]
 fn a_list_of_nothing_and_of_something() {
     let world = World::new();
     check(
@@ -290,7 +314,7 @@ fn a_broken_header_is_told_with_the_file_and_the_next_step() {
     let [id] = world.ids().try_into().unwrap();
     let shown = world.heeler(&["show", &id]).run().exits(2);
     expect![[r#"
-        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); restore the file from a backup, or remove the session with `heeler sessions delete ID`
+        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); `heeler sessions export ID` prints what there is; restore the file from a backup, or remove the session with `heeler sessions delete ID`
     "#]].assert_eq(&world.plain(&shown.stderr));
     let resumed = world.exec(ANY, &["--resume", &id, "x"]).run().exits(2);
     assert_eq!(resumed.stderr, shown.stderr);

@@ -55,7 +55,7 @@ fn damage_and_a_torn_tail_are_exported_and_told() {
     let output = world.heeler(&["sessions", "export", &id]).run().exits(0);
     assert_eq!(output.stdout, changed);
     expect![[r#"
-        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); restore the file from a backup, or remove the session with `heeler sessions delete ID`
+        heeler: the first line of `WORLD/home/sessions/ID.jsonl` cannot be read (its checksum is wrong); `heeler sessions export ID` prints what there is; restore the file from a backup, or remove the session with `heeler sessions delete ID`
     "#]]
     .assert_eq(&world.plain(&output.stderr));
 }

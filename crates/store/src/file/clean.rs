@@ -6,7 +6,8 @@
 use heeler_core::{StoreError, Timestamp};
 
 use super::checkpoint::read_file;
-use super::media::{lock, remove_of_session};
+use super::media::remove_of_session;
+use super::media_lock::lock;
 use super::place::overwrite;
 use super::{FileStore, errors, fork, leavings};
 

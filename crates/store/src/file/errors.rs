@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use heeler_core::{Seq, SessionId, StoreError, StoreErrorKind};
 
@@ -52,6 +53,16 @@ pub(super) fn busy(id: &SessionId) -> StoreError {
     StoreError::new(StoreErrorKind::Busy, message)
 }
 
+pub(super) fn media_busy(path: &Path, waited: Duration) -> StoreError {
+    let message = format!(
+        "another process has been writing or removing media for {} seconds (it holds `{}`); end it \
+         if it hangs, then try again",
+        waited.as_secs(),
+        path.display()
+    );
+    StoreError::new(StoreErrorKind::Busy, message)
+}
+
 pub(super) fn not_a_file(path: &Path) -> StoreError {
     let message = format!("`{}` is not a file; move it away", path.display());
     StoreError::new(StoreErrorKind::Damaged, message)
@@ -92,8 +103,9 @@ pub(super) fn scan(id: &SessionId, path: &Path, error: ScanError) -> StoreError 
         ScanError::Header(HeaderError::Damaged(what)) => StoreError::new(
             StoreErrorKind::Damaged,
             format!(
-                "the first line of `{shown}` cannot be read ({what}); restore the file from a \
-                 backup, or remove the session with `heeler sessions delete {id}`"
+                "the first line of `{shown}` cannot be read ({what}); `heeler sessions export {id}` \
+                 prints what there is; restore the file from a backup, or remove the session with \
+                 `heeler sessions delete {id}`"
             ),
         ),
     }

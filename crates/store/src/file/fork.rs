@@ -9,7 +9,7 @@ use heeler_core::{Entry, SessionHeader, SessionId, StoreError};
 
 use super::checkpoint::remove_file;
 use super::place::{Place, make_folder, open_file, remove_folder};
-use super::{FileStore, errors, media};
+use super::{FileStore, errors, media_lock};
 use crate::journal::{AppendError, encode_entry, encode_header};
 
 impl FileStore {
@@ -27,7 +27,7 @@ impl FileStore {
         let place = &*self.place;
         let (id, path) = (&header.id, place.journal(&header.id));
         // Nobody cleans up while a journal has no name yet.
-        let _lock = media::lock(place)?;
+        let _lock = media_lock::lock(place)?;
         if path.exists() {
             return Err(errors::exists(id, &path));
         }
@@ -52,7 +52,7 @@ impl FileStore {
 /// Removes what forks left whose process died. Only under the lock of all media.
 pub(super) fn remove_unfinished(place: &Place) -> Result<(), StoreError> {
     for id in place.sessions_without_name()? {
-        if !place.journal(&id).exists() {
+        if place.is_gone(&id) {
             remove(place, &id);
         }
     }

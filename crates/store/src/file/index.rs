@@ -14,14 +14,14 @@ use heeler_core::{SessionHeader, SessionId, SessionSummary, Timestamp, from_json
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::checkpoint::read_file;
+use super::checkpoint::{read_file, remove_file};
 use super::place::{Place, overwrite};
 use crate::journal::Label;
 
 /// The longest file; what is longer is not written, and not read.
 const INDEX_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// What a file of this form begins with. Another form gets another line, and none of the other is read.
-const FIRST_LINE: &str = "heeler-sessions 2";
+const FIRST_LINE: &str = "heeler-sessions 3";
 
 /// How a file is told from the one it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,6 @@ impl Stamp {
 pub(super) struct Known {
     pub(super) stamp: Stamp,
     pub(super) header: SessionHeader,
-    pub(super) title: String,
     pub(super) label: Label,
     /// Its label says what stands in the journal up to here.
     pub(super) read_to: u64,
@@ -66,9 +65,10 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn summary(&self) -> SessionSummary {
-        let Self { stamp, header, title, label, .. } = self.clone();
-        let Label { name, forked, has_open_turn } = label;
-        SessionSummary { header, updated: stamp.time(), title, name, forked, has_open_turn }
+        let Self { stamp, header, label, .. } = self.clone();
+        let Label { title, name, forked, has_open_turn, is_begun } = label;
+        let updated = stamp.time();
+        SessionSummary { header, updated, title, name, forked, has_open_turn, is_begun }
     }
 }
 
@@ -91,6 +91,26 @@ pub(super) fn write<'a>(place: &Place, known: impl Iterator<Item = &'a Known>) {
     let kept = encode(known).and_then(|bytes| overwrite(&path, &bytes));
     if let Err(error) = kept {
         tracing::info!(path = %path.display(), %error, "the index of sessions is not kept");
+    }
+}
+
+/// Takes out what is known of a session that was deleted: its words go with it.
+pub(super) fn forget(place: &Place, id: &SessionId) {
+    let path = place.index();
+    let forgotten = read_file(&path, INDEX_BYTES_MAX).and_then(|bytes| match decode(&bytes) {
+        Some(mut known) => match known.remove(id) {
+            Some(_) => overwrite(&path, &encode(known.values())?),
+            None => Ok(()),
+        },
+        // Of another form, or written in part: nobody reads it, and what it says stays in it.
+        None => remove_file(&path),
+    });
+    match forgotten {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::info!(path = %path.display(), %error, "the index of sessions is removed");
+            let _ = remove_file(&path);
+        }
+        _ => {}
     }
 }
 
@@ -134,8 +154,13 @@ mod tests {
         Known {
             stamp: Stamp { inode: 1, length: 2, seconds: 3, nanos: 4_000_000 },
             header,
-            title: "a \"title\"\n".to_owned(),
-            label: Label { name: "it".parse().ok(), forked: None, has_open_turn: true },
+            label: Label {
+                title: "a \"title\"\n".to_owned(),
+                name: "it".parse().ok(),
+                forked: None,
+                has_open_turn: true,
+                is_begun: true,
+            },
             read_to: 2,
         }
     }

@@ -1,14 +1,14 @@
 //! What is left of sessions that were not deleted and yet are gone: their journal was removed by hand, or
 //! whoever made it died before it had a first line.
 
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use heeler_core::{StoreError, Timestamp};
+use heeler_core::{SessionId, StoreError, Timestamp};
 
+use super::checkpoint::{SLOTS, remove_file};
 use super::index::Stamp;
-use super::media::lock;
+use super::media_lock::lock;
 use super::owned::OwnedFile;
 use super::place::{Place, remove_folder};
 
@@ -32,6 +32,13 @@ pub(super) fn remove(
             removed += usize::from(owned.is_ok_and(|owned| owned.remove_empty(&path)));
         }
     }
+    for (id, path) in files(place)? {
+        if removed >= removed_max {
+            break;
+        }
+        let is_left = place.is_gone(&id) && is_older(&path, than);
+        removed += usize::from(is_left && remove_file(&path).is_ok());
+    }
     for id in place.sessions_with_spills()? {
         if removed >= removed_max {
             break;
@@ -40,18 +47,24 @@ pub(super) fn remove(
         if is_older(&folder, than) {
             // Whoever forks copies before its journal is named.
             let _lock = lock(place)?;
-            let is_gone = is_gone(&place.journal(&id));
-            removed += usize::from(is_gone && remove_folder(&folder).is_ok());
+            removed += usize::from(place.is_gone(&id) && remove_folder(&folder).is_ok());
         }
     }
     Ok(removed)
 }
 
-/// Surely: what cannot be looked at may be there.
-fn is_gone(path: &Path) -> bool {
-    path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+/// The single files beside journals, whose session is which.
+fn files(place: &Place) -> Result<Vec<(SessionId, PathBuf)>, StoreError> {
+    let mut files = Vec::new();
+    for slot in 0..SLOTS {
+        let ids = place.sessions_with_checkpoints(slot)?.into_iter();
+        files.extend(ids.map(|id| (id.clone(), place.checkpoint(&id, slot))));
+    }
+    let doors = place.sessions_with_doors()?.into_iter();
+    files.extend(doors.map(|id| (id.clone(), place.door(&id))));
+    Ok(files)
 }
 
-fn is_older(path: &Path, than: Timestamp) -> bool {
+pub(super) fn is_older(path: &Path, than: Timestamp) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| Stamp::of(&metadata).time() < than)
 }

@@ -11,7 +11,7 @@ use heeler_core::{
 use super::errors;
 use super::index::{self, Known, Stamp};
 use super::place::Place;
-use crate::journal::{HEAD_BYTES, HeaderError, Label, read_head};
+use crate::journal::{HEADER_BYTES_MAX, HeaderError, Label, ScanError, scan_header};
 
 /// Once so many bytes of journals were read that the index did not know, it is written anew.
 const UNKNOWN_BYTES_MAX: u64 = 1024 * 1024;
@@ -77,8 +77,8 @@ impl Walk<'_> {
             let header =
                 SessionHeader { id: id.clone(), created: updated, workspace: String::new() };
             let title = title.to_owned();
-            let (name, forked, has_open_turn) = (None, None, false);
-            Some(SessionSummary { header, updated, title, name, forked, has_open_turn })
+            let (name, forked, has_open_turn, is_begun) = (None, None, false, false);
+            Some(SessionSummary { header, updated, title, name, forked, has_open_turn, is_begun })
         };
         let mut file = match self.place.open_to_read(id) {
             Ok(file) => file,
@@ -113,25 +113,15 @@ impl Walk<'_> {
     ) -> io::Result<(Timestamp, Result<Known, HeaderError>)> {
         let stamp = Stamp::of(&file.metadata()?);
         let known = self.known.remove(id);
-        // A title can still come where there is none, in what a list reads of a file's beginning.
-        let has_head =
-            |known: &Known| !known.title.is_empty() || known.stamp.length >= HEAD_BYTES as u64;
-        let grown = known.filter(|known| known.stamp.grew_to(&stamp) && has_head(known));
-        let known = match grown {
+        let known = match known.filter(|known| known.stamp.grew_to(&stamp)) {
             Some(known) => Known { stamp, ..known },
             None => {
-                let mut bytes = Vec::with_capacity(HEAD_BYTES);
-                file.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut bytes)?;
-                self.n_unknown_bytes += bytes.len() as u64;
-                match read_head(&bytes) {
-                    Ok(head) => Known {
-                        stamp,
-                        header: head.header,
-                        title: head.title,
-                        label: Label::default(),
-                        read_to: 0,
-                    },
-                    Err(error) => return Ok((stamp.time(), Err(error))),
+                let head = file.by_ref().take(HEADER_BYTES_MAX as u64);
+                self.n_unknown_bytes += stamp.length.min(head.limit());
+                match scan_header(BufReader::with_capacity(HEADER_BYTES_MAX, head)) {
+                    Ok(header) => Known { stamp, header, label: Label::default(), read_to: 0 },
+                    Err(ScanError::Header(error)) => return Ok((stamp.time(), Err(error))),
+                    Err(ScanError::Io(error)) => return Err(error),
                 }
             }
         };

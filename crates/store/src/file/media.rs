@@ -4,7 +4,7 @@
 //! An item is there once its second file is: both are renamed into place, that one last, and it is
 //! the first to go. Whoever writes or removes holds the lock of `media.lock`; reading takes none.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +19,8 @@ use serde::{Deserialize, Serialize};
 use super::FileStore;
 use super::checkpoint::{read_file, remove_file};
 use super::errors;
+use super::leavings::is_older;
+use super::media_lock::lock;
 use super::place::{Place, make_folder, open_file, remove_folder};
 use crate::media::{Held, item_of, no_item, no_room, reference_of, sorted};
 use crate::on_first_poll;
@@ -42,28 +44,6 @@ struct Known {
     channel: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chat: Option<String>,
-}
-
-/// The lock of all media. It ends with this value, or with the process.
-pub(super) struct MediaLock(File);
-
-impl Drop for MediaLock {
-    fn drop(&mut self) {
-        // Closing would do, if no child that is just being started had a copy of the descriptor.
-        let _ = self.0.unlock();
-    }
-}
-
-/// Waits for the lock: its holder writes or removes files, and waits for nobody.
-pub(super) fn lock(place: &Place) -> Result<MediaLock, StoreError> {
-    let path = place.media_lock();
-    let open = || {
-        let mut options = OpenOptions::new();
-        let file = open_file(&path, options.write(true).create(true).truncate(false))?;
-        file.lock()?;
-        Ok(MediaLock(file))
-    };
-    open().map_err(|error| errors::refused("lock", &path, error))
 }
 
 /// One session's media.
@@ -296,15 +276,15 @@ fn remove_older(place: &Place, than: Timestamp) -> Result<usize, StoreError> {
     Ok(removed)
 }
 
-/// Removes what is older of one session, or all of it when the session is gone, however it went. Only
-/// under the lock.
+/// Removes what is older of one session, or all of it when the session is gone, however it went, and its
+/// folder is older: whoever restores a backup may put the journal there last. Only under the lock.
 pub(super) fn remove_of_session(
     place: &Place,
     session: &SessionId,
     than: Timestamp,
 ) -> Result<usize, StoreError> {
     let folder = Folder::of(place, session);
-    let is_gone = !place.journal(session).exists();
+    let is_gone = place.is_gone(session) && is_older(&folder.path, than);
     let removed = folder.remove_where(|_, item| is_gone || item.created < than)?;
     if is_gone {
         remove_folder(&folder.path)

@@ -13,8 +13,10 @@ mod follow;
 mod fork;
 mod index;
 mod leavings;
+mod lines;
 mod list;
 mod media;
+mod media_lock;
 mod owned;
 mod place;
 mod spill;
@@ -191,7 +193,11 @@ impl SessionStore for FileStore {
 
     fn delete(&self, id: SessionId) -> BoxFuture<Result<(), StoreError>> {
         let place = Arc::clone(&self.place);
-        on_first_poll(move || OwnedFile::open(&place, &id)?.delete(&place, &id))
+        on_first_poll(move || {
+            OwnedFile::open(&place, &id)?.delete(&place, &id)?;
+            index::forget(&place, &id);
+            Ok(())
+        })
     }
 }
 

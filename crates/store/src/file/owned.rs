@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use heeler_core::{SessionHeader, SessionId, StoreError};
 
 use super::place::{Place, remove_folder};
-use super::{checkpoint, errors, media};
+use super::{checkpoint, errors, media_lock};
 use crate::journal::{HEADER_BYTES_MAX, Medium, encode_header};
 
 /// How often a file that is removed and made again between opening and locking is tried.
@@ -71,7 +71,7 @@ impl OwnedFile {
     pub(super) fn delete(self, place: &Place, id: &SessionId) -> Result<(), StoreError> {
         // Held until the journal is gone, or media could be put for a session that is no more.
         let media_lock = match place.media_lock().exists() {
-            true => Some(media::lock(place)?),
+            true => Some(media_lock::lock(place)?),
             false => None,
         };
         for folder in [place.spill_folder(id), place.media_folder(id)] {

@@ -52,6 +52,13 @@ impl Place {
         self.sessions.join(format!("{id}{JOURNAL_SUFFIX}"))
     }
 
+    /// Whether a session has no journal, for sure: what cannot be looked at may be there, and a link may
+    /// lead to a disk that is not there now.
+    pub(super) fn is_gone(&self, id: &SessionId) -> bool {
+        let journal = self.journal(id).symlink_metadata();
+        journal.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
     /// The session whose journal has this file name.
     pub(super) fn session_of(name: &str) -> Option<SessionId> {
         name.strip_suffix(JOURNAL_SUFFIX)?.parse().ok()
@@ -60,6 +67,14 @@ impl Place {
     /// One of the files of a session's checkpoints.
     pub(super) fn checkpoint(&self, id: &SessionId, slot: usize) -> PathBuf {
         self.sessions.join(format!("{id}.checkpoint-{slot}"))
+    }
+
+    /// All sessions with such a file.
+    pub(super) fn sessions_with_checkpoints(
+        &self,
+        slot: usize,
+    ) -> Result<Vec<SessionId>, StoreError> {
+        self.ids_before(&format!(".checkpoint-{slot}"))
     }
 
     /// Where a session's owner listens to others.

@@ -108,7 +108,7 @@ pub(crate) fn decode_checkpoint(
     let Line { seq, length, lines, .. } = line;
     bytes.truncate(bytes.len() - SUM_CHARS);
     bytes.drain(..=line_end);
-    Ok((End { length, lines, seq, unreadable: 0, sum }, bytes))
+    Ok((End { length, lines, seq, unreadable: 0, sum, is_open: false }, bytes))
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
 
     fn end() -> End {
         let sum = Sum::of_hash(Sha256::new_with_prefix("a line"));
-        End { length: u64::MAX, lines: u64::MAX, seq: 7, unreadable: 0, sum }
+        End { length: u64::MAX, lines: u64::MAX, seq: 7, unreadable: 0, sum, is_open: false }
     }
 
     fn encoded(state: &[u8], bytes_max: usize) -> io::Result<Vec<u8>> {

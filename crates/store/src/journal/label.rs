@@ -1,48 +1,73 @@
-//! What a list shows of a journal that may stand anywhere in it: the session's name, what it is a
-//! fork of, and whether a turn is open at its end.
+//! What a list shows of a journal that may stand anywhere in it: what was said first, the session's
+//! name, what it is a fork of, and whether a turn is open at its end.
 
 use std::io::{self, BufRead};
 
-use heeler_core::{ForkOrigin, Record, SessionName};
+use heeler_core::{ForkOrigin, Input, Record, SessionName};
 use serde::{Deserialize, Serialize};
 
 use super::lines::Lines;
 use super::read::entry_of_line;
+use super::title::title_of_input;
 
 /// The kinds of records whose content says it.
 const KINDS: [&str; 2] = ["named", "forked"];
-/// The kinds that are written within a turn alone, as soon as there is one. A turn that begins with
-/// what waited has no input of its own.
-const IN_TURN: [&str; 2] = ["input", "model_started"];
-/// The kind that ends a turn.
-const END: &str = "turn_finished";
+/// The kinds whose content may give the title. A turn that begins with what waited has no input of its
+/// own.
+const SAID: [&str; 2] = ["input", "steering_queued"];
 /// How much of a line holds its kind: a brace, three numbers with their keys, and the kind's key.
 const KIND_BYTES_MAX: usize = 128;
 
 /// What the records up to some place say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Label {
+    /// Empty until something is said in words.
+    pub(crate) title: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<SessionName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forked: Option<ForkOrigin>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) has_open_turn: bool,
+    /// Whether anything was said, or a model asked: what has no title may be such a session, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_begun: bool,
 }
 
 impl Label {
     /// Takes a record in, as a fold does.
     pub(crate) fn take(&mut self, record: &Record) {
+        self.note(record.kind());
         match record {
             Record::Named { name } => self.name.clone_from(name),
             Record::Forked(origin) => {
                 // A turn of the source ends with it.
-                let forked = Some((**origin).clone());
-                *self = Self { name: None, forked, has_open_turn: false };
+                (self.name, self.has_open_turn) = (None, false);
+                self.forked = Some((**origin).clone());
             }
-            Record::Input(_) | Record::ModelStarted(_) => self.has_open_turn = true,
-            Record::TurnFinished { .. } => self.has_open_turn = false,
+            Record::Input(input) => self.entitle(input),
+            // What work in the background gave is nobody's words.
+            Record::SteeringQueued(queued) if queued.background.is_none() => {
+                self.entitle(&queued.input);
+            }
             _ => {}
+        }
+    }
+
+    /// Takes in that there is a record of this kind.
+    fn note(&mut self, kind: &str) {
+        match kind {
+            // Both are written within a turn alone, as soon as there is one.
+            "input" | "model_started" => (self.is_begun, self.has_open_turn) = (true, true),
+            "steering_queued" => self.is_begun = true,
+            "turn_finished" => self.has_open_turn = false,
+            _ => {}
+        }
+    }
+
+    fn entitle(&mut self, input: &Input) {
+        if self.title.is_empty() {
+            self.title = title_of_input(input).unwrap_or_default();
         }
     }
 
@@ -54,16 +79,12 @@ impl Label {
             // What lacks its end is looked at again once it has one.
             let Some(whole) = line.whole else { break };
             length += line.length;
-            match kind_of(whole) {
-                Some(kind) if KINDS.contains(&kind) => {
-                    if let Some(entry) = entry_of_line(whole) {
-                        self.take(&entry.record);
-                    }
-                }
-                // Inputs may be long, and that there is one says enough.
-                Some(kind) if IN_TURN.contains(&kind) => self.has_open_turn = true,
-                Some(END) => self.has_open_turn = false,
-                _ => {}
+            let Some(kind) = kind_of(whole) else { continue };
+            // Inputs may be long, and of those behind the title it says enough that they are there.
+            let is_read = KINDS.contains(&kind) || (self.title.is_empty() && SAID.contains(&kind));
+            match is_read.then(|| entry_of_line(whole)).flatten() {
+                Some(entry) => self.take(&entry.record),
+                None => self.note(kind),
             }
         }
         Ok(length)
@@ -81,7 +102,10 @@ fn kind_of(line: &[u8]) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use heeler_core::{Entry, Input, Timestamp, TurnOutcome};
+    use heeler_core::{
+        CallId, Entry, ModelStarted, Opened, Reserve, SteeringId, SteeringQueued, Timestamp,
+        TurnOutcome,
+    };
 
     use super::super::line::{Sum, encode};
     use super::*;
@@ -96,6 +120,50 @@ mod tests {
 
     fn named(name: &str) -> Record {
         Record::Named { name: name.parse().ok() }
+    }
+
+    /// What these records say, which is the same of their lines and of them.
+    fn label(records: Vec<Record>) -> Label {
+        let (mut label, mut folded) = (Label::default(), Label::default());
+        label.read(&lines(records.clone())[..]).unwrap();
+        records.iter().for_each(|record| folded.take(record));
+        assert_eq!(folded, label, "{records:?}");
+        label
+    }
+
+    #[test]
+    fn what_was_said_first_is_the_title_and_begins_the_session() {
+        let input = |text: &str| Record::Input(Box::new(Input::text(text)));
+        let waits = |text: &str| SteeringQueued::said(SteeringId("s".into()), Input::text(text));
+        let queued = |text: &str| Record::SteeringQueued(Box::new(waits(text)));
+        let call = CallId { turn: 1, round: 1, index: 0 };
+        let background = SteeringQueued::of_background(call, Input::text("data"));
+        let background = Record::SteeringQueued(Box::new(background));
+        let build = "x".repeat(100_000);
+        let opened = Record::Opened(Opened { incarnation: 1, build });
+        let asked = Record::ModelStarted(ModelStarted {
+            turn: 1,
+            round: 1,
+            attempt: 1,
+            epoch: 1,
+            up_to: 1,
+            reserve: Reserve::default(),
+        });
+        let end = || Record::TurnFinished { turn: 1, outcome: TurnOutcome::Done };
+        let forked =
+            || Record::Forked(Box::new(ForkOrigin { session: "a".parse().unwrap(), at: 2 }));
+        for (records, title, is_begun) in [
+            (vec![opened.clone(), named("one"), end()], "", false),
+            (vec![opened.clone(), input("fix\n it"), input("then"), end()], "fix it", true),
+            (vec![opened, queued("waits"), input("then")], "waits", true),
+            (vec![input(" "), input("then")], "then", true),
+            (vec![asked, background, end()], "", true),
+            (vec![input("first"), end(), forked(), input("own")], "first", true),
+            (vec![forked(), end()], "", false),
+        ] {
+            let label = label(records);
+            assert_eq!((&*label.title, label.is_begun), (title, is_begun));
+        }
     }
 
     #[test]
@@ -133,12 +201,7 @@ mod tests {
             (vec![input(), forked()], false),
             (vec![input(), forked(), input()], true),
         ] {
-            let mut label = Label::default();
-            label.read(&lines(records.clone())[..]).unwrap();
-            assert_eq!(label.has_open_turn, expected, "{records:?}");
-            let mut folded = Label::default();
-            records.iter().for_each(|record| folded.take(record));
-            assert_eq!(folded, label, "both ways say the same");
+            assert_eq!(label(records.clone()).has_open_turn, expected, "{records:?}");
         }
     }
 

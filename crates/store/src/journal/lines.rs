@@ -16,6 +16,8 @@ pub(crate) struct Lines<R> {
 pub(crate) struct Line<'a> {
     /// The bytes without the newline; `None` for a line that is too long or lacks its newline.
     pub(crate) whole: Option<&'a [u8]>,
+    /// The bytes of a line that lacks its newline, and is therefore the last.
+    pub(crate) open: Option<&'a [u8]>,
     /// How many bytes it takes in the file, its newline included.
     pub(crate) length: u64,
 }
@@ -35,10 +37,11 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         let whole = self.buffer.strip_suffix(b"\n");
+        let open = (whole.is_none() && length < bytes_max).then_some(&*self.buffer);
         if whole.is_none() && length == bytes_max {
             length += self.reader.skip_until(b'\n')? as u64;
         }
-        Ok(Some(Line { whole, length }))
+        Ok(Some(Line { whole, open, length }))
     }
 }
 
@@ -52,7 +55,10 @@ mod tests {
             let mut lines = Lines { reader: bytes, buffer: Vec::new(), line_bytes_max: 4 };
             for (whole, length) in expected {
                 let whole = whole.map(str::as_bytes);
-                assert_eq!(lines.next().unwrap(), Some(Line { whole, length: *length }));
+                let line = lines.next().unwrap().unwrap();
+                assert_eq!((line.whole, line.length), (whole, *length));
+                let is_open = whole.is_none() && *length < 4;
+                assert_eq!(line.open.map(|open| open.len() as u64), is_open.then_some(*length));
             }
             assert_eq!(lines.next().unwrap(), None);
         };

@@ -26,6 +26,5 @@ pub(crate) use line::{LineError, encode as encode_entry};
 pub(crate) use lines::Lines;
 pub(crate) use medium::{Medium, ReadFrom};
 pub(crate) use read::{Collected, entry_of_line, latest, stands};
-pub(crate) use scan::{End, ScanError, scan_header};
-pub(crate) use title::{HEAD_BYTES, read_head, title_of_input};
+pub(crate) use scan::{End, ScanError, scan_header, unseal_open};
 pub(crate) use writer::{AppendError, OpenError, Writer};

@@ -37,6 +37,8 @@ pub(crate) struct End {
     pub(crate) unreadable: u64,
     /// The checksum of the last line.
     pub(crate) sum: Sum,
+    /// Whether the last line lacks its newline, which is then written before what is appended.
+    pub(crate) is_open: bool,
 }
 
 impl End {
@@ -106,10 +108,35 @@ fn walk_on(
         match line.whole.map(unseal) {
             Some(Some((said, sum))) => walk.sound_line(said, sum, line.length, visit),
             Some(None) => walk.unreadable_line(line.length),
-            None => suspect_bytes = line.length,
+            None => match line.open.and_then(unseal_open) {
+                Some(Open { line: whole, said, sum }) => {
+                    let length = whole.len() as u64;
+                    walk.sound_line(said, sum, length, visit);
+                    walk.scanned.end.is_open = true;
+                    walk.scanned.torn_bytes = line.length - length;
+                }
+                None => suspect_bytes = line.length,
+            },
         }
     }
     Ok(walk.finish(suspect_bytes))
+}
+
+/// A whole line without its newline.
+pub(crate) struct Open<'a> {
+    pub(crate) line: &'a [u8],
+    said: &'a [u8],
+    sum: Sum,
+}
+
+/// What of a last line is a whole one when it lacks its newline and nothing else: its writer died just
+/// before it, or something changed that one byte. The record may have been acknowledged.
+pub(crate) fn unseal_open(line: &[u8]) -> Option<Open<'_>> {
+    let before = line.split_last().map_or(line, |(_, before)| before);
+    [line, before].into_iter().find_map(|line| {
+        let (said, sum) = unseal(line)?;
+        Some(Open { line, said, sum })
+    })
 }
 
 /// Reads the header.
@@ -123,7 +150,7 @@ fn begin(lines: &mut Lines<impl BufRead>) -> Result<Walk, ScanError> {
         None => b"",
     };
     let (header, sum) = decode_header(whole).map_err(ScanError::Header)?;
-    let end = End { length: line.length, lines: 1, seq: 0, unreadable: 0, sum };
+    let end = End { length: line.length, lines: 1, seq: 0, unreadable: 0, sum, is_open: false };
     let scanned = Scanned { header, damage: Vec::new(), newer: None, torn_bytes: 0, end };
     Ok(Walk { scanned, n_damages_untold: 0 })
 }
@@ -202,8 +229,10 @@ impl Walk {
             let seq = seq.saturating_add(unreadable);
             self.scanned.damage.push(JournalDamage { line, seq, what });
         }
-        self.scanned.end.lines -= u64::from(torn_bytes > 0);
-        self.scanned.torn_bytes = torn_bytes;
+        if torn_bytes > 0 {
+            self.scanned.end.lines -= 1;
+            self.scanned.torn_bytes = torn_bytes;
+        }
         self.scanned
     }
 }
@@ -291,6 +320,12 @@ mod tests {
         "#]],
         );
         check(
+            |lines| lines[4] = lines[4].replace("}\n", ""),
+            expect![[r#"
+            [1, 2, 3], torn 178
+        "#]],
+        );
+        check(
             |lines| lines[3].truncate(20),
             expect![[r#"
                 [1, 2], torn 0
@@ -322,6 +357,22 @@ mod tests {
                 line 4, record 3: the line's checksum is wrong
                 line 5, record 4: the line's checksum is wrong
             "#]],
+        );
+    }
+
+    #[test]
+    fn a_last_line_that_lacks_its_newline_alone_is_whole() {
+        check(
+            |lines| lines[4] = lines[4].replace('\n', ""),
+            expect![[r#"
+            [1, 2, 3, 4], torn 0
+        "#]],
+        );
+        check(
+            |lines| lines[4] = lines[4].replace('\n', "}"),
+            expect![[r#"
+            [1, 2, 3, 4], torn 1
+        "#]],
         );
     }
 

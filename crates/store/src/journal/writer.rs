@@ -118,7 +118,10 @@ impl<M: Medium> Writer<M> {
             return Err(AppendError::Conflict(what));
         }
         self.buffer.clear();
-        let mut end = End { unreadable: 0, ..self.end };
+        if self.end.is_open {
+            self.buffer.push(b'\n');
+        }
+        let mut end = End { unreadable: 0, is_open: false, ..self.end };
         for entry in entries {
             end.sum = encode(&mut self.buffer, entry, end.sum)
                 .map_err(|error| AppendError::Line(entry.seq, error))?;

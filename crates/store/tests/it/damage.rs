@@ -1,9 +1,10 @@
 //! Journals of arbitrary records: whole, cut, flipped, and no journals at all.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::PathBuf;
 
-use heeler_core::{Entry, Input, Record, Seq, Timestamp};
+use heeler_core::{Appended, Entry, Input, Record, Seq, Timestamp};
 use heeler_store::FileStore;
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
@@ -132,15 +133,44 @@ fn a_journal_cut_at_any_byte_keeps_every_whole_record_and_goes_on() {
             assert_eq!(bench.store.seqs("a"), [0; 0]);
             continue;
         }
-        let n_whole = bytes[header_length..cut].iter().filter(|b| **b == b'\n').count();
-        let end = bytes[..cut].iter().rposition(|b| *b == b'\n').unwrap() + 1;
+        // A record that lacks its newline alone is whole.
+        let is_open = bytes[cut..].starts_with(b"\n");
+        let n_lines = bytes[header_length..cut].iter().filter(|b| **b == b'\n').count();
+        let n_whole = n_lines + usize::from(is_open);
+        let last = bytes[..cut].iter().rposition(|b| *b == b'\n').unwrap() + 1;
+        let end = if is_open { cut } else { last };
         let journal = bench.store.load("a").unwrap();
         assert_eq!((&journal.entries[..], &journal.damage[..]), (&entries[..n_whole], &[][..]));
         assert_eq!(journal.torn_bytes, (cut - end) as u64);
 
         let lease = bench.store.take("a").unwrap();
         assert_eq!(fs::read(&bench.path).unwrap(), bytes[..cut], "a lease alone cuts nothing");
-        bench.store.add(&lease, entries[n_whole..].to_vec()).unwrap();
-        assert_eq!(fs::read(&bench.path).unwrap(), bytes);
+        let next = entry(entries.len() as Seq + 1);
+        let rest = [&entries[n_whole..], &[next]].concat();
+        bench.store.add(&lease, rest).unwrap();
+        assert_eq!(fs::read(&bench.path).unwrap()[..bytes.len()], bytes);
+    }
+}
+
+#[test]
+fn a_changed_last_newline_loses_no_record_and_is_mended() {
+    let bench = Bench::new();
+    let entries = numbered(vec![Record::TimePassed; 3]);
+    let bytes = bench.write(&entries);
+    for mask in 1..=u8::MAX {
+        let mut changed = bytes.clone();
+        changed[bytes.len() - 1] ^= mask;
+        fs::write(&bench.path, &changed).unwrap();
+        let journal = bench.store.load("a").unwrap();
+        assert_eq!((&journal.entries, journal.torn_bytes), (&entries, 1));
+        let mut lines = Vec::new();
+        bench.store.lines(&id("a")).unwrap().read_to_end(&mut lines).unwrap();
+        assert_eq!(lines, bytes);
+        let lease = bench.store.take("a").unwrap();
+        // What is there already is known as such.
+        assert_eq!(bench.store.add(&lease, entries.clone()).unwrap(), Appended::AlreadyThere);
+        bench.store.add(&lease, vec![entry(4)]).unwrap();
+        assert_eq!(bench.store.seqs("a"), [1, 2, 3, 4]);
+        assert_eq!(fs::read(&bench.path).unwrap()[..bytes.len()], bytes);
     }
 }

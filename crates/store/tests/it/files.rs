@@ -74,6 +74,13 @@ fn check_left(days: u64, expected: Expect) {
     // Its journal is elsewhere, on a disk that is not there now.
     Spill::write(&store, &id("linked"), CALL, "long").unwrap();
     std::os::unix::fs::symlink("/nowhere/at/all", sessions.join("linked.jsonl")).unwrap();
+    fs::write(sessions.join("linked.jsonl.new"), "half").unwrap();
+    for name in ["a", "removed", "linked"] {
+        fs::create_dir(sessions.join(name).with_extension("media")).unwrap();
+        for kind in ["checkpoint-0", "checkpoint-1", "door"] {
+            fs::write(sessions.join(name).with_extension(kind), "").unwrap();
+        }
+    }
     let written = fs::metadata(sessions.join("locked.jsonl")).unwrap().mtime();
     let written = u64::try_from(written).unwrap() * 1000 + 1000;
     store.clean_media(Timestamp(written + days * MEDIA_CLEANED_EVERY_MILLIS)).unwrap();
@@ -82,18 +89,32 @@ fn check_left(days: u64, expected: Expect) {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     left.sort();
-    expected.assert_eq(&left.join(" "));
+    // A line a session.
+    let same = |one: &String, other: &String| one.split('.').next() == other.split('.').next();
+    let lines: String = left.chunk_by(same).map(|names| names.join(" ") + "\n").collect();
+    expected.assert_eq(&lines);
 }
 
 #[test]
 fn what_is_left_of_sessions_that_are_gone_is_cleaned_up_once_it_is_old() {
     check_left(
         29,
-        expect![
-            "a.jsonl a.spill empty.jsonl empty.spill linked.jsonl linked.spill locked.jsonl removed.spill"
-        ],
+        expect![[r#"
+            a.checkpoint-0 a.checkpoint-1 a.door a.jsonl a.media a.spill
+            empty.jsonl empty.spill
+            linked.checkpoint-0 linked.checkpoint-1 linked.door linked.jsonl linked.jsonl.new linked.media linked.spill
+            locked.jsonl
+            removed.checkpoint-0 removed.checkpoint-1 removed.door removed.media removed.spill
+        "#]],
     );
-    check_left(30, expect!["a.jsonl a.spill linked.jsonl linked.spill locked.jsonl"]);
+    check_left(
+        30,
+        expect![[r#"
+            a.checkpoint-0 a.checkpoint-1 a.door a.jsonl a.media a.spill
+            linked.checkpoint-0 linked.checkpoint-1 linked.door linked.jsonl linked.jsonl.new linked.media linked.spill
+            locked.jsonl
+        "#]],
+    );
 }
 
 #[test]
@@ -109,6 +130,9 @@ fn one_broken_file_breaks_no_list() {
     fs::write(sessions.join("c.jsonl"), line.replace("\"version\":1", "\"version\":2")).unwrap();
     fs::copy(sessions.join("a.jsonl"), sessions.join("d.jsonl")).unwrap();
     fs::write(sessions.join("e.jsonl"), "").unwrap();
+    // Longer than a first line, and none.
+    fs::write(sessions.join("zeros.jsonl"), vec![0; HEADER_BYTES_MAX]).unwrap();
+    fs::write(sessions.join("half.jsonl"), vec![0; HEADER_BYTES_MAX - 1]).unwrap();
     fs::write(sessions.join("notes.txt"), "").unwrap();
     fs::write(sessions.join("not an id.jsonl"), "").unwrap();
     fs::create_dir(sessions.join("folder.jsonl")).unwrap();
@@ -122,6 +146,7 @@ fn one_broken_file_breaks_no_list() {
         b in "": "(the first line is damaged)"
         c in "": "(written by a newer heeler)"
         d in "": "(the file has another session's name)"
+        zeros in "": "(the first line is damaged)"
     "#]]
     .assert_eq(&shown);
 
@@ -133,7 +158,7 @@ fn one_broken_file_breaks_no_list() {
     };
     let all = ["b", "c", "d", "e", "missing"].map(|name| kind(name) + "\n").concat();
     expect![[r#"
-        Damaged: the first line of `ROOT/sessions/b.jsonl` cannot be read (its checksum is wrong); restore the file from a backup, or remove the session with `heeler sessions delete b`
+        Damaged: the first line of `ROOT/sessions/b.jsonl` cannot be read (its checksum is wrong); `heeler sessions export b` prints what there is; restore the file from a backup, or remove the session with `heeler sessions delete b`
         Newer: `ROOT/sessions/c.jsonl` has format 2 of a newer heeler; update heeler to open it
         Damaged: `ROOT/sessions/d.jsonl` holds session a; give the file that name again
         NotFound: there is no session e (no `ROOT/sessions/e.jsonl`); the list shows which there are

@@ -4,7 +4,8 @@ use std::fs;
 use std::sync::Arc;
 
 use heeler_core::{
-    Entry, ForkOrigin, Input, Record, Seq, SessionName, SessionStore, SessionSummary, Timestamp,
+    Entry, ForkOrigin, Input, Opened, Record, Seq, SessionName, SessionStore, SessionSummary,
+    SteeringId, SteeringQueued, Timestamp,
 };
 use heeler_store::{FileStore, MemoryStore};
 
@@ -61,6 +62,40 @@ fn the_last_name_and_the_origin_are_listed_by_each_store() {
 }
 
 #[test]
+fn what_was_said_first_is_the_title_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores: [Arc<dyn SessionStore>; 2] =
+        [Arc::new(MemoryStore::new()), Arc::new(FileStore::open(folder.path()).unwrap())];
+    for store in stores {
+        let opened = || {
+            let opened = Opened { incarnation: 1, build: "x".repeat(100_000) };
+            Entry { seq: 1, at: Timestamp(1), record: Record::Opened(opened) }
+        };
+        let waits = SteeringQueued::said(SteeringId("s".into()), Input::text("waits"));
+        let record = Record::SteeringQueued(Box::new(waits));
+        for (id, records) in [
+            ("a", vec![opened(), said(2, "far")]),
+            ("b", vec![opened(), Entry { seq: 2, at: Timestamp(2), record }, said(3, "then")]),
+            ("c", vec![opened()]),
+        ] {
+            store.make(id);
+            let lease = store.take(id).unwrap();
+            store.add(&lease, records).unwrap();
+        }
+        assert_eq!(told(&*store), ["a `far` -", "b `waits` -", "c `` -"]);
+        let is_begun = |session: &SessionSummary| session.is_begun;
+        let begun: Vec<_> =
+            now(store.list(String::new(), 0)).unwrap().iter().map(is_begun).collect();
+        assert_eq!(begun, [true, true, false]);
+
+        // One that was listed before anything was said.
+        let lease = store.take("c").unwrap();
+        store.add(&lease, vec![said(2, "late")]).unwrap();
+        assert_eq!(told(&*store)[2], "c `late` -");
+    }
+}
+
+#[test]
 fn a_name_behind_megabytes_is_found_once_and_known_from_then_on() {
     let folder = tempfile::tempdir().unwrap();
     let store = FileStore::open(folder.path()).unwrap();
@@ -91,6 +126,37 @@ fn a_name_behind_megabytes_is_found_once_and_known_from_then_on() {
     assert_eq!(told(&store), ["a `first` -"]);
     now(store.delete(id("a"))).unwrap();
     assert_eq!(told(&store), [""; 0]);
+}
+
+#[test]
+fn a_deleted_session_leaves_no_word_in_the_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    let index = folder.path().join("sessions.index");
+    let says = |word: &str| {
+        let bytes = fs::read(&index).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).contains(word)
+    };
+    let make = |name: &str| {
+        store.make(name);
+        let lease = store.take(name).unwrap();
+        let long = "x".repeat(LARGE);
+        let title = format!("said in {name}");
+        store.add(&lease, vec![said(1, &title), said(2, &long), named(3, name)]).unwrap();
+    };
+    ["a", "b", "c"].into_iter().for_each(make);
+    told(&store);
+    assert!(says("said in a") && says("said in b"));
+    now(store.delete(id("a"))).unwrap();
+    assert!(!says("said in a") && says("said in b"), "of the others it still knows");
+
+    // Of one that cannot be read it is not known what it says.
+    let text = String::from_utf8_lossy(&fs::read(&index).unwrap()).into_owned();
+    fs::write(&index, text.replace("heeler-sessions", "heeler-seasons")).unwrap();
+    now(store.delete(id("b"))).unwrap();
+    assert!(!index.exists());
+    now(store.delete(id("c"))).unwrap();
+    assert!(!index.exists(), "none is made");
 }
 
 #[test]

@@ -5,19 +5,22 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use heeler_assembly::{Environment, Secrets};
 use heeler_core::SessionId;
-use heeler_store::FileStore;
+use heeler_store::{FileStore, LINE_BYTES_MAX};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{AUDIT_VERSION, Form};
 use crate::exit::Exit;
 use crate::say::harmless;
+
+/// How much of a longer line is looked at twice, so that what stands across two pieces is found.
+const OVERLAP_BYTES: usize = 64 * 1024;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -92,14 +95,10 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn look_through(file: &Path, known: &Secrets, secrets: &mut BTreeSet<Secret>) -> Result<()> {
-    let mut reader = BufReader::new(File::open(file)?);
-    let mut bytes = Vec::new();
-    for line in 1.. {
-        bytes.clear();
-        if reader.read_until(b'\n', &mut bytes)? == 0 {
-            break;
-        }
-        let text = String::from_utf8_lossy(&bytes);
+    // A line of a journal is no longer, so it is looked at whole.
+    let reader = BufReader::new(File::open(file)?);
+    in_pieces(reader, LINE_BYTES_MAX, OVERLAP_BYTES, |line, bytes| {
+        let text = String::from_utf8_lossy(bytes);
         let value = serde_json::from_str::<Value>(&text).ok();
         let mut found = Vec::new();
         look(known, &text, &mut found);
@@ -113,8 +112,32 @@ fn look_through(file: &Path, known: &Secrets, secrets: &mut BTreeSet<Secret>) ->
             record: record.clone(),
             what,
         }));
-    }
+    })?;
     Ok(())
+}
+
+/// Gives each line with its number, a longer one in pieces that begin with the end of the one before:
+/// a torn tail and an image may have no line break at all.
+fn in_pieces(
+    mut reader: impl BufRead,
+    bytes_max: usize,
+    overlap_bytes: usize,
+    mut each: impl FnMut(usize, &[u8]),
+) -> io::Result<()> {
+    let (mut line, mut bytes) = (1, Vec::new());
+    loop {
+        let room = (bytes_max - bytes.len()) as u64;
+        if io::Read::take(&mut reader, room).read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(());
+        }
+        each(line, &bytes);
+        if bytes.ends_with(b"\n") {
+            line += 1;
+            bytes.clear();
+        } else {
+            bytes.drain(..bytes.len().saturating_sub(overlap_bytes));
+        }
+    }
 }
 
 /// In the strings of a value, and in the JSON that a string may hold.
@@ -153,4 +176,26 @@ fn text(report: &Report<'_>) -> String {
     });
     lines.collect::<String>()
         + "delete the session, and exchange what was found: it was sent to the model\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_come_in_pieces_that_overlap() {
+        let check = |text: &str, expected: &[(usize, &str)]| {
+            let mut pieces = Vec::new();
+            let each = |line, bytes: &[u8]| {
+                pieces.push((line, String::from_utf8_lossy(bytes).into_owned()));
+            };
+            in_pieces(text.as_bytes(), 4, 2, each).unwrap();
+            let expected = expected.iter().map(|(line, piece)| (*line, (*piece).to_owned()));
+            assert_eq!(pieces, expected.collect::<Vec<_>>());
+        };
+        check("", &[]);
+        check("a\n\nabc\nd", &[(1, "a\n"), (2, "\n"), (3, "abc\n"), (4, "d")]);
+        check("abcd\ne", &[(1, "abcd"), (1, "cd\n"), (2, "e")]);
+        check("abcdefg", &[(1, "abcd"), (1, "cdef"), (1, "efg")]);
+    }
 }

@@ -1,13 +1,15 @@
 //! The journal as it is stored.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{ErrorKind, Read as _, Write};
 
 use anyhow::{Context as _, Result};
 use heeler_core::{SessionId, SessionStore, StoreErrorKind};
 use heeler_store::FileStore;
 
 use crate::say::say;
+
+/// How much of a journal is held at once.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Prints the journal's lines byte for byte, the unreadable ones too: who exports a damaged
 /// journal wants what there is. What is wrong is told on stderr. Reads only; the session may be
@@ -33,13 +35,14 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
     }
     let path = store.journal_path(&id);
     let cannot_read = || format!("cannot read {}", path.display());
-    let mut lines = BufReader::new(File::open(&path).with_context(cannot_read)?);
-    let mut line = Vec::new();
-    // What lacks its line break is no line: a torn tail, or one that is being written just now.
-    while lines.read_until(b'\n', &mut line).with_context(cannot_read)? > 0 && line.ends_with(b"\n")
-    {
-        out.write_all(&line)?;
-        line.clear();
+    let mut lines = store.lines(&id)?;
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match lines.read(&mut chunk) {
+            Ok(0) => return Ok(out.flush()?),
+            Ok(n) => out.write_all(&chunk[..n])?,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error).with_context(cannot_read),
+        }
     }
-    Ok(out.flush()?)
 }

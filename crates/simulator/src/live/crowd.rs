@@ -270,7 +270,7 @@ impl Crowd {
             let (id, input) = (id.clone(), Input::text(format!("{} {tail}", id.0)));
             let name = id.clone();
             let wish = |session: Session| async move { session.steer(id, input).await };
-            self.wish(wish, move |judge, ()| judge.steered(&name));
+            self.wish(wish, move |judge, _| judge.steered(&name));
         }
     }
 

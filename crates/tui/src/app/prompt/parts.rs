@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::app::change;
 use crate::text::diff::{Hunk, apply, hunk_lines, hunks};
-use crate::transcript::{Look, patch_line};
+use crate::transcript::{Look, patch_lines};
 
 /// The parts of a change, in order, and what was said about the first of them.
 pub(super) struct Parts {
@@ -91,7 +91,7 @@ impl Parts {
             }
             Change::Patch { heads, sections, .. } => sections.get(at).map(|(file, section)| {
                 let lines = heads[*file].lines().chain(section.lines());
-                lines.map(|line| patch_line(line, look)).collect()
+                lines.flat_map(|line| patch_lines(line, look)).collect()
             }),
         }
         .unwrap_or_default()

@@ -195,3 +195,136 @@ fn a_window_that_is_too_low_for_a_request_takes_no_answer() {
     play.passes(700);
     assert!(play.types("y").asks().contains("Once"));
 }
+
+/// A patch whose line is longer than the window, and how the request shows it.
+fn long_patch(width: u16, height: u16) -> Play {
+    let long = format!("+let settings = read(); {}remove_all()", "let padding = 1; ".repeat(4));
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: a.rs\n@@\n-let settings = read();\n{long}\n@@\n-two\n+three\n\
+         *** End Patch"
+    );
+    let input = serde_json::json!({ "patch": patch }).to_string();
+    let mut play = Play::new(width, height);
+    play.sees(begins()).sees(said("go")).sees(asked(0, "apply_patch", &input, None));
+    play
+}
+
+#[test]
+fn of_a_patch_the_ends_of_long_lines_stand_there_too() {
+    check(
+        &mut long_patch(60, 30),
+        expect![[r#"
+        > go
+        ────
+
+        ? Make this change?
+          *** Begin Patch
+          *** Update File: a.rs
+          @@
+          -let settings = read();
+          +let settings = read(); let padding = 1; let padding = 1;
+            let padding = 1; let padding = 1; remove_all()
+          @@
+          -two
+          +three
+          *** End Patch
+          no rule speaks of it
+          y  once
+          n  no, with a reason
+          e  edit it first
+          h  choose among its 2 parts
+          d  no, and stop the turn
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    // Where one looks back, and part by part.
+    check(
+        long_patch(60, 30).types("<C-t>"),
+        expect![[r#"
+        > go
+
+        ? Make this change?
+          *** Begin Patch
+          *** Update File: a.rs
+          @@
+          -let settings = read();
+          +let settings = read(); let padding = 1; let padding = 1;
+            let padding = 1; let padding = 1; remove_all()
+          @@
+          -two
+          +three
+          *** End Patch
+          no rule speaks of it
+          y  once
+          n  no, with a reason
+          e  edit it first
+          h  choose among its 2 parts
+          d  no, and stop the turn
+
+
+
+
+
+
+
+
+
+
+        19 of 19 · q: back · ↑↓ PgUp PgDn Home End · /: search · n …
+    "#]],
+    );
+    check(
+        long_patch(60, 30).types("h"),
+        expect![[r#"
+        > go
+        ────
+
+        ? Make this change?
+          *** Update File: a.rs
+          @@
+          -let settings = read();
+          +let settings = read(); let padding = 1; let padding = 1;
+            let padding = 1; let padding = 1; remove_all()
+          part 1 of 2
+          y  take it
+          n  leave it out
+          a  take it and the rest
+          d  leave it and the rest out
+          Esc  back
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    let mut play = long_patch(60, 30);
+    play.app.is_plain = true;
+    assert!(play.shows().contains("remove_all()"));
+    // And what differs is no less.
+    let mut play = Play::new(40, 24);
+    let long = format!("+{}the end", "a word ".repeat(10));
+    play.happens(Happened::Answered(Ok(Told::Difference(long))));
+    assert!(play.shows().contains("the\n    end\n"), "{}", play.shows());
+}
+
+#[test]
+fn of_a_file_that_is_written_the_path_is_whole() {
+    let input =
+        r#"{"file_path":"/space/project/a/folder/that/goes/on/and/on/.bashrc","content":"x\n"}"#;
+    let mut play = Play::new(40, 24);
+    play.sees(begins()).sees(asked(0, "Write", input, None));
+    check(
+        &mut play,
+        expect![[r#"
+        ────
+
+        ? Write this file?
+        /space/project/a/folder/that/goes/on/and
+          /on/.bashrc +1 -0
+        1 + x
+          no rule speaks of it
+          y  once
+          n  no, with a reason
+          e  edit it first
+          d  no, and stop the turn
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% ·…
+    "#]],
+    );
+}

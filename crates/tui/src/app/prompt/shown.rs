@@ -9,7 +9,7 @@ use super::parts::Parts;
 use crate::app::change::whole;
 use crate::text::diff::diff;
 use crate::text::{clean, one_line, truncate, wrap};
-use crate::transcript::{Look, is_command_alone, patch_line};
+use crate::transcript::{Look, is_command_alone, patch_lines};
 
 /// The rows of what would run that stay when there is little room; sooner, what the keys mean folds.
 const WHAT_ROWS_MIN: usize = 3;
@@ -213,7 +213,7 @@ fn call(open: &OpenPermission, file: Option<&str>, look: Look<'_>) -> Vec<Line<'
         }
         ("apply_patch", _) => {
             let patch = text("patch").or_else(|| text("input")).unwrap_or("");
-            clean(patch).lines().map(|line| patch_line(line, look)).collect()
+            patch.lines().flat_map(|line| patch_lines(line, look)).collect()
         }
         (tool, Some(command)) if is_command_alone(tool, &input) => {
             let sign = look.theme.sign("$ ", "command: ");

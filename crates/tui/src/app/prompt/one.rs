@@ -103,10 +103,11 @@ impl Prompt {
                 _ => Some(Vec::new()),
             },
             Stage::Answers(at) => {
-                let About::Question(id, question) = &self.about else { return None };
+                let About::Question(id, _) = &self.about else { return None };
                 match at.key(key) {
                     Answer::Submit(submission) => {
-                        let answer = chosen_answer(question, submission.text.trim());
+                        // Whoever asked knows which choice a number is.
+                        let answer = submission.text.trim().to_owned();
                         Some(vec![Action::Answer(*id, Some(answer))])
                     }
                     Answer::Ignored if key.code == KeyCode::Enter => {
@@ -271,13 +272,4 @@ fn with_edit(tool: &str, input: &RawJson, text: &str) -> Result<RawJson, String>
         None => text.to_owned(),
     };
     RawJson::parse(&json).map_err(|error| format!("that is not usable as an input: {error}"))
-}
-
-/// A number chooses; anything else is the answer itself.
-fn chosen_answer(question: &Question, text: &str) -> String {
-    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    match number.and_then(|index| question.choices.get(index)) {
-        Some(choice) => choice.clone(),
-        None => text.to_owned(),
-    }
 }

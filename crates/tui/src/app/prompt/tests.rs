@@ -235,7 +235,7 @@ fn a_question_goes_with_its_call() {
 #[test]
 fn a_question_is_answered_or_left_to_the_model_or_stops_the_turn() {
     for (keys, expected) in [
-        ("2<CR>", "Answer(1, Some(\"eighty\"))\n"),
+        ("2<CR>", "Answer(1, Some(\"2\"))\n"),
         ("no port<CR>", "Answer(1, Some(\"no port\"))\n"),
         ("<CR>", "Answer(1, None)\n"),
         ("<Esc>", "Cancel\n"),

@@ -22,6 +22,7 @@ use super::guard::Held;
 use crate::composer::{ComposerStyles, KeyStyle};
 use crate::text::wrap;
 use crate::transcript::{Look, spoken};
+pub(super) use one::Means;
 use one::{About, Prompt, Stage, composer};
 use parts::Parts;
 
@@ -178,6 +179,16 @@ impl Prompts {
     pub(super) fn is_written_in(&self) -> bool {
         let stage = self.open.front().map(|prompt| &prompt.stage);
         matches!(stage, Some(Stage::Denies(_) | Stage::Edits(_) | Stage::Answers(_)))
+    }
+
+    /// What a key is to the one that is shown.
+    pub(super) fn means(&self, key: KeyEvent) -> Means {
+        self.open.front().map_or(Means::Step, |prompt| prompt.means(key))
+    }
+
+    /// Whether the reason for a no is being written.
+    pub(super) fn denies(&self) -> bool {
+        self.open.front().is_some_and(|prompt| matches!(prompt.stage, Stage::Denies(_)))
     }
 
     /// Takes a key; `None` when it is none of a prompt's.

@@ -44,6 +44,17 @@ pub(super) enum Stage {
     Answers(Box<Composer>),
 }
 
+/// What a key is at a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Means {
+    /// It answers, or opens what is written there.
+    Answer,
+    /// A letter of something else: who writes it does not answer.
+    Letter,
+    /// What a prompt does with it is done at once.
+    Step,
+}
+
 impl Prompt {
     pub(super) fn id(&self) -> Option<PermissionId> {
         match &self.about {
@@ -60,8 +71,23 @@ impl Prompt {
         }
     }
 
+    pub(super) fn means(&self, key: KeyEvent) -> Means {
+        let KeyCode::Char(c) = key.code else { return Means::Step };
+        if self.is_answered || !is_plain(key) {
+            return Means::Step;
+        }
+        let c = c.to_ascii_lowercase();
+        let is_choice = || self.choices().iter().any(|(choice, _)| choice.chars().eq([c]));
+        match (&self.stage, &self.parts) {
+            (Stage::Denies(_) | Stage::Edits(_) | Stage::Answers(_), _) => Means::Step,
+            _ if !is_choice() => Means::Letter,
+            (Stage::Parts, Some(parts)) if !parts.is_decided_by(c) => Means::Step,
+            (Stage::Chooses | Stage::Parts, _) => Means::Answer,
+        }
+    }
+
     pub(super) fn key(&mut self, key: KeyEvent, style: KeyStyle) -> Option<Vec<Action>> {
-        let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let is_plain = is_plain(key);
         match &mut self.stage {
             Stage::Chooses => match key.code {
                 KeyCode::Char(c) if is_plain => self.chosen(c.to_ascii_lowercase(), style),
@@ -242,6 +268,10 @@ impl Prompt {
             (_, parts) => shown::choices(open, parts.as_ref().map(Parts::len)),
         }
     }
+}
+
+fn is_plain(key: KeyEvent) -> bool {
+    !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
 }
 
 /// Where something is written within a prompt.

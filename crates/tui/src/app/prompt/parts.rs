@@ -63,6 +63,11 @@ impl Parts {
         self.taken.len() + 1
     }
 
+    /// Whether no part is left to look at after this key.
+    pub(super) fn is_decided_by(&self, key: char) -> bool {
+        matches!(key, 'a' | 'd') || self.at() >= self.len()
+    }
+
     /// Begins at the first part again.
     pub(super) fn restart(&mut self) {
         self.taken.clear();

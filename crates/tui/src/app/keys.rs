@@ -12,8 +12,8 @@ use super::{Action, App, LEAVE_MILLIS, apart};
 use crate::composer::{Answer, Attachment};
 use crate::transcript::Note;
 
-/// The least rows of a window in which what is asked stands: its title, the beginning of what would run
-/// or how much that is, the keys, the status, and an empty row.
+/// The least rows of a window in which what is asked stands: its title, what would run or how much that
+/// is, the keys, the status, and an empty row.
 const PROMPT_ROWS_MIN: u16 = 5;
 
 impl App {
@@ -86,8 +86,11 @@ impl App {
         self.answer(key, now)
     }
 
-    /// A key that is what is asked's.
+    /// A key that is what is asked's; nothing is allowed that nobody sees.
     fn answer(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
+        if self.prompts.allows(key) && !self.tells_asked(now) {
+            return Vec::new();
+        }
         let (is_written_in, has_more) = (self.prompts.is_written_in(), self.prompts.has_more());
         let Some(actions) = self.prompts.key(key) else {
             return match key.code {
@@ -270,6 +273,7 @@ impl App {
         }
         if is_control(key, 't') {
             (self.pager, self.paged) = (Some(Pager::default()), None);
+            self.prompts.looked_at();
             return Some(Vec::new());
         }
         if is_control(key, 'l') {

@@ -21,6 +21,8 @@ pub(super) struct Prompt {
     pub(super) file: Option<String>,
     /// The parts of that change that can be taken or left, where there are several.
     pub(super) parts: Option<Parts>,
+    /// Whether all of it was opened, as it is shown now.
+    pub(super) is_looked_at: bool,
     /// Whether it was answered here, and only its event is to come.
     pub(super) is_answered: bool,
 }
@@ -56,6 +58,10 @@ pub(in crate::app) enum Means {
 }
 
 impl Prompt {
+    pub(super) fn new(about: About, stage: Stage) -> Self {
+        Self { about, stage, file: None, parts: None, is_looked_at: false, is_answered: false }
+    }
+
     pub(super) fn id(&self) -> Option<PermissionId> {
         match &self.about {
             About::Permission(open) => Some(open.id),
@@ -99,6 +105,7 @@ impl Prompt {
                 }
                 KeyCode::Esc => {
                     self.stage = Stage::Chooses;
+                    self.is_looked_at = false;
                     Some(Vec::new())
                 }
                 _ => None,
@@ -147,6 +154,16 @@ impl Prompt {
         }
     }
 
+    /// Whether this key has something run.
+    pub(super) fn allows(&self, key: KeyEvent) -> bool {
+        let KeyCode::Char(c) = key.code else { return false };
+        match self.stage {
+            Stage::Chooses => is_plain(key) && matches!(c.to_ascii_lowercase(), 'y' | 's' | 'a'),
+            Stage::Parts => is_plain(key) && matches!(c.to_ascii_lowercase(), 'y' | 'a'),
+            _ => false,
+        }
+    }
+
     fn chosen(&mut self, key: char, style: KeyStyle) -> Option<Vec<Action>> {
         let About::Permission(open) = &self.about else { return None };
         let leaves_plan = matches!(open.reason, PermissionReason::LeavePlan { .. });
@@ -166,6 +183,7 @@ impl Prompt {
                 if let Some(parts) = &mut self.parts {
                     parts.restart();
                     self.stage = Stage::Parts;
+                    self.is_looked_at = false;
                 }
                 return Some(Vec::new());
             }
@@ -190,6 +208,7 @@ impl Prompt {
         };
         let About::Permission(open) = &self.about else { return Vec::new() };
         let Some(parts) = &mut self.parts else { return Vec::new() };
+        self.is_looked_at = false;
         match parts.choose(takes, rest, open) {
             Chosen::Next => Vec::new(),
             Chosen::All => self.decide(Decision::Once),

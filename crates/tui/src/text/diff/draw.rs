@@ -19,6 +19,18 @@ const BETWEEN: &str = "⋯";
 /// Draws what makes `new` of `old`, beginning with the path and how many lines came and went.
 #[must_use]
 pub fn diff(old: &str, new: &str, path: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let (head, body) = headed(old, new, path, width, theme);
+    [head, body].concat()
+}
+
+/// The same in two: what names it, and what it is.
+pub(crate) fn headed(
+    old: &str,
+    new: &str,
+    path: &str,
+    width: usize,
+    theme: &Theme,
+) -> (Vec<Line<'static>>, Vec<Line<'static>>) {
     let hunks = hunks(old, new);
     let count =
         |side| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.side == side).count();
@@ -33,14 +45,14 @@ pub fn diff(old: &str, new: &str, path: &str, width: usize, theme: &Theme) -> Ve
             theme.removed,
         ),
     ]);
-    let mut lines = wrap(&head, width.max(1), HEAD_INDENT);
+    let mut lines = Vec::new();
     for (index, hunk) in hunks.iter().enumerate() {
         if index > 0 {
             lines.push(Line::styled(theme.sign(BETWEEN, "further down:"), theme.dim));
         }
         lines.extend(hunk_lines(hunk, width, theme));
     }
-    lines
+    (wrap(&head, width.max(1), HEAD_INDENT), lines)
 }
 
 /// Draws one hunk.

@@ -153,7 +153,7 @@ impl App {
                 self.refuse("say which: /theme dark, light, plain, or a file of themes/")
             }
             "theme" => vec![Action::Theme(argument.to_owned())],
-            "quit" => vec![Action::Quit],
+            "quit" => self.leave(),
             _ => self.refuse(&format!("there is no command /{name}; /help lists them")),
         }
     }

@@ -52,6 +52,37 @@ fn commands_are_taken_and_paths_are_said() {
     }
 }
 
+/// Leaving cuts off what runs, and takes with it what waits.
+#[test]
+fn a_turn_that_runs_is_not_left_by_a_command() {
+    let mut play = Play::new(70, 20);
+    play.sees(begins()).sees(said("go")).sees(attempt()).sees(writes("Half an ans"));
+    play.types("and more<CR>").asks();
+    let is_left = |play: &mut Play| play.types("/quit<CR>").asks().contains("Quit");
+    assert!(!is_left(&mut play));
+    check(
+        &mut play,
+        expect![[r#"
+        > go
+        ────
+
+        Half an ans
+
+        ! a turn runs: Esc stops it, and then Ctrl-D leaves
+
+        working 0 s · Esc stops
+          waits: and more
+        > ▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    play.sees(finishes(heeler_core::TurnOutcome::Cancelled));
+    assert!(is_left(&mut play));
+    // Who is a guest cuts off nothing.
+    let mut play = Play::guest(70, 20);
+    assert!(is_left(play.sees(begins())));
+}
+
 #[test]
 fn what_waits_for_the_pause_of_a_turn_says_so() {
     let mut play = Play::new(76, 20);

@@ -304,8 +304,8 @@ impl App {
         }
     }
 
-    /// Ctrl-D with nothing written: leaves, unless a turn would be cut off.
-    fn leave(&mut self) -> Vec<Action> {
+    /// Ctrl-D with nothing written, and `/quit`: leaves, unless a turn would be cut off.
+    pub(super) fn leave(&mut self) -> Vec<Action> {
         if self.is_busy() && !self.is_guest {
             return self.refuse("a turn runs: Esc stops it, and then Ctrl-D leaves");
         }

@@ -23,8 +23,16 @@ fn commands_are_taken_and_paths_are_said() {
         (
             "/mode yolo<CR>",
             expect![[r#"
-            Remember ! `yolo` is no permission mode; use ask, accept-edits, plan,
-              allow-listed or bypass"#]],
+                Remember ! `yolo` is no permission mode; use ask, accept-edits, plan or
+                  allow-listed"#]],
+        ),
+        ("/MODE Plan<CR>", expect!["Remember Set "]),
+        ("/mode acceptEdits<CR>", expect!["Remember Set "]),
+        (
+            "/mode BYPASS<CR>",
+            expect![[r#"
+            Remember ! the mode bypass is for the command line: heeler --permission-mode
+              bypass"#]],
         ),
         ("/compact<CR>", expect!["Remember Compact "]),
         ("/compact the tests<CR>", expect!["Remember Compact "]),
@@ -37,6 +45,10 @@ fn commands_are_taken_and_paths_are_said() {
         ),
         ("// a comment<CR>", expect!["Remember Say "]),
         ("/nonsense<CR>", expect!["Remember ! there is no command /nonsense; /help lists them"]),
+        (
+            "/modle<CR>",
+            expect!["Remember ! there is no command /modle; did you mean /model? /help lists them"],
+        ),
         ("/etc/hosts is what?<CR>", expect!["Remember Say "]),
         ("/quit<CR>", expect!["Remember Quit "]),
     ] {

@@ -21,6 +21,11 @@ impl App {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
+        if is_control(key, 'z') {
+            self.guard.lets_go();
+            self.leaving = None;
+            return vec![Action::Suspend];
+        }
         if let Some(pager) = &mut self.pager {
             match pager.key(key) {
                 Turned::Stays => {}
@@ -267,20 +272,15 @@ impl App {
 
     /// Keys that mean the same wherever one is.
     fn window_key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
-        if is_control(key, 't') || is_control(key, 'z') {
-            // Who looks or goes elsewhere first has not answered yet.
-            self.guard.lets_go();
-        }
         if is_control(key, 't') {
+            // Who looks first has not answered yet.
+            self.guard.lets_go();
             (self.pager, self.paged) = (Some(Pager::default()), None);
             self.prompts.looked_at();
             return Some(Vec::new());
         }
         if is_control(key, 'l') {
             return Some(vec![Action::Redraw]);
-        }
-        if is_control(key, 'z') {
-            return Some(vec![Action::Suspend]);
         }
         None
     }

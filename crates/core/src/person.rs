@@ -8,7 +8,7 @@ use crate::{AgentPath, BoxFuture, CallId, InputOrigin, SessionId};
 /// implementation to show one after the other. `None` and a panic say that nobody is there. The future
 /// is dropped when nobody wants the answer any more; what a person says then is lost.
 pub trait Person: Send + Sync + 'static {
-    /// What the person answers, in their own words.
+    /// What the person answers: the number of a choice as it was told, or words of their own.
     fn answer(&self, question: Question) -> BoxFuture<Option<String>>;
 }
 

@@ -124,12 +124,16 @@ fn told(answer: Option<&str>, choices: &[String]) -> Result<ToolOutput, ToolErro
     if answer.is_empty() {
         return Ok(ToolOutput::text("The user answered nothing; decide yourself."));
     }
-    let number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let chosen = number.and_then(|at| choices.get(at));
-    Ok(ToolOutput::text(match chosen {
+    Ok(ToolOutput::text(match chosen(answer, choices) {
         Some(choice) => format!("The user chose: {choice}"),
         None => format!("The user answered: {}", truncate_chars(answer, ANSWER_CHARS_MAX)),
     }))
+}
+
+/// The choice of this number, if it is one. It is looked up here alone: a choice may be a number itself.
+fn chosen<'a>(answer: &str, choices: &'a [String]) -> Option<&'a String> {
+    let number = answer.parse::<usize>().ok().filter(|_| !answer.starts_with('+'))?;
+    choices.get(number.checked_sub(1)?)
 }
 
 #[cfg(test)]
@@ -247,6 +251,22 @@ mod tests {
             The user answered: green
             asked "Which?" ["red", "blue"]"#]],
         );
+    }
+
+    #[test]
+    fn a_choice_that_is_a_number_is_chosen_by_its_own() {
+        let choices = ["2", "1", "3", "+7"].map(str::to_owned);
+        for (answer, expected) in [
+            ("1", "The user chose: 2"),
+            ("2", "The user chose: 1"),
+            ("3", "The user chose: 3"),
+            ("4", "The user chose: +7"),
+            ("+1", "The user answered: +1"),
+            ("+7", "The user answered: +7"),
+            ("7", "The user answered: 7"),
+        ] {
+            assert_eq!(told(Some(answer), &choices).unwrap().text_content(), expected, "{answer}");
+        }
     }
 
     #[test]

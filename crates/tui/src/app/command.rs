@@ -63,6 +63,9 @@ pub const COMMANDS: &[SlashCommand] = &[
     command("quit", "", "leave (Ctrl-D)"),
 ];
 
+/// What is less like a command than that is not taken for a slip of one.
+const LIKENESS_MIN: f64 = 0.6;
+
 /// Said of what a guest cannot do.
 const OWNERS: &str = "that is for the terminal that has this session open";
 pub(super) const OWNERS_MODE: &str = "\
@@ -153,8 +156,12 @@ impl App {
                 self.refuse("say which: /theme dark, light, plain, or a file of themes/")
             }
             "theme" => vec![Action::Theme(argument.to_owned())],
-            "quit" => vec![Action::Quit],
-            _ => self.refuse(&format!("there is no command /{name}; /help lists them")),
+            "quit" => self.leave(),
+            _ => {
+                let meant = meant(name).map(|it| format!("did you mean /{it}? "));
+                let meant = meant.unwrap_or_default();
+                self.refuse(&format!("there is no command /{name}; {meant}/help lists them"))
+            }
         }
     }
 
@@ -172,11 +179,20 @@ impl App {
             self.transcript.note(Note::plain(format!("the mode is {mode}; Shift-Tab changes it")));
             return Vec::new();
         }
-        match argument.parse::<Mode>() {
-            Ok(Mode::Bypass) if self.mode_apart != Some(Mode::Bypass) => self
+        let mode = argument.parse::<Mode>().or_else(|_| argument.to_ascii_lowercase().parse());
+        let has_bypass = self.mode_apart == Some(Mode::Bypass);
+        match mode {
+            Ok(Mode::Bypass) if !has_bypass => self
                 .refuse("the mode bypass is for the command line: heeler --permission-mode bypass"),
             Ok(mode) => self.set_mode(mode),
-            Err(error) => self.refuse(&error.to_string()),
+            Err(_) => {
+                // What would be refused is not on offer.
+                let modes = match has_bypass {
+                    true => "ask, accept-edits, plan, allow-listed or bypass",
+                    false => "ask, accept-edits, plan or allow-listed",
+                };
+                self.refuse(&format!("`{argument}` is no permission mode; use {modes}"))
+            }
         }
     }
 
@@ -206,6 +222,17 @@ impl App {
         self.transcript.note(Note::warning(why));
         Vec::new()
     }
+}
+
+/// The command that is most like this name, if one is like it.
+fn meant(name: &str) -> Option<&'static str> {
+    let like = |command: &SlashCommand| {
+        (strsim::normalized_damerau_levenshtein(name, command.name), command.name)
+    };
+    // Of two that are as like, the one that the help has first.
+    let (likeness, name) =
+        COMMANDS.iter().rev().map(like).max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (likeness >= LIKENESS_MIN).then_some(name)
 }
 
 /// Whether only who has the session open can do that.

@@ -23,8 +23,16 @@ fn commands_are_taken_and_paths_are_said() {
         (
             "/mode yolo<CR>",
             expect![[r#"
-            Remember ! `yolo` is no permission mode; use ask, accept-edits, plan,
-              allow-listed or bypass"#]],
+                Remember ! `yolo` is no permission mode; use ask, accept-edits, plan or
+                  allow-listed"#]],
+        ),
+        ("/MODE Plan<CR>", expect!["Remember Set "]),
+        ("/mode acceptEdits<CR>", expect!["Remember Set "]),
+        (
+            "/mode BYPASS<CR>",
+            expect![[r#"
+            Remember ! the mode bypass is for the command line: heeler --permission-mode
+              bypass"#]],
         ),
         ("/compact<CR>", expect!["Remember Compact "]),
         ("/compact the tests<CR>", expect!["Remember Compact "]),
@@ -37,6 +45,10 @@ fn commands_are_taken_and_paths_are_said() {
         ),
         ("// a comment<CR>", expect!["Remember Say "]),
         ("/nonsense<CR>", expect!["Remember ! there is no command /nonsense; /help lists them"]),
+        (
+            "/modle<CR>",
+            expect!["Remember ! there is no command /modle; did you mean /model? /help lists them"],
+        ),
         ("/etc/hosts is what?<CR>", expect!["Remember Say "]),
         ("/quit<CR>", expect!["Remember Quit "]),
     ] {
@@ -50,6 +62,37 @@ fn commands_are_taken_and_paths_are_said() {
             .collect();
         expected.assert_eq(&format!("{} {}", asked.join(" "), play.scrollback.join("\n")));
     }
+}
+
+/// Leaving cuts off what runs, and takes with it what waits.
+#[test]
+fn a_turn_that_runs_is_not_left_by_a_command() {
+    let mut play = Play::new(70, 20);
+    play.sees(begins()).sees(said("go")).sees(attempt()).sees(writes("Half an ans"));
+    play.types("and more<CR>").asks();
+    let is_left = |play: &mut Play| play.types("/quit<CR>").asks().contains("Quit");
+    assert!(!is_left(&mut play));
+    check(
+        &mut play,
+        expect![[r#"
+        > go
+        ────
+
+        Half an ans
+
+        ! a turn runs: Esc stops it, and then Ctrl-D leaves
+
+        working 0 s · Esc stops
+          waits: and more
+        > ▏
+        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+    "#]],
+    );
+    play.sees(finishes(heeler_core::TurnOutcome::Cancelled));
+    assert!(is_left(&mut play));
+    // Who is a guest cuts off nothing.
+    let mut play = Play::guest(70, 20);
+    assert!(is_left(play.sees(begins())));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::App;
 use super::guard::Held;
 use super::pager::Paged;
 use super::plain::{WIDE, broken};
+use super::prompt::Drawn;
 use crate::composer::ComposerStyles;
 use crate::screen::{Frame, Place};
 use crate::text::{clean, line_width, one_line, truncate};
@@ -21,6 +22,8 @@ pub(super) const COMPOSER_ROWS_MAX: u16 = 12;
 const QUEUED_ROWS_MAX: usize = 4;
 /// The least rows of the transcript's open end that stay in sight above a prompt.
 const LIVE_ROWS_MIN: usize = 3;
+/// With less room, what is asked stands there alone.
+const ASKED_ROWS_MIN: usize = 5;
 
 impl App {
     /// What stands on the screen now. Finished lines are given once.
@@ -92,9 +95,66 @@ impl App {
         self.transcript.tail(look, usize::from(self.height))
     }
 
+    /// Whether what is asked can be seen, so that a key that allows it means something.
+    pub(super) fn tells_asked(&self, now: Timestamp) -> bool {
+        let (width, theme, highlight) = (usize::from(self.width), &self.theme, &*self.highlight);
+        let look = Look { width, theme, highlight, now };
+        self.is_plain || self.asked(&mut self.waiting(look), 0, None, look).tells
+    }
+
+    /// What is asked, below these lines and above so many that are written; where there is little room
+    /// the lines above it go.
+    fn asked(
+        &self,
+        above: &mut Vec<Line<'static>>,
+        n_written: usize,
+        held: Option<Held>,
+        look: Look<'_>,
+    ) -> Drawn {
+        // The last row stays empty, and the status has one.
+        let all = usize::from(self.height).saturating_sub(n_written + 2);
+        if all.saturating_sub(above.len()) < ASKED_ROWS_MIN {
+            above.clear();
+        }
+        self.prompts.lines(held, all.saturating_sub(above.len()), look)
+    }
+
     /// What stands below the transcript: what waits, then a prompt, a list, or the composer, then the
     /// status.
     fn below(&self, look: Look<'_>) -> (Vec<Line<'static>>, Option<Place>) {
+        let mut lines = self.waiting(look);
+        let below = |n_above: usize| {
+            let above = u16::try_from(n_above).unwrap_or(u16::MAX);
+            move |(column, row): (u16, u16)| Place { column, row: row.saturating_add(above) }
+        };
+        let cursor;
+        if let Some(picker) = &self.picker {
+            let (rows, at) = picker.lines(self.height, look);
+            cursor = at.map(below(lines.len()));
+            lines.extend(rows);
+        } else if self.prompts.is_open() {
+            let held = self.held(look.now);
+            let is_writing = held == Some(Held::Writes);
+            let mut written = Vec::new();
+            let written_at = is_writing.then(|| self.composed_below(&mut written, look));
+            let drawn = self.asked(&mut lines, written.len(), held, look);
+            let placed = below(lines.len());
+            lines.extend(drawn.lines);
+            let written_at = written_at.map(|at| below(lines.len())((at.column, at.row)));
+            cursor = written_at.or(drawn.cursor.map(placed));
+            lines.extend(written);
+        } else {
+            cursor = Some(self.composed_below(&mut lines, look));
+        }
+        lines.push(match self.leaving {
+            Some(_) => Line::styled("Ctrl-C once more leaves", look.theme.warning),
+            None => self.status.line(self.settings.policy.mode, self.mode_label(look.now), look),
+        });
+        (lines, cursor)
+    }
+
+    /// What stands above all that: that a turn runs, and what waits for it.
+    fn waiting(&self, look: Look<'_>) -> Vec<Line<'static>> {
         let mut lines = vec![Line::default()];
         if let Some(since) = self.transcript.running_since()
             && !self.prompts.is_open()
@@ -109,35 +169,7 @@ impl App {
         if n_more > 0 {
             lines.push(Line::styled(format!("  and {n_more} more"), look.theme.dim));
         }
-        let above = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-        let placed = |(column, row): (u16, u16)| Place { column, row: row.saturating_add(above) };
-        let cursor;
-        if let Some(picker) = &self.picker {
-            let (rows, at) = picker.lines(self.height, look);
-            lines.extend(rows);
-            cursor = at.map(placed);
-        } else if self.prompts.is_open() {
-            let held = self.held(look.now);
-            let is_writing = held == Some(Held::Writes);
-            let mut written = Vec::new();
-            let written_at = is_writing.then(|| self.composed_below(&mut written, look));
-            // The last row stays empty, and the status has one.
-            let taken = lines.len() + written.len() + 2;
-            let room = usize::from(self.height).saturating_sub(taken);
-            let (rows, at) = self.prompts.lines(held, room, look);
-            lines.extend(rows);
-            let above = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-            let below = |at: Place| Place { row: at.row.saturating_add(above), ..at };
-            cursor = written_at.map(below).or(at.map(placed));
-            lines.extend(written);
-        } else {
-            cursor = Some(self.composed_below(&mut lines, look));
-        }
-        lines.push(match self.leaving {
-            Some(_) => Line::styled("Ctrl-C once more leaves", look.theme.warning),
-            None => self.status.line(self.settings.policy.mode, self.mode_label(look.now), look),
-        });
-        (lines, cursor)
+        lines
     }
 
     /// The mode of vim's keys where somebody writes now.

@@ -1,5 +1,6 @@
 //! Keeps keys that were meant for something else from answering what is asked meanwhile.
 
+use crossterm::event::KeyEvent;
 use heeler_core::Timestamp;
 
 use super::prompt::Asked;
@@ -12,6 +13,8 @@ pub(super) const SEEN_MILLIS: u64 = 500;
 const WROTE_MILLIS: u64 = 2_000;
 /// A key within this time after an answer belongs to that answer.
 const ANSWERED_MILLIS: u64 = 300;
+/// A key that answers does so when no word followed it for so long: who writes one is faster.
+pub(super) const ALONE_MILLIS: u64 = 200;
 
 /// When keys went elsewhere, and until when what is asked takes none.
 #[derive(Default)]
@@ -23,6 +26,14 @@ pub(super) struct Guard {
     /// What was last shown.
     shown: Option<Asked>,
     held: Option<(Held, Timestamp)>,
+    pressed: Option<Pressed>,
+}
+
+/// A key that answers, if it is not the first letter of something.
+struct Pressed {
+    /// More than one when it was pressed again and again.
+    keys: Vec<KeyEvent>,
+    until: Timestamp,
 }
 
 /// Why no key answers yet.
@@ -68,6 +79,7 @@ impl Guard {
             return;
         }
         self.shown = asked;
+        self.pressed = None;
         let is_within = |at: Timestamp, millis| now.since(at) < millis;
         let writes = is_begun || self.wrote.is_some_and(|at| is_within(at, WROTE_MILLIS));
         let stops = self.wrote.map_or(now, |at| at.plus(WRITING_MILLIS));
@@ -94,10 +106,41 @@ impl Guard {
         (self.shown.is_some() && now < until).then_some(held)
     }
 
-    /// When it takes keys again, where that is seen.
+    /// A key that answers was pressed; whether it is the first, or the same once more.
+    pub(super) fn presses(&mut self, key: KeyEvent, now: Timestamp) -> bool {
+        let pressed = self.pressed.get_or_insert_with(|| {
+            let until = now.plus(ALONE_MILLIS);
+            Pressed { keys: Vec::new(), until }
+        });
+        let is_same = pressed.keys.iter().all(|other| other.code == key.code);
+        if is_same {
+            pressed.keys.push(key);
+        }
+        is_same
+    }
+
+    /// The key that answers now: nothing was written behind it.
+    pub(super) fn stood_alone(&mut self, now: Timestamp) -> Option<KeyEvent> {
+        let pressed = self.pressed.take_if(|pressed| pressed.until <= now)?;
+        pressed.keys.first().copied()
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_pressed(&self) -> bool {
+        self.pressed.is_some()
+    }
+
+    /// The keys that would have answered, and now do not.
+    pub(super) fn lets_go(&mut self) -> Vec<KeyEvent> {
+        self.pressed.take().map(|pressed| pressed.keys).unwrap_or_default()
+    }
+
+    /// When it takes keys again, where that is seen, or a key answers.
     pub(super) fn wakes_at(&self) -> Option<Timestamp> {
         let is_seen =
             |(held, _): &(Held, Timestamp)| *held != Held::Answered && self.shown.is_some();
-        self.held.filter(is_seen).map(|(_, until)| until)
+        let held = self.held.filter(is_seen).map(|(_, until)| until);
+        let pressed = self.pressed.as_ref().map(|pressed| pressed.until);
+        held.into_iter().chain(pressed).min()
     }
 }

@@ -7,18 +7,24 @@ use super::command::OWNERS_MODE;
 use super::guard::Held;
 use super::pager::{Pager, Turned};
 use super::picker::Chosen;
+use super::prompt::Means;
 use super::{Action, App, LEAVE_MILLIS, apart};
 use crate::composer::{Answer, Attachment};
 use crate::transcript::Note;
 
-/// The least rows of a window in which what is asked stands: its title, the beginning of what would run
-/// or how much that is, the keys, the status, and an empty row.
+/// The least rows of a window in which what is asked stands: its title, what would run or how much that
+/// is, the keys, the status, and an empty row.
 const PROMPT_ROWS_MIN: u16 = 5;
 
 impl App {
     pub(super) fn key(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
+        }
+        if is_control(key, 'z') {
+            self.guard.lets_go();
+            self.leaving = None;
+            return vec![Action::Suspend];
         }
         if let Some(pager) = &mut self.pager {
             match pager.key(key) {
@@ -28,6 +34,7 @@ impl App {
             return Vec::new();
         }
         if is_control(key, 'c') {
+            self.guard.lets_go();
             return self.interrupt(now);
         }
         self.leaving = None;
@@ -54,8 +61,41 @@ impl App {
         self.composed(answer, Some(key), now)
     }
 
-    /// A key for what is asked.
+    /// A key for what is asked: one that answers waits until it is clear that no word begins with it.
     fn prompt_key(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
+        match self.prompts.means(key) {
+            Means::Answer if self.guard.presses(key, now) => Vec::new(),
+            Means::Answer | Means::Letter => self.write(key, now),
+            Means::Step => match self.guard.lets_go().first() {
+                Some(pressed) if key.code == KeyCode::Enter && key.modifiers.is_empty() => {
+                    let mut actions = self.answer(*pressed, now);
+                    if self.prompts.denies() {
+                        // A no with nothing behind it.
+                        actions.extend(self.answer(key, now));
+                    }
+                    actions
+                }
+                Some(_) if key.code == KeyCode::Backspace => Vec::new(),
+                _ => self.answer(key, now),
+            },
+        }
+    }
+
+    /// What a key comes to that answers, when time has passed and nothing was written behind it.
+    pub(super) fn settle(&mut self, now: Timestamp) -> Vec<Action> {
+        let Some(key) = self.guard.stood_alone(now) else { return Vec::new() };
+        let is_covered = self.pager.is_some() || self.picker.is_some();
+        if is_covered || self.held(now).is_some() {
+            return Vec::new();
+        }
+        self.answer(key, now)
+    }
+
+    /// A key that is what is asked's; nothing is allowed that nobody sees.
+    fn answer(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
+        if self.prompts.allows(key) && !self.tells_asked(now) {
+            return Vec::new();
+        }
         let (is_written_in, has_more) = (self.prompts.is_written_in(), self.prompts.has_more());
         let Some(actions) = self.prompts.key(key) else {
             return match key.code {
@@ -93,9 +133,26 @@ impl App {
         if matches!(held, Held::Answered | Held::Unshown) {
             return Vec::new();
         }
+        self.write(key, now)
+    }
+
+    /// A key that writes, behind those that would have answered without it.
+    fn write(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
+        let mut actions = self.write_pressed(now);
         let answer = self.composer.key(key);
         self.note_written(&answer, now);
-        self.composed(answer, None, now)
+        actions.extend(self.composed(answer, None, now));
+        actions
+    }
+
+    fn write_pressed(&mut self, now: Timestamp) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for key in self.guard.lets_go() {
+            let answer = self.composer.key(key);
+            self.note_written(&answer, now);
+            actions.extend(self.composed(answer, None, now));
+        }
+        actions
     }
 
     /// Keeps in mind that somebody writes, or sent it.
@@ -140,9 +197,11 @@ impl App {
             return vec![Action::PasteImage];
         }
         if is_open && (is_elsewhere || !self.prompts.pasted(text)) {
+            let mut actions = self.write_pressed(now);
             let answer = self.composer.paste(text);
             self.note_written(&answer, now);
-            return self.composed(answer, None, now);
+            actions.extend(self.composed(answer, None, now));
+            return actions;
         }
         Vec::new()
     }
@@ -214,14 +273,14 @@ impl App {
     /// Keys that mean the same wherever one is.
     fn window_key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
         if is_control(key, 't') {
+            // Who looks first has not answered yet.
+            self.guard.lets_go();
             (self.pager, self.paged) = (Some(Pager::default()), None);
+            self.prompts.looked_at();
             return Some(Vec::new());
         }
         if is_control(key, 'l') {
             return Some(vec![Action::Redraw]);
-        }
-        if is_control(key, 'z') {
-            return Some(vec![Action::Suspend]);
         }
         None
     }
@@ -245,8 +304,8 @@ impl App {
         }
     }
 
-    /// Ctrl-D with nothing written: leaves, unless a turn would be cut off.
-    fn leave(&mut self) -> Vec<Action> {
+    /// Ctrl-D with nothing written, and `/quit`: leaves, unless a turn would be cut off.
+    pub(super) fn leave(&mut self) -> Vec<Action> {
         if self.is_busy() && !self.is_guest {
             return self.refuse("a turn runs: Esc stops it, and then Ctrl-D leaves");
         }

@@ -61,6 +61,15 @@ fn of_a_page_what_changed_is_made_anew_and_nothing_else() {
     }
 }
 
+#[test]
+fn who_looks_back_can_suspend() {
+    let (mut play, _) = long(2);
+    assert_eq!(play.types("<C-z>").asks(), "Suspend\n");
+    assert!(play.shows().contains("q: back"), "{}", play.shows());
+    assert_eq!(play.types("/z<C-z>").asks(), "Suspend\n");
+    assert!(play.shows().contains("/z"), "{}", play.shows());
+}
+
 /// Whatever was kept, the page is the one that somebody sees who opens it now.
 #[test]
 fn a_page_that_was_kept_is_the_one_that_is_made_anew() {

@@ -160,7 +160,12 @@ impl App {
 
     /// Takes in what happened; gives what is to be done, in order.
     pub fn happen(&mut self, what: Happened, now: Timestamp) -> Vec<Action> {
-        let actions = self.take(what, now);
+        // A key that came late may have been pressed in time, and then it is one of a word.
+        let mut actions = match what {
+            Happened::Key(_) | Happened::Pasted(_) => Vec::new(),
+            _ => self.settle(now),
+        };
+        actions.extend(self.take(what, now));
         // What is covered comes into sight when the cover goes.
         if self.pager.is_none() && self.picker.is_none() {
             let asked = self.prompts.shown().filter(|_| self.has_room());

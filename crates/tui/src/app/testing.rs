@@ -15,7 +15,7 @@ pub(super) use heeler_engine::Seen;
 use heeler_settings::StatusField;
 use ratatui::text::Line;
 
-use super::guard::SEEN_MILLIS;
+use super::guard::{ALONE_MILLIS, SEEN_MILLIS};
 use super::{Action, App, Happened, Opened, Start};
 use crate::composer::ComposerSettings;
 use crate::host::Facts;
@@ -27,7 +27,7 @@ pub(super) struct Play {
     pub(super) app: App,
     pub(super) now: Timestamp,
     /// Whether keys follow what is asked before anybody can have seen it.
-    is_quick: bool,
+    pub(super) is_quick: bool,
     /// What went to the scrollback.
     pub(super) scrollback: Vec<String>,
     /// What was asked for, in debug form, without what only redraws.
@@ -39,7 +39,8 @@ impl Play {
         Self::begin(width, height, false, View::default())
     }
 
-    /// One in which no time passes unless it is said so: otherwise what is asked is looked at first.
+    /// One in which no time passes unless it is said so: otherwise what is asked is looked at first, and
+    /// a key that answers stands alone.
     pub(super) fn quick(width: u16, height: u16) -> Self {
         Self { is_quick: true, ..Self::new(width, height) }
     }
@@ -134,6 +135,11 @@ impl Play {
 
     /// Presses keys: characters, and names such as `<CR>`, `<Esc>`, `<C-c>`, `<S-Tab>`, `<Up>`.
     pub(super) fn types(&mut self, keys: &str) -> &mut Self {
+        self.types_with_pauses(keys, 0)
+    }
+
+    /// Presses them with so many milliseconds in between.
+    pub(super) fn types_with_pauses(&mut self, keys: &str, millis: u64) -> &mut Self {
         let mut rest = keys;
         while let Some(first) = rest.chars().next() {
             let named = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
@@ -148,8 +154,19 @@ impl Play {
                 }
             };
             self.happens(Happened::Key(key));
+            if !self.is_quick && self.app.guard.is_pressed() {
+                self.passes(ALONE_MILLIS);
+            }
+            if millis > 0 && !rest.is_empty() {
+                self.passes(millis);
+            }
         }
         self
+    }
+
+    /// Presses keys, and nothing for as long as the last one takes to answer.
+    pub(super) fn answers(&mut self, keys: &str) -> &mut Self {
+        self.types(keys).passes(ALONE_MILLIS)
     }
 
     pub(super) fn sees(&mut self, event: Event) -> &mut Self {

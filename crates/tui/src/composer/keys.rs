@@ -8,7 +8,7 @@ use super::{Answer, Composer};
 
 impl Composer {
     /// A key was pressed. What an empty composer has no use for is passed on: Up, Escape, Ctrl-C,
-    /// Ctrl-D, Tab, Shift-Tab and `?`.
+    /// Ctrl-D, Tab and Shift-Tab.
     pub fn key(&mut self, key: KeyEvent) -> Answer {
         if key.kind == KeyEventKind::Release {
             return Answer::Ignored;
@@ -52,7 +52,6 @@ impl Composer {
             KeyCode::Char('g') if control => Answer::OpenEditor(self.text()),
             // In vim's normal mode it does changes again.
             KeyCode::Char('r') if control && self.is_writing() => self.open_search(),
-            KeyCode::Char('?') if self.is_empty() => Answer::Ignored,
             KeyCode::Up | KeyCode::Down if self.is_empty() && self.recalled.is_none() => {
                 Answer::Ignored
             }

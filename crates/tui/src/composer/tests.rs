@@ -65,7 +65,7 @@ fn lines_are_broken_by_many_keys() {
 #[test]
 fn an_empty_composer_passes_on_what_it_has_no_use_for() {
     check(
-        "<Up><Esc><C-c><C-d><Tab><S-BackTab>?<C-t><Down>",
+        "<Up><Esc><C-c><C-d><Tab><S-BackTab><C-t><Down>",
         expect![[r#"
         > |Ask anything
         ignored Up KeyModifiers(0x0)
@@ -74,15 +74,14 @@ fn an_empty_composer_passes_on_what_it_has_no_use_for() {
         ignored Char('d') KeyModifiers(CONTROL)
         ignored Tab KeyModifiers(0x0)
         ignored BackTab KeyModifiers(SHIFT)
-        ignored Char('?') KeyModifiers(0x0)
         ignored Char('t') KeyModifiers(CONTROL)
         ignored Down KeyModifiers(0x0)
     "#]],
     );
     check(
-        "is it?",
+        "? is it?",
         expect![[r#"
-        > is it?|
+        > ? is it?|
     "#]],
     );
 }

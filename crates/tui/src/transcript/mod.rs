@@ -24,7 +24,7 @@ pub use back::{Kept, Settled};
 pub(crate) use call::{SPINNER_MILLIS, is_command_alone};
 use item::Item;
 pub use note::Note;
-pub(crate) use note::{patch_line, spoken};
+pub(crate) use note::{patch_lines, spoken};
 pub use table::TableRow;
 
 /// The most finished items that are kept for looking back; what is older stands in the journal, and

@@ -7,8 +7,11 @@ use ratatui::text::Line;
 
 use super::item::indented;
 use super::{Look, TableRow, plain_lines, table};
-use crate::text::{clean, truncate, wrap};
+use crate::text::{clean, wrap};
 use crate::theme::Theme;
+
+/// Before the further rows of a line of a patch: one more than before its own text.
+const PATCH_INDENT: usize = 4;
 
 /// Words, in a tone.
 pub struct Note {
@@ -96,7 +99,7 @@ impl Note {
             Tone::Plain => return self.wrapped(look),
             Tone::Difference => {
                 let text = clean(&self.text);
-                return text.lines().map(|line| patch_line(line, look)).collect();
+                return text.lines().flat_map(|line| patch_lines(line, look)).collect();
             }
             Tone::Warning => (theme.sign("! ", "Warning: "), theme.warning),
             Tone::Error => (theme.sign("✗ ", "Error: "), theme.error),
@@ -110,8 +113,9 @@ impl Note {
     }
 }
 
-/// A line of a patch, in the colours of what it does.
-pub(crate) fn patch_line(line: &str, look: Look<'_>) -> Line<'static> {
+/// A line of a patch, in the colours of what it does, in as many rows as it needs.
+pub(crate) fn patch_lines(line: &str, look: Look<'_>) -> Vec<Line<'static>> {
+    let line = clean(line);
     let style = match line.chars().next() {
         _ if line.starts_with("+++") || line.starts_with("---") => look.theme.strong,
         Some('+') => look.theme.added,
@@ -125,7 +129,8 @@ pub(crate) fn patch_line(line: &str, look: Look<'_>) -> Line<'static> {
         Some('-') if look.theme.is_spoken() => format!("  removed: {}", &line[1..]),
         _ => format!("  {line}"),
     };
-    truncate(&Line::styled(text, style), look.width)
+    // Whoever agrees to it has to see its end, too.
+    wrap(&Line::styled(text, style), look.width, PATCH_INDENT)
 }
 
 /// Words of ours, which a dot may part, as they are read aloud where that is wanted.

@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::tests::{check, ls, question};
+use crate::app::guard::ALONE_MILLIS;
 use crate::app::testing::*;
 use crate::app::*;
 use crate::composer::KeyStyle;
@@ -41,7 +42,7 @@ fn who_is_writing_answers_nothing_that_opens_meanwhile() {
     play.passes(400);
     assert_eq!(play.app.wakes_at(play.now), None);
     assert!(play.shows().contains("  y  once"));
-    assert_eq!(play.types("y").asks(), ONCE);
+    assert_eq!(play.answers("y").asks(), ONCE);
     let (id, by) = (PermissionId::first(call_id(0)), "terminal".into());
     play.sees(Event::PermissionDecided { id, decision: Decision::Once, by });
     assert!(play.shows().contains("> and also ny▏"));
@@ -70,7 +71,7 @@ fn a_key_answers_when_it_was_meant_to() {
         play.sees(begins()).types(before);
         play.passes(waits).asks();
         play.sees(ls(0)).passes(after);
-        assert_eq!(play.types(key).asks(), expected, "{name}");
+        assert_eq!(play.answers(key).asks(), expected, "{name}");
     }
 }
 
@@ -86,7 +87,7 @@ fn no_key_answers_what_the_terminal_does_not_show() {
     play.types("<BS>").passes(700);
     play.app.unseen(play.now);
     assert_eq!(play.passes(499).types("y").asks(), "");
-    assert_eq!(play.types("<BS>").passes(700).types("y").asks(), ONCE);
+    assert_eq!(play.types("<BS>").passes(700).answers("y").asks(), ONCE);
     // A terminal that takes all at once took it in now, whatever was drawn long before.
     let mut play = Play::quick(60, 24);
     play.sees(begins()).sees(ls(0)).passes(60_000);
@@ -97,12 +98,12 @@ fn no_key_answers_what_the_terminal_does_not_show() {
     play.sees(begins()).sees(ls(0)).passes(60_000);
     let before = play.now;
     play.passes(500).app.unseen(before);
-    assert_eq!(play.types("y").asks(), ONCE);
+    assert_eq!(play.answers("y").asks(), ONCE);
     // Where nothing is asked, nothing is held.
     let mut play = Play::quick(60, 24);
     play.app.unseen(play.now);
     play.sees(begins()).sees(ls(0)).passes(500);
-    assert_eq!(play.types("y").asks(), ONCE);
+    assert_eq!(play.answers("y").asks(), ONCE);
 }
 
 /// The first letter of the next message comes when a request does: it is written, and so is the rest.
@@ -147,7 +148,7 @@ fn who_begins_to_write_when_something_is_asked_goes_on_writing() {
     "#]],
     );
     assert!(play.passes(700).shows().contains("  y  once"));
-    assert_eq!(play.types("y").asks(), ONCE);
+    assert_eq!(play.answers("y").asks(), ONCE);
     // A question takes what is written once it was seen.
     let mut play = Play::quick(60, 24);
     play.sees(begins()).happens(Happened::Asked(1, question(0, &[])));
@@ -165,7 +166,7 @@ fn what_is_sent_meanwhile_is_sent() {
     play.sees(begins()).types("be qu").sees(ls(0));
     assert!(play.types("ick<CR>").asks().contains("Steer("));
     assert!(play.shows().contains("waits: be quick"));
-    assert_eq!(play.passes(700).types("y").asks(), ONCE);
+    assert_eq!(play.passes(700).answers("y").asks(), ONCE);
 }
 
 #[test]
@@ -187,17 +188,17 @@ fn a_key_pressed_twice_answers_one_request() {
     };
     let mut play = Play::quick(60, 24);
     play.sees(begins()).sees(ls(0)).sees(ls(1)).passes(500);
-    assert_eq!(play.types("yy").asks(), ONCE);
+    assert_eq!(play.answers("yy").asks(), ONCE);
     play.sees(decided()).passes(299);
     assert!(play.shows().contains("  y  once"));
     assert_eq!(play.types("y").asks(), "");
-    assert_eq!(play.passes(1).types("y").asks(), NEXT_ONCE);
+    assert_eq!(play.passes(1).answers("y").asks(), NEXT_ONCE);
     // What is written within a request that somebody else answers is no answer to the next.
     let mut play = Play::quick(60, 24);
     play.sees(begins()).sees(ls(0)).sees(ls(1)).passes(500);
-    play.types("nnot").sees(decided());
+    play.answers("n").types("not").sees(decided());
     assert_eq!(play.types(" yet").asks(), "");
-    assert_eq!(play.passes(700).types("y").asks(), NEXT_ONCE);
+    assert_eq!(play.passes(700).answers("y").asks(), NEXT_ONCE);
 }
 
 #[test]
@@ -205,7 +206,7 @@ fn what_is_written_within_a_request_can_be_written_in_an_editor() {
     for (key, before) in [("e", "ls"), ("n", "")] {
         let mut play = Play::quick(60, 24);
         play.sees(begins()).types("a draft").passes(3_000).sees(ls(0)).passes(500);
-        assert_eq!(play.types(&format!("{key}<C-g>")).asks(), format!("Edit({before:?})\n"));
+        assert_eq!(play.answers(key).types("<C-g>").asks(), format!("Edit({before:?})\n"));
         play.happens(Happened::Edited(Some("written\nelsewhere\n".into())));
         assert!(play.shows().contains("> written\n  elsewhere▏"), "{}", play.shows());
         // One that was closed without a word leaves it.
@@ -224,20 +225,103 @@ fn vims_keys_are_vims_within_a_request() {
     let mut play = Play::quick(60, 24);
     play.app.composer.set_keys(KeyStyle::Vim);
     play.app.prompts.set_keys(KeyStyle::Vim);
-    play.sees(begins()).sees(ls(0)).passes(500).types("e<Esc>");
+    play.sees(begins()).sees(ls(0)).passes(500).answers("e").types("<Esc>");
     assert!(play.shows().contains("NORMAL"), "{}", play.shows());
     assert!(play.types("ccpwd<CR>").asks().contains(r#"{"command":"pwd"}"#));
 }
 
 #[test]
 fn control_d_at_a_request_says_how_to_leave() {
-    for key in ["<C-d>", "n<C-d>", "h<C-d>"] {
+    for key in ["", "n", "y"] {
         let mut play = Play::quick(60, 24);
-        play.sees(begins()).sees(ls(0)).passes(500);
-        assert_eq!(play.types(key).asks(), "");
+        play.sees(begins()).sees(ls(0)).passes(500).types(key);
+        assert_eq!(play.answers("<C-d>").asks(), "", "{key}");
         assert!(play.shows().contains("Esc stops it, and then Ctrl-D leaves"), "{key}");
     }
     let mut play = Play::guest(60, 24);
     play.sees(begins()).sees(ls(0));
     assert_eq!(play.types("<C-d>").asks(), "Quit\n");
+}
+
+/// Each: which keys follow each other how fast, what comes of them, and what is written then.
+#[test]
+fn a_key_answers_when_no_word_begins_with_it() {
+    const ALWAYS: &str = "Always { rule: Rule { effect: Allow, tool: \"Bash\", \
+                          argument: Some(\"ls:*\"), source: \"person\" } })\n";
+    let decides = |what: &str| ONCE.replace("Once)\n", what);
+    for (keys, gap, expected, written) in [
+        ("actually, do not fetch that", 199, String::new(), "actually, do not fetch that"),
+        ("stop please", 100, String::new(), "stop please"),
+        ("Yes, but", 10, String::new(), "Yes, but"),
+        ("typo", 150, String::new(), "typo"),
+        ("typo", 600, String::new(), "typo"),
+        ("dd", 150, decides("DenyAndStop { reason: None })\n"), ""),
+        ("eel", 90, String::new(), "eel"),
+        ("a", 200, decides(ALWAYS), ""),
+        ("A", 200, decides(ALWAYS), ""),
+        ("y<CR>", 10, ONCE.to_owned(), ""),
+        ("n<CR>", 10, decides("Deny { reason: None })\n"), ""),
+        ("y<BS>", 10, String::new(), ""),
+        ("y<Up>", 10, String::new(), ""),
+        ("y<Esc>", 10, "Cancel\n".to_owned(), ""),
+        ("y<C-c>", 10, "Cancel\n".to_owned(), ""),
+        ("y<C-t>q", 10, String::new(), ""),
+        ("y<C-z>", 10, "Suspend\n".to_owned(), ""),
+        ("h", 10, String::new(), "h"),
+        ("1", 10, String::new(), "1"),
+    ] {
+        let mut play = Play::quick(60, 24);
+        play.sees(begins()).sees(ls(0)).passes(500);
+        play.types_with_pauses(keys, gap);
+        assert_eq!(play.passes(200).asks(), expected, "{keys} every {gap}");
+        assert_eq!(play.app.composer.text(), written, "{keys} every {gap}");
+    }
+}
+
+#[test]
+fn a_key_that_was_taken_late_may_be_one_of_a_word() {
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).passes(500);
+    let at = play.types("y").now;
+    play.app.is_plain = true;
+    assert_eq!(play.app.wakes_at(at), Some(at.plus(ALONE_MILLIS)));
+    play.types("<BS>");
+    assert_eq!(play.app.wakes_at(at), None);
+    play.types("y").app.is_plain = false;
+    // Nothing else came in between, so that nobody knows when it was pressed.
+    play.now = at.plus(5_000);
+    assert_eq!(play.types("es").passes(ALONE_MILLIS).asks(), "");
+    assert!(play.shows().contains("> yes"));
+    // So is what is pasted.
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).passes(500).types("s");
+    play.happens(Happened::Pasted("ome words".into()));
+    assert_eq!(play.passes(ALONE_MILLIS).asks(), "");
+    assert!(play.shows().contains("> some words"));
+    // A request that goes takes the key with it.
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).sees(ls(1)).passes(500).types("y");
+    let (id, by) = (PermissionId::first(call_id(0)), "another window".into());
+    play.sees(Event::PermissionDecided { id, decision: Decision::Once, by });
+    assert_eq!(play.passes(60_000).asks(), "");
+    // One that can no more be seen is not answered.
+    let mut play = Play::quick(60, 24);
+    play.sees(begins()).sees(ls(0)).passes(500).types("y");
+    play.happens(Happened::Resized(60, 2));
+    assert_eq!(play.passes(ALONE_MILLIS).asks(), "");
+}
+
+/// What is stepped through is stepped through at once; the step that decides stands alone.
+#[test]
+fn among_parts_the_key_that_decides_stands_alone() {
+    let mut play = super::tests::multi_edit();
+    play.is_quick = true;
+    play.types("h").passes(ALONE_MILLIS);
+    assert_eq!(play.types("nyy").asks(), "");
+    assert!(play.passes(ALONE_MILLIS).asks().contains("Edited"));
+    let mut play = super::tests::multi_edit();
+    play.is_quick = true;
+    play.types("h").passes(ALONE_MILLIS);
+    assert_eq!(play.types("stop, all of it").passes(ALONE_MILLIS).asks(), "");
+    assert!(play.shows().contains("> stop, all of it"), "{}", play.shows());
 }

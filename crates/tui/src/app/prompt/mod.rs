@@ -22,8 +22,10 @@ use super::guard::Held;
 use crate::composer::{ComposerStyles, KeyStyle};
 use crate::text::wrap;
 use crate::transcript::{Look, spoken};
+pub(super) use one::Means;
 use one::{About, Prompt, Stage, composer};
 use parts::Parts;
+use shown::Arranged;
 
 /// The most rows of a composer within a prompt.
 const WRITTEN_ROWS_MAX: u16 = 8;
@@ -47,6 +49,16 @@ const SPOKEN_ROWS_MAX: usize = 40;
 pub(super) enum Asked {
     Permission(PermissionId),
     Question(u64),
+}
+
+/// How it stands on the screen.
+#[derive(Default)]
+pub(super) struct Drawn {
+    pub(super) lines: Vec<Line<'static>>,
+    /// Where the cursor stands within them.
+    pub(super) cursor: Option<(u16, u16)>,
+    /// Whether anybody sees what a key would allow.
+    pub(super) tells: bool,
 }
 
 impl Prompts {
@@ -86,7 +98,7 @@ impl Prompts {
         self.revision += 1;
         let parts = Parts::of(&open, None);
         let about = About::Permission(Box::new(open));
-        let prompt = Prompt { about, stage: Stage::Chooses, file: None, parts, is_answered: false };
+        let prompt = Prompt { parts, ..Prompt::new(about, Stage::Chooses) };
         match self.open.iter_mut().find(|other| other.id() == prompt.id()) {
             Some(other) => *other = prompt,
             None => self.open.push_back(prompt),
@@ -96,9 +108,7 @@ impl Prompts {
     pub(super) fn ask(&mut self, id: u64, question: Box<Question>) {
         self.revision += 1;
         let stage = Stage::Answers(composer(self.keys));
-        let about = About::Question(id, question);
-        let (file, parts, is_answered) = (None, None, false);
-        self.open.push_back(Prompt { about, stage, file, parts, is_answered });
+        self.open.push_back(Prompt::new(About::Question(id, question), stage));
     }
 
     /// Somebody decided: here, a hook, or another window. Whether nobody had answered it here.
@@ -150,6 +160,7 @@ impl Prompts {
             if let About::Permission(open) = &prompt.about
                 && open.id == id
             {
+                prompt.is_looked_at = false;
                 prompt.parts = Parts::of(open, Some(&text));
                 prompt.file = Some(text);
                 break;
@@ -180,6 +191,28 @@ impl Prompts {
         matches!(stage, Some(Stage::Denies(_) | Stage::Edits(_) | Stage::Answers(_)))
     }
 
+    /// What a key is to the one that is shown.
+    pub(super) fn means(&self, key: KeyEvent) -> Means {
+        self.open.front().map_or(Means::Step, |prompt| prompt.means(key))
+    }
+
+    /// Whether this key has something run.
+    pub(super) fn allows(&self, key: KeyEvent) -> bool {
+        self.open.front().is_some_and(|prompt| prompt.allows(key))
+    }
+
+    /// All of the one that is shown is opened.
+    pub(super) fn looked_at(&mut self) {
+        if let Some(prompt) = self.open.front_mut() {
+            prompt.is_looked_at = true;
+        }
+    }
+
+    /// Whether the reason for a no is being written.
+    pub(super) fn denies(&self) -> bool {
+        self.open.front().is_some_and(|prompt| matches!(prompt.stage, Stage::Denies(_)))
+    }
+
     /// Takes a key; `None` when it is none of a prompt's.
     pub(super) fn key(&mut self, key: KeyEvent) -> Option<Vec<Action>> {
         let prompt = self.open.front_mut()?;
@@ -202,15 +235,10 @@ impl Prompts {
         at.map(|at| at.paste(text)).is_some()
     }
 
-    /// Its lines, in so many rows if that can be, and where the cursor stands within them. Its keys
-    /// stand there when it takes them: before that their place is empty, and to who writes it is said.
-    pub(super) fn lines(
-        &self,
-        held: Option<Held>,
-        rows: usize,
-        look: Look<'_>,
-    ) -> (Vec<Line<'static>>, Option<(u16, u16)>) {
-        let Some(prompt) = self.open.front() else { return (Vec::new(), None) };
+    /// Its lines, in so many rows if that can be. Its keys stand there when it takes them: before that
+    /// their place is empty, and to who writes it is said.
+    pub(super) fn lines(&self, held: Option<Held>, rows: usize, look: Look<'_>) -> Drawn {
+        let Some(prompt) = self.open.front() else { return Drawn::default() };
         let (mut folded, mut cursor) = (None, None);
         let keys = match &prompt.stage {
             _ if held == Some(Held::Writes) => {
@@ -243,9 +271,19 @@ impl Prompts {
         };
         let n_keys = keys.len();
         let title = prompt.title(self.open.len(), look);
-        let lines = shown::arranged(title, prompt.said(look), keys, folded, rows, look);
+        let is_chosen = folded.is_some();
+        let arranged = |keys: Vec<Line<'static>>, folded| {
+            shown::arranged(title.clone(), prompt.said(look), keys, folded, rows, look)
+        };
+        let Arranged { mut lines, tells } = arranged(keys, folded);
+        let tells = tells || prompt.is_looked_at;
+        if is_chosen && !tells && held.is_none() {
+            let look_first = Line::styled("  Ctrl-T: look first", look.theme.warning);
+            lines = arranged(vec![look_first], None).lines;
+        }
         let above = u16::try_from(lines.len() - n_keys.min(lines.len())).unwrap_or(u16::MAX);
-        (lines, cursor.map(|(column, row)| (column, above.saturating_add(row))))
+        let cursor = cursor.map(|(column, row)| (column, above.saturating_add(row)));
+        Drawn { lines, cursor, tells }
     }
 
     /// What is asked, and what the keys mean, as lines that are written once.
@@ -259,7 +297,8 @@ impl Prompts {
             _ => vec![Line::raw(spoken(prompt.hint(), look.theme).into_owned())],
         };
         let (title, said) = (prompt.title(1, look), prompt.said(look));
-        Some((shown::arranged(title, said, Vec::new(), None, SPOKEN_ROWS_MAX, look), keys))
+        let asked = shown::arranged(title, said, Vec::new(), None, SPOKEN_ROWS_MAX, look);
+        Some((asked.lines, keys))
     }
 
     /// The line of the answer to that, and where the cursor stands.
@@ -294,7 +333,7 @@ impl Prompts {
         let keys = shown::keys(&prompt.choices(), look);
         let mut lines = vec![Line::default()];
         let title = prompt.title(self.open.len(), look);
-        lines.extend(shown::arranged(title, prompt.said(look), keys, None, usize::MAX, look));
+        lines.extend(shown::arranged(title, prompt.said(look), keys, None, usize::MAX, look).lines);
         lines
     }
 

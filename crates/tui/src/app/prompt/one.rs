@@ -21,6 +21,8 @@ pub(super) struct Prompt {
     pub(super) file: Option<String>,
     /// The parts of that change that can be taken or left, where there are several.
     pub(super) parts: Option<Parts>,
+    /// Whether all of it was opened, as it is shown now.
+    pub(super) is_looked_at: bool,
     /// Whether it was answered here, and only its event is to come.
     pub(super) is_answered: bool,
 }
@@ -44,7 +46,22 @@ pub(super) enum Stage {
     Answers(Box<Composer>),
 }
 
+/// What a key is at a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Means {
+    /// It answers, or opens what is written there.
+    Answer,
+    /// A letter of something else: who writes it does not answer.
+    Letter,
+    /// What a prompt does with it is done at once.
+    Step,
+}
+
 impl Prompt {
+    pub(super) fn new(about: About, stage: Stage) -> Self {
+        Self { about, stage, file: None, parts: None, is_looked_at: false, is_answered: false }
+    }
+
     pub(super) fn id(&self) -> Option<PermissionId> {
         match &self.about {
             About::Permission(open) => Some(open.id),
@@ -60,8 +77,23 @@ impl Prompt {
         }
     }
 
+    pub(super) fn means(&self, key: KeyEvent) -> Means {
+        let KeyCode::Char(c) = key.code else { return Means::Step };
+        if self.is_answered || !is_plain(key) {
+            return Means::Step;
+        }
+        let c = c.to_ascii_lowercase();
+        let is_choice = || self.choices().iter().any(|(choice, _)| choice.chars().eq([c]));
+        match (&self.stage, &self.parts) {
+            (Stage::Denies(_) | Stage::Edits(_) | Stage::Answers(_), _) => Means::Step,
+            _ if !is_choice() => Means::Letter,
+            (Stage::Parts, Some(parts)) if !parts.is_decided_by(c) => Means::Step,
+            (Stage::Chooses | Stage::Parts, _) => Means::Answer,
+        }
+    }
+
     pub(super) fn key(&mut self, key: KeyEvent, style: KeyStyle) -> Option<Vec<Action>> {
-        let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let is_plain = is_plain(key);
         match &mut self.stage {
             Stage::Chooses => match key.code {
                 KeyCode::Char(c) if is_plain => self.chosen(c.to_ascii_lowercase(), style),
@@ -73,6 +105,7 @@ impl Prompt {
                 }
                 KeyCode::Esc => {
                     self.stage = Stage::Chooses;
+                    self.is_looked_at = false;
                     Some(Vec::new())
                 }
                 _ => None,
@@ -103,10 +136,11 @@ impl Prompt {
                 _ => Some(Vec::new()),
             },
             Stage::Answers(at) => {
-                let About::Question(id, question) = &self.about else { return None };
+                let About::Question(id, _) = &self.about else { return None };
                 match at.key(key) {
                     Answer::Submit(submission) => {
-                        let answer = chosen_answer(question, submission.text.trim());
+                        // Whoever asked knows which choice a number is.
+                        let answer = submission.text.trim().to_owned();
                         Some(vec![Action::Answer(*id, Some(answer))])
                     }
                     Answer::Ignored if key.code == KeyCode::Enter => {
@@ -117,6 +151,16 @@ impl Prompt {
                     _ => Some(Vec::new()),
                 }
             }
+        }
+    }
+
+    /// Whether this key has something run.
+    pub(super) fn allows(&self, key: KeyEvent) -> bool {
+        let KeyCode::Char(c) = key.code else { return false };
+        match self.stage {
+            Stage::Chooses => is_plain(key) && matches!(c.to_ascii_lowercase(), 'y' | 's' | 'a'),
+            Stage::Parts => is_plain(key) && matches!(c.to_ascii_lowercase(), 'y' | 'a'),
+            _ => false,
         }
     }
 
@@ -139,6 +183,7 @@ impl Prompt {
                 if let Some(parts) = &mut self.parts {
                     parts.restart();
                     self.stage = Stage::Parts;
+                    self.is_looked_at = false;
                 }
                 return Some(Vec::new());
             }
@@ -163,6 +208,7 @@ impl Prompt {
         };
         let About::Permission(open) = &self.about else { return Vec::new() };
         let Some(parts) = &mut self.parts else { return Vec::new() };
+        self.is_looked_at = false;
         match parts.choose(takes, rest, open) {
             Chosen::Next => Vec::new(),
             Chosen::All => self.decide(Decision::Once),
@@ -243,6 +289,10 @@ impl Prompt {
     }
 }
 
+fn is_plain(key: KeyEvent) -> bool {
+    !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+}
+
 /// Where something is written within a prompt.
 pub(super) fn composer(keys: KeyStyle) -> Box<Composer> {
     Box::new(Composer::new(ComposerSettings { keys, ..ComposerSettings::default() }))
@@ -271,13 +321,4 @@ fn with_edit(tool: &str, input: &RawJson, text: &str) -> Result<RawJson, String>
         None => text.to_owned(),
     };
     RawJson::parse(&json).map_err(|error| format!("that is not usable as an input: {error}"))
-}
-
-/// A number chooses; anything else is the answer itself.
-fn chosen_answer(question: &Question, text: &str) -> String {
-    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    match number.and_then(|index| question.choices.get(index)) {
-        Some(choice) => choice.clone(),
-        None => text.to_owned(),
-    }
 }

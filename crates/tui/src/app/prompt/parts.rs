@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::app::change;
 use crate::text::diff::{Hunk, apply, hunk_lines, hunks};
-use crate::transcript::{Look, patch_line};
+use crate::transcript::{Look, patch_lines};
 
 /// The parts of a change, in order, and what was said about the first of them.
 pub(super) struct Parts {
@@ -63,6 +63,11 @@ impl Parts {
         self.taken.len() + 1
     }
 
+    /// Whether no part is left to look at after this key.
+    pub(super) fn is_decided_by(&self, key: char) -> bool {
+        matches!(key, 'a' | 'd') || self.at() >= self.len()
+    }
+
     /// Begins at the first part again.
     pub(super) fn restart(&mut self) {
         self.taken.clear();
@@ -91,7 +96,7 @@ impl Parts {
             }
             Change::Patch { heads, sections, .. } => sections.get(at).map(|(file, section)| {
                 let lines = heads[*file].lines().chain(section.lines());
-                lines.map(|line| patch_line(line, look)).collect()
+                lines.flat_map(|line| patch_lines(line, look)).collect()
             }),
         }
         .unwrap_or_default()

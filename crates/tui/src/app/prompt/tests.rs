@@ -235,7 +235,7 @@ fn a_question_goes_with_its_call() {
 #[test]
 fn a_question_is_answered_or_left_to_the_model_or_stops_the_turn() {
     for (keys, expected) in [
-        ("2<CR>", "Answer(1, Some(\"eighty\"))\n"),
+        ("2<CR>", "Answer(1, Some(\"2\"))\n"),
         ("no port<CR>", "Answer(1, Some(\"no port\"))\n"),
         ("<CR>", "Answer(1, None)\n"),
         ("<Esc>", "Cancel\n"),
@@ -264,7 +264,7 @@ fn three_parts(tool: &str, input: &str) -> Play {
     play
 }
 
-fn multi_edit() -> Play {
+pub(super) fn multi_edit() -> Play {
     let edit = |name: &str| {
         format!(r#"{{"old_string":"{name}\n","new_string":"{}\n"}}"#, name.to_uppercase())
     };
@@ -419,7 +419,7 @@ fn one_part_is_no_choice() {
         three_parts("Edit", r#"{"file_path":"a.rs","old_string":"one","new_string":"1"}"#);
     assert!(!play.shows().contains("parts"));
     assert_eq!(
-        play.types("hy").asks(),
+        play.types("h").passes(700).types("y").asks(),
         "Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Once)\n"
     );
 }

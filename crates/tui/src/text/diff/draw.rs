@@ -11,12 +11,26 @@ use crate::theme::Theme;
 
 /// With fewer cells a line has one number: the new side's, or the old one's where it was removed.
 const BOTH_NUMBERS_CELLS_MIN: usize = 60;
+/// Before the further rows of a path that is longer than one.
+const HEAD_INDENT: usize = 2;
 /// Stands between two hunks.
 const BETWEEN: &str = "⋯";
 
 /// Draws what makes `new` of `old`, beginning with the path and how many lines came and went.
 #[must_use]
 pub fn diff(old: &str, new: &str, path: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let (head, body) = headed(old, new, path, width, theme);
+    [head, body].concat()
+}
+
+/// The same in two: what names it, and what it is.
+pub(crate) fn headed(
+    old: &str,
+    new: &str,
+    path: &str,
+    width: usize,
+    theme: &Theme,
+) -> (Vec<Line<'static>>, Vec<Line<'static>>) {
     let hunks = hunks(old, new);
     let count =
         |side| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.side == side).count();
@@ -31,14 +45,14 @@ pub fn diff(old: &str, new: &str, path: &str, width: usize, theme: &Theme) -> Ve
             theme.removed,
         ),
     ]);
-    let mut lines = vec![truncate(&head, width.max(1))];
+    let mut lines = Vec::new();
     for (index, hunk) in hunks.iter().enumerate() {
         if index > 0 {
             lines.push(Line::styled(theme.sign(BETWEEN, "further down:"), theme.dim));
         }
         lines.extend(hunk_lines(hunk, width, theme));
     }
-    lines
+    (wrap(&head, width.max(1), HEAD_INDENT), lines)
 }
 
 /// Draws one hunk.
@@ -212,37 +226,38 @@ mod tests {
         check(
             12,
             expect![[r#"
-            src/main.rs…
-            1   use
-                std::fs;
-            2
-            3   fn
-                main() {
-            4 -     let
-                text =
-                read("in
-                .txt");
-            4 +     let
-                text =
-                read("in
-                put.txt"
-                );
-            5       prin
-                tln!("{t
-                ext}");
-            6 +     done
-                ();
-            7   }
-            8
-            9   // 1
-            ⋯
-             // 5
-             // 6
-             // 7
-            -end
-             no line end
-            +end
-        "#]],
+                src/main.rs
+                  +3 -2
+                1   use
+                    std::fs;
+                2
+                3   fn
+                    main() {
+                4 -     let
+                    text =
+                    read("in
+                    .txt");
+                4 +     let
+                    text =
+                    read("in
+                    put.txt"
+                    );
+                5       prin
+                    tln!("{t
+                    ext}");
+                6 +     done
+                    ();
+                7   }
+                8
+                9   // 1
+                ⋯
+                 // 5
+                 // 6
+                 // 7
+                -end
+                 no line end
+                +end
+            "#]],
         );
         check(
             40,

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
+pub(crate) use draw::headed;
 pub use draw::{diff, hunk_lines};
 pub use unified::unified;
 

@@ -56,11 +56,10 @@ fn escape_leaves_insert_first_and_is_passed_on_then() {
     check(
         "<Esc>?<C-c>",
         expect![[r#"
-        > |Ask anything
-        -- NORMAL
-        ignored Char('?') KeyModifiers(0x0)
-        ignored Char('c') KeyModifiers(CONTROL)
-    "#]],
+            > |Ask anything
+            -- NORMAL
+            ignored Char('c') KeyModifiers(CONTROL)
+        "#]],
     );
     check(
         "one<Esc>I-<Esc>A-<Esc>otwo<Esc>Ozero",

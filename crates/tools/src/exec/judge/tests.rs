@@ -1,3 +1,5 @@
+//! What sessions are judged as when something is written to them.
+
 use super::*;
 
 const PLACE: Place<'_> =

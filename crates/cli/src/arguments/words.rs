@@ -11,6 +11,9 @@ use super::CommandLine;
 const LIKENESS_MIN: f64 = 0.8;
 const NEEDS_QUOTES: &str = "a prompt of several words needs quotes: 'fix the failing test'";
 
+/// Words that are no commands, and the options that do what they say.
+const STAND_FOR: [(&str, &str); 2] = [("help", "--help"), ("version", "--version")];
+
 /// The line that `help`, alone or with a command, and `version` stand for: people know them from
 /// other programs, and a model would be paid for answering.
 pub(super) fn flagged(line: Vec<OsString>) -> Result<Vec<OsString>, Error> {
@@ -26,7 +29,8 @@ pub(super) fn flagged(line: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     for word in words {
         let Some(inner) = command.find_subcommand(word) else {
             let word = word.to_string_lossy();
-            let tip = meant(&command, &word).map_or_else(String::new, |meant| similar(&meant));
+            let quotes = || format!("\n\n  tip: {NEEDS_QUOTES}");
+            let tip = meant(&command, &word).map_or_else(quotes, |meant| similar(&meant));
             return Err(unrecognized(&word, &tip));
         };
         command = inner.clone();
@@ -45,6 +49,10 @@ fn is_open(words: &[OsString]) -> bool {
 
 /// The command that a prompt of one word was meant to be: a session is not begun by a typing error.
 pub(super) fn mistyped(prompt: &str) -> Option<Error> {
+    if let Some((_, option)) = STAND_FOR.iter().find(|(word, _)| *word == prompt) {
+        let message = format!("'{prompt}' stands alone\n\n  tip: here it is '{option}'");
+        return Some(CommandLine::command().error(ErrorKind::InvalidSubcommand, message));
+    }
     let meant = meant(&CommandLine::command(), prompt)?;
     let tip = similar(&meant);
     let else_needs = "a prompt of one word that is like a subcommand needs another word";
@@ -105,7 +113,6 @@ fn meant(command: &Command, word: &str) -> Option<String> {
         return None;
     }
     let names = command.get_subcommands().map(|command| command.get_name());
-    let names = names.chain(["help", "version"]);
     let like = names.map(|name| (strsim::jaro_winkler(word, name), name));
     let (likeness, name) = like.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (likeness > LIKENESS_MIN).then(|| name.to_owned())

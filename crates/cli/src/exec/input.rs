@@ -92,14 +92,19 @@ impl Piped {
     pub(super) fn read(self, is_quiet: bool) -> Result<Option<String>> {
         if !self.begins() {
             if !is_quiet {
-                say(
-                    "heeler: nothing comes on stdin, so it is not read; `heeler exec -` waits for it",
-                );
+                say("heeler: nothing comes on stdin, so it is not read; to wait for it: \
+                     (echo 'PROMPT'; COMMAND) | heeler exec -");
             }
             return Ok(None);
         }
         let text = read_stdin("what is piped in beside the prompt")
             .context("cannot take stdin; where it is not meant for heeler, add </dev/null")?;
+        if !is_quiet && !text.is_empty() {
+            say(format!(
+                "heeler: {} bytes of stdin go with the prompt; where that is not meant, add </dev/null",
+                text.len()
+            ));
+        }
         Ok(Some(text).filter(|text| !text.trim_start().is_empty()))
     }
 

@@ -14,13 +14,19 @@ const WROTE_MILLIS: u64 = 2_000;
 /// A key within this time after an answer belongs to that answer.
 const ANSWERED_MILLIS: u64 = 300;
 /// A key that answers does so when no word followed it for so long: who writes one is faster.
-pub(super) const ALONE_MILLIS: u64 = 200;
+pub(super) const ALONE_MILLIS: u64 = 350;
+/// The same of one that gives a rule, which holds for more than what is asked.
+pub(super) const RULE_ALONE_MILLIS: u64 = 800;
 
 /// When keys went elsewhere, and until when what is asked takes none.
 #[derive(Default)]
 pub(super) struct Guard {
     /// When something was last written that is not sent yet.
     wrote: Option<Timestamp>,
+    /// Something was begun while this or another was asked, and not sent.
+    begun: bool,
+    /// Something was begun before that.
+    has_draft: bool,
     /// When something was last answered here that had more behind it.
     answered: Option<Timestamp>,
     /// What was last shown.
@@ -53,6 +59,7 @@ impl Guard {
     /// A key wrote to the composer.
     pub(super) fn wrote(&mut self, now: Timestamp) {
         self.wrote = Some(now);
+        self.begun |= matches!(self.shown, Some(Asked::Permission(_))) && !self.has_draft;
         self.held = Some((Held::Writes, now.plus(WRITING_MILLIS)));
     }
 
@@ -64,6 +71,7 @@ impl Guard {
     /// What was written is sent: nothing is begun any more.
     pub(super) fn sent(&mut self) {
         self.wrote = None;
+        (self.begun, self.has_draft) = (false, false);
     }
 
     /// What was asked is answered; `has_more` tells whether more stands behind it. What is asked
@@ -80,6 +88,7 @@ impl Guard {
         }
         self.shown = asked;
         self.pressed = None;
+        self.has_draft = is_begun && !self.begun;
         let is_within = |at: Timestamp, millis| now.since(at) < millis;
         let writes = is_begun || self.wrote.is_some_and(|at| is_within(at, WROTE_MILLIS));
         let stops = self.wrote.map_or(now, |at| at.plus(WRITING_MILLIS));
@@ -100,17 +109,23 @@ impl Guard {
         self.held = Some((held, until.max(before.plus(SEEN_MILLIS))));
     }
 
-    /// Why what is asked takes no key, if so.
-    pub(super) fn held(&self, now: Timestamp) -> Option<Held> {
-        let (held, until) = self.held?;
-        (self.shown.is_some() && now < until).then_some(held)
+    /// Why what is asked takes no key, if so; `is_begun` tells whether something is written and not sent.
+    pub(super) fn held(&self, is_begun: bool, now: Timestamp) -> Option<Held> {
+        let held = self.held.filter(|(_, until)| now < *until).map(|(held, _)| held);
+        let writes = (self.begun && is_begun).then_some(Held::Writes);
+        held.or(writes).filter(|_| self.shown.is_some())
+    }
+
+    /// Somebody still has the key down that answered what stood there before.
+    pub(super) fn answers_on(&mut self, now: Timestamp) {
+        self.held = Some((Held::Answered, now.plus(ANSWERED_MILLIS)));
     }
 
     /// A key that answers was pressed; whether it is the first, or the same once more.
-    pub(super) fn presses(&mut self, key: KeyEvent, now: Timestamp) -> bool {
+    pub(super) fn presses(&mut self, key: KeyEvent, gives_rule: bool, now: Timestamp) -> bool {
         let pressed = self.pressed.get_or_insert_with(|| {
-            let until = now.plus(ALONE_MILLIS);
-            Pressed { keys: Vec::new(), until }
+            let alone = if gives_rule { RULE_ALONE_MILLIS } else { ALONE_MILLIS };
+            Pressed { keys: Vec::new(), until: now.plus(alone) }
         });
         let is_same = pressed.keys.iter().all(|other| other.code == key.code);
         if is_same {

@@ -64,8 +64,9 @@ impl App {
     /// A key for what is asked: one that answers waits until it is clear that no word begins with it.
     fn prompt_key(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
         match self.prompts.means(key) {
-            Means::Answer if self.guard.presses(key, now) => Vec::new(),
-            Means::Answer | Means::Letter => self.write(key, now),
+            Means::Answer if self.guard.presses(key, false, now) => Vec::new(),
+            Means::Rule if self.guard.presses(key, true, now) => Vec::new(),
+            Means::Answer | Means::Rule | Means::Letter => self.write(key, now),
             Means::Step => match self.guard.lets_go().first() {
                 Some(pressed) if key.code == KeyCode::Enter && key.modifiers.is_empty() => {
                     let mut actions = self.answer(*pressed, now);
@@ -114,7 +115,8 @@ impl App {
 
     /// Why what is asked takes no key, if so.
     pub(super) fn held(&self, now: Timestamp) -> Option<Held> {
-        if self.has_room() { self.guard.held(now) } else { Some(Held::Unshown) }
+        let is_begun = !self.composer.is_empty();
+        if self.has_room() { self.guard.held(is_begun, now) } else { Some(Held::Unshown) }
     }
 
     /// Whether the window is high enough to show what is asked.
@@ -130,8 +132,13 @@ impl App {
         if key.code == KeyCode::Esc && !(is_own && held == Held::Writes) {
             return self.stop();
         }
-        if matches!(held, Held::Answered | Held::Unshown) {
-            return Vec::new();
+        match held {
+            Held::New | Held::Writes => {}
+            Held::Unshown => return Vec::new(),
+            Held::Answered => {
+                self.guard.answers_on(now);
+                return Vec::new();
+            }
         }
         self.write(key, now)
     }

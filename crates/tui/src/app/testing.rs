@@ -15,7 +15,7 @@ pub(super) use heeler_engine::Seen;
 use heeler_settings::StatusField;
 use ratatui::text::Line;
 
-use super::guard::{ALONE_MILLIS, SEEN_MILLIS};
+use super::guard::{RULE_ALONE_MILLIS, SEEN_MILLIS};
 use super::{Action, App, Happened, Opened, Start};
 use crate::composer::ComposerSettings;
 use crate::host::Facts;
@@ -155,7 +155,7 @@ impl Play {
             };
             self.happens(Happened::Key(key));
             if !self.is_quick && self.app.guard.is_pressed() {
-                self.passes(ALONE_MILLIS);
+                self.passes(RULE_ALONE_MILLIS);
             }
             if millis > 0 && !rest.is_empty() {
                 self.passes(millis);
@@ -166,7 +166,7 @@ impl Play {
 
     /// Presses keys, and nothing for as long as the last one takes to answer.
     pub(super) fn answers(&mut self, keys: &str) -> &mut Self {
-        self.types(keys).passes(ALONE_MILLIS)
+        self.types(keys).passes(RULE_ALONE_MILLIS)
     }
 
     pub(super) fn sees(&mut self, event: Event) -> &mut Self {

@@ -279,7 +279,7 @@ fn f17_who_is_writing_answers_nothing_that_opens_meanwhile() {
     // Its keys are shown once it takes them.
     glass.waits_for("  y  once");
     let bytes = String::from_utf8_lossy(&glass.bytes()).into_owned();
-    assert!(bytes.contains("answer when you have stopped writing"), "{bytes:?}");
+    assert!(bytes.contains("send what you wrote, or clear it, to answer"), "{bytes:?}");
     glass.types("y");
     glass.waits_for("Written.");
     glass.waits_for("> and also");
@@ -317,11 +317,11 @@ fn f18_the_first_letter_of_the_next_message_answers_nothing() {
     glass.types("yes");
     glass.waits_for("> yes");
     assert!(!world.path("work/a.txt").exists());
-    // Who stopped writing is asked, and what is written stays.
+    // Who takes back what was begun is asked.
+    glass.types("\u{15}");
     glass.waits_for("  y  once");
     glass.types("y");
     glass.waits_for("Written.");
-    glass.waits_for("> yes");
     glass.shows(expect![[r#"
         > push
 
@@ -331,7 +331,7 @@ fn f18_the_first_letter_of_the_next_message_answers_nothing() {
 
         Written.
 
-        > yes
+        > what is to be done? (/help)
         script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined
     "#]]);
 }

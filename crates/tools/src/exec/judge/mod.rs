@@ -17,9 +17,14 @@ use crate::bash::{quoted, read_line};
 
 /// How much of what was written to a shell is judged again with each call.
 pub(super) const SCRIPT_BYTES_MAX: usize = 32 * 1024;
-/// How much is read to find out where else a shell may begin in that, and how many lines at once.
-const APART_BYTES_MAX: usize = 128 * 1024;
-const APART_LINES_MAX: usize = 64;
+/// How much is read to find out where else a shell may begin in that.
+const APART_BYTES_MAX: usize = 256 * 1024;
+/// How many lines a command within another one may have to be known.
+const APART_LINES_MAX: usize = 8;
+/// Variables whose value a shell at a terminal runs before it reads a line, or a further one.
+const PROMPTS: [&str; 4] = ["PS0", "PS1", "PS2", "PS3"];
+/// What `stty` says or sets that edits no line.
+const STTY_SHOWS: [&str; 6] = ["-a", "-g", "size", "sane", "echo", "-echo"];
 /// A terminal that hands whole lines on forgets what is behind 4,095 bytes of one.
 const TERMINAL_LINE_BYTES_MAX: usize = 4_000;
 /// How many keys that end a line a text may hold before nobody follows it any more.
@@ -35,6 +40,8 @@ pub(super) struct Script {
     /// What sets its folder and variables, then its command line.
     command: String,
     reads_commands: bool,
+    /// Nothing but a shell runs, so that nobody takes the first of what is written.
+    is_alone: bool,
     runs: Runs,
     /// What was written: of a shell all, of others the last line.
     written: String,
@@ -47,9 +54,12 @@ pub(super) struct Script {
 impl Script {
     pub(super) fn new(setup: &Setup, command: &str, runs: Runs, place: &Place<'_>) -> Self {
         let command = setup.before(command);
-        let reads_commands = runs_probe(&heeler_shell::read(&fed(&command, PROBE), place));
+        let read = heeler_shell::read(&fed(&command, PROBE), place);
+        let reads_commands = runs_probe(&read);
+        let n_commands = read.commands.iter().filter(|command| !command.is_wrapper).count();
+        let is_alone = n_commands == setup.n_commands + 2;
         let (written, is_unknown, is_arriving) = (String::new(), false, false);
-        Self { command, reads_commands, runs, written, is_unknown, is_arriving }
+        Self { command, reads_commands, is_alone, runs, written, is_unknown, is_arriving }
     }
 
     /// What it does to write this as well.
@@ -60,7 +70,9 @@ impl Script {
         line.line = format!("{data}\n# is written to: {}", line.line);
         line.is_read_only = false;
         if self.reads_commands {
-            let is_told = is_told && self.add_apart(&mut line, &text, place);
+            let is_told = is_told
+                && !reads_otherwise(&line.commands, &text)
+                && self.add_apart(&mut line, &text, place);
             if !is_told || text.len() > SCRIPT_BYTES_MAX {
                 let why = "it writes to a shell whose line cannot be told".to_owned();
                 line.concerns.push(Concern { kind: ConcernKind::NotUnderstood, why });
@@ -141,28 +153,26 @@ impl Script {
     fn add_apart(&self, line: &mut ShellLine, text: &str, place: &Place<'_>) -> bool {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let mut n_left = APART_BYTES_MAX;
-        // The shortest text from a line on that is complete, or as much as is looked at.
-        let mut unit = |from: usize| {
-            let mut unit = String::new();
-            for line in lines[from..].iter().take(APART_LINES_MAX) {
-                unit.push_str(line);
+        // A text from a line on that is complete, or the longest that is looked at: one line, two, four ...
+        let mut unit = |from: usize, n_max: usize| {
+            let n_there = n_max.min(lines.len() - from);
+            let mut n_lines = 1;
+            loop {
+                let unit = lines[from..from + n_lines].concat();
                 n_left = n_left.checked_sub(unit.len())?;
-                if !self.is_open(&unit, place) {
-                    return Some((unit, true));
+                if n_lines == n_there || !self.is_open(&unit, place) {
+                    return Some((unit, n_lines));
                 }
+                n_lines = (n_lines * 2).min(n_there);
             }
-            Some((unit, false))
         };
         let mut at = 0;
         while at < lines.len() {
-            let Some((whole, is_complete)) = unit(at) else { return false };
-            let end = at + whole.split_inclusive('\n').count();
-            if !is_complete && end < lines.len() {
-                return false;
-            }
-            // Nobody stands before the first.
-            for inner in (at + 1..end).filter(|_| at > 0) {
-                let Some((unit, _)) = unit(inner) else { return false };
+            let Some((_, n_lines)) = unit(at, lines.len()) else { return false };
+            let end = at + n_lines;
+            // Before the first nobody stands but what the session was started with.
+            for inner in (at + 1..end).filter(|_| at > 0 || !self.is_alone) {
+                let Some((unit, _)) = unit(inner, APART_LINES_MAX) else { return false };
                 let read = read_line(&fed(&self.command, &unit), place);
                 let is_odd = |concern: &Concern| concern.kind == ConcernKind::NotUnderstood;
                 // The end of a construct alone is not understood, and does nothing. A word in two
@@ -182,6 +192,28 @@ impl Script {
         }
         true
     }
+}
+
+/// Whether what was written has a shell read otherwise than line by line as it is written: by a command
+/// that takes a piece of a line, by keys that mean something else, or by a prompt that runs something.
+fn reads_otherwise(commands: &[ShellCommand], text: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let sets_prompt = text.split(|c| !is_word(c)).any(|word| PROMPTS.contains(&word));
+    sets_prompt
+        || commands.iter().any(|command| {
+            let Some((name, operands)) = command.words.split_first() else { return false };
+            let has_letter = |letters: &[char]| {
+                let mut options = operands.iter().filter(|word| word.starts_with('-'));
+                options.any(|word| word.contains(letters))
+            };
+            match name.as_str() {
+                "read" | "mapfile" | "readarray" => has_letter(&['n', 'N', 'd']),
+                "head" => has_letter(&['c']),
+                "dd" | "bind" => true,
+                "stty" => operands.iter().any(|word| !STTY_SHOWS.contains(&word.as_str())),
+                _ => false,
+            }
+        })
 }
 
 /// How a session's command runs.

@@ -137,8 +137,43 @@ fn a_program_may_take_the_lines_above_a_command() {
     // Nobody took anything.
     assert_eq!(runs("cat <<'E'\nrm -rf build\nE\n"), [""; 0]);
     assert_eq!(runs("cd a\nfor i in 1 2; do\n  echo $i\ndone\n"), [""; 0]);
-    let many = format!("ls\ncat <<'E'\n{}E\n", "echo it\n".repeat(3_000));
+    let long = format!("cat <<'E'\n{}E\n", "it's a line of text, as any other\n".repeat(70));
+    assert_eq!(runs(&long), [""; 0]);
+    assert_eq!(runs(&format!("cd .\n{long}{long}")), [""; 0]);
+    let many = format!("ls\ncat <<'E'\n{}E\n", "cat <<X\n".repeat(3_000));
     assert_eq!(runs(&many), [UNKNOWN]);
+}
+
+#[test]
+fn a_program_before_the_shell_may_take_the_first_line() {
+    let text = "cat <<E\nrm -rf build\nE\n";
+    let runs = |command: &str| {
+        let line = script(command, &[], true, true).line(text, &PLACE);
+        line.concerns.iter().any(|concern| concern.why == "removes build for good")
+    };
+    assert_eq!(["bash", "env bash -i", "A=1 sh"].map(runs), [false; 3]);
+    assert_eq!(["read x; bash", "sed -u 1q; bash", "sh -c 'read x; exec sh'"].map(runs), [true; 3]);
+}
+
+#[test]
+fn what_has_a_shell_read_otherwise_is_asked_about() {
+    for text in [
+        "read -n1 x\n#rm\n",
+        "read -rd Z x\n",
+        "head -c5\n",
+        "dd bs=1 count=1\n",
+        "stty erase Q\n",
+        "bind '\"q\":\"x\"'\n",
+        "PS1='$(ls)'\n",
+        "export PS2=x\n",
+    ] {
+        let line = script("bash", &[], true, true).line(text, &PLACE);
+        assert!(line.concerns.iter().any(|concern| concern.why == UNKNOWN), "{text}");
+    }
+    for text in ["read x\n", "head -n 5 a\n", "stty size\n", "echo $PATH\n"] {
+        let line = script("bash", &[], true, true).line(text, &PLACE);
+        assert!(line.concerns.iter().all(|concern| concern.why != UNKNOWN), "{text}");
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn who_is_writing_answers_nothing_that_opens_meanwhile() {
             ? Run this command?
               $ ls
               no rule speaks of it
-              answer when you have stopped writing
+              send what you wrote, or clear it, to answer
             > and also ny▏
             claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
         "#]],
@@ -136,18 +136,21 @@ fn who_begins_to_write_when_something_is_asked_goes_on_writing() {
     check(
         &mut play,
         expect![[r#"
-        ────
+            ────
 
-          waits: go
-        ? Run this command?
-          $ ls
-          no rule speaks of it
-          answer when you have stopped writing
-        > yes, ▏
-        claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
-    "#]],
+              waits: go
+            ? Run this command?
+              $ ls
+              no rule speaks of it
+              send what you wrote, or clear it, to answer
+            > yes, ▏
+            claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
+        "#]],
     );
-    assert!(play.passes(700).shows().contains("  y  once"));
+    // What was begun here is written on after a pause, and nothing is answered with it.
+    assert!(!play.passes(5_000).shows().contains("  y  once"));
+    assert_eq!(play.types("y").passes(800).asks(), "");
+    assert!(play.types("<C-u>").passes(700).shows().contains("  y  once"));
     assert_eq!(play.answers("y").asks(), ONCE);
     // A question takes what is written once it was seen.
     let mut play = Play::quick(60, 24);
@@ -192,13 +195,15 @@ fn a_key_pressed_twice_answers_one_request() {
     play.sees(decided()).passes(299);
     assert!(play.shows().contains("  y  once"));
     assert_eq!(play.types("y").asks(), "");
-    assert_eq!(play.passes(1).answers("y").asks(), NEXT_ONCE);
+    // Nor one that is still down.
+    assert_eq!(play.passes(299).types("y").asks(), "");
+    assert_eq!(play.passes(300).answers("y").asks(), NEXT_ONCE);
     // What is written within a request that somebody else answers is no answer to the next.
     let mut play = Play::quick(60, 24);
     play.sees(begins()).sees(ls(0)).sees(ls(1)).passes(500);
     play.answers("n").types("not").sees(decided());
     assert_eq!(play.types(" yet").asks(), "");
-    assert_eq!(play.passes(700).answers("y").asks(), NEXT_ONCE);
+    assert_eq!(play.types("<C-u>").passes(700).answers("y").asks(), NEXT_ONCE);
 }
 
 #[test]
@@ -273,7 +278,7 @@ fn a_key_answers_when_no_word_begins_with_it() {
         let mut play = Play::quick(60, 24);
         play.sees(begins()).sees(ls(0)).passes(500);
         play.types_with_pauses(keys, gap);
-        assert_eq!(play.passes(200).asks(), expected, "{keys} every {gap}");
+        assert_eq!(play.passes(800).asks(), expected, "{keys} every {gap}");
         assert_eq!(play.app.composer.text(), written, "{keys} every {gap}");
     }
 }

@@ -242,7 +242,7 @@ impl Prompts {
         let (mut folded, mut cursor) = (None, None);
         let keys = match &prompt.stage {
             _ if held == Some(Held::Writes) => {
-                vec![Line::styled("  answer when you have stopped writing", look.theme.dim)]
+                vec![Line::styled("  send what you wrote, or clear it, to answer", look.theme.dim)]
             }
             _ if held == Some(Held::Unshown) => {
                 vec![Line::styled("  answer in a higher window", look.theme.warning)]

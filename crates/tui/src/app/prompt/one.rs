@@ -51,6 +51,8 @@ pub(super) enum Stage {
 pub(in crate::app) enum Means {
     /// It answers, or opens what is written there.
     Answer,
+    /// The same, and it gives a rule.
+    Rule,
     /// A letter of something else: who writes it does not answer.
     Letter,
     /// What a prompt does with it is done at once.
@@ -88,6 +90,9 @@ impl Prompt {
             (Stage::Denies(_) | Stage::Edits(_) | Stage::Answers(_), _) => Means::Step,
             _ if !is_choice() => Means::Letter,
             (Stage::Parts, Some(parts)) if !parts.is_decided_by(c) => Means::Step,
+            // A no with what is behind it as its reason, and nothing is done yet.
+            (Stage::Chooses, _) if c == 'n' => Means::Step,
+            (Stage::Chooses, _) if matches!(c, 's' | 'a') => Means::Rule,
             (Stage::Chooses | Stage::Parts, _) => Means::Answer,
         }
     }

@@ -28,8 +28,8 @@ fn the_title_and_the_first_lines_stand_in_every_window() {
         assert!(live.contains("? Run this command?"), "{width}x{height}:\n{live}");
         assert!(live.contains("more lines (") || height > 24, "{width}x{height}:\n{live}");
         // What does not stand there is allowed when it was looked at.
-        let is_there = live.contains("$ echo 1\n");
-        assert!(is_there == (height > 5), "{width}x{height}:\n{live}");
+        let is_there = live.contains("$ echo 1\n") && live.contains("echo 20\n");
+        assert!(is_there == (height > 6), "{width}x{height}:\n{live}");
         assert!(live.contains("Ctrl-T: look first") != is_there, "{width}x{height}:\n{live}");
         let answers = |play: &mut Play, key| play.types(key).asks();
         for key in ["y", "s", "a"] {
@@ -204,7 +204,7 @@ fn a_window_that_is_too_low_for_a_request_takes_no_answer() {
     assert_eq!(long_command(60, 1).types("y").asks(), "");
     assert_eq!(long_command(60, 1).types("<Esc>").asks(), "Cancel\n");
     // It comes into sight now, and takes keys once it was seen.
-    play.happens(Happened::Resized(60, 6));
+    play.happens(Happened::Resized(60, 8));
     assert_eq!(play.types("y<BS>").asks(), "");
     play.passes(700);
     assert!(play.types("y").asks().contains("Once"));

@@ -72,8 +72,10 @@ pub(super) fn arranged(
     cut(&mut of_it, room.saturating_sub(least), look);
     let kept = cut(&mut what, room.saturating_sub(of_it.len()).max(1), look);
     let is_kept = |index: &usize| *index < kept.start || *index >= kept.end;
-    let tells =
-        kept.is_empty() || (n_head..what.len()).filter(is_kept).any(|index| tells(&what[index]));
+    // What is cut has to stand there with its end: that is where something is hidden.
+    let has_end = kept.end < what.len();
+    let tells = kept.is_empty()
+        || has_end && (n_head..what.len()).filter(is_kept).any(|index| tells(&what[index]));
     Arranged { lines: [vec![title], what, of_it, keys].concat(), tells }
 }
 

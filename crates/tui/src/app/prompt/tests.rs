@@ -419,7 +419,7 @@ fn one_part_is_no_choice() {
         three_parts("Edit", r#"{"file_path":"a.rs","old_string":"one","new_string":"1"}"#);
     assert!(!play.shows().contains("parts"));
     assert_eq!(
-        play.types("h").passes(700).types("y").asks(),
+        play.types("h<BS>").passes(700).types("y").asks(),
         "Decide(PermissionId { call: CallId { turn: 1, round: 1, index: 0 }, answered_before: 0 }, Once)\n"
     );
 }

@@ -21,6 +21,8 @@ pub(super) const SCRIPT_BYTES_MAX: usize = 32 * 1024;
 const APART_BYTES_MAX: usize = 256 * 1024;
 /// How many lines a command within another one may have to be known.
 const APART_LINES_MAX: usize = 8;
+/// How many lines the first command may have that nobody can have taken a line of.
+const FIRST_LINES_MAX: usize = 64;
 /// Variables whose value a shell at a terminal runs before it reads a line, or a further one.
 const PROMPTS: [&str; 4] = ["PS0", "PS1", "PS2", "PS3"];
 /// What `stty` says or sets that edits no line.
@@ -153,25 +155,37 @@ impl Script {
     fn add_apart(&self, line: &mut ShellLine, text: &str, place: &Place<'_>) -> bool {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let mut n_left = APART_BYTES_MAX;
+        let mut is_complete = |unit: &str| {
+            n_left = n_left.checked_sub(unit.len())?;
+            Some(!self.is_open(unit, place))
+        };
+        let mut at = 0;
+        // Before the first command nobody stands but what the session was started with. Its end is looked
+        // for line by line: what is behind it has the command before it.
+        let n_first = if self.is_alone { lines.len().min(FIRST_LINES_MAX) } else { 0 };
+        for n_lines in 1..=n_first {
+            let Some(is_complete) = is_complete(&lines[..n_lines].concat()) else { return false };
+            if is_complete || n_lines == lines.len() {
+                at = n_lines;
+                break;
+            }
+        }
         // A text from a line on that is complete, or the longest that is looked at: one line, two, four ...
         let mut unit = |from: usize, n_max: usize| {
             let n_there = n_max.min(lines.len() - from);
             let mut n_lines = 1;
             loop {
                 let unit = lines[from..from + n_lines].concat();
-                n_left = n_left.checked_sub(unit.len())?;
-                if n_lines == n_there || !self.is_open(&unit, place) {
+                if is_complete(&unit)? || n_lines == n_there {
                     return Some((unit, n_lines));
                 }
                 n_lines = (n_lines * 2).min(n_there);
             }
         };
-        let mut at = 0;
         while at < lines.len() {
             let Some((_, n_lines)) = unit(at, lines.len()) else { return false };
             let end = at + n_lines;
-            // Before the first nobody stands but what the session was started with.
-            for inner in (at + 1..end).filter(|_| at > 0 || !self.is_alone) {
+            for inner in at + 1..end {
                 let Some((unit, _)) = unit(inner, APART_LINES_MAX) else { return false };
                 let read = read_line(&fed(&self.command, &unit), place);
                 let is_odd = |concern: &Concern| concern.kind == ConcernKind::NotUnderstood;

@@ -134,6 +134,8 @@ fn a_program_may_take_the_lines_above_a_command() {
     assert_eq!(runs("read x\ncat <<'E'\nrm \\\n-rf build\nE\n"), removes);
     assert_eq!(runs("read x\ncat <<'E'\nr\\\nm -rf build\nE\n"), [UNKNOWN]);
     assert_eq!(runs("read x\necho '\nrm -rf build #'\n"), removes);
+    let behind = "if true\nthen\nread x; fi\ncat <<'E'\nrm -rf build\nE\n";
+    assert_eq!(runs(behind), removes);
     // Nobody took anything.
     assert_eq!(runs("cat <<'E'\nrm -rf build\nE\n"), [""; 0]);
     assert_eq!(runs("cd a\nfor i in 1 2; do\n  echo $i\ndone\n"), [""; 0]);

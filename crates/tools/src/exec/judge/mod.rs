@@ -185,13 +185,13 @@ impl Script {
         while at < lines.len() {
             let Some((_, n_lines)) = unit(at, lines.len()) else { return false };
             let end = at + n_lines;
-            for inner in at + 1..end {
+            for (inner, first) in lines.iter().enumerate().take(end).skip(at + 1) {
                 let Some((unit, _)) = unit(inner, APART_LINES_MAX) else { return false };
                 let read = read_line(&fed(&self.command, &unit), place);
                 let is_odd = |concern: &Concern| concern.kind == ConcernKind::NotUnderstood;
                 // The end of a construct alone is not understood, and does nothing. A word in two
                 // lines is something else.
-                if lines[inner].ends_with("\\\n") && read.concerns.iter().any(is_odd) {
+                if first.ends_with("\\\n") && read.concerns.iter().any(is_odd) {
                     return false;
                 }
                 let doubtful =

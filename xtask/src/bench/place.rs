@@ -212,10 +212,19 @@ impl Place {
         let work = self.folder("work");
         fill_folder(&work, n_files)?;
         fs::write(work.join("AGENTS.md"), NOTES)?;
-        let name = ["-c", "user.name=bench", "-c", "user.email=bench@example.com"];
+        let settings = [
+            "user.name=bench",
+            "user.email=bench@example.com",
+            // Or git packs all of these files behind our back, while the first programs are measured.
+            "maintenance.auto=false",
+            "gc.auto=0",
+        ];
         for arguments in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "files"]] {
             let mut git = program("git");
-            git.args(name).args(arguments).current_dir(&work).env("HOME", self.root.path());
+            git.args(settings.iter().flat_map(|setting| ["-c", setting]))
+                .args(arguments)
+                .current_dir(&work)
+                .env("HOME", self.root.path());
             ensure!(git.status().context("starting git")?.success(), "git {arguments:?} fails");
         }
         Ok(())

@@ -36,7 +36,7 @@ pub(crate) fn programs(
             programs.extend(files.flat_map(names));
         }
     }
-    programs.sort();
+    heeler_core::sort(&mut programs);
     programs.dedup();
     Ok(programs)
 }

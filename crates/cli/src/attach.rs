@@ -60,7 +60,9 @@ async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {
         Path::new(&session.header.workspace) == workspace
             && with_doors.binary_search(&session.header.id).is_ok()
     });
-    sessions.sort_by_key(|session| std::cmp::Reverse((session.updated, session.header.created)));
+    heeler_core::sort_by_key(&mut sessions, |session| {
+        std::cmp::Reverse((session.updated, session.header.created))
+    });
     for session in sessions {
         if presence(store, &session.header.id).await.is_some() {
             return Ok(session.header.id);

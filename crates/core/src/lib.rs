@@ -41,6 +41,7 @@ mod raw;
 mod reach;
 mod record;
 mod settings;
+mod sort;
 mod stop;
 mod store;
 mod summary;
@@ -105,6 +106,7 @@ pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,
     ThinkingSettings, ToolChoice,
 };
+pub use sort::{sort, sort_by, sort_by_key};
 pub use stop::StopReason;
 pub use store::{
     Appended, Checkpoint, CheckpointDraft, Durability, EncodeState, ForkOrigin, Journal,

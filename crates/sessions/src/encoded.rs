@@ -168,7 +168,7 @@ mod tests {
         }
         let first = |_| Encoded::first(&Session::new("a")).unwrap().version.0;
         let mut versions: Vec<u64> = (0..100).map(first).collect();
-        versions.sort_unstable();
+        heeler_core::sort(&mut versions);
         versions.dedup();
         assert!(versions.len() == 100 && versions[99] < 1 << 48);
     }

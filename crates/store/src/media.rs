@@ -140,7 +140,9 @@ pub(crate) fn no_item(reference: &MediaReference, session: &SessionId) -> StoreE
 
 /// Oldest first, in an order of their own.
 pub(crate) fn sorted(mut items: Vec<MediaItem>) -> Vec<MediaItem> {
-    items.sort_by(|a, b| (a.created, &a.reference).cmp(&(b.created, &b.reference)));
+    heeler_core::sort_by(&mut items, |a, b| {
+        (a.created, &a.reference).cmp(&(b.created, &b.reference))
+    });
     items
 }
 

@@ -180,7 +180,7 @@ mod tests {
         let names = reach.protected.iter().filter_map(|path| path.strip_prefix(&root).ok());
         let mut names: Vec<_> = names.filter_map(Path::to_str).collect();
         names.retain(|name| !matches!(*name, "me/.gitconfig" | "me/.config/git/config"));
-        names.sort_unstable();
+        heeler_core::sort(&mut names);
         names.dedup();
         assert_eq!(names, expected, "{files:?}");
     }
@@ -216,7 +216,7 @@ mod tests {
     fn hooks_in_the_root_itself_are_protected_by_name() {
         let text = "[core]\n\thooksPath = .\n[init]\n\ttemplateDir = .\n";
         let mut hooks = named::HOOKS;
-        hooks.sort_unstable();
+        heeler_core::sort(&mut hooks);
         check_named(&[(".git/config", text), ("pre-commit", ""), ("other", "")], &hooks);
     }
 
@@ -269,7 +269,7 @@ mod tests {
             for folder in folders {
                 expected.extend(DECIDES.map(|name| format!("git/{folder}/{name}")));
             }
-            expected.sort_unstable();
+            heeler_core::sort(&mut expected);
             check_named(&files, &expected.iter().map(String::as_str).collect::<Vec<_>>());
         }
     }

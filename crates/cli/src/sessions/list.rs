@@ -44,7 +44,7 @@ pub(super) async fn print(
     sessions.retain(|session| {
         folder.as_deref().is_none_or(|folder| Path::new(&session.header.workspace) == folder)
     });
-    sessions.sort_by_key(|session| (session.updated, session.header.id.clone()));
+    heeler_core::sort_by_key(&mut sessions, |session| (session.updated, session.header.id.clone()));
     if sessions.is_empty() && form == Form::Text {
         writeln!(out, "no sessions yet; start one with `heeler exec PROMPT`")?;
     }

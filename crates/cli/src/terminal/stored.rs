@@ -45,7 +45,7 @@ pub(super) async fn rows(store: &FileStore, workspace: &Path) -> Result<Vec<Sess
             is_fork: session.forked.is_some(),
         })
         .collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.changed));
+    heeler_core::sort_by_key(&mut rows, |row| std::cmp::Reverse(row.changed));
     Ok(rows)
 }
 

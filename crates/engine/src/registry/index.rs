@@ -97,7 +97,9 @@ impl Index {
             (0..self.tools.len()).map(|at| (self.score(&asked, at), at)).collect();
         let best = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);
         scored.retain(|(score, _)| *score > 0.0 && *score >= best * SCORE_SHARE_MIN);
-        scored.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        heeler_core::sort_by(&mut scored, |one, other| {
+            other.0.total_cmp(&one.0).then(one.1.cmp(&other.1))
+        });
         scored.into_iter().map(|(_, at)| self.tools[at].clone()).collect()
     }
 

@@ -100,7 +100,7 @@ fn exchanges(text: &str) -> Result<Vec<Exchange>, String> {
         return Err(format!("line 1: {NO_CASSETTE}"));
     }
     // They were written as they ended.
-    exchanges.sort_by_key(|exchange| exchange.number);
+    heeler_core::sort_by_key(&mut exchanges, |exchange| exchange.number);
     Ok(exchanges)
 }
 

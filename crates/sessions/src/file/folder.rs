@@ -104,7 +104,7 @@ impl Folder {
                 ids.push(id.to_owned());
             }
         }
-        ids.sort_unstable();
+        heeler_core::sort(&mut ids);
         ids.truncate(if limit == 0 { usize::MAX } else { limit });
         Ok(ids)
     }

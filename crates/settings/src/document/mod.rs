@@ -90,7 +90,7 @@ pub(crate) fn salvage(format: Format, name: &str, mend: &str, content: &[u8]) ->
         Format::Toml => toml::salvage(text, &lines, &mut broken),
     };
     // One mistake makes several, and the first of a line says what is wrong.
-    broken.sort_by_key(|broken| broken.line);
+    heeler_core::sort_by_key(&mut broken, |broken| broken.line);
     broken.dedup_by_key(|broken| broken.line);
     let told = broken.into_iter().take(MISTAKES_MAX).map(|broken| broken.told(name, mend));
     let mistakes = told.collect();

@@ -79,7 +79,7 @@ impl Reading<'_> {
             }
         }
         // The parser sorts by name; people read by line.
-        entries.sort_by_key(|entry| entry.line);
+        heeler_core::sort_by_key(&mut entries, |entry| entry.line);
         Value::Table(entries)
     }
 

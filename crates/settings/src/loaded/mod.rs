@@ -131,7 +131,7 @@ pub fn salvage(
 /// # Errors
 /// When a flag asks for the mode bypass that a file rules out.
 pub fn merge(mut layers: Vec<Layer>) -> Result<Loaded, SettingsError> {
-    layers.sort_by_key(|layer| layer.place);
+    heeler_core::sort_by_key(&mut layers, |layer| layer.place);
     let mut loaded = Loaded::default();
     let mut limits = Vec::new();
     let mut words = Vec::new();

@@ -45,7 +45,7 @@ pub(super) fn find(
         Some((seq_of_checkpoint(&beginning), slot))
     };
     let mut slots: Vec<_> = (0..SLOTS).filter_map(seq).collect();
-    slots.sort();
+    heeler_core::sort(&mut slots);
     slots.into_iter().rev().find_map(|(_, slot)| {
         let path = place.checkpoint(id, slot);
         let (end, state) = open(&path, journal, format)

@@ -38,7 +38,7 @@ pub(super) fn list(
             found.push((id, entry));
         }
     }
-    found.sort_by(|one, other| one.0.cmp(&other.0));
+    heeler_core::sort_by(&mut found, |one, other| one.0.cmp(&other.0));
     let limit = if limit == 0 { usize::MAX } else { limit };
     let mut walk = Walk { place, known: index::read(place), n_unknown_bytes: 0 };
     let mut listed = Vec::with_capacity(found.len().min(limit));

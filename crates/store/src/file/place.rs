@@ -151,7 +151,7 @@ impl Place {
             let id = name.to_str().and_then(|name| name.strip_suffix(suffix)?.parse().ok());
             ids.extend(id);
         }
-        ids.sort();
+        heeler_core::sort(&mut ids);
         Ok(ids)
     }
 

@@ -46,7 +46,7 @@ pub(super) fn locate(path: &str, content: &[u8], hunks: &[Hunk<'_>]) -> Result<L
             .extend(hunk::apply(&file, &hunk.lines, fit).map_err(|refusal| refused(&refusal))?);
         located.notes.extend(fit.stage.note());
     }
-    located.replacements.sort_by_key(|one| (one.range.start, one.range.end));
+    heeler_core::sort_by_key(&mut located.replacements, |one| (one.range.start, one.range.end));
     let meets = |pair: &[Replacement]| {
         pair[1].range.start < pair[0].range.end || pair[0].range == pair[1].range
     };

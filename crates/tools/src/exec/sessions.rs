@@ -46,7 +46,7 @@ impl Sessions {
             .filter(|other| other.owner.is_beside(&session.owner) && !other.is_running())
             .map(|other| (other.state().used, other.id.clone()))
             .collect();
-        ended.sort();
+        heeler_core::sort(&mut ended);
         let n_over = (ended.len() + 1).saturating_sub(ENDED_MAX);
         all.retain(|other| !ended[..n_over].iter().any(|(_, id)| *id == other.id));
         all.push(session);

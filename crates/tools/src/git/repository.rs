@@ -134,7 +134,7 @@ async fn own_filters(git: &Git, context: &ToolContext) -> Result<Vec<String>, To
         Some(name.to_owned())
     };
     let mut names: Vec<String> = keys.iter().filter_map(name).collect();
-    names.sort();
+    heeler_core::sort(&mut names);
     names.dedup();
     if names.len() > FILTERS_MAX || names.iter().any(|name| name.contains('=')) {
         return Err(ToolError::for_model(format!(

@@ -67,7 +67,7 @@ pub(super) fn fit(
         // A place that was not looked at may fit as well.
         return Err(Refusal::NotFound);
     }
-    places.sort_by_key(|place| (place.cost, place.lines().start));
+    heeler_core::sort_by_key(&mut places, |place| (place.cost, place.lines().start));
     let Some(best) = places.first().filter(|best| best.cost - best.depths <= COST_MAX) else {
         return Err(Refusal::NotFound);
     };
@@ -136,7 +136,7 @@ fn candidates(keys: &Keys<'_>, old: &[&str]) -> Vec<usize> {
     }
     let mut starts: Vec<(usize, usize)> =
         votes.into_iter().map(|(start, votes)| (votes, start)).collect();
-    starts.sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+    heeler_core::sort_by(&mut starts, |one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
     starts.truncate(PLACES_MAX);
     starts.into_iter().map(|(_, start)| start.saturating_sub(2 * SLACK_LINES)).collect()
 }

@@ -100,7 +100,7 @@ impl List {
         if names.is_empty() && !capped {
             return Ok(ToolOutput::text("(empty directory)"));
         }
-        names.sort();
+        heeler_core::sort(&mut names);
         let count = count_of(names.len(), "entry", "entries");
         let mut text = format!("{} ({count})\n", place::shown(&context.workspace, place.real()));
         let folder = place.open().map_err(failed)?;

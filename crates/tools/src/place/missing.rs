@@ -49,7 +49,7 @@ fn resembling(folder: &OwnedFd, name: &OsStr) -> Vec<String> {
         .filter(|name| name != "." && name != "..")
         .filter_map(|name| Some((resemblance(&wanted, &name.to_lowercase())?, name)))
         .collect();
-    scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    heeler_core::sort_by(&mut scored, |a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     scored.into_iter().take(SUGGESTIONS_MAX).map(|(_, name)| name).collect()
 }
 

@@ -60,7 +60,7 @@ fn content(folder: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
     let mut found: Vec<_> = entries
         .map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap_or_default()))
         .collect();
-    found.sort();
+    heeler_core::sort(&mut found);
     found
 }
 

@@ -74,7 +74,7 @@ fn ranked<'a>(query: &str, commands: &'a [Command]) -> Vec<&'a Command> {
     let begins = |command: &&Command| command.name.starts_with(query);
     let mut ranked: Vec<_> = commands.iter().filter(begins).collect();
     // Whoever wrote a whole name means it, and not a longer one.
-    ranked.sort_by_key(|command| command.name != query);
+    heeler_core::sort_by_key(&mut ranked, |command| command.name != query);
     let pattern = Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
     let mut matcher = Matcher::new(Config::DEFAULT);
     let mut letters = Vec::new();
@@ -86,7 +86,7 @@ fn ranked<'a>(query: &str, commands: &'a [Command]) -> Vec<&'a Command> {
             Some((pattern.score(name, &mut matcher)?, command))
         })
         .collect();
-    rest.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    heeler_core::sort_by_key(&mut rest, |(score, _)| std::cmp::Reverse(*score));
     ranked.extend(rest.into_iter().map(|(_, command)| command));
     ranked
 }

@@ -77,7 +77,7 @@ fn files_of(journal: &Path, id: &SessionId) -> Result<Vec<PathBuf>> {
         let within = if path.is_dir() { entries(&path)? } else { vec![path] };
         files.extend(within.into_iter().filter(|path| may_hold(path)));
     }
-    files.sort();
+    heeler_core::sort(&mut files);
     Ok(files)
 }
 

@@ -127,7 +127,7 @@ fn spliced(object: String, grown: BTreeMap<String, Growth>) -> Result<String, Ra
             new.push_str(&format!("{separator}{}:{}", Value::from(name), growth.onto(None)));
         }
     }
-    old.sort_unstable_by_key(|(place, _)| place.start);
+    heeler_core::sort_by_key(&mut old, |(place, _)| place.start);
     let end = object.rfind('}').unwrap_or(object.len());
     let (mut out, mut from) = (String::with_capacity(object.len()), 0);
     for (place, value) in old {

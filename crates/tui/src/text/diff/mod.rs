@@ -80,7 +80,7 @@ pub fn apply<'a>(
 ) -> Result<String, StaleHunk> {
     let lines: Vec<&str> = old.split_inclusive('\n').collect();
     let mut chosen: Vec<&Hunk> = chosen.into_iter().collect();
-    chosen.sort_by_key(|hunk| hunk.old_range.start);
+    heeler_core::sort_by_key(&mut chosen, |hunk| hunk.old_range.start);
     let mut out = String::with_capacity(old.len());
     let mut at = 0;
     for hunk in chosen {

@@ -142,7 +142,7 @@ fn shares(natural: &[usize], cells: usize) -> Option<Vec<usize>> {
     }
     // Short columns take what they need; the others share what is left.
     let mut order: Vec<usize> = (0..natural.len()).collect();
-    order.sort_by_key(|column| natural[*column]);
+    heeler_core::sort_by_key(&mut order, |column| natural[*column]);
     let mut widths = vec![0; natural.len()];
     for (place, column) in order.iter().enumerate() {
         let share = room / (natural.len() - place);

@@ -31,12 +31,12 @@
 //! A program whose agent starts commands calls [`launcher::init`] first in `main`.
 
 pub use heeler_core::{
-    AcceptedAnswer, AllowAll, Approver, Background, Block, BoxFuture, CacheMarker,
+    AcceptedAnswer, Access, AllowAll, Approver, Background, Block, BoxFuture, CacheMarker,
     CancellationToken, Clock, Completion, Cost, Decision, DenyAll, Entropy, EventStream, Few,
     Image, ImageError, InputOrigin, LimitKind, Limits, Media, MediaItem, MediaLimits,
     MediaReference, MediaScope, MediaStore, Message, Mode, ModelEvent, ModelRequest, NewMedia,
-    Opaque, OpenPermission, Outbound, OutboundMessage, Parameters, Person, Policy, Provider,
-    ProviderError, ProviderErrorKind, ProviderItem, Question, RawJson, RawJsonError,
+    Opaque, OpenPermission, Outbound, OutboundMessage, Parameters, Permission, Person, Policy,
+    Provider, ProviderError, ProviderErrorKind, ProviderItem, Question, RawJson, RawJsonError,
     RedactedThinking, Reply, RequestMessage, RequestMessages, Role, Rule, RuleEffect, StopReason,
     Text, Thinking, ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition,
     ToolError, ToolFault, ToolOutput, ToolResult, ToolUse, Usage,
@@ -148,8 +148,8 @@ pub mod engine {
 
     /// What a tool tells of a call before it runs, and what it is given.
     pub use heeler_core::{
-        Access, Concern, ConcernKind, Denied, Facts, ImageSink, InnerCall, InnerCalls, Metadata,
-        Progress, Reach, Resource, ShellCommand, ShellLine, StateChange, StateView, TypedTool,
+        Concern, ConcernKind, Denied, Facts, ImageSink, InnerCall, InnerCalls, Metadata, Progress,
+        Reach, Resource, ShellCommand, ShellLine, StateChange, StateView, TypedTool,
     };
 
     /// The promise of hooks, and hooks that are commands.

@@ -11,6 +11,7 @@
 //! memory.
 
 mod agent;
+mod bound;
 mod caching;
 mod client;
 mod context;

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use heeler_core::{
-    Approver, CancellationToken, InputOrigin, Limits, MediaStore, Message, Outbound, Person, Policy,
+    Approver, CancellationToken, InputOrigin, Limits, MediaStore, Message, Outbound, Permission,
+    Person, Policy, Reach, ToolContext,
 };
 
 use heeler_engine::Parts;
@@ -57,8 +58,13 @@ pub struct Run {
     pub hooks: AgentHooks,
     /// What may run; everything without one: to hand a tool to a run is to permit it.
     pub policy: Option<Policy>,
-    /// Who is asked where the policy asks.
+    /// Who is asked where the policy asks; without anybody it does not run.
     pub approvers: Vec<Arc<dyn Approver>>,
+    /// What the run lets happen in whose call this one runs, and whom it asks: nothing runs here that
+    /// would not run there. See [`Run::within`].
+    pub permission: Option<Arc<Permission>>,
+    /// How far tools reach, whoever lets a call run; everywhere without it.
+    pub reach: Option<Arc<Reach>>,
     /// Where the input comes from; handed to every call.
     pub origin: InputOrigin,
     /// Keeps what tools make beside text, and what of their texts no model can read.
@@ -180,6 +186,21 @@ impl Run {
         self
     }
 
+    /// Within a call of another run: in its folder, for its origin, cancelled with it, and no wider
+    /// than it. What that run's policy denies is denied here, and where it asks, its approvers are
+    /// asked in the place of this run's own. These are asked only where that run asks nobody, about
+    /// what its policy lets run.
+    #[must_use]
+    pub fn within(mut self, context: &ToolContext) -> Self {
+        self.workspace.clone_from(&context.workspace);
+        self.cancel = Some(context.cancel.clone());
+        self.origin.clone_from(&context.origin);
+        self.person = self.person.or_else(|| context.person.clone());
+        self.permission = Some(Arc::clone(&context.permission));
+        self.reach = Some(Arc::clone(&context.reach));
+        self
+    }
+
     /// Stopped when the token is cancelled.
     #[must_use]
     pub fn cancelled_by(mut self, cancel: CancellationToken) -> Self {
@@ -201,7 +222,14 @@ impl Run {
         if let Some(policy) = &self.policy {
             parts.settings.policy = policy.clone();
         }
-        parts.settings.policy.interactive |= !parts.approvers.is_empty();
+        if let Some(reach) = &self.reach {
+            parts.reach = Arc::clone(reach);
+        }
+        if let Some(permission) = &self.permission {
+            narrow(parts, permission);
+        }
+        // Nobody else can answer: a run's events only tell.
+        parts.settings.policy.interactive = !parts.approvers.is_empty();
     }
 
     /// The folder tools work in, as a session has it.
@@ -211,4 +239,17 @@ impl Run {
             _ => "/".to_owned(),
         }
     }
+}
+
+/// Makes the parts of a run no wider than the run in whose call it runs.
+fn narrow(parts: &mut Parts, permission: &Permission) {
+    let outer = permission.whole_policy();
+    if outer.interactive {
+        parts.approvers.clone_from(&permission.approvers);
+    }
+    let mut innermost = &mut parts.settings.policy.within;
+    while let Some(policy) = innermost {
+        innermost = &mut policy.within;
+    }
+    *innermost = Some(Box::new(outer));
 }

@@ -14,6 +14,7 @@ mod execute;
 mod extract;
 mod layers;
 mod outbound;
+mod policy;
 mod raw;
 mod recorded;
 mod recorder;

@@ -158,7 +158,8 @@ impl Client {
     }
 
     /// The same client with another behind it, whose model answers when this one's cannot: it is
-    /// busy or limits us, is not paid for, or gone. Of several, in the order they are added.
+    /// busy or limits us, is not paid for, or gone. Of several, in the order they are added, those
+    /// behind the other one with it. It may be the same model by another key or address.
     ///
     /// Each run asks this one's model first. What was shown of a cut answer is taken back.
     #[must_use]
@@ -168,7 +169,10 @@ impl Client {
             model.output_max = other.settings.output_max;
         }
         let fallback = Fallback { model, provider: Arc::clone(&other.provider) };
-        self.with(|settings| settings.fallback.push(fallback))
+        self.with(|settings| {
+            settings.fallback.push(fallback);
+            settings.fallback.extend(other.settings.fallback.iter().cloned());
+        })
     }
 
     /// At most so many tokens an answer, reasoning included. Without it, or with 0, what the

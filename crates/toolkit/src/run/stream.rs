@@ -214,8 +214,12 @@ impl Going {
         };
         let id = header.id.clone();
         let journal = RunJournal::new(header, history, Arc::clone(&watch));
-        let mut parts = Parts::new(Arc::new(provider), Arc::new(journal));
+        let mut parts = Parts::new(Arc::new(provider.clone()), Arc::new(journal));
         client.fill(&mut parts);
+        for other in &mut parts.fallback {
+            let around = provider.around(Arc::clone(&other.provider), &other.model.name);
+            other.provider = Arc::new(around);
+        }
         run.fill(&mut parts);
         let failed = |kind| RunError { kind, iteration: 0, result: Box::default() };
         let session = Session::open(parts, id).await;

@@ -12,6 +12,7 @@ mod defaults;
 mod door;
 mod execute;
 mod extract;
+mod fallback;
 mod layers;
 mod outbound;
 mod policy;

@@ -10,7 +10,7 @@ mod stream;
 mod tool_loop;
 mod tools;
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,7 +50,8 @@ pub struct Run {
     /// When the run ends whatever the model wants; 0 means no limit. Without others, those of
     /// [`Limits::default`]. Turns that work in the background begins count together with the first.
     pub limits: Limits,
-    /// The folder tools work in; `/` when empty.
+    /// The folder tools work in; `/` when empty. One that is not absolute is below the program's own
+    /// folder, and one whose name is no UTF-8 is an error of the run.
     pub workspace: PathBuf,
     /// Keeps requests within a number of tokens. The result's history is whole all the same.
     pub context: Option<ContextManager>,
@@ -221,6 +222,13 @@ impl Run {
         parts.approvers.clone_from(&self.approvers);
         if let Some(policy) = &self.policy {
             parts.settings.policy = policy.clone();
+            let workspace = &mut parts.settings.policy.workspace;
+            // A relative one would match nothing; that of the run was found to be fine.
+            if !workspace.is_empty()
+                && let Ok(whole) = absolute(Path::new(&*workspace))
+            {
+                *workspace = whole;
+            }
         }
         if let Some(reach) = &self.reach {
             parts.reach = Arc::clone(reach);
@@ -232,13 +240,31 @@ impl Run {
         parts.settings.policy.interactive = !parts.approvers.is_empty();
     }
 
-    /// The folder tools work in, as a session has it.
-    fn workspace_text(&self) -> String {
-        match self.workspace.to_str() {
-            Some(path) if !path.is_empty() => path.to_owned(),
-            _ => "/".to_owned(),
+    /// The folder tools work in, as a session has it: absolute.
+    fn workspace_text(&self) -> Result<String, String> {
+        match self.workspace.as_os_str().is_empty() {
+            true => Ok("/".to_owned()),
+            false => absolute(&self.workspace),
         }
     }
+}
+
+/// A path as a session has it: absolute, without dots in it.
+fn absolute(path: &Path) -> Result<String, String> {
+    let whole = std::path::absolute(path)
+        .map_err(|error| format!("the folder {} has no absolute path: {error}", path.display()))?;
+    // Dots would be compared letter by letter.
+    let mut plain = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::ParentDir => _ = plain.pop(),
+            part => plain.push(part),
+        }
+    }
+    plain
+        .into_os_string()
+        .into_string()
+        .map_err(|path| format!("tools cannot work in {}: its name is no UTF-8", path.display()))
 }
 
 /// Makes the parts of a run no wider than the run in whose call it runs.

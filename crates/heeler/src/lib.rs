@@ -33,13 +33,13 @@
 pub use heeler_core::{
     AcceptedAnswer, Access, AllowAll, Approver, Background, Block, BoxFuture, CacheMarker,
     CancellationToken, Clock, Completion, Cost, Decision, DenyAll, Entropy, EventStream, Few,
-    Image, ImageError, InputOrigin, LimitKind, Limits, Media, MediaItem, MediaLimits,
+    Image, ImageError, InputOrigin, LimitKind, Limits, LongPrices, Media, MediaItem, MediaLimits,
     MediaReference, MediaScope, MediaStore, Message, Mode, ModelEvent, ModelRequest, NewMedia,
     Opaque, OpenPermission, Outbound, OutboundMessage, Parameters, Permission, Person, Policy,
-    Provider, ProviderError, ProviderErrorKind, ProviderItem, Question, RawJson, RawJsonError,
-    RedactedThinking, Reply, RequestMessage, RequestMessages, Role, Rule, RuleEffect, StopReason,
-    Text, Thinking, ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition,
-    ToolError, ToolFault, ToolOutput, ToolResult, ToolUse, Usage,
+    Prices, Provider, ProviderError, ProviderErrorKind, ProviderItem, Question, RawJson,
+    RawJsonError, RedactedThinking, Reply, RequestMessage, RequestMessages, Role, Rule, RuleEffect,
+    StopReason, Text, Thinking, ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext,
+    ToolDefinition, ToolError, ToolFault, ToolOutput, ToolResult, ToolUse, Usage,
 };
 /// Records what a model is asked and what it answers, and plays it again.
 pub use heeler_providers::cassette::{Cassette, CassetteError};
@@ -110,8 +110,8 @@ pub mod engine {
 
     /// What it is set to.
     pub use heeler_core::{
-        CompactionSettings, EstimateSettings, Input, LongPrices, ModelSettings, PermissionReason,
-        Prices, Reread, RuleError, Settings,
+        CompactionSettings, EstimateSettings, Input, ModelSettings, PermissionReason, Reread,
+        RuleError, Settings,
     };
     /// How it counts what has not been sent yet.
     pub use heeler_turn::TokenEstimate;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use heeler_core::{
-    Clock, Cost, Entropy, Message, ModelSettings, Parameters, Provider, ProviderError, StopReason,
-    Usage,
+    Clock, Cost, Entropy, Message, ModelSettings, Parameters, Prices, Provider, ProviderError,
+    StopReason, Usage,
 };
 use heeler_engine::{Fallback, OsEntropy, Parts, SystemClock};
 use heeler_providers::{NameError, NamedModel, catalogue};
@@ -146,8 +146,8 @@ impl Client {
         Ok(Self { provider, settings: Arc::clone(&self.settings) })
     }
 
-    /// The same client for another model of its provider. What was set stays; what the catalogue
-    /// knows is that of the other model.
+    /// The same client for another model of its provider. What was set stays, but for prices and the
+    /// window; what the catalogue knows is that of the other model.
     ///
     /// # Errors
     /// Without a name.
@@ -180,6 +180,35 @@ impl Client {
     #[must_use]
     pub fn output_max(&self, tokens: u64) -> Self {
         self.with(|settings| settings.output_max = tokens)
+    }
+
+    /// With the model's prices, in the place of what the catalogue says; a run with a limit of cost
+    /// needs them. A model that costs nothing has prices of 0.
+    ///
+    /// ```
+    /// use heeler_core::{Limits, Prices};
+    /// use heeler_toolkit::{Client, Run, testing::scripted};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = scripted(r#"{"text": "Hello!"}"#)?.with_model("mine/unheard-of")?;
+    /// let run = || Run::say("Hi.").limits(Limits { cost: 1_000_000_000, ..Limits::default() });
+    /// assert!(client.run(run()).await.is_err());
+    /// // Three dollars for a million tokens of input, fifteen for as many of output.
+    /// let prices = Prices { input: 3_000, output: 15_000, cache_write: 3_750, cache_read: 300, long: None };
+    /// assert!(client.prices(prices).run(run()).await.is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn prices(&self, prices: Prices) -> Self {
+        self.with(|settings| settings.model.prices = Some(prices))
+    }
+
+    /// With the model's window in tokens, in the place of what the catalogue says.
+    #[must_use]
+    pub fn window(&self, tokens: u64) -> Self {
+        self.with(|settings| settings.model.window = Some(tokens))
     }
 
     /// With parameters that are sent with each request: temperature, thinking, stop texts, tool
@@ -327,6 +356,13 @@ impl Client {
 
     pub(crate) fn on_retry(&self) -> Option<OnRetry> {
         self.settings.on_retry.clone()
+    }
+
+    /// The first of its models that has no prices.
+    pub(crate) fn unpriced(&self) -> Option<&str> {
+        let others = self.settings.fallback.iter().map(|other| &other.model);
+        let mut models = std::iter::once(&self.settings.model).chain(others);
+        models.find(|model| model.prices.is_none()).map(|model| &*model.name)
     }
 
     /// What a client decides of a session's parts.

@@ -97,6 +97,12 @@ pub enum RunErrorKind {
     /// The model, or its provider's filter, refused to answer.
     #[error("the model refused to answer")]
     Refused,
+    /// The run has a limit of cost, and there are no prices of this model.
+    #[error(
+        "a limit of cost needs the prices of {0}, which the catalogue does not have; give them with \
+         Client::prices, or limit tokens"
+    )]
+    NoPrices(String),
     /// A denial ended the run.
     #[error("a denied call ended the run: {0}")]
     Denied(String),

@@ -206,9 +206,9 @@ impl Going {
         let watch = Arc::new(Watch::new(client.on_retry(), recording));
         let inner = client.provider();
         let history = std::mem::take(&mut run.history);
-        let workspace = match run.workspace_text() {
+        let workspace = match allowed(&client, &run) {
             Ok(workspace) => workspace,
-            Err(why) => return Err(unbegun(RunErrorKind::Failed(why), repaired(history))),
+            Err(kind) => return Err(unbegun(kind, repaired(history))),
         };
         let (context, hooks) = (run.context.clone(), run.hooks.clone());
         let provider = RunProvider::new(inner, Arc::clone(&watch), context, hooks);
@@ -333,6 +333,17 @@ impl Going {
             TurnOutcome::Failed { message } => RunErrorKind::Failed(message),
         })
     }
+}
+
+/// The folder of a run that may begin.
+fn allowed(client: &Client, run: &Run) -> Result<String, RunErrorKind> {
+    // Without prices nothing would ever be spent of it.
+    if run.limits.cost > 0
+        && let Some(model) = client.unpriced()
+    {
+        return Err(RunErrorKind::NoPrices(model.to_owned()));
+    }
+    run.workspace_text().map_err(RunErrorKind::Failed)
 }
 
 /// A run that did not begin, with the history it was given.

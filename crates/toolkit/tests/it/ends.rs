@@ -1,7 +1,7 @@
 //! Runs that could not begin or were cut off: what they were given is not lost.
 
 use futures::StreamExt;
-use heeler_core::{Block, Message, RawJson, Role, ToolUse};
+use heeler_core::{Block, Limits, Message, Prices, RawJson, Role, ToolUse};
 use heeler_script::ReplySpec;
 use heeler_toolkit::{Object, Run, RunErrorKind, RunEvent, raw_tool};
 use serde_json::json;
@@ -55,4 +55,25 @@ fn a_run_whose_runtime_is_gone_still_gives_its_history() {
     let messages = &error.result.messages;
     assert_eq!((messages.len(), &messages[0]), (3, &Message::user("go")), "{error}");
     assert!(is_answered(messages), "{messages:?}");
+}
+
+#[tokio::test]
+async fn a_limit_of_cost_without_prices_is_refused_and_not_passed_over() {
+    let limits = Limits { cost: 1, ..Limits::default() };
+    let (asks, model) = client([ReplySpec::text("free")]);
+    let unheard_of = asks.with_model("mine/unheard-of").unwrap();
+    for client in [&unheard_of, &asks.or_else(&unheard_of)] {
+        let error = client.run(Run::say("go").limits(limits)).await.unwrap_err();
+        let text = "a limit of cost needs the prices of mine/unheard-of, which the catalogue does \
+                    not have; give them with Client::prices, or limit tokens (model call 0)";
+        assert_eq!(error.to_string(), text);
+        assert_eq!(error.result.messages, [Message::user("go")]);
+    }
+    assert!(model.requests().is_empty());
+    let none = Prices { input: 0, output: 0, cache_write: 0, cache_read: 0, long: None };
+    let result = unheard_of.prices(none).window(9_000).run(Run::say("go").limits(limits)).await;
+    assert_eq!(result.unwrap().final_text(), "free");
+    let dear = unheard_of.prices(Prices { output: 100, ..none });
+    let error = dear.run(Run::say("go").limits(limits)).await.unwrap_err();
+    assert!(error.is_limit(), "{error}");
 }

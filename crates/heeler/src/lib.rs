@@ -110,8 +110,8 @@ pub mod engine {
 
     /// What it is set to.
     pub use heeler_core::{
-        CompactionSettings, EstimateSettings, Input, ModelSettings, PermissionReason, Reread,
-        RuleError, Settings,
+        CompactionSettings, EstimateSettings, Input, LongPrices, ModelSettings, PermissionReason,
+        Prices, Reread, RuleError, Settings,
     };
     /// How it counts what has not been sent yet.
     pub use heeler_turn::TokenEstimate;
@@ -148,8 +148,8 @@ pub mod engine {
 
     /// What a tool tells of a call before it runs, and what it is given.
     pub use heeler_core::{
-        Concern, ConcernKind, Denied, Facts, ImageSink, InnerCall, InnerCalls, Metadata, Progress,
-        Reach, Resource, ShellCommand, ShellLine, StateChange, StateView, TypedTool,
+        Access, Concern, ConcernKind, Denied, Facts, ImageSink, InnerCall, InnerCalls, Metadata,
+        Progress, Reach, Resource, ShellCommand, ShellLine, StateChange, StateView, TypedTool,
     };
 
     /// The promise of hooks, and hooks that are commands.

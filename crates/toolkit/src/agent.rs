@@ -28,8 +28,8 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Agent {
-    client: Client,
-    template: Run,
+    pub(crate) client: Client,
+    pub(crate) template: Run,
 }
 
 impl Agent {

@@ -61,7 +61,9 @@ impl Tool for BoundTool {
 
     fn metadata(&self) -> Metadata {
         let ToolMetadata { read_only, terminal, timeout, .. } = self.0.metadata;
-        let millis = |timeout: Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        // 0 would be the engine's own limit, and not a very short one.
+        let millis =
+            |timeout: Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX).max(1);
         Metadata { read_only, terminal, timeout_millis: timeout.map_or(0, millis) }
     }
 

@@ -15,6 +15,7 @@ mod bound;
 mod caching;
 mod client;
 mod context;
+mod debug;
 mod extract;
 mod function;
 pub mod layers;

@@ -34,6 +34,7 @@ mod outbound;
 mod outcome;
 mod output;
 mod panic;
+mod permission;
 mod person;
 mod policy;
 mod provider;
@@ -87,6 +88,7 @@ pub use outbound::{ForUser, Outbound, OutboundMessage};
 pub use outcome::{LimitKind, TurnOutcome};
 pub use output::{ToolFault, ToolOutput};
 pub use panic::panic_text;
+pub use permission::Permission;
 pub use person::{Person, Question};
 pub use policy::{
     Decision, Judgement, Mode, PermissionReason, Policy, Rule, RuleEffect, RuleError, Verdict,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Access, AgentPath, Background, BoxFuture, CacheMarker, CallId, CancellationToken, Clock, Image,
-    InnerCall, InnerCalls, InputOrigin, Media, Person, ProviderItem, RawJson, Reach, SessionId,
-    ToolOutput,
+    InnerCall, InnerCalls, InputOrigin, Media, Permission, Person, ProviderItem, RawJson, Reach,
+    SessionId, ToolOutput,
 };
 
 /// Something a model can call.
@@ -177,6 +177,8 @@ pub struct ToolContext {
     pub confined: bool,
     /// How far it reaches, whoever let the call run.
     pub reach: Arc<Reach>,
+    /// What the run that makes the call lets happen, for an agent that works within it.
+    pub permission: Arc<Permission>,
     /// Tells watchers how far the call is; dropped when nobody watches.
     pub progress: Progress,
     /// Images that go with the call's result.
@@ -210,6 +212,7 @@ impl ToolContext {
             workspace: workspace.into(),
             confined: false,
             reach: Arc::default(),
+            permission: Arc::default(),
             progress: Progress::nowhere(),
             images: ImageSink::default(),
             state: StateView::default(),

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use heeler_core::{
     BoxFuture, CallId, Decision, Input, PermissionId, SessionHeader, SessionId, SessionName,
-    Settings, SteeringId, StoreError, TurnOutcome, View, truncate_chars,
+    Settings, SteeringId, StoreError, StoreErrorKind, TurnOutcome, View, truncate_chars,
 };
 use heeler_turn::State;
 use heeler_turn::compact::FOCUS_CHARS_MAX;
@@ -93,7 +93,7 @@ impl Session {
     /// which its task runs.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// When the path is not absolute, or the store refuses.
     pub fn create(
         parts: Parts,
         workspace: &str,
@@ -106,7 +106,7 @@ impl Session {
     /// As [`Session::create`], under an id of the caller's.
     ///
     /// # Errors
-    /// When the store refuses, for example because the id is taken.
+    /// When the path is not absolute, or the store refuses, for example because the id is taken.
     pub fn create_with_id(
         parts: Parts,
         id: SessionId,
@@ -117,11 +117,16 @@ impl Session {
             created: parts.clock.now(),
             workspace: workspace.to_owned(),
         };
-        let created = parts.store.create(header);
+        // Tools and rules go by it, whatever folder the process is in later.
+        let is_absolute = std::path::Path::new(workspace).has_root();
+        let created = is_absolute.then(|| parts.store.create(header)).ok_or_else(|| {
+            let text = format!("a session works in an absolute folder, and `{workspace}` is none");
+            StoreError::new(StoreErrorKind::Io, text)
+        });
         // Before it is asked for, or whoever awaits it keeps room for the parts as long as it runs.
         let opened = Self::open(parts, id);
         async move {
-            created.await?;
+            created?.await?;
             opened.await
         }
     }

@@ -28,8 +28,8 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Agent {
-    client: Client,
-    template: Run,
+    pub(crate) client: Client,
+    pub(crate) template: Run,
 }
 
 impl Agent {
@@ -117,7 +117,9 @@ impl Agent {
 
     /// The agent as a tool of another one: it is given a task, begins with nothing else, and answers
     /// with its final text, or with an error that repeats the last it said. It works in the folder of
-    /// the run that calls it and ends with that. What it took (model calls, tokens, money) is told the
+    /// the run that calls it and ends with that, and is no wider than it: each of its calls is judged by
+    /// that run's policy, too, and that run's approvers are asked ([`Run::within`]). So the tool itself
+    /// touches nothing, and needs no rule. What it took (model calls, tokens, money) is told the
     /// user beside the answer ([`RunEvent::ToolText`](crate::RunEvent::ToolText)); it is no part of that
     /// run's own usage.
     ///
@@ -130,18 +132,15 @@ impl Agent {
     ) -> Result<Binding, SchemaError> {
         let (agent, name) = (Arc::new(self), name.into());
         let called: Arc<str> = name.as_str().into();
-        tool(name, description, move |context: ToolContext, task: Task| {
+        let binding = tool(name, description, move |context: ToolContext, task: Task| {
             let (agent, called) = (Arc::clone(&agent), Arc::clone(&called));
             let run = Run {
                 history: vec![Message::user(task.task)],
-                workspace: context.workspace,
-                cancel: Some(context.cancel),
-                origin: context.origin,
                 // What it says is for its caller.
                 outbound: None,
-                person: agent.template.person.clone().or(context.person),
                 ..agent.template.clone()
             };
+            let run = run.within(&context);
             async move {
                 let (output, result) = match agent.client.run(run).await {
                     Ok(result) if result.final_text().trim().is_empty() => {
@@ -152,7 +151,8 @@ impl Agent {
                 };
                 ToolOutput { for_user: taken(&called, &result), ..output }
             }
-        })
+        })?;
+        Ok(binding.touching(|_, _| Vec::new()))
     }
 }
 

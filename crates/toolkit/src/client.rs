@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use heeler_core::{
-    Clock, Cost, Entropy, Message, ModelSettings, Parameters, Provider, ProviderError, StopReason,
-    Usage,
+    Clock, Cost, Entropy, Message, ModelSettings, Parameters, Prices, Provider, ProviderError,
+    StopReason, Usage,
 };
 use heeler_engine::{Fallback, OsEntropy, Parts, SystemClock};
 use heeler_providers::{NameError, NamedModel, catalogue};
@@ -146,8 +146,8 @@ impl Client {
         Ok(Self { provider, settings: Arc::clone(&self.settings) })
     }
 
-    /// The same client for another model of its provider. What was set stays; what the catalogue
-    /// knows is that of the other model.
+    /// The same client for another model of its provider. What was set stays, but for prices and the
+    /// window; what the catalogue knows is that of the other model.
     ///
     /// # Errors
     /// Without a name.
@@ -158,7 +158,8 @@ impl Client {
     }
 
     /// The same client with another behind it, whose model answers when this one's cannot: it is
-    /// busy or limits us, is not paid for, or gone. Of several, in the order they are added.
+    /// busy or limits us, is not paid for, or gone. Of several, in the order they are added, those
+    /// behind the other one with it. It may be the same model by another key or address.
     ///
     /// Each run asks this one's model first. What was shown of a cut answer is taken back.
     #[must_use]
@@ -168,7 +169,10 @@ impl Client {
             model.output_max = other.settings.output_max;
         }
         let fallback = Fallback { model, provider: Arc::clone(&other.provider) };
-        self.with(|settings| settings.fallback.push(fallback))
+        self.with(|settings| {
+            settings.fallback.push(fallback);
+            settings.fallback.extend(other.settings.fallback.iter().cloned());
+        })
     }
 
     /// At most so many tokens an answer, reasoning included. Without it, or with 0, what the
@@ -176,6 +180,35 @@ impl Client {
     #[must_use]
     pub fn output_max(&self, tokens: u64) -> Self {
         self.with(|settings| settings.output_max = tokens)
+    }
+
+    /// With the model's prices, in the place of what the catalogue says; a run with a limit of cost
+    /// needs them. A model that costs nothing has prices of 0.
+    ///
+    /// ```
+    /// use heeler_core::{Limits, Prices};
+    /// use heeler_toolkit::{Client, Run, testing::scripted};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = scripted(r#"{"text": "Hello!"}"#)?.with_model("mine/unheard-of")?;
+    /// let run = || Run::say("Hi.").limits(Limits { cost: 1_000_000_000, ..Limits::default() });
+    /// assert!(client.run(run()).await.is_err());
+    /// // Three dollars for a million tokens of input, fifteen for as many of output.
+    /// let prices = Prices { input: 3_000, output: 15_000, cache_write: 3_750, cache_read: 300, long: None };
+    /// assert!(client.prices(prices).run(run()).await.is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn prices(&self, prices: Prices) -> Self {
+        self.with(|settings| settings.model.prices = Some(prices))
+    }
+
+    /// With the model's window in tokens, in the place of what the catalogue says.
+    #[must_use]
+    pub fn window(&self, tokens: u64) -> Self {
+        self.with(|settings| settings.model.window = Some(tokens))
     }
 
     /// With parameters that are sent with each request: temperature, thinking, stop texts, tool
@@ -323,6 +356,13 @@ impl Client {
 
     pub(crate) fn on_retry(&self) -> Option<OnRetry> {
         self.settings.on_retry.clone()
+    }
+
+    /// The first of its models that has no prices.
+    pub(crate) fn unpriced(&self) -> Option<&str> {
+        let others = self.settings.fallback.iter().map(|other| &other.model);
+        let mut models = std::iter::once(&self.settings.model).chain(others);
+        models.find(|model| model.prices.is_none()).map(|model| &*model.name)
     }
 
     /// What a client decides of a session's parts.

@@ -15,7 +15,8 @@ const LEFT_OUT: &str = "(Earlier messages were left out to make room.)";
 pub(crate) const CHARS_PER_TOKEN: u32 = 4;
 
 /// Keeps requests within a number of tokens: the first and the newest messages stay, what lies
-/// between them is summarised, or dropped without a summariser. A call and its result stay together,
+/// between them is summarised, or dropped without a summariser. When nothing is said of how many, as
+/// many of the newest stay as fit ([`ContextManager::keep_recent`]). A call and its result stay together,
 /// and a cut may fall within one long turn. No model is called but the summariser's own.
 ///
 /// ```
@@ -95,7 +96,11 @@ impl ContextManager {
     }
 
     /// So many of the newest messages always stay, and as many more as keep calls and results
-    /// together; the very last one stays anyway.
+    /// together; the very last one stays anyway. All before them goes as soon as something has to.
+    ///
+    /// Without this, or with 0, as many stay as fit, and as many as fill half of the limit where the
+    /// rest is summarised. What is dropped then is little, and soon more has to be: a cache of the
+    /// provider gains less by such a conversation than by one that is cut seldom.
     #[must_use]
     pub fn keep_recent(mut self, messages: usize) -> Self {
         self.keep_recent = messages;
@@ -184,18 +189,14 @@ impl Trimmer {
         if limit == 0 || tokens <= limit {
             return Ok(Fitted { messages: view, tokens, fits: true, is_trimmed, usage });
         }
-        let Some((head, tail)) = self.context.middle(&view) else {
+        let Some((head, tail)) = self.context.cut(&view, beside).await? else {
             return Ok(Fitted { messages: view, tokens, fits: false, is_trimmed, usage });
         };
         let (between, usage) = self.context.stand_in(&view[head..tail]).await?;
         let mut kept: Vec<Arc<Message>> = view[..head].to_vec();
-        let joins = |kept: &[Arc<Message>]| kept.last().is_none_or(|m| m.role == Role::Assistant);
         match between {
             Some(summary) => kept.push(summary),
-            None if joins(&kept) && view[tail].role == Role::Assistant => {
-                kept.push(Arc::new(Message::user(LEFT_OUT)));
-            }
-            None => {}
+            None => kept.extend(gap(&view, head, tail)),
         }
         self.cuts += 1;
         let newest = view.len() - tail;
@@ -204,6 +205,14 @@ impl Trimmer {
         let tokens = self.context.count(&kept).await?.saturating_add(beside);
         Ok(Fitted { fits: tokens <= limit, messages: kept, tokens, is_trimmed: true, usage })
     }
+}
+
+/// What is sent between a head and a tail when all between them is left out: nothing, unless the
+/// model's words would follow its own, or begin the conversation.
+fn gap(view: &[Arc<Message>], head: usize, tail: usize) -> Option<Arc<Message>> {
+    let is_models = |message: &Arc<Message>| message.role == Role::Assistant;
+    let is_due = view[..head].last().is_none_or(is_models) && view.get(tail).is_some_and(is_models);
+    is_due.then(|| Arc::new(Message::user(LEFT_OUT)))
 }
 
 impl ContextManager {
@@ -218,8 +227,56 @@ impl ContextManager {
         }
     }
 
-    /// Where the head that stays ends and the tail that stays begins; nothing lies between them
-    /// when `None`.
+    /// Where the head that stays ends and the tail that stays begins; nothing can be left out when
+    /// `None`.
+    async fn cut(
+        &self,
+        view: &[Arc<Message>],
+        beside: u64,
+    ) -> Result<Option<(usize, usize)>, ContextError> {
+        let Some((head, latest)) = self.middle(view).filter(|_| self.keep_recent == 0) else {
+            return Ok(self.middle(view));
+        };
+        let room = match self.summarizer {
+            // It needs room itself, and is not made anew with every message.
+            Some(_) => self.max_tokens / 2,
+            None => self.max_tokens,
+        };
+        let all: Messages = view.iter().cloned().collect();
+        let cuts: Vec<usize> =
+            (head + 1..=latest).filter(|cut| compact::keeps_pairs(&all, *cut)).collect();
+        // The first of them with which it fits; the last where it never does. Each is counted whole,
+        // maybe by a server, so they are halved and not tried one by one.
+        let (mut from, mut to) = (0, cuts.len().saturating_sub(1));
+        while from < to {
+            let half = from.midpoint(to);
+            match self.keeps_within(room, beside, &view[..head], None, &view[cuts[half]..]).await? {
+                true => to = half,
+                false => from = half + 1,
+            }
+        }
+        let tail = cuts.get(to).copied().unwrap_or(latest);
+        let (kept, newest) = (&view[..head], &view[tail..]);
+        let gap = gap(view, head, tail).filter(|_| self.summarizer.is_none());
+        // The note of a gap may be what is too much; where the user speaks next there is none.
+        let is_full = gap.is_some() && !self.keeps_within(room, beside, kept, gap, newest).await?;
+        Ok(Some((head, cuts.get(to + usize::from(is_full)).copied().unwrap_or(tail))))
+    }
+
+    async fn keeps_within(
+        &self,
+        room: u64,
+        beside: u64,
+        head: &[Arc<Message>],
+        gap: Option<Arc<Message>>,
+        tail: &[Arc<Message>],
+    ) -> Result<bool, ContextError> {
+        let kept: Vec<_> = head.iter().cloned().chain(gap).chain(tail.iter().cloned()).collect();
+        Ok(self.count(&kept).await?.saturating_add(beside) <= room)
+    }
+
+    /// Where the head that stays ends and the tail that stays begins when no more is kept than was
+    /// said; nothing lies between them when `None`.
     fn middle(&self, messages: &[Arc<Message>]) -> Option<(usize, usize)> {
         let n = messages.len();
         let all: Messages = messages.iter().cloned().collect();

@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::submission::NAME;
-use crate::{Client, DuplicateTool, Run, RunError, RunResult, SchemaError, Toolset, tool};
+use crate::{
+    Client, DuplicateTool, Run, RunError, RunResult, SchemaError, ToolSource, Toolset, tool,
+};
 
 /// Model calls of an extraction, unless another number is given.
 const ROUNDS: u32 = 8;
@@ -98,7 +100,9 @@ impl<T> Extract<T> {
         self
     }
 
-    /// With anything else that a run may be given: limits, a token that cancels it.
+    /// With anything else that a run may be given: a token that cancels it, or limits, which stand in
+    /// the place of the 8 model calls as well. Of tools a set is taken, beside those of
+    /// [`Extract::tools`], and no registry.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(Run) -> Run) -> Self {
         self.run = change(self.run);
@@ -159,7 +163,13 @@ where
         }
         std::future::ready(accepted.map(|()| "submitted").map_err(ToolError::ForModel))
     })?;
-    let tools = tools.bind(submit.terminal())?;
+    // It only takes a value, which no policy has to allow.
+    let submit = submit.touching(|_, _| Vec::new()).terminal();
+    // What `with` gave the run counts, too.
+    let tools = match &run.tools {
+        ToolSource::Fixed(own) => Toolset::join([own.clone(), tools])?.bind(submit)?,
+        ToolSource::Registry(_) => tools.bind(submit)?,
+    };
     let outcome = client.run(run.tools(tools)).await;
     let value = submitted.lock().unwrap_or_else(PoisonError::into_inner).take();
     match (value, outcome) {

@@ -1,5 +1,6 @@
 //! Tools from async functions.
 
+use std::any::Any;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::{Binding, InputSchema, SchemaError};
 /// A tool from an async function whose input is a Rust type.
 ///
 /// The schema is derived from the type. What the function gives may be a text, [`Json`], a whole
-/// [`ToolOutput`], or a `Result` with one of these; an error's text goes to the model.
+/// [`ToolOutput`], or a `Result` with one of these; an error's text goes to the model, but for
+/// [`ToolError::Internal`], of which only the log is told the cause.
 ///
 /// ```
 /// use heeler_toolkit::tool;
@@ -161,12 +163,22 @@ impl<T: IntoToolOutput> IntoToolResult for T {
     }
 }
 
-impl<T: IntoToolOutput, E: Display> IntoToolResult for Result<T, E> {
+impl<T: IntoToolOutput, E: Display + 'static> IntoToolResult for Result<T, E> {
     fn into_tool_result(self) -> Result<ToolOutput, ToolError> {
         match self {
             Ok(output) => output.into_tool_output(),
-            // With its causes, where the error can tell them.
-            Err(error) => Err(ToolError::for_model(format!("{error:#}"))),
+            Err(error) => Err(as_tool_error(error)),
         }
     }
+}
+
+/// A tool's error as it is, any other in its words for the model.
+fn as_tool_error<E: Display + 'static>(error: E) -> ToolError {
+    let mut error = Some(error);
+    let same = (&mut error as &mut dyn Any).downcast_mut::<Option<ToolError>>();
+    if let Some(own) = same.and_then(Option::take) {
+        return own;
+    }
+    // With its causes, where the error can tell them.
+    ToolError::for_model(error.map_or_else(String::new, |error| format!("{error:#}")))
 }

@@ -222,7 +222,9 @@ pub fn redaction(secrets: Arc<Secrets>) -> impl Layer {
                         }
                     }
                     Err(ToolError::ForModel(text)) => Err(ToolError::ForModel(redacted(&text))),
-                    Err(error) => Err(ToolError::ForModel(redacted(&error.to_string()))),
+                    Err(ToolError::Internal(error)) => {
+                        Err(ToolError::Internal(redacted(&error.to_string()).into()))
+                    }
                 }
             }
         })

@@ -11,9 +11,11 @@
 //! memory.
 
 mod agent;
+mod bound;
 mod caching;
 mod client;
 mod context;
+mod debug;
 mod extract;
 mod function;
 pub mod layers;

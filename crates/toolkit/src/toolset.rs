@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use heeler_core::{
-    BoxFuture, Facts, InnerCall, Metadata, ProviderItem, RawJson, Tool, ToolContext,
-    ToolDefinition, ToolError, ToolOutput,
+    Access, BoxFuture, Metadata, ProviderItem, RawJson, Tool, ToolContext, ToolDefinition,
+    ToolError, ToolOutput,
 };
 pub use heeler_engine::DuplicateTool;
 
@@ -37,13 +37,18 @@ pub struct Binding {
     /// What is true of every call.
     pub metadata: ToolMetadata,
     /// What a successful call gives, where it declares that.
-    output: Option<RawJson>,
-    /// Says what one call touches; what a function without it touches is unknown to the engine.
-    tool: Option<Arc<dyn Tool>>,
+    pub(crate) output: Option<RawJson>,
+    /// What one call touches, where that was said of the binding.
+    pub(crate) touches: Option<Touches>,
+    /// Says what one call touches otherwise; what a function without it touches is not known.
+    pub(crate) tool: Option<Arc<dyn Tool>>,
 }
 
+type Touches = Arc<dyn Fn(&RawJson, &str) -> Vec<Access> + Send + Sync>;
+
 /// What is true of every call of a tool: advice for layers and people. Only `terminal`, `read_only`
-/// and `timeout` change what a run does.
+/// and `timeout` change what a run does, and under a [`Policy`](heeler_core::Policy) those that say
+/// what a call may do: see [`Binding::touching`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolMetadata {
     /// Where it comes from, such as `builtin` or a server's name.
@@ -59,7 +64,8 @@ pub struct ToolMetadata {
     pub filesystem: bool,
     /// A call starts commands.
     pub shell: bool,
-    /// Somebody should be asked before each call; see [`crate::layers::confirmation`].
+    /// Somebody should be asked before each call: under a policy it needs a rule or a person's yes,
+    /// even when it only looks. Without a policy see [`crate::layers::confirmation`].
     pub requires_confirmation: bool,
     /// Words for whoever is asked.
     pub safety_notes: String,
@@ -74,7 +80,14 @@ impl Binding {
     /// A tool of a definition and a function.
     #[must_use]
     pub fn new(definition: ToolDefinition, function: ToolFunction) -> Self {
-        Self { definition, function, metadata: ToolMetadata::default(), output: None, tool: None }
+        Self {
+            definition,
+            function,
+            metadata: ToolMetadata::default(),
+            output: None,
+            touches: None,
+            tool: None,
+        }
     }
 
     /// With what is true of every call.
@@ -113,6 +126,35 @@ impl Binding {
     #[must_use]
     pub fn with_output_schema(mut self, schema: impl Into<InputSchema>) -> Self {
         self.output = Some(schema.into().into_json());
+        self
+    }
+
+    /// With what one call touches, of its input and the folder it works in, for the rules of a
+    /// [`Policy`](heeler_core::Policy): paths and hosts, or nothing at all. It must be quick and do no
+    /// I/O. A function of which nothing is said may do anything, so a policy lets it run by a rule with
+    /// its name or by somebody's yes only, unless its metadata says that it only looks.
+    ///
+    /// ```
+    /// use heeler_core::{Access, Mode, Policy};
+    /// use heeler_toolkit::{Object, Run, Toolset, raw_tool};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), heeler_toolkit::DuplicateTool> {
+    /// let note = || raw_tool("note", "Takes a note", Object::new(), |_, _| async { "noted" });
+    /// let notes = note().touching(|_, folder| vec![Access::Write(format!("{folder}/notes.md"))]);
+    /// let policy = Policy { mode: Mode::AcceptEdits, workspace: "/space".into(), ..Policy::default() };
+    /// let run = || Run::default().workspace("/space").policy(policy.clone());
+    /// assert!(Toolset::new([note()])?.execute("note", "{}", run()).await.is_error);
+    /// assert!(!Toolset::new([notes])?.execute("note", "{}", run()).await.is_error);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn touching(
+        mut self,
+        accesses: impl Fn(&RawJson, &str) -> Vec<Access> + Send + Sync + 'static,
+    ) -> Self {
+        self.touches = Some(Arc::new(accesses));
         self
     }
 
@@ -157,25 +199,7 @@ impl From<Arc<dyn Tool>> for Binding {
         let timeout = (timeout_millis != 0).then(|| Duration::from_millis(timeout_millis));
         let metadata = ToolMetadata { read_only, terminal, timeout, ..ToolMetadata::default() };
         let (definition, output) = (tool.definition(), tool.output_schema());
-        Self { definition, function, metadata, output, tool: Some(tool) }
-    }
-}
-
-/// The tool as the engine takes it, for a session of `heeler-engine`.
-///
-/// ```
-/// use std::sync::Arc;
-/// use heeler_core::Tool;
-/// use heeler_toolkit::{Object, raw_tool};
-///
-/// let clock = raw_tool("clock", "Tells the time", Object::new(), |_, _| async { "noon" });
-/// let tools = heeler_engine::Toolset::new([Arc::<dyn Tool>::from(clock)])?;
-/// # assert_eq!(tools.names().next(), Some("clock"));
-/// # Ok::<(), heeler_engine::DuplicateTool>(())
-/// ```
-impl From<Binding> for Arc<dyn Tool> {
-    fn from(binding: Binding) -> Self {
-        Arc::new(BoundTool(binding))
+        Self { definition, function, metadata, output, touches: None, tool: Some(tool) }
     }
 }
 
@@ -360,60 +384,5 @@ impl Toolset {
 
     fn of(bindings: Vec<Binding>, provider_tools: Vec<ProviderItem>) -> Self {
         Self(Arc::new(Held { bindings, provider_tools, for_engine: OnceLock::new() }))
-    }
-}
-
-/// A binding as the engine calls it.
-struct BoundTool(Binding);
-
-impl Tool for BoundTool {
-    fn definition(&self) -> ToolDefinition {
-        self.0.definition.clone()
-    }
-
-    fn metadata(&self) -> Metadata {
-        let ToolMetadata { read_only, terminal, timeout, .. } = self.0.metadata;
-        let millis = |timeout: Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-        Metadata { read_only, terminal, timeout_millis: timeout.map_or(0, millis) }
-    }
-
-    fn output_schema(&self) -> Option<RawJson> {
-        self.0.output.clone()
-    }
-
-    fn facts(&self, input: &RawJson, workspace: &str) -> Facts {
-        let terminal = self.0.metadata.terminal;
-        match &self.0.tool {
-            Some(tool) => Facts { terminal, ..tool.facts(input, workspace) },
-            None => {
-                let replay_safe = self.0.metadata.read_only;
-                Facts { replay_safe, terminal, ..Facts::default() }
-            }
-        }
-    }
-
-    fn inner_calls(&self, input: &RawJson) -> Vec<InnerCall> {
-        self.0.tool.as_ref().map(|tool| tool.inner_calls(input)).unwrap_or_default()
-    }
-
-    fn call(
-        self: Arc<Self>,
-        context: ToolContext,
-        input: RawJson,
-    ) -> BoxFuture<Result<ToolOutput, ToolError>> {
-        (self.0.function)(context, input)
-    }
-
-    // Without `check`: a layer may make another call of this one.
-
-    fn clean_up(
-        self: Arc<Self>,
-        context: ToolContext,
-        input: RawJson,
-    ) -> BoxFuture<Result<(), ToolError>> {
-        match &self.0.tool {
-            Some(tool) => Arc::clone(tool).clean_up(context, input),
-            None => Box::pin(std::future::ready(Ok(()))),
-        }
     }
 }

@@ -37,8 +37,10 @@ pub struct Fallback {
 /// Which models failed, and when the one that answers now began to.
 #[derive(Default)]
 pub(super) struct Fallbacks {
-    /// Until when each is left out, by name.
-    cooling: HashMap<String, Timestamp>,
+    /// Which of the list answers, 0 for the chosen one: two may have one name.
+    at: usize,
+    /// Until when each is left out, by its place in the list and its name.
+    cooling: HashMap<(usize, String), Timestamp>,
     /// The turn, the round and the attempt that was the last one of the model before.
     changed_after: Option<(u32, u32, u32)>,
 }
@@ -64,9 +66,7 @@ pub(super) struct Next {
 impl Driver {
     /// Who asks the model that answers now.
     pub(super) fn provider(&self) -> &Arc<dyn Provider> {
-        let name = &self.state.settings.model.name;
-        let own = self.parts.settings.model.name == *name;
-        let other = self.parts.fallback.iter().find(|other| !own && other.model.name == *name);
+        let other = self.place().and_then(|at| self.parts.fallback.get(at.checked_sub(1)?));
         other.map_or(&self.parts.provider, |other| &other.provider)
     }
 
@@ -77,8 +77,8 @@ impl Driver {
         error: &ProviderError,
     ) -> Next {
         let now = self.parts.clock.now();
-        let failed = self.state.settings.model.name.clone();
-        let other = self.best_model(now, &failed).filter(|_| falls_back(error.kind));
+        let failed = self.place();
+        let other = self.best_model(now, failed).filter(|_| falls_back(error.kind));
         let own = self.parts.retry;
         let policy = match other {
             None => own,
@@ -90,39 +90,54 @@ impl Driver {
         };
         let attempts = attempt.saturating_sub(self.fallbacks.earlier_attempts(turn, round));
         let wait = policy.next_wait(attempts, error, self.parts.entropy.next());
-        let Some(model) = other.cloned().filter(|_| wait.is_none()) else {
+        let Some((at, model)) = other.filter(|_| wait.is_none()) else {
             return Next { wait, settings: None };
         };
+        let settings = self.settings_with(model.clone());
         let asked = error
             .retry_after
             .map_or(0, |asked| u64::try_from(asked.as_millis()).unwrap_or(u64::MAX));
         let cooldown = asked.clamp(COOLDOWN_MILLIS, COOLDOWN_MILLIS_MAX);
-        self.fallbacks.cooling.insert(failed, now.plus(cooldown));
+        if let Some(failed) = failed {
+            let name = self.state.settings.model.name.clone();
+            self.fallbacks.cooling.insert((failed, name), now.plus(cooldown));
+        }
+        self.fallbacks.at = at;
         self.fallbacks.changed_after = Some((turn, round, attempt));
-        Next { wait: Some(0), settings: Some(Box::new(self.settings_with(model))) }
+        Next { wait: Some(0), settings: Some(Box::new(settings)) }
     }
 
     /// Goes back to the first model that did not fail lately. Between turns only: another model
     /// reads the whole conversation anew.
     pub(super) async fn prefer_model(&mut self) -> Result<(), StoreError> {
         let now = self.parts.clock.now();
-        let current = &self.state.settings.model.name;
-        let is_own = self.models().any(|model| model.name == *current);
-        let Some(best) = self.best_model(now, "").filter(|best| best.name != *current && is_own)
-        else {
+        let Some(current) = self.place() else { return Ok(()) };
+        let Some((at, best)) = self.best_model(now, None).filter(|(at, _)| *at != current) else {
             return Ok(());
         };
         let settings = self.settings_with(best.clone());
+        self.fallbacks.at = at;
         self.show(Event::Notice { text: format!("{} answers again", settings.model.name) });
         self.write(vec![Record::SettingsChanged(Box::new(settings))], Durability::Written).await
     }
 
-    /// The first model of the list that is not left out now and is not this one.
-    fn best_model(&self, now: Timestamp, but: &str) -> Option<&ModelSettings> {
-        let is_cool = |model: &&ModelSettings| {
-            self.fallbacks.cooling.get(&model.name).is_none_or(|until| *until <= now)
+    /// The first model of the list that is not left out now and is not the one at this place.
+    fn best_model(&self, now: Timestamp, but: Option<usize>) -> Option<(usize, &ModelSettings)> {
+        let is_cool = |at: usize, model: &ModelSettings| {
+            let until = self.fallbacks.cooling.get(&(at, model.name.clone()));
+            until.is_none_or(|until| *until <= now)
         };
-        self.models().filter(|model| model.name != but).find(is_cool)
+        let mut others = self.models().enumerate().filter(|(at, _)| Some(*at) != but);
+        others.find(|(at, model)| is_cool(*at, model))
+    }
+
+    /// Where in the list the model stands that answers now, if it is one of them: a journal, and
+    /// whoever sets another model, only name it.
+    fn place(&self) -> Option<usize> {
+        let name = &self.state.settings.model.name;
+        let is_it = |at: &usize| self.models().nth(*at).is_some_and(|model| model.name == *name);
+        let known = Some(self.fallbacks.at).filter(is_it);
+        known.or_else(|| self.models().position(|model| model.name == *name))
     }
 
     /// All models there are, the chosen one first.

@@ -32,8 +32,8 @@ use std::sync::Arc;
 use futures::future::OptionFuture;
 use heeler_core::{
     AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Envelope, Event, FinalAnswer,
-    Input, InterruptCause, Lease, Outcome, Record, Seq, StoreError, StoreErrorKind, Timestamp,
-    TurnOutcome, panic_text,
+    Input, InterruptCause, Lease, Outcome, Permission, Record, Seq, StoreError, StoreErrorKind,
+    Timestamp, TurnOutcome, panic_text,
 };
 use heeler_turn::State;
 use tokio::sync::{mpsc, oneshot};
@@ -84,6 +84,8 @@ pub(crate) struct Driver {
     eager: EagerCalls,
     /// What the calls within the calls of a round share: the round, its turn and limit before it.
     inner_room: Option<((u32, u32, u32), Arc<Room>)>,
+    /// What calls are told may run; made anew when it changes, not with each call.
+    permission: Option<Arc<Permission>>,
     /// Who waits for the end of which turn.
     waiting: Vec<Waiting>,
     /// Turns that wait for the end of the running one, in order.

@@ -9,8 +9,8 @@ use heeler_core::{
     AgentPath, BoxFuture, CallId, CallPlan, CallPlanned, CancellationToken, CompactionFailed,
     CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted,
     ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope, ModelStarted, Outcome,
-    PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp, ToolContext, ToolOutput,
-    WakeCause, panic_text,
+    Permission, PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp, ToolContext,
+    ToolOutput, WakeCause, panic_text,
 };
 use sha2::{Digest, Sha256};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -252,6 +252,7 @@ impl Driver {
             workspace: self.workspace.clone().into(),
             confined,
             reach: Arc::clone(&self.parts.reach),
+            permission: self.permission(),
             progress: pipeline::redacting(progress, &self.parts.secrets),
             images: ImageSink::default(),
             state: self.state.values(),
@@ -278,6 +279,18 @@ impl Driver {
         execution
     }
 
+    /// What may run as things stand.
+    fn permission(&mut self) -> Arc<Permission> {
+        let (policy, grants) = (&self.state.settings.policy, &self.state.grants);
+        let known = self.permission.take();
+        let known = known.filter(|it| it.policy == *policy && it.grants == *grants);
+        let made = known.unwrap_or_else(|| {
+            let approvers = self.parts.approvers.clone();
+            Arc::new(Permission { policy: policy.clone(), grants: grants.clone(), approvers })
+        });
+        Arc::clone(self.permission.insert(made))
+    }
+
     /// What plays the calls within a call, if there are any.
     fn inner_calls(&mut self, around: &Execution) -> InnerCalls {
         let tool = around.tools.get(&around.name);
@@ -287,8 +300,6 @@ impl Driver {
         let asker = self.asker();
         let room = self.inner_room();
         let inner = Inner {
-            policy: self.state.settings.policy.clone(),
-            grants: self.state.grants.clone(),
             is_hooked: Box::new(move |tool| asker.as_ref().is_some_and(|asker| asker.hears(tool))),
             room,
             around: Execution { hooks: None, spill: None, ..around.clone() },

@@ -117,6 +117,11 @@ impl Driver {
         let usage = draft.usage();
         let notice = settings.as_deref().map(|settings| {
             let (failed, next) = (&self.state.settings.model.name, &settings.model.name);
+            let next = match next == failed {
+                // Told apart by who is asked for it.
+                true => format!("another provider of {next}"),
+                false => next.clone(),
+            };
             format!("{next} answers from here on, since {failed} cannot: {}", error.message)
         });
         let record = Record::ModelFailed(Box::new(ModelFailed {

@@ -181,7 +181,12 @@ fn to_output(name: &str, finished: Finished) -> ToolOutput {
         Ok(Ok(output)) => output,
         Ok(Err(ToolError::ForModel(text))) => ToolOutput::error(text),
         Ok(Err(ToolError::Internal(error))) => {
-            ToolOutput::error(format!("the tool {name} failed: {error}")).with_error(error)
+            // The cause is logged, and no model's to read: it may name a place or hold a key.
+            let text = format!(
+                "the tool {name} failed by a fault of its own, which was logged; try it once more, \
+                 or go on without it"
+            );
+            ToolOutput::error(text).with_error(error)
         }
         Err(panic) => {
             let text = panic_text(panic.as_ref());

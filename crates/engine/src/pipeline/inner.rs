@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use heeler_core::{
-    Background, Block, BoxFuture, CallPlan, Facts, ImageSink, InnerCall, InnerCalls, Policy,
-    Progress, Rule, Tool, ToolOutput, Verdict,
+    Background, Block, BoxFuture, CallPlan, Facts, ImageSink, InnerCall, InnerCalls, Permission,
+    Progress, Tool, ToolOutput, Verdict,
 };
 use heeler_turn::verdict::judge;
 use heeler_turn::words;
@@ -34,8 +34,6 @@ impl Room {
 
 /// What decides about calls within a call; as it was when that one began.
 pub(crate) struct Inner {
-    pub(crate) policy: Policy,
-    pub(crate) grants: Vec<Rule>,
     /// Whether hooks want a word in calls of this tool.
     pub(crate) is_hooked: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// What the limit of calls leaves; `None` where there is no limit.
@@ -91,7 +89,8 @@ impl Inner {
                 "{name} does more than look, so it was not run; call it by itself"
             ));
         }
-        let judgement = judge(&self.policy, &self.grants, &name, &facts);
+        let Permission { policy, grants, .. } = &*self.around.context.permission;
+        let judgement = judge(policy, grants, &name, &facts);
         match judgement.verdict {
             Verdict::Allow { .. } => {}
             Verdict::Deny { by } => return Err(format!("Not allowed: {by}.")),

@@ -29,9 +29,9 @@ fn a_broken_tool_says_so_without_stopping_anything() {
         one_call("broken", "{}").tools([broken]),
         expect![[r#"
             started 1.1.0 [0] broken {}
-            failed 1.1.0 [0] broken 0 ms: the tool broken failed: the disk of the tool is gone
+            failed 1.1.0 [0] broken 0 ms: the tool broken failed by a fault of its own, which was logged; try it once mor…
             end of turn 1: Done "done"
-            result error: the tool broken failed: the disk of the tool is gone
+            result error: the tool broken failed by a fault of its own, which was logged; try it once more, or go on without it
         "#]],
     );
 }

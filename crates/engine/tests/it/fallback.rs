@@ -83,6 +83,37 @@ fn the_next_model_answers_after_three_attempts_at_its_own_price() {
 }
 
 #[test]
+fn one_model_may_be_there_twice_and_is_told_apart_by_its_place() {
+    check(
+        BUSY,
+        &[("script/test", BUSY), ("script/test", ANSWER)],
+        expect![[r#"
+        turn 1
+        user message
+        epoch 1 First
+        attempt 1.1
+        attempt 1 failed, next in 500 ms: Overloaded busy
+        attempt 1.2
+        attempt 2 failed, next in 1000 ms: Overloaded busy
+        attempt 1.3
+        attempt 3 failed, next in 0 ms: Overloaded busy
+        notice another provider of script/test answers from here on, since script/test cannot: busy
+        attempt 1.4
+        attempt 4 failed, next in 500 ms: Overloaded busy
+        attempt 1.5
+        attempt 5 failed, next in 1000 ms: Overloaded busy
+        attempt 1.6
+        attempt 6 failed, next in 0 ms: Overloaded busy
+        notice another provider of script/test answers from here on, since script/test cannot: busy
+        attempt 1.7
+        text 0@0 "hello"
+        usage 10 + 5 of 10 + 5, $0.0000 of $0.0000
+        assistant message
+        end of turn 1: Done "hello""#]],
+    );
+}
+
+#[test]
 fn what_a_cut_answer_showed_is_taken_back_first() {
     let cut = r#"
         [[reply]]

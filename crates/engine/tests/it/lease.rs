@@ -86,6 +86,18 @@ fn a_dropped_session_is_free_once_its_watchers_saw_the_end() {
 }
 
 #[test]
+fn a_session_works_in_an_absolute_folder() {
+    virtually(async {
+        for folder in ["", "space", "./space"] {
+            let parts = parts_over(Arc::new(MemoryStore::new()));
+            let error = Session::create(parts, folder).await.err().unwrap();
+            let text = format!("a session works in an absolute folder, and `{folder}` is none");
+            assert_eq!(error.to_string(), text);
+        }
+    });
+}
+
+#[test]
 fn closing_twice_is_closing() {
     virtually(async {
         let parts = parts_over(Arc::new(MemoryStore::new()));

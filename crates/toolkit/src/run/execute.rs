@@ -48,7 +48,11 @@ async fn play(name: &str, input: RawJson, mut run: Run) -> ToolOutput {
     let call = ToolUse { id: "call".into(), name: name.into(), input, invalid: None, cache: None };
     let created = SystemClock.now();
     let id = SessionId::mint(created, &OsEntropy::default());
-    let header = SessionHeader { id: id.clone(), created, workspace: run.workspace_text() };
+    let workspace = match run.workspace_text() {
+        Ok(workspace) => workspace,
+        Err(why) => return ToolOutput::error(format!("{name} was not run: {why}")),
+    };
+    let header = SessionHeader { id: id.clone(), created, workspace };
     let watch = Arc::new(Watch::keeping_output());
     let given = vec![Message::user("Call it.")];
     let journal = RunJournal::new(header, given, Arc::clone(&watch));

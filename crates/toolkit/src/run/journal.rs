@@ -46,7 +46,9 @@ pub(super) struct Seen {
     spent: BTreeMap<u32, Spent>,
     turn_began: Option<Timestamp>,
     pub(super) stop: Option<StopReason>,
-    /// The last failure of the provider, as it said it.
+    /// The model that is asked, where that is a fallback.
+    pub(super) fallback: Option<Arc<str>>,
+    /// The failure of the attempt that runs, as the provider said it.
     pub(super) error: Option<ProviderError>,
     /// Why the history could not be trimmed.
     pub(super) context_error: Option<ContextError>,
@@ -112,6 +114,7 @@ impl Watch {
             None => RunErrorKind::Provider {
                 error: seen.error.clone().unwrap_or(otherwise),
                 attempts: seen.attempt,
+                fallback: seen.fallback.as_deref().map(str::to_owned),
             },
         }
     }
@@ -122,6 +125,8 @@ impl Watch {
             Record::ModelStarted(started) => {
                 let mut seen = self.seen();
                 (seen.round, seen.attempt) = (started.round, started.attempt);
+                // One that fails without the provider's words is not told with those of another.
+                seen.error = None;
                 seen.turn_began.get_or_insert(entry.at);
             }
             Record::ModelReplied(replied) => {

@@ -10,12 +10,13 @@ mod stream;
 mod tool_loop;
 mod tools;
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use heeler_core::{
-    Approver, CancellationToken, InputOrigin, Limits, MediaStore, Message, Outbound, Person, Policy,
+    Approver, CancellationToken, InputOrigin, Limits, MediaStore, Message, Outbound, Permission,
+    Person, Policy, Reach, ToolContext,
 };
 
 use heeler_engine::Parts;
@@ -49,7 +50,8 @@ pub struct Run {
     /// When the run ends whatever the model wants; 0 means no limit. Without others, those of
     /// [`Limits::default`]. Turns that work in the background begins count together with the first.
     pub limits: Limits,
-    /// The folder tools work in; `/` when empty.
+    /// The folder tools work in; `/` when empty. One that is not absolute is below the program's own
+    /// folder, and one whose name is no UTF-8 is an error of the run.
     pub workspace: PathBuf,
     /// Keeps requests within a number of tokens. The result's history is whole all the same.
     pub context: Option<ContextManager>,
@@ -57,8 +59,13 @@ pub struct Run {
     pub hooks: AgentHooks,
     /// What may run; everything without one: to hand a tool to a run is to permit it.
     pub policy: Option<Policy>,
-    /// Who is asked where the policy asks.
+    /// Who is asked where the policy asks; without anybody it does not run.
     pub approvers: Vec<Arc<dyn Approver>>,
+    /// What the run lets happen in whose call this one runs, and whom it asks: nothing runs here that
+    /// would not run there. See [`Run::within`].
+    pub permission: Option<Arc<Permission>>,
+    /// How far tools reach, whoever lets a call run; everywhere without it.
+    pub reach: Option<Arc<Reach>>,
     /// Where the input comes from; handed to every call.
     pub origin: InputOrigin,
     /// Keeps what tools make beside text, and what of their texts no model can read.
@@ -180,6 +187,21 @@ impl Run {
         self
     }
 
+    /// Within a call of another run: in its folder, for its origin, cancelled with it, and no wider
+    /// than it. What that run's policy denies is denied here, and where it asks, its approvers are
+    /// asked in the place of this run's own. These are asked only where that run asks nobody, about
+    /// what its policy lets run.
+    #[must_use]
+    pub fn within(mut self, context: &ToolContext) -> Self {
+        self.workspace.clone_from(&context.workspace);
+        self.cancel = Some(context.cancel.clone());
+        self.origin.clone_from(&context.origin);
+        self.person = self.person.or_else(|| context.person.clone());
+        self.permission = Some(Arc::clone(&context.permission));
+        self.reach = Some(Arc::clone(&context.reach));
+        self
+    }
+
     /// Stopped when the token is cancelled.
     #[must_use]
     pub fn cancelled_by(mut self, cancel: CancellationToken) -> Self {
@@ -200,15 +222,60 @@ impl Run {
         parts.approvers.clone_from(&self.approvers);
         if let Some(policy) = &self.policy {
             parts.settings.policy = policy.clone();
+            let workspace = &mut parts.settings.policy.workspace;
+            // A relative one would match nothing; that of the run was found to be fine.
+            if !workspace.is_empty()
+                && let Ok(whole) = absolute(Path::new(&*workspace))
+            {
+                *workspace = whole;
+            }
         }
-        parts.settings.policy.interactive |= !parts.approvers.is_empty();
+        if let Some(reach) = &self.reach {
+            parts.reach = Arc::clone(reach);
+        }
+        if let Some(permission) = &self.permission {
+            narrow(parts, permission);
+        }
+        // Nobody else can answer: a run's events only tell.
+        parts.settings.policy.interactive = !parts.approvers.is_empty();
     }
 
-    /// The folder tools work in, as a session has it.
-    fn workspace_text(&self) -> String {
-        match self.workspace.to_str() {
-            Some(path) if !path.is_empty() => path.to_owned(),
-            _ => "/".to_owned(),
+    /// The folder tools work in, as a session has it: absolute.
+    fn workspace_text(&self) -> Result<String, String> {
+        match self.workspace.as_os_str().is_empty() {
+            true => Ok("/".to_owned()),
+            false => absolute(&self.workspace),
         }
     }
+}
+
+/// A path as a session has it: absolute, without dots in it.
+fn absolute(path: &Path) -> Result<String, String> {
+    let whole = std::path::absolute(path)
+        .map_err(|error| format!("the folder {} has no absolute path: {error}", path.display()))?;
+    // Dots would be compared letter by letter.
+    let mut plain = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::ParentDir => _ = plain.pop(),
+            part => plain.push(part),
+        }
+    }
+    plain
+        .into_os_string()
+        .into_string()
+        .map_err(|path| format!("tools cannot work in {}: its name is no UTF-8", path.display()))
+}
+
+/// Makes the parts of a run no wider than the run in whose call it runs.
+fn narrow(parts: &mut Parts, permission: &Permission) {
+    let outer = permission.whole_policy();
+    if outer.interactive {
+        parts.approvers.clone_from(&permission.approvers);
+    }
+    let mut innermost = &mut parts.settings.policy.within;
+    while let Some(policy) = innermost {
+        innermost = &mut policy.within;
+    }
+    *innermost = Some(Box::new(outer));
 }

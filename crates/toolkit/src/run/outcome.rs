@@ -79,12 +79,14 @@ pub struct RunError {
 #[non_exhaustive]
 pub enum RunErrorKind {
     /// The provider could not be reached, or refused.
-    #[error("{error}{}", told_attempts(*attempts))]
+    #[error("{error}{}", told_attempts(*attempts, fallback.as_deref()))]
     Provider {
         /// The last failure.
         error: ProviderError,
         /// How often the request was sent.
         attempts: u32,
+        /// The model that was asked last, where that is one of [`Client::or_else`](crate::Client::or_else).
+        fallback: Option<String>,
     },
     /// A limit of the run was reached.
     #[error("the run's limit of {0} is reached")]
@@ -95,6 +97,12 @@ pub enum RunErrorKind {
     /// The model, or its provider's filter, refused to answer.
     #[error("the model refused to answer")]
     Refused,
+    /// The run has a limit of cost, and there are no prices of this model.
+    #[error(
+        "a limit of cost needs the prices of {0}, which the catalogue does not have; give them with \
+         Client::prices, or limit tokens"
+    )]
+    NoPrices(String),
     /// A denial ended the run.
     #[error("a denied call ended the run: {0}")]
     Denied(String),
@@ -112,10 +120,11 @@ pub enum RunErrorKind {
     Failed(String),
 }
 
-fn told_attempts(attempts: u32) -> String {
-    match attempts {
-        0 | 1 => String::new(),
-        n => format!(" (after {n} attempts)"),
+fn told_attempts(attempts: u32, fallback: Option<&str>) -> String {
+    match (attempts, fallback) {
+        (0 | 1, None) => String::new(),
+        (n, None) => format!(" (after {n} attempts)"),
+        (n, Some(model)) => format!(" (after {n} attempts, the last of {model})"),
     }
 }
 
@@ -138,7 +147,7 @@ impl RunError {
     /// Whether the request was sent again until there were no attempts left.
     #[must_use]
     pub fn is_retry_exhausted(&self) -> bool {
-        matches!(&self.kind, RunErrorKind::Provider { error, attempts }
+        matches!(&self.kind, RunErrorKind::Provider { error, attempts, .. }
             if *attempts > 1 && error.kind.is_transient())
     }
 

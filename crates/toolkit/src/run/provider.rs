@@ -23,6 +23,8 @@ pub(super) struct RunProvider {
     watch: Arc<Watch>,
     trimmer: Option<Arc<Mutex<Trimmer>>>,
     hooks: AgentHooks,
+    /// The name of the model, where it answers in another one's place.
+    fallback: Option<Arc<str>>,
 }
 
 impl RunProvider {
@@ -33,7 +35,13 @@ impl RunProvider {
         hooks: AgentHooks,
     ) -> Self {
         let trimmer = context.map(|context| Arc::new(Mutex::new(Trimmer::new(context))));
-        Self { inner, watch, trimmer, hooks }
+        Self { inner, watch, trimmer, hooks, fallback: None }
+    }
+
+    /// The same around the provider of a model that answers in the first one's place: what was left
+    /// out of the conversation stays left out, and hooks are told no less.
+    pub(super) fn around(&self, inner: Arc<dyn Provider>, model: &str) -> Self {
+        Self { inner, fallback: Some(model.into()), ..self.clone() }
     }
 
     fn send(&self, request: ModelRequest) -> EventStream {
@@ -101,6 +109,7 @@ impl RunProvider {
 
 impl Provider for RunProvider {
     fn stream(&self, request: ModelRequest) -> EventStream {
+        self.watch.seen().fallback.clone_from(&self.fallback);
         if self.trimmer.is_none() && self.hooks.is_empty() {
             return self.send(request);
         }
@@ -115,6 +124,7 @@ impl Provider for RunProvider {
     }
 
     fn resume(&self, request: ModelRequest, answer: AcceptedAnswer) -> EventStream {
+        self.watch.seen().fallback.clone_from(&self.fallback);
         self.watched(self.inner.resume(request, answer))
     }
 

@@ -13,6 +13,7 @@ use heeler_core::{
 };
 use heeler_engine::{Cursor, Parts, Seen, Session};
 use heeler_sessions::TurnId;
+use heeler_turn::{CharacterEstimate, History};
 use tokio::task::JoinSet;
 
 use super::background::Wait;
@@ -21,6 +22,7 @@ use super::provider::RunProvider;
 use super::recording::Recording;
 use super::{Run, RunError, RunErrorKind, RunResult};
 use crate::Client;
+use crate::context::CHARS_PER_TOKEN;
 
 /// One thing that happens in a run.
 #[derive(Debug, Clone)]
@@ -204,28 +206,34 @@ impl Going {
         let watch = Arc::new(Watch::new(client.on_retry(), recording));
         let inner = client.provider();
         let history = std::mem::take(&mut run.history);
+        let workspace = match allowed(&client, &run) {
+            Ok(workspace) => workspace,
+            Err(kind) => return Err(unbegun(kind, repaired(history))),
+        };
         let (context, hooks) = (run.context.clone(), run.hooks.clone());
         let provider = RunProvider::new(inner, Arc::clone(&watch), context, hooks);
         let created = client.clock().now();
         let header = SessionHeader {
             id: SessionId::mint(created, client.entropy().as_ref()),
             created,
-            workspace: run.workspace_text(),
+            workspace,
         };
         let id = header.id.clone();
         let journal = RunJournal::new(header, history, Arc::clone(&watch));
-        let mut parts = Parts::new(Arc::new(provider), Arc::new(journal));
+        let mut parts = Parts::new(Arc::new(provider.clone()), Arc::new(journal));
         client.fill(&mut parts);
+        for other in &mut parts.fallback {
+            let around = provider.around(Arc::clone(&other.provider), &other.model.name);
+            other.provider = Arc::new(around);
+        }
         run.fill(&mut parts);
-        let failed = |kind| RunError { kind, iteration: 0, result: Box::default() };
         let session = Session::open(parts, id).await;
-        let session = session.map_err(|error| failed(RunErrorKind::Failed(error.to_string())))?;
+        let session = session
+            .map_err(|error| unbegun(RunErrorKind::Failed(error.to_string()), Vec::new()))?;
         let (view, cursor) = session.subscribe();
         if view.messages.last().is_none_or(|last| last.role != Role::User) {
-            let messages: Vec<Message> = view.messages.iter().map(|m| (**m).clone()).collect();
-            let result = RunResult { new_from: messages.len(), messages, ..RunResult::default() };
-            let kind = RunErrorKind::NothingToAnswer;
-            return Err(RunError { kind, iteration: 0, result: Box::new(result) });
+            let messages = view.messages.iter().map(|m| (**m).clone()).collect();
+            return Err(unbegun(RunErrorKind::NothingToAnswer, repaired(messages)));
         }
         watch.record(|recording| {
             recording.begin(view.messages.iter().map(|m| (**m).clone()).collect(), created);
@@ -273,10 +281,17 @@ impl Going {
 
     async fn finish(&mut self, outcome: TurnOutcome) -> Result<RunResult, RunError> {
         let mut result = RunResult { new_from: self.given, ..RunResult::default() };
-        if let Ok(state) = self.session.state().await {
-            result.messages = state.history.messages().iter().map(|m| (**m).clone()).collect();
-            result.usage = state.usage;
-            result.cost = state.cost;
+        match self.session.state().await {
+            Ok(state) => {
+                result.messages = state.history.messages().iter().map(|m| (**m).clone()).collect();
+                (result.usage, result.cost) = (state.usage, state.cost);
+            }
+            // The session is gone, as when its runtime is shut down: what was seen of it stays.
+            Err(_) => {
+                let (view, _) = self.session.subscribe();
+                result.messages = repaired(view.messages.iter().map(|m| (**m).clone()).collect());
+                (result.usage, result.cost) = (view.usage, view.cost);
+            }
         }
         let iteration = {
             let seen = self.watch.seen();
@@ -318,6 +333,31 @@ impl Going {
             TurnOutcome::Failed { message } => RunErrorKind::Failed(message),
         })
     }
+}
+
+/// The folder of a run that may begin.
+fn allowed(client: &Client, run: &Run) -> Result<String, RunErrorKind> {
+    // Without prices nothing would ever be spent of it.
+    if run.limits.cost > 0
+        && let Some(model) = client.unpriced()
+    {
+        return Err(RunErrorKind::NoPrices(model.to_owned()));
+    }
+    run.workspace_text().map_err(RunErrorKind::Failed)
+}
+
+/// A run that did not begin, with the history it was given.
+fn unbegun(kind: RunErrorKind, messages: Vec<Message>) -> RunError {
+    let result = RunResult { new_from: messages.len(), messages, ..RunResult::default() };
+    RunError { kind, iteration: 0, result: Box::new(result) }
+}
+
+/// A history that can be gone on from: also the calls at its end have results.
+fn repaired(messages: Vec<Message>) -> Vec<Message> {
+    let mut history = History::new(Arc::new(CharacterEstimate::new(CHARS_PER_TOKEN)));
+    history.push_given(&messages);
+    history.push_user(Vec::new());
+    history.messages().iter().map(|message| (**message).clone()).collect()
 }
 
 /// Cancels the turn once the token is.

@@ -122,7 +122,8 @@ impl TestCall {
 }
 
 impl Called {
-    /// What the model would read: the result's text, or the error's.
+    /// What the model would read: the result's text, or the error's. Of a broken tool it is the cause,
+    /// which only a log is told.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.result {

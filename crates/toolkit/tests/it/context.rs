@@ -64,8 +64,15 @@ async fn the_first_and_the_newest_stay_and_pairs_are_kept_together() {
         ("uaua", 0, 0, 0, "uaua", true),
         ("uaua", 40, 0, 0, "uaua", true),
         ("uauauauaua", 60, 2, 4, "uauaua", true),
-        ("uaua", 39, 0, 0, "-a", true),
-        ("uauau", 39, 0, 0, "u", true),
+        ("uaua", 39, 0, 1, "-a", true),
+        ("uauau", 39, 0, 1, "u", true),
+        // Where nothing is said of how many, only what has to go is left out.
+        ("uaua", 39, 0, 0, "ua", true),
+        ("uauau", 39, 0, 0, "uau", true),
+        ("uauauauauauauauauauau", 209, 0, 0, "uauauauauauauauauau", true),
+        ("uauauauau", 75, 1, 0, "uauauau", true),
+        ("ucrcrcrcr", 65, 1, 0, "ucrcr", true),
+        ("ucrcrcrcr", 75, 1, 0, "ucrcrcr", true),
         ("uauau", 39, 1, 1, "uu", true),
         // A cut falls within one long turn, and never between a call and its result.
         ("ucrcrcrcr", 60, 1, 3, "ucrcr", true),
@@ -94,6 +101,15 @@ async fn a_summary_stands_for_what_is_left_out() {
     let fitted = context.fit(&history("uauauauaua")).await.unwrap();
     assert_eq!((letters(&fitted.messages).as_str(), fitted.usage.input), ("usua", 7));
     assert!(fitted.messages[1].text().ends_with("7 messages"));
+}
+
+#[tokio::test]
+async fn a_summary_is_given_room_where_nothing_is_said_of_how_many_stay() {
+    let context = ContextManager::new(80).summarizer(|middle| async move {
+        Ok::<_, std::io::Error>(Summary { text: middle.len().to_string(), ..Summary::default() })
+    });
+    let fitted = context.fit(&history("uauauauaua")).await.unwrap();
+    assert_eq!((letters(&fitted.messages).as_str(), fitted.fits), ("suaua", true));
 }
 
 #[tokio::test]

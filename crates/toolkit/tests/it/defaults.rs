@@ -303,3 +303,21 @@ impl Provider for Watched {
         self.model.stream(request)
     }
 }
+
+#[tokio::test]
+async fn what_is_shown_for_debugging_has_names_and_nothing_that_was_said() {
+    let (client, _) = client([]);
+    let set = tools([echo()]);
+    let run = Run::say("a secret").system("another").tools(&set);
+    let agent = heeler_toolkit::Agent::new(client.clone()).with(|_| run.clone());
+    let shown = format!("{agent:?} {run:?} {set:?} {:?}", client.run_stream(Run::default()));
+    assert!(!shown.contains("secret") && !shown.contains("another"), "{shown}");
+    assert!(shown.contains("echo") && shown.contains(client.model()), "{shown}");
+}
+
+#[tokio::test]
+async fn a_timeout_below_a_millisecond_is_one_and_not_the_default() {
+    let binding = echo().with_metadata(|it| it.timeout = Some(Duration::from_micros(500)));
+    let tool = std::sync::Arc::<dyn heeler_core::Tool>::from(binding);
+    assert_eq!(tool.metadata().timeout_millis, 1);
+}

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use heeler_core::{
     AllowAll, Block, DenyAll, EventStream, InputOrigin, Message, Mode, ModelEvent, ModelRequest,
     Parameters, Policy, Provider, RawJson, Reply, Rule, RuleEffect, StopReason, ToolContext,
-    ToolOutput, Usage,
+    ToolError, ToolOutput, Usage,
 };
 use heeler_engine::SystemClock;
 use heeler_providers::scripted::Scripted;
@@ -228,5 +228,24 @@ async fn what_a_tool_declares_to_give_it_gives_or_the_call_failed() {
         {"for_llm":"two","structured":"{\"n\": 2}"}
         {"for_llm":"two","structured":"{\"n\": 2}"}
         {"for_llm":"no","is_error":true}
+    "#]].assert_eq(&said);
+}
+
+#[tokio::test]
+async fn of_a_broken_tool_the_model_is_told_no_cause() {
+    let fails = |error: fn() -> ToolError| {
+        raw_tool("it", "", Object::new(), move |_, _| async move { Err::<String, _>(error()) })
+    };
+    let mut said = String::new();
+    for error in [
+        || ToolError::for_model("no such table"),
+        || ToolError::Internal("postgres://me:secret@db is gone".into()),
+    ] {
+        let output = tools([fails(error)]).execute("it", "{}", Run::default()).await;
+        writeln!(said, "{} {}", output.is_error, output.text_content()).unwrap();
+    }
+    expect![[r#"
+        true no such table
+        true the tool it failed by a fault of its own, which was logged; try it once more, or go on without it
     "#]].assert_eq(&said);
 }

@@ -206,7 +206,9 @@ async fn the_providers_last_words_are_kept() {
     let (asks, _) = client([busy(), busy(), busy(), busy()]);
     let error = asks.run(Run::say("go")).await.unwrap_err();
     assert!(error.is_retry_exhausted() && !error.is_limit() && !error.is_cancelled());
-    let RunErrorKind::Provider { error: last, attempts } = &error.kind else { panic!("{error}") };
+    let RunErrorKind::Provider { error: last, attempts, .. } = &error.kind else {
+        panic!("{error}")
+    };
     assert_eq!((last.status, *attempts), (Some(429), 4));
     assert_eq!(last.provider_type.as_deref(), Some("rate_limit_error"));
     assert_eq!(last.retry_after.unwrap().as_secs(), 1);

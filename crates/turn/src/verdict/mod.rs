@@ -28,16 +28,32 @@ use crate::bugs::{Bug, is_on};
 /// Judges one call. `grants` are rules given by decisions in this session.
 ///
 /// An agent made by another one is judged by both policies, and the stricter verdict holds: a
-/// child can only be narrower than its parent.
+/// child can only be narrower than its parent. Where the parent asks nobody, whom its child asks
+/// decides nothing for it.
 #[must_use]
 pub fn judge(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Judgement {
     let own = judge_alone(policy, grants, tool, facts);
     let judgement = match &policy.within {
         None => own,
-        Some(parent) => stricter(own, judge(parent, grants, tool, facts)),
+        Some(parent) => stricter(own, judge_as_parent(parent, grants, tool, facts)),
     };
     let runs = !matches!(judgement.verdict, Verdict::Deny { .. });
     Judgement { confined: judgement.confined && runs, ..judgement }
+}
+
+/// What the policy of the agent that made this one says.
+fn judge_as_parent(parent: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Judgement {
+    if parent.interactive {
+        return judge(parent, grants, tool, facts);
+    }
+    let judgement = judge(parent, &[], tool, facts);
+    match judgement.verdict {
+        Verdict::Ask { why } => {
+            let verdict = Verdict::Deny { by: crate::words::nobody_to_ask(&why) };
+            Judgement { verdict, confined: false, ..judgement }
+        }
+        _ => judgement,
+    }
 }
 
 /// The stricter of two verdicts: deny before ask before allow. What either confines is confined.

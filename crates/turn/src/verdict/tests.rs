@@ -264,6 +264,21 @@ fn a_child_says_its_own_reason_unless_its_parent_is_stricter() {
 }
 
 #[test]
+fn where_a_parent_asks_nobody_its_child_cannot_ask_for_it() {
+    let parent = |rules| Policy { interactive: false, ..policy(Mode::Ask, rules) };
+    let child =
+        |parents| Policy { within: Some(Box::new(parent(parents))), ..policy(Mode::Ask, "+Bash") };
+    let denied = "deny: it runs the command `ls`, and nobody can be asked";
+    check_words(&child(""), "Bash", &[run("ls")], denied);
+    check_words(&child("+Bash"), "Bash", &[run("ls")], "allow: rule Bash (test)");
+    // What was granted to the child is nothing to its parent.
+    let facts = Facts { accesses: vec![run("ls")], ..Facts::default() };
+    let grants = [Rule::parse("Bash", RuleEffect::Allow, "somebody").unwrap()];
+    let judged = judge(&child(""), &grants, "Bash", &facts);
+    assert!(matches!(judged.verdict, Verdict::Deny { .. }), "{judged:?}");
+}
+
+#[test]
 fn ask_wins_over_allow_but_not_over_bypass() {
     check(Mode::Ask, "+Bash(ls:*), ?Bash(ls:*)", "Bash", run("ls -l"), "ask");
     check(Mode::Bypass, "?Bash(ls:*)", "Bash", run("ls -l"), "allow");

@@ -3,6 +3,8 @@
 //! Models err in a few harmless ways (a number in quotes, an object written as a string). Those
 //! are put right and noted; everything else goes back to the model with the path and the reason.
 
+mod same;
+
 use heeler_core::{RawJson, truncate_chars};
 use heeler_schema::{Problem, Schema, Types};
 use serde_json::Value;
@@ -34,25 +36,40 @@ pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Val
     if was_null {
         input = Value::Object(serde_json::Map::new());
     }
+    let mut changed = was_null;
+    // Only then a number may have a point.
+    if raw.get().contains(['.', 'e', 'E'])
+        && let Some(Ok(schema)) = tools.schema(name)
+    {
+        changed |= same::write_integers(schema, &mut input);
+    }
     let accepted = is_on(Bug::UncheckedInput) || tools.accepts(name, &input);
-    let notes = if accepted { Vec::new() } else { decide(tools, name, &mut input)? };
-    let changed = was_null || !notes.is_empty();
+    let notes = match accepted {
+        true => Vec::new(),
+        false => {
+            let (without_nulls, notes) = decide(tools, name, &mut input)?;
+            changed |= without_nulls || !notes.is_empty();
+            notes
+        }
+    };
     let input = changed.then(|| RawJson::parse(&input.to_string())).transpose();
     let input = input.map_err(|error| wrong_input(name, &error.to_string()))?;
     Ok(Validated { input, notes })
 }
 
-/// Puts right what can be, and says what was, or why the input is not valid.
-fn decide(tools: &Toolset, name: &str, input: &mut Value) -> Result<Vec<String>, String> {
+/// Puts right what can be, and says whether nulls were left out and what else was put right, or why
+/// the input is not valid.
+fn decide(tools: &Toolset, name: &str, input: &mut Value) -> Result<(bool, Vec<String>), String> {
     let schema = match tools.schema(name) {
         Some(Ok(schema)) => schema,
         Some(Err(error)) => return Err(format!("the tool {name} has a broken schema: {error}")),
         None => return Err(format!("there is no tool called `{name}`")),
     };
+    let without_nulls = same::drop_nulls(schema, input);
     let notes = coerce(schema, input);
     let problems = problems(schema, input);
     if problems.is_empty() {
-        return Ok(notes);
+        return Ok((without_nulls, notes));
     }
     Err(wrong_input(name, &problems))
 }

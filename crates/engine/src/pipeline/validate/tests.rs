@@ -54,6 +54,85 @@ fn check(cases: &[(&'static str, &str, &str)], expected: Expect) {
 }
 
 #[test]
+fn whole_numbers_with_a_point_are_integers_where_no_other_number_is_wanted() {
+    let schema = r#"{"properties": {
+        "n": {"type": "integer"}, "x": {"type": "number"}, "any": {},
+        "list": {"items": {"type": "integer"}}, "a/b": {"type": "integer"},
+        "may": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "both": {"type": ["integer", "number"]}, "low": {"type": "integer", "maximum": 3}
+    }}"#;
+    let mut text = String::new();
+    for input in [
+        r#"{"n": 3.0}"#,
+        r#"{"n": -1e2}"#,
+        r#"{"n": 3.5}"#,
+        r#"{"n": 1e300}"#,
+        r#"{"n": 9007199254740993.0}"#,
+        r#"{"x": 3.0}"#,
+        r#"{"any": 3.0}"#,
+        r#"{"both": 3.0}"#,
+        r#"{"list": [1, 2.0, 3.0]}"#,
+        r#"{"a/b": 2.0}"#,
+        r#"{"may": 2.0}"#,
+        r#"{"low": 3.0}"#,
+        r#"{"low": 4.0}"#,
+        r#"{"n": "3.0"}"#,
+    ] {
+        writeln!(text, "{input}: {}", said(schema, input)).unwrap();
+    }
+    expect![[r#"
+        {"n": 3.0}: {"n":3} []
+        {"n": -1e2}: {"n":-100} []
+        {"n": 3.5}: `/n`: 3.5 is not of type "integer"
+        {"n": 1e300}: valid
+        {"n": 9007199254740993.0}: valid
+        {"x": 3.0}: valid
+        {"any": 3.0}: valid
+        {"both": 3.0}: valid
+        {"list": [1, 2.0, 3.0]}: {"list":[1,2,3]} []
+        {"a/b": 2.0}: {"a/b":2} []
+        {"may": 2.0}: {"may":2} []
+        {"low": 3.0}: {"low":3} []
+        {"low": 4.0}: `/low`: 4 is greater than the maximum of 3
+        {"n": "3.0"}: `/n`: "3.0" is not of type "integer"
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn null_is_nothing_where_nothing_is_fine() {
+    let schema = r#"{"properties": {
+        "n": {"type": "integer"}, "must": {"type": "string"}, "may": {"type": ["string", "null"]},
+        "inner": {"type": "object", "properties": {"e": {"enum": ["a"]}}},
+        "list": {"items": {"type": "integer"}}, "any": {"anyOf": [
+            {"properties": {"k": {"type": "integer"}}, "required": ["k"]},
+            {"properties": {"l": {"type": "integer"}}}
+        ]}
+    }, "required": ["must"]}"#;
+    let mut text = String::new();
+    for input in [
+        r#"{"must": "a", "n": null}"#,
+        r#"{"must": "a", "n": null, "inner": {"e": null}, "may": null}"#,
+        r#"{"must": "a", "inner": null}"#,
+        r#"{"must": null, "n": null}"#,
+        r#"{"must": "a", "list": [null]}"#,
+        r#"{"must": "a", "any": {"k": null, "l": null}}"#,
+        r#"{"must": 1, "n": null}"#,
+    ] {
+        writeln!(text, "{input}: {}", said(schema, input)).unwrap();
+    }
+    expect![[r#"
+        {"must": "a", "n": null}: {"must":"a"} []
+        {"must": "a", "n": null, "inner": {"e": null}, "may": null}: {"must":"a","may":null,"inner":{}} []
+        {"must": "a", "inner": null}: {"must":"a"} []
+        {"must": null, "n": null}: `/must`: null is not of type "string"
+        {"must": "a", "list": [null]}: `/list/0`: null is not of type "integer"
+        {"must": "a", "any": {"k": null, "l": null}}: {"must":"a","any":{"k":null}} []
+        {"must": 1, "n": null}: {"must":"1"} ["Note: `/must` was read as a string."]
+    "#]].assert_eq(&text);
+}
+
+#[test]
 fn every_keyword_about_one_value_counts() {
     check(
         &[

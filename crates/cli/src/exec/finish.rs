@@ -56,6 +56,8 @@ pub(super) struct Finish {
     pub(super) reread: Reread,
     pub(super) structured: Structured,
     pub(super) stage: Option<Settled>,
+    /// The file that was to hold this does not.
+    pub(super) is_unwritten: bool,
 }
 
 /// The answer as JSON.
@@ -128,6 +130,7 @@ impl Finish {
             reread: state.map(|state| state.reread).unwrap_or_default(),
             structured: Structured::Unwanted,
             stage: None,
+            is_unwritten: false,
             outcome,
         }
     }
@@ -169,15 +172,17 @@ impl Finish {
             reread: Reread::default(),
             structured: Structured::Unwanted,
             stage: None,
+            is_unwritten: false,
         }
     }
 
-    /// The exit code: a turn's own, or that of an unusable configuration.
+    /// The exit code: a turn's own, or that of an unusable configuration. A turn that is done fails by
+    /// what was to be done with it and could not be.
     pub(super) fn exit(&self) -> Exit {
-        let exit = self.exit_of_turn();
-        match &self.stage {
-            Some(stage) if exit == Exit::Done && stage.has_failed() => Exit::Failure,
-            _ => exit,
+        let has_failed = self.is_unwritten || self.stage.as_ref().is_some_and(Settled::has_failed);
+        match self.exit_of_turn() {
+            Exit::Done if has_failed => Exit::Failure,
+            exit => exit,
         }
     }
 

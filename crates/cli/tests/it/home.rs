@@ -221,3 +221,28 @@ fn a_home_is_made_for_its_owner_alone() {
     let journal = std::fs::read_dir(home.join("sessions")).unwrap().next().unwrap().unwrap();
     assert_eq!(mode(&journal.path()), 0o600);
 }
+
+#[test]
+fn doctor_says_that_a_home_cannot_be_made_and_where() {
+    let world = World::new();
+    let doctor = |home: &str| world.heeler(&["doctor"]).env("HEELER_HOME", home).run();
+    let made = world.path("there/is/none");
+    let told = format!("{}, made with the first session\n", made.display());
+    assert!(doctor(made.to_str().unwrap()).stdout.contains(&told));
+    if !require("/proc", Path::new("/proc/self").exists()) {
+        return;
+    }
+    let output = doctor("/proc/foo/bar").exits(1);
+    let told = "/proc/foo/bar cannot be made: nothing can be written to /proc: ";
+    assert!(output.stdout.contains(told), "{}", output.stdout);
+}
+
+#[test]
+fn a_home_that_depends_on_the_folder_is_refused() {
+    let world = World::new();
+    let output = world.exec(ANY, &["hello"]).env("HEELER_HOME", "relative/h").run().exits(2);
+    let told =
+        "heeler: HEELER_HOME=relative/h depends on the folder heeler is started in; set it to";
+    assert!(output.stderr.starts_with(told), "{}", output.stderr);
+    assert!(!world.path("work/relative").exists());
+}

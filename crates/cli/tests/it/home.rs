@@ -125,7 +125,7 @@ fn a_full_disk_is_told_and_the_session_goes_on_once_there_is_space() {
     assert!(!told.contains("heeler: 0 tokens in"), "{told}");
     let told = told.lines().skip_while(|line| !line.contains("tokens in")).skip(1);
     expect![[r#"
-        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room): No space left on device (os error 28). Nothing that was written is lost; fix the cause and continue the session
+        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room for new sessions): No space left on device (os error 28). Nothing that was written is lost; fix the cause and continue the session
         heeler: go on with `heeler exec --resume ID PROMPT`"#]].assert_eq(&world.plain(&told.collect::<Vec<_>>().join("\n")));
     assert_eq!(world.worked("second.out"), "done\n");
     // Not a byte of what was written is lost.
@@ -153,7 +153,7 @@ fn a_limit_on_the_size_of_files_is_told_and_holds_for_commands_as_ever() {
     let output = heeler.run_in("bash", &shell).exits(1);
     assert_eq!(server.violations(), [""; 0]);
     expect![[r#"
-        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room): File too large (os error 27). Nothing that was written is lost; fix the cause and continue the session
+        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room for new sessions): File too large (os error 27). Nothing that was written is lost; fix the cause and continue the session
         heeler: go on with `heeler exec --resume ID PROMPT`
     "#]]
     .assert_eq(&world.plain(&output.stderr));

@@ -18,8 +18,18 @@ pub(crate) fn print(shell: Shell) -> Result<Exit> {
     // Into memory first: writing into a closed pipe would panic in there.
     let mut text = Vec::new();
     generate(script, &mut command_line(), "heeler", &mut text);
-    match std::io::stdout().write_all(&text) {
+    let text = without_hidden(&String::from_utf8_lossy(&text));
+    match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         written => written.map(|()| Exit::Done).context("cannot write the completions to stdout"),
     }
+}
+
+/// A script without the flag that heeler gives itself: what makes scripts does not know that it is hidden.
+fn without_hidden(script: &str) -> String {
+    // A line of its own for zsh and fish, a word among others for bash.
+    let lines = script.split_inclusive('\n');
+    let shown =
+        lines.filter(|line| !line.contains("--detached[") && !line.contains(" -l detached"));
+    shown.map(|line| line.replace(" --detached ", " ")).collect()
 }

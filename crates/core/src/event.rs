@@ -124,6 +124,9 @@ pub enum Event {
         total: Usage,
         /// Of the session.
         total_cost: Cost,
+        /// Whether the session cost more than that, as prices of some of its calls are not known.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cost_is_partial: bool,
         /// What a new epoch cost that began with this call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reread: Option<Reread>,

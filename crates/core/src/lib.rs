@@ -122,7 +122,7 @@ pub use tool::{
 };
 pub use typed_tool::{TypedTool, tool_schema};
 pub use upgrade::{RECORD_KINDS, RecordKind, Upgrade};
-pub use usage::{Cost, LongPrices, Prices, Reread, Usage};
+pub use usage::{Bill, Cost, LongPrices, Prices, Reread, Usage};
 pub use view::{CallStatus, CallView, Messages, OpenPermission, TurnView, View};
 
 /// A boxed future that owns everything it needs: it may be spawned, abandoned, started early.

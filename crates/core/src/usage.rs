@@ -36,6 +36,12 @@ impl Usage {
         self.charged.or_else(|| Some(prices?.cost(self)))
     }
 
+    /// Whether it costs something that nobody knows: it came without a cost.
+    #[must_use]
+    pub fn is_unpriced(&self, cost: Option<Cost>) -> bool {
+        cost.is_none() && self.total() > 0
+    }
+
     /// Everything the model read: fresh, cached and newly cached.
     #[must_use]
     pub fn input_total(&self) -> u64 {
@@ -154,6 +160,33 @@ impl fmt::Display for Cost {
     }
 }
 
+/// Money as it is told: a model whose prices nobody knows is not for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bill {
+    /// What is known of it.
+    pub cost: Cost,
+    /// Whether there is more, which is not known.
+    pub is_partial: bool,
+}
+
+impl Bill {
+    /// Adds what a call used, and what it cost if that is known.
+    pub fn add(&mut self, usage: &Usage, cost: Option<Cost>) {
+        self.cost += cost.unwrap_or_default();
+        self.is_partial |= usage.is_unpriced(cost);
+    }
+}
+
+impl fmt::Display for Bill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self { is_partial: false, cost } => cost.fmt(f),
+            Self { cost: Cost(0), .. } => f.write_str("cost not known"),
+            Self { cost, .. } => write!(f, "{cost} and what is not known"),
+        }
+    }
+}
+
 /// What a model charges, each in billionths of a dollar per token ($3 a million tokens = 3000).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prices {
@@ -268,6 +301,21 @@ mod tests {
         let short = r#"{"input":1,"output":2,"cache_write":3,"cache_read":4}"#;
         let old: Prices = serde_json::from_str(short).unwrap();
         assert_eq!((old.long, serde_json::to_string(&old).unwrap().as_str()), (None, short));
+    }
+
+    #[test]
+    fn what_nobody_knows_the_price_of_is_not_told_as_free() {
+        let used = Usage { input: 1, ..Usage::default() };
+        let mut bill = Bill::default();
+        assert_eq!(bill.to_string(), "$0.0000");
+        // Known to be free, and not used at all.
+        bill.add(&used, Some(Cost(0)));
+        bill.add(&Usage::default(), None);
+        assert_eq!(bill.to_string(), "$0.0000");
+        bill.add(&used, None);
+        assert_eq!(bill.to_string(), "cost not known");
+        bill.add(&used, Some(Cost(5_000_000)));
+        assert_eq!(bill.to_string(), "$0.0050 and what is not known");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::growing::{clear_text, push_text};
 use crate::{
-    CallId, Changed, Cost, Event, Message, PermissionId, PermissionReason, RawJson, Rule,
+    Bill, CallId, Changed, Cost, Event, Message, PermissionId, PermissionReason, RawJson, Rule,
     SteeringId, TurnOutcome, Usage,
 };
 
@@ -32,6 +32,9 @@ pub struct View {
     pub usage: Usage,
     /// Money of the session.
     pub cost: Cost,
+    /// Whether the session cost more than that, as prices of some of its calls are not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cost_is_partial: bool,
 }
 
 /// A conversation that is cheap to clone and to append to.
@@ -101,6 +104,12 @@ fn as_json<S: serde::Serializer>(raw: &RawJson, serializer: S) -> Result<S::Ok, 
 }
 
 impl View {
+    /// Money of the session, as it is told.
+    #[must_use]
+    pub fn bill(&self) -> Bill {
+        Bill { cost: self.cost, is_partial: self.cost_is_partial }
+    }
+
     /// Brings the view up to date with one event. Total: an event that does not fit changes
     /// nothing.
     pub fn apply(&mut self, event: &Event) {
@@ -126,9 +135,10 @@ impl View {
                 }
             }
             Event::Retry { .. } => self.forget_draft(),
-            Event::Usage { total, total_cost, .. } => {
+            Event::Usage { total, total_cost, cost_is_partial, .. } => {
                 self.usage = *total;
                 self.cost = *total_cost;
+                self.cost_is_partial = *cost_is_partial;
             }
             Event::CallStarted { call, name, .. } => {
                 self.set_call(*call, name, CallStatus::Running);
@@ -358,10 +368,15 @@ mod tests {
     fn tokens_and_money_are_those_of_the_session() {
         let mut view = View::default();
         let total = Usage { input: 5, ..Usage::default() };
-        let event =
-            Event::Usage { usage: total, cost: None, total, total_cost: Cost(7), reread: None };
-        view.apply(&event);
-        assert_eq!((view.usage, view.cost), (total, Cost(7)));
+        view.apply(&Event::Usage {
+            usage: total,
+            cost: None,
+            total,
+            total_cost: Cost(7),
+            cost_is_partial: true,
+            reread: None,
+        });
+        assert_eq!((view.usage, view.cost, view.cost_is_partial), (total, Cost(7), true));
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Connector {
         }
         let tls = Arc::clone(choose(self.tls().await?));
         let stream = HttpsConnector::from((tcp.clone(), tls)).call(uri.clone()).await;
-        Ok(Connection::new(TokioIo::new(stream.map_err(Problem::Connect)?), proxy))
+        Ok(Connection::new(TokioIo::new(stream.map_err(not_connected)?), proxy))
     }
 
     /// Through a proxy that sees nothing but the server's name.
@@ -112,19 +112,18 @@ impl Connector {
         }
         let headers = self.user_agent.iter().map(|value| (USER_AGENT, value.clone()));
         tunnel = tunnel.with_headers(HeaderMap::from_iter(headers));
-        let connected = |error| Problem::Connect(error);
         // The library has the kinds of its errors for itself.
         let refused = |told: &str| told.contains("authorization required");
         let stream = tunnel.call(uri.clone()).await.map_err(|error| match error.to_string() {
             told if refused(&told) => Problem::ProxyAuthorization,
-            _ => connected(error.into()),
+            _ => not_connected(error.into()),
         })?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let name =
-            ServerName::try_from(host.to_owned()).map_err(|error| connected(error.into()))?;
+            ServerName::try_from(host.to_owned()).map_err(|error| not_connected(error.into()))?;
         let tls = TlsConnector::from(Arc::clone(&tls.to_server));
         let stream = tls.connect(name, TokioIo::new(stream)).await;
-        Ok(Connection::new(stream.map_err(|error| connected(error.into()))?, None))
+        Ok(Connection::new(stream.map_err(|error| not_connected(error.into()))?, None))
     }
 
     async fn tls(&self) -> Result<&Tls, Problem> {
@@ -161,6 +160,16 @@ async fn plain(tcp: &HttpConnector<Guarded>, uri: &Uri) -> Result<TcpStream, Pro
     tcp.set_tcp_user_timeout(None);
     let stream = tcp.call(uri.clone()).await;
     Ok(stream.map_err(|error| Problem::Connect(error.into()))?.into_inner())
+}
+
+/// Why there is no connection. Whoever answers TLS with something else will do so again.
+fn not_connected(error: Box<dyn std::error::Error + Send + Sync>) -> Problem {
+    let failed = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    let no_tls = rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType);
+    match failed.and_then(|failed| failed.downcast_ref::<rustls::Error>()) {
+        Some(failed) if *failed == no_tls => Problem::NoTls,
+        _ => Problem::Connect(error),
+    }
 }
 
 fn is_https(uri: &Uri) -> bool {

@@ -33,8 +33,8 @@ impl Error {
     /// Whether the same request would meet the same failure again, until somebody puts something right.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        use Problem::{Address, ProxyAuthorization, ProxyKind, Refused};
-        matches!(self.0, Address(_) | ProxyKind(_) | ProxyAuthorization | Refused(_))
+        use Problem::{Address, NoTls, ProxyAuthorization, ProxyKind, Refused};
+        matches!(self.0, Address(_) | NoTls | ProxyKind(_) | ProxyAuthorization | Refused(_))
     }
 
     /// Whether there was a connection, and it ended before what was asked for was there.
@@ -54,6 +54,8 @@ pub(crate) enum Problem {
     ProxyKind(String),
     #[error("the proxy wants a name and a password; set them in its address, or NO_PROXY")]
     ProxyAuthorization,
+    #[error("the server does not speak TLS; begin its address with http:// if it is not to")]
+    NoTls,
     #[error("the connection failed: {0}")]
     Connect(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("{0}")]

@@ -55,7 +55,7 @@ pub use bash::{
 };
 pub use batch::{BATCH_CALLS_MAX, Batch};
 pub use calculator::{Calculator, CalculatorInput};
-pub use current_time::{CurrentTime, CurrentTimeInput, CurrentTimeOutput};
+pub use current_time::{CurrentTime, CurrentTimeInput, CurrentTimeOutput, zone_of_system};
 pub use edit::{EDIT_MATCHES_MAX, Edit, EditInput};
 pub use exec::{
     EXEC_DATA_BYTES_MAX, EXEC_IDLE_MILLIS_MAX, EXEC_LIFE_MILLIS_MAX, EXEC_OUTPUT_BYTES_MAX,

@@ -30,11 +30,11 @@ use heeler_stage::Form;
 use crate::exit::Exit;
 use crate::sessions::Format;
 use crate::stage::AtEnd;
-use value::{Text, dollars, id, text};
+use value::{ModeName, Text, dollars, id, text};
 
 const AFTER_HELP: &str = "\
 Start here:
-  heeler demo                              watch it work: no key, no network, about ten seconds
+  heeler demo                              watch it work: ten seconds, needs cargo, no key, no network
   export ANTHROPIC_API_KEY=...             then:
   heeler                                   a session in this terminal
   heeler exec 'explain this repository'    (or heeler -p) without one, for scripts
@@ -90,7 +90,7 @@ pub(crate) struct TerminalArguments {
     pub(crate) cwd: Option<PathBuf>,
     /// What runs without asking: ask, accept-edits, plan, allow-listed or bypass. Without, the
     /// settings say; else it is ask
-    #[arg(long, value_name = "MODE", value_parser = text())]
+    #[arg(long, value_name = "MODE", value_parser = Text(ModeName), hide_possible_values = true)]
     pub(crate) permission_mode: Option<String>,
     #[command(flatten)]
     pub(crate) permission: PermissionArguments,
@@ -118,7 +118,7 @@ pub(crate) enum Command {
         #[arg(value_parser = id())]
         id: String,
     },
-    /// Watch the agent fix a failing test: no key and no network needed
+    /// Watch the agent fix a failing test: needs cargo, but no key and no network
     Demo,
     /// List, name, fork, export or delete the stored sessions
     Sessions(SessionsArguments),
@@ -230,7 +230,7 @@ pub(crate) struct ExecArguments {
     /// asked here, so ask means deny; with --detach, what asks waits for `heeler attach`, and with
     /// --stream-input it is asked on stdout. Without, the settings say; else it is allow-listed, and
     /// with --detach ask
-    #[arg(long, value_name = "MODE", value_parser = text())]
+    #[arg(long, value_name = "MODE", value_parser = Text(ModeName), hide_possible_values = true)]
     pub(crate) permission_mode: Option<String>,
     #[command(flatten)]
     pub(crate) permission: PermissionArguments,

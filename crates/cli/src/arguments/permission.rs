@@ -8,7 +8,7 @@ use heeler_assembly::{Permission, Sandbox, SettingsFiles};
 use heeler_core::{Mode, Rule, RuleEffect};
 use heeler_settings::Setting;
 
-use super::value::text;
+use super::value::{ModeName, Text, text};
 
 /// The arguments of `permissions`.
 #[derive(Args)]
@@ -58,7 +58,7 @@ pub(crate) struct HereArguments {
     pub(crate) cwd: Option<PathBuf>,
     /// As if in this mode: ask, accept-edits, plan, allow-listed or bypass. Without, the settings
     /// say; else it is ask, where exec has allow-listed
-    #[arg(long, value_name = "MODE", value_parser = text())]
+    #[arg(long, value_name = "MODE", value_parser = Text(ModeName), hide_possible_values = true)]
     mode: Option<String>,
     #[command(flatten)]
     permission: PermissionArguments,

@@ -22,7 +22,7 @@ pub(crate) enum StageCommand {
         #[arg(value_parser = text())]
         id: String,
     },
-    /// Make the changes in the folder: at a terminal each hunk is asked about
+    /// Make the changes in the folder: each hunk is asked about, which needs a terminal, or --all
     Apply {
         /// Its name
         #[arg(value_parser = text())]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use clap::builder::{StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error};
 
@@ -25,6 +25,33 @@ impl<P: TypedValueParser> TypedValueParser for Text<P> {
         let name = argument.map(ToString::to_string).unwrap_or_default();
         let message = format!("the value '{}' for '{name}' is not UTF-8 text", value.display());
         Err(command.clone().error(ErrorKind::InvalidValue, message))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
+/// The name of a mode, which shells complete. Whether it is one, in which words ever, is seen where
+/// settings are read.
+#[derive(Clone)]
+pub(super) struct ModeName;
+
+impl TypedValueParser for ModeName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let modes = ["ask", "accept-edits", "plan", "allow-listed", "bypass"];
+        Some(Box::new(modes.into_iter().map(PossibleValue::new)))
     }
 }
 

@@ -11,6 +11,9 @@ use super::CommandLine;
 const LIKENESS_MIN: f64 = 0.8;
 const NEEDS_QUOTES: &str = "a prompt of several words needs quotes: 'fix the failing test'";
 
+const NEEDS_DASHES: &str =
+    "a prompt that begins with - stands behind --: heeler exec -- '- a list'";
+
 /// Words that are no commands, and the options that do what they say.
 const STAND_FOR: [(&str, &str); 2] = [("help", "--help"), ("version", "--version")];
 
@@ -80,6 +83,12 @@ pub(super) fn told(error: Error, line: &[OsString]) -> Error {
             let message = format!("unexpected argument '{word}' found\n\n  tip: {NEEDS_QUOTES}");
             CommandLine::command().error(ErrorKind::UnknownArgument, message)
         }
+        ErrorKind::UnknownArgument if line.iter().skip(1).any(is_prompt_with_dash) => {
+            let mut error = error;
+            let tips = ContextValue::StyledStrs(vec![NEEDS_DASHES.to_owned().into()]);
+            error.insert(ContextKind::Suggested, tips);
+            error
+        }
         ErrorKind::UnknownArgument if line.get(1).is_some_and(|first| first == "exec") => {
             let word = named(ContextKind::InvalidArg);
             let mut error = error;
@@ -91,6 +100,11 @@ pub(super) fn told(error: Error, line: &[OsString]) -> Error {
         }
         _ => error,
     }
+}
+
+/// Whether a word is a sentence that begins like a flag.
+fn is_prompt_with_dash(word: &OsString) -> bool {
+    word.to_str().is_some_and(|word| word.starts_with('-') && word.contains(char::is_whitespace))
 }
 
 /// What was taken for the prompt of a line that could not be read.

@@ -1,6 +1,6 @@
 //! What `doctor` looks at beside the sandbox, a line each.
 
-use std::io::IsTerminal as _;
+use std::io::{ErrorKind, IsTerminal as _};
 use std::path::Path;
 
 use heeler_assembly::{
@@ -49,13 +49,22 @@ fn home(environment: &Environment) -> ProbeLine {
             Ok(data) if !data.is_dir() => Err(format!("{shown} is no folder")),
             Ok(data) if data.permissions().readonly() => Err(format!("{shown} is read-only")),
             Ok(_) => Ok(format!("{shown}")),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(format!("{shown}, made with the first session"))
-            }
+            Err(error) if error.kind() == ErrorKind::NotFound => can_be_made(&home)
+                .map(|()| format!("{shown}, made with the first session"))
+                .map_err(|why| format!("{shown} cannot be made: {why}")),
             Err(error) => Err(format!("{shown}: {error}")),
         }
     });
     line("home", true, found, "set HEELER_HOME to a folder of yours")
+}
+
+/// Whether a folder that is not there can be made where something of its path is.
+fn can_be_made(folder: &Path) -> Result<(), String> {
+    let nearest = folder.ancestors().find(|above| above.exists()).unwrap_or(folder);
+    // Rights do not tell: a disk may be read-only, and root may all the same not write everywhere.
+    let made = tempfile::tempfile_in(nearest);
+    made.map(drop)
+        .map_err(|error| format!("nothing can be written to {}: {error}", nearest.display()))
 }
 
 /// Whether sessions can be kept, and how many there are.
@@ -145,7 +154,7 @@ fn key(environment: &Environment) -> ProbeLine {
         "key",
         false,
         found,
-        "set ANTHROPIC_API_KEY, or run `heeler login`; `heeler demo` needs none",
+        "set ANTHROPIC_API_KEY, or run `heeler login anthropic`; `heeler demo` needs none",
     )
 }
 

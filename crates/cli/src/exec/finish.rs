@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use heeler_core::{Cost, FinalAnswer, Reread, SessionId, TurnOutcome, Usage, View};
+use heeler_core::{Bill, FinalAnswer, Reread, SessionId, TurnOutcome, Usage, View};
 use heeler_store::FileStore;
 use heeler_turn::State;
 use schemars::JsonSchema;
@@ -52,10 +52,12 @@ pub(super) struct Finish {
     pub(super) outcome: TurnOutcome,
     pub(super) answer: FinalAnswer,
     pub(super) usage: Usage,
-    pub(super) cost: Cost,
+    pub(super) bill: Bill,
     pub(super) reread: Reread,
     pub(super) structured: Structured,
     pub(super) stage: Option<Settled>,
+    /// The file that was to hold this does not.
+    pub(super) is_unwritten: bool,
 }
 
 /// The answer as JSON.
@@ -90,8 +92,11 @@ pub(super) struct TerminalEvent<'a> {
     answer: &'a str,
     /// Tokens of the session.
     usage: Usage,
-    /// Money of the session, in dollars.
+    /// Money of the session, in dollars, as far as it is known.
     cost_usd: f64,
+    /// The session cost more than that, as prices of some of its calls are not known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cost_is_partial: bool,
     /// Of the input; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_hit_percent: Option<u64>,
@@ -124,10 +129,11 @@ impl Finish {
             answer: state.filter(|_| done).map(State::final_answer).unwrap_or_default(),
             // The view outlives a session that cannot be written any more.
             usage: view.usage,
-            cost: view.cost,
+            bill: view.bill(),
             reread: state.map(|state| state.reread).unwrap_or_default(),
             structured: Structured::Unwanted,
             stage: None,
+            is_unwritten: false,
             outcome,
         }
     }
@@ -165,19 +171,21 @@ impl Finish {
             outcome: TurnOutcome::Failed { message },
             answer: FinalAnswer::default(),
             usage: Usage::default(),
-            cost: Cost::default(),
+            bill: Bill::default(),
             reread: Reread::default(),
             structured: Structured::Unwanted,
             stage: None,
+            is_unwritten: false,
         }
     }
 
-    /// The exit code: a turn's own, or that of an unusable configuration.
+    /// The exit code: a turn's own, or that of an unusable configuration. A turn that is done fails by
+    /// what was to be done with it and could not be.
     pub(super) fn exit(&self) -> Exit {
-        let exit = self.exit_of_turn();
-        match &self.stage {
-            Some(stage) if exit == Exit::Done && stage.has_failed() => Exit::Failure,
-            _ => exit,
+        let has_failed = self.is_unwritten || self.stage.as_ref().is_some_and(Settled::has_failed);
+        match self.exit_of_turn() {
+            Exit::Done if has_failed => Exit::Failure,
+            exit => exit,
         }
     }
 
@@ -204,7 +212,8 @@ impl Finish {
             exit_code: self.exit() as u8,
             answer: &self.answer,
             usage: self.usage,
-            cost_usd: self.cost.dollars(),
+            cost_usd: self.bill.cost.dollars(),
+            cost_is_partial: self.bill.is_partial,
             cache_hit_percent: self.usage.cache_hit_percent(),
             reread: Some(self.reread).filter(|reread| reread.tokens > 0),
             structured_output: match &self.structured {

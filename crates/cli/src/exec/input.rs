@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat, tell};
 use rustix::io::Errno;
 
+use super::writer::{self, Writer};
 use crate::say::say;
 
 /// The longest text read from stdin, in bytes.
@@ -16,6 +17,10 @@ const STDIN_BYTES_MAX: u64 = 10 * 1024 * 1024;
 /// How long what is piped in beside a prompt may take to begin; counted from our own beginning, so
 /// that it costs nothing where it is there by the time all else is ready.
 const PIPE_PATIENCE: Duration = Duration::from_secs(1);
+/// The same where the system does not tell whether anybody is about to write.
+const UNKNOWN_PATIENCE: Duration = Duration::from_secs(30);
+/// Between two looks at who could write.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Stands before what was piped in. Nothing stands behind it, so nothing in it can end it.
 const PIPED_IN: &str = "Piped in on stdin:\n\n";
 
@@ -68,11 +73,13 @@ fn read_stdin(what: &str) -> Result<String> {
 
 /// What may be piped in beside a prompt that was given as an argument.
 ///
-/// A pipe is read when it begins, or ends, within a second; else whoever started us left it open and
-/// means nothing by it. A file is read from its beginning only: who is further in it reads it
-/// themselves, as the loop of a shell does. Terminals, devices and sockets are left alone.
+/// A pipe is read when it begins, or ends, within a second, and is waited for while a program beside us
+/// holds its other end, as in every pipeline: `cargo test` prints nothing for minutes. Else whoever
+/// started us left it open and means nothing by it. A file is read from its beginning only: who is
+/// further in it reads it themselves, as the loop of a shell does. Terminals, devices and sockets are
+/// left alone.
 pub(super) struct Piped {
-    begins_until: Instant,
+    begun: Instant,
 }
 
 impl Piped {
@@ -85,16 +92,15 @@ impl Piped {
             FileType::RegularFile => tell(&stdin) == Ok(0),
             _ => false,
         };
-        is_read.then(|| Self { begins_until: Instant::now() + PIPE_PATIENCE })
+        is_read.then(|| Self { begun: Instant::now() })
     }
 
-    /// Reads it, if it has begun.
+    /// Reads it, if it begins. That it is waited for, or not read, is told in any case: somebody sits
+    /// before a program that does nothing, or gets an answer to less than they asked.
     pub(super) fn read(self, is_quiet: bool) -> Result<Option<String>> {
         if !self.begins() {
-            if !is_quiet {
-                say("heeler: nothing comes on stdin, so it is not read; to wait for it: \
-                     (echo 'PROMPT'; COMMAND) | heeler exec -");
-            }
+            say("heeler: nothing comes on stdin, so it is not read; to wait for it: \
+                 (echo 'PROMPT'; COMMAND) | heeler exec -");
             return Ok(None);
         }
         let text = read_stdin("what is piped in beside the prompt")
@@ -108,16 +114,45 @@ impl Piped {
         Ok(Some(text).filter(|text| !text.trim_start().is_empty()))
     }
 
-    /// Whether something is there, be it the end, while there is patience.
+    /// Whether something is there, be it the end, before it is clear that nothing will be.
     fn begins(&self) -> bool {
-        let stdin = stdin();
+        if has_begun(self.begun + PIPE_PATIENCE) {
+            return true;
+        }
+        let mut is_told = false;
         loop {
-            let left = self.begins_until.saturating_duration_since(Instant::now());
-            let timeout = Timespec::try_from(left).ok();
-            match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], timeout.as_ref()) {
-                Err(Errno::INTR) => {}
-                ready => return ready.is_ok_and(|ready| ready > 0),
+            let is_awaited = match writer::of_stdin() {
+                Writer::Beside => true,
+                Writer::Unknown => self.begun.elapsed() < UNKNOWN_PATIENCE,
+                Writer::Elsewhere => false,
+            };
+            // What came in the last moment counts, too.
+            if !is_awaited {
+                return has_begun(Instant::now());
             }
+            if !is_told {
+                say(
+                    "heeler: waiting for what is piped in on stdin; where nothing is meant to be, \
+                     add </dev/null",
+                );
+                is_told = true;
+            }
+            if has_begun(Instant::now() + LOOK_EVERY) {
+                return true;
+            }
+        }
+    }
+}
+
+/// Whether stdin has something to read, be it the end, by then.
+fn has_begun(until: Instant) -> bool {
+    let stdin = stdin();
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let timeout = Timespec::try_from(left).ok();
+        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], timeout.as_ref()) {
+            Err(Errno::INTR) => {}
+            ready => return ready.is_ok_and(|ready| ready > 0),
         }
     }
 }

@@ -14,6 +14,7 @@ mod stream;
 mod text;
 mod wanted;
 mod watch;
+mod writer;
 
 pub(crate) use follow::follow;
 pub(crate) use signals::outlive_file_limit;
@@ -114,15 +115,14 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
         Ok(finish) => finish,
         Err(error) => Finish::failed(told(&error)),
     };
-    let (printed, written) = match stage {
+    let printed = match stage {
         Some(stage) => settle(&arguments, stage, &mut finish, printer.as_mut()),
         None => {
             // First: whoever reads stdout may take its time.
-            let written = write_result(&arguments, &finish);
-            (printer.finish(&finish), written)
+            write_result(&arguments, &mut finish);
+            printer.finish(&finish)
         }
     };
-    written?;
     match printed {
         // Whoever read stdout has gone; there is nobody to tell.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Failure),
@@ -134,9 +134,13 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
     }
 }
 
-fn write_result(arguments: &ExecArguments, finish: &Finish) -> Result<()> {
-    let Some(path) = &arguments.result_json else { return Ok(()) };
-    finish.write(path).with_context(|| format!("cannot write {}", path.display()))
+/// Writes the terminal event to the file it is wanted in. What was begun is not undone where that cannot be.
+fn write_result(arguments: &ExecArguments, finish: &mut Finish) {
+    let Some(path) = &arguments.result_json else { return };
+    if let Err(error) = finish.write(path) {
+        say(format_args!("heeler: cannot write {}: {error}", path.display()));
+        finish.is_unwritten = true;
+    }
 }
 
 /// Does with a stage what is to be done, and prints and writes the end. Who is asked about it has read
@@ -146,7 +150,7 @@ fn settle(
     stage: Stage,
     finish: &mut Finish,
     printer: &mut dyn Printer,
-) -> (std::io::Result<()>, Result<()>) {
+) -> std::io::Result<()> {
     let at_end = match arguments.stage {
         // What broke off is not taken for whole.
         Some(AtEnd::Apply) if finish.exit() != Exit::Done => AtEnd::Keep,
@@ -160,8 +164,8 @@ fn settle(
         (true, false) => stage::Told::All,
     };
     finish.stage = Some(stage::settle(stage, at_end, told));
-    let written = write_result(arguments, finish);
-    (printed.unwrap_or_else(|| printer.finish(finish)), written)
+    write_result(arguments, finish);
+    printed.unwrap_or_else(|| printer.finish(finish))
 }
 
 /// Makes a stage of the folder; before there is a second thread, since an overlay needs that.

@@ -73,7 +73,7 @@ impl Printer for TextPrinter {
                 usage.input_total(),
                 usage.cache_read,
                 usage.output,
-                finish.cost
+                finish.bill
             ));
         }
         if let Some(complaint) = finish.complaint() {

@@ -1,9 +1,9 @@
 //! Asking whoever a key is for whether it takes it.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use heeler::providers::catalogue;
 use heeler::tools::SearchRequest;
-use heeler::{Client, Message};
+use heeler::{Client, Message, RunError};
 use heeler_assembly::{Environment, KeyOwner, ModelChoice, Secret, search_with_key};
 use heeler_core::ProviderErrorKind;
 use heeler_settings::Loaded;
@@ -35,12 +35,20 @@ pub(super) fn check(owner: &KeyOwner, key: &Secret, environment: &Environment) -
     match answer {
         Ok(_) => Ok(()),
         Err(error) if error.is_provider(ProviderErrorKind::Auth) => {
-            Err(error).with_context(|| format!("{} does not take the key", owner.title))
+            bail!("the key is not kept: {}", said(&error))
         }
-        Err(error) => Err(error).with_context(|| {
-            format!("whether {} takes the key is not known; leave out --check", owner.title)
-        }),
+        Err(error) => bail!(
+            "whether {} takes the key is not known; leave out --check: {}",
+            owner.title,
+            said(&error)
+        ),
     }
+}
+
+/// What came of it, without what to do about a key that is set: this one is not.
+fn said(error: &RunError) -> String {
+    let told = error.provider_error().map(|error| error.message.lines().next().unwrap_or_default());
+    told.map_or_else(|| error.kind.to_string(), str::to_owned)
 }
 
 /// Searches once, for one result.

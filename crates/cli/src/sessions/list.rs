@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use heeler::tools::zone_of_system;
 use heeler_attach::{OwnerKind, Presence, presence};
 use heeler_core::{SessionStore, SessionSummary, Timestamp, truncate_chars};
 use heeler_store::FileStore;
-use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::say::harmless;
@@ -123,9 +123,9 @@ pub(super) fn line(session: &SessionSummary) -> String {
 
 /// A time as the person's clock shows it, to the minute; in UTC where nobody knows the zone.
 fn moment_here(time: Timestamp) -> String {
-    let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
-    in_calendar(time)
-        .map_or_else(unknown, |time| time.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string())
+    in_calendar(time).map_or_else(unknown, |time| {
+        time.to_zoned(zone_of_system()).strftime("%Y-%m-%d %H:%M").to_string()
+    })
 }
 
 /// A time as people read it, in UTC, to the minute.

@@ -43,7 +43,7 @@ pub(super) async fn print(store: &FileStore, id: SessionId, out: &mut dyn Write)
         "used       {}, {} out, {}",
         request::input(&state.usage),
         state.usage.output,
-        state.cost
+        state.bill()
     )?;
     if state.reread.tokens > 0 {
         writeln!(out, "cache      {}", request::told_reread("new epochs", &state.reread))?;

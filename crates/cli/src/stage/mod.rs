@@ -175,8 +175,7 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
         return Ok(settled(SettledState::Unchanged, 0));
     }
     let paths = files.len();
-    let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let asks = at_end == AtEnd::Ask && can_ask && told != Told::Kept;
+    let asks = at_end == AtEnd::Ask && can_ask() && told != Told::Kept;
     let chosen = match at_end {
         AtEnd::Ask if asks => match review::ask(files) {
             Verdict::Chosen(chosen) => Some(chosen),
@@ -223,6 +222,11 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
         false => settled(SettledState::Discarded, paths),
         true => Settled { commits, ..settled(SettledState::Applied, taken) },
     })
+}
+
+/// Whether somebody reads what is asked, and can answer.
+fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// Has the repositories of the folder take over what was committed in the stage, and says so: the names
@@ -307,10 +311,13 @@ pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
             if finish_earlier(&environment)?.contains(id) {
                 return Ok(Exit::Done);
             }
-            let at_end = match std::io::stdin().is_terminal() && !all {
-                true => AtEnd::Ask,
-                false => AtEnd::Apply,
-            };
+            if !all && !can_ask() {
+                bail!(
+                    "nobody can be asked which changes of {id} to make; `heeler stage apply {id} --all` \
+                     makes all of them"
+                );
+            }
+            let at_end = if *all { AtEnd::Apply } else { AtEnd::Ask };
             let settled = settle(open(id)?, at_end, Told::All);
             return Ok(if settled.has_failed() { Exit::Failure } else { Exit::Done });
         }

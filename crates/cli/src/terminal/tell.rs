@@ -117,7 +117,7 @@ async fn cost(session: &Session) -> Result<String> {
     if usage.reasoning > 0 {
         text += &format!(" ({} of them reasoning)", usage.reasoning);
     }
-    text += &format!("\n{}", view.cost);
+    text += &format!("\n{}", view.bill());
     Ok(text)
 }
 

@@ -1,10 +1,11 @@
 //! What a finished `exec` gives: the answer, the events, the terminal event in a file.
 
 use expect_test::{Expect, expect};
+use heeler_script::Script;
 use heeler_testkit::{Chunking, MockServer};
 use serde_json::Value;
 
-use crate::support::{Output, World};
+use crate::support::{MODEL, Output, World};
 
 /// One round of two calls, then the answer.
 const TWO_ROUNDS: &str = r#"
@@ -186,4 +187,22 @@ fn the_terminal_event_is_written_whatever_goes_wrong() {
             heeler: cannot write absent/result.json: there is no folder absent; make it first
         "#]],
     );
+}
+
+#[test]
+fn a_model_whose_prices_nobody_knows_is_not_told_as_free() {
+    let world = World::new();
+    let ask = |model: &str, flags: &[&str]| {
+        let server = MockServer::start(Script::parse("[[reply]]\ntext = \"hi\"").unwrap());
+        let arguments = [&["exec", "--model", model], flags, &["hello"]].concat();
+        world.heeler(&arguments).at(&server).run().exits(0)
+    };
+    let unpriced = "anthropic/claude-foo";
+    let told = ask(unpriced, &[]).stderr;
+    assert!(told.trim_end().ends_with(" out, cost not known"), "{told}");
+    let end = ask(unpriced, &["--json"]).terminal();
+    assert_eq!((&end["cost_usd"], &end["cost_is_partial"]), (&0.0.into(), &true.into()));
+    // Where they are known, nothing is said of that.
+    let end = ask(MODEL, &["--json"]).terminal();
+    assert!(end["cost_usd"].as_f64().unwrap() > 0.0 && end["cost_is_partial"].is_null());
 }

@@ -56,28 +56,28 @@ fn what_was_done_and_what_was_denied_with_the_reason() {
         &work(),
         0,
         expect![[r#"
-        session    ID
-        workspace  WORLD/work
-        journal    26 records, every checksum and the chain are right
+            session    ID
+            workspace  WORLD/work
+            journal    26 records, every checksum and the chain are right
 
-        TIME  1.1.1  Write: new.txt
-          allowed  mode accept-edits
-          ended    done: Created new.txt (1 line)
+            TIME UTC  1.1.1  Write: new.txt
+              allowed  mode accept-edits
+              ended    done: Created new.txt (1 line)
 
-        TIME  1.1.2  Bash: echo one echo two
-          allowed  rule Bash (--allow)
-          ended    done: one two
+            TIME UTC  1.1.2  Bash: echo one echo two
+              allowed  rule Bash (--allow)
+              ended    done: one two
 
-        TIME  1.2.1  Bash: rm -r .
-          denied   the rule Bash(rm:*) (--deny) denies it
+            TIME UTC  1.2.1  Bash: rm -r .
+              denied   the rule Bash(rm:*) (--deny) denies it
 
-        TIME  1.2.2  Read: ../outside.txt
-          denied   it reads WORLD/outside.txt, and nobody can be asked
+            TIME UTC  1.2.2  Read: ../outside.txt
+              denied   it reads WORLD/outside.txt, and nobody can be asked
 
-        TIME  1.2.0  Bash: exit 3
-          allowed  rule Bash (--allow)
-          ended    failed: (no output) exit code: 3
-    "#]],
+            TIME UTC  1.2.0  Bash: exit 3
+              allowed  rule Bash (--allow)
+              ended    failed: (no output) exit code: 3
+        "#]],
     );
     let world = World::new();
     world.exec("[[reply]]\ntext = \"hi\"", &["hello"]).run().exits(0);
@@ -268,31 +268,31 @@ fn what_a_dead_process_left_open_and_what_came_of_it() {
         &world,
         0,
         expect![[r#"
-        session    ID
-        workspace  WORLD/work
-        journal    8 records, every checksum and the chain are right
+            session    ID
+            workspace  WORLD/work
+            journal    8 records, every checksum and the chain are right
 
-        TIME  1.1.0  Bash: echo > began; read line < gate
-          allowed  rule Bash (--allow)
-          ended    not yet: it runs, or its process died
-    "#]],
+            TIME UTC  1.1.0  Bash: echo > began; read line < gate
+              allowed  rule Bash (--allow)
+              ended    not yet: it runs, or its process died
+        "#]],
     );
     world.exec(script, &["--no-sandbox", "--continue"]).run();
     check(
         &world,
         0,
         expect![[r#"
-        session    ID
-        workspace  WORLD/work
-        journal    16 records, every checksum and the chain are right
+            session    ID
+            workspace  WORLD/work
+            journal    16 records, every checksum and the chain are right
 
-        TIME  1.1.0  Bash: echo > began; read line < gate
-          allowed  rule Bash (--allow)
-          ended    failed: The program died while this call was running, so its outcome is unknown. Check …
+            TIME UTC  1.1.0  Bash: echo > began; read line < gate
+              allowed  rule Bash (--allow)
+              ended    failed: The program died while this call was running, so its outcome is unknown. Check …
 
-        TIME  1.2.0  Bash: echo > began; read line < gate
-          denied   it runs the command `echo > began; read line < gate`, which no rule allows, and nobody can be asked in the mode allow-listed
-    "#]],
+            TIME UTC  1.2.0  Bash: echo > began; read line < gate
+              denied   it runs the command `echo > began; read line < gate`, which no rule allows, and nobody can be asked in the mode allow-listed
+        "#]],
     );
 }
 
@@ -388,19 +388,19 @@ fn a_call_whose_records_are_lost_is_listed() {
             damaged    line 16: records 18 to 21 are missing
             misfits    8 (records that do not follow from the rest)
 
-            TIME  1.1.0  LS: .
+            TIME UTC  1.1.0  LS: .
               allowed  nobody knows: the records that said it are missing
               ended    done: (empty directory)
 
-            TIME  1.1.1  Write: new.txt
+            TIME UTC  1.1.1  Write: new.txt
               allowed  nobody knows: the records that said it are missing
               ended    done: Created new.txt (1 line)
 
-            TIME  1.1.2  Bash: echo one echo two
+            TIME UTC  1.1.2  Bash: echo one echo two
               allowed  nobody knows: the records that said it are missing
               ended    done: one two
 
-            TIME  1.2.0  Bash: exit 3
+            TIME UTC  1.2.0  Bash: exit 3
               allowed  nobody knows: the records that said it are missing
               ended    failed: (no output) exit code: 3
         "#]],

@@ -86,6 +86,26 @@ fn a_full_disk_under_stdout_is_told() {
 }
 
 #[test]
+fn a_full_disk_under_the_result_is_told_and_the_turn_was_begun_all_the_same() {
+    if !heeler_testkit::require("/dev/full", std::path::Path::new("/dev/full").exists()) {
+        return;
+    }
+    let world = World::new();
+    let arguments = ["--json", "--result-json", "/dev/full", "hello"];
+    let output = world.exec(CALLS, &arguments).run().exits(1);
+    assert!(
+        output.stderr.contains("heeler: cannot write /dev/full: No space"),
+        "{}",
+        output.stderr
+    );
+    // A reader of the events is told of the same code.
+    let last = output.terminal();
+    assert_eq!((&last["outcome"], &last["exit_code"]), (&"done".into(), &1.into()));
+    let arguments = ["exec", "--model", "gpt-0", "--result-json", "/dev/full", "hello"];
+    world.heeler(&arguments).run().exits(2);
+}
+
+#[test]
 fn what_tools_and_models_say_does_not_reach_the_terminal_as_commands() {
     let world = World::new();
     world.write("work/\u{1b}[31mred", "");

@@ -114,7 +114,7 @@ fn a_stage_with_nothing_but_commits_is_kept() {
         assert_eq!(names(&world, id), "refs/heads/main\n");
         let shown = world.heeler(&["stage", "show", id]).run().exits(0);
         assert_eq!(shown.stderr, "heeler: only the stage has the commits: feat\n");
-        let applied = world.heeler(&["stage", "apply", id]).run().exits(0);
+        let applied = world.heeler(&["stage", "apply", id, "--all"]).run().exits(0);
         expect![[r#"
             heeler: only the stage has the commits: feat
             heeler: what was committed is now in the repository: `git branch -r --list 'STAGE/*'`
@@ -333,7 +333,7 @@ fn what_was_half_taken_over_is_taken_over() {
     let objects = stages(&world)[0].join("tree/.git/objects/.");
     let copied = program("cp").arg("-r").arg(objects).arg(world.path("work/.git/objects")).status();
     assert!(copied.unwrap().success());
-    world.heeler(&["stage", "apply", id]).run().exits(0);
+    world.heeler(&["stage", "apply", id, "--all"]).run().exits(0);
     assert_eq!(names(&world, id).matches("STAGE").count(), 2);
 }
 
@@ -349,7 +349,7 @@ fn applying_that_is_killed_loses_no_commits() {
     let command = "git stash -q && for f in *.txt; do echo new > $f; done";
     let ended = settled(&world, "overlay", command, "--stage=keep");
     let id = ended["id"].as_str().unwrap();
-    let mut running = world.heeler(&["stage", "apply", id]).start();
+    let mut running = world.heeler(&["stage", "apply", id, "--all"]).start();
     while world.worked("0.txt") != "new\n" {
         assert!(running.is_running(), "it ended before it was killed");
     }
@@ -375,10 +375,11 @@ fn without_git_the_rest_is_shown_and_applied_and_the_stage_stays() {
         "{}",
         shown.stderr
     );
-    let applied = world.heeler(&["stage", "apply", id]).env("PATH", "/nowhere").run().exits(1);
+    let applied =
+        world.heeler(&["stage", "apply", id, "--all"]).env("PATH", "/nowhere").run().exits(1);
     assert!(applied.stderr.contains("what was committed stays in the stage"), "{}", applied.stderr);
     assert!(world.path("work/made").exists());
-    world.heeler(&["stage", "apply", id]).run().exits(0);
+    world.heeler(&["stage", "apply", id, "--all"]).run().exits(0);
     assert_eq!(names(&world, id).matches("STAGE").count(), 2);
 }
 
@@ -462,7 +463,7 @@ fn no_git_that_a_run_made_is_started() {
     let ended = settled(&world, "overlay", &command, "--stage=keep");
     let id = ended["id"].as_str().unwrap();
     let path = format!("{}/bin::.:{}", world.workspace().display(), std::env::var("PATH").unwrap());
-    world.heeler(&["stage", "apply", id]).env("PATH", path).run().exits(0);
+    world.heeler(&["stage", "apply", id, "--all"]).env("PATH", path).run().exits(0);
     assert!(world.path("work/bin/git").exists() && !world.path("mark").exists());
     assert_eq!(names(&world, id), "refs/heads/main\nrefs/remotes/STAGE/heads/main\n");
 }

@@ -24,7 +24,13 @@ fn bash_completes_commands_options_and_values() {
     let world = World::new();
     let script = script(&world, "bash");
     let mut completed = String::new();
-    for words in [&["se"][..], &["sessions", ""], &["show", "--r"], &["completions", ""]] {
+    for words in [
+        &["se"][..],
+        &["sessions", ""],
+        &["show", "--r"],
+        &["completions", ""],
+        &["exec", "--permission-mode", "a"],
+    ] {
         let mut bash = program("bash");
         bash.args(["--norc", "-c", BASH, "bash"]).args(words);
         world.settle(&mut bash);
@@ -47,6 +53,9 @@ fn every_shell_has_a_script_of_all_commands() {
         let script = script(&world, shell);
         for word in ["exec", "sessions", "audit", "permission-mode"] {
             assert!(script.contains(word), "{shell} knows no {word}");
+        }
+        for hidden in ["--detached", "-l detached"] {
+            assert!(!script.contains(hidden), "{shell} offers {hidden}");
         }
     }
     let output = world.heeler(&["completions", "tcsh"]).run().exits(2);

@@ -30,6 +30,19 @@ fn another_model_answers_and_the_session_stays_with_the_chosen_one() {
 }
 
 #[test]
+fn an_account_without_credit_is_no_mistake_in_the_request() {
+    let world = World::new();
+    let broke = r#"
+        [[reply]]
+        error = { status = 400, type = "invalid_request_error", message = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits." }
+    "#;
+    let server = MockServer::start(Script::parse(broke).unwrap());
+    let other = world.script(ANSWER);
+    let output = world.exec_at(&server, &["--fallback-model", &other, "hello"]).run().exits(0);
+    assert_eq!(output.stdout, "from the other\n");
+}
+
+#[test]
 fn settings_name_others_too_and_a_flag_wins() {
     let world = World::new();
     let server = MockServer::start(Script::parse(BROKE).unwrap());

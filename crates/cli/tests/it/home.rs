@@ -125,7 +125,7 @@ fn a_full_disk_is_told_and_the_session_goes_on_once_there_is_space() {
     assert!(!told.contains("heeler: 0 tokens in"), "{told}");
     let told = told.lines().skip_while(|line| !line.contains("tokens in")).skip(1);
     expect![[r#"
-        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room): No space left on device (os error 28). Nothing that was written is lost; fix the cause and continue the session
+        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room for new sessions): No space left on device (os error 28). Nothing that was written is lost; fix the cause and continue the session
         heeler: go on with `heeler exec --resume ID PROMPT`"#]].assert_eq(&world.plain(&told.collect::<Vec<_>>().join("\n")));
     assert_eq!(world.worked("second.out"), "done\n");
     // Not a byte of what was written is lost.
@@ -153,7 +153,7 @@ fn a_limit_on_the_size_of_files_is_told_and_holds_for_commands_as_ever() {
     let output = heeler.run_in("bash", &shell).exits(1);
     assert_eq!(server.violations(), [""; 0]);
     expect![[r#"
-        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room): File too large (os error 27). Nothing that was written is lost; fix the cause and continue the session
+        heeler: the session's journal could not be written, so the turn stopped here: cannot append to `WORLD/home/sessions/ID.jsonl` (free some space there, or set HEELER_HOME to a folder with room for new sessions): File too large (os error 27). Nothing that was written is lost; fix the cause and continue the session
         heeler: go on with `heeler exec --resume ID PROMPT`
     "#]]
     .assert_eq(&world.plain(&output.stderr));
@@ -220,4 +220,29 @@ fn a_home_is_made_for_its_owner_alone() {
     assert_eq!(mode(&home), 0o700);
     let journal = std::fs::read_dir(home.join("sessions")).unwrap().next().unwrap().unwrap();
     assert_eq!(mode(&journal.path()), 0o600);
+}
+
+#[test]
+fn doctor_says_that_a_home_cannot_be_made_and_where() {
+    let world = World::new();
+    let doctor = |home: &str| world.heeler(&["doctor"]).env("HEELER_HOME", home).run();
+    let made = world.path("there/is/none");
+    let told = format!("{}, made with the first session\n", made.display());
+    assert!(doctor(made.to_str().unwrap()).stdout.contains(&told));
+    if !require("/proc", Path::new("/proc/self").exists()) {
+        return;
+    }
+    let output = doctor("/proc/foo/bar").exits(1);
+    let told = "/proc/foo/bar cannot be made: nothing can be written to /proc: ";
+    assert!(output.stdout.contains(told), "{}", output.stdout);
+}
+
+#[test]
+fn a_home_that_depends_on_the_folder_is_refused() {
+    let world = World::new();
+    let output = world.exec(ANY, &["hello"]).env("HEELER_HOME", "relative/h").run().exits(2);
+    let told =
+        "heeler: HEELER_HOME=relative/h depends on the folder heeler is started in; set it to";
+    assert!(output.stderr.starts_with(told), "{}", output.stderr);
+    assert!(!world.path("work/relative").exists());
 }

@@ -79,6 +79,8 @@ mod sandbox;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
+mod scripted;
+#[cfg(test)]
 mod search_keys;
 #[cfg(test)]
 mod secrets;
@@ -109,3 +111,5 @@ mod todo;
 mod usage;
 #[cfg(test)]
 mod window;
+#[cfg(test)]
+mod zones;

@@ -161,7 +161,12 @@ fn what_a_tool_and_a_command_change_is_shown_kept_and_applied() {
         "#]]
         .assert_eq(&shown);
 
-        world.heeler(&["stage", "apply", &id]).run().exits(0);
+        // Nobody is there who could take or leave a hunk, and silence is no yes.
+        let applied = world.heeler(&["stage", "apply", &id]).run().exits(2);
+        let told = format!("`heeler stage apply {id} --all` makes all of them\n");
+        assert!(applied.stderr.ends_with(&told), "{}", applied.stderr);
+        assert_eq!(tree(&world.workspace()), before);
+        world.heeler(&["stage", "apply", &id, "--all"]).run().exits(0);
         expect![[r#"
             a/
             a/b/
@@ -195,7 +200,7 @@ fn who_may_not_mount_has_an_overlay_of_what_is_theirs() {
     world.exec(CHANGES, &arguments).within(setpriv, &without).run().exits(0);
     assert_eq!(tree(&world.workspace()), before);
     let id = stage(&world).unwrap();
-    world.heeler(&["stage", "apply", &id]).run().exits(0);
+    world.heeler(&["stage", "apply", &id, "--all"]).run().exits(0);
     assert!(world.worked("ten.txt").ends_with("19\ntwenty\n"));
     assert!(!world.workspace().join("gone.txt").exists());
 }
@@ -260,7 +265,7 @@ fn what_somebody_changed_meanwhile_is_not_overwritten() {
         world.write("work/ten.txt", "mine\n");
         let before = tree(&world.workspace());
         let id = stage(&world).unwrap();
-        let output = world.heeler(&["stage", "apply", &id]).run().exits(1);
+        let output = world.heeler(&["stage", "apply", &id, "--all"]).run().exits(1);
         assert!(output.stderr.contains("nothing was applied"), "{}", output.stderr);
         assert!(output.stderr.contains("ten.txt"), "{}", output.stderr);
         assert_eq!(tree(&world.workspace()), before);
@@ -335,7 +340,7 @@ fn a_run_that_is_killed_leaves_the_folder_as_it_was_and_its_stage_behind() {
         wait_until_gone(&world);
         assert_eq!(tree(&world.workspace()), before);
         let id = stage(&world).unwrap();
-        world.heeler(&["stage", "apply", &id]).run().exits(0);
+        world.heeler(&["stage", "apply", &id, "--all"]).run().exits(0);
         assert_eq!(world.worked("ten.txt"), "changed\n");
     }
 }
@@ -357,7 +362,7 @@ fn killed() -> (World, String) {
     let script = "[[reply]]\nblocks = [{ call = \"Bash\", input = { command = \"for f in *.txt; do echo new > $f; done\" } }]\n[[reply]]\ntext = \"ok\"";
     staged(&world, script, "overlay", &["--stage"]).exits(0);
     let id = stage(&world).unwrap();
-    let mut running = world.heeler(&["stage", "apply", &id]).start();
+    let mut running = world.heeler(&["stage", "apply", &id, "--all"]).start();
     let plan = stages(&world).join(&id).join("apply.json");
     // The first in order of paths.
     while world.worked("0.txt") != "new\n" {

@@ -331,6 +331,7 @@ fn a_prompt_without_its_quotes() {
         For more information, try '--help'.
     "#]],
     );
+    check(&["exec", "- one of a list"], expect![[r#""#]]);
     check(
         &["-p", "one", "two"],
         expect![[r#"

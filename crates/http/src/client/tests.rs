@@ -251,6 +251,15 @@ async fn a_proxy_that_will_not_do_is_named_and_told_apart_from_the_network() {
 }
 
 #[tokio::test]
+async fn a_server_without_tls_is_told_from_one_that_is_not_there() {
+    let (address, _told) = server(&["HTTP/1.1 400 What\r\ncontent-length: 0\r\n\r\n"]).await;
+    let address = target(&format!("https://{address}"));
+    let error = straight().post(&address, vec!["1".into()]).await.err().unwrap();
+    let told = "the server does not speak TLS; begin its address with http:// if it is not to";
+    assert!(error.is_lasting() && error.to_string() == told, "{error}");
+}
+
+#[tokio::test]
 async fn some_hosts_need_no_proxy() {
     let (address, told) = server(&[ANSWER]).await;
     let proxies = Matcher::builder().http("http://127.0.0.1:1").no("127.0.0.1").build();

@@ -63,6 +63,7 @@ fn specific(error: &ErrorDetail) -> Option<ProviderErrorKind> {
         "overloaded_error" => ProviderErrorKind::Overloaded,
         "rate_limit_error" => ProviderErrorKind::RateLimit,
         "request_too_large" => ProviderErrorKind::ContextOverflow,
+        "invalid_request_error" if is_about_money(&error.message) => ProviderErrorKind::Billing,
         "invalid_request_error" if is_context_overflow(&error.message) => {
             ProviderErrorKind::ContextOverflow
         }
@@ -71,6 +72,12 @@ fn specific(error: &ErrorDetail) -> Option<ProviderErrorKind> {
         }
         _ => return None,
     })
+}
+
+/// Whether an invalid request was one that nobody pays for: an account without prepaid credit is
+/// refused like a mistake, not as a `billing_error`.
+fn is_about_money(message: &str) -> bool {
+    message.starts_with("Your credit balance is too low")
 }
 
 /// Whether an invalid request was one that is too long. The provider has no type of its own for
@@ -128,6 +135,13 @@ mod tests {
             expect![
                 "InvalidRequest: Anthropic refused the request (HTTP 400, request req_1): messages: text is too long for prompt"
             ],
+        );
+        check(
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."}}"#,
+            expect![[r#"
+                Billing: Anthropic cannot bill this account (HTTP 400, request req_1): Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.
+                Check the account's credit and payment details."#]],
         );
         check(
             500,

@@ -108,7 +108,7 @@ fn no_key(provider: &KnownProvider) -> String {
     };
     format!(
         "there is no key for {title}. Set {first}{others}, or keep one with `heeler login {name}`; \
-         `heeler demo` needs none"
+         `heeler demo` needs none, only cargo"
     )
 }
 

@@ -43,6 +43,8 @@ pub(crate) struct Transport {
 pub(crate) struct Answer {
     answer: heeler_http::Answer,
     patience: Patience,
+    /// Its first bytes were looked at, and are still to be read.
+    is_peeked: bool,
 }
 
 /// An answer with any other status.
@@ -96,11 +98,16 @@ impl Transport {
             Err(_) => return Err(Failure::Unreachable(silent(self.idle_timeout))),
         };
         let coding = coding(answer.head()).map(str::to_owned);
-        let mut answer = Answer { answer, patience: Patience::new(self.idle_timeout) };
+        let patience = Patience::new(self.idle_timeout);
+        let mut answer = Answer { answer, patience, is_peeked: false };
         if answer.answer.head().status() == STATUS_OK {
-            return match coding {
-                Some(coding) => Err(Failure::Unreachable(coded(target, &coding))),
-                None => Ok(answer),
+            if let Some(coding) = coding {
+                return Err(Failure::Unreachable(coded(target, &coding)));
+            }
+            return match answer.is_page().await {
+                Ok(false) => Ok(answer),
+                Ok(true) => Err(Failure::Unreachable(page(target))),
+                Err(error) => Err(Failure::Unreachable(error)),
             };
         }
         let head = answer.answer.head().clone();
@@ -130,8 +137,24 @@ impl Transport {
 }
 
 impl Answer {
+    /// Whether this is a page for people, as a proxy or a wrong address gives it. Some servers call
+    /// everything HTML, so its first bytes count, too.
+    async fn is_page(&mut self) -> Result<bool, ProviderError> {
+        let kind = self.answer.head().header("content-type").unwrap_or_default();
+        if !kind.trim_start().to_ascii_lowercase().starts_with("text/html") {
+            return Ok(false);
+        }
+        let Some(first) = self.next().await? else { return Ok(false) };
+        let is_page = first.trim_ascii_start().starts_with(b"<");
+        self.is_peeked = true;
+        Ok(is_page)
+    }
+
     /// The next bytes; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<&[u8]>, ProviderError> {
+        if std::mem::take(&mut self.is_peeked) {
+            return Ok(Some(self.answer.bytes()));
+        }
         match self.patience.wait(self.answer.next()).await {
             Some(read) => read.map_err(|error| broken(&error)),
             None => Err(silent(self.patience.limit())),
@@ -140,6 +163,9 @@ impl Answer {
 
     /// As [`Answer::next`], without waiting for the network: `None` when nothing is there yet.
     pub(crate) async fn ready(&mut self) -> Result<Option<Option<&[u8]>>, ProviderError> {
+        if std::mem::take(&mut self.is_peeked) {
+            return Ok(Some(Some(self.answer.bytes())));
+        }
         let answer = &mut self.answer;
         match poll_fn(|context| Poll::Ready(answer.poll_next(context))).await {
             Poll::Pending => Ok(None),
@@ -194,8 +220,16 @@ fn now(head: &Head) -> SystemTime {
 
 fn unreachable(target: &Target, error: &heeler_http::Error) -> ProviderError {
     let (host, why) = (target.host(), root_cause(error));
-    let message =
-        format!("{host} could not be reached: {why}. Check the network, proxy and base URL");
+    let message = match is_refused(error) {
+        true => format!(
+            "{} could not be reached: {why}. Nothing listens there: start the server if it is \
+             yours, or correct the base URL",
+            target.origin()
+        ),
+        false => {
+            format!("{host} could not be reached: {why}. Check the network, proxy and base URL")
+        }
+    };
     match error.is_lasting() {
         true => ProviderError::new(ProviderErrorKind::InvalidRequest, message),
         false => network(message),
@@ -225,6 +259,15 @@ fn coded(target: &Target, coding: &str) -> ProviderError {
     ProviderError::new(ProviderErrorKind::InvalidRequest, message)
 }
 
+fn page(target: &Target) -> ProviderError {
+    let origin = target.origin();
+    let message = format!(
+        "{origin} answered with a page for people, not as a model does. Check the proxy and base URL"
+    );
+    // The same request is answered the same way.
+    ProviderError::new(ProviderErrorKind::InvalidRequest, message)
+}
+
 fn broken(error: &heeler_http::Error) -> ProviderError {
     let why = root_cause(error);
     network(format!("the connection broke in the middle of the answer: {why}"))
@@ -239,10 +282,20 @@ fn network(message: String) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Network, message)
 }
 
-fn root_cause(error: &dyn Error) -> String {
+fn root_cause(error: &heeler_http::Error) -> String {
+    innermost(error).to_string()
+}
+
+fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;
     }
-    cause.to_string()
+    cause
+}
+
+/// Whether the machine is there, and nobody on it at this port.
+fn is_refused(error: &heeler_http::Error) -> bool {
+    let cause = innermost(error).downcast_ref::<std::io::Error>();
+    cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::ConnectionRefused)
 }

@@ -181,6 +181,25 @@ async fn an_answer_that_is_packed_is_said_to_be() {
 }
 
 #[tokio::test]
+async fn a_page_for_people_is_no_answer_and_is_not_asked_for_again() {
+    let answered = |body: &str| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: Text/HTML; charset=utf-8\r\ncontent-length: ";
+        vec![Part::Bytes(format!("{head}{}\r\n\r\n{body}", body.len()).into_bytes())]
+    };
+    let server = Server::start(vec![answered("\n<!doctype html><title>Log in</title>")]).await;
+    let seen = play(&settings(&server), request("what?")).await;
+    let told =
+        " answered with a page for people, not as a model does. Check the proxy and base URL";
+    assert!(seen.starts_with("error InvalidRequest: http://127.0.0.1:"), "{seen}");
+    assert!(seen.trim_end().ends_with(told), "{seen}");
+    // A server that calls all it says HTML.
+    let body = String::from_utf8(sse("hi")).unwrap();
+    let server = Server::start(vec![answered(&body)]).await;
+    let seen = play(&settings(&server), request("what?")).await;
+    assert!(seen.ends_with("finished EndTurn \"hi\"\n"), "{seen}");
+}
+
+#[tokio::test]
 async fn refusals_say_why_and_when() {
     let limited = r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}"#;
     check(refusal("429 Too Many Requests\r\nretry-after: 17", limited), expect![[r#"
@@ -336,7 +355,8 @@ async fn nobody_listens() {
     // The listener closes with its task.
     tokio::task::yield_now().await;
     let seen = play(&settings, request("what?")).await;
-    assert!(seen.starts_with("error Network: 127.0.0.1 could not be reached"), "{seen}");
+    assert!(seen.starts_with("error Network: http://127.0.0.1:"), "{seen}");
+    assert!(seen.contains("Nothing listens there: start the server if it is yours"), "{seen}");
     let mut bad = request("what?");
     bad.parameters.extra_body = Some(heeler_core::RawJson::parse("7").unwrap());
     expect![[r#"

@@ -29,7 +29,7 @@ pub(crate) fn views_agree(fold: &View, state: &View, whole: bool) -> Checked {
         })
     };
     ensure(turn(fold) == turn(state), Invariant::ViewIsFold, failed("the turn"))?;
-    let rest = |view: &View| (view.usage, view.cost, view.compacting);
+    let rest = |view: &View| (view.usage, view.bill(), view.compacting);
     ensure(rest(fold) == rest(state), Invariant::ViewIsFold, failed("totals or compaction"))?;
     let open = fold.permissions == state.permissions && fold.steering == state.steering;
     ensure(open, Invariant::ViewIsFold, failed("what waits"))?;
@@ -54,7 +54,7 @@ pub(crate) fn same(a: &State, b: &State, invariant: Invariant) -> Checked {
         ("background", a.background == b.background),
         ("compaction", a.compaction == b.compaction && a.compactions == b.compactions),
         ("grants", a.grants == b.grants),
-        ("usage", a.usage == b.usage && a.cost == b.cost),
+        ("usage", a.usage == b.usage && a.bill() == b.bill()),
         ("calibration", a.calibration == b.calibration),
         ("last outcome", a.last_outcome == b.last_outcome),
         ("values", a.values().0 == b.values().0),

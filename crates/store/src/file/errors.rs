@@ -19,7 +19,7 @@ pub(super) fn refused(what: &str, path: &Path, error: io::Error) -> StoreError {
     };
     let step = match error.kind() {
         StorageFull | QuotaExceeded | FileTooLarge => {
-            "free some space there, or set HEELER_HOME to a folder with room"
+            "free some space there, or set HEELER_HOME to a folder with room for new sessions"
         }
         ReadOnlyFilesystem | PermissionDenied | NotADirectory => {
             "set HEELER_HOME to a folder you can write"

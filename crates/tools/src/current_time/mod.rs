@@ -2,6 +2,9 @@
 
 #[cfg(test)]
 mod tests;
+mod zone;
+
+pub use zone::zone_of_system;
 
 use std::sync::Arc;
 
@@ -42,7 +45,7 @@ impl CurrentTime {
     /// looked at; where nothing tells the zone, it is UTC.
     #[must_use]
     pub fn of_system() -> Self {
-        Self { zone: TimeZone::try_system().unwrap_or(TimeZone::UTC) }
+        Self { zone: zone_of_system() }
     }
 
     /// For somebody whose zone nobody knows.

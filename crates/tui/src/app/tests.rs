@@ -421,7 +421,14 @@ fn what_a_summary_and_the_new_beginning_cost_is_told() {
     let (usage, total_cost) = (Usage::default(), Cost(0));
     play.sees(Event::CompactionStarted { cause: CompactionCause::Manual, tokens_before: 90_000 })
         .sees(Event::Compacted { cut: 4, message, tokens_after: 3_000, cost })
-        .sees(Event::Usage { usage, cost: None, total: usage, total_cost, reread });
+        .sees(Event::Usage {
+            usage,
+            cost: None,
+            total: usage,
+            total_cost,
+            cost_is_partial: false,
+            reread,
+        });
     check(
         &mut play,
         expect![[r#"

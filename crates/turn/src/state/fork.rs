@@ -27,9 +27,16 @@ impl State {
         self.forked = Some(origin.clone());
         (self.usage, self.cost, self.reread) =
             (Usage::default(), Cost::default(), Reread::default());
-        let (total, total_cost) = (self.usage, self.cost);
-        let usage = Usage::default();
-        out.say(|| Event::Usage { usage, cost: None, total, total_cost, reread: None });
+        self.cost_is_partial = false;
+        let (usage, total, total_cost) = (Usage::default(), self.usage, self.cost);
+        out.say(|| Event::Usage {
+            usage,
+            cost: None,
+            total,
+            total_cost,
+            cost_is_partial: false,
+            reread: None,
+        });
     }
 }
 

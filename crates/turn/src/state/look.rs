@@ -22,7 +22,8 @@ impl State {
     ///
     /// Only what the rules would ask about: a denial is told first, and what runs unasked says by
     /// itself what is wrong. Only what could run at once: an earlier call may make it right. And only
-    /// what names nothing but what may be read unasked, so a refusal tells nothing that is closed.
+    /// what names nothing but what may be read unasked, or a host, which nobody goes to for a look, so
+    /// a refusal tells nothing that is closed.
     #[must_use]
     pub fn is_looked_into(
         &self,
@@ -77,12 +78,13 @@ impl State {
 }
 
 /// What a call would touch that only looked at what this one changes; `None` when it does anything
-/// else than that.
+/// else than that. A host is not among it: a look goes nowhere.
 fn as_read(facts: &Facts) -> Option<Facts> {
     let read = |access: &Access| match access {
-        Access::Read(path) | Access::Write(path) => Some(Access::Read(path.clone())),
+        Access::Read(path) | Access::Write(path) => Some(Some(Access::Read(path.clone()))),
+        Access::Host(_) => Some(None),
         _ => None,
     };
     let accesses = facts.accesses.iter().map(read).collect::<Option<Vec<_>>>()?;
-    Some(Facts { accesses, ..Facts::default() })
+    Some(Facts { accesses: accesses.into_iter().flatten().collect(), ..Facts::default() })
 }

@@ -23,9 +23,9 @@ mod undo;
 use std::sync::Arc;
 
 use heeler_core::{
-    Cost, Entry, EpochCause, Event, ForkOrigin, Limits, Message, Mode, Pruned, RawJson, Record,
-    Reread, Role, Rule, Seq, SessionName, Settings, StateView, SteeringId, Timestamp, Trimmed,
-    TurnOutcome, Usage, View,
+    Bill, Cost, Entry, EpochCause, Event, ForkOrigin, Limits, Message, Mode, Pruned, RawJson,
+    Record, Reread, Role, Rule, Seq, SessionName, Settings, StateView, SteeringId, Timestamp,
+    Trimmed, TurnOutcome, Usage, View,
 };
 use rpds::{HashTrieMapSync, HashTrieSetSync};
 use serde::{Deserialize, Serialize};
@@ -95,6 +95,8 @@ pub struct State {
     pub usage: Usage,
     /// Money of the session.
     pub cost: Cost,
+    /// Whether it cost more than that, as prices of some of its calls are not known.
+    pub cost_is_partial: bool,
     /// What new epochs cost the session, within its tokens and money.
     pub reread: Reread,
     /// The epoch of the last answer, and the input it was asked with.
@@ -153,6 +155,7 @@ impl State {
             left_plan: None,
             usage: Usage::default(),
             cost: Cost::default(),
+            cost_is_partial: false,
             reread: Reread::default(),
             last_input: None,
             calibration: Calibration::default(),
@@ -363,13 +366,16 @@ impl State {
         }
         self.usage += *usage;
         self.cost += cost.unwrap_or_default();
+        self.cost_is_partial |= usage.is_unpriced(cost);
         if let Some(turn) = &mut self.turn {
             let uncounted = if is_on(Bug::UncountedCache) { usage.cache_read } else { 0 };
             turn.tokens_spent = turn.tokens_spent.saturating_add(usage.total() - uncounted);
             turn.cost_spent += cost.unwrap_or_default();
         }
         let (total, total_cost) = (self.usage, self.cost);
-        out.say(|| Event::Usage { usage: *usage, cost, total, total_cost, reread });
+        let cost_is_partial = self.cost_is_partial;
+        let usage = *usage;
+        out.say(|| Event::Usage { usage, cost, total, total_cost, cost_is_partial, reread });
     }
 
     fn append_user(&mut self, blocks: Vec<heeler_core::Block>, out: &mut Announcer) {
@@ -503,6 +509,12 @@ impl State {
         StateView(self.values.clone())
     }
 
+    /// Money of the session, as it is told.
+    #[must_use]
+    pub fn bill(&self) -> Bill {
+        Bill { cost: self.cost, is_partial: self.cost_is_partial }
+    }
+
     /// What a watcher's fold over all events would give, drafts aside.
     #[must_use]
     pub fn view(&self) -> View {
@@ -515,6 +527,7 @@ impl State {
             compacting: self.compaction.is_some(),
             usage: self.usage,
             cost: self.cost,
+            cost_is_partial: self.cost_is_partial,
         }
     }
 

@@ -50,8 +50,10 @@ fn what_somebody_would_be_asked_about() {
 }
 
 #[test]
-fn what_does_nothing_but_read_or_write() {
+fn what_does_nothing_but_read_write_or_go_to_a_host() {
     check_reply("mode=ask", "call bash a", &[false]);
+    // A look goes nowhere, so it tells nobody anything.
+    check_reply("mode=ask", "call fetch a", &[true]);
     check_reply("mode=ask ask=note", "call note a", &[true]);
 }
 

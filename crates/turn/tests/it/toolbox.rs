@@ -57,8 +57,8 @@ pub(crate) fn hook(wish: &str) -> HookVerdict {
     }
 }
 
-/// `read` and `write` touch a file, `bash` runs a command, `solo` runs alone, `finish` ends the
-/// turn, `note` touches nothing.
+/// `read` and `write` touch a file, `bash` runs a command, `fetch` goes to a host, `solo` runs alone,
+/// `finish` ends the turn, `note` touches nothing.
 pub(crate) fn facts(name: &str, argument: &str) -> Option<Facts> {
     let path = format!("{WORKSPACE}/{argument}");
     let resource = |write| vec![Resource { key: format!("file:{path}"), write }];
@@ -77,6 +77,7 @@ pub(crate) fn facts(name: &str, argument: &str) -> Option<Facts> {
         "bash" => {
             Facts { accesses: vec![Access::Command(argument.to_owned())], ..Facts::default() }
         }
+        "fetch" => Facts { accesses: vec![Access::Host(argument.to_owned())], ..Facts::default() },
         "solo" => Facts { exclusive: true, ..Facts::default() },
         "finish" => Facts { terminal: true, ..Facts::default() },
         "note" => Facts { replay_safe: true, ..Facts::default() },

@@ -115,14 +115,14 @@ fn text(report: &Report<'_>) -> Result<String> {
     }
     for left in &report.leaves {
         let line = left.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        writeln!(out, "\n{}  {line}", second(left.at))?;
+        writeln!(out, "\n{} UTC  {line}", second(left.at))?;
     }
     if report.deeds.is_empty() {
         writeln!(out, "\nnothing was done and nothing denied")?;
     }
     for deed in &report.deeds {
         let summary = deed.summary.split_whitespace().collect::<Vec<_>>().join(" ");
-        writeln!(out, "\n{}  {}  {summary}", second(deed.at), deed.call)?;
+        writeln!(out, "\n{} UTC  {}  {summary}", second(deed.at), deed.call)?;
         for edit in &deed.edits {
             writeln!(out, "  edited   {edit}")?;
         }

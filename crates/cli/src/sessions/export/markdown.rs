@@ -23,7 +23,7 @@ pub(super) fn write(story: &Story, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "- created: {} UTC", second(story.header.created))?;
     writeln!(out, "- model: {}", code(&story.model))?;
     let used = request::input(&story.usage);
-    writeln!(out, "- used: {used}, {} out, {}", story.usage.output, story.cost)?;
+    writeln!(out, "- used: {used}, {} out, {}", story.usage.output, story.bill)?;
     for damage in &story.damage {
         writeln!(out, "- damaged: {}", line(damage))?;
     }
@@ -41,7 +41,7 @@ fn write_chapter(chapter: &Chapter, out: &mut dyn Write) -> io::Result<()> {
     let mut facts = vec![format!("{} UTC", second(chapter.began))];
     facts.extend(chapter.millis().map(lasted));
     facts.push(format!("{} tokens in, {} out", chapter.usage.input_total(), chapter.usage.output));
-    facts.push(chapter.cost.to_string());
+    facts.push(chapter.bill.to_string());
     let end = chapter.end.as_ref().map(|(_, outcome)| ending(outcome));
     facts.push(line(&end.unwrap_or_else(|| "unfinished".to_owned())));
     writeln!(out, "*{}*", facts.join(" · "))?;

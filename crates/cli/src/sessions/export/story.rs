@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use heeler_core::{
-    Block, CallId, Cost, Entry, Event, ForkOrigin, Image, Journal, Message, Record, Role,
+    Bill, Block, CallId, Entry, Event, ForkOrigin, Image, Journal, Message, Record, Role,
     SessionHeader, SessionName, Timestamp, ToolUse, TurnOutcome, Usage, input_summary,
 };
 use heeler_turn::State;
@@ -23,7 +23,7 @@ pub(super) struct Story {
     /// The model it was last used with.
     pub(super) model: String,
     pub(super) usage: Usage,
-    pub(super) cost: Cost,
+    pub(super) bill: Bill,
     /// What could not be read of it.
     pub(super) damage: Vec<String>,
     /// What was said elsewhere, before its first turn.
@@ -40,7 +40,7 @@ pub(super) struct Chapter {
     /// When it ended and how; none for one that goes on, or was left.
     pub(super) end: Option<(Timestamp, TurnOutcome)>,
     pub(super) usage: Usage,
-    pub(super) cost: Cost,
+    pub(super) bill: Bill,
     pub(super) parts: Vec<Part>,
 }
 
@@ -118,13 +118,14 @@ impl Story {
         let Teller { state, before, chapters, .. } = teller;
         let told =
             |damage: heeler_core::JournalDamage| format!("line {}: {}", damage.line, damage.what);
+        let bill = state.bill();
         Self {
             header: journal.header,
             model: state.settings.model.name.clone(),
             name: state.name,
             forked: state.forked,
             usage: state.usage,
-            cost: state.cost,
+            bill,
             damage: journal.damage.into_iter().map(told).collect(),
             before,
             chapters,
@@ -207,7 +208,7 @@ impl Teller {
             Event::Usage { usage, cost, .. } => {
                 if let Some(chapter) = self.chapters.last_mut() {
                     chapter.usage += *usage;
-                    chapter.cost += cost.unwrap_or_default();
+                    chapter.bill.add(usage, *cost);
                 }
             }
             Event::Retry { kind, message, .. } => {

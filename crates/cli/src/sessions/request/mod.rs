@@ -10,7 +10,7 @@ use std::io::Write;
 use anyhow::{Context as _, Result, bail};
 use heeler::providers::{KnownProvider, NamedModel};
 use heeler_core::{
-    Event, Journal, ModelReplied, ModelStarted, Prices, Record, Reread, Seq, SessionId,
+    Bill, Event, Journal, ModelReplied, ModelStarted, Prices, Record, Reread, Seq, SessionId,
     SessionStore, Usage, from_json_bytes,
 };
 use heeler_store::FileStore;
@@ -162,8 +162,9 @@ fn summary(past: &Past<'_>, number: u64, body: &Value) -> Result<String> {
     }
     if let Some(replied) = past.reply {
         let usage = replied.reply.usage;
-        let cost = replied.cost.unwrap_or_default();
-        writeln!(text, "counted by the model: {}, {} out, {cost}", input(&usage), usage.output)?;
+        let mut bill = Bill::default();
+        bill.add(&usage, replied.cost);
+        writeln!(text, "counted by the model: {}, {} out, {bill}", input(&usage), usage.output)?;
         if let Some(reread) = past.reread {
             writeln!(text, "{}", told_reread("a new epoch began with it", &reread))?;
         }

@@ -66,7 +66,14 @@ fn plain(word: &str, rest: &str) -> Event {
         "usage" => {
             let total = Usage { output: u64::from(number()), ..Usage::default() };
             let usage = Usage { output: 1, ..Usage::default() };
-            Event::Usage { usage, cost: None, total, total_cost: Cost(total.output), reread: None }
+            Event::Usage {
+                usage,
+                cost: None,
+                total,
+                total_cost: Cost(total.output),
+                cost_is_partial: false,
+                reread: None,
+            }
         }
         "turn" => Event::TurnStarted { turn: number() },
         "user" => Event::Message { message: Arc::new(Message::user(text)) },

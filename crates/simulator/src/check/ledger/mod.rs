@@ -47,6 +47,7 @@ pub(super) struct Ledger {
     replaced: Option<Replaced>,
     usage: Usage,
     cost: Cost,
+    cost_is_partial: bool,
     now: u64,
     epoch: u32,
     context: Context,
@@ -141,9 +142,11 @@ impl Ledger {
     /// The machine's totals and queue are what the records add up to.
     pub(super) fn agrees(&self, state: &State) -> Checked {
         let sums = (state.usage, state.cost) == (self.usage, self.cost);
-        ensure(sums, Invariant::UsageIsSum, || {
-            format!("{:?} is not {:?}", state.usage, self.usage)
-        })?;
+        ensure(
+            sums && state.cost_is_partial == self.cost_is_partial,
+            Invariant::UsageIsSum,
+            || format!("{:?} is not {:?}", state.usage, self.usage),
+        )?;
         ensure(state.grants == self.grants, Invariant::OnlyAllowedRuns, || {
             format!("{:?} is held to be granted, expected {:?}", state.grants, self.grants)
         })?;
@@ -297,6 +300,7 @@ impl Ledger {
             self.settings.policy.mode = Mode::Plan;
         }
         (self.usage, self.cost) = (Usage::default(), Cost::default());
+        self.cost_is_partial = false;
         if let Some(turn) = &mut self.turn {
             turn.is_foreign = true;
             turn.is_asking = false;
@@ -465,6 +469,7 @@ impl Ledger {
     }
 
     fn spend(&mut self, usage: &Usage, cost: Option<Cost>) {
+        self.cost_is_partial |= cost.is_none() && money::tokens(usage) > 0;
         let Cost(cost) = cost.unwrap_or_default();
         money::add(&mut self.usage, usage);
         self.cost.0 += cost;

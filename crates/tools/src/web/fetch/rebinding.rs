@@ -18,7 +18,7 @@ fn asking(names: &NameServer) -> WebFetch {
         move |host: &str, address| address == public || Allowed::default().allows(host, address);
     let (guard, asker) = (Some(Guard::new(allows)), names.asker());
     let resolver = Some(Resolver::new(move |name| asker.ask(name)));
-    WebFetch::by(Client::new(Options { guard, resolver, ..Options::default() }))
+    WebFetch::by(Client::new(Options { guard, resolver, ..Options::default() }), Allowed::default())
 }
 
 #[tokio::test]

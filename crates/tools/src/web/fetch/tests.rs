@@ -206,6 +206,11 @@ async fn nothing_but_the_public_internet_is_reached() {
         assert!(said.is_error, "{name}");
         let said = said.text_content();
         assert!(said.contains("only the public internet may be fetched from"), "{name}: {said}");
+        // Nobody is asked about it first.
+        assert!(
+            looked(Allowed::default(), &url).await.is_some_and(|why| why.contains(NEAR)),
+            "{url}"
+        );
     }
     for (url, expected) in [
         ("http://169.254.169.254/latest/meta-data/", "`169.254.169.254` may not be connected to"),
@@ -218,7 +223,31 @@ async fn nothing_but_the_public_internet_is_reached() {
     ] {
         let said = fetched(WebFetch::new(Allowed::default()), url, 0, false).await.text_content();
         assert!(said.contains(expected), "{url}: {said}");
+        let told = looked(Allowed::default(), url).await;
+        assert!(told.is_some_and(|why| why.contains(expected)), "{url}");
     }
+}
+
+/// Who can change that, in words for whoever sits before it.
+const NEAR: &str = "hosts that the user names as web_fetch.allowed_hosts";
+
+/// Why a call is refused before somebody is asked about it.
+async fn looked(allowed: Allowed, url: &str) -> Option<String> {
+    let input = WebFetchInput { url: url.to_owned(), start_index: 0, raw: false };
+    let tool = Arc::new(WebFetch::new(allowed));
+    TypedTool::check(tool, Folder::new(&[]).context(), input).await.err().map(|why| why.to_string())
+}
+
+#[tokio::test]
+async fn what_may_be_reached_and_what_only_a_lookup_would_tell_is_asked_about() {
+    for url in ["http://1.1.1.1/", "https://rebind.example/", "http://[2606:4700::1]/"] {
+        assert_eq!(looked(Allowed::default(), url).await, None, "{url}");
+    }
+    let hosts = || Allowed::hosts(["localhost", "::1", "127.0.0.1"]);
+    for url in ["http://localhost:7407/", "http://[::1]/", "http://127.0.0.1:1/"] {
+        assert_eq!(looked(hosts(), url).await, None, "{url}");
+    }
+    assert!(looked(hosts(), "http://app.localhost/").await.is_some());
 }
 
 /// A tool for which every name means these addresses.
@@ -227,7 +256,7 @@ fn told(allowed: Allowed, addresses: &'static str) -> WebFetch {
         let found = addresses.split_whitespace().map(|address| address.parse().unwrap());
         std::future::ready(Ok(found.collect()))
     });
-    WebFetch::by(guarded_by(allowed, Some(resolver)))
+    WebFetch::by(guarded_by(allowed.clone(), Some(resolver)), allowed)
 }
 
 #[tokio::test]

@@ -101,7 +101,7 @@ impl Page<'_> {
             ("folder", story.header.workspace.clone()),
             ("created", format!("{} UTC", second(story.header.created))),
             ("model", story.model.clone()),
-            ("used", format!("{used}, {} out, {}", story.usage.output, story.cost)),
+            ("used", format!("{used}, {} out, {}", story.usage.output, story.bill)),
         ];
         rows.extend(story.forked.as_ref().map(|origin| ("forked from", origin.to_string())));
         rows.extend(story.damage.iter().map(|damage| ("damaged", damage.clone())));
@@ -146,7 +146,7 @@ impl Page<'_> {
             self.html("</td><td class=\"wide\">")?;
             self.text(&chapter.usage.output.to_string())?;
             self.html("</td><td>")?;
-            self.text(&chapter.cost.to_string())?;
+            self.text(&chapter.bill.to_string())?;
             self.html("</td></tr>\n")?;
         }
         self.html("</table></details>\n")
@@ -180,7 +180,7 @@ impl Page<'_> {
             took.unwrap_or_default(),
             chapter.usage.input_total(),
             chapter.usage.output,
-            chapter.cost,
+            chapter.bill,
             end.unwrap_or_else(|| "unfinished".to_owned())
         ))?;
         self.html("</p>\n")?;

@@ -296,9 +296,9 @@ impl Host {
                     Err(DecideError::Closed) => Reply::Closed,
                 }
             }),
+            // A person stops it, and whoever said what waits is not to go on in their place.
             Wish::Cancel => Box::pin(async move {
-                session.cancel().await;
-                Reply::Done
+                session.stop().await.map_or(Reply::Closed, |()| Reply::Done)
             }),
             Wish::Compact { focus } => Box::pin(async move {
                 let compacted = session.compact(focus.as_deref()).await;

@@ -98,6 +98,7 @@ pub(crate) enum Wish {
         id: PermissionId,
         decision: Box<Decision>,
     },
+    /// Stops the turn, and takes back what waits, whoever said it.
     Cancel,
     Compact {
         focus: Option<Box<str>>,

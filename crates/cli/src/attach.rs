@@ -2,11 +2,13 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{Environment, open_store};
 use heeler_attach::{attach, presence};
-use heeler_core::{SessionId, SessionStore as _};
+use heeler_core::{SessionId, SessionStore as _, TurnOutcome};
+use heeler_engine::Session;
 use heeler_store::FileStore;
 
 use crate::arguments::AttachArguments;
@@ -16,6 +18,9 @@ use crate::folder::workspace;
 use crate::say::print;
 use crate::sessions::find;
 use crate::terminal;
+
+/// How long an owner may take to stop its turn; one that is suspended takes for ever.
+const STOPPED_WITHIN: Duration = Duration::from_secs(10);
 
 /// Runs `heeler attach`: in a terminal as a window, else as lines.
 pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
@@ -46,10 +51,31 @@ pub(crate) fn stop(id: &str) -> Result<Exit> {
         if view.turn.is_none() {
             bail!("session {id} is open, and no turn of it runs");
         }
-        session.cancel().await;
+        stop_turn(&session).await?;
         print(&format!("the turn of session {id} is stopped\n"))?;
         Ok(Exit::Done)
     })
+}
+
+/// Stops the turn, and makes sure of it: the owner may end, or be suspended, before it hears of it.
+async fn stop_turn(session: &Session) -> Result<()> {
+    let id = session.id();
+    let Ok(stopped) = tokio::time::timeout(STOPPED_WITHIN, session.stop()).await else {
+        bail!(
+            "the heeler that has session {id} open was told to stop and does not answer; it may be \
+             suspended (`fg` in its terminal goes on)"
+        );
+    };
+    // What its journal says until the end is known here when its answer is not to come.
+    let (view, _) = session.subscribe();
+    match (stopped, view.turn, view.last_outcome) {
+        (Ok(()), ..) | (Err(_), None, Some(TurnOutcome::Cancelled)) => Ok(()),
+        (Err(_), None, _) => bail!("the turn of session {id} ended before it could be stopped"),
+        (Err(_), Some(_), _) => bail!(
+            "the heeler that had session {id} open ended before its turn could be stopped; nothing of \
+             it runs, and `heeler --resume {id}` goes on with it"
+        ),
+    }
 }
 
 /// The session of a folder that was last written to, among those that are open.

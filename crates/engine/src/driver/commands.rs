@@ -51,6 +51,10 @@ pub enum Command {
     Cancel {
         done: oneshot::Sender<()>,
     },
+    /// As that, and takes back what waits to be said.
+    Stop {
+        done: oneshot::Sender<()>,
+    },
     Compact {
         focus: Option<Box<str>>,
         done: oneshot::Sender<bool>,
@@ -128,11 +132,10 @@ impl Driver {
                 let answer = self.decide(id, decision, by).await?;
                 let _ = done.send(answer);
             }
-            Command::Cancel { done } => {
-                self.cancel_heard_turn();
-                self.interrupt(InterruptCause::Cancelled).await?;
-                self.settle().await?;
-                let _ = done.send(());
+            Command::Cancel { done } => self.cancel(done).await?,
+            Command::Stop { done } => {
+                self.take_all_back().await?;
+                self.cancel(done).await?;
             }
             Command::Compact { focus, done } => {
                 self.activate();
@@ -226,6 +229,23 @@ impl Driver {
             Box::pin(self.begin_turn(turn)).await?;
         }
         Ok(())
+    }
+
+    async fn cancel(&mut self, done: oneshot::Sender<()>) -> Result<(), StoreError> {
+        self.cancel_heard_turn();
+        self.interrupt(InterruptCause::Cancelled).await?;
+        self.settle().await?;
+        let _ = done.send(());
+        Ok(())
+    }
+
+    /// Takes back what waits to be said, the newest first: whoever said it writes on with it, and puts
+    /// each before what is written. What work in the background came to is nobody's words.
+    async fn take_all_back(&mut self) -> Result<(), StoreError> {
+        self.prompts.take_all_back();
+        let said = self.state.steering.iter().rev().filter(|queued| !queued.is_background);
+        let records = said.map(|queued| Record::SteeringTakenBack { id: queued.id.clone() });
+        self.write(records.collect(), Durability::Written).await
     }
 
     /// A turn whose input is still heard is none yet: it leaves no trace.

@@ -44,7 +44,8 @@ impl Running {
             }),
             Action::Resume => self.turns.push(session.resume()),
             Action::Cancel => self.task(async move {
-                session.cancel().await;
+                // A closed session has nothing left to stop.
+                let _ = session.stop().await;
                 Done::Nothing
             }),
             Action::Decide(id, decision) => self.decide(id, decision),

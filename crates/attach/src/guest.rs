@@ -358,9 +358,7 @@ impl Mirror {
                 let decision = Box::new(decision);
                 (Wish::Decide { id, decision }, Waiter::Decided(id, done))
             }
-            Command::Cancel { done } | Command::Stop { done } => {
-                (Wish::Cancel, Waiter::Done(done))
-            }
+            Command::Cancel { done } | Command::Stop { done } => (Wish::Cancel, Waiter::Done(done)),
             Command::Compact { focus, done } => (Wish::Compact { focus }, Waiter::Was(done)),
             Command::UndoCompaction { done } => (Wish::UndoCompaction, Waiter::Was(done)),
             Command::Rename { name, done } => (Wish::Rename { name }, Waiter::Done(done)),

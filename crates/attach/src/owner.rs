@@ -297,9 +297,11 @@ impl Host {
                 }
             }),
             // A person stops it, and whoever said what waits is not to go on in their place.
-            Wish::Cancel => Box::pin(async move {
-                session.stop().await.map_or(Reply::Closed, |()| Reply::Done)
-            }),
+            Wish::Cancel => {
+                Box::pin(
+                    async move { session.stop().await.map_or(Reply::Closed, |()| Reply::Done) },
+                )
+            }
             Wish::Compact { focus } => Box::pin(async move {
                 let compacted = session.compact(focus.as_deref()).await;
                 compacted.map_or(Reply::Closed, Reply::Was)

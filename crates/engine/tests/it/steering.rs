@@ -160,8 +160,7 @@ fn a_stop_hands_back_what_waits_whoever_said_it() {
         assert_eq!(stage.model.requests().len(), 1, "nothing begins by itself");
         let session = stage.session.clone();
         let lines = stage.close().await;
-        let told: Vec<&String> =
-            lines.iter().filter(|line| line.starts_with("steering")).collect();
+        let told: Vec<&String> = lines.iter().filter(|line| line.starts_with("steering")).collect();
         expect![[r#"
             [
                 "steering a queued",

@@ -30,6 +30,8 @@ impl App {
             self.prompts.request(open);
         }
         self.queued.clear();
+        self.wait_now(&opened.view.steering);
+        self.know_waiting(opened.waiting.clone());
         self.picker = None;
         self.pager = None;
         self.status.open(&opened);
@@ -58,27 +60,32 @@ impl App {
                     return path.map(|path| Action::Look(open.id, path)).into_iter().collect();
                 }
                 Event::PermissionDecided { id, decision, by } => self.decided(*id, decision, by),
-                Event::CallFinished { call, .. } => self.prompts.ended(&envelope.agent, *call),
-                Event::SteeringDelivered { id } => self.queued.retain(|queued| queued.id != *id),
+                Event::CallFinished { call, is_error, .. } => {
+                    if self.prompts.ended(&envelope.agent, *call) && !is_error {
+                        self.transcript.note(Note::quiet("answered elsewhere"));
+                    }
+                }
+                Event::SteeringQueued { id } => return self.waits(id),
+                Event::SteeringDelivered { id } => self.delivered(id),
                 // This may be seen before the answer to who took it back.
-                Event::SteeringTakenBack { id } => self.take_back(id),
+                Event::SteeringTakenBack { id } => {
+                    self.take_back(id);
+                }
                 Event::TurnFinished { .. } if envelope.agent.is_main() => {
                     self.is_unfinished = false;
                     self.told.has_ended = true;
                     self.prompts.clear();
+                    self.forget_over();
                 }
                 _ => {}
             },
             Seen::Resync(view) => {
-                self.prompts.clear_requests();
-                for open in view.permissions.clone() {
-                    self.prompts.request(open);
-                }
-                self.queued.retain(|queued| view.steering.contains(&queued.id));
+                self.prompts.replace_requests(view.permissions.iter().cloned());
                 self.is_unfinished &= view.turn.is_some();
                 if view.turn.is_some() && !self.is_unfinished && !self.is_busy() {
                     self.transcript.resumed(now);
                 }
+                return self.wait_now(&view.steering);
             }
         }
         Vec::new()

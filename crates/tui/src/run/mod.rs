@@ -189,6 +189,12 @@ enum Done {
     Lost(String),
 }
 
+impl Done {
+    fn happened(what: Happened) -> Self {
+        Self::Happened(Box::new(what))
+    }
+}
+
 /// Whether the window stays.
 #[derive(PartialEq, Eq)]
 enum Flow {
@@ -308,9 +314,10 @@ impl Running {
             }
             // It went on elsewhere, and ended there.
             Woken::Session(None) if self.is_guest => {
+                self.switching.is_closed = true;
                 // Its last words are not on the screen yet.
                 self.draw()?;
-                return Ok(Flow::Ends);
+                return self.happen(Happened::Ended).await;
             }
             Woken::Session(None) => {
                 return Err(io::Error::other("the session ended by itself"));

@@ -5,12 +5,17 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::stream::FuturesUnordered;
-use heeler_core::SessionId;
+use heeler_core::{Block, SessionId, SteeringId, truncate_chars};
 use heeler_engine::{Cursor, Session};
+use heeler_turn::State;
+use heeler_turn::state::QueuedInput;
 
 use super::{Done, Flow, Running};
 use crate::app::{Happened, Opened};
 use crate::composer::Submission;
+
+/// The most characters of an input that waits; a line shows fewer.
+const WAITING_CHARS_MAX: usize = 500;
 
 /// How far the change to another session is.
 #[derive(Default)]
@@ -164,6 +169,7 @@ pub(super) async fn opened(session: &Session, is_guest: bool) -> io::Result<(Ope
     let (view, cursor) = session.subscribe();
     let state = session.state().await.map_err(io::Error::other)?;
     let opened = Opened {
+        waiting: waiting(&state),
         id: session.id().clone(),
         view,
         tokens: state.estimate(),
@@ -173,4 +179,15 @@ pub(super) async fn opened(session: &Session, is_guest: bool) -> io::Result<(Ope
         settings: state.settings,
     };
     Ok((opened, cursor))
+}
+
+/// What somebody said that waits.
+pub(super) fn waiting(state: &State) -> Vec<(SteeringId, String)> {
+    let said = state.steering.iter().filter(|queued| !queued.is_background);
+    let text = |queued: &QueuedInput| {
+        let texts: Vec<&str> = queued.input.blocks.iter().filter_map(Block::as_text).collect();
+        let text = texts.join(" ");
+        (queued.id.clone(), truncate_chars(&text, WAITING_CHARS_MAX).into_owned())
+    };
+    said.map(text).collect()
 }

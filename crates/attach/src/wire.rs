@@ -35,6 +35,10 @@ pub(crate) enum Said {
         draft: String,
         /// How many requests and questions wait for an answer.
         waiting: usize,
+        /// Whether its turn was left by an earlier process, and nobody goes on with it yet. Any event of
+        /// that turn says that somebody does.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_left: bool,
     },
     /// In place of the first line: there are enough guests.
     Full { owner: OwnerKind, waiting: usize },

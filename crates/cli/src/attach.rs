@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{Environment, open_store};
-use heeler_attach::{attach, presence};
+use heeler_attach::{Presence, attach, presences};
 use heeler_core::{SessionId, SessionStore as _, TurnOutcome};
 use heeler_engine::Session;
 use heeler_store::FileStore;
@@ -15,7 +15,7 @@ use crate::arguments::AttachArguments;
 use crate::exec::{END_PATIENCE, follow};
 use crate::exit::Exit;
 use crate::folder::workspace;
-use crate::say::print;
+use crate::say::{print, say};
 use crate::sessions::find;
 use crate::terminal;
 
@@ -36,7 +36,15 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
         let attached = attach(&store, &id).await?;
         match is_shown {
             true => terminal::show(attached, environment, store).await,
-            false => follow(&store, attached.session, arguments.json).await,
+            false => {
+                if attached.is_left {
+                    say(format_args!(
+                        "heeler: a turn was left unfinished, and nothing runs: Enter goes on with it \
+                         where session {id} is open, or in `heeler attach {id}` in a terminal"
+                    ));
+                }
+                follow(&store, attached.session, arguments.json).await
+            }
         }
     })
 }
@@ -87,10 +95,12 @@ async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {
             && with_doors.binary_search(&session.header.id).is_ok()
     });
     sessions.sort_by_key(|session| std::cmp::Reverse((session.updated, session.header.created)));
-    for session in sessions {
-        if presence(store, &session.header.id).await.is_some() {
-            return Ok(session.header.id);
-        }
+    let ids: Vec<SessionId> = sessions.into_iter().map(|session| session.header.id).collect();
+    let present = presences(store, &ids).await;
+    let mut open = ids.into_iter().zip(present).filter(|(_, who)| *who != Presence::Unowned);
+    // One that does not answer is open all the same: attaching to it says why it cannot be.
+    if let Some((id, _)) = open.next() {
+        return Ok(id);
     }
     bail!(
         "no session of {} is open; `heeler sessions list` shows those that are, and `heeler \

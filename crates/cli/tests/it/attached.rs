@@ -5,6 +5,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use expect_test::expect;
 use rustix::process::{Pid, Signal, getsid, kill_process};
+use serde_json::json;
 
 use crate::fifo::Fifo;
 use crate::processes::wait_until_gone;
@@ -106,6 +107,25 @@ fn owner_that(world: &World, id: &str, ends: bool) -> std::thread::JoinHandle<()
             assert!(lines.next().is_none());
         }
     })
+}
+
+#[test]
+fn a_heeler_that_is_suspended_has_its_session_open() {
+    let (world, mut began, _gate) = world();
+    world.exec(WAITS, &["--detach", "-q", "--allow", "Bash", "hello"]).run().exits(0);
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    kill_process(owner_of(&world), Signal::STOP).unwrap();
+    let list = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
+    assert!(list.ends_with(" (open, does not answer)\n"), "{list}");
+    let list = world.heeler(&["sessions", "list", "--json"]).run().exits(0).stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let session = &list["sessions"][0];
+    assert_eq!(session["unreachable"], "silent");
+    assert_eq!((&session["open"], &session["unfinished_turn"]), (&json!(null), &json!(false)));
+    kill_process(owner_of(&world), Signal::CONT).unwrap();
+    world.heeler(&["stop", &id]).run().exits(0);
+    wait_until_gone(&world);
 }
 
 #[test]

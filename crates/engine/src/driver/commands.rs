@@ -94,6 +94,8 @@ pub enum Command {
 pub struct Watched {
     pub seq: Seq,
     pub view: View,
+    /// Whether its turn was left by an earlier process, and nobody goes on with it yet.
+    pub is_left: bool,
     pub cursor: Cursor,
 }
 
@@ -167,7 +169,8 @@ impl Driver {
             Command::Watch { done } => {
                 // Records are told by this task alone, so none comes between.
                 let (view, cursor) = self.log.subscribe();
-                let _ = done.send(Watched { seq: self.state.seq, view, cursor });
+                let is_left = self.state.turn.is_some() && !self.is_active;
+                let _ = done.send(Watched { seq: self.state.seq, view, is_left, cursor });
             }
             Command::Close { done } => {
                 self.closing = Some(done);

@@ -52,6 +52,11 @@ impl App {
     pub(super) fn see(&mut self, seen: &Seen, now: Timestamp) -> Vec<Action> {
         self.transcript.see(seen, now);
         self.status.see(seen, now);
+        if self.is_unfinished && matches!(seen, Seen::Event(envelope) if runs(&envelope.event)) {
+            // Somebody at another terminal goes on with it.
+            self.is_unfinished = false;
+            self.transcript.resumed(now);
+        }
         match seen {
             Seen::Event(envelope) => match &envelope.event {
                 Event::PermissionRequested(open) => {
@@ -113,4 +118,18 @@ fn decision_name(decision: &Decision) -> &'static str {
         Decision::Deny { .. } => "denied",
         Decision::DenyAndStop { .. } => "denied, and the turn stopped",
     }
+}
+
+/// Whether there are such events only of a turn that goes on.
+fn runs(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::AttemptStarted { .. }
+            | Event::TextDelta { .. }
+            | Event::ThinkingDelta { .. }
+            | Event::ToolInputDelta { .. }
+            | Event::CallStarted { .. }
+            | Event::CallProgress { .. }
+            | Event::Heartbeat { .. }
+    )
 }

@@ -101,6 +101,7 @@ impl Play {
                 StatusField::Branch,
             ],
             is_guest,
+            is_left: false,
         };
         let start = Start {
             opened,

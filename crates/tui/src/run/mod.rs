@@ -99,7 +99,8 @@ async fn show(session: &mut Session, window: Window) -> io::Result<()> {
         prompt,
     } = window;
     let is_guest = facts.is_guest;
-    let (opened, cursor) = opened(session, is_guest).await?;
+    // What runs elsewhere is gone on with already.
+    let (opened, cursor) = opened(session, !is_guest || facts.is_left).await?;
     let size = size();
     let now = clock.now();
     let colored = Arc::new(Notify::new());

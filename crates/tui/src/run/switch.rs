@@ -131,7 +131,7 @@ impl Running {
 
     /// Shows another session and closes the one before.
     pub(super) async fn switch(&mut self, session: Session) -> io::Result<Flow> {
-        let (opened, cursor) = opened(&session, self.is_guest).await?;
+        let (opened, cursor) = opened(&session, !self.is_guest).await?;
         let before = std::mem::replace(&mut self.session, session);
         self.cursor = cursor;
         self.turns = FuturesUnordered::new();
@@ -164,8 +164,9 @@ fn switched(session: Result<Session, String>) -> Done {
     }
 }
 
-/// What is true of a session, and where its events go on from there.
-pub(super) async fn opened(session: &Session, is_guest: bool) -> io::Result<(Opened, Cursor)> {
+/// What is true of a session, and where its events go on from there; `is_left` tells whether nobody goes
+/// on with its turn, if it is in one.
+pub(super) async fn opened(session: &Session, is_left: bool) -> io::Result<(Opened, Cursor)> {
     let (view, cursor) = session.subscribe();
     let state = session.state().await.map_err(io::Error::other)?;
     let opened = Opened {
@@ -173,8 +174,7 @@ pub(super) async fn opened(session: &Session, is_guest: bool) -> io::Result<(Ope
         id: session.id().clone(),
         view,
         tokens: state.estimate(),
-        // What runs elsewhere was left by nobody.
-        is_unfinished: state.turn.is_some() && !is_guest,
+        is_unfinished: state.turn.is_some() && is_left,
         new_fork: state.forked.clone().filter(|origin| origin.at > state.turns),
         settings: state.settings,
     };

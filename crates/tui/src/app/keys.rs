@@ -42,7 +42,8 @@ impl App {
             return self.interrupt(now);
         }
         self.leaving = None;
-        if key.code == KeyCode::Enter && self.picker.is_none() && self.guard.holds_enter(now) {
+        let sends = key.code == KeyCode::Enter && key.modifiers.is_empty();
+        if sends && self.picker.is_none() && self.guard.holds_enter(now) {
             return Vec::new();
         }
         if let Some(actions) = self.window_key(key) {

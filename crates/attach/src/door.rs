@@ -26,7 +26,7 @@ impl Door {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let listener = short(&path, |path| UnixListener::bind(path))?;
+        let listener = UnixListener::bind(&Short::of(&path)?.path)?;
         fs::set_permissions(&path, Permissions::from_mode(0o600))?;
         let metadata = fs::symlink_metadata(&path)?;
         Ok(Self { listener, path, file: (metadata.dev(), metadata.ino()) })
@@ -54,14 +54,14 @@ impl Drop for Door {
     }
 }
 
-/// Goes in.
+/// Goes in. It never waits for the owner: one that is suspended lets nobody in.
 ///
 /// # Errors
-/// `NotFound` or `ConnectionRefused` when nobody has the session open.
+/// `NotFound` or `ConnectionRefused` when nobody has the session open, `WouldBlock` when as many wait
+/// before it as the system lets wait.
 pub(crate) async fn enter(path: &Path) -> io::Result<UnixStream> {
-    let connected = short(path, |path| std::os::unix::net::UnixStream::connect(path))?;
-    connected.set_nonblocking(true)?;
-    let stream = UnixStream::from_std(connected)?;
+    let short = Short::of(path)?;
+    let stream = UnixStream::connect(&short.path).await?;
     match is_own(&stream) {
         true => Ok(stream),
         false => Err(io::Error::other("somebody else listens there")),
@@ -74,17 +74,25 @@ fn is_own(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own)
 }
 
-/// Does something with a path that is short enough for a socket: where it is not, by way of its
-/// folder.
-fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-    if path.as_os_str().len() <= PATH_BYTES_MAX {
-        return act(path);
+/// A path that is short enough for a socket: where it is not, by way of its folder.
+struct Short {
+    path: PathBuf,
+    /// Open as long as the path is used that goes through it.
+    _folder: Option<fs::File>,
+}
+
+impl Short {
+    fn of(path: &Path) -> io::Result<Self> {
+        if path.as_os_str().len() <= PATH_BYTES_MAX {
+            return Ok(Self { path: path.to_owned(), _folder: None });
+        }
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let folder = fs::File::open(folder)?;
+        let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
+        // Linux alone has such names; elsewhere this fails as a path that is too long does.
+        let path = Path::new("/proc/self/fd").join(number.to_string()).join(name);
+        Ok(Self { path, _folder: Some(folder) })
     }
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let folder = fs::File::open(folder)?;
-    let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
-    // Linux alone has such names; elsewhere this fails as a path that is too long does.
-    act(&Path::new("/proc/self/fd").join(number.to_string()).join(name))
 }

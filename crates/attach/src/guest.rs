@@ -25,8 +25,6 @@ use crate::wire::{Asked, OwnerKind, Reply, Request, Said, VERSION, Wish};
 
 /// How long an owner may take for its first line; one that is suspended takes for ever.
 const HELLO_WITHIN: Duration = Duration::from_secs(10);
-/// The same for somebody who asks many owners.
-const PRESENCE_WITHIN: Duration = Duration::from_millis(500);
 /// The most wishes that wait for their end; more are taken when these are done.
 const WISHES_MAX: usize = 256;
 /// The most questions that wait to be shown.
@@ -61,15 +59,6 @@ pub enum AttachError {
     Store(#[from] StoreError),
 }
 
-/// Somebody who has a session open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Presence {
-    /// Who.
-    pub owner: OwnerKind,
-    /// How many requests and questions wait for an answer.
-    pub waiting: usize,
-}
-
 /// A session that is open elsewhere.
 pub struct Attached {
     /// What the owner's session is, and does: steering, decisions, stopping, turns, names and
@@ -80,6 +69,9 @@ pub struct Attached {
     pub header: SessionHeader,
     /// Who has it open.
     pub owner: OwnerKind,
+    /// Whether its turn was left by an earlier process, and nothing of it runs before somebody goes on
+    /// with it, here ([`Session::resume`]) or there.
+    pub is_left: bool,
     /// What tools ask.
     pub questions: mpsc::Receiver<GuestQuestion>,
 }
@@ -101,11 +93,11 @@ pub async fn attach(store: &FileStore, id: &SessionId) -> Result<Attached, Attac
     let mut follow = store.follow(id)?;
     let (hello, lines, write) = match tokio::time::timeout(HELLO_WITHIN, greet(store, id)).await {
         Ok(Ok(greeted)) => greeted,
-        Ok(Err(Unwelcome::Full(_))) => return Err(AttachError::Full(id.clone())),
+        Ok(Err(Unwelcome::Full { .. })) => return Err(AttachError::Full(id.clone())),
         Ok(Err(Unwelcome::Other(error))) => return Err(error),
         Err(_) => return Err(AttachError::Silent(id.clone())),
     };
-    let Hello { owner, seq, draft, .. } = hello;
+    let Hello { owner, seq, draft, is_left, .. } = hello;
     let mut state = State::new();
     follow.read_to(seq, |entry| state.apply(&entry))?;
     let mut view = state.view();
@@ -129,30 +121,25 @@ pub async fn attach(store: &FileStore, id: &SessionId) -> Result<Attached, Attac
         asked: HashMap::new(),
     };
     tokio::spawn(mirror.run(lines));
-    Ok(Attached { session, header, owner, questions })
-}
-
-/// Who has a session open, if anybody has. It needs a tokio runtime, which must be able to keep time.
-pub async fn presence(store: &FileStore, id: &SessionId) -> Option<Presence> {
-    match tokio::time::timeout(PRESENCE_WITHIN, greet(store, id)).await.ok()? {
-        Ok((hello, ..)) => Some(Presence { owner: hello.owner, waiting: hello.waiting }),
-        Err(Unwelcome::Full(presence)) => Some(presence),
-        Err(Unwelcome::Other(_)) => None,
-    }
+    Ok(Attached { session, header, owner, is_left, questions })
 }
 
 /// The owner's first line.
-struct Hello {
-    owner: OwnerKind,
+pub(crate) struct Hello {
+    pub(crate) owner: OwnerKind,
     seq: Seq,
     draft: String,
-    waiting: usize,
+    pub(crate) waiting: usize,
+    is_left: bool,
 }
 
 /// Why nobody is let in.
-enum Unwelcome {
-    /// There are enough guests; whom they are with.
-    Full(Presence),
+pub(crate) enum Unwelcome {
+    /// There are enough guests.
+    Full {
+        owner: OwnerKind,
+        waiting: usize,
+    },
     Other(AttachError),
 }
 
@@ -162,7 +149,8 @@ impl From<AttachError> for Unwelcome {
     }
 }
 
-async fn greet(
+/// Goes in, and hears the first line.
+pub(crate) async fn greet(
     store: &FileStore,
     id: &SessionId,
 ) -> Result<(Hello, Lines<OwnedReadHalf>, OwnedWriteHalf), Unwelcome> {
@@ -170,18 +158,17 @@ async fn greet(
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
             AttachError::Unowned(id.clone())
         }
+        io::ErrorKind::WouldBlock => AttachError::Silent(id.clone()),
         _ => AttachError::Io(id.clone(), error),
     };
     let stream = enter(&store.door_path(id)).await.map_err(refused)?;
     let (read, write) = stream.into_split();
     let mut lines = Lines::new(read);
     match lines.next().await {
-        Ok(Some(Said::Hello { version: VERSION, owner, seq, draft, waiting })) => {
-            Ok((Hello { owner, seq, draft, waiting }, lines, write))
+        Ok(Some(Said::Hello { version: VERSION, owner, seq, draft, waiting, is_left })) => {
+            Ok((Hello { owner, seq, draft, waiting, is_left }, lines, write))
         }
-        Ok(Some(Said::Full { owner, waiting })) => {
-            Err(Unwelcome::Full(Presence { owner, waiting }))
-        }
+        Ok(Some(Said::Full { owner, waiting })) => Err(Unwelcome::Full { owner, waiting }),
         Ok(Some(_)) => Err(AttachError::Version(id.clone()).into()),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
             Err(AttachError::Version(id.clone()).into())
@@ -358,7 +345,7 @@ impl Mirror {
                 let decision = Box::new(decision);
                 (Wish::Decide { id, decision }, Waiter::Decided(id, done))
             }
-            Command::Cancel { done } => (Wish::Cancel, Waiter::Done(done)),
+            Command::Cancel { done } | Command::Stop { done } => (Wish::Cancel, Waiter::Done(done)),
             Command::Compact { focus, done } => (Wish::Compact { focus }, Waiter::Was(done)),
             Command::UndoCompaction { done } => (Wish::UndoCompaction, Waiter::Was(done)),
             Command::Rename { name, done } => (Wish::Rename { name }, Waiter::Done(done)),

@@ -16,10 +16,12 @@ mod guest;
 mod lines;
 mod live;
 mod owner;
+mod presence;
 mod questions;
 mod wire;
 
-pub use guest::{AttachError, Attached, GuestQuestion, Presence, attach, presence};
+pub use guest::{AttachError, Attached, GuestQuestion, attach};
 pub use owner::{GUESTS_MAX, serve};
+pub use presence::{Presence, presences};
 pub use questions::Questions;
 pub use wire::OwnerKind;

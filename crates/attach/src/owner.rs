@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::door::Door;
-use crate::lines::{Lines, push};
+use crate::lines::{Allowance, Lines, push};
 use crate::live::Live;
 use crate::questions::Questions;
 use crate::wire::{Asked, OwnerKind, Reply, Request, Said, VERSION, Wish};
@@ -51,7 +51,8 @@ pub fn serve(
     questions: Questions,
 ) -> io::Result<()> {
     let door = Door::open(path)?;
-    let host = Host { session: session.clone(), owner, questions };
+    let allowance = Allowance::default();
+    let host = Host { session: session.clone(), owner, questions, allowance };
     tokio::spawn(async move {
         let mut guests = JoinSet::new();
         let mut is_told = false;
@@ -87,6 +88,8 @@ struct Host {
     session: Session,
     owner: OwnerKind,
     questions: Questions,
+    /// For what all guests say.
+    allowance: Allowance,
 }
 
 impl Host {
@@ -146,11 +149,11 @@ struct Guest<'a> {
 
 impl<'a> Guest<'a> {
     fn new(host: &'a Host, read: OwnedReadHalf, watched: Watched) -> io::Result<Self> {
-        let Watched { seq, view, cursor } = watched;
+        let Watched { seq, view, is_left, cursor } = watched;
         let changes = host.questions.changes();
         let mut guest = Self {
             host,
-            lines: Lines::new(read),
+            lines: Lines::within(host.allowance.clone(), read),
             cursor,
             changes,
             wishes: FuturesUnordered::new(),
@@ -161,7 +164,14 @@ impl<'a> Guest<'a> {
         };
         let waiting = host.n_waiting(&view);
         let draft = view.turn.map(|turn| turn.draft).unwrap_or_default();
-        guest.say(&Said::Hello { version: VERSION, owner: host.owner, seq, draft, waiting })?;
+        guest.say(&Said::Hello {
+            version: VERSION,
+            owner: host.owner,
+            seq,
+            draft,
+            waiting,
+            is_left,
+        })?;
         guest.ask()?;
         Ok(guest)
     }
@@ -202,7 +212,7 @@ impl<'a> Guest<'a> {
             Seen::Event(envelope) => self.tell(&envelope),
             Seen::Resync(_) => {
                 // The view alone does not say after which record it is.
-                let Ok(Watched { seq, view, cursor }) = self.host.session.watch().await else {
+                let Ok(Watched { seq, view, cursor, .. }) = self.host.session.watch().await else {
                     self.goes_on = false;
                     return Ok(());
                 };
@@ -296,10 +306,12 @@ impl Host {
                     Err(DecideError::Closed) => Reply::Closed,
                 }
             }),
-            Wish::Cancel => Box::pin(async move {
-                session.cancel().await;
-                Reply::Done
-            }),
+            // A person stops it, and whoever said what waits is not to go on in their place.
+            Wish::Cancel => {
+                Box::pin(
+                    async move { session.stop().await.map_or(Reply::Closed, |()| Reply::Done) },
+                )
+            }
             Wish::Compact { focus } => Box::pin(async move {
                 let compacted = session.compact(focus.as_deref()).await;
                 compacted.map_or(Reply::Closed, Reply::Was)

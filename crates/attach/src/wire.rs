@@ -35,6 +35,10 @@ pub(crate) enum Said {
         draft: String,
         /// How many requests and questions wait for an answer.
         waiting: usize,
+        /// Whether its turn was left by an earlier process, and nobody goes on with it yet. Any event of
+        /// that turn says that somebody does.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_left: bool,
     },
     /// In place of the first line: there are enough guests.
     Full { owner: OwnerKind, waiting: usize },
@@ -98,6 +102,7 @@ pub(crate) enum Wish {
         id: PermissionId,
         decision: Box<Decision>,
     },
+    /// Stops the turn, and takes back what waits, whoever said it.
     Cancel,
     Compact {
         focus: Option<Box<str>>,

@@ -2,20 +2,25 @@
 
 use std::io::IsTerminal as _;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{Environment, open_store};
-use heeler_attach::{attach, presence};
-use heeler_core::{SessionId, SessionStore as _};
+use heeler_attach::{Presence, attach, presences};
+use heeler_core::{SessionId, SessionStore as _, TurnOutcome};
+use heeler_engine::Session;
 use heeler_store::FileStore;
 
 use crate::arguments::AttachArguments;
 use crate::exec::{END_PATIENCE, follow};
 use crate::exit::Exit;
 use crate::folder::workspace;
-use crate::say::print;
+use crate::say::{print, say};
 use crate::sessions::find;
 use crate::terminal;
+
+/// How long an owner may take to stop its turn; one that is suspended takes for ever.
+const STOPPED_WITHIN: Duration = Duration::from_secs(10);
 
 /// Runs `heeler attach`: in a terminal as a window, else as lines.
 pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
@@ -31,7 +36,15 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
         let attached = attach(&store, &id).await?;
         match is_shown {
             true => terminal::show(attached, environment, store).await,
-            false => follow(&store, attached.session, arguments.json).await,
+            false => {
+                if attached.is_left {
+                    say(format_args!(
+                        "heeler: a turn was left unfinished, and nothing runs: Enter goes on with it \
+                         where session {id} is open, or in `heeler attach {id}` in a terminal"
+                    ));
+                }
+                follow(&store, attached.session, arguments.json).await
+            }
         }
     })
 }
@@ -46,10 +59,31 @@ pub(crate) fn stop(id: &str) -> Result<Exit> {
         if view.turn.is_none() {
             bail!("session {id} is open, and no turn of it runs");
         }
-        session.cancel().await;
+        stop_turn(&session).await?;
         print(&format!("the turn of session {id} is stopped\n"))?;
         Ok(Exit::Done)
     })
+}
+
+/// Stops the turn, and makes sure of it: the owner may end, or be suspended, before it hears of it.
+async fn stop_turn(session: &Session) -> Result<()> {
+    let id = session.id();
+    let Ok(stopped) = tokio::time::timeout(STOPPED_WITHIN, session.stop()).await else {
+        bail!(
+            "the heeler that has session {id} open was told to stop and does not answer; it may be \
+             suspended (`fg` in its terminal goes on)"
+        );
+    };
+    // What its journal says until the end is known here when its answer is not to come.
+    let (view, _) = session.subscribe();
+    match (stopped, view.turn, view.last_outcome) {
+        (Ok(()), ..) | (Err(_), None, Some(TurnOutcome::Cancelled)) => Ok(()),
+        (Err(_), None, _) => bail!("the turn of session {id} ended before it could be stopped"),
+        (Err(_), Some(_), _) => bail!(
+            "the heeler that had session {id} open ended before its turn could be stopped; nothing of \
+             it runs, and `heeler --resume {id}` goes on with it"
+        ),
+    }
 }
 
 /// The session of a folder that was last written to, among those that are open.
@@ -63,10 +97,12 @@ async fn newest(store: &FileStore, workspace: &Path) -> Result<SessionId> {
     heeler_core::sort_by_key(&mut sessions, |session| {
         std::cmp::Reverse((session.updated, session.header.created))
     });
-    for session in sessions {
-        if presence(store, &session.header.id).await.is_some() {
-            return Ok(session.header.id);
-        }
+    let ids: Vec<SessionId> = sessions.into_iter().map(|session| session.header.id).collect();
+    let present = presences(store, &ids).await;
+    let mut open = ids.into_iter().zip(present).filter(|(_, who)| *who != Presence::Unowned);
+    // One that does not answer is open all the same: attaching to it says why it cannot be.
+    if let Some((id, _)) = open.next() {
+        return Ok(id);
     }
     bail!(
         "no session of {} is open; `heeler sessions list` shows those that are, and `heeler \

@@ -260,10 +260,20 @@ impl Session {
             .unwrap_or(Err(DecideError::Closed))
     }
 
-    /// Stops the running turn. Its awaitable ends with `Cancelled`.
+    /// Stops the running turn. Its awaitable ends with `Cancelled`. What waits to be said begins the
+    /// next one; see [`Session::stop`].
     pub async fn cancel(&self) {
         // A closed session has nothing left to cancel.
         let _ = self.ask(|done| Command::Cancel { done }).await;
+    }
+
+    /// Stops the running turn for a person who wants nothing more to happen: as [`Session::cancel`], and
+    /// what waits to be said is taken back, whoever said it. Turns that wait for this one begin.
+    ///
+    /// # Errors
+    /// When the session is closed, or was before anything was stopped.
+    pub async fn stop(&self) -> Result<(), SessionError> {
+        self.ask(|done| Command::Stop { done }).await
     }
 
     /// Replaces the conversation's head by a summary, as soon as no model call runs. `focus` is what

@@ -100,6 +100,8 @@ pub struct Facts {
     /// Whether another process has the session open: this window watches it and has a say in it, and
     /// leaves it running.
     pub is_guest: bool,
+    /// Whether nobody goes on there with a turn that an earlier process left.
+    pub is_left: bool,
 }
 
 /// A stored session, for a list.

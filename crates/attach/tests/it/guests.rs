@@ -1,16 +1,16 @@
 //! What guests see, and what becomes of their wishes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 
 use heeler_attach::{
-    AttachError, Attached, GUESTS_MAX, OwnerKind, Questions, attach, presence, serve,
+    AttachError, Attached, GUESTS_MAX, OwnerKind, Presence, Questions, attach, presences, serve,
 };
 use heeler_core::{
     Access, AgentPath, BoxFuture, CallId, Decision, Facts, Input, InputOrigin, Mode, PermissionId,
-    Question, RawJson, SteeringId, Tool, ToolContext, ToolDefinition, ToolError, ToolOutput,
-    TurnOutcome, View,
+    Question, RawJson, SessionId, SteeringId, Tool, ToolContext, ToolDefinition, ToolError,
+    ToolOutput, TurnOutcome, View,
 };
 use heeler_engine::{Cursor, DecideError, Parts, Seen, Session, SystemClock, Toolset};
 use heeler_providers::scripted::Scripted;
@@ -44,6 +44,7 @@ impl Tool for Writes {
 struct Owner {
     session: Session,
     store: FileStore,
+    parts: Parts,
     questions: Questions,
     _folder: TempDir,
 }
@@ -58,11 +59,11 @@ impl Owner {
         parts.settings.policy.mode = Mode::Ask;
         parts.settings.policy.interactive = true;
         parts.tools = Toolset::new([Arc::new(Writes) as Arc<dyn Tool>]).unwrap();
-        let session = Session::create(parts, "/space").await.unwrap();
+        let session = Session::create(parts.clone(), "/space").await.unwrap();
         let questions = Questions::default();
         let path = store.door_path(session.id());
         serve(&session, path, OwnerKind::Run, questions.clone()).unwrap();
-        Self { session, store, questions, _folder: folder }
+        Self { session, store, parts, questions, _folder: folder }
     }
 
     async fn guest(&self) -> Result<Attached, AttachError> {
@@ -114,8 +115,9 @@ async fn guests_see_what_is_so_whenever_they_come_and_the_first_answer_counts() 
     let (mut seen_early, mut early_cursor) = early.subscribe();
     let turn = owner.session.turn(Input::text("go"));
     until(&mut seen_early, &mut early_cursor, |view| !view.permissions.is_empty()).await;
-    let presence = presence(&owner.store, owner.session.id()).await.unwrap();
-    assert_eq!((presence.owner, presence.waiting), (OwnerKind::Run, 1));
+    let ids = [owner.session.id().clone()];
+    let present = presences(&owner.store, &ids).await;
+    assert_eq!(present, [Presence::Present { owner: OwnerKind::Run, waiting: 1 }]);
     let late = owner.guest().await.unwrap().session;
     let (mut seen_late, mut late_cursor) = late.subscribe();
     assert_eq!(seen_late, owner.session.subscribe().0);
@@ -217,8 +219,9 @@ async fn there_are_so_many_guests_and_one_who_speaks_nonsense_is_sent_away() {
     }
     let refused = owner.guest().await.err().unwrap();
     assert!(matches!(refused, AttachError::Full(_)), "{refused}");
-    let shown = presence(&owner.store, owner.session.id()).await.unwrap();
-    assert_eq!((shown.owner, shown.waiting), (OwnerKind::Run, 0));
+    let ids = [owner.session.id().clone()];
+    let present = presences(&owner.store, &ids).await;
+    assert_eq!(present, [Presence::Present { owner: OwnerKind::Run, waiting: 0 }]);
     guests.pop().unwrap().session.close().await;
     let path = owner.store.door_path(owner.session.id());
     let mode =
@@ -271,4 +274,57 @@ async fn a_guest_that_reads_nothing_holds_nobody_up_and_is_told_what_it_missed()
     owner.session.cancel().await;
     assert_eq!(turn.await, TurnOutcome::Cancelled);
     owner.session.close().await;
+}
+
+#[tokio::test]
+async fn a_turn_that_was_left_is_told_to_guests_until_somebody_goes_on_with_it() {
+    let owner = Owner::new(ASKS).await;
+    let turn = owner.session.turn(Input::text("go"));
+    let (mut view, mut cursor) = owner.session.subscribe();
+    until(&mut view, &mut cursor, |view| !view.permissions.is_empty()).await;
+    assert!(!owner.guest().await.unwrap().is_left);
+    let Owner { session, store, parts, _folder, .. } = owner;
+    let id = session.id().clone();
+    // Closing would end the turn: whoever dies leaves it.
+    let journal = std::fs::read(store.journal_path(&id)).unwrap();
+    session.close().await;
+    drop(turn);
+    std::fs::write(store.journal_path(&id), journal).unwrap();
+    let session = Session::open(parts, id.clone()).await.unwrap();
+    serve(&session, store.door_path(&id), OwnerKind::Window, Questions::default()).unwrap();
+    let guest = attach(&store, &id).await.unwrap();
+    assert!(guest.is_left);
+    guest.session.decide(first(), Decision::Once, "guest").await.unwrap();
+    assert_eq!(guest.session.resume().await, TurnOutcome::Done);
+    assert!(!attach(&store, &id).await.unwrap().is_left);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn who_does_not_answer_has_it_open_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    let id = |n: u64| format!("01900000-0000-7000-8000-{n:012x}").parse().unwrap();
+    let ids: Vec<SessionId> = (0..40).map(id).collect();
+    let door = |n: usize| store.door_path(&ids[n]);
+    std::fs::create_dir_all(door(0).parent().unwrap()).unwrap();
+    let mut doors: Vec<_> = (0..40).map(|n| UnixListener::bind(door(n)).unwrap()).collect();
+    // So many wait before the first that the system lets no more wait.
+    rustix::net::listen(&doors[0], 0).unwrap();
+    let mut before = Vec::new();
+    while let Ok(stream) = tokio::net::UnixStream::connect(door(0)).await {
+        before.push(stream);
+    }
+    drop(doors.pop());
+    let other = doors.pop().unwrap();
+    let spoke = std::thread::spawn(move || {
+        let hello = r#"{"hello":{"version":1000,"owner":"run","of":"what will be"}}"#;
+        writeln!(other.accept().unwrap().0, "{hello}").unwrap();
+    });
+    let began = std::time::Instant::now();
+    let present = presences(&store, &ids).await;
+    assert!(began.elapsed().as_secs() < 10, "all are asked at once");
+    assert_eq!(present[..38], [Presence::Silent; 38]);
+    assert_eq!(present[38..], [Presence::OtherVersion, Presence::Unowned]);
+    spoke.join().unwrap();
 }

@@ -1,12 +1,13 @@
 //! `heeler sessions list`.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use heeler::tools::zone_of_system;
-use heeler_attach::{OwnerKind, Presence, presence};
-use heeler_core::{SessionStore, SessionSummary, Timestamp, truncate_chars};
+use heeler_attach::{OwnerKind, Presence, presences};
+use heeler_core::{SessionId, SessionStore, SessionSummary, Timestamp, truncate_chars};
 use heeler_store::FileStore;
 use serde_json::{Value, json};
 
@@ -50,12 +51,12 @@ pub(super) async fn print(
     }
     let with_doors = store.sessions_with_doors()?;
     let mut rows = Vec::new();
+    let ids = sessions.iter().map(|session| &session.header.id);
+    let asked: Vec<_> = ids.filter(|id| with_doors.binary_search(id).is_ok()).cloned().collect();
+    let present = presences(store, &asked).await;
+    let open: HashMap<SessionId, Presence> = asked.into_iter().zip(present).collect();
     for session in sessions {
-        let id = &session.header.id;
-        let open = match with_doors.binary_search(id) {
-            Ok(_) => presence(store, id).await,
-            Err(_) => None,
-        };
+        let open = open.get(&session.header.id).copied().unwrap_or(Presence::Unowned);
         match form {
             Form::Text => writeln!(out, "{}{}", line(&session), mark(&session, open))?,
             Form::Json => rows.push(row(&session, open)),
@@ -69,23 +70,31 @@ pub(super) async fn print(
 
 /// That somebody has a session open, and whether it waits for one; or that its process died in a
 /// turn.
-fn mark(session: &SessionSummary, open: Option<Presence>) -> String {
-    let Some(Presence { owner, waiting }) = open else {
-        return if session.has_open_turn { " (unfinished turn)".to_owned() } else { String::new() };
+fn mark(session: &SessionSummary, open: Presence) -> String {
+    let mark = match open {
+        Presence::Unowned if session.has_open_turn => "unfinished turn",
+        Presence::Unowned => return String::new(),
+        Presence::Silent => "open, does not answer",
+        Presence::OtherVersion => "open in another version",
+        Presence::Present { owner: OwnerKind::Window, .. } => "open in a terminal",
+        Presence::Present { owner: OwnerKind::Run, .. } => "running",
     };
-    let waits = if waiting > 0 { ", waits for an answer" } else { "" };
-    match owner {
-        OwnerKind::Window => format!(" (open in a terminal{waits})"),
-        OwnerKind::Run => format!(" (running{waits})"),
-    }
+    let waits = matches!(open, Presence::Present { waiting: 1.., .. });
+    format!(" ({mark}{})", if waits { ", waits for an answer" } else { "" })
 }
 
 /// A session for programs; times are milliseconds since 1970.
-fn row(session: &SessionSummary, open: Option<Presence>) -> Value {
-    let owner = open.as_ref().map(|presence| match presence.owner {
-        OwnerKind::Window => "window",
-        OwnerKind::Run => "run",
-    });
+fn row(session: &SessionSummary, open: Presence) -> Value {
+    let (owner, waiting) = match open {
+        Presence::Present { owner: OwnerKind::Window, waiting } => (Some("window"), waiting),
+        Presence::Present { owner: OwnerKind::Run, waiting } => (Some("run"), waiting),
+        Presence::Unowned | Presence::Silent | Presence::OtherVersion => (None, 0),
+    };
+    let unreachable = match open {
+        Presence::Silent => Some("silent"),
+        Presence::OtherVersion => Some("other_version"),
+        Presence::Unowned | Presence::Present { .. } => None,
+    };
     json!({
         "id": session.header.id,
         "created": session.header.created,
@@ -95,8 +104,9 @@ fn row(session: &SessionSummary, open: Option<Presence>) -> Value {
         "name": session.name,
         "forked": session.forked,
         "open": owner,
-        "waiting": open.map_or(0, |presence| presence.waiting),
-        "unfinished_turn": session.has_open_turn && owner.is_none(),
+        "waiting": waiting,
+        "unreachable": unreachable,
+        "unfinished_turn": session.has_open_turn && open == Presence::Unowned,
     })
 }
 

@@ -31,7 +31,7 @@ pub(crate) async fn show(
     environment: Environment,
     store: FileStore,
 ) -> Result<Exit> {
-    let Attached { session, header, questions, .. } = attached;
+    let Attached { session, header, is_left, questions, .. } = attached;
     let home = home_folder(&environment)?;
     let workspace = PathBuf::from(header.workspace);
     let tui = preferences(&environment, &workspace);
@@ -40,6 +40,7 @@ pub(crate) async fn show(
         branch: host::branch(&workspace),
         status: tui.status.clone(),
         is_guest: true,
+        is_left,
     };
     let secrets = Secrets::of_variables(environment.iter());
     let guest = Guest {

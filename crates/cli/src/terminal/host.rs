@@ -100,6 +100,7 @@ impl Program {
             branch: branch(&self.workspace),
             status: tui.status.clone(),
             is_guest: false,
+            is_left: false,
         };
         self.assembled = Mutex::new(Some((model, assembly)));
         Ok((tui, facts))

@@ -1,12 +1,14 @@
 //! Sessions that run elsewhere: followed without a terminal, begun without one, stopped.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 
 use expect_test::expect;
 use rustix::process::{Pid, Signal, getsid, kill_process};
+use serde_json::json;
 
 use crate::fifo::Fifo;
+use crate::processes::wait_until_gone;
 use crate::support::World;
 
 /// A call that says where it is and waits, then an answer.
@@ -67,6 +69,82 @@ fn a_detached_run_is_nobodys_child_and_is_stopped_by_its_id() {
         heeler: nobody has session ID open; `heeler --resume ID` goes on with it
     "#]]
     .assert_eq(&world.plain(&again.stderr));
+}
+
+/// What somebody else had said would else begin the next turn, behind the back of who stopped this one.
+#[test]
+fn a_stop_hands_back_what_others_said() {
+    let (world, mut began, _gate) = world();
+    let script = format!("{WAITS}\n[[reply]]\ntext = \"went on\"\n");
+    world.exec(&script, &["--detach", "-q", "--allow", "Bash", "hello"]).run().exits(0);
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    let door = world.path(&format!("home/sessions/{id}.door"));
+    let mut door = BufReader::new(UnixStream::connect(door).unwrap());
+    let wish = r#"{"steer":{"id":"x","input":{"blocks":[{"text":{"text":"one thing more"}}]}}}"#;
+    writeln!(door.get_mut(), r#"{{"number":1,"wish":{wish}}}"#).unwrap();
+    assert!((&mut door).lines().map_while(Result::ok).any(|line| line.contains(r#""number":1"#)));
+    let stopped = world.heeler(&["stop", &id]).run().exits(0);
+    assert_eq!(stopped.stdout, format!("the turn of session {id} is stopped\n"));
+    wait_until_gone(&world);
+    let journal = world.journal_lines().concat();
+    assert!(journal.contains(r#""kind":"steering_taken_back""#), "{journal}");
+    assert_eq!(journal.matches(r#""kind":"turn_finished""#).count(), 1, "{journal}");
+}
+
+/// An owner that says hello, and after a wish this much more.
+fn owner_that(world: &World, id: &str, ends: bool) -> std::thread::JoinHandle<()> {
+    let listener = UnixListener::bind(world.path(&format!("home/sessions/{id}.door"))).unwrap();
+    let n_records = world.journal_lines().len();
+    std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let hello = r#"{"hello":{"version":2,"owner":"run","draft":"","waiting":0,"seq":"#;
+        writeln!(&stream, "{hello}{n_records}}}}}").unwrap();
+        let mut lines = BufReader::new(&stream).lines();
+        lines.next().unwrap().unwrap();
+        if !ends {
+            // Until the other one leaves.
+            assert!(lines.next().is_none());
+        }
+    })
+}
+
+#[test]
+fn a_heeler_that_is_suspended_has_its_session_open() {
+    let (world, mut began, _gate) = world();
+    world.exec(WAITS, &["--detach", "-q", "--allow", "Bash", "hello"]).run().exits(0);
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    kill_process(owner_of(&world), Signal::STOP).unwrap();
+    let list = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
+    assert!(list.ends_with(" (open, does not answer)\n"), "{list}");
+    let list = world.heeler(&["sessions", "list", "--json"]).run().exits(0).stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let session = &list["sessions"][0];
+    assert_eq!(session["unreachable"], "silent");
+    assert_eq!((&session["open"], &session["unfinished_turn"]), (&json!(null), &json!(false)));
+    kill_process(owner_of(&world), Signal::CONT).unwrap();
+    world.heeler(&["stop", &id]).run().exits(0);
+    wait_until_gone(&world);
+}
+
+#[test]
+fn a_stop_says_when_nothing_was_stopped() {
+    let (world, mut began, _gate) = world();
+    world.exec(WAITS, &["--detach", "-q", "--allow", "Bash", "hello"]).run().exits(0);
+    began.wait();
+    kill_process(owner_of(&world), Signal::KILL).unwrap();
+    wait_until_gone(&world);
+    let [id] = world.ids().try_into().unwrap();
+    for (ends, expected) in
+        [(true, "ended before its turn could be stopped"), (false, "does not answer")]
+    {
+        let _ = std::fs::remove_file(world.path(&format!("home/sessions/{id}.door")));
+        let owner = owner_that(&world, &id, ends);
+        let stopped = world.heeler(&["stop", &id]).run().exits(2);
+        assert!(stopped.stderr.contains(expected), "{}", stopped.stderr);
+        owner.join().unwrap();
+    }
 }
 
 /// Who has too many files open lets nobody in, and lets them in when that has passed.

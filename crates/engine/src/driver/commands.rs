@@ -51,6 +51,10 @@ pub enum Command {
     Cancel {
         done: oneshot::Sender<()>,
     },
+    /// As that, and takes back what waits to be said.
+    Stop {
+        done: oneshot::Sender<()>,
+    },
     Compact {
         focus: Option<Box<str>>,
         done: oneshot::Sender<bool>,
@@ -90,6 +94,8 @@ pub enum Command {
 pub struct Watched {
     pub seq: Seq,
     pub view: View,
+    /// Whether its turn was left by an earlier process, and nobody goes on with it yet.
+    pub is_left: bool,
     pub cursor: Cursor,
 }
 
@@ -128,11 +134,10 @@ impl Driver {
                 let answer = self.decide(id, decision, by).await?;
                 let _ = done.send(answer);
             }
-            Command::Cancel { done } => {
-                self.cancel_heard_turn();
-                self.interrupt(InterruptCause::Cancelled).await?;
-                self.settle().await?;
-                let _ = done.send(());
+            Command::Cancel { done } => self.cancel(done).await?,
+            Command::Stop { done } => {
+                self.take_all_back().await?;
+                self.cancel(done).await?;
             }
             Command::Compact { focus, done } => {
                 self.activate();
@@ -164,7 +169,8 @@ impl Driver {
             Command::Watch { done } => {
                 // Records are told by this task alone, so none comes between.
                 let (view, cursor) = self.log.subscribe();
-                let _ = done.send(Watched { seq: self.state.seq, view, cursor });
+                let is_left = self.state.turn.is_some() && !self.is_active;
+                let _ = done.send(Watched { seq: self.state.seq, view, is_left, cursor });
             }
             Command::Close { done } => {
                 self.closing = Some(done);
@@ -226,6 +232,23 @@ impl Driver {
             Box::pin(self.begin_turn(turn)).await?;
         }
         Ok(())
+    }
+
+    async fn cancel(&mut self, done: oneshot::Sender<()>) -> Result<(), StoreError> {
+        self.cancel_heard_turn();
+        self.interrupt(InterruptCause::Cancelled).await?;
+        self.settle().await?;
+        let _ = done.send(());
+        Ok(())
+    }
+
+    /// Takes back what waits to be said, the newest first: whoever said it writes on with it, and puts
+    /// each before what is written. What work in the background came to is nobody's words.
+    async fn take_all_back(&mut self) -> Result<(), StoreError> {
+        self.prompts.take_all_back();
+        let said = self.state.steering.iter().rev().filter(|queued| !queued.is_background);
+        let records = said.map(|queued| Record::SteeringTakenBack { id: queued.id.clone() });
+        self.write(records.collect(), Durability::Written).await
     }
 
     /// A turn whose input is still heard is none yet: it leaves no trace.

@@ -106,6 +106,12 @@ impl Prompts {
         self.steering.retain(|steer| steer.id != *id);
         was_heard || self.steering.len() < before
     }
+
+    /// Takes all of it back.
+    pub(super) fn take_all_back(&mut self) {
+        self.steering.clear();
+        drop(self.hearing.take_if(|hearing| matches!(hearing.said, Said::Steer(_))));
+    }
 }
 
 impl Driver {

@@ -147,6 +147,34 @@ fn a_cancel_leaves_what_waits_for_the_next_turn() {
 }
 
 #[test]
+fn a_stop_hands_back_what_waits_whoever_said_it() {
+    virtually(async {
+        let go = Arc::new(Notify::new());
+        let (stage, turn) = running(&go).await;
+        steer(&stage.session, "a", "do that instead").await;
+        steer(&stage.session, "b", "and that").await;
+        assert_eq!(stage.session.stop().await, Ok(()));
+        assert_eq!(turn.await, TurnOutcome::Cancelled);
+        let state = stage.session.state().await.unwrap();
+        assert!(state.turn.is_none() && state.steering.is_empty());
+        assert_eq!(stage.model.requests().len(), 1, "nothing begins by itself");
+        let session = stage.session.clone();
+        let lines = stage.close().await;
+        let told: Vec<&String> = lines.iter().filter(|line| line.starts_with("steering")).collect();
+        expect![[r#"
+            [
+                "steering a queued",
+                "steering b queued",
+                "steering b taken back",
+                "steering a taken back",
+            ]
+        "#]]
+        .assert_debug_eq(&told);
+        assert!(session.stop().await.is_err(), "there is nothing to stop");
+    });
+}
+
+#[test]
 fn closing_sends_nothing_for_what_still_waits() {
     virtually(async {
         let go = Arc::new(Notify::new());

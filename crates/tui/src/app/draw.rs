@@ -158,14 +158,16 @@ impl App {
         let mut lines = vec![Line::default()];
         if let Some(since) = self.transcript.running_since()
             && !self.prompts.is_open()
+            && !self.is_over()
         {
             lines.push(self.working(look.now.since(since), look));
         }
-        for queued in self.queued.iter().take(QUEUED_ROWS_MAX) {
-            let text = format!("  waits: {}", clean(&one_line(&queued.shown)));
+        let waiting = self.waiting_lines(look.now);
+        for waits in waiting.iter().take(QUEUED_ROWS_MAX) {
+            let text = format!("  {}", clean(&one_line(waits)));
             lines.push(truncate(&Line::styled(text, look.theme.dim), look.width));
         }
-        let n_more = self.queued.len().saturating_sub(QUEUED_ROWS_MAX);
+        let n_more = waiting.len().saturating_sub(QUEUED_ROWS_MAX);
         if n_more > 0 {
             lines.push(Line::styled(format!("  and {n_more} more"), look.theme.dim));
         }

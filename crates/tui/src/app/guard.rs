@@ -33,6 +33,8 @@ pub(super) struct Guard {
     shown: Option<Asked>,
     held: Option<(Held, Timestamp)>,
     pressed: Option<Pressed>,
+    /// When a key last wrote what was for a prompt that is gone.
+    cut_off: Option<Timestamp>,
 }
 
 /// A key that answers, if it is not the first letter of something.
@@ -59,13 +61,31 @@ impl Guard {
     /// A key wrote to the composer.
     pub(super) fn wrote(&mut self, now: Timestamp) {
         self.wrote = Some(now);
+        self.cut_off = self.cut_off.filter(|at| now.since(*at) < WRITING_MILLIS).map(|_| now);
         self.begun |= matches!(self.shown, Some(Asked::Permission(_))) && !self.has_draft;
         self.held = Some((Held::Writes, now.plus(WRITING_MILLIS)));
     }
 
+    /// Whether somebody writes.
+    pub(super) fn is_writing(&self, now: Timestamp) -> bool {
+        self.wrote.is_some_and(|at| now.since(at) < WRITING_MILLIS)
+    }
+
     /// A key wrote within what is asked: it is not for what may be asked next.
     pub(super) fn wrote_there(&mut self, now: Timestamp) {
-        self.wrote = Some(now);
+        (self.wrote, self.cut_off) = (Some(now), None);
+    }
+
+    /// What somebody was writing about is not asked any more.
+    pub(super) fn cut_off(&mut self, now: Timestamp) {
+        self.cut_off = Some(now);
+    }
+
+    /// Whether an Enter was meant for what is not asked any more: it comes behind keys that were. One
+    /// that is pressed again and again is no more than one.
+    pub(super) fn holds_enter(&mut self, now: Timestamp) -> bool {
+        self.cut_off = self.cut_off.filter(|at| now.since(*at) < WRITING_MILLIS).map(|_| now);
+        self.cut_off.is_some()
     }
 
     /// What was written is sent: nothing is begun any more.

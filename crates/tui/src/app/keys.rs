@@ -7,7 +7,7 @@ use super::command::OWNERS_MODE;
 use super::guard::Held;
 use super::pager::{Pager, Turned};
 use super::picker::Chosen;
-use super::prompt::Means;
+use super::prompt::{CutOff, Means};
 use super::{Action, App, LEAVE_MILLIS, apart};
 use crate::composer::{Answer, Attachment};
 use crate::transcript::Note;
@@ -21,10 +21,14 @@ impl App {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
+        self.last_key = Some(now);
         if is_control(key, 'z') {
             self.guard.lets_go();
             self.leaving = None;
             return vec![Action::Suspend];
+        }
+        if self.is_over() {
+            return self.key_when_over(key, now);
         }
         if let Some(pager) = &mut self.pager {
             match pager.key(key) {
@@ -38,6 +42,10 @@ impl App {
             return self.interrupt(now);
         }
         self.leaving = None;
+        let sends = key.code == KeyCode::Enter && key.modifiers.is_empty();
+        if sends && self.picker.is_none() && self.guard.holds_enter(now) {
+            return Vec::new();
+        }
         if let Some(actions) = self.window_key(key) {
             return actions;
         }
@@ -152,7 +160,7 @@ impl App {
         actions
     }
 
-    fn write_pressed(&mut self, now: Timestamp) -> Vec<Action> {
+    pub(super) fn write_pressed(&mut self, now: Timestamp) -> Vec<Action> {
         let mut actions = Vec::new();
         for key in self.guard.lets_go() {
             let answer = self.composer.key(key);
@@ -169,6 +177,19 @@ impl App {
             Answer::Submit(_) | Answer::OpenEditor(_) => self.guard.sent(),
             Answer::Ignored => {}
         }
+    }
+
+    /// Who was writing where nothing is asked any more writes on behind what was written before; their
+    /// Enter was for what was asked.
+    pub(super) fn write_on(&mut self, CutOff(written): CutOff, now: Timestamp) {
+        self.guard.cut_off(now);
+        if written.is_blank() {
+            return;
+        }
+        self.composer.append(written);
+        let text =
+            "this is not asked any more: what you wrote about it stands below, and is not sent";
+        self.transcript.note(Note::warning(text));
     }
 
     /// What is to be done about what a key or a paste came to.
@@ -255,12 +276,6 @@ impl App {
         let mut actions = self.take_all_back();
         actions.push(Action::Cancel);
         actions
-    }
-
-    /// What waits for a turn that is stopped is not to begin the next: it is written again. The newest
-    /// first, since each is put before what is written.
-    fn take_all_back(&self) -> Vec<Action> {
-        self.queued.iter().rev().map(|queued| Action::TakeBack(queued.id.clone())).collect()
     }
 
     /// A decision about a turn that an earlier process left goes on with it; one may stop it.

@@ -6,11 +6,14 @@ mod command;
 mod command_tests;
 mod draw;
 #[cfg(test)]
+mod elsewhere;
+#[cfg(test)]
 mod folded;
 mod guard;
 mod keys;
 #[cfg(test)]
 mod looking;
+mod over;
 mod pager;
 mod picker;
 mod plain;
@@ -40,11 +43,12 @@ use crate::theme::{Signs, Theme};
 use crate::transcript::{Note, Transcript};
 pub use command::{COMMANDS, SlashCommand};
 use guard::Guard;
+use over::Over;
 use pager::{Paged, Pager};
 use picker::{Picked, Picker};
 use plain::Told as Spoken;
 use prompt::Prompts;
-use say::Queued;
+use say::{Other, Queued};
 use status::Status;
 pub use values::{Action, Happened, Opened, Topic};
 
@@ -69,6 +73,8 @@ pub struct App {
     paged: Option<Paged>,
     /// Inputs that wait for the running turn, oldest first.
     queued: Vec<Queued>,
+    /// Those of others.
+    others: Vec<Other>,
     /// Counts the inputs that were queued, for their ids.
     n_queued: u64,
     session: SessionId,
@@ -88,6 +94,10 @@ pub struct App {
     is_unfinished: bool,
     /// Whether another session is on its way, for which what is said is meant.
     is_switching: bool,
+    /// The session was closed elsewhere.
+    over: Option<Over>,
+    /// When the last key was pressed.
+    last_key: Option<Timestamp>,
     /// When Ctrl-C was pressed with nothing to stop: once more leaves.
     leaving: Option<Timestamp>,
     /// The letters of a file's name that were last looked for.
@@ -140,6 +150,7 @@ impl App {
             pager: None,
             paged: None,
             queued: Vec::new(),
+            others: Vec::new(),
             n_queued: 0,
             session: opened.id.clone(),
             is_begun: false,
@@ -149,6 +160,8 @@ impl App {
             height: size.1,
             is_unfinished: false,
             is_switching: false,
+            over: None,
+            last_key: None,
             leaving: None,
             sought: None,
         };
@@ -166,6 +179,9 @@ impl App {
             _ => self.settle(now),
         };
         actions.extend(self.take(what, now));
+        if let Some(cut_off) = self.prompts.cut_off() {
+            self.write_on(cut_off, now);
+        }
         // What is covered comes into sight when the cover goes.
         if self.pager.is_none() && self.picker.is_none() {
             let asked = self.prompts.shown().filter(|_| self.has_room());
@@ -200,6 +216,14 @@ impl App {
                 if was_queued {
                     self.take_back(&id);
                 }
+                Vec::new()
+            }
+            Happened::Steered(id, said) => {
+                self.steered(&id, said);
+                Vec::new()
+            }
+            Happened::Waiting(waiting) => {
+                self.know_waiting(waiting);
                 Vec::new()
             }
             Happened::Sessions(rows) => {
@@ -240,9 +264,10 @@ impl App {
                 self.composer.set_history(History::new(drafts.into_iter().chain(sent)));
                 Vec::new()
             }
+            Happened::Ended => self.ended(now),
             Happened::Ticked => {
                 self.leaving = self.leaving.filter(|at| now.since(*at) < LEAVE_MILLIS);
-                Vec::new()
+                self.leave_when_over(now)
             }
         }
     }
@@ -307,7 +332,8 @@ impl App {
         let spins = runs.map(|_| now.plus(SPIN_MILLIS));
         let leaves = self.leaving.map(|at| at.plus(LEAVE_MILLIS));
         let asks = self.guard.wakes_at();
-        [spins, leaves, asks, self.status.wakes_at(now)].into_iter().flatten().min()
+        let words = [self.taken_at(now), self.leaves_at()].into_iter().flatten().min();
+        [spins, leaves, asks, words, self.status.wakes_at(now)].into_iter().flatten().min()
     }
 
     /// Has the end of the chosen session looked at.

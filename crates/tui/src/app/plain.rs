@@ -64,7 +64,9 @@ impl App {
     fn tell_news(&mut self, look: Look<'_>, lines: &mut Vec<Line<'static>>) {
         let say = |text: String| Line::styled(text, look.theme.text);
         let n_new = usize::try_from(self.n_queued - self.told.n_queued).unwrap_or(usize::MAX);
-        for queued in self.queued.iter().skip(self.queued.len().saturating_sub(n_new)) {
+        let n_known =
+            if self.is_busy() { self.queued.len().saturating_sub(n_new) } else { usize::MAX };
+        for queued in self.queued.iter().skip(n_known) {
             let shown = one_line(&queued.shown);
             lines.push(say(format!("waits for the turn: {}", clean(&shown))));
         }

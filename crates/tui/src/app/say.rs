@@ -4,12 +4,34 @@ use heeler_core::{SteeringId, Timestamp};
 
 use super::{Action, App};
 use crate::composer::{Draft, Submission};
+use crate::transcript::Note;
+
+/// Nobody is told that a word is not taken yet before it took so long.
+const TAKEN_MILLIS: u64 = 1_000;
 
 /// An input that waits for the running turn.
 pub(super) struct Queued {
     pub(super) id: SteeringId,
     pub(super) shown: String,
     pub(super) draft: Draft,
+    way: Way,
+}
+
+/// How far an input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// It was sent then, and nobody said that they have it: the end of their process loses it.
+    Sent(Timestamp),
+    /// It is in the journal.
+    Written,
+    /// It does not wait: it was delivered, or a hook kept it away.
+    Over,
+}
+
+/// An input of somebody else that waits for the running turn; what it says is known a moment later.
+pub(super) struct Other {
+    id: SteeringId,
+    shown: Option<String>,
 }
 
 impl App {
@@ -24,13 +46,14 @@ impl App {
         if self.resumes() {
             // It is said to the turn that goes on with it.
             actions.push(self.resume(now));
-        } else if !self.is_busy() {
+        } else if !self.is_busy() && !self.is_guest {
             return vec![Action::Say(Box::new(submission))];
         }
+        // A guest's words have a name always, by which one knows whether the owner took them.
         self.n_queued += 1;
         let id = SteeringId(format!("{}-{}", self.queue_name, self.n_queued));
         let (shown, draft) = (submission.shown.clone(), submission.draft.clone());
-        self.queued.push(Queued { id: id.clone(), shown, draft });
+        self.queued.push(Queued { id: id.clone(), shown, draft, way: Way::Sent(now) });
         actions.push(Action::Steer(id, Box::new(submission)));
         actions
     }
@@ -48,9 +71,109 @@ impl App {
         Action::Resume
     }
 
-    pub(super) fn take_back(&mut self, id: &SteeringId) {
-        let Some(at) = self.queued.iter().position(|queued| queued.id == *id) else { return };
+    /// Whether it was one of this window's.
+    pub(super) fn take_back(&mut self, id: &SteeringId) -> bool {
+        self.others.retain(|other| other.id != *id);
+        let Some(at) = self.queued.iter().position(|queued| queued.id == *id) else { return false };
         let queued = self.queued.remove(at);
         self.composer.take_back(queued.draft);
+        true
+    }
+
+    /// What became of what was said: whether it waits, or why nobody took it.
+    pub(super) fn steered(&mut self, id: &SteeringId, said: Result<bool, String>) {
+        let way = match said {
+            Ok(true) => Way::Written,
+            Ok(false) => Way::Over,
+            Err(why) => {
+                if self.take_back(id) {
+                    self.transcript.note(Note::error(why));
+                }
+                return;
+            }
+        };
+        self.queued.iter_mut().filter(|queued| queued.id == *id).for_each(|it| it.way = way);
+    }
+
+    /// An input waits. Asks what it says, if it is somebody else's.
+    pub(super) fn waits(&mut self, id: &SteeringId) -> Vec<Action> {
+        if let Some(own) = self.queued.iter_mut().find(|queued| queued.id == *id) {
+            own.way = Way::Written;
+            return Vec::new();
+        }
+        self.others.push(Other { id: id.clone(), shown: None });
+        vec![Action::AskWaiting]
+    }
+
+    /// These wait now.
+    pub(super) fn wait_now(&mut self, ids: &[SteeringId]) -> Vec<Action> {
+        // What was just sent may not be there yet; its answer says what became of it.
+        self.queued.retain(|it| matches!(it.way, Way::Sent(_)) || ids.contains(&it.id));
+        self.others.clear();
+        ids.iter().flat_map(|id| self.waits(id)).last().into_iter().collect()
+    }
+
+    pub(super) fn delivered(&mut self, id: &SteeringId) {
+        self.queued.retain(|queued| queued.id != *id);
+        self.others.retain(|other| other.id != *id);
+    }
+
+    /// What those say that wait.
+    pub(super) fn know_waiting(&mut self, waiting: Vec<(SteeringId, String)>) {
+        for (id, text) in waiting {
+            let other = self.others.iter_mut().find(|other| other.id == id);
+            other.into_iter().for_each(|other| other.shown = Some(text.clone()));
+        }
+    }
+
+    /// The turn is over, and whatever became of what did not wait.
+    pub(super) fn forget_over(&mut self) {
+        self.queued.retain(|queued| queued.way != Way::Over);
+    }
+
+    /// What waits for a turn that is stopped is not to begin the next: it is written again. The newest
+    /// first, since each is put before what is written. What others said goes back to them.
+    pub(super) fn take_all_back(&mut self) -> Vec<Action> {
+        let known = |other: &Other| Some((other.id.clone(), other.shown.clone()?));
+        let others: Vec<_> = self.others.iter().filter_map(known).collect();
+        for (_, text) in &others {
+            self.transcript.note(Note::quiet(format!("said elsewhere, and taken back: {text}")));
+        }
+        let own = self.queued.iter().rev().map(|queued| queued.id.clone());
+        let others = others.into_iter().rev().map(|(id, _)| id);
+        own.chain(others).map(Action::TakeBack).collect()
+    }
+
+    /// Puts what nobody took back into what is written.
+    pub(super) fn take_unsent_back(&mut self) {
+        let is_unsent = |queued: &&Queued| matches!(queued.way, Way::Sent(_));
+        let ids: Vec<_> =
+            self.queued.iter().rev().filter(is_unsent).map(|queued| queued.id.clone()).collect();
+        for id in ids {
+            self.take_back(&id);
+        }
+        self.queued.clear();
+    }
+
+    /// What waits, a line each.
+    pub(super) fn waiting_lines(&self, now: Timestamp) -> Vec<String> {
+        let own = self.queued.iter().filter_map(|queued| match queued.way {
+            Way::Over => None,
+            Way::Sent(at) if self.is_guest && now.since(at) >= TAKEN_MILLIS => {
+                Some(format!("not taken yet: {}", queued.shown))
+            }
+            Way::Sent(_) | Way::Written => Some(format!("waits: {}", queued.shown)),
+        });
+        let others = self.others.iter().filter_map(|other| other.shown.as_ref());
+        own.chain(others.map(|shown| format!("waits, from elsewhere: {shown}"))).collect()
+    }
+
+    /// When one of these lines changes by itself.
+    pub(super) fn taken_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let due = |queued: &Queued| match queued.way {
+            Way::Sent(at) => Some(at.plus(TAKEN_MILLIS)).filter(|due| now < *due),
+            Way::Written | Way::Over => None,
+        };
+        self.queued.iter().filter(|_| self.is_guest).filter_map(due).min()
     }
 }

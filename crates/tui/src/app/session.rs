@@ -30,6 +30,8 @@ impl App {
             self.prompts.request(open);
         }
         self.queued.clear();
+        self.wait_now(&opened.view.steering);
+        self.know_waiting(opened.waiting.clone());
         self.picker = None;
         self.pager = None;
         self.status.open(&opened);
@@ -50,6 +52,11 @@ impl App {
     pub(super) fn see(&mut self, seen: &Seen, now: Timestamp) -> Vec<Action> {
         self.transcript.see(seen, now);
         self.status.see(seen, now);
+        if self.is_unfinished && matches!(seen, Seen::Event(envelope) if runs(&envelope.event)) {
+            // Somebody at another terminal goes on with it.
+            self.is_unfinished = false;
+            self.transcript.resumed(now);
+        }
         match seen {
             Seen::Event(envelope) => match &envelope.event {
                 Event::PermissionRequested(open) => {
@@ -58,27 +65,32 @@ impl App {
                     return path.map(|path| Action::Look(open.id, path)).into_iter().collect();
                 }
                 Event::PermissionDecided { id, decision, by } => self.decided(*id, decision, by),
-                Event::CallFinished { call, .. } => self.prompts.ended(&envelope.agent, *call),
-                Event::SteeringDelivered { id } => self.queued.retain(|queued| queued.id != *id),
+                Event::CallFinished { call, is_error, .. } => {
+                    if self.prompts.ended(&envelope.agent, *call) && !is_error {
+                        self.transcript.note(Note::quiet("answered elsewhere"));
+                    }
+                }
+                Event::SteeringQueued { id } => return self.waits(id),
+                Event::SteeringDelivered { id } => self.delivered(id),
                 // This may be seen before the answer to who took it back.
-                Event::SteeringTakenBack { id } => self.take_back(id),
+                Event::SteeringTakenBack { id } => {
+                    self.take_back(id);
+                }
                 Event::TurnFinished { .. } if envelope.agent.is_main() => {
                     self.is_unfinished = false;
                     self.told.has_ended = true;
                     self.prompts.clear();
+                    self.forget_over();
                 }
                 _ => {}
             },
             Seen::Resync(view) => {
-                self.prompts.clear_requests();
-                for open in view.permissions.clone() {
-                    self.prompts.request(open);
-                }
-                self.queued.retain(|queued| view.steering.contains(&queued.id));
+                self.prompts.replace_requests(view.permissions.iter().cloned());
                 self.is_unfinished &= view.turn.is_some();
                 if view.turn.is_some() && !self.is_unfinished && !self.is_busy() {
                     self.transcript.resumed(now);
                 }
+                return self.wait_now(&view.steering);
             }
         }
         Vec::new()
@@ -106,4 +118,18 @@ fn decision_name(decision: &Decision) -> &'static str {
         Decision::Deny { .. } => "denied",
         Decision::DenyAndStop { .. } => "denied, and the turn stopped",
     }
+}
+
+/// Whether there are such events only of a turn that goes on.
+fn runs(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::AttemptStarted { .. }
+            | Event::TextDelta { .. }
+            | Event::ThinkingDelta { .. }
+            | Event::ToolInputDelta { .. }
+            | Event::CallStarted { .. }
+            | Event::CallProgress { .. }
+            | Event::Heartbeat { .. }
+    )
 }

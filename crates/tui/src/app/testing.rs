@@ -54,6 +54,7 @@ impl Play {
             id: id(2),
             view: View::default(),
             settings,
+            waiting: Vec::new(),
             tokens: 0,
             is_unfinished: false,
             new_fork: None,
@@ -84,6 +85,7 @@ impl Play {
             is_unfinished: view.turn.is_some(),
             view,
             settings,
+            waiting: Vec::new(),
             tokens: 0,
             new_fork: None,
         };
@@ -99,6 +101,7 @@ impl Play {
                 StatusField::Branch,
             ],
             is_guest,
+            is_left: false,
         };
         let start = Start {
             opened,

@@ -133,3 +133,13 @@ fn what_is_said_on_the_way_to_another_session_is_not_for_this_one() {
     play.app.switches(false);
     assert_eq!(asks(play.types("<CR>")), "Resume");
 }
+
+#[test]
+fn who_goes_on_with_it_elsewhere_is_seen_here() {
+    for event in [attempt(), starts(0, "Bash", "Bash: ls"), writes("So")] {
+        let mut play = Play::unfinished(60, 20, Vec::new());
+        assert!(!play.shows().contains("working"));
+        assert!(play.sees(event).shows().contains("working"));
+        assert_eq!(asks(play.types("<CR>")), "", "it goes on already");
+    }
+}

@@ -28,6 +28,10 @@ pub enum Happened {
     Undecided(PermissionId, String),
     /// What is in the file that a request would change, now.
     Looked(PermissionId, String),
+    /// What became of an input for the running turn: whether it waits now, or why nobody took it.
+    Steered(SteeringId, Result<bool, String>),
+    /// What the inputs say that wait.
+    Waiting(Vec<(SteeringId, String)>),
     /// Whether an input was taken back before it was delivered.
     TakenBack(SteeringId, bool),
     /// The stored sessions, for the picker.
@@ -36,6 +40,8 @@ pub enum Happened {
     Glanced(SessionId, Result<Glance, String>),
     /// The answer to a command, or why there is none.
     Answered(Result<Told, String>),
+    /// The session ended, which another process had open.
+    Ended,
     /// Another session is shown from here on.
     Opened(Box<Opened>),
     /// An editor was closed; this is what it left, if it was saved.
@@ -59,6 +65,8 @@ pub struct Opened {
     pub view: View,
     /// What it runs under.
     pub settings: Settings,
+    /// What the inputs say that wait for its turn.
+    pub waiting: Vec<(SteeringId, String)>,
     /// Estimated tokens of its conversation.
     pub tokens: u64,
     /// Whether a turn is left unfinished.
@@ -74,6 +82,8 @@ pub enum Action {
     Say(Box<Submission>),
     /// Say something to the running turn.
     Steer(SteeringId, Box<Submission>),
+    /// Ask what those inputs say that wait.
+    AskWaiting,
     /// Take it back.
     TakeBack(SteeringId),
     /// Finish the turn an earlier process left.

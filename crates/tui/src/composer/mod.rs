@@ -223,6 +223,16 @@ impl Composer {
         self.settle();
     }
 
+    /// Puts a draft behind what is written, as one change that can be taken back.
+    pub fn append(&mut self, draft: Draft) {
+        let mut whole = self.draft();
+        if !whole.parts.is_empty() {
+            whole.parts.push(Part::Text("\n".to_owned()));
+        }
+        whole.parts.extend(draft.parts);
+        self.set_draft(whole);
+    }
+
     /// Writes this in the place of everything, as one change that can be taken back. What it holds
     /// of the folded pastes and images stays folded; a line break at its end, as editors leave it,
     /// is dropped.

@@ -99,7 +99,8 @@ async fn show(session: &mut Session, window: Window) -> io::Result<()> {
         prompt,
     } = window;
     let is_guest = facts.is_guest;
-    let (opened, cursor) = opened(session, is_guest).await?;
+    // What runs elsewhere is gone on with already.
+    let (opened, cursor) = opened(session, !is_guest || facts.is_left).await?;
     let size = size();
     let now = clock.now();
     let colored = Arc::new(Notify::new());
@@ -187,6 +188,12 @@ enum Done {
     Stayed(String),
     /// The session is closed and cannot be opened again, and why.
     Lost(String),
+}
+
+impl Done {
+    fn happened(what: Happened) -> Self {
+        Self::Happened(Box::new(what))
+    }
 }
 
 /// Whether the window stays.
@@ -308,9 +315,10 @@ impl Running {
             }
             // It went on elsewhere, and ended there.
             Woken::Session(None) if self.is_guest => {
+                self.switching.is_closed = true;
                 // Its last words are not on the screen yet.
                 self.draw()?;
-                return Ok(Flow::Ends);
+                return self.happen(Happened::Ended).await;
             }
             Woken::Session(None) => {
                 return Err(io::Error::other("the session ended by itself"));

@@ -9,6 +9,7 @@ use heeler_core::{Decision, PermissionId};
 use heeler_engine::DecideError;
 
 use super::background::{self, Heard};
+use super::switch::waiting;
 use super::{Done, Flow, Running};
 use crate::app::{Action, Happened};
 use crate::composer::{Draft, FileFinder, Kept, Submission};
@@ -30,21 +31,38 @@ impl Running {
         let session = self.session.clone();
         match action {
             Action::Say(submission) => self.say(*submission).await?,
-            Action::Steer(id, submission) => match input::of(*submission).await {
-                Ok(input) => {
-                    self.task(
-                        async move { unless_wrong(session.steer(id, input).await.map(drop)) },
-                    );
-                }
-                Err(why) => self.tell(Err(why)),
-            },
+            Action::Steer(id, submission) => {
+                let input = input::of(*submission).await;
+                self.task(async move {
+                    let said = match input {
+                        Ok(input) => session.steer(id.clone(), input).await,
+                        Err(why) => return Done::happened(Happened::Steered(id, Err(why))),
+                    };
+                    let said = match said {
+                        Ok(_) => Ok(session.subscribe().0.steering.contains(&id)),
+                        // Its end says what becomes of it.
+                        Err(_) if session.closed().now_or_never().is_some() => {
+                            return Done::Nothing;
+                        }
+                        Err(_) => Err("this was taken back before it was said".to_owned()),
+                    };
+                    Done::happened(Happened::Steered(id, said))
+                });
+            }
+            Action::AskWaiting => self.task(async move {
+                let state = session.state().await;
+                state.map_or(Done::Nothing, |state| {
+                    Done::happened(Happened::Waiting(waiting(&state)))
+                })
+            }),
             Action::TakeBack(id) => self.task(async move {
                 let was_queued = session.take_back(id.clone()).await.unwrap_or_default();
                 Done::Happened(Box::new(Happened::TakenBack(id, was_queued)))
             }),
             Action::Resume => self.turns.push(session.resume()),
             Action::Cancel => self.task(async move {
-                session.cancel().await;
+                // A closed session has nothing left to stop.
+                let _ = session.stop().await;
                 Done::Nothing
             }),
             Action::Decide(id, decision) => self.decide(id, decision),

@@ -5,12 +5,17 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::stream::FuturesUnordered;
-use heeler_core::SessionId;
+use heeler_core::{Block, SessionId, SteeringId, truncate_chars};
 use heeler_engine::{Cursor, Session};
+use heeler_turn::State;
+use heeler_turn::state::QueuedInput;
 
 use super::{Done, Flow, Running};
 use crate::app::{Happened, Opened};
 use crate::composer::Submission;
+
+/// The most characters of an input that waits; a line shows fewer.
+const WAITING_CHARS_MAX: usize = 500;
 
 /// How far the change to another session is.
 #[derive(Default)]
@@ -126,7 +131,7 @@ impl Running {
 
     /// Shows another session and closes the one before.
     pub(super) async fn switch(&mut self, session: Session) -> io::Result<Flow> {
-        let (opened, cursor) = opened(&session, self.is_guest).await?;
+        let (opened, cursor) = opened(&session, !self.is_guest).await?;
         let before = std::mem::replace(&mut self.session, session);
         self.cursor = cursor;
         self.turns = FuturesUnordered::new();
@@ -159,18 +164,30 @@ fn switched(session: Result<Session, String>) -> Done {
     }
 }
 
-/// What is true of a session, and where its events go on from there.
-pub(super) async fn opened(session: &Session, is_guest: bool) -> io::Result<(Opened, Cursor)> {
+/// What is true of a session, and where its events go on from there; `is_left` tells whether nobody goes
+/// on with its turn, if it is in one.
+pub(super) async fn opened(session: &Session, is_left: bool) -> io::Result<(Opened, Cursor)> {
     let (view, cursor) = session.subscribe();
     let state = session.state().await.map_err(io::Error::other)?;
     let opened = Opened {
+        waiting: waiting(&state),
         id: session.id().clone(),
         view,
         tokens: state.estimate(),
-        // What runs elsewhere was left by nobody.
-        is_unfinished: state.turn.is_some() && !is_guest,
+        is_unfinished: state.turn.is_some() && is_left,
         new_fork: state.forked.clone().filter(|origin| origin.at > state.turns),
         settings: state.settings,
     };
     Ok((opened, cursor))
+}
+
+/// What somebody said that waits.
+pub(super) fn waiting(state: &State) -> Vec<(SteeringId, String)> {
+    let said = state.steering.iter().filter(|queued| !queued.is_background);
+    let text = |queued: &QueuedInput| {
+        let texts: Vec<&str> = queued.input.blocks.iter().filter_map(Block::as_text).collect();
+        let text = texts.join(" ");
+        (queued.id.clone(), truncate_chars(&text, WAITING_CHARS_MAX).into_owned())
+    };
+    said.map(text).collect()
 }

@@ -19,7 +19,7 @@ use ratatui::text::Line;
 use super::Action;
 use super::draw::composer_styles;
 use super::guard::Held;
-use crate::composer::{ComposerStyles, KeyStyle};
+use crate::composer::{ComposerStyles, Draft, KeyStyle};
 use crate::text::wrap;
 use crate::transcript::{Look, spoken};
 pub(super) use one::Means;
@@ -39,7 +39,11 @@ pub(super) struct Prompts {
     keys: KeyStyle,
     /// Whether what is written there is in an editor.
     is_in_editor: bool,
+    cut_off: Option<CutOff>,
 }
+
+/// What somebody was writing where it is not asked any more.
+pub(super) struct CutOff(pub(super) Draft);
 
 /// The most lines of what is asked that are read aloud; the page has the rest.
 const SPOKEN_ROWS_MAX: usize = 40;
@@ -113,30 +117,59 @@ impl Prompts {
 
     /// Somebody decided: here, a hook, or another window. Whether nobody had answered it here.
     pub(super) fn decided(&mut self, id: PermissionId) -> bool {
-        self.revision += 1;
         let is_it = |prompt: &Prompt| prompt.id() == Some(id);
         let was_unanswered = self.open.iter().any(|prompt| is_it(prompt) && !prompt.is_answered);
-        self.open.retain(|prompt| !is_it(prompt));
+        self.keep(|prompt| !is_it(prompt));
         was_unanswered
     }
 
-    /// A call that ended waits for nothing.
-    pub(super) fn ended(&mut self, agent: &AgentPath, call: CallId) {
-        self.revision += 1;
-        self.open.retain(|prompt| match &prompt.about {
+    /// A call that ended waits for nothing. Whether it had asked a question that is open here.
+    pub(super) fn ended(&mut self, agent: &AgentPath, call: CallId) -> bool {
+        let asked = |prompt: &Prompt| match &prompt.about {
+            About::Permission(_) => false,
+            About::Question(_, question) => question.call == call && question.agent == *agent,
+        };
+        let had_asked = self.open.iter().any(asked);
+        self.keep(|prompt| match &prompt.about {
             About::Permission(open) => open.id.call != call || !agent.is_main(),
-            About::Question(_, question) => question.call != call || question.agent != *agent,
+            About::Question(..) => !asked(prompt),
         });
+        had_asked
     }
 
     pub(super) fn clear(&mut self) {
-        self.revision += 1;
-        self.open.clear();
+        self.keep(|_| false);
     }
 
-    pub(super) fn clear_requests(&mut self) {
+    /// The requests are these now.
+    pub(super) fn replace_requests(&mut self, requests: impl Iterator<Item = OpenPermission>) {
+        let requests: Vec<OpenPermission> = requests.collect();
+        // One that somebody is about to answer stays as far as they are.
+        self.keep(|prompt| match &prompt.about {
+            About::Permission(open) => requests.iter().any(|now| now.id == open.id),
+            About::Question(..) => true,
+        });
+        for open in requests {
+            if self.open.iter().all(|prompt| prompt.id() != Some(open.id)) {
+                self.request(open);
+            }
+        }
+    }
+
+    /// Keeps these, and what is being written in one of the others.
+    fn keep(&mut self, is_kept: impl Fn(&Prompt) -> bool) {
         self.revision += 1;
-        self.open.retain(|prompt| prompt.id().is_none());
+        let front = self.open.front_mut().filter(|prompt| !is_kept(prompt));
+        if let Some(draft) = front.and_then(Prompt::begun) {
+            self.is_in_editor = false;
+            self.cut_off = Some(CutOff(draft));
+        }
+        self.open.retain(is_kept);
+    }
+
+    /// What was cut off since the last time.
+    pub(super) fn cut_off(&mut self) -> Option<CutOff> {
+        self.cut_off.take()
     }
 
     /// A decision did not count; the request stays open and says why.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::parts::{Chosen, Parts};
 use super::shown::{self, Choice, Said};
 use crate::app::Action;
-use crate::composer::{Answer, Composer, ComposerSettings, KeyStyle};
+use crate::composer::{Answer, Composer, ComposerSettings, Draft, KeyStyle};
 use crate::transcript::{Look, is_command_alone};
 
 /// What is asked, and how far the person is.
@@ -77,6 +77,18 @@ impl Prompt {
             Stage::Denies(at) | Stage::Edits(at) | Stage::Answers(at) => Some(at),
             Stage::Chooses | Stage::Parts => None,
         }
+    }
+
+    /// What somebody began to write and did not send: nothing yet, too, and of what was there to be
+    /// edited only what is otherwise now.
+    pub(super) fn begun(&mut self) -> Option<Draft> {
+        let original = match (&self.about, &self.stage) {
+            _ if self.is_answered => return None,
+            (About::Permission(open), Stage::Edits(_)) => Some(editable(&open.tool, &open.input)),
+            _ => None,
+        };
+        let draft = self.written()?.draft();
+        Some(if original == Some(draft.text()) { Draft::default() } else { draft })
     }
 
     pub(super) fn means(&self, key: KeyEvent) -> Means {

@@ -1,0 +1,96 @@
+//! The end of a session that another process had open: whoever writes goes on writing here, and not
+//! into the shell behind the window.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use heeler_core::Timestamp;
+
+use super::keys::is_control;
+use super::{Action, App};
+use crate::composer::Draft;
+use crate::transcript::Note;
+
+/// A window is left by itself when no key came for so long and nothing is written.
+const STILL_MILLIS: u64 = 2_000;
+
+/// A session that is over.
+pub(super) struct Over {
+    /// What of what is written is in the history.
+    kept: Draft,
+}
+
+impl App {
+    pub(super) fn is_over(&self) -> bool {
+        self.over.is_some()
+    }
+
+    /// The session was closed elsewhere, and all it told is seen. Who writes is told so.
+    pub(super) fn ended(&mut self, now: Timestamp) -> Vec<Action> {
+        self.over = Some(Over { kept: Draft::default() });
+        (self.pager, self.paged, self.picker) = (None, None, None);
+        let mut actions = self.write_pressed(now);
+        self.take_unsent_back();
+        self.prompts.clear();
+        if let Some(cut_off) = self.prompts.cut_off() {
+            self.write_on(cut_off, now);
+        }
+        if self.composer.is_empty() && self.is_still(now) {
+            actions.push(Action::Quit);
+            return actions;
+        }
+        let kept = match self.composer.is_empty() {
+            true => "",
+            false => ", what you wrote is in the history",
+        };
+        let text =
+            format!("the session was closed where it was open{kept}; Enter or Ctrl-D leaves");
+        self.transcript.note(Note::warning(text));
+        actions.extend(self.keep_written());
+        actions
+    }
+
+    /// A key after that: nothing is sent any more, so an Enter that ends what one writes is none of those
+    /// that leave.
+    pub(super) fn key_when_over(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
+        let leaves = match key.code {
+            KeyCode::Enter => !self.guard.is_writing(now),
+            _ => is_control(key, 'd') || is_control(key, 'c'),
+        };
+        if leaves {
+            let mut actions = self.keep_written();
+            actions.push(Action::Quit);
+            return actions;
+        }
+        if key.code != KeyCode::Enter {
+            self.composer.key(key);
+        }
+        self.guard.wrote(now);
+        Vec::new()
+    }
+
+    /// Leaves when nobody writes.
+    pub(super) fn leave_when_over(&self, now: Timestamp) -> Vec<Action> {
+        let leaves = self.is_over() && self.composer.is_empty() && self.is_still(now);
+        leaves.then_some(Action::Quit).into_iter().collect()
+    }
+
+    /// When that may be.
+    pub(super) fn leaves_at(&self) -> Option<Timestamp> {
+        let leaves = self.is_over() && self.composer.is_empty();
+        self.last_key.filter(|_| leaves).map(|at| at.plus(STILL_MILLIS))
+    }
+
+    fn is_still(&self, now: Timestamp) -> bool {
+        self.last_key.is_none_or(|at| now.since(at) >= STILL_MILLIS)
+    }
+
+    /// Keeps what is written for later sessions.
+    fn keep_written(&mut self) -> Vec<Action> {
+        let draft = self.composer.draft();
+        let Some(over) = self.over.as_mut().filter(|over| over.kept != draft && !draft.is_blank())
+        else {
+            return Vec::new();
+        };
+        over.kept = draft.clone();
+        vec![Action::Remember(draft)]
+    }
+}

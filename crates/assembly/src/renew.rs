@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use heeler_core::{Limits, Policy, Settings};
+use heeler_core::{Limits, Mode, Policy, Rule, Settings};
 use heeler_settings::{Counts, Loaded, Preferences};
 
+use crate::denied::asks_since;
 use crate::model::settings as model_settings;
 use crate::setup::has_prices;
 use crate::{Environment, Permission, SetupError};
@@ -50,7 +51,9 @@ impl Permission {
         if is_same(&loaded, before) {
             return Ok(None);
         }
-        let is_same_mode = loaded.mode == before.mode;
+        // A line that moved says nothing new, and what a person chose meanwhile is narrower, perhaps.
+        let named = |loaded: &Loaded| loaded.mode.as_ref().map(|mode| mode.value);
+        let is_same_mode = named(&loaded) == named(before);
         let mode = if is_same_mode { running.policy.mode } else { policy.mode };
         let Preferences { context, limits: set, .. } = loaded.preferences();
         let mut model = model_settings(running.model.name.clone(), &loaded);
@@ -60,9 +63,15 @@ impl Permission {
         if limits.cost != 0 {
             has_prices(&model, &loaded)?;
         }
+        let asks = running.policy.has_box.then(|| asks_since(&running.policy.rules, &policy.rules));
+        let asks = asks.flatten();
+        let is_new = |rule: &&Rule| !running.policy.rules.contains(rule);
+        let told = asks.as_ref().filter(is_new);
+        let words = words(before, &loaded, (running.policy.mode, mode), told);
         let settings = Settings {
             policy: Policy {
                 mode,
+                rules: policy.rules.into_iter().chain(asks).collect(),
                 has_box: running.policy.has_box,
                 // As the session's tools know them.
                 protected: running.policy.protected.clone(),
@@ -74,7 +83,6 @@ impl Permission {
             compaction: context.compaction,
             ..running.clone()
         };
-        let words = words(before, &loaded);
         Ok(Some(Renewed { settings, loaded, words }))
     }
 }
@@ -86,8 +94,13 @@ fn is_same(one: &Loaded, other: &Loaded) -> bool {
     said(one) == said(other)
 }
 
-/// Which keys hold something else.
-fn words(before: &Loaded, after: &Loaded) -> String {
+/// Which keys hold something else, and what a person would not see in their names.
+fn words(
+    before: &Loaded,
+    after: &Loaded,
+    (mode_before, mode): (Mode, Mode),
+    asks: Option<&Rule>,
+) -> String {
     let (before, after) = (held(before), held(after));
     let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
     let changed = names.filter(|name| before.get(*name) != after.get(*name)).copied();
@@ -100,6 +113,13 @@ fn words(before: &Loaded, after: &Loaded) -> String {
     if !later.is_empty() {
         let begin = if words.is_empty() { "settings changed" } else { "" };
         words += &format!("{begin}; from the next session on: {}", later.join(", "));
+    }
+    if mode != mode_before {
+        let begin = if words.is_empty() { "settings changed" } else { "" };
+        words += &format!("{begin}; the mode is {mode} now, no longer {mode_before}");
+    }
+    if let Some(asks) = asks {
+        words += &format!("; commands are asked about {}", asks.source);
     }
     words
 }

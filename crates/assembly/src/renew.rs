@@ -132,3 +132,85 @@ fn held(loaded: &Loaded) -> BTreeMap<&str, Vec<&str>> {
     }
     held
 }
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::RuleEffect;
+
+    use super::*;
+
+    /// A session begins under the one file of settings, somebody chooses a mode, and the file
+    /// becomes the other: the mode and the rules then, and what is said.
+    fn check(before: &str, chosen: Mode, after: &str, mode: Mode, words: &str) -> Vec<Rule> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.toml");
+        let environment =
+            Environment::default().with("HEELER_HOME", folder.path().to_str().unwrap());
+        let space = Path::new("/space");
+        std::fs::write(&file, before).unwrap();
+        let permission = Permission { mode_default: Mode::Ask, ..Permission::default() };
+        let (policy, loaded) = permission.clone().settle(&environment, space).unwrap();
+        let policy = Policy { mode: chosen, ..policy };
+        let running = Settings { policy, ..Settings::default() };
+        std::fs::write(&file, after).unwrap();
+        let place = (&environment, space);
+        let renewed = permission.renew(place, Limits::default(), &loaded, &running).unwrap();
+        let renewed = renewed.unwrap();
+        assert_eq!(renewed.settings.policy.mode, mode, "{after}");
+        assert_eq!(renewed.words, words, "{after}");
+        renewed.settings.policy.rules
+    }
+
+    #[test]
+    fn the_mode_stays_as_it_was_chosen_until_the_files_name_another_one() {
+        const EDITS: &str = "permissions.mode = 'accept-edits'\n";
+        let moved = format!("# why\n{EDITS}");
+        check(EDITS, Mode::Plan, &moved, Mode::Plan, "");
+        check(
+            "",
+            Mode::Plan,
+            "limits.calls = 9",
+            Mode::Plan,
+            "settings changed, and count from here on: limits.calls",
+        );
+        check(
+            "permissions.mode = 'plan'",
+            Mode::Plan,
+            EDITS,
+            Mode::AcceptEdits,
+            "settings changed, and count from here on: permissions.mode; the mode is accept-edits \
+             now, no longer plan",
+        );
+        check(
+            EDITS,
+            Mode::Plan,
+            "",
+            Mode::Ask,
+            "settings changed, and count from here on: permissions.mode; the mode is ask now, no \
+             longer plan",
+        );
+    }
+
+    #[test]
+    fn commands_are_asked_about_under_a_rule_that_came_after_their_box() {
+        let rules = check(
+            "permissions.deny = ['Read(a)']",
+            Mode::Ask,
+            "permissions.deny = ['Read(a)', 'Read(*.key)']",
+            Mode::Ask,
+            "settings changed, and count from here on: permissions.deny; commands are asked about \
+             since the sandbox does not hold all that a rule denies: Read(*.key) came after the \
+             sandbox was made; the next start holds it",
+        );
+        let asks = |rule: &&Rule| rule.effect == RuleEffect::Ask && rule.tool == "Bash";
+        assert_eq!(rules.iter().filter(asks).count(), 1);
+        let rules = check(
+            "permissions.deny = ['Read(a)']",
+            Mode::Ask,
+            "\npermissions.deny = ['Read(a)']",
+            Mode::Ask,
+            "",
+        );
+        assert_eq!(rules.iter().filter(asks).count(), 0);
+    }
+}

@@ -221,14 +221,24 @@ mod tests {
     #[test]
     fn without_a_home_there_is_no_home_folder() {
         for (place, text) in [(Place::Project, "Read(~/x)"), (Place::UserClaude, "Read(/x)")] {
-            for homes in [vec![], vec![String::new()], vec!["home".into()]] {
+            let refused = |homes: Vec<String>| {
                 let rule = Rule::parse(text, RuleEffect::Deny, "test").unwrap();
                 let context = Context { homes, ..Context::default() };
+                readings(rule, place, &context).unwrap_err()
+            };
+            for homes in [vec![], vec![String::new()], vec!["home".into()]] {
                 assert_eq!(
-                    readings(rule, place, &context).unwrap_err(),
+                    refused(homes),
                     format!("`{text}` needs a home folder; set HOME, or write `//` and the path")
                 );
             }
+            assert_eq!(
+                refused(vec!["/a/../b".into()]),
+                format!(
+                    "`{text}` needs a home folder, and `/a/../b` climbs with `..`; set HOME to the \
+                     plain path"
+                )
+            );
         }
     }
 }

@@ -22,9 +22,9 @@ impl Place<'_> {
     /// When no tool takes an argument that is written like this; the text says why.
     pub(crate) fn facts(&self, tool: &str, argument: &str) -> Result<(String, Facts), String> {
         if let Some(name) = OF_THE_WEB.into_iter().find(|name| name.eq_ignore_ascii_case(tool)) {
-            let host = host(argument)
+            let accesses = self
+                .hosts(argument)
                 .ok_or_else(|| format!("`{argument}` names no host; write domain:HOST or a URL"))?;
-            let accesses = vec![Access::Host(host.to_owned())];
             return Ok((name.to_owned(), Facts { accesses, ..Facts::default() }));
         }
         let names: Vec<&str> = self.tools.names().collect();
@@ -38,6 +38,19 @@ impl Place<'_> {
         Ok((name.to_owned(), tool.facts(&input, self.workspace)))
     }
 
+    /// The host of `domain:HOST` or of a URL, as requests are made to it.
+    fn hosts(&self, argument: &str) -> Option<Vec<Access>> {
+        let url = match argument.strip_prefix("domain:") {
+            Some(host) if host.contains(['/', '@', ' ']) => return None,
+            Some(host) => format!("https://{host}/"),
+            None => argument.to_owned(),
+        };
+        let input = RawJson::parse(&json!({ "url": url }).to_string()).ok()?;
+        let facts = self.tools.get("WebFetch")?.facts(&input, self.workspace);
+        let is_host = facts.accesses.iter().all(|access| matches!(access, Access::Host(_)));
+        is_host.then_some(facts.accesses)
+    }
+
     /// The least input with which a model would make such a call.
     fn input(&self, tool: &str, argument: &str) -> Option<Value> {
         let path = self.path(argument);
@@ -46,6 +59,10 @@ impl Place<'_> {
             "Read" => json!({ "file_path": path }),
             "Write" => json!({ "file_path": path, "content": "" }),
             "Edit" => json!({ "file_path": path, "old_string": "a", "new_string": "b" }),
+            "MultiEdit" => json!({
+                "file_path": path, "edits": [{ "old_string": "a", "new_string": "b" }]
+            }),
+            "file_info" => json!({ "path": path }),
             "Glob" | "Grep" => json!({ "pattern": "a", "path": path }),
             "LS" => json!({ "path": path }),
             _ => return None,
@@ -60,20 +77,6 @@ impl Place<'_> {
             _ => argument.to_owned(),
         }
     }
-}
-
-/// The host of `domain:HOST` or of a URL.
-fn host(argument: &str) -> Option<&str> {
-    let host = match argument.strip_prefix("domain:") {
-        Some(host) => host,
-        None => {
-            let (_, rest) = argument.split_once("://")?;
-            let authority = rest.split(['/', '?', '#']).next()?;
-            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-            host.split_once(':').map_or(host, |(host, _)| host)
-        }
-    };
-    (!host.is_empty() && !host.contains(['/', ' ', ':', '@'])).then_some(host)
 }
 
 #[cfg(test)]
@@ -107,6 +110,11 @@ mod tests {
             ("LS", "~"),
             ("WebFetch", "domain:example.com"),
             ("webfetch", "https://me@example.com:8080/a?b"),
+            ("WebFetch", "http://2130706433/"),
+            ("WebFetch", "https://b\u{fc}cher.de/"),
+            ("WebSearch", "domain:EXAMPLE.com"),
+            ("MultiEdit", "a"),
+            ("file_info", "~/a"),
             ("WebFetch", "example.com"),
             ("WebFetch", "https://"),
             ("Task", "x"),
@@ -124,6 +132,11 @@ mod tests {
             LS(~) Ok(("LS", [Read("/home/user")]))
             WebFetch(domain:example.com) Ok(("WebFetch", [Host("example.com")]))
             webfetch(https://me@example.com:8080/a?b) Ok(("WebFetch", [Host("example.com")]))
+            WebFetch(http://2130706433/) Ok(("WebFetch", [Host("127.0.0.1")]))
+            WebFetch(https://bücher.de/) Ok(("WebFetch", [Host("xn--bcher-kva.de")]))
+            WebSearch(domain:EXAMPLE.com) Ok(("WebSearch", [Host("example.com")]))
+            MultiEdit(a) Ok(("MultiEdit", [Write("/space/a")]))
+            file_info(~/a) Ok(("file_info", [Read("/home/user/a")]))
             WebFetch(example.com) Err("`example.com` names no host; write domain:HOST or a URL")
             WebFetch(https://) Err("`https://` names no host; write domain:HOST or a URL")
             Task(x) Err("there is no such tool; there are Read, Write, Edit, Glob, Grep, LS, Bash, WebFetch, TodoWrite, TodoRead, batch, MultiEdit, apply_patch, file_info, ask_user, exec, git_status, git_diff, git_log, git_commit, CurrentTime, Calculator")

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use heeler_core::{Denied, PROTECTED, Reach, Rule, RuleEffect, is_protected};
+use heeler_core::{PROTECTED, Reach, Rule, RuleEffect, is_protected};
 use heeler_sandbox::{Confines, Launcher, LauncherError, Network, Probe, ProbeLine};
 use heeler_settings::{Confinement, Loaded};
 use heeler_tools::PrivateTemp;
 
+use crate::denied::{Walls, denied_by};
 use crate::dotfiles::{home_in, settings_in};
 use crate::programs::programs;
 use crate::secret_places::secrets;
@@ -25,11 +26,6 @@ pub enum Sandbox {
     /// There is none.
     Off,
 }
-
-/// Tools whose rules are on what is read, and on what is written: what these deny at a whole place,
-/// a confined command cannot do there either.
-const READS: [&str; 4] = ["Read", "Grep", "Glob", "LS"];
-const WRITES: [&str; 2] = ["Edit", "Write"];
 
 /// The file in heeler's home that says for which boot of the machine the box was tried.
 const TRIED_FILE: &str = "sandbox-tried";
@@ -104,51 +100,17 @@ fn decides_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The walls of the box that follow from how far an agent reaches.
-fn confines(reach: &Reach, workspace: &Path, temp: &Path) -> Confines {
+fn confines(reach: &Reach, walls: Walls, workspace: &Path, temp: &Path) -> Confines {
     let mut confines = Confines::new(workspace, temp);
     confines.writable.clone_from(&reach.writable);
     confines.protected.clone_from(&reach.protected);
     confines.secrets.clone_from(&reach.secrets);
-    // A box knows no patterns: those are for the verdict, and for tools that open files themselves.
-    for denied in reach.denied.iter().filter(|denied| denied.glob.is_empty()) {
-        if READS.iter().any(|tool| denied.tool.eq_ignore_ascii_case(tool)) {
-            confines.secrets.push(workspace.join(&denied.below));
-        } else {
-            confines.protected.push(denied.below.clone());
-        }
-    }
+    confines.secrets.extend(walls.secrets);
+    confines.protected.extend(walls.protected);
     if reach.network {
         confines.network = Network::Full;
     }
     confines
-}
-
-/// What a rule on paths denies, relative to the workspace or absolute. None for rules on other
-/// things, and for those on everything, which deny the call itself.
-fn denied_by(rule: &Rule) -> Vec<Denied> {
-    let is_on_paths = READS.iter().chain(&WRITES).any(|tool| rule.tool.eq_ignore_ascii_case(tool));
-    let Some(argument) = rule.argument.as_deref().filter(|_| is_on_paths) else {
-        return Vec::new();
-    };
-    let denied = |pattern: &str| {
-        let is_plain = |part: &Component<'_>| {
-            !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{', '\\'])
-        };
-        let below: PathBuf = Path::new(pattern).components().take_while(is_plain).collect();
-        let glob = Path::new(pattern).strip_prefix(&below).unwrap_or(Path::new(pattern));
-        let glob = glob.to_string_lossy().into_owned();
-        // Of the workspace or the whole machine only the pattern is kept: no box goes without.
-        let is_whole = glob == "**" && below.file_name().is_some();
-        Denied { tool: rule.tool.clone(), below, glob: if is_whole { String::new() } else { glob } }
-    };
-    let pattern = argument.trim_start_matches("./");
-    match (pattern.strip_prefix("//"), pattern.strip_prefix('/')) {
-        (Some(absolute), _) => vec![denied(&format!("/{absolute}"))],
-        (None, Some(anchored)) => vec![denied(anchored)],
-        (None, None) if pattern.trim_end_matches('/').contains('/') => vec![denied(pattern)],
-        // A mere name, at any depth.
-        (None, None) => vec![denied(pattern), denied(&format!("**/{pattern}"))],
-    }
 }
 
 /// What stands in the way of a box here; `None` when there is nothing.
@@ -188,6 +150,8 @@ pub async fn probe() -> Result<Probe, LauncherError> {
 pub(crate) struct Made {
     pub(crate) confines: Arc<Confines>,
     pub(crate) temp: PrivateTemp,
+    /// Asks about every command, where what rules deny by pattern is more than the box holds.
+    pub(crate) asks: Option<Rule>,
 }
 
 /// Makes what a box around this workspace needs.
@@ -200,8 +164,10 @@ pub(crate) fn make(
     reach: &Reach,
 ) -> Result<Made, SetupError> {
     let temp = private_temp(environment)?;
-    let confines = Arc::new(confines(reach, workspace, temp.path()));
-    Ok(Made { confines, temp })
+    let walls = Walls::new(reach, workspace);
+    let asks = walls.asks();
+    let confines = Arc::new(confines(reach, walls, workspace, temp.path()));
+    Ok(Made { confines, temp, asks })
 }
 
 #[cfg(test)]
@@ -238,37 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_is_a_place_and_what_it_matches_there() {
-        let said = |rule: &str| {
-            let rule = Rule::parse(rule, RuleEffect::Deny, "test").unwrap();
-            let denied = denied_by(&rule).into_iter();
-            let said = |it: Denied| format!("{} {}: {}", it.tool, it.below.display(), it.glob);
-            denied.map(said).collect::<Vec<_>>()
-        };
-        for (rule, expected) in [
-            ("Read(//etc/x)", &["Read /etc/x: "][..]),
-            ("Read(./a/secret.txt)", &["Read a/secret.txt: "]),
-            ("Grep(/keys/**)", &["Grep keys: "]),
-            ("Read(.env)", &["Read .env: ", "Read : **/.env"]),
-            ("Read(keys/)", &["Read keys: ", "Read : **/keys"]),
-            ("Read(**/.env)", &["Read : **/.env"]),
-            ("Edit(src/*.rs)", &["Edit src: *.rs"]),
-            ("Read(/**)", &["Read : **"]),
-            ("Read(//**)", &["Read /: **"]),
-            ("Read", &[]),
-            ("Bash(rm:*)", &[]),
-        ] {
-            assert_eq!(said(rule), expected, "{rule}");
-        }
-    }
-
-    #[test]
     fn a_box_has_the_walls_that_are_whole_places() {
         let rules = ["Read(/keys/**)", "Edit(lib)", "Read(**/.env)"].into_iter();
         let rules = rules.map(|rule| Rule::parse(rule, RuleEffect::Deny, "test").unwrap());
         let denied = rules.flat_map(|rule| denied_by(&rule)).collect();
         let reach = Reach { denied, secrets: vec!["/keys".into()], ..Reach::default() };
-        let confines = confines(&reach, Path::new("/space"), Path::new("/tmp"));
+        let space = Path::new("/space");
+        let confines = confines(&reach, Walls::new(&reach, space), space, Path::new("/tmp"));
         assert_eq!(confines.secrets, [Path::new("/keys"), Path::new("/space/keys")]);
         assert_eq!(confines.protected, [Path::new("lib")]);
         assert_eq!(confines.network, Network::None);

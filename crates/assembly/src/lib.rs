@@ -6,6 +6,7 @@
 mod call;
 mod config;
 mod confine;
+mod denied;
 mod dotfiles;
 mod environment;
 mod git;

@@ -12,6 +12,7 @@ use heeler_turn::verdict::judge;
 
 use crate::call::Place;
 use crate::confine::{Sandbox, is_wanted, protected_in, reach};
+use crate::denied::Walls;
 use crate::dotfiles::home_in;
 use crate::secret_places::secrets;
 use crate::setup::{bash, toolset};
@@ -162,6 +163,9 @@ impl Permission {
         let (mut policy, loaded) = self.settle(environment, workspace)?;
         let reach = reach(environment, workspace, &loaded)?;
         policy.protected = protected_in(&reach, workspace, &policy.workspace);
+        if policy.has_box {
+            policy.rules.extend(Walls::new(&reach, workspace).asks());
+        }
         let refused = |why: &str| SetupError::new(format!("`{call}`: {why}"));
         let (tool, argument) = call
             .trim()

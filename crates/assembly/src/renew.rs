@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use heeler_core::{Limits, Policy, Settings};
+use heeler_core::{Limits, Mode, Policy, Rule, Settings};
 use heeler_settings::{Counts, Loaded, Preferences};
 
+use crate::denied::asks_since;
 use crate::model::settings as model_settings;
 use crate::setup::has_prices;
 use crate::{Environment, Permission, SetupError};
@@ -50,7 +51,9 @@ impl Permission {
         if is_same(&loaded, before) {
             return Ok(None);
         }
-        let is_same_mode = loaded.mode == before.mode;
+        // A line that moved says nothing new, and what a person chose meanwhile is narrower, perhaps.
+        let named = |loaded: &Loaded| loaded.mode.as_ref().map(|mode| mode.value);
+        let is_same_mode = named(&loaded) == named(before);
         let mode = if is_same_mode { running.policy.mode } else { policy.mode };
         let Preferences { context, limits: set, .. } = loaded.preferences();
         let mut model = model_settings(running.model.name.clone(), &loaded);
@@ -60,9 +63,15 @@ impl Permission {
         if limits.cost != 0 {
             has_prices(&model, &loaded)?;
         }
+        let asks = running.policy.has_box.then(|| asks_since(&running.policy.rules, &policy.rules));
+        let asks = asks.flatten();
+        let is_new = |rule: &&Rule| !running.policy.rules.contains(rule);
+        let told = asks.as_ref().filter(is_new);
+        let words = words(before, &loaded, (running.policy.mode, mode), told);
         let settings = Settings {
             policy: Policy {
                 mode,
+                rules: policy.rules.into_iter().chain(asks).collect(),
                 has_box: running.policy.has_box,
                 // As the session's tools know them.
                 protected: running.policy.protected.clone(),
@@ -74,7 +83,6 @@ impl Permission {
             compaction: context.compaction,
             ..running.clone()
         };
-        let words = words(before, &loaded);
         Ok(Some(Renewed { settings, loaded, words }))
     }
 }
@@ -86,8 +94,13 @@ fn is_same(one: &Loaded, other: &Loaded) -> bool {
     said(one) == said(other)
 }
 
-/// Which keys hold something else.
-fn words(before: &Loaded, after: &Loaded) -> String {
+/// Which keys hold something else, and what a person would not see in their names.
+fn words(
+    before: &Loaded,
+    after: &Loaded,
+    (mode_before, mode): (Mode, Mode),
+    asks: Option<&Rule>,
+) -> String {
     let (before, after) = (held(before), held(after));
     let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
     let changed = names.filter(|name| before.get(*name) != after.get(*name)).copied();
@@ -101,6 +114,13 @@ fn words(before: &Loaded, after: &Loaded) -> String {
         let begin = if words.is_empty() { "settings changed" } else { "" };
         words += &format!("{begin}; from the next session on: {}", later.join(", "));
     }
+    if mode != mode_before {
+        let begin = if words.is_empty() { "settings changed" } else { "" };
+        words += &format!("{begin}; the mode is {mode} now, no longer {mode_before}");
+    }
+    if let Some(asks) = asks {
+        words += &format!("; commands are asked about {}", asks.source);
+    }
     words
 }
 
@@ -111,4 +131,86 @@ fn held(loaded: &Loaded) -> BTreeMap<&str, Vec<&str>> {
         held.entry(&said.name).or_default().push(&said.value);
     }
     held
+}
+
+#[cfg(test)]
+mod tests {
+    use heeler_core::RuleEffect;
+
+    use super::*;
+
+    /// A session begins under the one file of settings, somebody chooses a mode, and the file
+    /// becomes the other: the mode and the rules then, and what is said.
+    fn check(before: &str, chosen: Mode, after: &str, mode: Mode, words: &str) -> Vec<Rule> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.toml");
+        let environment =
+            Environment::default().with("HEELER_HOME", folder.path().to_str().unwrap());
+        let space = Path::new("/space");
+        std::fs::write(&file, before).unwrap();
+        let permission = Permission { mode_default: Mode::Ask, ..Permission::default() };
+        let (policy, loaded) = permission.clone().settle(&environment, space).unwrap();
+        let policy = Policy { mode: chosen, ..policy };
+        let running = Settings { policy, ..Settings::default() };
+        std::fs::write(&file, after).unwrap();
+        let place = (&environment, space);
+        let renewed = permission.renew(place, Limits::default(), &loaded, &running).unwrap();
+        let renewed = renewed.unwrap();
+        assert_eq!(renewed.settings.policy.mode, mode, "{after}");
+        assert_eq!(renewed.words, words, "{after}");
+        renewed.settings.policy.rules
+    }
+
+    #[test]
+    fn the_mode_stays_as_it_was_chosen_until_the_files_name_another_one() {
+        const EDITS: &str = "permissions.mode = 'accept-edits'\n";
+        let moved = format!("# why\n{EDITS}");
+        check(EDITS, Mode::Plan, &moved, Mode::Plan, "");
+        check(
+            "",
+            Mode::Plan,
+            "limits.calls = 9",
+            Mode::Plan,
+            "settings changed, and count from here on: limits.calls",
+        );
+        check(
+            "permissions.mode = 'plan'",
+            Mode::Plan,
+            EDITS,
+            Mode::AcceptEdits,
+            "settings changed, and count from here on: permissions.mode; the mode is accept-edits \
+             now, no longer plan",
+        );
+        check(
+            EDITS,
+            Mode::Plan,
+            "",
+            Mode::Ask,
+            "settings changed, and count from here on: permissions.mode; the mode is ask now, no \
+             longer plan",
+        );
+    }
+
+    #[test]
+    fn commands_are_asked_about_under_a_rule_that_came_after_their_box() {
+        let rules = check(
+            "permissions.deny = ['Read(a)']",
+            Mode::Ask,
+            "permissions.deny = ['Read(a)', 'Read(*.key)']",
+            Mode::Ask,
+            "settings changed, and count from here on: permissions.deny; commands are asked about \
+             since the sandbox does not hold all that a rule denies: Read(*.key) came after the \
+             sandbox was made; the next start holds it",
+        );
+        let asks = |rule: &&Rule| rule.effect == RuleEffect::Ask && rule.tool == "Bash";
+        assert_eq!(rules.iter().filter(asks).count(), 1);
+        let rules = check(
+            "permissions.deny = ['Read(a)']",
+            Mode::Ask,
+            "\npermissions.deny = ['Read(a)']",
+            Mode::Ask,
+            "",
+        );
+        assert_eq!(rules.iter().filter(asks).count(), 0);
+    }
 }

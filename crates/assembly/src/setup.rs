@@ -157,8 +157,13 @@ impl Setup {
         }
         let mut bash = Bash::new(launcher.clone(), variables.clone());
         if policy.has_box {
-            let Made { confines, temp } = make(&self.environment, &self.workspace, &reach)?;
+            let Made { confines, temp, asks } = make(&self.environment, &self.workspace, &reach)?;
             bash = bash.confined_by(confines, temp);
+            if let Some(rule) = asks {
+                let why = format!("commands are asked about {}", rule.source);
+                loaded.problems.push(SettingsError::of_file("sandbox", why));
+                policy.rules.push(rule);
+            }
         }
         // Beside the first request: nearly every turn runs a command.
         if policy.has_box && !lets_bash_out(&policy) {

@@ -98,7 +98,9 @@ pub use provider::{
     ProviderErrorKind, Reply,
 };
 pub use raw::{RAW_BYTES_MAX, RAW_DEPTH_MAX, RawJson, RawJsonError};
-pub use reach::{Denied, PROTECTED, Reach, is_protected};
+pub use reach::{
+    Denied, PROTECTED, READING_TOOLS, Reach, WRITING_TOOLS, is_protected, takes_paths,
+};
 pub use record::{
     CallPlan, CallPlanned, Entry, EpochCause, EpochStarted, HookAnswered, InterruptCause,
     ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,

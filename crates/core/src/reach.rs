@@ -41,6 +41,20 @@ pub const PROTECTED: [&str; 27] = [
     ".gdbinit",
 ];
 
+/// The tools that read what they are given the path of: an argument of their rules is a pattern of paths,
+/// and what is denied to them at a place, no command reads there either.
+pub const READING_TOOLS: [&str; 5] = ["Read", "Grep", "Glob", "LS", "file_info"];
+
+/// The tools that change what they are given the path of; as [`READING_TOOLS`] otherwise.
+pub const WRITING_TOOLS: [&str; 5] =
+    ["Edit", "Write", "MultiEdit", "apply_patch", "str_replace_based_edit_tool"];
+
+/// Whether an argument of this tool's rules is a pattern of paths.
+#[must_use]
+pub fn takes_paths(tool: &str) -> bool {
+    READING_TOOLS.iter().chain(&WRITING_TOOLS).any(|name| name.eq_ignore_ascii_case(tool))
+}
+
 /// Whether a path, by its letters, is one of [`PROTECTED`] or in it, at whatever depth; so is all
 /// of a git folder. Upper and lower case are not told apart.
 #[must_use]
@@ -85,6 +99,18 @@ pub struct Denied {
     pub below: PathBuf,
     /// Which paths below it, each with all that is in it; empty for the place as a whole.
     pub glob: String,
+}
+
+impl Denied {
+    /// The rule that denies it, as it reads from the workspace.
+    #[must_use]
+    pub fn rule(&self) -> String {
+        let place = match self.glob.as_str() {
+            "" => self.below.clone(),
+            glob => self.below.join(glob),
+        };
+        format!("{}({})", self.tool, place.display())
+    }
 }
 
 #[cfg(test)]

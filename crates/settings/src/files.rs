@@ -113,8 +113,12 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     real(one).is_some_and(|one| real(other) == Some(one))
 }
 
-/// A file's bytes; `None` when there is none.
-pub(crate) fn read_file(path: &Path, name: &str) -> Result<Option<Vec<u8>>, SettingsError> {
+/// A file's bytes, of one that is too long no more than shows it; `None` when there is none. `name` is
+/// what errors call it.
+///
+/// # Errors
+/// When it is no plain file, or cannot be read.
+pub fn read_file(path: &Path, name: &str) -> Result<Option<Vec<u8>>, SettingsError> {
     let refused = |error: io::Error| {
         let why = format!("cannot read the file: {error}; make it readable, or move it away");
         SettingsError::of_file(name, why)

@@ -25,7 +25,7 @@ mod trust;
 pub use document::FILE_BYTES_MAX;
 pub use error::SettingsError;
 pub use examples::check_examples;
-pub use files::Files;
+pub use files::{Files, read_file};
 pub use keys::{
     ATTRIBUTION, AUTO_COMPACT, Attribution, CALLS, CALLS_AT_ONCE, CHARS_PER_TOKEN, CONTEXT_LIMIT,
     COST, ContextPreferences, KEYS, Key, KeyStyle, KeyValue, Kind, LimitPreferences, MODEL, Merge,
@@ -34,11 +34,12 @@ pub use keys::{
     THINKING, TOKENS, TUI_KEYS, TUI_PLAIN, TUI_STATUS, TUI_THEME, TuiPreferences, schema, template,
 };
 pub use layer::{
-    Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HookSetting, Layer,
-    ModelSetting, Note, RULES_MAX, SearchSetting, Setting, WEB_HOSTS_MAX, rule_on_folder,
+    Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HOOKS_MAX, HookSetting, Layer,
+    ModelSetting, Note, REPOSITORY_RULE_BYTES_MAX, REPOSITORY_RULES_MAX, RULES_MAX, SearchSetting,
+    Setting, WEB_HOSTS_MAX, rule_on_folder,
 };
 pub use loaded::{Loaded, UntrustedFile, load, merge, salvage};
-pub use locked::change_file;
+pub use locked::{change_file, put_back};
 pub use said::{Counts, Said};
 pub use save::{Keep, save_rule};
 pub use source::{Aspect, Context, Place, Source};

@@ -1,7 +1,7 @@
 //! Changing a file of heeler's home folder: one process at a time, whole or not at all, and for its
 //! owner only.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
@@ -43,7 +43,30 @@ pub fn change_file(
     }
     // People keep such files elsewhere and link them; the link stays.
     let target = fs::canonicalize(&path).unwrap_or(path);
-    replace(&target, &text).map_err(refused)
+    replace(&target, text.as_bytes(), None).map_err(refused)
+}
+
+/// Makes a file of settings what it was: this content, or no file. Who changes files of heeler's home
+/// meanwhile waits.
+///
+/// # Errors
+/// When the lock or the file cannot be had.
+pub fn put_back(
+    heeler_home: &Path,
+    path: &Path,
+    content: Option<&[u8]>,
+) -> Result<(), SettingsError> {
+    let restore = || {
+        let _lock = lock(heeler_home)?;
+        let Some(content) = content else { return fs::remove_file(path) };
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let mode = fs::metadata(&target).ok().map(|metadata| metadata.permissions());
+        replace(&target, content, mode)
+    };
+    restore().map_err(|error| {
+        let why = format!("cannot restore the file: {error}");
+        SettingsError::of_file(&path.display().to_string(), why)
+    })
 }
 
 fn lock(folder: &Path) -> io::Result<File> {
@@ -55,11 +78,14 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace(path: &Path, content: &[u8], mode: Option<Permissions>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     // A temporary file is for its owner only.
     let mut file = tempfile::Builder::new().prefix(".heeler-").tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(content)?;
+    if let Some(mode) = mode {
+        file.as_file().set_permissions(mode)?;
+    }
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     match File::open(folder).and_then(|folder| folder.sync_all()) {

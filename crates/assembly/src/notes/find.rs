@@ -6,11 +6,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::import::{imports, is_meant, target};
-use super::open::{Bounds, Opened, Refused, Stamp, open};
+use super::open::{Bounds, Opened, READ_BYTES_MAX, Refused, Stamp, open};
 use super::{NOTE_FILES_MAX, NOTE_IMPORTS_DEEP_MAX, NotePlaces};
 
 /// The most folders above the one that is worked in.
 const FOLDERS_MAX: usize = 64;
+
+/// The most files that are looked for, those that are not there among them: each is held against every
+/// rule.
+const LOOKS_MAX: usize = 512;
+/// Bytes that are read in all; far more than may be told.
+const READ_BYTES_TOTAL_MAX: u64 = 4 * READ_BYTES_MAX;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -44,7 +50,14 @@ pub(super) struct Importer {
 
 /// All there are, in the order they are told.
 pub(super) fn all(places: &NotePlaces) -> Found {
-    let mut finding = Finding { places, root: root(&places.workspace), found: Found::default() };
+    let mut finding = Finding {
+        places,
+        root: root(&places.workspace, places.home.as_deref()),
+        found: Found::default(),
+        opened: Vec::new(),
+        bytes_left: READ_BYTES_TOTAL_MAX,
+        looks_left: LOOKS_MAX,
+    };
     let own = places.heeler_home.clone();
     finding.folder(&own, &Bounds::Anywhere, 0);
     let folders: Vec<PathBuf> = places
@@ -61,14 +74,21 @@ pub(super) fn all(places: &NotePlaces) -> Found {
 }
 
 /// The root of the repository that is worked in; the folder itself where there is none. A folder of
-/// another owner is nobody's root: in a folder for all, such as /tmp, anybody could write the notes.
-fn root(workspace: &Path) -> PathBuf {
+/// another owner is nobody's root: in a folder for all, such as /tmp, anybody could write the notes. Nor
+/// is the user's home, or what holds it, where somebody works below: who keeps that in git did not
+/// mean its notes for every folder in it.
+fn root(workspace: &Path, home: Option<&Path>) -> PathBuf {
     let owner = |folder: &Path| fs::metadata(folder).ok().map(|metadata| metadata.uid());
     let own = owner(workspace);
+    let real_home = home.and_then(|home| home.canonicalize().ok());
+    let holds_home = |folder: &Path| {
+        let mut homes = home.into_iter().chain(real_home.as_deref());
+        homes.any(|home| home.starts_with(folder))
+    };
     workspace
         .ancestors()
         .take(FOLDERS_MAX)
-        .take_while(|folder| owner(folder) == own)
+        .take_while(|folder| owner(folder) == own && !holds_home(folder))
         .find(|folder| folder.join(".git").symlink_metadata().is_ok())
         .unwrap_or(workspace)
         .to_owned()
@@ -78,6 +98,10 @@ struct Finding<'a> {
     places: &'a NotePlaces,
     root: PathBuf,
     found: Found,
+    /// The files that were read, by what tells them from others, and where they had to lie.
+    opened: Vec<((u64, u64), Bounds)>,
+    bytes_left: u64,
+    looks_left: usize,
 }
 
 /// One file on the way from a file of notes to what it imports.
@@ -107,6 +131,9 @@ impl Finding<'_> {
             Some(by) => format!("{name}, which {}:{} imports,", by.name, by.line),
             None => name.clone(),
         };
+        if !self.has_room_for(step, stamp, &told) {
+            return;
+        }
         let opened = match self.open(step) {
             Ok(opened) => opened,
             Err(Refused::Absent) => {
@@ -117,10 +144,10 @@ impl Finding<'_> {
             }
             Err(Refused::Because(why)) => return self.notice(format!("{told} is not read: {why}")),
         };
+        self.opened.extend(stamp.map(|stamp| (stamp.file, step.bounds.clone())));
         let is_known = |file: &FoundFile| {
             file.opened.real == opened.real || file.opened.sha256 == opened.sha256
         };
-        // One file under two names is told once, and so ends whatever imports itself.
         if opened.text.is_empty() || self.found.files.iter().any(is_known) {
             return;
         }
@@ -151,6 +178,35 @@ impl Finding<'_> {
             let (depth, importer) = (step.depth + 1, Some(importer));
             self.file(&Step { path: &path, bounds: &bounds, depth, importer, ..*step });
         }
+    }
+
+    /// Whether a file is to be read, which was not read before, after all that was.
+    fn has_room_for(&mut self, step: &Step<'_>, stamp: Option<Stamp>, told: &str) -> bool {
+        // One file under two names is told once, and so ends whatever imports itself.
+        let is_same = |file: (u64, u64)| {
+            self.opened.iter().any(|(other, bounds)| *other == file && bounds == step.bounds)
+        };
+        if stamp.is_some_and(|stamp| is_same(stamp.file)) {
+            return false;
+        }
+        let Some(left) = self.looks_left.checked_sub(1) else { return false };
+        self.looks_left = left;
+        if left == 0 {
+            let why = format!("{LOOKS_MAX} files are enough to look for");
+            self.notice(format!("more notes are not read: {why}"));
+        }
+        let bytes = stamp.map_or(0, |stamp| stamp.bytes);
+        // One that is too large is not read at all.
+        if bytes > READ_BYTES_MAX {
+            return true;
+        }
+        let Some(left) = self.bytes_left.checked_sub(bytes) else {
+            let why = format!("{READ_BYTES_TOTAL_MAX} bytes of notes are enough");
+            self.notice(format!("{told} is not read: {why}"));
+            return false;
+        };
+        self.bytes_left = left;
+        true
     }
 
     /// Of the user's own notes nothing is closed but what is closed to all; that heeler's home is

@@ -15,8 +15,9 @@ pub(super) const READ_BYTES_MAX: u64 = 4 << 20;
 /// What tells that a file is another one, without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
-    file: (u64, u64),
-    bytes: u64,
+    /// The device, and the number of the file there.
+    pub(super) file: (u64, u64),
+    pub(super) bytes: u64,
     modified: (i64, i64),
     changed: (i64, i64),
 }
@@ -75,7 +76,7 @@ pub(super) fn open(path: &Path, bounds: &Bounds, policy: &Policy) -> Result<Open
             return Err(Refused::Because("it leads out of the repository".to_owned()));
         }
     }
-    if is_closed(path, policy) || is_closed(&real, policy) {
+    if is_closed(&real, policy) || (path != real && is_closed(path, policy)) {
         return Err(Refused::Because("a rule or a secret closes it".to_owned()));
     }
     read(&real).map_err(because)?.map_err(|why| Refused::Because(why.to_owned())).map(

@@ -421,3 +421,53 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_file_is_read_once_and_no_more_than_is_told_many_times_over() {
+    let big = "x".repeat(4 << 20);
+    let world = World::with(&[("repo/big.md", &big)]);
+    let mut root = String::new();
+    for n in 0..30 {
+        // The same file under other names, and others that only look the same to nobody.
+        let name = format!("repo/{n}.md");
+        world.write(&name, &format!("{n}\n{}", "@./big.md\n".repeat(31)));
+        root += &format!("@./{n}.md\n");
+    }
+    world.write("repo/AGENTS.md", &root);
+    for n in 0..5 {
+        world.write(&format!("repo/large{n}.md"), &format!("{n}{}", &big[1..]));
+        world.write(&format!("repo/a/{n}.md"), "");
+    }
+    world.write(
+        "repo/a/AGENTS.md",
+        "@../large0.md @../large1.md @../large2.md @../large3.md @./0.md",
+    );
+    let notes = world.notes();
+    let refused: Vec<&String> =
+        notes.notices.iter().filter(|it| it.contains("of notes are enough")).collect();
+    expect![[r#"
+        [
+            "large2.md, which a/AGENTS.md:1 imports, is not read: 16777216 bytes of notes are enough",
+            "large3.md, which a/AGENTS.md:1 imports, is not read: 16777216 bytes of notes are enough",
+        ]
+    "#]]
+    .assert_eq(&format!("{refused:#?}\n"));
+}
+
+#[test]
+fn a_home_that_is_a_repository_is_no_root_of_what_lies_below() {
+    let world = World::with(&[
+        ("me/.git/HEAD", ""),
+        ("me/AGENTS.md", "private"),
+        ("me/work/AGENTS.md", "work"),
+    ]);
+    let mut places = world.places();
+    places.workspace = world.root.join("me/work");
+    let told = |places: NotePlaces| {
+        Notes::load(places).files.into_iter().map(|file| file.name).collect::<Vec<_>>()
+    };
+    assert_eq!(told(places.clone()), ["AGENTS.md"]);
+    // In the home itself these are what somebody asks for.
+    places.workspace = world.root.join("me");
+    assert_eq!(told(places), ["AGENTS.md"]);
+}

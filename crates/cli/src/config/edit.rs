@@ -1,13 +1,13 @@
 //! `heeler config edit`: a file of settings in the user's editor, checked before it is left.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use heeler_assembly::{Environment, settings_files, settings_mistakes};
-use heeler_settings::{Place, template};
+use heeler_settings::{FILE_BYTES_MAX, Place, put_back, read_file, template};
 
 use crate::editor;
 use crate::exit::Exit;
@@ -39,7 +39,7 @@ pub(super) fn run(place: Place, workspace: &Path) -> Result<Exit> {
             None => return Ok(Exit::Usage),
             Some(answer) => match answer.to_ascii_lowercase().as_str() {
                 "b" | "back" => {
-                    go_back(&path, before.as_deref())?;
+                    put_back(&files.heeler_home, &path, before.as_deref())?;
                     say(format_args!("heeler: {shown} is as it was"));
                     return Ok(Exit::Done);
                 }
@@ -48,9 +48,9 @@ pub(super) fn run(place: Place, workspace: &Path) -> Result<Exit> {
             },
         }
     }
-    let after = fs::read(&path).ok();
+    let after = read_file(&path, &shown).ok().flatten();
     if before.is_none() && after.as_deref() == Some(template().as_bytes()) {
-        go_back(&path, None)?;
+        put_back(&files.heeler_home, &path, None)?;
         say("heeler: nothing was set, so no file is left");
     } else if before == after {
         say("heeler: nothing changed");
@@ -66,10 +66,11 @@ pub(super) fn run(place: Place, workspace: &Path) -> Result<Exit> {
 
 /// What is there; where there is nothing, a file with every key commented out is made.
 fn before(path: &Path, place: Place) -> Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(bytes) => return Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error.into()),
+    // A repository may have put anything there: what has no end, or what never begins.
+    if let Some(bytes) = read_file(path, &path.display().to_string())? {
+        let is_long = bytes.len() as u64 > FILE_BYTES_MAX;
+        ensure!(!is_long, "it has more than {FILE_BYTES_MAX} bytes");
+        return Ok(Some(bytes));
     }
     let (folder_mode, file_mode) = match place.is_repository() {
         true => (FOLDER_MODE, FILE_MODE),
@@ -83,12 +84,4 @@ fn before(path: &Path, place: Place) -> Result<Option<Vec<u8>>> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(file_mode).open(path)?;
     file.write_all(template().as_bytes())?;
     Ok(None)
-}
-
-fn go_back(path: &Path, before: Option<&[u8]>) -> Result<()> {
-    let done = match before {
-        Some(bytes) => File::create(path).and_then(|mut file| file.write_all(bytes)),
-        None => fs::remove_file(path),
-    };
-    done.with_context(|| format!("cannot restore {}", path.display()))
 }

@@ -215,6 +215,19 @@ fn mistakes_are_told_and_nothing_is_lost() {
     );
 }
 
+#[test]
+fn what_is_no_file_is_not_read() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("work/.heeler")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", world.path("work/.heeler/settings.toml")).unwrap();
+    let output = world.heeler(&["config", "edit", "--project"]).env("EDITOR", "true").run();
+    expect![[r#"
+        exit 2
+        heeler: cannot edit WORLD/work/.heeler/settings.toml: WORLD/work/.heeler/settings.toml: this is no file; move it away
+    "#]]
+    .assert_eq(&world.plain(&format!("exit {}\n{}", output.code, output.stderr)));
+}
+
 const BROKEN: &str = "[limits]\nrounds = 20\ncalls = \n[permissions]\ndeny = ['Read(//etc/**)']\n\
                       allow = [\n  'Bash(ls)',\n  Bash(cat),\n]\n[tui]\nkeys = 'vim'\n";
 

@@ -91,6 +91,43 @@ fn it_holds_what_nobody_allowed() {
 }
 
 #[test]
+fn it_holds_what_a_rule_denies_by_pattern() {
+    if !require("a sandbox on this machine", can_confine()) {
+        return;
+    }
+    let world = World::new();
+    for folder in ["work/k", "work/sub"] {
+        std::fs::create_dir(world.path(folder)).unwrap();
+    }
+    world.write("work/k/a.key", "secret");
+    world.write("work/k/b.txt", "plain\n");
+    world.write("work/sub/.env", "secret");
+    world.write("work/lock.toml", "old\n");
+    check(
+        &world,
+        &["--deny", "Read(*.key)", "--deny", "Read(.env)", "--deny", "Edit(*.toml)"],
+        &["cat k/*", "cat sub/.en?", "echo new > new.txt; cat new.txt; n=lock; echo x > $n.toml"],
+        expect![[r#"
+            cat: k/a.key: Permission denied
+            plain
+            [sandbox: the box may have refused it a file, a folder or a system call. If the command needs that, call again with outside_sandbox true: the user is asked]
+            exit code: 1
+            cat: sub/.env: Permission denied
+            [sandbox: the box may have refused it a file, a folder or a system call. If the command needs that, call again with outside_sandbox true: the user is asked]
+            exit code: 1
+            new
+            /usr/bin/bash: line 1: lock.toml: Read-only file system
+            [sandbox: the box lets it write only in the workspace and TMPDIR. If the command needs that, call again with outside_sandbox true: the user is asked]
+            exit code: 1
+        "#]],
+    );
+    // What is more than is looked for is asked about, and nobody is there.
+    check(&world, &["--deny", "Read(//**/*.key)"], &["cat k/*"], expect![[r#"
+        Not allowed: the rule Bash (since the sandbox does not hold all that a rule denies: Read(/**/*.key) reaches beyond the folder that is worked in, where nobody looks for it) asks, and nobody can be asked in the mode allow-listed.
+    "#]]);
+}
+
+#[test]
 fn what_leaves_it_needs_somebody() {
     if !require("a sandbox on this machine", can_confine()) {
         return;

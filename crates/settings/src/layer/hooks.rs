@@ -1,7 +1,7 @@
 //! `hooks`: commands that run by themselves, in Claude Code's form.
 
 use heeler_core::HookEvent;
-use regex::Regex;
+use regex::RegexBuilder;
 
 use super::fields::{Fields, list, unknown_name, wrong};
 use super::{HookSetting, Reading};
@@ -11,12 +11,21 @@ use crate::document::{Node, Value};
 /// The longest a hook may be given.
 pub const HOOK_TIMEOUT_SECONDS_MAX: u32 = 24 * 60 * 60;
 
+/// The most groups of hooks of one file, and the most hooks: each has a pattern that is read at every
+/// start.
+pub const HOOKS_MAX: usize = 256;
+/// The longest matcher.
+const MATCHER_BYTES_MAX: usize = 1024;
+/// The room that the pattern of a matcher may take: names of tools need a hundredth of it.
+const MATCHER_ROOM_BYTES_MAX: usize = 64 * 1024;
+
 impl Reading<'_> {
     pub(super) fn hooks(&mut self, node: &Node) -> Result<(), SettingsError> {
         let name = &self.source.name;
         let Value::Table(events) = &node.value else {
             return Err(wrong(name, "hooks", node, "a table"));
         };
+        let mut n_groups = 0;
         for event in events {
             let path = format!("hooks.{}", event.key);
             let Some(known) = HookEvent::ALL.into_iter().find(|known| known.name() == event.key)
@@ -30,10 +39,19 @@ impl Reading<'_> {
                 continue;
             };
             for group in list(name, &path, &event.node)? {
+                n_groups += 1;
+                if n_groups > HOOKS_MAX {
+                    return Err(self.too_many(group));
+                }
                 self.group(known, &path, group)?;
             }
         }
         Ok(())
+    }
+
+    fn too_many(&self, node: &Node) -> SettingsError {
+        let why = format!("there are more than {HOOKS_MAX} hooks; remove some");
+        SettingsError::at(&self.source.name, node.line, why)
     }
 
     /// The hooks of one matcher.
@@ -48,6 +66,9 @@ impl Reading<'_> {
             self.note(node.line, format!("{why}; what it may be about is denied"));
         }
         for hook in fields.list("hooks")? {
+            if self.layer.hooks.len() == HOOKS_MAX {
+                return Err(self.too_many(hook));
+            }
             self.hook(event, matcher, &format!("{path}.hooks"), hook)?;
         }
         fields.finish(self.unknown())
@@ -95,8 +116,17 @@ impl Reading<'_> {
 /// Why a matcher can be read neither as names nor as a pattern.
 fn mistake(matcher: &str) -> Option<String> {
     let matcher = matcher.trim();
-    let pattern = Some(matcher).filter(|matcher| *matcher != "*").map(Regex::new)?;
-    let error = pattern.err()?.to_string();
+    if matcher == "*" {
+        return None;
+    }
+    if matcher.len() > MATCHER_BYTES_MAX {
+        return Some(format!("it has more than {MATCHER_BYTES_MAX} bytes"));
+    }
+    let error = RegexBuilder::new(matcher).size_limit(MATCHER_ROOM_BYTES_MAX).build().err()?;
+    if let regex::Error::CompiledTooBig(_) = error {
+        return Some("it is too large".to_owned());
+    }
+    let error = error.to_string();
     // Its last line says it; those before draw where.
     let why = error.lines().last().unwrap_or_default().trim();
     Some(why.strip_prefix("error: ").unwrap_or(why).to_owned())

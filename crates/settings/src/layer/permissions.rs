@@ -11,6 +11,12 @@ use crate::document::{Node, Value};
 /// The most rules of one file.
 pub const RULES_MAX: usize = 4_096;
 
+/// The most rules of one file of a repository that deny or ask: these count before anybody trusts it,
+/// and every call is held against each.
+pub const REPOSITORY_RULES_MAX: usize = 512;
+/// The longest such rule.
+pub const REPOSITORY_RULE_BYTES_MAX: usize = 512;
+
 /// What `disableBypassPermissionsMode` has to say.
 const DISABLE: &str = "disable";
 
@@ -80,11 +86,30 @@ impl Reading<'_> {
             self.layer.examples.push(Example { rule, text, matches, source });
         }
         self.layer.rules.extend(readings);
+        if self.source.place.is_repository() && effect != RuleEffect::Allow {
+            self.is_short(&given, node)?;
+        }
         if self.layer.rules.len() > RULES_MAX {
             let why = format!("there are more than {RULES_MAX} rules; remove some");
             return Err(SettingsError::at(&self.source.name, node.line, why));
         }
         Ok(())
+    }
+
+    /// Refuses what would make every call slow, and comes from anybody.
+    fn is_short(&self, rule: &str, node: &Node) -> Result<(), SettingsError> {
+        let n_rules = self.layer.rules.iter().filter(|it| it.effect != RuleEffect::Allow).count();
+        let why = if rule.len() > REPOSITORY_RULE_BYTES_MAX {
+            format!("a rule of a repository's file has more than {REPOSITORY_RULE_BYTES_MAX} bytes")
+        } else if n_rules > REPOSITORY_RULES_MAX {
+            format!(
+                "a repository's file has more than {REPOSITORY_RULES_MAX} rules that deny or ask"
+            )
+        } else {
+            return Ok(());
+        };
+        let why = format!("{why}; keep such rules in heeler's own settings.toml");
+        Err(SettingsError::at(&self.source.name, node.line, why))
     }
 
     /// Refuses a rule of ours that can never match; one of another program's is told.

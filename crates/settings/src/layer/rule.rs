@@ -6,19 +6,16 @@
 //! mean the absolute path, so a rule that denies or asks holds for every one of these readings; one
 //! that allows holds for the first alone.
 
-use heeler_core::{Rule, RuleEffect};
+use heeler_core::{Rule, RuleEffect, takes_paths};
 use heeler_turn::verdict::{flaw, speaks_of};
 
 use crate::source::{Context, Place};
 
-/// Tools whose rules' arguments are patterns of paths.
-const OF_PATHS: [&str; 6] = ["read", "edit", "write", "grep", "glob", "ls"];
-
 /// What a rule says, once for each of its readings; at least one.
 pub(super) fn readings(rule: Rule, place: Place, context: &Context) -> Result<Vec<Rule>, String> {
+    let rule = plain(rule);
     let argument = rule.argument.as_deref().unwrap_or_default();
-    let is_path = OF_PATHS.contains(&&*rule.tool.to_ascii_lowercase());
-    if !is_path || argument.starts_with("//") {
+    if !takes_paths(&rule.tool) || argument.starts_with("//") {
         return Ok(vec![rule]);
     }
     let with = |argument: String| Rule { argument: Some(argument), ..rule.clone() };
@@ -28,6 +25,9 @@ pub(super) fn readings(rule: Rule, place: Place, context: &Context) -> Result<Ve
         }
         let at = |home: String| with(format!("{home}{below}"));
         return Ok(homes(&rule, context)?.into_iter().map(at).collect());
+    }
+    if argument == "." || argument == "./" {
+        return Ok(vec![with("/**".to_owned())]);
     }
     if !argument.starts_with('/') {
         return Ok(vec![rule]);
@@ -44,6 +44,34 @@ pub(super) fn readings(rule: Rule, place: Place, context: &Context) -> Result<Ve
         _ => [own, vec![argument.to_owned(), format!("/{argument}")]].concat(),
     };
     Ok(readings.into_iter().map(with).collect())
+}
+
+/// The rule without what names have not that it is held against: no path holds `.` or an empty name,
+/// no host begins with a dot.
+fn plain(rule: Rule) -> Rule {
+    let Some(argument) = &rule.argument else { return rule };
+    if let Some(domain) = argument.strip_prefix("domain:.")
+        && rule.tool.eq_ignore_ascii_case("WebFetch")
+    {
+        return Rule { argument: Some(format!("domain:{domain}")), ..rule };
+    }
+    if !takes_paths(&rule.tool) {
+        return rule;
+    }
+    let begin = ["//", "/", "./"].into_iter().find(|begin| argument.starts_with(begin));
+    let begin = begin.unwrap_or_default();
+    let names = argument[begin.len()..].trim_end_matches('/');
+    let kept: Vec<&str> = names.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    let kept = kept.join("/");
+    if kept == names || (kept.is_empty() && begin.is_empty()) {
+        return rule;
+    }
+    let argument = match rule.effect {
+        // A mere name matches in every folder, which this did not say.
+        RuleEffect::Allow if !kept.contains('/') && !begin.starts_with('/') => format!("{kept}/**"),
+        _ => format!("{begin}{kept}"),
+    };
+    Rule { argument: Some(argument), ..rule }
 }
 
 /// Why a rule can never match what it seems to speak of, in words that follow its text.
@@ -85,13 +113,24 @@ fn homes(rule: &Rule, context: &Context) -> Result<Vec<String>, String> {
         .homes
         .iter()
         .map(|home| home.trim_end_matches('/'))
-        .filter(|home| home.starts_with('/'))
+        .filter(|home| home.starts_with('/') && !climbs(home))
         .map(pattern_of)
         .collect();
+    if let Some(home) = context.homes.iter().find(|home| climbs(home)).filter(|_| homes.is_empty())
+    {
+        return Err(format!(
+            "`{rule}` needs a home folder, and `{home}` climbs with `..`; set HOME to the plain path"
+        ));
+    }
     if homes.is_empty() {
         return Err(format!("`{rule}` needs a home folder; set HOME, or write `//` and the path"));
     }
     Ok(homes)
+}
+
+/// Whether a path goes up by its letters, which no path does that a rule is held against.
+fn climbs(path: &str) -> bool {
+    path.split('/').any(|part| part == "..")
 }
 
 #[cfg(test)]
@@ -122,7 +161,7 @@ mod tests {
         expected.assert_eq(&lines);
     }
 
-    const RULES: [&str; 11] = [
+    const RULES: [&str; 18] = [
         "Read",
         "Read(~/.zshrc)",
         "Read(~)",
@@ -134,6 +173,13 @@ mod tests {
         "Bash(/bin/ls:*)",
         "Bash(ls *)",
         "Task(/x)",
+        "MultiEdit(/x)",
+        "file_info(~/x)",
+        "Read(.)",
+        "Read(secrets/.)",
+        "Read(secrets//a/)",
+        "Read(//a/./b)",
+        "WebFetch(domain:.a.b)",
     ];
 
     #[test]
@@ -153,6 +199,13 @@ mod tests {
                 Bash(/bin/ls:*) | Allow Bash(/bin/ls:*) | Deny Bash(/bin/ls:*)
                 Bash(ls *) | Allow Bash(ls *) | Deny Bash(ls *)
                 Task(/x) | Allow Task(/x) | Deny Task(/x)
+                MultiEdit(/x) | Allow MultiEdit(/x) | Deny MultiEdit(/x) MultiEdit(//x)
+                file_info(~/x) | Allow file_info(//home/me \[x\]/x) file_info(//data/me/x) | Deny file_info(//home/me \[x\]/x) file_info(//data/me/x)
+                Read(.) | Allow Read(/**) | Deny Read(/**)
+                Read(secrets/.) | Allow Read(secrets/**) | Deny Read(secrets)
+                Read(secrets//a/) | Allow Read(secrets/a) | Deny Read(secrets/a)
+                Read(//a/./b) | Allow Read(//a/b) | Deny Read(//a/b)
+                WebFetch(domain:.a.b) | Allow WebFetch(domain:a.b) | Deny WebFetch(domain:a.b)
             "#]],
         );
         check(
@@ -168,14 +221,24 @@ mod tests {
     #[test]
     fn without_a_home_there_is_no_home_folder() {
         for (place, text) in [(Place::Project, "Read(~/x)"), (Place::UserClaude, "Read(/x)")] {
-            for homes in [vec![], vec![String::new()], vec!["home".into()]] {
+            let refused = |homes: Vec<String>| {
                 let rule = Rule::parse(text, RuleEffect::Deny, "test").unwrap();
                 let context = Context { homes, ..Context::default() };
+                readings(rule, place, &context).unwrap_err()
+            };
+            for homes in [vec![], vec![String::new()], vec!["home".into()]] {
                 assert_eq!(
-                    readings(rule, place, &context).unwrap_err(),
+                    refused(homes),
                     format!("`{text}` needs a home folder; set HOME, or write `//` and the path")
                 );
             }
+            assert_eq!(
+                refused(vec!["/a/../b".into()]),
+                format!(
+                    "`{text}` needs a home folder, and `/a/../b` climbs with `..`; set HOME to the \
+                     plain path"
+                )
+            );
         }
     }
 }

@@ -136,7 +136,10 @@ pub fn merge(mut layers: Vec<Layer>) -> Result<Loaded, SettingsError> {
     let mut limits = Vec::new();
     let mut words = Vec::new();
     for layer in layers {
-        limits.push((layer.confinement.clone(), layer.network.clone()));
+        // Among those whom the user trusts, the most specific holds.
+        if layer.place.is_repository() {
+            limits.push((layer.confinement.clone(), layer.network.clone()));
+        }
         words.extend(said::words(&layer, &loaded));
         loaded.take(layer);
     }

@@ -222,6 +222,22 @@ fn a_repository_makes_the_box_narrower_and_never_wider() {
 }
 
 #[test]
+fn of_what_the_user_says_of_the_box_the_most_specific_holds() {
+    let layer = |place, confinement, network| Layer {
+        confinement: Some(setting(confinement, place)),
+        network: Some(setting(network, place)),
+        ..Layer::empty(place)
+    };
+    let user = layer(Place::User, Confinement::Required, false);
+    let given = layer(Place::Given, Confinement::On, true);
+    let loaded = merge(vec![user, given]).unwrap();
+    assert_eq!(loaded.confinement, Some(setting(Confinement::On, Place::Given)));
+    assert_eq!(loaded.network, Some(setting(true, Place::Given)));
+    let holds = loaded.said.iter().filter(|said| said.counts == Counts::Holds);
+    assert_eq!(holds.map(|said| said.place).collect::<Vec<_>>(), [Place::Given; 2]);
+}
+
+#[test]
 fn bypass_that_anybody_rules_out_is_refused() {
     let mut flags = Layer::empty(Place::Flags);
     flags.mode = Some(Setting { value: Mode::Bypass, source: "--permission-mode".into() });

@@ -6,6 +6,7 @@
 //! and through no link, and held: whatever is done to it is done relative to a folder that is open,
 //! so nobody can put another file into its place between the look and the use.
 
+mod expand;
 mod folder;
 mod found;
 mod missing;
@@ -19,6 +20,7 @@ use std::path::{Component, Path, PathBuf};
 
 use heeler_core::{Access, Facts, Resource};
 
+pub use expand::{DENIED_ENTRIES_MAX, DENIED_PLACES_MAX, Expanded, expand};
 pub(crate) use found::{Below, Held, Place};
 pub(crate) use missing::missing;
 pub(crate) use walls::Closed;

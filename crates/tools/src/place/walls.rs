@@ -154,13 +154,9 @@ impl Closed {
 
 impl Pattern {
     fn new(denied: &Denied, below: PathBuf) -> Self {
-        let rule = match denied.glob.as_str() {
-            "" => format!("{}({})", denied.tool, denied.below.display()),
-            glob => format!("{}({})", denied.tool, denied.below.join(glob).display()),
-        };
         let globs = (!denied.glob.is_empty()).then(|| globs(denied.glob.trim_end_matches('/')));
         // One that is no glob is a place of which nothing more is known.
-        Self { below, globs: globs.flatten(), rule }
+        Self { below, globs: globs.flatten(), rule: denied.rule() }
     }
 
     fn holds(&self, real: &Path) -> bool {

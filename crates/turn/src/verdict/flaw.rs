@@ -1,6 +1,8 @@
 //! Rules that cannot do what they say.
 
-use heeler_core::Rule;
+use std::net::Ipv4Addr;
+
+use heeler_core::{Rule, takes_paths};
 
 use super::{path, same_name};
 
@@ -25,7 +27,7 @@ pub fn flaw(rule: &Rule) -> Option<&'static str> {
     }
     match rule.tool.to_ascii_lowercase().as_str() {
         "bash" => of_command(argument),
-        "read" | "edit" | "write" | "grep" | "glob" | "ls" => of_path(argument),
+        tool if takes_paths(tool) => of_path(argument),
         "webfetch" => of_host(argument),
         tool if tool.starts_with("mcp__") => {
             Some("has an argument, and calls of such tools are not understood; name only the tool")
@@ -51,6 +53,9 @@ pub(super) fn of_command(argument: &str) -> Option<&'static str> {
 }
 
 pub(super) fn of_path(argument: &str) -> Option<&'static str> {
+    if is_quoted(argument) {
+        return Some(QUOTED);
+    }
     if argument.starts_with('~') {
         return Some("begins with `~`, which means nothing here; write `//` and the absolute path");
     }
@@ -61,10 +66,29 @@ pub(super) fn of_path(argument: &str) -> Option<&'static str> {
 }
 
 pub(super) fn of_host(argument: &str) -> Option<&'static str> {
-    let domain = argument.strip_prefix("domain:").unwrap_or_default();
-    let is_name =
-        !domain.trim_end_matches('.').is_empty() && !domain.contains(['*', '/', ':', ' ']);
-    (!is_name).then_some("names no domain; write it as `WebFetch(domain:example.com)`")
+    if is_quoted(argument) {
+        return Some(QUOTED);
+    }
+    let domain = argument.strip_prefix("domain:").unwrap_or_default().trim_end_matches('.');
+    if domain.split('.').any(str::is_empty) || domain.contains(['*', '/', ':', ' ']) {
+        return Some("names no domain; write it as `WebFetch(domain:example.com)`");
+    }
+    if !domain.is_ascii() {
+        return Some("names a domain in letters that no request has; write them as `xn--...`");
+    }
+    // Whatever begins like this is an address for whoever makes requests, in four plain numbers.
+    let is_number =
+        domain.rsplit('.').next().is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()));
+    (is_number && domain.parse::<Ipv4Addr>().is_err())
+        .then_some("names an address as no request has it; write it as `domain:127.0.0.1`")
+}
+
+const QUOTED: &str = "has quotes around its argument, which no name has; leave them out";
+
+fn is_quoted(argument: &str) -> bool {
+    let is_within =
+        |quote| argument.len() > 1 && argument.starts_with(quote) && argument.ends_with(quote);
+    is_within('"') || is_within('\'')
 }
 
 /// Whether round brackets open before they close; what follows a `\` is text.
@@ -121,6 +145,13 @@ mod tests {
                 "WebFetch(domain:*.example.com)",
                 "WebFetch(domain:)",
                 "WebFetch(domain:.)",
+                "WebFetch(domain:.example.com)",
+                "WebFetch(domain:b\u{fc}cher.de)",
+                "WebFetch(domain:2130706433)",
+                "WebFetch('domain:a.b')",
+                "MultiEdit(../a)",
+                "file_info(~/x)",
+                "Read(\"secrets/a\")",
                 "mcp__git__push(main)",
             ],
             expect![[r#"
@@ -139,6 +170,13 @@ mod tests {
                 WebFetch(domain:*.example.com) names no domain; write it as `WebFetch(domain:example.com)`
                 WebFetch(domain:) names no domain; write it as `WebFetch(domain:example.com)`
                 WebFetch(domain:.) names no domain; write it as `WebFetch(domain:example.com)`
+                WebFetch(domain:.example.com) names no domain; write it as `WebFetch(domain:example.com)`
+                WebFetch(domain:bücher.de) names a domain in letters that no request has; write them as `xn--...`
+                WebFetch(domain:2130706433) names an address as no request has it; write it as `domain:127.0.0.1`
+                WebFetch('domain:a.b') has quotes around its argument, which no name has; leave them out
+                MultiEdit(../a) climbs with `..`; write `//` and the absolute path
+                file_info(~/x) begins with `~`, which means nothing here; write `//` and the absolute path
+                Read("secrets/a") has quotes around its argument, which no name has; leave them out
                 mcp__git__push(main) has an argument, and calls of such tools are not understood; name only the tool
             "#]],
         );
@@ -175,6 +213,7 @@ mod tests {
                 "Edit(a\\(b)",
                 "Edit(**/*.{rs,toml})",
                 "WebFetch(domain:example.com)",
+                "WebFetch(domain:127.0.0.1)",
                 "own(anything at all)",
             ],
             expect![[r#"
@@ -188,6 +227,7 @@ mod tests {
                 Edit(a\(b) is fine
                 Edit(**/*.{rs,toml}) is fine
                 WebFetch(domain:example.com) is fine
+                WebFetch(domain:127.0.0.1) is fine
                 own(anything at all) is fine
             "#]],
         );

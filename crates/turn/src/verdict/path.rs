@@ -1,5 +1,7 @@
 //! Matching absolute, normalized paths; no file system is asked.
 
+use std::cell::OnceCell;
+
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use heeler_core::is_bounded_glob;
 
@@ -48,44 +50,70 @@ pub(super) fn relative_in_any_case<'a>(path: &'a str, folder: &str) -> Option<&'
 }
 
 /// Whether `path` matches a rule's pattern.
+pub(super) fn matches(path: &str, pattern: &str, workspace: &str) -> bool {
+    Pattern::new(pattern, workspace).matches(path)
+}
+
+/// A rule's pattern, read once for all paths that are held against it: reading one takes a thousand
+/// times as long.
 ///
 /// `//x` is absolute; everything else is relative to the workspace, where a pattern without a
 /// slash matches at any depth. A folder's name matches all that is in it.
-pub(super) fn matches(path: &str, pattern: &str, workspace: &str) -> bool {
-    if let Some(absolute) = pattern.strip_prefix("//") {
-        return relative(path, "").is_some() && glob_and_below(&format!("/{absolute}"), path);
+pub(super) struct Pattern<'a> {
+    /// Where it begins; nothing for the root.
+    below: &'a str,
+    text: String,
+    /// Made for the first path that lies there.
+    globs: OnceCell<Option<GlobSet>>,
+}
+
+impl<'a> Pattern<'a> {
+    pub(super) fn new(pattern: &str, workspace: &'a str) -> Self {
+        let (below, text) = match pattern.strip_prefix("//") {
+            Some(absolute) if absolute.trim_end_matches('/').is_empty() => ("", "**".to_owned()),
+            Some(absolute) => ("", absolute.to_owned()),
+            None => (workspace, anchored(pattern.trim_start_matches("./"))),
+        };
+        Self { below, text, globs: OnceCell::new() }
     }
-    let Some(relative) = relative(path, workspace) else { return false };
-    let pattern = pattern.trim_start_matches("./");
-    let anchored = match pattern.strip_prefix('/') {
+
+    pub(super) fn matches(&self, path: &str) -> bool {
+        let Some(rest) = relative(path, self.below) else { return false };
+        let text = self.text.trim_end_matches('/');
+        let globs = self.globs.get_or_init(|| compile(&[text, &format!("{text}/**")]));
+        globs.as_ref().is_some_and(|globs| globs.is_match(rest))
+    }
+}
+
+fn anchored(pattern: &str) -> String {
+    match pattern.strip_prefix('/') {
         Some(rooted) => rooted.to_owned(),
         None if pattern.trim_end_matches('/').contains('/') => pattern.to_owned(),
         None => format!("**/{pattern}"),
-    };
-    glob_and_below(&anchored, relative)
-}
-
-fn glob_and_below(pattern: &str, path: &str) -> bool {
-    let pattern = pattern.trim_end_matches('/');
-    glob_matches(pattern, path) || glob_matches(&format!("{pattern}/**"), path)
-}
-
-fn glob_matches(pattern: &str, path: &str) -> bool {
-    compile(pattern).is_some_and(|glob| glob.is_match(path))
+    }
 }
 
 /// Whether a rule's argument is a pattern at all.
 pub(super) fn is_pattern(argument: &str) -> bool {
-    compile(argument).is_some()
+    compile(&[argument]).is_some()
 }
 
-/// As a set of one: for one alone there is no way to say that it is too large.
-fn compile(pattern: &str) -> Option<GlobSet> {
-    if !is_bounded_glob(pattern) {
-        return None;
+/// As a set, also of one: for one alone there is no way to say that it is too large.
+fn compile(patterns: &[&str]) -> Option<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        if !is_bounded_glob(pattern) {
+            return None;
+        }
+        set.add(
+            GlobBuilder::new(pattern)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .ok()?,
+        );
     }
-    let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build();
-    GlobSetBuilder::new().add(glob.ok()?).build().ok()
+    set.build().ok()
 }
 
 #[cfg(test)]

@@ -5,15 +5,12 @@
 //! not where only the box knows what a line reaches, such as a path that is computed.
 
 use heeler_core::{
-    Access, Concern, ConcernKind, Mode, Policy, Rule, RuleEffect, ShellCommand, ShellLine,
-    truncate_chars,
+    Access, Concern, ConcernKind, Mode, Policy, READING_TOOLS, Rule, RuleEffect, ShellCommand,
+    ShellLine, WRITING_TOOLS, truncate_chars,
 };
 
 use super::{Allowance, all_rules, flaw, is_free, matches, path, same_name, shell_line};
 
-/// The tools whose rules speak of what a command may read, and of what it may write.
-const READS: [&str; 4] = ["Read", "Grep", "Glob", "LS"];
-const WRITES: [&str; 2] = ["Edit", "Write"];
 /// The most characters of a command line that a reason names.
 const EXCERPT_CHARS_MAX: usize = 80;
 
@@ -92,7 +89,7 @@ fn denies_paths(rule: &Rule) -> bool {
     let is_one_of = |names: &[&str]| names.iter().any(|name| same_name(&rule.tool, name));
     rule.effect == RuleEffect::Deny
         && rule.argument.is_some()
-        && (is_one_of(&READS) || is_one_of(&WRITES))
+        && (is_one_of(&READING_TOOLS) || is_one_of(&WRITING_TOOLS))
 }
 
 /// The rule that allows a line: one for the whole tool, or one for each of its commands (then the
@@ -148,14 +145,17 @@ pub(super) fn touches(rule: &Rule, policy: &Policy, line: &ShellLine) -> bool {
         return false;
     };
     let is_one_of = |names: &[&str]| names.iter().any(|name| same_name(&rule.tool, name));
-    let names_it = |path: &str| path::matches(path, argument, &policy.workspace);
-    if !(is_one_of(&READS) || is_one_of(&WRITES)) || flaw::of_path(argument).is_some() {
+    if !(is_one_of(&READING_TOOLS) || is_one_of(&WRITING_TOOLS))
+        || flaw::of_path(argument).is_some()
+    {
         return false;
     }
+    let pattern = path::Pattern::new(argument, &policy.workspace);
+    let names_it = |path: &str| pattern.matches(path);
     let written = || line.writes.iter().any(|path| names_it(path));
     // What is only read is no business of a rule on writing.
     let named = || {
-        (is_one_of(&READS) || !line.is_read_only)
+        (is_one_of(&READING_TOOLS) || !line.is_read_only)
             && line.commands.iter().flat_map(|command| command.words.iter().skip(1)).any(|word| {
                 paths_in(word).any(|path| names_it(&path::absolute(path, &policy.workspace)))
             })

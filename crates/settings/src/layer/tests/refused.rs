@@ -150,3 +150,50 @@ fn rules_have_a_limit() {
         "FILE:2: there are more than 4096 rules; remove some"
     );
 }
+
+#[test]
+fn what_a_repository_denies_and_asks_has_a_limit() {
+    let read = |place, n: usize, rule: &str| {
+        let rules = format!("'{rule}',").repeat(n);
+        let text = format!("[permissions]\ndeny = [{rules}]");
+        Layer::read(&source(place, text), &context()).map(|layer| layer.rules.len())
+    };
+    let long = format!("Read({})", "x".repeat(REPOSITORY_RULE_BYTES_MAX));
+    assert_eq!(read(Place::Local, REPOSITORY_RULES_MAX, "Read(x)"), Ok(REPOSITORY_RULES_MAX));
+    assert_eq!(read(Place::User, REPOSITORY_RULES_MAX + 1, &long), Ok(REPOSITORY_RULES_MAX + 1));
+    for (n, rule, why) in [
+        (
+            REPOSITORY_RULES_MAX + 1,
+            "Read(x)",
+            "a repository's file has more than 512 rules that deny or ask",
+        ),
+        (1, &*long, "a rule of a repository's file has more than 512 bytes"),
+    ] {
+        assert_eq!(
+            read(Place::Project, n, rule).unwrap_err().to_string(),
+            format!("FILE:2: {why}; keep such rules in heeler's own settings.toml")
+        );
+    }
+}
+
+#[test]
+fn hooks_have_a_limit() {
+    let hooks = |matchers: &[String]| {
+        let group = |matcher: &String| {
+            format!("[[hooks.PreToolUse]]\nmatcher = '{matcher}'\nhooks = [{{ command = 'x' }}]\n")
+        };
+        let text: String = matchers.iter().map(group).collect();
+        let read = Layer::read(&source(Place::Project, text), &context());
+        read.map(|layer| layer.hooks.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(hooks(&vec![r"mcp__\w+__[a-z]+".into(); HOOKS_MAX]), Ok(HOOKS_MAX));
+    let many = hooks(&vec![r"\w{200}".into(); HOOKS_MAX + 1]).unwrap_err();
+    expect![[
+        r#"FILE:1: `hooks.PreToolUse`: its matcher `\w{200}` is no pattern: it is too large"#
+    ]]
+    .assert_eq(&many);
+    let many = hooks(&vec!["Bash".into(); HOOKS_MAX + 1]).unwrap_err();
+    expect!["FILE:769: there are more than 256 hooks; remove some"].assert_eq(&many);
+    let long = hooks(&["x".repeat(1025)]).unwrap_err();
+    assert!(long.ends_with("is no pattern: it has more than 1024 bytes"), "{long}");
+}

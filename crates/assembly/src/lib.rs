@@ -10,6 +10,7 @@ mod dotfiles;
 mod environment;
 mod git;
 mod home;
+mod hooked;
 mod keys;
 mod local;
 mod model;

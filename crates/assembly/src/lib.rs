@@ -11,6 +11,7 @@ mod dotfiles;
 mod environment;
 mod git;
 mod home;
+mod hooked;
 mod keys;
 mod local;
 mod model;

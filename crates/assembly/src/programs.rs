@@ -1,5 +1,5 @@
 //! What runs outside of the box by its name or by itself, and stands where commands in it could write:
-//! programs of `PATH`, and files that hooks name.
+//! programs of `PATH`, and what hooks name.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use heeler_core::Reach;
 use heeler_settings::{Loaded, SettingsError};
 
-use crate::words::{names, places, words};
+use crate::hooked::Ground;
+use crate::words::names;
 use crate::{Environment, SetupError};
 
 /// Where programs are on most machines.
 const USUAL_PATH: &str = "/usr/bin:/bin";
 
-/// The folders of `PATH` that are there, as an activated environment has them, and the files of hooks.
+/// The folders of `PATH` that are there, as an activated environment has them, and what hooks name.
 /// Each by its real name, too: a link may lead to what commands can write.
 ///
 /// # Errors
@@ -30,12 +31,10 @@ pub(crate) fn programs(
     // One that is not there yet is made by whoever sets an environment up.
     let mut programs: Vec<PathBuf> =
         folders.filter(|folder| folder.is_dir()).flat_map(names).collect();
-    for hook in &loaded.hooks {
-        for word in words(&hook.command) {
-            let files = places(&word, workspace, home).into_iter().filter(|file| file.is_file());
-            programs.extend(files.flat_map(names));
-        }
-    }
+    let writable = loaded.writable.iter().map(|folder| folder.value.clone());
+    let roots: Vec<PathBuf> = writable.chain([workspace.to_owned()]).flat_map(names).collect();
+    let ground = Ground { workspace, home, roots: &roots };
+    programs.extend(loaded.hooks.iter().flat_map(|hook| ground.named(&hook.command)));
     heeler_core::sort(&mut programs);
     programs.dedup();
     Ok(programs)
@@ -129,10 +128,11 @@ mod tests {
             "sh -c 'cd x; exec \"./tools/check.py\"'",
             "$(git rev-parse --show-toplevel)/tools/check.py",
         ] {
-            check("", &[line], &["space/tools/check.py"]);
+            check("", &[line], &["space/tools"]);
         }
+        // What is in such a word may be a line itself.
         for line in ["sh \"$HEELER_PROJECT_DIR/tools/my one.sh\"", "tools/my\\ one.sh"] {
-            check("", &[line], &["space/tools/my one.sh"]);
+            check("", &[line], &["space/one.sh", "space/tools", "space/tools/my"]);
         }
     }
 

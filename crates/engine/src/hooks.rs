@@ -65,9 +65,14 @@ impl Asker {
         each_text(&mut outcome, |text| redact(text, &self.secrets));
         bound(&mut outcome);
         for text in std::mem::take(&mut outcome.notices) {
-            show(&self.log, Event::Notice { text });
+            self.tell(text);
         }
         outcome
+    }
+
+    /// Shows the user a text.
+    pub(crate) fn tell(&self, text: String) {
+        show(&self.log, Event::Notice { text });
     }
 
     /// Tells hooks of a call that ran, and adds what they say to its output. Gives the record of

@@ -1,6 +1,6 @@
 //! The commands of settings files as one promise: those that match, at once, and joined.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::StreamExt;
@@ -8,16 +8,20 @@ use heeler_core::{
     BoxFuture, HookEnd, HookEvent, HookOutcome, HookRequest, Hooks, SessionId, truncate_chars,
 };
 use heeler_sandbox::Launcher;
+use tokio::sync::Semaphore;
 
 use crate::answer::{self, Said, broken};
+use crate::compatible::{Added, added};
 use crate::matcher::Matcher;
 use crate::process::{Ended, HOOK_TIMEOUT_MILLIS_DEFAULT, HOOK_TIMEOUT_MILLIS_MAX, Place};
 use crate::told::told;
 
-/// The most hooks of one moment that run at once.
+/// The most hooks that run at once, of whatever calls and sessions: each is a process with its pipes.
 const AT_ONCE_MAX: usize = 16;
 /// The most characters of a command in its name.
 const NAME_CHARS_MAX: usize = 80;
+/// The variable that keeps Python from looking for modules where anybody may put one.
+const SAFE_PATH: &str = "PYTHONSAFEPATH";
 
 /// One hook, as a settings file says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +51,8 @@ struct Shared {
     environment: Vec<(String, String)>,
     hooks: Vec<Arc<Hook>>,
     transcripts: Transcripts,
+    /// What those that run hold.
+    room: Semaphore,
 }
 
 struct Hook {
@@ -67,7 +73,8 @@ impl CommandHooks {
     ) -> Self {
         let hooks = commands.into_iter().map(|command| Arc::new(Hook::new(command))).collect();
         let transcripts = Box::new(transcripts);
-        Self { shared: Arc::new(Shared { launcher, environment, hooks, transcripts }) }
+        let room = Semaphore::new(AT_ONCE_MAX);
+        Self { shared: Arc::new(Shared { launcher, environment, hooks, transcripts, room }) }
     }
 }
 
@@ -85,11 +92,17 @@ impl Hooks for CommandHooks {
 impl Shared {
     async fn run(self: Arc<Self>, request: HookRequest) -> HookOutcome {
         let transcript = (self.transcripts)(&request.session);
-        let told: Arc<str> = told(&request, transcript.as_deref()).into();
         let hooks = self.about(request.moment.event(), request.moment.subject());
-        let runs = hooks.into_iter().map(|(hook, timeout_millis)| {
-            let (shared, request, told) = (Arc::clone(&self), request.clone(), Arc::clone(&told));
-            async move { shared.run_one(&hook, timeout_millis, &request, &told).await }
+        let asks = hooks.into_iter().flat_map(|(hook, millis)| {
+            asks(&hook, &request).into_iter().map(move |ask| (Arc::clone(&hook), millis, ask))
+        });
+        let asks: Vec<_> = asks.collect();
+        let runs = asks.into_iter().map(|(hook, timeout_millis, ask)| {
+            let (shared, request) = (Arc::clone(&self), request.clone());
+            let transcript = transcript.clone();
+            async move {
+                shared.run_one(&hook, timeout_millis, &request, transcript.as_deref(), ask).await
+            }
         });
         // In the order of the settings, whoever ends first.
         let outcomes = futures::stream::iter(runs).buffered(AT_ONCE_MAX);
@@ -116,13 +129,23 @@ impl Shared {
         hook: &Hook,
         timeout_millis: u64,
         request: &HookRequest,
-        told: &str,
+        transcript: Option<&Path>,
+        ask: Ask,
     ) -> HookOutcome {
+        // It is never closed. Whoever waits for it has not begun, and has all of its time before it.
+        let _room = self.room.acquire().await;
         let started = request.clock.now();
         request.watch.started(&hook.name);
-        let (outcome, end) = match &hook.matcher {
-            Matcher::Broken(why) => ended(broken(&hook.name, why.clone())),
-            _ => self.hear(hook, timeout_millis, request, told).await,
+        let (outcome, end) = match ask {
+            Err(why) => ended(broken(&hook.name, why)),
+            Ok(added) => {
+                let told = told(request, transcript, added.as_ref());
+                let heard = self.hear(hook, timeout_millis, request, &told).await;
+                match added.zip(request.moment.call()).filter(|_| heard.0.input.is_some()) {
+                    Some((added, call)) => ended(added.out_of(&hook.name, call, heard.0)),
+                    None => heard,
+                }
+            }
         };
         let millis = request.clock.now().since(started);
         request.watch.finished(&hook.name, millis, end);
@@ -143,8 +166,8 @@ impl Shared {
             clock: Arc::clone(&request.clock),
         };
         match place.run(&hook.command.command, told.as_bytes(), timeout_millis).await {
-            Ended::Exited { exit, output, errors } => {
-                let said = Said { exit, output: &output, errors: &errors };
+            Ended::Exited { exit, output, errors, is_cut } => {
+                let said = Said { exit, output: &output, errors: &errors, is_cut };
                 ended(answer::read(request.moment.event(), &hook.name, said))
             }
             Ended::TimedOut => {
@@ -161,8 +184,32 @@ impl Shared {
         let names = ["CLAUDE_PROJECT_DIR", "HEELER_PROJECT_DIR"];
         let ours = names.map(|name| (name.to_owned(), workspace.clone()));
         let others = self.environment.iter().filter(|(name, _)| !names.contains(&name.as_str()));
-        others.cloned().chain(ours).collect()
+        // Python would take modules from the folder of its program, or from the workspace.
+        let is_said = self.environment.iter().any(|(name, _)| name == SAFE_PATH);
+        let safe = (!is_said).then(|| (SAFE_PATH.to_owned(), "1".to_owned()));
+        others.cloned().chain(ours).chain(safe).collect()
     }
+}
+
+/// What a hook is asked beside what the call's own input says, or why it cannot be asked.
+type Ask = Result<Option<Added>, String>;
+
+/// How often a hook is asked about a moment, and what.
+fn asks(hook: &Hook, request: &HookRequest) -> Vec<Ask> {
+    if let Matcher::Broken(why) = &hook.matcher {
+        return vec![Err(why.clone())];
+    }
+    let added = request.moment.call().map(|call| added(&hook.matcher, call));
+    match added.unwrap_or_else(|| Ok(Vec::new())) {
+        Ok(added) if added.is_empty() => vec![Ok(None)],
+        Ok(added) => added.into_iter().map(|added| Ok(Some(added))).collect(),
+        Err(why) => vec![Err(why)],
+    }
+}
+
+fn is_of_calls(event: HookEvent) -> bool {
+    use HookEvent::{PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse};
+    matches!(event, PreToolUse | PermissionRequest | PostToolUse | PostToolUseFailure)
 }
 
 fn ended(outcome: HookOutcome) -> (HookOutcome, HookEnd) {
@@ -178,19 +225,18 @@ impl Hook {
             "" => name.into_owned(),
             source => format!("{name} ({source})"),
         };
-        Self { matcher: Matcher::read(&command.matcher), name, command }
+        let matcher = match is_of_calls(command.event) {
+            true => Matcher::of_tools(&command.matcher),
+            false => Matcher::read(&command.matcher),
+        };
+        Self { matcher, name, command }
     }
 
     fn is_about(&self, event: HookEvent, subject: &str) -> bool {
-        // Where there is nothing to tell apart, a matcher is not looked at.
-        use HookEvent::{
-            PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse, Stop, UserPromptSubmit,
-        };
         let matches = || match event {
-            UserPromptSubmit | Stop => true,
-            PreToolUse | PermissionRequest | PostToolUse | PostToolUseFailure => {
-                self.matcher.matches_tool(subject)
-            }
+            // Where there is nothing to tell apart, a matcher is not looked at.
+            HookEvent::UserPromptSubmit | HookEvent::Stop => true,
+            _ if is_of_calls(event) => self.matcher.matches_tool(subject),
             _ => self.matcher.matches(subject),
         };
         self.command.event == event && matches()

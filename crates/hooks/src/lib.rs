@@ -10,6 +10,7 @@
 
 mod answer;
 mod command_hooks;
+mod compatible;
 mod matcher;
 mod process;
 mod told;

@@ -15,6 +15,11 @@ const ALSO: [(&str, &[&str]); 6] = [
     ("str_replace_based_edit_tool", &["Edit", "Write", "MultiEdit", "Read"]),
 ];
 
+/// The tools whose work this one does.
+pub(crate) fn stands_for(tool: &str) -> &'static [&'static str] {
+    ALSO.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, also)| also)
+}
+
 /// What a matcher of a settings file means.
 #[derive(Debug)]
 pub(crate) enum Matcher {
@@ -29,6 +34,27 @@ pub(crate) enum Matcher {
 }
 
 impl Matcher {
+    /// One of tools, where a list that is no list, or a rule on what a tool does, would match nothing
+    /// and nobody would notice.
+    pub(crate) fn of_tools(text: &str) -> Self {
+        let text = text.trim();
+        let names: Vec<&str> = text.split('|').map(str::trim).collect();
+        let is_listed = names.iter().any(|name| name.contains(", ") || name.ends_with(','))
+            || names.iter().all(|name| name.chars().all(is_in_list))
+                && names.iter().any(|name| name.contains([' ', ',']));
+        if is_listed {
+            let why = format!("its matcher `{text}` matches no tool: names are apart by `|`");
+            return Self::Broken(why);
+        }
+        if is_rule(text) {
+            let why = format!(
+                "its matcher `{text}` matches no tool: it looks at names, and the hook at inputs"
+            );
+            return Self::Broken(why);
+        }
+        Self::read(text)
+    }
+
     pub(crate) fn read(text: &str) -> Self {
         let text = text.trim();
         if matches!(text, "" | "*") {
@@ -56,9 +82,27 @@ impl Matcher {
 
     /// Whether it is about a tool, by its own name or by that of one that it stands for.
     pub(crate) fn matches_tool(&self, tool: &str) -> bool {
-        let also = ALSO.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, also)| also);
-        self.matches(tool) || also.iter().any(|name| self.matches(name))
+        self.matches(tool) || stands_for(tool).iter().any(|name| self.matches(name))
     }
+
+    /// Whether whoever wrote it knows this tool by its own name.
+    pub(crate) fn names(&self, tool: &str) -> bool {
+        matches!(self, Self::Names(names) if names.iter().any(|name| name == tool))
+    }
+}
+
+fn is_in_list(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | ',' | ' ')
+}
+
+/// Whether it is a rule such as `Bash(git:*)`, which is no pattern that a name would match.
+fn is_rule(text: &str) -> bool {
+    let parts = text.strip_suffix(')').and_then(|text| text.split_once('('));
+    parts.is_some_and(|(name, rest)| {
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_input = rest.contains([':', '/', ' ']) || rest.replace(".*", "").contains('*');
+        is_name && is_input && !rest.contains('|')
+    })
 }
 
 #[cfg(test)]
@@ -120,6 +164,29 @@ mod tests {
         assert_eq!(about("^Edit$"), "Edit MultiEdit apply_patch str_replace_based_edit_tool");
         assert_eq!(about("Read"), "Read str_replace_based_edit_tool");
         assert_eq!(about("exec"), "exec");
+    }
+
+    #[test]
+    fn what_can_never_match_a_tool_is_refused() {
+        for text in
+            ["Bash, Edit", "Edit Bash", "Bash,Edit", "Bash(git:*)", "Edit(src/**)", "Bash(ls -l)"]
+        {
+            assert!(matches!(Matcher::of_tools(text), Matcher::Broken(_)), "{text}");
+        }
+        for text in [
+            "",
+            "*",
+            "Bash",
+            " Edit | Write ",
+            "Notebook(Edit|Read)",
+            "mcp__.*__(create|delete)",
+            "x{1,3}",
+            "Multi(.*)",
+            "^(Edit|Write)$",
+            "(?i)bash",
+        ] {
+            assert!(!matches!(Matcher::of_tools(text), Matcher::Broken(_)), "{text}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ const GRACE_MILLIS: u64 = 200;
 #[derive(Debug)]
 pub(crate) enum Ended {
     /// It ended by itself.
-    Exited { exit: Exit, output: String, errors: String },
+    Exited { exit: Exit, output: String, errors: String, is_cut: bool },
     /// It took too long, and was killed.
     TimedOut,
     /// It could not be started, or was lost.
@@ -50,7 +50,8 @@ impl Place<'_> {
         let _ = child.kill_tree().await;
         match ended {
             Some(Ok((exit, output, errors))) => {
-                Ended::Exited { exit, output: output.text(), errors: errors.text() }
+                let is_cut = output.is_cut;
+                Ended::Exited { exit, output: output.text(), errors: errors.text(), is_cut }
             }
             Some(Err(error)) => Ended::Lost(error),
             None => Ended::TimedOut,
@@ -119,19 +120,24 @@ impl Place<'_> {
 
 /// The beginning of what a command writes; all of it is read, so that it can go on.
 #[derive(Debug, Default)]
-struct Kept(Vec<u8>);
+struct Kept {
+    bytes: Vec<u8>,
+    /// There was more.
+    is_cut: bool,
+}
 
 impl Kept {
     async fn read(&mut self, stream: Option<OutputStream>) {
         let Some(mut stream) = stream else { return };
         // A pipe that cannot be read has nothing more for us.
         while let Ok(Some(bytes)) = stream.chunk().await {
-            let room = HOOK_OUTPUT_BYTES_MAX - self.0.len();
-            self.0.extend(bytes.iter().take(room));
+            let room = HOOK_OUTPUT_BYTES_MAX - self.bytes.len();
+            self.is_cut |= bytes.len() > room;
+            self.bytes.extend(bytes.iter().take(room));
         }
     }
 
     fn text(self) -> String {
-        String::from_utf8_lossy(&self.0).into_owned()
+        String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }

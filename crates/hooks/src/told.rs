@@ -5,11 +5,18 @@ use std::path::Path;
 use heeler_core::{HookMoment, HookRequest, HookedCall, Mode, ToolOutput, truncate_chars};
 use serde_json::{Map, Value, json};
 
+use crate::compatible::Added;
+
 /// The most characters of a call's output.
 const OUTPUT_CHARS_MAX: usize = 256 * 1024;
 
-/// The object, as text. `transcript` is where the session's journal is.
-pub(crate) fn told(request: &HookRequest, transcript: Option<&Path>) -> String {
+/// The object, as text. `transcript` is where the session's journal is, `added` what a hook reads in the
+/// call's input beside its own.
+pub(crate) fn told(
+    request: &HookRequest,
+    transcript: Option<&Path>,
+    added: Option<&Added>,
+) -> String {
     let mut fields = Map::new();
     let mut say = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
     say("session_id", request.session.to_string().into());
@@ -21,6 +28,11 @@ pub(crate) fn told(request: &HookRequest, transcript: Option<&Path>) -> String {
         say("agent_id", request.agent.to_string().into());
     }
     fields.extend(of_moment(&request.moment));
+    if let Some(added) = added
+        && let Some(input) = fields.remove("tool_input")
+    {
+        fields.insert("tool_input".to_owned(), added.to(input));
+    }
     Value::Object(fields).to_string()
 }
 
@@ -121,7 +133,7 @@ mod tests {
 
     /// What is told of a moment, beyond what is told of every one.
     fn check(moment: HookMoment, expected: Expect) {
-        let told: Value = serde_json::from_str(&told(&request(moment), None)).unwrap();
+        let told: Value = serde_json::from_str(&told(&request(moment), None, None)).unwrap();
         let Value::Object(mut fields) = told else { panic!("{told}") };
         for name in ["session_id", "transcript_path", "cwd", "permission_mode"] {
             assert!(fields.remove(name).is_some(), "{name}");
@@ -134,16 +146,17 @@ mod tests {
             id: CallId { turn: 1, round: 2, index: 0 },
             tool: "Bash".into(),
             input: RawJson::parse(r#"{"command":"ls"}"#).unwrap(),
+            accesses: Vec::new(),
         }
     }
 
     #[test]
     fn every_moment_says_where_it_is() {
         let mut request = request(HookMoment::SessionEnd);
-        expect![[r#"{"session_id":"s","transcript_path":"/space/s.jsonl","cwd":"/space","permission_mode":"acceptEdits","hook_event_name":"SessionEnd","reason":"other"}"#]].assert_eq(&told(&request, Some(Path::new("/space/s.jsonl"))));
+        expect![[r#"{"session_id":"s","transcript_path":"/space/s.jsonl","cwd":"/space","permission_mode":"acceptEdits","hook_event_name":"SessionEnd","reason":"other"}"#]].assert_eq(&told(&request, Some(Path::new("/space/s.jsonl")), None));
         request.agent = AgentPath(vec![call().id]);
         request.mode = Mode::Bypass;
-        expect![[r#"{"session_id":"s","transcript_path":"","cwd":"/space","permission_mode":"bypassPermissions","hook_event_name":"SessionEnd","agent_id":"1.2.0","reason":"other"}"#]].assert_eq(&told(&request, None));
+        expect![[r#"{"session_id":"s","transcript_path":"","cwd":"/space","permission_mode":"bypassPermissions","hook_event_name":"SessionEnd","agent_id":"1.2.0","reason":"other"}"#]].assert_eq(&told(&request, None, None));
     }
 
     #[test]
@@ -211,7 +224,7 @@ mod tests {
     #[test]
     fn a_long_output_is_cut() {
         let output = Box::new(ToolOutput::text("x".repeat(OUTPUT_CHARS_MAX + 1)));
-        let told = told(&request(HookMoment::PostToolUse { call: call(), output }), None);
+        let told = told(&request(HookMoment::PostToolUse { call: call(), output }), None, None);
         let told: Value = serde_json::from_str(&told).unwrap();
         let content = told["tool_response"]["content"].as_str().unwrap();
         assert_eq!(content.chars().count(), OUTPUT_CHARS_MAX);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
 use heeler_core::{
-    AgentPath, CallId, Event, HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest,
+    Access, AgentPath, CallId, Event, HookEnd, HookEvent, HookMoment, HookOutcome, HookRequest,
     HookVerdict, HookWatch, HookedCall, Hooks, Mode, RawJson,
 };
 use heeler_engine::SystemClock;
@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         one_need_not_listen,
         what_it_leaves_running_is_stopped,
         those_of_one_moment_run_at_once,
+        those_of_many_calls_wait_for_each_other,
+        a_guard_of_edits_sees_every_path_of_a_patch,
         any_denial_wins,
         a_matcher_that_cannot_be_read_blocks,
         dropping_the_answer_stops_everything,
@@ -114,6 +116,7 @@ impl Room {
 
 fn call() -> HookedCall {
     HookedCall {
+        accesses: Vec::new(),
         id: CallId { turn: 1, round: 1, index: 0 },
         tool: "Bash".into(),
         input: RawJson::parse(r#"{"command":"ls"}"#).unwrap(),
@@ -178,7 +181,11 @@ async fn it_runs_in_the_workspace_with_the_allowed_environment() {
     let line = r#"[ -n "$CLAUDE_PROJECT_DIR" ] || exit 2
         [ "$(pwd -P)" = "$(cd "$CLAUDE_PROJECT_DIR" && pwd -P)" ] || exit 2
         [ "$HEELER_PROJECT_DIR" = "$CLAUDE_PROJECT_DIR" ] || exit 2
+        [ "$PYTHONSAFEPATH" = 1 ] || exit 2
         [ -z "$API_TOKEN" ] || exit 2"#;
+    assert_eq!(room.before(&[line]).await, HookOutcome::default());
+    room.environment.push(var("PYTHONSAFEPATH", ""));
+    let line = r#"[ -z "$PYTHONSAFEPATH" ] || exit 2"#;
     assert_eq!(room.before(&[line]).await, HookOutcome::default());
 }
 
@@ -245,7 +252,7 @@ async fn json_that_was_cut_is_broken() {
         format!(r#"{{"reason":"{}","decision":"approve"}}"#, "x".repeat(HOOK_OUTPUT_BYTES_MAX));
     std::fs::write(room.path("answer"), json).unwrap();
     let outcome = room.before(&["cat answer"]).await;
-    assert!(why(&outcome).starts_with("its output is no JSON: "), "{outcome:?}");
+    assert!(why(&outcome).starts_with("it wrote more than 65536 bytes"), "{outcome:?}");
 }
 
 async fn one_need_not_listen() {
@@ -276,6 +283,44 @@ async fn those_of_one_moment_run_at_once() {
     let outcome = room.before(&[&waits("a", "b"), &waits("b", "a")]).await;
     assert_eq!(outcome, HookOutcome::default());
     assert_eq!(room.ends(), [HookEnd::Continued, HookEnd::Continued]);
+}
+
+async fn those_of_many_calls_wait_for_each_other() {
+    let mut room = Room::new();
+    // Less than all of them take one after the other: it counts for each from when it begins.
+    room.timeout_millis = 5_000;
+    let line = "mkdir \"run.$$\"; ls -d run.* | wc -l >> counts; sleep 0.1; rmdir \"run.$$\"";
+    let hooks = room.hooks(HookEvent::PreToolUse, &[line]);
+    let calls = (0..80).map(|_| hooks.run(room.request(HookMoment::PreToolUse(call()))));
+    for outcome in futures::future::join_all(calls).await {
+        assert_eq!(outcome, HookOutcome::default());
+    }
+    let counts = std::fs::read_to_string(room.path("counts")).unwrap();
+    let counts: Vec<usize> = counts.lines().map(|line| line.trim().parse().unwrap()).collect();
+    assert_eq!(counts.len(), 80);
+    assert!(counts.iter().all(|count| *count <= 16), "{counts:?}");
+}
+
+async fn a_guard_of_edits_sees_every_path_of_a_patch() {
+    let room = Room::new();
+    let command = HookCommand {
+        event: HookEvent::PreToolUse,
+        matcher: "Edit|Write".into(),
+        command: "grep -q '\"file_path\":\"[^\"]*secret' && exit 2; true".into(),
+        timeout_millis: None,
+        source: String::new(),
+    };
+    let hooks =
+        CommandHooks::new(room.launcher.clone(), room.environment.clone(), [command], |_| None);
+    for (paths, is_denied) in [(["/a", "/secret"], true), (["/a", "/b"], false)] {
+        let accesses = paths.iter().map(|path| Access::Write((*path).to_owned())).collect();
+        let input = RawJson::from_value(&serde_json::json!({ "input": "*** Begin Patch" }));
+        let tool = "apply_patch".to_owned();
+        let moment = HookMoment::PreToolUse(HookedCall { tool, input, accesses, ..call() });
+        let verdict = hooks.run(room.request(moment)).await.verdict;
+        assert_eq!(matches!(verdict, HookVerdict::Deny { .. }), is_denied, "{verdict:?}");
+    }
+    assert_eq!(room.ends().len(), 4);
 }
 
 async fn any_denial_wins() {

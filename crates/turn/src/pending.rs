@@ -43,12 +43,23 @@ impl State {
 
     /// The end of the turn's wall time. The time is the same for as long as a process lives.
     fn wall_time(&self, turn: &Turn) -> Option<Effect> {
-        let wall_max = self.settings.limits.wall_millis;
-        let at = Timestamp(self.now.plus(wall_max).since(Timestamp(turn.wall_spent_millis)));
-        (wall_max != 0).then_some(Effect {
+        let at = self.wall_time_of(turn)?;
+        Some(Effect {
             id: EffectId::WallTime(at),
             kind: EffectKind::Wake { at, cause: WakeCause::WallTime },
         })
+    }
+
+    /// When the wall time of the running turn ends, for whoever has its end wait.
+    #[must_use]
+    pub fn wall_time_ends(&self) -> Option<Timestamp> {
+        self.wall_time_of(self.turn.as_ref()?)
+    }
+
+    fn wall_time_of(&self, turn: &Turn) -> Option<Timestamp> {
+        let wall_max = self.settings.limits.wall_millis;
+        let at = Timestamp(self.now.plus(wall_max).since(Timestamp(turn.wall_spent_millis)));
+        (wall_max != 0).then_some(at)
     }
 
     /// The model call, or what has to come before it.

@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentPath, BoxFuture, CallId, Clock, CompactionCause, Event, Mode, PermissionReason, RawJson,
-    SessionId, ToolOutput,
+    Access, AgentPath, BoxFuture, CallId, Clock, CompactionCause, Event, Mode, PermissionReason,
+    RawJson, SessionId, ToolOutput,
 };
 
 /// Somebody who is told of moments of a session and may have a word in them.
@@ -210,6 +210,8 @@ pub struct HookedCall {
     pub tool: String,
     /// The input it would run, or ran, with.
     pub input: RawJson,
+    /// What it touches, as rules see it.
+    pub accesses: Vec<Access>,
 }
 
 impl HookMoment {

@@ -68,7 +68,7 @@ fn of_hooks_that_are_as_strict_the_first_speaks() {
 
 fn call() -> HookedCall {
     let id = CallId { turn: 1, round: 1, index: 0 };
-    HookedCall { id, tool: "Bash".into(), input: RawJson::empty_object() }
+    HookedCall { id, tool: "Bash".into(), input: RawJson::empty_object(), accesses: Vec::new() }
 }
 
 #[test]

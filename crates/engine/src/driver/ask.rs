@@ -28,8 +28,12 @@ impl Driver {
         let is_about_plan = matches!(open.reason, PermissionReason::LeavePlan { .. });
         let asker = self.asker_for(HookEvent::PermissionRequest, &open.tool);
         let asker = asker.filter(|_| !is_about_plan);
-        let call =
-            HookedCall { id: request.call, tool: open.tool.clone(), input: open.input.clone() };
+        let call = HookedCall {
+            id: request.call,
+            tool: open.tool.clone(),
+            input: open.input.clone(),
+            accesses: self.accesses(request.call),
+        };
         let moment = HookMoment::PermissionRequest { call, reason: open.reason.clone() };
         let answer: BoxFuture<Answer> = match self.parts.approvers.as_slice() {
             [] if self.log.has_readers() => Box::pin(std::future::pending()),

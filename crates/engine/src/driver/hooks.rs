@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use heeler_core::{
-    CallId, CallPlan, CallPlanned, CancellationToken, Effect, EffectId, EffectKind, HookEvent,
-    HookMoment, HookOutcome, HookVerdict, HookedCall, Outcome, RawJson, Record, TurnOutcome,
-    truncate_chars,
+    BoxFuture, CallId, CallPlan, CallPlanned, CancellationToken, Effect, EffectId, EffectKind,
+    HookEvent, HookMoment, HookOutcome, HookVerdict, HookedCall, InterruptCause, Outcome, RawJson,
+    Record, TurnOutcome, truncate_chars,
 };
 use heeler_turn::limits::ENDS_REFUSED_MAX;
-use heeler_turn::words::INPUT_SHOWN_CHARS_MAX;
+use heeler_turn::words::{INPUT_SHOWN_CHARS_MAX, stopped_by_hook};
 
 use super::Driver;
 use crate::hooks::{Asker, answered};
@@ -106,8 +106,19 @@ impl Driver {
         let again = self.state.turn.as_ref().is_some_and(|turn| turn.ends_refused > 0);
         let answer = self.state.final_answer().as_str().to_owned();
         let moment = HookMoment::Stop { turn, again, answer };
+        let is_late = self.wall_time_over();
         self.spawn(id, CancellationToken::new(), async move {
-            let outcome = asker.ask(moment).await;
+            let outcome = tokio::select! {
+                biased;
+                outcome = asker.ask(moment) => outcome,
+                () = is_late => {
+                    let record = Record::Interrupted { cause: InterruptCause::WallTime };
+                    return Outcome { effect: id, records: vec![record] };
+                }
+            };
+            if let HookVerdict::Stop { by, reason } = &outcome.verdict {
+                asker.tell(stopped_by_hook(by, reason));
+            }
             let goes_on = matches!(outcome.verdict, HookVerdict::Deny { .. });
             let mut records: Vec<Record> = answered(HookEvent::Stop, &outcome)
                 .map(|answered| Record::HookAnswered(Box::new(answered)))
@@ -118,6 +129,16 @@ impl Driver {
             }
             Outcome { effect: id, records }
         });
+    }
+}
+
+impl Driver {
+    /// The end of the turn's wall time, which no hook prolongs; never, where it has none.
+    fn wall_time_over(&self) -> BoxFuture<()> {
+        match self.state.wall_time_ends() {
+            Some(at) => self.parts.clock.sleep_until(at),
+            None => Box::pin(std::future::pending()),
+        }
     }
 }
 
@@ -134,19 +155,23 @@ impl Planning {
         let plan = pipeline::plan(&self.tools, &self.workspace, &self.name, said);
         let CallPlan::Ready { mut facts, mut input, mut notes, .. } = plan else { return plan };
         let used = input.as_ref().unwrap_or(said).clone();
-        let call = HookedCall { id, tool: self.name.clone(), input: used.clone() };
+        let accesses = facts.accesses.clone();
+        let call = HookedCall { id, tool: self.name.clone(), input: used.clone(), accesses };
         let HookOutcome { verdict, input: edited, context, .. } =
             asker.ask(HookMoment::PreToolUse(call)).await;
         if let Some(edited) = edited.filter(|edited| *edited != used && !blocks(&verdict)) {
             match pipeline::plan(&self.tools, &self.workspace, &self.name, &edited) {
                 CallPlan::Invalid { error } => {
+                    let error = asker.secrets.redact(&error);
                     let error = format!("a hook changed the input of this call: {error}");
                     return CallPlan::Invalid { error };
                 }
                 CallPlan::Ready { facts: now, input: changed, notes: more, .. } => {
                     let edited = changed.unwrap_or(edited);
-                    let shown = truncate_chars(edited.get(), INPUT_SHOWN_CHARS_MAX).into_owned();
-                    notes.extend(more);
+                    // Before it is cut, or half a secret would not be known as one.
+                    let shown = asker.secrets.redact(edited.get());
+                    let shown = truncate_chars(&shown, INPUT_SHOWN_CHARS_MAX).into_owned();
+                    notes.extend(more.iter().map(|note| asker.secrets.redact(note).into_owned()));
                     notes.push(format!("Note: a hook changed the input of this call to {shown}"));
                     (facts, input) = (now, Some(edited));
                 }

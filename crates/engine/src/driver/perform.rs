@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use heeler_core::{
-    AgentPath, BoxFuture, CallId, CallPlan, CallPlanned, CancellationToken, CompactionFailed,
-    CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause, EpochStarted,
-    ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope, ModelStarted, Outcome,
-    Permission, PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp, ToolContext,
-    ToolOutput, WakeCause, panic_text,
+    Access, AgentPath, BoxFuture, CallId, CallPlan, CallPlanned, CancellationToken,
+    CompactionFailed, CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause,
+    EpochStarted, ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope,
+    ModelStarted, Outcome, Permission, PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp,
+    ToolContext, ToolOutput, WakeCause, panic_text,
 };
 use sha2::{Digest, Sha256};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -263,6 +263,7 @@ impl Driver {
             clock: Arc::clone(&self.parts.clock),
         };
         let hooks = self.asker().filter(|_| self.is_hooked(&name));
+        let accesses = if hooks.is_some() { self.accesses(call) } else { Vec::new() };
         let mut execution = Box::new(Execution {
             tools: self.tools.clone(),
             name,
@@ -273,6 +274,7 @@ impl Driver {
             spill: self.parts.spill.clone(),
             images: self.images.clone(),
             hooks,
+            accesses,
             secrets: Arc::clone(&self.parts.secrets),
         });
         execution.context.inner_calls = self.inner_calls(&execution);
@@ -289,6 +291,11 @@ impl Driver {
             Arc::new(Permission { policy: policy.clone(), grants: grants.clone(), approvers })
         });
         Arc::clone(self.permission.insert(made))
+
+    /// What a call touches, as it was planned; nothing of one that is unknown.
+    pub(super) fn accesses(&self, id: CallId) -> Vec<Access> {
+        let mut calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+        calls.find(|call| call.id == id).map(|call| call.facts.accesses.clone()).unwrap_or_default()
     }
 
     /// What plays the calls within a call, if there are any.

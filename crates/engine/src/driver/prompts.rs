@@ -26,6 +26,8 @@ pub(super) struct Prompts {
     steering: VecDeque<Steer>,
     /// The hooks of a session's beginning were asked in this process.
     has_begun: bool,
+    /// What they said, until an input that is let through takes it along.
+    beginning: Vec<String>,
 }
 
 /// An input for a turn that may run.
@@ -50,6 +52,8 @@ struct Hearing {
 #[derive(Default)]
 pub(super) struct Heard {
     records: Vec<Record>,
+    /// What hooks of a session's beginning said.
+    beginning: Vec<String>,
     context: Vec<String>,
     is_blocked: bool,
     /// Hooks of a session's beginning were asked, if there are any.
@@ -201,8 +205,9 @@ impl Driver {
     pub(super) async fn take_heard(&mut self, answer: Answer) -> Result<(), StoreError> {
         self.is_settled = false;
         let Some(Hearing { said, .. }) = self.prompts.hearing.take() else { return Ok(()) };
-        let Some(heard) = answer else { return Ok(()) };
+        let Some(mut heard) = answer else { return Ok(()) };
         self.prompts.has_begun |= heard.was_asked;
+        self.prompts.beginning.append(&mut heard.beginning);
         match said {
             // Work in the background woke one meanwhile; in it the input would be steering, and
             // whoever waits for this turn would wait for ever.
@@ -225,6 +230,7 @@ impl Driver {
         self.prefer_model().await?;
         self.waiting.push(Waiting { turn: self.state.turns + 1, done });
         let notes = std::mem::take(&mut heard.notes);
+        let heard = self.with_beginning(heard);
         self.hold(heard.and(input, |input| Record::Input(Box::new(input))));
         if !notes.is_empty() {
             self.flush(Durability::Written).await?;
@@ -241,12 +247,22 @@ impl Driver {
         }
         let input = self.addressed(input);
         let notes = std::mem::take(&mut heard.notes);
+        let heard = self.with_beginning(heard);
         let records = heard
             .and(input, |input| Record::SteeringQueued(Box::new(SteeringQueued::said(id, input))));
         self.write(records, Durability::Written).await?;
         self.tell_of_images(notes);
         let _ = done.send(true);
         Ok(())
+    }
+
+    /// With what hooks of the session's beginning said, which goes with the first input that is let
+    /// through.
+    fn with_beginning(&mut self, mut heard: Heard) -> Heard {
+        if !heard.is_blocked {
+            heard.beginning = std::mem::take(&mut self.prompts.beginning);
+        }
+        heard
     }
 
     fn tell_of_images(&mut self, notes: Vec<String>) {
@@ -279,6 +295,7 @@ impl Heard {
             };
             let outcome = HookOutcome { verdict, context, ..HookOutcome::default() };
             self.take(HookEvent::SessionStart, outcome);
+            self.beginning = std::mem::take(&mut self.context);
         }
         self.take(HookEvent::UserPromptSubmit, asker.ask(prompt).await);
     }
@@ -300,10 +317,10 @@ impl Heard {
 
     /// What is written: what hooks said, and, unless they block it, the input with their words.
     fn and(self, mut input: Input, record: impl FnOnce(Input) -> Record) -> Vec<Record> {
-        let Self { mut records, context, is_blocked, admitted, .. } = self;
+        let Self { mut records, beginning, context, is_blocked, admitted, .. } = self;
         if !is_blocked {
             input.blocks = admitted.unwrap_or(input.blocks);
-            input.blocks.extend(context.into_iter().map(Block::text));
+            input.blocks.extend(beginning.into_iter().chain(context).map(Block::text));
             records.push(record(input));
         }
         records

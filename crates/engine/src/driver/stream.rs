@@ -190,8 +190,9 @@ impl Driver {
             }
         }
         records.extend(self.last_words().await);
-        // A summary that was not asked for yet is not asked for while this is written.
-        self.running.keep(|id| !matches!(id, EffectId::Compact(_)));
+        // A summary that was not asked for yet is not asked for while this is written, and an end that
+        // hooks are asked about is another one now, under the same id.
+        self.running.keep(|id| !matches!(id, EffectId::Compact(_) | EffectId::Finish(_)));
         records.push(Record::Interrupted { cause });
         self.write(records, Durability::Written).await
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use heeler_core::{
-    Block, BoxFuture, CallId, CancellationToken, Clock, HookedCall, RawJson, Record, SessionId,
-    Spill, Tool, ToolContext, ToolError, ToolOutput, panic_text,
+    Access, Block, BoxFuture, CallId, CancellationToken, Clock, HookedCall, RawJson, Record,
+    SessionId, Spill, Tool, ToolContext, ToolError, ToolOutput, panic_text,
 };
 use heeler_secrets::Secrets;
 
@@ -36,6 +36,8 @@ pub(crate) struct Execution {
     pub(crate) images: ImageDoor,
     /// Who is told of it once it ran.
     pub(crate) hooks: Option<Asker>,
+    /// What they are told that it touches.
+    pub(crate) accesses: Vec<Access>,
 }
 
 /// A call that ran.
@@ -53,9 +55,13 @@ pub(crate) async fn execute(
     execution: Box<Execution>,
     wanted: impl Future<Output = ()>,
 ) -> Executed {
-    let Execution { tools, name, context, input, timeout_millis, .. } = *execution;
-    let Execution { chars_max, spill, hooks, secrets, images: door, .. } = *execution;
-    let hooked = HookedCall { id: context.call, tool: name.clone(), input: input.clone() };
+    let Execution { tools, name, mut context, input, timeout_millis, .. } = *execution;
+    let Execution { chars_max, spill, hooks, accesses, secrets, images: door, .. } = *execution;
+    let hooked =
+        HookedCall { id: context.call, tool: name.clone(), input: input.clone(), accesses };
+    // A call whose time is up is cancelled as well, and hooks are told of that one.
+    let cancel = context.cancel.clone();
+    context.cancel = cancel.child_token();
     let (session, call) = (context.session.clone(), context.call);
     let (images, media) = (context.images.clone(), context.media.clone());
     let clock = Arc::clone(&context.clock);
@@ -79,8 +85,13 @@ pub(crate) async fn execute(
     // Before anybody is told, and before it is cut, or half a secret would not be known as one.
     redact::redact(&mut output, &secrets);
     let heard = match hooks {
-        Some(hooks) => hooks.ask_after(hooked, &mut output).await,
-        None => None,
+        Some(hooks) if !cancel.is_cancelled() => tokio::select! {
+            biased;
+            heard = hooks.ask_after(hooked, &mut output) => heard,
+            // What it gave is not lost over what somebody would say of it.
+            () = cancel.cancelled() => None,
+        },
+        _ => None,
     };
     admit(&mut output, &door, media.as_ref(), |json| structured::fits(&tools, &name, json)).await;
     bound::bound(&mut output, chars_max, spill.as_deref(), &session, call);

@@ -5,6 +5,8 @@ use heeler_sandbox::Exit;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::process::HOOK_OUTPUT_BYTES_MAX;
+
 /// The exit code that blocks.
 const BLOCKS: i32 = 2;
 /// The most characters of what a broken hook wrote that people are shown.
@@ -16,17 +18,27 @@ pub(crate) struct Said<'a> {
     pub(crate) exit: Exit,
     pub(crate) output: &'a str,
     pub(crate) errors: &'a str,
+    /// It wrote more output than is kept.
+    pub(crate) is_cut: bool,
 }
 
 /// The outcome of one hook, called `by`.
 pub(crate) fn read(event: HookEvent, by: &str, said: Said<'_>) -> HookOutcome {
-    let output = said.output.trim();
+    // Some programs begin all that they write with a mark of its encoding.
+    let output = said.output.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace());
+    let output = output.trim_end();
     match said.exit {
+        Exit::Code(0) if said.is_cut && guards(event) => {
+            broken(by, format!("it wrote more than {HOOK_OUTPUT_BYTES_MAX} bytes"))
+        }
         Exit::Code(0) if output.starts_with('{') => match from_json(output) {
             Ok(answer) => Reading { event, by }.read(answer),
-            Err(_) if text_counts(event) => text(event, output),
-            Err(error) => broken(by, format!("its output is no JSON: {error}")),
+            Err(_) if text_counts(event) && !is_json(output) => text(event, output),
+            Err(error) => broken(by, format!("its output cannot be read as an answer: {error}")),
         },
+        Exit::Code(0) if guards(event) && hides_answer(output) => {
+            broken(by, "its output is no answer, and holds what looks like one".to_owned())
+        }
         Exit::Code(0) => text(event, output),
         Exit::Code(BLOCKS) if can_block(event) => {
             let reason = given(said.errors.trim());
@@ -51,6 +63,27 @@ pub(crate) fn read(event: HookEvent, by: &str, said: Said<'_>) -> HookOutcome {
 /// A hook that gave no answer that can be heeded.
 pub(crate) fn broken(by: &str, why: String) -> HookOutcome {
     HookOutcome::of(HookVerdict::Broken { by: by.to_owned(), why })
+}
+
+/// Whether a call hangs on what such a hook says.
+fn guards(event: HookEvent) -> bool {
+    matches!(event, HookEvent::PreToolUse | HookEvent::PermissionRequest)
+}
+
+/// Whether a text that begins with a brace is meant as JSON, which may be cut or broken.
+fn is_json(output: &str) -> bool {
+    let behind = output.trim_start_matches('{').trim_start();
+    behind.is_empty() || behind.starts_with(['"', '}'])
+}
+
+/// Whether there is JSON behind other output, or within a list.
+fn hides_answer(output: &str) -> bool {
+    let is_blank = |c: char| c.is_whitespace() || c.is_control();
+    let mut lines = output.lines().map(|line| line.trim_start_matches(is_blank));
+    let is_list = output
+        .strip_prefix('[')
+        .is_some_and(|list| list.trim_start().starts_with(['{', '[', '"', ']']));
+    is_list || lines.any(|line| line.starts_with('{'))
 }
 
 /// Whether plain text is for the model.
@@ -142,7 +175,7 @@ impl Reading<'_> {
         {
             return Err(format!("it answered about {name}, and was asked about {}", self.event));
         }
-        if answer.goes_on == Some(false) {
+        if answer.goes_on == Some(false) && can_block(self.event) {
             let reason = given(answer.stop_reason.as_deref().unwrap_or_default().trim());
             return Ok((HookVerdict::Stop { by: self.by.to_owned(), reason }, None));
         }
@@ -171,31 +204,34 @@ impl Reading<'_> {
     fn before_call(&self, answer: Answer, specific: Specific) -> Result<HookVerdict, String> {
         let by = self.by.to_owned();
         let reason = specific.permission_decision_reason;
-        match specific.permission_decision.as_deref() {
-            Some("allow") => Ok(HookVerdict::Allow { by, reason }),
-            Some("deny") => Ok(self.deny(reason)),
+        let verdict = match specific.permission_decision.as_deref() {
+            Some("allow") => HookVerdict::Allow { by, reason },
+            Some("deny") => self.deny(reason),
             // To put a call off is to leave it to a person.
-            Some("ask" | "defer") => Ok(HookVerdict::Ask { by, reason }),
-            Some(other) => Err(unknown("permissionDecision", other)),
-            None => self.in_old_words(answer),
-        }
+            Some("ask" | "defer") => HookVerdict::Ask { by, reason },
+            Some(other) => return Err(unknown("permissionDecision", other)),
+            None => HookVerdict::Continue,
+        };
+        Ok(stricter(verdict, self.in_old_words(answer)?))
     }
 
     fn about_request(&self, answer: Answer, specific: Specific) -> Result<HookVerdict, String> {
-        let Some(decision) = specific.decision else { return self.in_old_words(answer) };
+        let old = self.in_old_words(answer)?;
+        let Some(decision) = specific.decision else { return Ok(old) };
         if decision.updated_input.is_some() {
             return Err("it changes the input, which only hooks before a call can".to_owned());
         }
         let by = self.by.to_owned();
-        match decision.behavior.as_str() {
-            "allow" => Ok(HookVerdict::Allow { by, reason: decision.message }),
+        let verdict = match decision.behavior.as_str() {
+            "allow" => HookVerdict::Allow { by, reason: decision.message },
             "deny" if decision.interrupt => {
                 let reason = given(decision.message.as_deref().unwrap_or_default().trim());
-                Ok(HookVerdict::Stop { by, reason })
+                HookVerdict::Stop { by, reason }
             }
-            "deny" => Ok(self.deny(decision.message)),
-            other => Err(unknown("behavior", other)),
-        }
+            "deny" => self.deny(decision.message),
+            other => return Err(unknown("behavior", other)),
+        };
+        Ok(stricter(verdict, old))
     }
 
     /// The decision at the top, which hooks had before they could say more.
@@ -214,6 +250,11 @@ impl Reading<'_> {
         let reason = given(reason.as_deref().unwrap_or_default().trim());
         HookVerdict::Deny { by: self.by.to_owned(), reason }
     }
+}
+
+/// Of two decisions of one answer the one that lets less through.
+fn stricter(one: HookVerdict, other: HookVerdict) -> HookVerdict {
+    HookOutcome::of(one).join(HookOutcome::of(other)).verdict
 }
 
 fn unknown(field: &str, value: &str) -> String {

@@ -7,7 +7,7 @@ use super::*;
 
 /// What a hook means that exits with `code` and writes this.
 fn check(event: HookEvent, code: i32, output: &str, errors: &str, expected: Expect) {
-    let said = Said { exit: Exit::Code(code), output, errors };
+    let said = Said { exit: Exit::Code(code), output, errors, is_cut: false };
     let HookOutcome { verdict, input, context, notices } = read(event, "h", said);
     let mut text = match verdict {
         HookVerdict::Continue => "continue".to_owned(),
@@ -28,7 +28,11 @@ fn before(output: &str, expected: Expect) {
 #[test]
 fn code_2_blocks_what_can_be_blocked() {
     for event in HookEvent::ALL {
-        let outcome = read(event, "h", Said { exit: Exit::Code(2), output: "", errors: " no\n" });
+        let outcome = read(
+            event,
+            "h",
+            Said { exit: Exit::Code(2), output: "", errors: " no\n", is_cut: false },
+        );
         let denied =
             outcome.verdict == HookVerdict::Deny { by: "h".to_owned(), reason: "no".to_owned() };
         let told = outcome.notices == ["the hook `h`: no"];
@@ -68,12 +72,12 @@ fn every_other_code_is_broken() {
             r#"Broken { by: "h", why: "it ended with exit code 3: {\"decision\":\"block\"}" }"#
         ]],
     );
-    let said = Said { exit: Exit::Signal(11), output: "", errors: "" };
+    let said = Said { exit: Exit::Signal(11), output: "", errors: "", is_cut: false };
     let HookVerdict::Broken { why, .. } = read(HookEvent::Stop, "h", said).verdict else {
         panic!()
     };
     assert_eq!(why, "it ended with signal 11");
-    let said = Said { exit: Exit::Code(1), output: "", errors: &"x".repeat(1000) };
+    let said = Said { exit: Exit::Code(1), output: "", errors: &"x".repeat(1000), is_cut: false };
     let HookVerdict::Broken { why, .. } = read(HookEvent::Stop, "h", said).verdict else {
         panic!()
     };
@@ -83,7 +87,12 @@ fn every_other_code_is_broken() {
 #[test]
 fn plain_text_is_context_where_it_counts() {
     for event in HookEvent::ALL {
-        let said = Said { exit: Exit::Code(0), output: "\nIt is Friday.\n", errors: "warning" };
+        let said = Said {
+            exit: Exit::Code(0),
+            output: "\nIt is Friday.\n",
+            errors: "warning",
+            is_cut: false,
+        };
         let outcome = read(event, "h", said);
         let context: &[&str] = if text_counts(event) { &["It is Friday."] } else { &[] };
         assert_eq!(
@@ -107,13 +116,13 @@ fn broken_json_is_broken() {
     before(
         r#"{"hookSpecificOutput": {"permissionDecision": "den"#,
         expect![[
-            r#"Broken { by: "h", why: "its output is no JSON: EOF while parsing a string at line 1 column 50" }"#
+            r#"Broken { by: "h", why: "its output cannot be read as an answer: EOF while parsing a string at line 1 column 50" }"#
         ]],
     );
     before(
         r#"{"decision": 7}"#,
         expect![[
-            r#"Broken { by: "h", why: "its output is no JSON: invalid type: integer `7`, expected a string at line 1 column 14" }"#
+            r#"Broken { by: "h", why: "its output cannot be read as an answer: invalid type: integer `7`, expected a string at line 1 column 14" }"#
         ]],
     );
     check(
@@ -122,8 +131,69 @@ fn broken_json_is_broken() {
         "{",
         "",
         expect![[
-            r#"Broken { by: "h", why: "its output is no JSON: EOF while parsing an object at line 1 column 1" }"#
+            r#"Broken { by: "h", why: "its output cannot be read as an answer: EOF while parsing an object at line 1 column 1" }"#
         ]],
+    );
+}
+
+#[test]
+fn an_answer_that_is_not_alone_does_not_let_a_call_pass() {
+    let deny = r#"{"decision":"block","reason":"no"}"#;
+    before(&format!("\u{feff}{deny}"), expect![[r#"Deny { by: "h", reason: "no" }"#]]);
+    for output in [
+        format!("loading\n{deny}"),
+        format!("loading\n  {deny}\nloaded"),
+        format!("\0{deny}"),
+        format!("[{deny}]"),
+        "[\"deny\"]".to_owned(),
+    ] {
+        before(
+            &output,
+            expect![[
+                r#"Broken { by: "h", why: "its output is no answer, and holds what looks like one" }"#
+            ]],
+        );
+    }
+    before("[info] nothing { to } say", expect!["continue"]);
+    let loading = format!("loading\n{deny}");
+    check(HookEvent::PostToolUse, 0, &loading, "", expect!["continue"]);
+    for event in HookEvent::ALL {
+        let said = Said { exit: Exit::Code(0), output: "fine", errors: "", is_cut: true };
+        let is_broken = matches!(read(event, "h", said).verdict, HookVerdict::Broken { .. });
+        assert_eq!(is_broken, guards(event), "{event}");
+    }
+}
+
+#[test]
+fn json_is_no_text() {
+    for output in [r#"{"decision":"block","reason":5}"#, r#"{ "decision":"blo"#, r#"{"a":1} and"#] {
+        let said = Said { exit: Exit::Code(0), output, errors: "", is_cut: false };
+        let outcome = read(HookEvent::UserPromptSubmit, "h", said);
+        assert!(matches!(outcome.verdict, HookVerdict::Broken { .. }), "{outcome:?}");
+        assert_eq!(outcome.context, [""; 0]);
+    }
+    for output in ["{{name}} is new", "{ braces }", "[1] a"] {
+        let said = Said { exit: Exit::Code(0), output, errors: "", is_cut: false };
+        assert_eq!(read(HookEvent::UserPromptSubmit, "h", said).context, [output]);
+    }
+}
+
+#[test]
+fn of_two_decisions_the_stricter_one_counts() {
+    before(
+        r#"{"decision":"block","reason":"no","hookSpecificOutput":{"permissionDecision":"allow"}}"#,
+        expect![[r#"Deny { by: "h", reason: "no" }"#]],
+    );
+    before(
+        r#"{"decision":"approve","hookSpecificOutput":{"permissionDecision":"ask"}}"#,
+        expect![[r#"Ask { by: "h", reason: None }"#]],
+    );
+    check(
+        HookEvent::PermissionRequest,
+        0,
+        r#"{"decision":"block","reason":"no","hookSpecificOutput":{"decision":{"behavior":"allow"}}}"#,
+        "",
+        expect![[r#"Deny { by: "h", reason: "no" }"#]],
     );
 }
 
@@ -212,6 +282,12 @@ fn texts_and_the_end_of_everything() {
         "",
         expect![[r#"Stop { by: "h", reason: "it gave no reason" }"#]],
     );
+    for event in HookEvent::ALL {
+        let output = r#"{"continue":false}"#;
+        let said = Said { exit: Exit::Code(0), output, errors: "", is_cut: false };
+        let stops = matches!(read(event, "h", said).verdict, HookVerdict::Stop { .. });
+        assert_eq!(stops, can_block(event), "{event}");
+    }
 }
 
 #[test]
@@ -281,7 +357,7 @@ proptest! {
         output in "\\{.{0,40}\\}|.{0,40}|\\{\"(decision|continue|hookSpecificOutput)\": ?.{0,20}",
         code in 0..4,
     ) {
-        let said = Said { exit: Exit::Code(code), output: &output, errors: "" };
+        let said = Said { exit: Exit::Code(code), output: &output, errors: "", is_cut: false };
         for event in [HookEvent::PreToolUse, HookEvent::PermissionRequest] {
             let verdict = read(event, "h", said).verdict;
             let allows = matches!(verdict, HookVerdict::Allow { .. });
@@ -292,7 +368,7 @@ proptest! {
             let is_broken = matches!(verdict, HookVerdict::Broken { .. });
             prop_assert!(code != 2 || denies);
             prop_assert!(code == 0 || code == 2 || is_broken);
-            prop_assert!(!is_plain || verdict == HookVerdict::Continue);
+            prop_assert!(!is_plain || is_broken || verdict == HookVerdict::Continue);
         }
     }
 }

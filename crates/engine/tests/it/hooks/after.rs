@@ -1,10 +1,13 @@
 //! After a call.
 
+use std::sync::Arc;
+
 use expect_test::{Expect, expect};
-use heeler_core::{HookEvent, HookMoment, HookOutcome, ToolOutput};
+use heeler_core::{HookEvent, HookMoment, HookOutcome, Input, ToolOutput, TurnOutcome};
 
 use crate::common::{
-    Case, TestTool, broken, check, denies, echo, failing, hook, nothing, one_call, stops, tool,
+    Case, TestTool, broken, check, denies, echo, failing, hook, nothing, one_call, settled,
+    stage_with, stops, tool, virtually,
 };
 
 /// One call of the tool, and what is said after it.
@@ -177,4 +180,23 @@ fn a_call_that_did_not_run_is_not_told_of() {
             result error: there is no tool called `gone`; the tools are echo
         "#]],
     );
+}
+
+#[test]
+fn a_result_is_not_lost_over_what_is_said_of_it() {
+    virtually(async {
+        let script = "[[reply]]\nblocks = [{ call = \"echo\", input = { text = \"said\" } }]";
+        let stage = stage_with(script, [echo()], |parts| {
+            parts.hooks = Some(hook(HookEvent::PostToolUse, |_| std::future::pending()));
+        })
+        .await;
+        let turn = stage.session.turn(Input::text("hi"));
+        settled().await;
+        stage.session.cancel().await;
+        assert_eq!(turn.await, TurnOutcome::Cancelled);
+        let state = stage.session.state().await.unwrap();
+        let told = heeler_testkit::transcript(state.history.messages().iter().map(Arc::as_ref));
+        assert!(told.contains("said"), "{told}");
+        stage.close().await;
+    });
 }

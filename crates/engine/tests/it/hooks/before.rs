@@ -167,6 +167,30 @@ fn secrets_leave_what_hooks_say_before_it_is_seen_or_written() {
 }
 
 #[test]
+fn a_changed_input_is_told_without_secrets() {
+    const SECRET: &str = "h0rse-battery-Staple";
+    for input in [format!(r#"{{"text":"{SECRET}"}}"#), format!(r#"{{"{SECRET}":1}}"#)] {
+        virtually(async {
+            let changed = Some(RawJson::parse(&input).unwrap());
+            let outcome = HookOutcome { input: changed, ..nothing() };
+            let script = "[[reply]]\nblocks = [{ call = \"echo\" }]\n[[reply]]\ntext = \"done\"";
+            let stage = stage_with(script, [echo()], |parts| {
+                parts.secrets = Arc::new(Secrets::of_variables([("DB_PASSWORD", SECRET)]));
+                let answer = move |_| std::future::ready(outcome.clone());
+                parts.hooks = Some(hook(HookEvent::PreToolUse, answer));
+            })
+            .await;
+            stage.say("hi").await;
+            let state = stage.session.state().await.unwrap();
+            let told = heeler_testkit::transcript(state.history.messages().iter().map(Arc::as_ref));
+            assert!(told.contains("a hook changed the input of this call"), "{told}");
+            assert!(!told.contains(SECRET), "{told}");
+            stage.close().await;
+        });
+    }
+}
+
+#[test]
 fn a_denial_holds_in_every_mode_and_against_every_rule_and_an_allowance_against_none_that_forbids()
 {
     for mode in [Mode::Ask, Mode::AcceptEdits, Mode::Plan, Mode::AllowListed, Mode::Bypass] {

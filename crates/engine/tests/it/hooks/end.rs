@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use expect_test::expect;
-use heeler_core::{HookEvent, HookMoment, HookOutcome, Input, TurnOutcome};
+use heeler_core::{Clock as _, HookEvent, HookMoment, HookOutcome, Input, LimitKind, TurnOutcome};
 use heeler_engine::Parts;
 use heeler_turn::limits::ENDS_REFUSED_MAX;
 
@@ -94,6 +94,7 @@ fn one_that_is_broken_or_stops_lets_it_end() {
         assistant message
         hook Stop `guard`
         hook Stop `guard` after 0 ms: Denied
+        notice The hook `guard` stopped the turn: enough
         end of turn 1: Done "I am done"
         ---
         user: hi
@@ -165,11 +166,59 @@ fn a_turn_is_cancelled_while_a_hook_is_asked_and_closing_does_not_wait_for_it() 
             .await;
             let turn = stage.session.turn(Input::text("hi"));
             settled().await;
-            if !closes {
-                stage.session.cancel().await;
+            if closes {
+                stage.close().await;
+                assert_eq!(turn.await, TurnOutcome::Cancelled);
+                return;
             }
-            stage.close().await;
+            stage.session.cancel().await;
+            // The hook is still at it, and nobody waits for it.
             assert_eq!(turn.await, TurnOutcome::Cancelled);
+            stage.close().await;
         });
     }
+}
+
+#[test]
+fn an_end_that_was_asked_about_before_a_cancel_is_not_written() {
+    virtually(async {
+        let (says, heard) = tokio::sync::oneshot::channel();
+        let heard = std::sync::Mutex::new(Some(heard));
+        let stage = stage_with("[[reply]]\ntext = \"a\"", [], |parts| {
+            parts.hooks = Some(hook(HookEvent::Stop, move |_| {
+                let heard = heard.lock().unwrap().take().unwrap();
+                async move {
+                    heard.await.unwrap();
+                    nothing()
+                }
+            }));
+        })
+        .await;
+        let turn = stage.session.turn(Input::text("hi"));
+        settled().await;
+        stage.session.cancel().await;
+        // Nobody may be listening any more.
+        let _ = says.send(());
+        assert_eq!(turn.await, TurnOutcome::Cancelled);
+        let (store, id) = (stage.parts.store.clone(), stage.session.id().clone());
+        stage.close().await;
+        let journal = format!("{:?}", store.read(id).await.unwrap());
+        assert_eq!(journal.matches("TurnFinished").count(), 1, "{journal}");
+        assert!(!journal.contains("outcome: Done"), "{journal}");
+    });
+}
+
+#[test]
+fn a_hook_does_not_prolong_the_time_of_a_turn() {
+    virtually(async {
+        let stage = stage_with("[[reply]]\ntext = \"a\"", [], |parts| {
+            parts.settings.limits.wall_millis = 1_000;
+            parts.hooks = Some(hook(HookEvent::Stop, |_| std::future::pending()));
+        })
+        .await;
+        let began = stage.clock.now();
+        assert_eq!(stage.say("hi").await, TurnOutcome::Limit { limit: LimitKind::Wall });
+        assert_eq!(stage.clock.now().since(began), 1_000);
+        stage.close().await;
+    });
 }

@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
-use heeler_core::{Clock, HookEvent, HookMoment, HookOutcome, Input, SteeringId, TurnOutcome};
+use heeler_core::{
+    BoxFuture, Clock, HookEvent, HookMoment, HookOutcome, HookRequest, Hooks, Input, SteeringId,
+    TurnOutcome,
+};
 use heeler_engine::{Parts, Session};
 
 use crate::common::{Case, broken, check, denies, hook, nothing, settled, stage_with, virtually};
@@ -110,6 +113,45 @@ fn there_is_nothing_yet_to_deny_and_a_broken_one_is_told() {
         assistant: one
     "#]],
     );
+}
+
+#[test]
+fn what_is_said_waits_for_the_first_input_that_is_let_through() {
+    struct Both;
+    impl Hooks for Both {
+        fn matches(&self, event: HookEvent, _: &str) -> bool {
+            matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit)
+        }
+
+        fn run(&self, request: HookRequest) -> BoxFuture<HookOutcome> {
+            let outcome = match request.moment {
+                HookMoment::UserPromptSubmit { prompt } if prompt == "secret" => denies(),
+                HookMoment::UserPromptSubmit { .. } => says("It was heard."),
+                _ => says("It is Friday."),
+            };
+            Box::pin(std::future::ready(outcome))
+        }
+    }
+    virtually(async {
+        let stage = stage_with(ANSWERS, [], |parts| parts.hooks = Some(Arc::new(Both))).await;
+        assert!(matches!(stage.say("secret").await, TurnOutcome::Denied { .. }));
+        assert_eq!(stage.say("hi").await, TurnOutcome::Done);
+        assert_eq!(stage.say("more").await, TurnOutcome::Done);
+        let state = stage.session.state().await.unwrap();
+        let conversation =
+            heeler_testkit::transcript(state.history.messages().iter().map(Arc::as_ref));
+        expect![[r#"
+            user: hi
+            user: It is Friday.
+            user: It was heard.
+            assistant: one
+            user: more
+            user: It was heard.
+            assistant: two
+        "#]]
+        .assert_eq(&conversation);
+        stage.close().await;
+    });
 }
 
 #[test]

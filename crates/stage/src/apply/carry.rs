@@ -190,7 +190,7 @@ impl Work<'_> {
                 _ => false,
             };
             let is_done = match &standing {
-                Ok(Standing::Is(now)) if is_same(now.as_ref(), step.after.as_ref()) => true,
+                Ok(Standing::Is(now)) if step.is_made(now.as_ref()) => true,
                 Ok(Standing::Is(now)) if is_pending(now) => continue,
                 // What was in a folder goes with it.
                 Ok(Standing::Blocked(by)) => {

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use heeler_attributes::Owner;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, RenameFlags, Stat};
 use rustix::io::Errno;
 
@@ -18,8 +19,6 @@ use crate::entry::{Entry, is_same};
 
 /// The bits of a mode that are nobody's permission, such as setuid.
 const SPECIAL: RawMode = 0o7000;
-const SETUID: RawMode = 0o4000;
-const SETGID: RawMode = 0o2000;
 
 pub(super) struct Place<'a> {
     pub(super) folder: OwnedFd,
@@ -60,28 +59,20 @@ impl Place<'_> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let owner = Mode::from_raw_mode(0o600);
         let file = rustix::fs::openat(&self.folder, &self.names.written, flags, owner)?;
-        let mut file = File::from(file);
-        io::copy(&mut File::open(bytes)?, &mut file)?;
-        let mut mode = mode as RawMode;
+        let file = File::from(file);
+        io::copy(&mut File::open(bytes)?, &mut &file)?;
         let is_file = |stat: &&Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        if let Some(like) = like.filter(is_file) {
-            let now = rustix::fs::fstat(&file)?;
-            if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid) {
-                // Only root may give files away; anybody else becomes the owner.
-                let _ = std::os::unix::fs::fchown(&file, Some(like.st_uid), Some(like.st_gid));
+        // Last: changing the content clears bits.
+        match like.filter(is_file) {
+            Some(like) => {
+                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                let old = rustix::fs::openat(&self.folder, self.name, flags, Mode::empty());
+                let owner = Owner { user: like.st_uid, group: like.st_gid };
+                let mode = mode | u32::from(like.st_mode & SPECIAL);
+                heeler_attributes::keep(old.ok().map(File::from).as_ref(), owner, &file, mode)?;
             }
-            let now = rustix::fs::fstat(&file)?;
-            // Nobody else's program becomes one of ours.
-            let kept = match (now.st_uid == like.st_uid, now.st_gid == like.st_gid) {
-                (true, true) => SPECIAL,
-                (true, false) => SPECIAL & !SETGID,
-                (false, true) => SPECIAL & !SETUID,
-                (false, false) => SPECIAL & !SETUID & !SETGID,
-            };
-            mode |= like.st_mode & kept;
+            None => rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as RawMode))?,
         }
-        // After the owner: changing that clears bits.
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
         file.sync_all()
     }
 
@@ -185,16 +176,13 @@ impl Place<'_> {
         let Some(aside) = self.aside()? else { return Ok(()) };
         let is_ours = |aside: &Entry| {
             !aside.is_folder()
-                && [&step.before, &step.after]
-                    .into_iter()
-                    .flatten()
-                    .any(|expected| aside.is_as(expected))
+                && (is_same(Some(aside), step.before.as_ref()) || step.is_made(Some(aside)))
         };
         if is_ours(&aside) {
             return self.drop_aside();
         }
         let now = self.now()?;
-        if now.is_some() && is_same(now.as_ref(), step.after.as_ref()) {
+        if now.is_some() && step.is_made(now.as_ref()) {
             self.exchange()?;
             // Another one may have come in that moment.
             return match self.aside()? {

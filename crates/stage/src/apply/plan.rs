@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::changes::Change;
-use crate::entry::{Content, Entry, path_bytes};
+use crate::entry::{Content, Entry, is_same, path_bytes};
 
 /// What is being applied; while it exists, it is not done.
 const PLAN: &str = "apply.json";
@@ -63,6 +63,19 @@ impl Step {
     pub(super) fn clears(&self) -> bool {
         self.before.is_some()
             && (self.after.is_none() || is_folder(&self.before) != is_folder(&self.after))
+    }
+
+    /// Whether what stands there is what it shall be. Where the group or the access list of a file could
+    /// not be kept, its group may do no more than all others.
+    pub(super) fn is_made(&self, now: Option<&Entry>) -> bool {
+        match (now, &self.before, &self.after) {
+            (now, _, after) if is_same(now, after.as_ref()) => true,
+            (Some(now), Some(before @ Entry::File { .. }), Some(Entry::File { mode, content })) => {
+                let (mode, content) = (heeler_attributes::without_group(*mode), content.clone());
+                now.is_as(&Entry::File { mode, content }) && !now.is_as(before)
+            }
+            _ => false,
+        }
     }
 
     /// Whether a file or link comes where a folder stood.

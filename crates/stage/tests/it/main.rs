@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot make its files fails")]
 
+mod attributes;
 mod closed;
 mod others;
 

@@ -164,7 +164,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::unwrap_used, reason = "a test that cannot make its files fails")]
     fn a_list_that_the_folder_hands_on_is_not_the_files() {
         let folder = tempfile::tempdir().unwrap();
         let old = File::create_new(folder.path().join("old")).unwrap();

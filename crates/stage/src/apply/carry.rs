@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use super::death::may_die;
 use super::base::{Base, Standing, Way, modes};
 use super::place::Place;
 use super::plan::{Plan, Step, is_folder};
@@ -42,9 +43,12 @@ pub(super) fn carry_out(stage: &Path, root: Option<Root>) -> io::Result<Applied>
         work.base.close();
         return Err(error);
     }
+    may_die();
     work.base.sync(&plan.steps)?;
     let (applied, stamps) = work.finish();
+    may_die();
     write_down(stage, stamps)?;
+    may_die();
     Plan::remove(stage)?;
     Ok(applied)
 }

@@ -5,6 +5,7 @@
 mod attributes;
 mod closed;
 mod others;
+mod sparse;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::death::may_die;
 use super::base::{Base, Standing, Way, modes};
+use super::death::may_die;
 use super::place::Place;
 use super::plan::{Plan, Step, is_folder};
 use super::{Applied, Conflict, Progress, Why};

@@ -121,6 +121,7 @@ fn go_on(stages: &Path) {
     }
     // One that died before its plan was written has yet to be applied, or is done.
     let id = Stage::list(stages).unwrap().pop().unwrap().id;
+    assert!(!stages.join(&id).join("apply").exists(), "bytes are left that nobody needs");
     let mut stage = Stage::open(stages, &id).unwrap();
     assert_eq!(apply(&mut stage).unwrap().conflicts, []);
 }

@@ -205,6 +205,11 @@ pub fn recover(stages: &Path) -> Result<Vec<Recovered>, StageError> {
     let mut finished = Vec::new();
     for summary in Stage::list(stages)? {
         let folder = stages.join(&summary.id);
+        if Plan::is_lost(&folder)
+            && let Ok(Some(_lock)) = lock(&folder)
+        {
+            Plan::drop_bytes(&folder);
+        }
         if !Plan::is_in(&folder) {
             continue;
         }

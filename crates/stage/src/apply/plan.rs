@@ -109,9 +109,27 @@ impl Plan {
         chosen: Vec<(Change, Option<Vec<u8>>)>,
         staged: impl Fn(&Path) -> PathBuf,
     ) -> io::Result<()> {
-        // Left by a process that died before its plan was written.
-        Self::clear(stage)?;
-        Self::make_whole(stage, base, chosen, staged).inspect_err(|_| drop(Self::clear(stage)))
+        let made = Self::make_whole(stage, base, chosen, staged);
+        if made.is_err() {
+            // The plan first: one without bytes could not be carried out.
+            let _ = fs::remove_file(stage.join(PLAN));
+            Self::drop_bytes(stage);
+        }
+        made
+    }
+
+    /// Removes bytes that no plan speaks of, in a stage that nobody else works with: a process died before
+    /// its plan was written, or right after that was done.
+    pub(super) fn drop_bytes(stage: &Path) {
+        if !Self::is_in(stage) {
+            // What cannot be removed is tried again by the next one.
+            let _ = fs::remove_dir_all(stage.join(BYTES));
+        }
+    }
+
+    /// Whether bytes lie there without a plan.
+    pub(super) fn is_lost(stage: &Path) -> bool {
+        stage.join(BYTES).exists() && !Self::is_in(stage)
     }
 
     fn make_whole(
@@ -121,8 +139,12 @@ impl Plan {
         staged: impl Fn(&Path) -> PathBuf,
     ) -> io::Result<()> {
         let bytes = stage.join(BYTES);
+        // Left by a process that died before its plan was written.
+        match fs::remove_dir_all(&bytes) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => fs::create_dir(&bytes)?,
+        }
         may_die();
-        fs::create_dir(&bytes)?;
         // Where bytes are shared nobody knows what room they take.
         let mut needed = Some(Needed::of(base, &chosen, &staged)?);
         let mut steps = Vec::new();
@@ -153,17 +175,6 @@ impl Plan {
         let closed = closed(base, &steps)?;
         let mut plan = Self { base: base.to_owned(), steps, temporary: String::new(), closed };
         plan.write(stage)
-    }
-
-    /// Removes what is there of one.
-    fn clear(stage: &Path) -> io::Result<()> {
-        for removed in [fs::remove_file(stage.join(PLAN)), fs::remove_dir_all(stage.join(BYTES))] {
-            match removed {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     /// Whether it is of the time when plans had no word of their own.

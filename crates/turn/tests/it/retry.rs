@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 use heeler_core::{
-    Effect, EffectKind, Entry, Event, ModelFailed, Opened, ProviderErrorKind, Record, Timestamp, Usage,
+    Effect, EffectKind, Entry, Event, ModelFailed, Opened, ProviderErrorKind, Record, Timestamp,
+    Usage,
 };
 use heeler_turn::state::Announcer;
 

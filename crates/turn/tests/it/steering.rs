@@ -311,7 +311,8 @@ fn what_comes_after_a_request_waits_for_the_next() {
 #[test]
 fn what_was_said_by_an_id_is_known_whatever_became_of_it() {
     let mut play = Play::of("user work\nreply call read a");
-    let knows = |play: &Play| ["s1", "s2"].map(|id| play.state.knows_steering(&SteeringId(id.into())));
+    let knows =
+        |play: &Play| ["s1", "s2"].map(|id| play.state.knows_steering(&SteeringId(id.into())));
     assert_eq!(knows(&play), [false, false]);
     play.line("steer s1 be quick");
     assert_eq!(knows(&play), [true, false]);

@@ -11,8 +11,8 @@ use crate::entry::{Entry, Stamp};
 use crate::opened::Opened;
 use crate::snapshot::Snapshot;
 
-/// The most changes that are looked at.
-const CHANGES_MAX: usize = 100_000;
+/// The most changes that are looked at: of so many, each takes up to 1 kB until it is applied.
+pub const CHANGES_MAX: usize = 300_000;
 /// What is git's own is no text that anybody reviews: what happens in it stays in the stage.
 const GIT: &str = ".git";
 /// What of it says which commits there are, or keeps what belongs to them.
@@ -64,6 +64,29 @@ pub struct Change {
     pub is_stale: bool,
 }
 
+/// Why it cannot be said what differs.
+#[derive(Debug)]
+pub(crate) enum Unknown {
+    /// More paths differ than this.
+    TooMuch(usize),
+    Unreadable(io::Error),
+}
+
+impl From<io::Error> for Unknown {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMuch(most) => write!(f, "more than {most} paths differ"),
+            Self::Unreadable(error) => error.fmt(f),
+        }
+    }
+}
+
 /// Collects what differs.
 pub(crate) struct Comparison<'a> {
     base: &'a Path,
@@ -73,6 +96,7 @@ pub(crate) struct Comparison<'a> {
     opened: &'a Opened,
     /// Folders of the base, and whether they are those they were.
     same_folders: BTreeMap<PathBuf, bool>,
+    changes_max: usize,
     found: Changes,
 }
 
@@ -84,11 +108,12 @@ impl<'a> Comparison<'a> {
         opened: &'a Opened,
     ) -> Self {
         let (same_folders, found) = (BTreeMap::new(), Changes::default());
-        Self { base, is_base, snapshot, opened, same_folders, found }
+        let changes_max = CHANGES_MAX;
+        Self { base, is_base, snapshot, opened, same_folders, changes_max, found }
     }
 
     /// What an overlay's upper folder adds to its base.
-    pub(crate) fn of_overlay(mut self, upper: &Path) -> io::Result<Changes> {
+    pub(crate) fn of_overlay(mut self, upper: &Path) -> Result<Changes, Unknown> {
         let mut waiting = vec![PathBuf::new()];
         while let Some(folder) = waiting.pop() {
             for entry in fs::read_dir(upper.join(&folder))? {
@@ -99,7 +124,7 @@ impl<'a> Comparison<'a> {
                     self.gone(&path, |_| true)?;
                     continue;
                 }
-                self.compare(&path, Entry::read(&entry.path())?)?;
+                self.compare(&path, Some(&entry.path()))?;
                 if metadata.is_dir() {
                     if is_opaque(&entry.path()) {
                         let is_absent =
@@ -117,10 +142,10 @@ impl<'a> Comparison<'a> {
     }
 
     /// What a copy holds otherwise than when it was made.
-    pub(crate) fn of_copy(mut self, tree: &Path, copied: &Snapshot) -> io::Result<Changes> {
+    pub(crate) fn of_copy(mut self, tree: &Path, copied: &Snapshot) -> Result<Changes, Unknown> {
         let now = Snapshot::take(tree)?;
         for path in now.paths().filter(|path| now.get(path) != copied.get(path)) {
-            self.compare(path, Entry::read(&tree.join(path))?)?;
+            self.compare(path, Some(&tree.join(path)))?;
         }
         for path in copied.paths().filter(|path| now.get(path).is_none()) {
             self.compare(path, None)?;
@@ -129,15 +154,16 @@ impl<'a> Comparison<'a> {
     }
 
     /// The entries of the base at and below a path, of which these are gone.
-    fn gone(&mut self, path: &Path, is_gone: impl Fn(&Path) -> bool) -> io::Result<()> {
+    fn gone(&mut self, path: &Path, is_gone: impl Fn(&Path) -> bool) -> Result<(), Unknown> {
         let snapshot = self.snapshot;
         snapshot.below(path).filter(|below| is_gone(below)).try_for_each(|b| self.compare(b, None))
     }
 
-    fn compare(&mut self, path: &Path, after: Option<Entry>) -> io::Result<()> {
-        let after = self.opened.closed_again(path, after);
+    /// Notes what differs at a path of the base, and where the stage has that; nowhere when it is gone.
+    fn compare(&mut self, path: &Path, staged: Option<&Path>) -> Result<(), Unknown> {
         let place = self.base.join(path);
-        let before = Entry::read(&place)?;
+        let (before, after) = Entry::read_two(&place, staged)?;
+        let after = self.opened.closed_again(path, after);
         let stamp = match fs::symlink_metadata(&place) {
             Ok(metadata) => Some(Stamp::of(&metadata)),
             Err(_) => None,
@@ -153,9 +179,9 @@ impl<'a> Comparison<'a> {
         let is_stale =
             !self.is_base || stamp != self.snapshot.get(path) || !self.is_in_same_folder(path);
         self.found.changes.push(Change { path: path.to_owned(), before, after, is_stale });
-        match self.found.changes.len() {
-            0..=CHANGES_MAX => Ok(()),
-            _ => Err(io::Error::other(format!("more than {CHANGES_MAX} paths differ"))),
+        match self.found.changes.len() > self.changes_max {
+            true => Err(Unknown::TooMuch(self.changes_max)),
+            false => Ok(()),
         }
     }
 
@@ -244,6 +270,25 @@ fn is_opaque(_: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_changes_than_the_most_are_none() {
+        let world = tempfile::tempdir().unwrap();
+        let (base, tree) = (world.path().join("base"), world.path().join("tree"));
+        for folder in [&base, &tree] {
+            fs::create_dir(folder).unwrap();
+        }
+        for name in ["a", "b", "c"] {
+            fs::write(tree.join(name), name).unwrap();
+        }
+        let (snapshot, opened) = (Snapshot::default(), Opened::default());
+        let found = |changes_max| {
+            let comparison = Comparison::new(&base, true, &snapshot, &opened);
+            Comparison { changes_max, ..comparison }.of_overlay(&tree)
+        };
+        assert_eq!(found(3).unwrap().changes.len(), 3);
+        assert_eq!(found(2).unwrap_err().to_string(), "more than 2 paths differ");
+    }
 
     #[test]
     fn names_of_commits_belong_to_the_folder_of_their_repository() {

@@ -2,11 +2,12 @@
 
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::entry::{Stamp, mode};
 use crate::snapshot::Snapshot;
+use crate::sparse;
 
 /// The most bytes that are copied for real, where the file system cannot share them.
 const BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
@@ -24,13 +25,7 @@ pub(crate) fn copy(base: &Path, tree: &Path, snapshot: &Snapshot) -> io::Result<
         } else if metadata.is_symlink() {
             std::os::unix::fs::symlink(fs::read_link(&from)?, &to)?;
         } else if metadata.is_file() {
-            bytes += file(&from, &to, &metadata)?;
-            if bytes > BYTES_MAX {
-                return Err(io::Error::other(format!(
-                    "it holds more than {} GiB, and this file system shares no bytes between copies",
-                    BYTES_MAX >> 30
-                )));
-            }
+            bytes += file(&from, &to, &metadata, BYTES_MAX - bytes)?;
         }
     }
     // Of folders last: one that nobody may write had to be filled first.
@@ -51,26 +46,43 @@ pub(crate) fn copy(base: &Path, tree: &Path, snapshot: &Snapshot) -> io::Result<
     Ok(copied)
 }
 
-/// Copies a file; how many bytes were not shared.
-fn file(from: &Path, to: &Path, metadata: &Metadata) -> io::Result<u64> {
-    let shared = share(from, to)?;
-    if !shared {
-        fs::copy(from, to)?;
-    }
+/// Copies a file; how many bytes were not shared. Of more than these none is.
+fn file(from: &Path, to: &Path, metadata: &Metadata, bytes_max: u64) -> io::Result<u64> {
+    let bytes = fill(from, to, metadata, bytes_max)?;
     fs::set_permissions(to, fs::Permissions::from_mode(mode(metadata)))?;
     // Builds look at times: what is unchanged is not made again.
     File::options().read(true).open(to)?.set_modified(metadata.modified()?)?;
-    Ok(if shared { 0 } else { metadata.size() })
+    Ok(bytes)
 }
 
 #[cfg(target_os = "linux")]
-fn share(from: &Path, to: &Path) -> io::Result<bool> {
+fn fill(from: &Path, to: &Path, metadata: &Metadata, bytes_max: u64) -> io::Result<u64> {
     let (source, target) = (File::open(from)?, File::create_new(to)?);
-    Ok(rustix::fs::ioctl_ficlone(&target, &source).is_ok())
+    let bytes = sparse::room(metadata);
+    if sparse::share(&source, &target) {
+        return Ok(0);
+    }
+    if bytes > bytes_max {
+        return Err(too_much());
+    }
+    sparse::copy_data(&source, &target)?;
+    Ok(bytes)
 }
 
 /// The system's own copy shares bytes where it can; nobody tells.
 #[cfg(not(target_os = "linux"))]
-fn share(_: &Path, _: &Path) -> io::Result<bool> {
-    Ok(false)
+fn fill(from: &Path, to: &Path, metadata: &Metadata, bytes_max: u64) -> io::Result<u64> {
+    let bytes = sparse::room(metadata);
+    if bytes > bytes_max {
+        return Err(too_much());
+    }
+    fs::copy(from, to)?;
+    Ok(bytes)
+}
+
+fn too_much() -> io::Error {
+    io::Error::other(format!(
+        "it holds more than {} GiB, and this file system shares no bytes between copies",
+        BYTES_MAX >> 30
+    ))
 }

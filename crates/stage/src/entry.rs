@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -13,6 +13,12 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use crate::sparse;
+
+/// So many zeros, from a multiple of it on, are counted instead of hashed: a file of holes is as long as
+/// anybody likes. Many enough that this is seldom in files without holes, whose hash others know, too.
+const ZEROS: u64 = 1024 * 1024;
 
 /// The bits of a mode that are kept: who may read, write and execute.
 const MODE_BITS: u32 = 0o777;
@@ -48,8 +54,16 @@ pub enum Entry {
 pub struct Content {
     /// Bytes.
     pub bytes: u64,
-    /// SHA-256, in hexadecimal digits; nothing where nobody let us read it.
+    /// SHA-256, in hexadecimal digits; nothing where nobody read it. Of a file with whole MiB of zeros it
+    /// is that of what is between these, by its own SHA-256, and of where these are.
     pub sha256: String,
+}
+
+/// Whether the contents of a file are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Contents {
+    Hashed,
+    Unread,
 }
 
 impl Entry {
@@ -61,8 +75,30 @@ impl Entry {
         Self::read_at(CWD, path.as_os_str())
     }
 
+    /// What stands at two paths, where anything may, as far as it takes to know whether it is the same:
+    /// files of two lengths, or one alone, are not read.
+    pub(crate) fn read_two(
+        one: &Path,
+        other: Option<&Path>,
+    ) -> io::Result<(Option<Self>, Option<Self>)> {
+        let look = |path: &Path| Self::at(CWD, path.as_os_str(), Contents::Unread);
+        let (looked, other_looked) = (look(one)?, other.map_or(Ok(None), look)?);
+        match (&looked, &other_looked, other) {
+            (
+                Some(Self::File { content, .. }),
+                Some(Self::File { content: other_content, .. }),
+                Some(other),
+            ) if content.bytes == other_content.bytes => Ok((Self::read(one)?, Self::read(other)?)),
+            _ => Ok((looked, other_looked)),
+        }
+    }
+
     /// What stands in a folder under a name.
     pub(crate) fn read_at(folder: impl AsFd, name: &OsStr) -> io::Result<Option<Self>> {
+        Self::at(folder, name, Contents::Hashed)
+    }
+
+    fn at(folder: impl AsFd, name: &OsStr, contents: Contents) -> io::Result<Option<Self>> {
         let folder = folder.as_fd();
         let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
@@ -71,10 +107,13 @@ impl Entry {
         };
         let mode = Mode::from_raw_mode(stat.st_mode).bits() as u32 & MODE_BITS;
         Ok(Some(match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if contents == Contents::Unread => {
+                Self::File { mode, content: Content::unread(stat.st_size.unsigned_abs()) }
+            }
             FileType::RegularFile => {
                 let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
                 let content = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
-                    Ok(file) => Content::of(File::from(file))?,
+                    Ok(file) => Content::of_file(&File::from(file))?,
                     Err(Errno::ACCESS) => Content::unread(stat.st_size.unsigned_abs()),
                     Err(error) => return Err(error.into()),
                 };
@@ -125,16 +164,35 @@ impl Content {
         self.bytes == other.bytes && (is_unread || self.sha256 == other.sha256)
     }
 
-    /// Of bytes that are read to their end.
-    ///
-    /// # Errors
-    /// When they cannot be read.
-    pub fn of(mut bytes: impl Read) -> io::Result<Self> {
-        let mut hash = Sha256::new();
-        let length = io::copy(&mut bytes, &mut hash)?;
-        let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { bytes: length, sha256 })
+    /// Of bytes that are at hand.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.len() as u64, sha256: hexadecimal(Sha256::digest(bytes).as_slice()) }
     }
+
+    /// Of a file.
+    pub(crate) fn of_file(file: &File) -> io::Result<Self> {
+        let (mut hash, mut zeros) = (Sha256::new(), Vec::new());
+        let bytes = sparse::read_blocks(
+            file,
+            ZEROS,
+            |data| hash.update(data),
+            |from, count| zeros.extend([from.to_le_bytes(), count.to_le_bytes()].concat()),
+        )?;
+        let hash = hash.finalize();
+        // A file that holds the bytes of that hash is shorter than one of them alone.
+        let sha256 = match zeros.is_empty() {
+            true => hexadecimal(hash.as_slice()),
+            false => {
+                let both = Sha256::new().chain_update(hash).chain_update(zeros).finalize();
+                hexadecimal(both.as_slice())
+            }
+        };
+        Ok(Self { bytes, sha256 })
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(crate) fn mode(metadata: &Metadata) -> u32 {

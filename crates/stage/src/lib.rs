@@ -3,8 +3,8 @@
 //! A [`Stage`] shows a folder, its base, in which everything may be changed while the base stays as it
 //! is: as an overlay over it where the system lets us mount one, else as a copy. [`Stage::changes`] says
 //! what differs, and [`Stage::apply`] makes the base so, all of it or, after the death of the process,
-//! the rest of it with the next [`recover`]. Read in this order: `entry`, `snapshot`, `stage`, then
-//! `overlay` and `copy`, `opened` and `changes`, and `apply`.
+//! the rest of it with the next [`recover`]. Read in this order: `sparse`, `entry`, `snapshot`,
+//! `stage`, then `overlay` and `copy`, `opened` and `changes`, and `apply`.
 //!
 //! Invariant: the base changes through [`Stage::apply`] alone, and only where it still is what the stage
 //! was made from.
@@ -16,9 +16,10 @@ mod entry;
 mod opened;
 mod overlay;
 mod snapshot;
+mod sparse;
 mod stage;
 
 pub use apply::{Applied, Conflict, Progress, Recovered, Why, recover};
-pub use changes::{Change, Changes, Staying};
+pub use changes::{CHANGES_MAX, Change, Changes, Staying};
 pub use entry::{Content, Entry};
 pub use stage::{Form, Stage, StageError, Summary};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
-use crate::changes::{Changes, Comparison};
+use crate::changes::{Changes, Comparison, Unknown};
 use crate::entry::{Root, path_bytes};
 use crate::opened::Opened;
 use crate::overlay::Covered;
@@ -66,17 +66,24 @@ pub struct Stage {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct StageError {
+    // With the words of what caused it; as a source these would be told twice.
     message: String,
-    source: Option<io::Error>,
+    is_too_much: bool,
 }
 
 impl StageError {
+    /// Whether more differs than is ever looked at, so that nothing of it can be applied.
+    #[must_use]
+    pub fn is_too_much(&self) -> bool {
+        self.is_too_much
+    }
+
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), source: None }
+        Self { message: message.into(), is_too_much: false }
     }
 
     pub(crate) fn io(what: impl std::fmt::Display, source: io::Error) -> Self {
-        Self { message: format!("{what}: {source}"), source: Some(source) }
+        Self::new(format!("{what}: {source}"))
     }
 }
 
@@ -221,7 +228,7 @@ impl Stage {
             (root, _) => root.is_none(),
         };
         let tree = self.staged(Path::new(""));
-        let compared = Opened::open(folder, &tree).and_then(|opened| {
+        let compared = Opened::open(folder, &tree).map_err(Unknown::from).and_then(|opened| {
             let comparison = Comparison::new(base, is_base, snapshot, &opened);
             match summary.form {
                 Form::Overlay => comparison.of_overlay(&tree),
@@ -229,7 +236,9 @@ impl Stage {
             }
         });
         compared.map_err(|error| {
-            StageError::io(format_args!("cannot compare the stage {}", summary.id), error)
+            let is_too_much = matches!(error, Unknown::TooMuch(_));
+            let message = format!("cannot compare the stage {}: {error}", summary.id);
+            StageError { message, is_too_much }
         })
     }
 

@@ -80,10 +80,14 @@ impl Listeners {
 
     async fn obey(mut self, first: mpsc::Sender<()>) {
         self.next().await;
-        // Nobody listens any more when the turn has just ended.
-        let _ = first.send(()).await;
+        let word = match first.send(()).await {
+            Ok(()) => "heeler: stopping; once more to stop at once",
+            // Nobody listens any more when the turn has ended. What is done then, such as with a stage,
+            // is done to its end.
+            Err(_) => "heeler: this is the end of the run already; once more to stop at once",
+        };
         // Who does not read it holds up neither the end nor the next signal.
-        say_within(WORD_PATIENCE, "heeler: stopping; once more to stop at once");
+        say_within(WORD_PATIENCE, word);
         self.next().await;
         std::process::exit(Exit::Cancelled as i32);
     }

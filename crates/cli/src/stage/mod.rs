@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::Environment;
-use heeler_stage::{Applied, Progress, Recovered, Stage, recover};
+use heeler_stage::{Applied, CHANGES_MAX, Progress, Recovered, Stage, StageError, recover};
 
 use crate::arguments::{StageArguments, StageCommand};
 use crate::exit::Exit;
@@ -149,23 +149,43 @@ pub(crate) fn of_session(environment: &Environment, session: &str) -> Result<Opt
 /// Does with a stage whose run has ended what is to be done. Whatever cannot be done leaves it kept,
 /// and is told here and in what is returned.
 pub(crate) fn settle(stage: Stage, at_end: AtEnd, told: Told) -> Settled {
-    let id = stage.summary().id.clone();
+    let (id, tree) = (stage.summary().id.clone(), stage.staged(Path::new("")));
     settle_or_say(stage, at_end, told).unwrap_or_else(|error| {
+        let is_too_much = is_too_much(&error);
         let error = format!("{error:#}");
         say(format_args!("heeler: {error}"));
-        tell_kept(&id);
+        match is_too_much {
+            true => say(format_args!(
+                "heeler: nothing of it can be applied; take what you need from {}, then `heeler stage \
+                 discard {id}` drops it",
+                tree.display()
+            )),
+            false => tell_kept(&id),
+        }
         let state = SettledState::Kept;
         Settled { id, state, paths: 0, commits: Vec::new(), error: Some(error) }
     })
 }
 
+/// Whether more differs than is ever looked at.
+fn is_too_much(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(StageError::is_too_much)
+}
+
 fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled> {
     stage.end_work()?;
     let id = stage.summary().id.clone();
-    let differing = files::read(&stage)?;
-    let files = &differing.files;
     let settled =
         |state, paths| Settled { id: id.clone(), state, paths, commits: Vec::new(), error: None };
+    let differing = match files::read(&stage) {
+        // What nobody wants need not be counted to its end.
+        Err(error) if at_end == AtEnd::Discard && is_too_much(&error) => {
+            stage.discard()?;
+            return Ok(settled(SettledState::Discarded, CHANGES_MAX));
+        }
+        read => read?,
+    };
+    let files = &differing.files;
     let has_commits = !differing.commits.is_empty() || differing.unknown.is_some();
     if files.is_empty() && !has_commits {
         stage.discard()?;

@@ -19,7 +19,7 @@ pub(super) struct Alone {
 
 /// The right to change a base; none when somebody has it.
 pub(super) fn alone(stages: &Path, base: &Path) -> io::Result<Option<Alone>> {
-    let digest = Content::of(base.as_os_str().as_bytes())?.sha256;
+    let digest = Content::of(base.as_os_str().as_bytes()).sha256;
     let path = stages.join(format!(".base-{digest}.lock"));
     loop {
         let file = File::options().create(true).append(true).open(&path)?;

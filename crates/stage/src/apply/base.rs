@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 
+use super::death::may_die;
 use super::plan::{OPEN, Step};
 use crate::entry::{Entry, Root};
 
@@ -187,6 +188,7 @@ impl Base {
             return Ok(());
         }
         let mode = Mode::from_raw_mode((now & 0o7000) | to as RawMode);
+        may_die();
         match rustix::fs::openat(&parent, name, FOLDER, Mode::empty()) {
             Ok(folder) => {
                 rustix::fs::fchmod(&folder, mode)?;

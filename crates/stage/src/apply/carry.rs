@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::base::{Base, Standing, Way, modes};
+use super::death::may_die;
 use super::place::Place;
 use super::plan::{Plan, Step, is_folder};
 use super::{Applied, Conflict, Progress, Why};
@@ -42,9 +43,12 @@ pub(super) fn carry_out(stage: &Path, root: Option<Root>) -> io::Result<Applied>
         work.base.close();
         return Err(error);
     }
+    may_die();
     work.base.sync(&plan.steps)?;
     let (applied, stamps) = work.finish();
+    may_die();
     write_down(stage, stamps)?;
+    may_die();
     Plan::remove(stage)?;
     Ok(applied)
 }
@@ -190,7 +194,7 @@ impl Work<'_> {
                 _ => false,
             };
             let is_done = match &standing {
-                Ok(Standing::Is(now)) if is_same(now.as_ref(), step.after.as_ref()) => true,
+                Ok(Standing::Is(now)) if step.is_made(now.as_ref()) => true,
                 Ok(Standing::Is(now)) if is_pending(now) => continue,
                 // What was in a folder goes with it.
                 Ok(Standing::Blocked(by)) => {

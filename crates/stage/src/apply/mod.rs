@@ -4,18 +4,21 @@
 mod alone;
 mod base;
 mod carry;
+mod death;
+#[cfg(test)]
+mod death_tests;
 mod place;
 mod plan;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::changes::Change;
-use crate::entry::{Entry, is_same};
+use crate::entry::{Entry, Stamp, is_same};
 use crate::snapshot::Snapshot;
 use crate::stage::{BASE, Stage, StageError, Summary, lock, remove_remains};
 use alone::{Alone, alone};
@@ -116,16 +119,13 @@ impl Stage {
         let mut chosen: Vec<(Change, Option<Vec<u8>>)> = chosen.into_iter().collect();
         // Folders before what is in them.
         chosen.sort_by(|one, other| one.0.path.cmp(&other.0.path));
-        let is_stale = |change: &Change| {
-            change.is_stale
-                || !Entry::read(&base.join(&change.path))
-                    .is_ok_and(|now| is_same(now.as_ref(), change.before.as_ref()))
-        };
-        let stale: Vec<String> = chosen
-            .iter()
-            .filter(|(change, _)| is_stale(change))
-            .map(|(change, _)| change.path.display().to_string())
-            .collect();
+        let mut stale = Vec::new();
+        for (change, _) in &mut chosen {
+            match self.unchanged(change) {
+                Some(now) => change.before = now,
+                None => stale.push(change.path.display().to_string()),
+            }
+        }
         if !stale.is_empty() {
             return Err(StageError::new(format!(
                 "nothing was applied: {shown} changed since the stage began: {}",
@@ -141,6 +141,17 @@ impl Stage {
         })?;
         self.snapshot = Snapshot::read(&self.folder.join(BASE)).map_err(failed)?;
         Ok(applied)
+    }
+
+    /// What stands in the base, read whole, if nobody changed that since the stage began.
+    fn unchanged(&self, change: &Change) -> Option<Option<Entry>> {
+        let place = self.summary().base.join(&change.path);
+        let now = Entry::read(&place).ok()?;
+        // After it was read: what came meanwhile is seen.
+        let stamp = fs::symlink_metadata(&place).ok().map(|metadata| Stamp::of(&metadata));
+        let is_as_before = is_same(now.as_ref(), change.before.as_ref())
+            && stamp == self.snapshot.get(&change.path);
+        (!change.is_stale && is_as_before).then_some(now)
     }
 
     /// How far it is, if it was being applied when its process died.
@@ -194,6 +205,11 @@ pub fn recover(stages: &Path) -> Result<Vec<Recovered>, StageError> {
     let mut finished = Vec::new();
     for summary in Stage::list(stages)? {
         let folder = stages.join(&summary.id);
+        if Plan::is_lost(&folder)
+            && let Ok(Some(_lock)) = lock(&folder)
+        {
+            Plan::drop_bytes(&folder);
+        }
         if !Plan::is_in(&folder) {
             continue;
         }

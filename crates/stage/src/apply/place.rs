@@ -10,16 +10,17 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use heeler_attributes::Owner;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, RenameFlags, Stat};
 use rustix::io::Errno;
 
+use super::death::may_die;
 use super::plan::{Names, OPEN, Step};
 use crate::entry::{Entry, is_same};
+use crate::sparse;
 
 /// The bits of a mode that are nobody's permission, such as setuid.
-const SPECIAL: RawMode = 0o7000;
-const SETUID: RawMode = 0o4000;
-const SETGID: RawMode = 0o2000;
+const SPECIAL: u32 = 0o7000;
 
 pub(super) struct Place<'a> {
     pub(super) folder: OwnedFd,
@@ -56,36 +57,37 @@ impl Place<'_> {
         written
     }
 
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::unnecessary_cast, reason = "a mode has other types on other systems")
+    )]
     fn write_file(&self, mode: u32, like: Option<&Stat>, bytes: &Path) -> io::Result<()> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let owner = Mode::from_raw_mode(0o600);
+        may_die();
         let file = rustix::fs::openat(&self.folder, &self.names.written, flags, owner)?;
-        let mut file = File::from(file);
-        io::copy(&mut File::open(bytes)?, &mut file)?;
-        let mut mode = mode as RawMode;
+        let file = File::from(file);
+        may_die();
+        sparse::copy(&File::open(bytes)?, &file)?;
         let is_file = |stat: &&Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        if let Some(like) = like.filter(is_file) {
-            let now = rustix::fs::fstat(&file)?;
-            if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid) {
-                // Only root may give files away; anybody else becomes the owner.
-                let _ = std::os::unix::fs::fchown(&file, Some(like.st_uid), Some(like.st_gid));
+        may_die();
+        // Last: changing the content clears bits.
+        match like.filter(is_file) {
+            Some(like) => {
+                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                let old = rustix::fs::openat(&self.folder, self.name, flags, Mode::empty());
+                let owner = Owner { user: like.st_uid, group: like.st_gid };
+                let mode = mode | Mode::from_raw_mode(like.st_mode).bits() as u32 & SPECIAL;
+                heeler_attributes::keep(old.ok().map(File::from).as_ref(), owner, &file, mode)?;
             }
-            let now = rustix::fs::fstat(&file)?;
-            // Nobody else's program becomes one of ours.
-            let kept = match (now.st_uid == like.st_uid, now.st_gid == like.st_gid) {
-                (true, true) => SPECIAL,
-                (true, false) => SPECIAL & !SETGID,
-                (false, true) => SPECIAL & !SETUID,
-                (false, false) => SPECIAL & !SETUID & !SETGID,
-            };
-            mode |= like.st_mode & kept;
+            None => rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as RawMode))?,
         }
-        // After the owner: changing that clears bits.
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+        may_die();
         file.sync_all()
     }
 
     fn write_link(&self, target: &Path, like: Option<&Stat>) -> io::Result<()> {
+        may_die();
         rustix::fs::symlinkat(target, &self.folder, &self.names.written)?;
         if let Some(like) = like {
             let owner = rustix::fs::Uid::from_raw(like.st_uid);
@@ -99,6 +101,7 @@ impl Place<'_> {
 
     /// Puts what was written where nothing stands, if that is so.
     pub(super) fn fill(&self) -> io::Result<()> {
+        may_die();
         let filled = self.rename_to_free(&self.names.written, self.name);
         if !matches!(filled, Ok(true)) {
             self.drop_written();
@@ -113,12 +116,15 @@ impl Place<'_> {
             self.drop_written();
             return Ok(());
         }
+        may_die();
         rustix::fs::renameat(&self.folder, written, &self.folder, aside)?;
+        may_die();
         self.trade(step)
     }
 
     /// Trades what lies beside the place for what stands there.
     pub(super) fn trade(&self, step: &Step) -> io::Result<()> {
+        may_die();
         match self.exchange() {
             Ok(()) => {}
             Err(error) if cannot(error) => {
@@ -140,6 +146,7 @@ impl Place<'_> {
 
     /// Takes away what stands there, a folder only when it is empty, if it is what is expected.
     pub(super) fn clear(&self, step: &Step) -> io::Result<()> {
+        may_die();
         if step.before.as_ref().is_some_and(Entry::is_folder) {
             return match rustix::fs::unlinkat(&self.folder, self.name, AtFlags::REMOVEDIR) {
                 // Whoever put more into it keeps that.
@@ -149,6 +156,7 @@ impl Place<'_> {
         }
         let aside = &self.names.aside;
         let flags = RenameFlags::NOREPLACE;
+        may_die();
         match rustix::fs::renameat_with(&self.folder, self.name, &self.folder, aside, flags) {
             Err(error) if cannot(error) => {
                 if is_same(self.now()?.as_ref(), step.before.as_ref()) {
@@ -165,15 +173,18 @@ impl Place<'_> {
     pub(super) fn make_folder(&self, mode: u32) -> io::Result<()> {
         let written = &self.names.written;
         let owner = Mode::from_raw_mode(OPEN as RawMode);
+        may_die();
         rustix::fs::mkdirat(&self.folder, written, owner)?;
         let made = || {
             // Whether its files are the group's is handed on by the folder it is in.
-            let special =
-                rustix::fs::statat(&self.folder, written, AtFlags::empty())?.st_mode & SPECIAL;
+            let special = rustix::fs::statat(&self.folder, written, AtFlags::empty())?.st_mode
+                & SPECIAL as RawMode;
             let mode = Mode::from_raw_mode(special | (mode | OPEN) as RawMode);
             Ok(rustix::fs::chmodat(&self.folder, written, mode, AtFlags::empty())?)
         };
+        may_die();
         made().inspect_err(|_: &io::Error| self.drop_written())?;
+        may_die();
         self.fill()
     }
 
@@ -181,20 +192,20 @@ impl Place<'_> {
     /// of the place and was not expected goes back; where somebody filled the place meanwhile, it stays
     /// beside it.
     pub(super) fn settle(&self, step: &Step) -> io::Result<()> {
+        may_die();
         self.drop_written();
         let Some(aside) = self.aside()? else { return Ok(()) };
         let is_ours = |aside: &Entry| {
             !aside.is_folder()
-                && [&step.before, &step.after]
-                    .into_iter()
-                    .flatten()
-                    .any(|expected| aside.is_as(expected))
+                && (is_same(Some(aside), step.before.as_ref()) || step.is_made(Some(aside)))
         };
+        may_die();
         if is_ours(&aside) {
             return self.drop_aside();
         }
         let now = self.now()?;
-        if now.is_some() && is_same(now.as_ref(), step.after.as_ref()) {
+        if now.is_some() && step.is_made(now.as_ref()) {
+            may_die();
             self.exchange()?;
             // Another one may have come in that moment.
             return match self.aside()? {
@@ -236,6 +247,7 @@ impl Place<'_> {
     }
 
     fn drop_aside(&self) -> io::Result<()> {
+        may_die();
         Ok(rustix::fs::unlinkat(&self.folder, &self.names.aside, AtFlags::empty())?)
     }
 

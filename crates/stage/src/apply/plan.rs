@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, BufReader, BufWriter, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::death::may_die;
 use crate::changes::Change;
-use crate::entry::{Content, Entry, path_bytes};
+use crate::entry::{Content, Entry, is_same, path_bytes};
+use crate::sparse;
 
 /// What is being applied; while it exists, it is not done.
 const PLAN: &str = "apply.json";
@@ -65,6 +68,19 @@ impl Step {
             && (self.after.is_none() || is_folder(&self.before) != is_folder(&self.after))
     }
 
+    /// Whether what stands there is what it shall be. Where the group or the access list of a file could
+    /// not be kept, its group may do no more than all others.
+    pub(super) fn is_made(&self, now: Option<&Entry>) -> bool {
+        match (now, &self.before, &self.after) {
+            (now, _, after) if is_same(now, after.as_ref()) => true,
+            (Some(now), Some(before @ Entry::File { .. }), Some(Entry::File { mode, content })) => {
+                let (mode, content) = (heeler_attributes::without_group(*mode), content.clone());
+                now.is_as(&Entry::File { mode, content }) && !now.is_as(before)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a file or link comes where a folder stood.
     pub(super) fn replaces_folder(&self) -> bool {
         is_folder(&self.before) && self.after.is_some() && !is_folder(&self.after)
@@ -82,11 +98,41 @@ impl Plan {
     }
 
     pub(super) fn read(stage: &Path) -> io::Result<Self> {
-        Ok(serde_json::from_slice(&fs::read(stage.join(PLAN))?)?)
+        Ok(serde_json::from_reader(BufReader::new(File::open(stage.join(PLAN))?))?)
     }
 
-    /// Writes down what becomes of a base. Each change comes with its bytes, or those of `staged`.
+    /// Writes down what becomes of a base. Each change comes with its bytes, or those of `staged`. Nothing
+    /// is left of one that cannot be written whole: nothing of it is done.
     pub(super) fn make(
+        stage: &Path,
+        base: &Path,
+        chosen: Vec<(Change, Option<Vec<u8>>)>,
+        staged: impl Fn(&Path) -> PathBuf,
+    ) -> io::Result<()> {
+        let made = Self::make_whole(stage, base, chosen, staged);
+        if made.is_err() {
+            // The plan first: one without bytes could not be carried out.
+            let _ = fs::remove_file(stage.join(PLAN));
+            Self::drop_bytes(stage);
+        }
+        made
+    }
+
+    /// Removes bytes that no plan speaks of, in a stage that nobody else works with: a process died before
+    /// its plan was written, or right after that was done.
+    pub(super) fn drop_bytes(stage: &Path) {
+        if !Self::is_in(stage) {
+            // What cannot be removed is tried again by the next one.
+            let _ = fs::remove_dir_all(stage.join(BYTES));
+        }
+    }
+
+    /// Whether bytes lie there without a plan.
+    pub(super) fn is_lost(stage: &Path) -> bool {
+        stage.join(BYTES).exists() && !Self::is_in(stage)
+    }
+
+    fn make_whole(
         stage: &Path,
         base: &Path,
         chosen: Vec<(Change, Option<Vec<u8>>)>,
@@ -98,20 +144,33 @@ impl Plan {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => fs::create_dir(&bytes)?,
         }
+        may_die();
+        // Where bytes are shared nobody knows what room they take.
+        let mut needed = Some(Needed::of(base, &chosen, &staged)?);
         let mut steps = Vec::new();
         for (number, (change, given)) in chosen.into_iter().enumerate() {
             let Change { path, before, mut after, .. } = change;
             if let Some(Entry::File { content, .. }) = &mut after {
-                let mut file = File::create_new(bytes.join(number.to_string()))?;
+                let written = bytes.join(number.to_string());
+                let mut file =
+                    File::options().read(true).write(true).create_new(true).open(written)?;
                 match given {
                     Some(given) => file.write_all(&given)?,
-                    None => drop(io::copy(&mut File::open(staged(&path))?, &mut file)?),
+                    None => {
+                        let from = File::open(staged(&path))?;
+                        if !sparse::share(&from, &file) {
+                            needed.take().map_or(Ok(()), |needed| needed.check(stage, base))?;
+                            sparse::copy_data(&from, &file)?;
+                        }
+                    }
                 }
+                may_die();
                 file.sync_all()?;
-                *content = Content::of(File::open(bytes.join(number.to_string()))?)?;
+                *content = Content::of_file(&file)?;
             }
             steps.push(Step { path, before, after });
         }
+        may_die();
         File::open(&bytes)?.sync_all()?;
         let closed = closed(base, &steps)?;
         let mut plan = Self { base: base.to_owned(), steps, temporary: String::new(), closed };
@@ -133,15 +192,21 @@ impl Plan {
         builder.prefix(TEMPORARY).rand_bytes(WORD_CHARS);
         let mut file = builder.tempfile_in(stage)?;
         self.temporary = file.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        file.write_all(&serde_json::to_vec(&self)?)?;
+        let mut out = BufWriter::new(&mut file);
+        serde_json::to_writer(&mut out, &self)?;
+        out.flush()?;
+        drop(out);
         file.as_file().sync_all()?;
+        may_die();
         file.persist(stage.join(PLAN))?;
+        may_die();
         File::open(stage)?.sync_all()
     }
 
     /// Forgets it: it is done.
     pub(super) fn remove(stage: &Path) -> io::Result<()> {
         fs::remove_file(stage.join(PLAN))?;
+        may_die();
         fs::remove_dir_all(stage.join(BYTES))
     }
 
@@ -166,6 +231,55 @@ impl Plan {
     }
 }
 
+/// The room that applying takes, in bytes.
+struct Needed {
+    /// Beside the base, until all is done.
+    beside: u64,
+    /// More than before, in the base.
+    in_base: u64,
+}
+
+impl Needed {
+    fn of(
+        base: &Path,
+        chosen: &[(Change, Option<Vec<u8>>)],
+        staged: impl Fn(&Path) -> PathBuf,
+    ) -> io::Result<Self> {
+        let is_file = |entry: &Option<Entry>| matches!(entry, Some(Entry::File { .. }));
+        let (mut beside, mut freed) = (0_u64, 0_u64);
+        for (change, given) in chosen {
+            if is_file(&change.after) {
+                beside += match given {
+                    Some(given) => given.len() as u64,
+                    None => sparse::room(&fs::symlink_metadata(staged(&change.path))?),
+                };
+            }
+            if is_file(&change.before) {
+                freed += sparse::room(&fs::symlink_metadata(base.join(&change.path))?);
+            }
+        }
+        Ok(Self { beside, in_base: beside.saturating_sub(freed) })
+    }
+
+    /// Whether there is that much: a disk that is filled first helps nobody.
+    fn check(&self, stage: &Path, base: &Path) -> io::Result<()> {
+        let &Self { beside, in_base } = self;
+        let is_one = fs::metadata(stage)?.dev() == fs::metadata(base)?.dev();
+        let of_both = if is_one { in_base } else { 0 };
+        for (folder, needed) in [(stage, beside + of_both), (base, in_base)] {
+            let Some(free) = sparse::free(folder).filter(|free| *free < needed) else { continue };
+            return Err(io::Error::other(format!(
+                "there is no room for it: it takes {} MB on the disk of {}, where {} MB are free; make \
+                 room, or apply less of it at once",
+                needed / 1_000_000,
+                folder.display(),
+                free / 1_000_000,
+            )));
+        }
+        Ok(())
+    }
+}
+
 /// The folders in which something changes and that their owner may not change.
 fn closed(base: &Path, steps: &[Step]) -> io::Result<Vec<Closed>> {
     let parents: std::collections::BTreeSet<&Path> =
@@ -179,4 +293,23 @@ fn closed(base: &Path, steps: &[Step]) -> io::Result<Vec<Closed>> {
         }
     }
     Ok(closed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_on_a_disk_is_not_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let check =
+            |beside, in_base| Needed { beside, in_base }.check(folder.path(), folder.path());
+        check(1, 1).unwrap();
+        let free = sparse::free(folder.path()).unwrap();
+        // On one disk what is beside the base and what is in it need their room together.
+        for (beside, in_base) in [(free * 2, 0), (free * 2 / 3, free * 2 / 3)] {
+            let error = check(beside, in_base).unwrap_err().to_string();
+            assert!(error.starts_with("there is no room for it: it takes "), "{error}");
+        }
+    }
 }

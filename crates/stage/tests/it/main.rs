@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot make its files fails")]
 
+mod attributes;
 mod closed;
 mod others;
+mod sparse;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::door::check;
+use crate::door::{Play, check};
 
 #[test]
 fn it_comes_before_a_request_that_would_not_fit_also_after_large_results() {
@@ -438,4 +438,18 @@ fn what_an_epoch_reads_again_is_counted_with_its_first_answer() {
         play.line(line);
         assert_eq!(play.state.reread.tokens, tokens, "{line}");
     }
+}
+
+#[test]
+fn a_summary_has_room_for_what_its_request_leaves_of_the_context() {
+    let room = |context: u64, focus: Option<&str>| {
+        let said = "user look\nreply Seen.\nuser more\nreply Done.";
+        let play = Play::of(&format!("set context={context} keep=2 chars=1\n{said}"));
+        play.state.summary_room(2, focus)
+    };
+    let most = room(40_000, None);
+    assert!((2..40_000).contains(&most), "{most}");
+    assert_eq!(room(50_000, None), most + 10_000);
+    let with_focus = room(40_000, Some(&"y".repeat(1_000)));
+    assert!(with_focus <= most - 1_000, "{with_focus} of {most}");
 }

@@ -268,3 +268,16 @@ fn the_number_of_a_turn_whose_beginning_is_missing_is_not_used_again() {
         assert_eq!((state.turns, state.misfits), (turns, 1));
     }
 }
+
+#[test]
+fn what_was_granted_in_a_damaged_journal_is_not_and_a_loss_is_of_the_turn_it_lies_in() {
+    let play = Play::of("user hi\ngrant write\nreply call read a");
+    let seq = play.state.seq;
+    assert_eq!(play.state.grants.len(), 1);
+    for (lost_up_to, has_hole) in [(seq - 1, false), (seq, false), (seq + 1, true)] {
+        let mut state = play.state.clone();
+        state.distrust(lost_up_to);
+        assert!(state.grants.is_empty());
+        assert_eq!(state.turn.unwrap().has_hole, has_hole, "{lost_up_to} of {seq}");
+    }
+}

@@ -1,7 +1,10 @@
 //! Failed requests: tried again when they are due, or the turn ends and says why.
 
 use expect_test::expect;
-use heeler_core::{Entry, Event, ModelFailed, ProviderErrorKind, Record, Usage};
+use heeler_core::{
+    Effect, EffectKind, Entry, Event, ModelFailed, Opened, ProviderErrorKind, Record, Timestamp,
+    Usage,
+};
 use heeler_turn::state::Announcer;
 
 use crate::door::{Play, check};
@@ -229,4 +232,17 @@ fn an_overflow_without_automatic_compaction_ends_the_turn() {
             user: three
         "#]],
     );
+}
+
+/// By the clock of the new process the time that was noted may be far away.
+#[test]
+fn a_clock_that_is_set_back_before_the_next_process_makes_nobody_wait() {
+    for (at, now, is_due) in [(9_000, 9_000, false), (6_000, 6_000, true)] {
+        let mut state = Play::of("user hi\ntick 9000\nlost overloaded 2000").state;
+        let record = Record::Opened(Opened { incarnation: 2, build: "test".into() });
+        state.apply(&Entry { seq: state.seq + 1, at: Timestamp(at), record });
+        let calls = |effect: &Effect| matches!(effect.kind, EffectKind::CallModel { .. });
+        assert_eq!(state.pending().iter().any(calls), is_due, "{at}");
+        assert_eq!(state.now, Timestamp(now));
+    }
 }

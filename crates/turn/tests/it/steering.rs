@@ -1,8 +1,9 @@
 //! Inputs while a turn runs: delivered once, between a batch and the next request.
 
 use expect_test::expect;
+use heeler_core::SteeringId;
 
-use crate::door::check;
+use crate::door::{Play, check};
 
 #[test]
 fn it_waits_for_the_whole_batch_and_is_delivered_once() {
@@ -305,4 +306,18 @@ fn what_comes_after_a_request_waits_for_the_next() {
             model: In time for both.
         "#]],
     );
+}
+
+#[test]
+fn what_was_said_by_an_id_is_known_whatever_became_of_it() {
+    let mut play = Play::of("user work\nreply call read a");
+    let knows =
+        |play: &Play| ["s1", "s2"].map(|id| play.state.knows_steering(&SteeringId(id.into())));
+    assert_eq!(knows(&play), [false, false]);
+    play.line("steer s1 be quick");
+    assert_eq!(knows(&play), [true, false]);
+    play.line("steer s2 be thorough");
+    play.line("unsteer s2");
+    play.line("done 0 A");
+    assert_eq!(knows(&play), [true, true]);
 }

@@ -5,19 +5,16 @@
 //! changes that were made of one content the second is refused, and none is lost. The system drops
 //! the lock of who dies.
 
-mod attributes;
-
-use std::fs::{File, Metadata, Permissions};
+use std::fs::Metadata;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
+use heeler_attributes::Owner;
 use heeler_core::{BoxFuture, ToolContext, ToolError, ToolOutput};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-
-use attributes::Kept;
 
 use crate::blocking::{blocking, keep_going};
 use crate::place::Place;
@@ -79,8 +76,8 @@ impl<'a> Prepared<'a> {
         let file = temporary.file();
         file.write_all(bytes)?;
         if let Some(like) = like {
-            let attributes = place.open().map(|old| attributes::copy(&old, file));
-            keep_owner_and_mode(file, like, attributes.unwrap_or(Kept::All))?;
+            let owner = Owner { user: like.uid(), group: like.gid() };
+            heeler_attributes::keep(place.open().ok().as_ref(), owner, file, like.mode())?;
         }
         file.sync_all()?;
         Ok(Self { temporary, place })
@@ -184,49 +181,10 @@ pub(crate) fn sync_folder(place: &Place) {
     let _ = open_folder(place).map(rustix::fs::fsync);
 }
 
-fn keep_owner_and_mode(file: &File, before: &Metadata, attributes: Kept) -> io::Result<()> {
-    let now = file.metadata()?;
-    keep_owner((now.uid(), now.gid()), (before.uid(), before.gid()), |user, group| {
-        std::os::unix::fs::fchown(file, user, group)
-    });
-    // After the owner: changing that clears mode bits.
-    let now = file.metadata()?;
-    let keeps_group = now.gid() == before.gid() && attributes == Kept::All;
-    let mode = safe_mode(before.mode(), now.uid() == before.uid(), keeps_group);
-    file.set_permissions(Permissions::from_mode(mode))
-}
-
-/// Only root may give files away; anybody else becomes the owner, as with every editor that replaces
-/// files, and keeps the group if it is one of theirs.
-fn keep_owner(
-    (user_now, group_now): (u32, u32),
-    (user, group): (u32, u32),
-    mut change: impl FnMut(Option<u32>, Option<u32>) -> io::Result<()>,
-) {
-    if user_now != user && change(Some(user), Some(group)).is_ok() {
-        return;
-    }
-    if group_now != group {
-        let _ = change(None, Some(group));
-    }
-}
-
-/// The mode that gives nobody more than before: what runs as its owner or group does not run as
-/// another, and another group may do what all others may.
-fn safe_mode(mode: u32, keeps_user: bool, keeps_group: bool) -> u32 {
-    let mut mode = mode & 0o7777;
-    if !keeps_user {
-        mode &= !0o4000;
-    }
-    if !keeps_group {
-        mode = mode & !0o2070 | mode & (mode << 3) & 0o070;
-    }
-    mode
-}
-
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
 
     use rustix::fs::XattrFlags;
 
@@ -289,38 +247,6 @@ mod tests {
         fs::remove_file(&real).unwrap();
         assert_eq!(replace_in(&folder, None), "new");
         assert_eq!(fs::metadata(&real).unwrap().mode() & 0o7133, 0);
-    }
-
-    #[test]
-    fn the_group_is_kept_where_the_owner_cannot_be() {
-        let asked = |now, before, who: &str| {
-            let mut asked = Vec::new();
-            keep_owner(now, before, |user, group| {
-                asked.push((user, group));
-                if who == "root" || user.is_none() { Ok(()) } else { Err(Errno::PERM.into()) }
-            });
-            asked
-        };
-        assert_eq!(asked((1, 1), (1, 1), "user"), []);
-        assert_eq!(asked((0, 0), (1, 2), "root"), [(Some(1), Some(2))]);
-        assert_eq!(asked((3, 3), (1, 2), "user"), [(Some(1), Some(2)), (None, Some(2))]);
-        assert_eq!(asked((3, 2), (1, 2), "user"), [(Some(1), Some(2))]);
-        assert_eq!(asked((1, 1), (1, 2), "user"), [(None, Some(2))]);
-    }
-
-    #[test]
-    fn nobody_may_more_than_before() {
-        for (mode, user, group, expected) in [
-            (0o10_6755, true, true, 0o6755),
-            (0o6755, false, true, 0o2755),
-            (0o6755, true, false, 0o4755),
-            (0o664, true, false, 0o644),
-            (0o660, true, false, 0o600),
-            (0o606, true, false, 0o606),
-            (0o770, false, false, 0o700),
-        ] {
-            assert_eq!(safe_mode(mode, user, group), expected, "{mode:o}");
-        }
     }
 
     #[test]

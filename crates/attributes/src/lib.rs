@@ -1,0 +1,194 @@
+//! What a file has beside its content, given to the one that takes its place.
+//!
+//! Who replaces a file makes another one of its name. [`keep`] gives that the owner, the mode, the access
+//! list, the labels and what users note on the old one; where it cannot, it gives nobody more than before.
+//!
+//! Invariant: nothing here opens a file or changes any but the new one.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use rustix::fs::XattrFlags;
+use rustix::io::Errno;
+
+/// The most that the names of a file's attributes, or the value of one, can have on Linux.
+const BYTES_MAX: usize = 64 * 1024;
+/// Who else may do what. With one, the group's bits of the mode are the most that any of them may.
+const ACCESS_LIST: &str = "system.posix_acl_access";
+/// What the system lets a process do with it, if it has such labels.
+const LABEL: &str = "security.selinux";
+/// Before the name of each that users note.
+const NOTED: &str = "user.";
+
+/// Whose a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// The user's number.
+    pub user: u32,
+    /// The group's number.
+    pub group: u32,
+}
+
+/// Gives `new` what the old file has, whose place it takes, and this mode, as far as that gives nobody
+/// more than before. Of an old file that could not be opened nobody knows whether it has an access list.
+///
+/// # Errors
+/// When the new file does not get its mode.
+pub fn keep(old: Option<&File>, owner: Owner, new: &File, mode: u32) -> io::Result<()> {
+    let kept = old.map_or(Kept::NoAccessList, |old| copy(old, new));
+    let now = new.metadata()?;
+    keep_owner((now.uid(), now.gid()), (owner.user, owner.group), |user, group| {
+        std::os::unix::fs::fchown(new, user, group)
+    });
+    // After the owner: changing that clears mode bits.
+    let now = new.metadata()?;
+    let keeps_group = now.gid() == owner.group && kept == Kept::All;
+    let mode = safe_mode(mode, now.uid() == owner.user, keeps_group);
+    new.set_permissions(Permissions::from_mode(mode))
+}
+
+/// The mode of a file whose group, or access list, could not be kept: that of another group is what all
+/// others may.
+#[must_use]
+pub fn without_group(mode: u32) -> u32 {
+    mode & !0o2070 | mode & (mode << 3) & 0o070
+}
+
+/// What of a file's attributes another has now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// All that counts, or as many as the file system takes.
+    All,
+    /// It has not the access list of the other one: what the group's bits say is not the group's.
+    NoAccessList,
+}
+
+/// Gives `to` the attributes of `from`. What a program may do because it is this file (capabilities) is
+/// not for another content.
+fn copy(from: &File, to: &File) -> Kept {
+    let mut names = vec![0; BYTES_MAX];
+    // A file system without attributes has no access lists either.
+    let length = rustix::fs::flistxattr(from, &mut names[..]).unwrap_or(0);
+    let names = names[..length].split(|byte| *byte == 0);
+    let mut listed = None;
+    for name in names.filter_map(|name| std::str::from_utf8(name).ok()) {
+        if !(name == ACCESS_LIST || name == LABEL || name.starts_with(NOTED)) {
+            continue;
+        }
+        let copied = copy_one(from, to, name);
+        if name == ACCESS_LIST {
+            listed = Some(copied);
+        }
+    }
+    // One that the folder hands on to what is made in it is not the old file's.
+    match listed.unwrap_or_else(|| rustix::fs::fremovexattr(to, ACCESS_LIST)) {
+        Ok(()) => Kept::All,
+        Err(_) if listed.is_none() && !has_access_list(to) => Kept::All,
+        Err(_) => Kept::NoAccessList,
+    }
+}
+
+fn copy_one(from: &File, to: &File, name: &str) -> Result<(), Errno> {
+    let mut value = vec![0; BYTES_MAX];
+    let length = rustix::fs::fgetxattr(from, name, &mut value[..])?;
+    rustix::fs::fsetxattr(to, name, &value[..length], XattrFlags::empty())
+}
+
+fn has_access_list(file: &File) -> bool {
+    rustix::fs::fgetxattr(file, ACCESS_LIST, &mut vec![0; BYTES_MAX][..]).is_ok()
+}
+
+/// Only root may give files away; anybody else becomes the owner, as with every editor that replaces
+/// files, and keeps the group if it is one of theirs.
+fn keep_owner(
+    (user_now, group_now): (u32, u32),
+    (user, group): (u32, u32),
+    mut change: impl FnMut(Option<u32>, Option<u32>) -> io::Result<()>,
+) {
+    if user_now != user && change(Some(user), Some(group)).is_ok() {
+        return;
+    }
+    if group_now != group {
+        let _ = change(None, Some(group));
+    }
+}
+
+/// The mode that gives nobody more than before: what runs as its owner or group does not run as
+/// another, and another group may do what all others may.
+fn safe_mode(mode: u32, keeps_user: bool, keeps_group: bool) -> u32 {
+    let mut mode = mode & 0o7777;
+    if !keeps_user {
+        mode &= !0o4000;
+    }
+    if !keeps_group {
+        mode = without_group(mode);
+    }
+    mode
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_group_is_kept_where_the_owner_cannot_be() {
+        let asked = |now, before, who: &str| {
+            let mut asked = Vec::new();
+            keep_owner(now, before, |user, group| {
+                asked.push((user, group));
+                if who == "root" || user.is_none() { Ok(()) } else { Err(Errno::PERM.into()) }
+            });
+            asked
+        };
+        assert_eq!(asked((1, 1), (1, 1), "user"), []);
+        assert_eq!(asked((0, 0), (1, 2), "root"), [(Some(1), Some(2))]);
+        assert_eq!(asked((3, 3), (1, 2), "user"), [(Some(1), Some(2)), (None, Some(2))]);
+        assert_eq!(asked((3, 2), (1, 2), "user"), [(Some(1), Some(2))]);
+        assert_eq!(asked((1, 1), (1, 2), "user"), [(None, Some(2))]);
+    }
+
+    #[test]
+    fn nobody_may_more_than_before() {
+        for (mode, user, group, expected) in [
+            (0o10_6755, true, true, 0o6755),
+            (0o6755, false, true, 0o2755),
+            (0o6755, true, false, 0o4755),
+            (0o664, true, false, 0o644),
+            (0o660, true, false, 0o600),
+            (0o606, true, false, 0o606),
+            (0o770, false, false, 0o700),
+        ] {
+            assert_eq!(safe_mode(mode, user, group), expected, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_the_folder_hands_on_is_not_the_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = File::create_new(folder.path().join("old")).unwrap();
+        old.set_permissions(Permissions::from_mode(0o664)).unwrap();
+        // Version 2; the owner, user 1234, the group, the most any of them may, and all others.
+        let entry = |tag: u16, may: u16, id: u32| {
+            [&tag.to_le_bytes()[..], &may.to_le_bytes(), &id.to_le_bytes()].concat()
+        };
+        let none = u32::MAX;
+        let entries = [(1, 6, none), (2, 6, 1234), (4, 6, none), (16, 6, none), (32, 0, none)];
+        let entries = entries.map(|(tag, may, id)| entry(tag, may, id)).concat();
+        let list = [&2_u32.to_le_bytes()[..], &entries].concat();
+        let name = "system.posix_acl_default";
+        if rustix::fs::setxattr(folder.path(), name, &list, XattrFlags::empty()).is_err() {
+            println!("skipped: needs a file system with access lists");
+            return;
+        }
+        let new = File::create_new(folder.path().join("new")).unwrap();
+        assert!(has_access_list(&new));
+        let (user, group) = (old.metadata().unwrap().uid(), old.metadata().unwrap().gid());
+        keep(Some(&old), Owner { user, group }, &new, 0o664).unwrap();
+        assert!(!has_access_list(&new));
+        assert_eq!(new.metadata().unwrap().mode() & 0o777, 0o664);
+        // Nobody knows what is not opened.
+        keep(None, Owner { user, group }, &new, 0o664).unwrap();
+        assert_eq!(new.metadata().unwrap().mode() & 0o777, 0o644);
+    }
+}

@@ -18,6 +18,23 @@ const NAMES: &str = "PATH LD_* DYLD_* BASH_* POSIXLY_CORRECT ENV BASHOPTS SHELLO
     https_proxy all_proxy SSL_CERT_FILE SSL_CERT_DIR VIMINIT EXINIT MYVIMRC INPUTRC \
     OPENSSL_CONF CURL_HOME WGETRC NETRC";
 
+/// Names of what has a program load or run something more, which the box holds: no rule lets a line out
+/// of it with one of them.
+const LOADING: &str = "PYTHON* NODE_* PERL* RUBY* JAVA_* _JAVA_OPTIONS JDK_* MAVEN_* GRADLE_* GO* CGO_* CARGO_* \
+    RUST* LUA_* PHP* DOTNET_* CORECLR_* COR_* CMAKE_* BUNDLE_* GEM_* VIRTUAL_ENV UV_* POETRY_* PYTEST_* TSX_* \
+    TS_NODE_* DENO_* BUN_* ERL_* ELIXIR_* MIX_* R_* JULIA_* GUILE_* TCL* GHC* NIX_* QT_* GTK_* GST_* GIO_* \
+    ELECTRON_* PKG_CONFIG* CCACHE_* SCCACHE_* CC CXX CPP LD AR AS NM FC F77 RANLIB CFLAGS CXXFLAGS CPPFLAGS \
+    LDFLAGS LIBRARY_PATH COMPILER_PATH GCC_* *_OPTIONS *_OPTS *_OPT *_WRAPPER *_PRELOAD *_PLUGINS *_COMMAND \
+    *_CMD *_LINKER *_RUNNER";
+
+/// Names of those families that load nothing.
+const LOUD: &str = "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8 \
+    PYTHONFAULTHANDLER PYTHONTRACEMALLOC PYTHONDEVMODE NODE_ENV NODE_NO_WARNINGS NODE_DEBUG NODE_DISABLE_COLORS \
+    RUST_BACKTRACE RUST_LOG RUST_LOG_STYLE RUST_TEST_THREADS RUST_TEST_NOCAPTURE RUST_MIN_STACK RUSTUP_LOG \
+    CARGO_TERM_* CARGO_INCREMENTAL CARGO_BUILD_JOBS CARGO_NET_OFFLINE CARGO_PROFILE_* CARGO_LOG GOOS GOARCH \
+    GOARM GOAMD64 GOMAXPROCS GOGC GODEBUG GOMEMLIMIT GOTRACEBACK CGO_ENABLED DOTNET_CLI_TELEMETRY_OPTOUT \
+    DOTNET_NOLOGO MIX_ENV";
+
 /// Names of those families that say only who, when and how loud.
 const FREE: &str = "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS \
     GIT_MERGE_AUTOEDIT GIT_PS1_* GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_FLUSH PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INPUT \
@@ -46,9 +63,22 @@ pub(crate) fn why(name: &str, value: Option<&Word>) -> Option<String> {
     Some(format!("{name} decides what runs"))
 }
 
+/// Whether a program may load or run something more for this variable.
+pub(crate) fn may_load(name: &str) -> bool {
+    is_one_of(LOADING, name) && !is_one_of(LOUD, name)
+}
+
+/// Whether an assignment changes what the words of the line itself mean.
+pub(crate) fn renames(name: &str) -> bool {
+    matches!(name, "BASH_ALIASES" | "BASH_CMDS")
+}
+
 fn is_one_of(names: &str, name: &str) -> bool {
-    names.split_ascii_whitespace().any(|known| match known.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == known,
+    names.split_ascii_whitespace().any(|known| {
+        match (known.strip_suffix('*'), known.strip_prefix('*')) {
+            (Some(start), _) => name.starts_with(start),
+            (None, Some(end)) => name.ends_with(end),
+            (None, None) => name == known,
+        }
     })
 }

@@ -12,8 +12,9 @@ impl Reader<'_> {
         for script in &scripts {
             self.sed_script(script);
         }
+        // What the file says may run anything.
         if call.has_option(&["-f", "--file"]) {
-            self.changes();
+            self.is_open_ended();
         }
         if call.has_option(&["-i", "--in-place"]) {
             files.iter().for_each(|file| self.write(file));
@@ -48,7 +49,7 @@ impl Reader<'_> {
             self.awk_program(script);
         }
         if call.has_option(&["-f", "--file", "-l", "--load", "-i", "--include"]) {
-            self.changes();
+            self.is_open_ended();
         }
         if call.value(&["-i"]).is_some_and(|library| library.text() == "inplace") {
             files.iter().for_each(|file| self.write(file));
@@ -83,7 +84,7 @@ impl Reader<'_> {
             self.concern(ConcernKind::Leaves, "awk opens a connection");
         }
         if program.loads {
-            self.changes();
+            self.is_open_ended();
         }
     }
 

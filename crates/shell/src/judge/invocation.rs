@@ -8,6 +8,8 @@ use crate::word::Word;
 pub(crate) struct Invocation<'w> {
     /// The program, or the innermost verb.
     pub(crate) program: &'static Program,
+    /// The program itself.
+    pub(super) top: &'static Program,
     /// The options that a table knows, with their values.
     pub(crate) options: Vec<Given>,
     /// All words that look like options, known or not.
@@ -17,6 +19,8 @@ pub(crate) struct Invocation<'w> {
     pub(crate) doubtful: Vec<&'w Word>,
     /// Whether any word before `--` might turn out to be, or to hold, options that are not written.
     hides_options: bool,
+    /// Whether what stands before the verb, which rules do not see, may say what it runs.
+    is_doubtful: bool,
     /// Commands that options hold.
     pub(crate) commands: Vec<Vec<Word>>,
     /// What is left for a command within it.
@@ -41,16 +45,33 @@ pub(crate) struct Given {
     pub(crate) value: Option<Word>,
 }
 
+/// Options with a value that say only how loud, how many, or which part, whatever the program.
+const HARMLESS: [&str; 11] = [
+    "--color",
+    "--features",
+    "--filter",
+    "--jobs",
+    "--loglevel",
+    "--message-format",
+    "--workspace",
+    "-F",
+    "-j",
+    "-p",
+    "-w",
+];
+
 impl<'w> Invocation<'w> {
     /// Takes the words after the program's name apart.
     pub(crate) fn read(program: &'static Program, words: &'w [Word]) -> Self {
         let mut call = Self {
             program,
+            top: program,
             options: Vec::new(),
             flags: Vec::new(),
             operands: Vec::new(),
             doubtful: Vec::new(),
             hides_options: false,
+            is_doubtful: false,
             commands: Vec::new(),
             rest: Vec::new(),
             unknown_verb: None,
@@ -82,6 +103,8 @@ impl<'w> Invocation<'w> {
                 break;
             } else if call.verb_is_due {
                 if text.starts_with('+') {
+                    // A toolchain that is a folder is anybody's.
+                    call.is_doubtful |= text.contains('/') || word.has_hole();
                     index += 1;
                     continue;
                 }
@@ -133,7 +156,8 @@ impl<'w> Invocation<'w> {
             self.program.operands,
             Operands::Command(_) | Operands::Line(_) | Operands::Rest
         );
-        self.hides_options && (runs_rest || options.any(|option| option.does.is_more()))
+        self.is_doubtful
+            || self.hides_options && (runs_rest || options.any(|option| option.does.is_more()))
     }
 
     fn may_hide_options(&self, words: &[Word], dashes_at: Option<usize>) -> bool {
@@ -184,6 +208,17 @@ impl<'w> Invocation<'w> {
         self.verb_is_due = false;
         self.verb_at = at;
         self.n_before_verb = Some(self.options.len());
+        // Folders that are entered are looked at by themselves.
+        let is_doubtful = |given: &Given| {
+            given.value.is_some() && given.does == Does::Nothing && !HARMLESS.contains(&given.name)
+        };
+        let has_value = |flag: &&&Word| flag.text().contains('=');
+        let is_known = |flag: &Word| {
+            let text = flag.text();
+            self.options.iter().any(|given| text.starts_with(given.name))
+        };
+        self.is_doubtful |= self.options.iter().any(is_doubtful)
+            || self.flags.iter().filter(has_value).any(|flag| !is_known(flag));
         let Some((verb, length)) = self.program.verb(&texts) else {
             self.unknown_verb = words.first();
             self.rest = words.to_vec();
@@ -223,6 +258,13 @@ impl<'w> Invocation<'w> {
         if let Some(found) = exact(name, known) {
             return self.note(found, attached, words, words.get(1));
         }
+        // To most of these programs two dashes are as good as one.
+        let with_one = name.strip_prefix('-').filter(|name| name.starts_with('-'));
+        if self.style == Style::Long
+            && let Some(found) = with_one.and_then(|name| exact(name, known))
+        {
+            return self.note(found, attached, words, words.get(1));
+        }
         if self.style == Style::Long {
             return self.attached(text, words, known);
         }
@@ -254,11 +296,12 @@ impl<'w> Invocation<'w> {
             let Some(found) = exact(&format!("-{c}"), known) else { continue };
             let (option, _) = found;
             let taken = index + c.len_utf8();
-            let has_value = (option.takes || option.optional) && taken < text.len();
+            let takes = option.takes || option.optional || option.does == Does::RunsRest;
+            let has_value = takes && taken < text.len();
             let chars = text[..taken].chars().count();
             let attached = has_value.then(|| words.first().map(|word| word.skip(chars))).flatten();
             length = length.max(self.note(found, attached, words, words.get(1)));
-            if option.takes || option.optional {
+            if takes {
                 break;
             }
         }
@@ -282,7 +325,12 @@ impl<'w> Invocation<'w> {
                 is(*at, ";") || takes_several && *at > 0 && is(*at, "+") && is(at - 1, "{}")
             };
             let end = (0..rest.len()).find(ends_at).unwrap_or(rest.len());
-            self.commands.push(rest[..end].to_vec());
+            // Letters may have it after a sign, too.
+            let first = attached.map(|word| {
+                let is_sign = word.known_prefix().starts_with('=');
+                if is_sign { word.skip(1) } else { word }
+            });
+            self.commands.push(first.into_iter().chain(rest[..end].iter().cloned()).collect());
             self.options.push(Given { name, does: option.does, value: None });
             return end + 2;
         }
@@ -298,7 +346,10 @@ fn all(known: &[&'static [Option_]]) -> impl Iterator<Item = (&'static Option_, 
     options.flat_map(|option| option.all_names().map(move |name| (option, name)))
 }
 
-fn exact(name: &str, known: &[&'static [Option_]]) -> Option<(&'static Option_, &'static str)> {
+pub(super) fn exact(
+    name: &str,
+    known: &[&'static [Option_]],
+) -> Option<(&'static Option_, &'static str)> {
     all(known).find(|(_, known)| *known == name)
 }
 

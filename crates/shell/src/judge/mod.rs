@@ -4,6 +4,7 @@ mod edit;
 mod git;
 mod invocation;
 mod special;
+mod verb;
 mod wrapped;
 
 use invocation::Invocation;
@@ -40,8 +41,17 @@ impl Reader<'_> {
         let old_style =
             (program.special == Special::Tar).then(|| invocation::tar_letters(rest)).flatten();
         let rest = old_style.as_deref().unwrap_or(rest);
-        let invocation = Invocation::read(program, rest);
+        let mut invocation = Invocation::read(program, rest);
+        let together = verb::together(&invocation, rest);
+        let rest = together.as_deref().unwrap_or(rest);
+        if together.is_some() {
+            invocation = Invocation::read(program, rest);
+        }
         let mut command = command_of(words, Some(&invocation), 1);
+        if together.is_some() {
+            let plain: Vec<Word> = [std::slice::from_ref(name), rest].concat();
+            command.plain = command_of(&plain, Some(&invocation), 1).plain;
+        }
         command.is_elsewhere = self.goes_elsewhere(&invocation);
         command.is_wrapper &= !command.is_elsewhere;
         if !self.add(command) {
@@ -79,6 +89,10 @@ impl Reader<'_> {
         if known.is_empty() || !known.chars().all(is_plain) {
             self.unclear("the name of a command holds unusual characters");
             return None;
+        }
+        // What looks like a line may be one, to a program that gives it to a shell.
+        if known.contains(' ') && !known.contains('/') {
+            self.unclear("the name of a command is several words");
         }
         Some(known)
     }
@@ -178,6 +192,9 @@ impl Reader<'_> {
             Does::RunsLine => self.line_of(&written),
             Does::RunsFile => self.script_file(&written),
             Does::RunsProgram => self.program_of(&written),
+            Does::RunsVersion if is_version(&written) => {}
+            Does::RunsVersion => self.program_of(&written),
+            Does::Doubts => self.is_open_ended(),
             Does::Names => self.variable_word(&written),
         }
     }
@@ -197,6 +214,7 @@ impl Reader<'_> {
             Operands::WriteFirst => operands.first().into_iter().for_each(|word| self.write(word)),
             Operands::WriteLast => operands.last().into_iter().for_each(|word| self.write(word)),
             Operands::Move => operands.iter().for_each(|word| self.replace(word)),
+            Operands::Lines => operands.iter().for_each(|word| self.line_of(word)),
             Operands::Names => operands.iter().for_each(|word| self.variable_word(word)),
             Operands::Change if operands.is_empty() => {}
             Operands::Change => self.changes(),
@@ -207,6 +225,15 @@ impl Reader<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether a word is the version of a program, perhaps after its name, and no file.
+fn is_version(word: &Word) -> bool {
+    let Some(text) = word.known() else { return false };
+    let version = text.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '@');
+    let is_named = ["python", "pypy", "cpython"].iter().any(|name| text.starts_with(name));
+    (is_named || text == version)
+        && version.chars().all(|c| c.is_ascii_digit() || ".,<>=~!*".contains(c))
 }
 
 /// A command for the outside: its words, and the words that rules go by.

@@ -5,7 +5,7 @@ use crate::line::ConcernKind;
 use crate::place::{self, Extent, Target};
 use crate::programs::{self, Does, Special};
 use crate::reader::Reader;
-use crate::word::{HoleKind, Word};
+use crate::word::{Atom, HoleKind, Word};
 
 /// Modules of Python that are programs of their own.
 const PYTHON_PROGRAMS: [&str; 7] = ["pip", "pipx", "uv", "poetry", "twine", "conda", "ensurepip"];
@@ -36,6 +36,7 @@ impl Reader<'_> {
             Special::Env => self.env(call),
             Special::Xargs => self.xargs(call),
             Special::Setarch => self.setarch(call),
+            Special::Script => call.operands.iter().for_each(|file| self.write(file)),
             Special::Parallel => self.parallel(call),
             Special::Kill => self.kill(call),
             Special::Remove => self.remove(call),
@@ -83,7 +84,7 @@ impl Reader<'_> {
 
     fn alias(&mut self, call: &Invocation<'_>) {
         if call.operands.iter().any(|word| word.text().contains('=') || word.known().is_none()) {
-            self.concern(ConcernKind::Environment, "an alias makes a word mean something else");
+            self.unclear("an alias makes a word mean something else");
         }
     }
 
@@ -209,7 +210,7 @@ impl Reader<'_> {
         }
         for word in &call.operands {
             let is_parent = word.atoms.iter().any(|atom| {
-                matches!(atom, crate::word::Atom::Hole(hole)
+                matches!(atom, Atom::Hole(hole)
                     if hole.kind == HoleKind::Variable("PPID".to_owned()))
             });
             if is_parent || word.known().is_some_and(|text| is_number(text.trim_start_matches('-')))
@@ -325,6 +326,12 @@ impl Reader<'_> {
 
     fn dd(&mut self, call: &Invocation<'_>) {
         for word in &call.operands {
+            // It may become `of=`, or several words.
+            let is_apart = |atom: &Atom| matches!(atom, Atom::Hole(hole) if !hole.is_whole);
+            let is_begun = word.known_prefix().contains('=');
+            if word.atoms.iter().any(is_apart) || word.has_hole() && !is_begun {
+                self.is_open_ended();
+            }
             if word.text().starts_with("of=") {
                 self.concern(ConcernKind::Irreversible, "dd overwrites what it is given");
                 self.write(&word.skip(3));

@@ -34,13 +34,17 @@ pub(super) const PROGRAMS: &[Program] = &[
         redefines("default override toolchain+link set override+set", "rustup decides which compiler runs"),
     ]),
     changes("go").long_options().verbs(&[
-        reads("version list doc help"),
+        reads("version list doc help").options(&[
+            runs_program("-toolexec -exec -vettool"),
+            takes("-f -tags -mod -modfile -overlay -C"),
+            alters("-export -compiled"),
+        ]),
         leaves("get install mod+download mod+tidy telemetry", "go downloads"),
         changes("env").options(&[decides("-w -u", "go env decides what go runs")]),
         changes("build test run generate vet fmt tool mod mod+edit mod+graph mod+why mod+verify mod+vendor mod+init work clean fix bug").options(&[
             writes("-o -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir"),
             takes("-run -bench -count -timeout -tags -ldflags -gcflags -mod -modfile -p -parallel -covermode -coverpkg -asmflags -buildmode -cpu -benchtime -fuzz -fuzztime -overlay -pkgdir"),
-            runs_program("-exec -toolexec"),
+            runs_program("-exec -toolexec -vettool"),
             enters("-C"),
         ]),
     ]),

@@ -28,8 +28,8 @@ pub(super) const PROGRAMS: &[Program] = &[
          cmp sha1sum sha224sum sha256sum sha384sum sha512sum md5sum b2sum cksum sum shasum md5 \
          namei lsattr getfacl findmnt mountpoint tac which whereis locate",
     ),
-    reads("mktemp").options(&[writes("-p --tmpdir"), alters("-d")]),
-    reads("tree").options(&[writes("-o"), takes("-L -I -P --filelimit --charset")]),
+    reads("mktemp").operands(Operands::Change).options(&[writes("-p --tmpdir"), alters("-d")]),
+    reads("tree").options(&[writes("-o"), alters("-R"), takes("-L -I -P --filelimit --charset")]),
     reads("file").options(&[alters("-C --compile"), takes("-m --magic-file -F --separator -f --files-from -e")]),
     reads("xxd").operands(Operands::Write(1)),
     reads("find gfind").long_options().options(&[
@@ -102,7 +102,9 @@ pub(super) const PROGRAMS: &[Program] = &[
         .options(&[takes("-S --suffix -T --threads -b"), writes("-o --output -O"), flag("-c --stdout -d -k"), only_reads("-l --list -t --test")]),
     reads("zcat bzcat xzcat zstdcat gzcat lzcat zless zmore zgrep zegrep zdiff"),
     changes("cpio").options(&[writes("-O -F --file"), enters("-D --directory"), takes("-H --format -R --owner"), runs_program("--rsh-command")]),
-    changes("ar ranlib"),
+    changes("ar ranlib").options(&[
+        decides("--plugin", "a library is loaded into the program").valued(),
+    ]),
     changes("7z 7za 7zz unrar rar"),
     changes("rsync").operands(Operands::WriteLast).special(Special::Rsync).options(&[
             only_reads("-n --dry-run --list-only"),

@@ -16,6 +16,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("gdb lldb cgdb")
         .options(&[
             takes("-ex -x -iex -ix -s -e -c -cd -d"),
+            runs_rest("-args --args"),
             escapes("-p -pid --pid", "reaches into another process").valued(),
         ])
         .long_options(),

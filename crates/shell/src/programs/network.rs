@@ -4,7 +4,8 @@ use super::table::*;
 
 pub(super) const PROGRAMS: &[Program] = &[
     leaves("curl wget wget2 aria2c axel httpie http https xh lynx w3m links elinks fetch youtube-dl yt-dlp", "requests something from the network"),
-    leaves("ssh scp sftp ssh-copy-id mosh sshfs autossh ssh-add ssh-agent sshpass telnet rlogin rsh rcp", "reaches another machine"),
+    leaves("ssh scp sftp ssh-copy-id mosh sshfs autossh ssh-add sshpass telnet rlogin rsh rcp", "reaches another machine"),
+    leaves("ssh-agent", "uses the user's keys").operands(Operands::Command(0)).options(&[takes("-a -E -O -P -t")]),
     changes("ssh-keygen").options(&[writes("-f"), takes("-t -b -N -C -P -O -I -n -V -s -D -Y -E -m -Z")]),
     leaves("nc ncat netcat socat nmap masscan hping3 tcpdump tshark wireshark ngrep iperf iperf3", "opens connections"),
     leaves("ping ping6 traceroute tracepath mtr dig nslookup host drill whois resolvectl arp arping", "asks the network"),

@@ -10,6 +10,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("npm").everywhere(&[
         takes("--prefix -C -w --workspace --registry --loglevel --userconfig"),
         escapes("-g --global", "puts programs into the user's folders"),
+        doubts("--script-shell --node-options --git --editor --viewer --browser --shell --init-module --globalconfig --cache --logs-dir").valued(),
     ]).verbs(&[
         reads("ls list ll la help root prefix bin explain why pkg+get fund query sbom"),
         leaves("install i add ci clean-install install-test it update up upgrade uninstall remove rm un link ln audit outdated view info show search dedupe ddp", DOWNLOADS),
@@ -45,13 +46,17 @@ pub(super) const PROGRAMS: &[Program] = &[
         leaves("install prepare use enable pin latest lts", "downloads or decides which program runs"),
         reads("list ls current which"),
     ]),
-    changes("pip pipenv").options(&[takes("--index-url -i --proxy --python --cache-dir --log")]).verbs(&[
+    changes("pip pipenv").everywhere(&[
+        runs_version("--python"),
+        writes("--log --log-file --local-log --cache-dir"),
+        takes("--index-url -i --proxy --keyring-provider --timeout --retries --trusted-host --cert --client-cert --use-feature"),
+    ]).verbs(&[
         reads("list show freeze check debug help inspect graph"),
         leaves("install download wheel index search lock sync update upgrade uninstall cache", DOWNLOADS),
         changes("config config+set config+get config+list hash completion"),
         changes("run shell").operands(Operands::Command(0)),
     ]),
-    changes("uv").everywhere(&[takes("--directory --project --config-file --cache-dir --python -p")]).verbs(&[
+    changes("uv").everywhere(&[takes("--directory --project --config-file --color"), writes("--cache-dir"), runs_version("--python -p")]).verbs(&[
         reads("tree version pip+list pip+show pip+freeze pip+check python+list python+find help"),
         leaves("add remove sync lock publish self self+update tool+install tool+upgrade tool+uninstall python+install python+uninstall pip+install pip+sync pip+uninstall pip+compile cache", DOWNLOADS),
         changes("run").operands(Operands::Command(0)).options(&[takes("--with --extra --group --env-file --with-requirements --with-editable --index --default-index -m --module")]),

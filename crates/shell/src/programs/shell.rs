@@ -4,9 +4,10 @@ use super::table::*;
 
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
-        ": true false echo test [ let pwd dirs type jobs times ulimit umask sleep return break \
+        ": true false echo test [ let pwd dirs type times ulimit umask sleep return break \
          continue shift exit logout getconf suspend caller compopt set",
     ),
+    reads("jobs").options(&[runs_rest("-x")]),
     reads("wait").options(&[names_variable("-p")]),
     reads("printf").options(&[names_variable("-v")]),
     reads("read")
@@ -33,7 +34,15 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("bg fg disown"),
     reads("alias").special(Special::Alias),
     changes("unalias"),
-    reads("hash").options(&[decides("-p", "hash makes a name mean another program").valued()]),
+    reads("hash").options(&[Option_ {
+        names: "-p",
+        takes: true,
+        optional: false,
+        does: Does::Asks(
+            crate::line::ConcernKind::NotUnderstood,
+            "hash makes a name mean another program",
+        ),
+    }]),
     changes("enable").options(&[decides("-f", "enable loads a builtin from a file").valued()]),
     changes("bind").options(&[decides("-x", "bind runs a command at a key").valued()]),
     changes("complete").options(&[runs_line("-C"), takes("-A -G -W -F -X -P -S -o")]),

@@ -5,8 +5,16 @@ use super::table::*;
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
         "ps top htop uname nproc free vmstat iostat uptime cal whoami id groups who w last tty \
-         arch lscpu lsblk lspci lsusb lsmod pgrep pidof pstree pmap printenv locale tput stty clear nm objdump readelf size addr2line c++filt otool",
+         lscpu lsblk lspci lsusb lsmod pgrep pidof pstree pmap printenv locale tput stty clear addr2line c++filt otool",
     ),
+    reads("nm objdump readelf size").options(&[
+        decides("--plugin", "a library is loaded into the program").valued(),
+    ]),
+    // Elsewhere than on macOS it only names the architecture.
+    reads("arch").operands(Operands::Command(0)).long_options().options(&[
+        takes("-arch -d"),
+        names_variable("-e"),
+    ]),
     reads("date").options(&[escapes("-s --set", "sets the clock"), takes("-d --date -f --file -r --reference")]),
     reads("dmesg").options(&[escapes("-c -C --clear --read-clear -D -E -n", "changes the log of the kernel")]),
     changes("ldd reset"),
@@ -18,11 +26,31 @@ pub(super) const PROGRAMS: &[Program] = &[
             takes("-u --user -g --group -C -h --host -p --prompt -r --role -t --type -T -U -D --chdir -R --chroot --background"),
             runs_line("-c --command"),
         ]),
-    leaves("setcap capsh setpriv newgrp sg chpasswd passwd chsh chfn usermod useradd userdel adduser deluser groupadd groupmod gpasswd vipw", "changes rights or users"),
+    leaves("setcap capsh newgrp chpasswd passwd chsh chfn usermod useradd userdel adduser deluser groupadd groupmod gpasswd vipw", "changes rights or users"),
+    leaves("setpriv", "changes rights").operands(Operands::Command(0)).options(&[takes(
+        "--ambient-caps --inh-caps --bounding-set --ruid --euid --rgid --egid --reuid --regid --groups \
+         --securebits --pdeathsig --ptracer --selinux-label --apparmor-profile --landlock-access \
+         --landlock-rule --seccomp-filter",
+    )]),
+    leaves("sg", "changes rights").operands(Operands::Line(1)).options(&[runs_line("-c")]),
     leaves("unshare nsenter chroot mount umount bwrap firejail systemd-nspawn pivot_root fusermount fusermount3 losetup modprobe insmod rmmod sysctl kexec swapon swapoff sandbox-exec newuidmap newgidmap proot", "changes what the system shows to programs")
         .operands(Operands::Command(0)),
-    leaves("systemctl systemd-run service launchctl loginctl machinectl busctl dbus-send gdbus qdbus dbus-launch hostnamectl timedatectl localectl rc-service rc-update sv initctl telinit systemd-tmpfiles udevadm systemd-inhibit systemd-cat", "tells a service manager what to run"),
+    leaves("systemd-run systemd-inhibit systemd-cat dbus-launch", "tells a service manager what to run")
+        .operands(Operands::Command(0))
+        .options(&[
+            takes(
+                "-u --unit -p --property -E --setenv --description --slice --uid --gid --nice -M --machine -H \
+                 --host --working-directory --on-active --on-boot --on-startup --on-unit-active \
+                 --on-unit-inactive --on-calendar --timer-property --path-property --socket-property \
+                 --service-type --what --who --why --mode -t --identifier --priority --stderr-priority \
+                 --level-prefix --namespace --capsule -C --background --expand-environment",
+            ),
+            runs_program("--config-file"),
+        ]),
+    riddles("start-stop-daemon", "start-stop-daemon puts a command together"),
+    leaves("systemctl service launchctl loginctl machinectl busctl dbus-send gdbus qdbus hostnamectl timedatectl localectl rc-service rc-update sv initctl telinit systemd-tmpfiles udevadm", "tells a service manager what to run"),
     reads("journalctl").options(&[
+        writes("--cursor-file"),
         escapes("--rotate --flush --sync --setup-keys --update-catalog --vacuum-size --vacuum-time --vacuum-files", "changes the log of the system"),
     ]),
     leaves("at batch atq atrm crontab anacron incrontab", "runs something later, outside of the box"),

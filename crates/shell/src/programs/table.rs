@@ -71,6 +71,10 @@ pub(crate) enum Does {
     RunsFile,
     /// The value is a program, perhaps with arguments.
     RunsProgram,
+    /// The value is a program, or only a version of one.
+    RunsVersion,
+    /// It may write, or run, more than is known.
+    Doubts,
     /// A command follows, up to `;` or `+` or the end.
     RunsRest,
     /// The value is the name of a variable that is set.
@@ -110,6 +114,8 @@ pub(crate) enum Operands {
     Line(usize),
     /// Options end at the first of them; a special rule looks at what is there.
     Rest,
+    /// Each is a line for a shell.
+    Lines,
     /// They are names of variables, perhaps with values.
     Names,
     /// Having any means a change.
@@ -144,6 +150,7 @@ pub(crate) enum Special {
     Env,
     Xargs,
     Setarch,
+    Script,
     Parallel,
     Kill,
     Remove,
@@ -179,6 +186,11 @@ pub(crate) const fn destroys(names: &'static str, why: &'static str) -> Program 
 /// It leaves the box, or wants to.
 pub(crate) const fn leaves(names: &'static str, why: &'static str) -> Program {
     program(names, Effect::Asks(ConcernKind::Leaves, why))
+}
+
+/// What it runs is not read.
+pub(crate) const fn riddles(names: &'static str, why: &'static str) -> Program {
+    program(names, Effect::Asks(ConcernKind::NotUnderstood, why))
 }
 
 /// It decides what other words run.
@@ -285,6 +297,16 @@ pub(crate) const fn runs_rest(names: &'static str) -> Option_ {
 /// The value is the name of a variable.
 pub(crate) const fn names_variable(names: &'static str) -> Option_ {
     Option_ { names, takes: true, optional: false, does: Does::Names }
+}
+
+/// With it nobody can tell what it writes or runs.
+pub(crate) const fn doubts(names: &'static str) -> Option_ {
+    Option_ { names, takes: false, optional: false, does: Does::Doubts }
+}
+
+/// The value is a program, or a version of one.
+pub(crate) const fn runs_version(names: &'static str) -> Option_ {
+    Option_ { names, takes: true, optional: false, does: Does::RunsVersion }
 }
 
 /// The value is `name=value`, a setting of git.

@@ -5,13 +5,14 @@ use super::table::*;
 pub(super) const PROGRAMS: &[Program] = &[
     reads(
         "cat head tail wc cut tr nl od hexdump hd strings rev fold fmt expand unexpand column \
-         paste join comm diff diff3 colordiff seq yes factor numfmt tsort \
+         paste join comm diff colordiff seq yes factor numfmt tsort \
          look bc expr jo gron hexyl pr",
     ),
     reads("base64 base32 basenc uuencode"),
     changes("uudecode ptx").options(&[writes("-o --output-file")]),
+    reads("diff3").options(&[runs_program("--diff-program"), takes("-L --label")]),
     reads("sdiff").options(&[writes("-o --output"), runs_program("--diff-program")]),
-    reads("bat batcat delta").options(&[runs_line("--pager"), takes("-l --language -r --line-range --theme --style")]),
+    reads("bat batcat delta").options(&[runs_line("--pager"), writes("--target"), takes("-l --language -r --line-range --theme --style --source"), alters("--build --clear")]),
     reads("uniq").operands(Operands::Write(1)).options(&[takes("-f --skip-fields -s --skip-chars -w --check-chars")]),
     reads("sort gsort").options(&[
         takes("-k --key -t --field-separator -S --buffer-size -T --temporary-directory --parallel --batch-size --files0-from"),
@@ -50,16 +51,29 @@ pub(super) const PROGRAMS: &[Program] = &[
         writes("-o -O --log-file --LOG-FILE"),
         alters("-k --lesskey-file --lesskey-src --lesskey-content").valued(),
     ]),
-    reads("man info apropos whatis tldr help").options(&[
+    reads("man apropos whatis tldr help").options(&[
         runs_line("-P --pager"),
         runs_line("-H --html"),
-        takes("-S -s -M --manpath -m -L --locale -C --config-file -T -p --preprocessor -r --prompt"),
+        decides("-C --config-file", "its configuration names programs").valued(),
+        takes("-S -s -M --manpath -m -L --locale -T -p --preprocessor -r --prompt"),
+    ]),
+    reads("info").options(&[
+        writes("-o --output --dribble"),
+        doubts("--restore --init-file").valued(),
+        takes("-d --directory -f --file -n --node -k --apropos --index-search -v --variable"),
     ]),
     changes("vim vi nvim ex view rvim gvim vimdiff emacs emacsclient nano pico micro helix hx kak joe ed red"),
     reads("iconv").options(&[takes("-f --from-code -t --to-code"), writes("-o --output")]),
-    reads("envsubst gettext xmllint yamllint tidy hadolint actionlint shellcheck").options(&[
-        writes("--output -o -output"),
+    reads("envsubst gettext yamllint hadolint shellcheck").options(&[writes("--output -o")]),
+    reads("xmllint").options(&[writes("--output -o"), doubts("--shell")]),
+    reads("tidy").long_options().options(&[
+        writes("-output -o -f -file"),
         alters("-m -modify"),
+        takes("-config -language -lang"),
+    ]),
+    reads("actionlint").long_options().options(&[
+        runs_program("-shellcheck -pyflakes"),
+        takes("-config-file -format -ignore -stdin-filename"),
     ]),
     changes("dos2unix unix2dos recode").operands(Operands::Write(0)),
     changes("m4 cpp dc gnuplot csvcut csvsort xsv mlr"),

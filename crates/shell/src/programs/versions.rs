@@ -3,18 +3,26 @@
 use super::table::*;
 
 pub(super) const PROGRAMS: &[Program] = &[
-    changes("jj").verbs(&[
+    changes("jj").everywhere(&[
+        decides("--config --config-file --config-toml -R --repository", "decides what jj runs").valued(),
+        takes("--at-operation --at-op --color"),
+    ]).verbs(&[
         reads("log show diff status st op+log operation+log evolog files file+list file+show help version root"),
         destroys("restore abandon op+restore op+undo operation+restore undo", "jj throws changes away"),
         leaves("git+push git+fetch git+clone git+remote+add", "jj talks to another repository"),
         redefines("config+set config+edit", "decides what jj runs"),
     ]),
-    changes("svn").verbs(&[
+    changes("svn").everywhere(&[
+        decides("--diff-cmd --diff3-cmd --editor-cmd --config-option --config-dir", "decides what svn runs").valued(),
+    ]).verbs(&[
         reads("status st stat info log diff di list ls blame cat help proplist propget"),
         destroys("revert cleanup", "svn throws changes away"),
         leaves("commit ci update up checkout co import export switch sw copy merge relocate lock unlock delete del rm mkdir", "svn talks to another repository"),
     ]),
-    changes("hg").verbs(&[
+    changes("hg").everywhere(&[
+        decides("--config -R --repository --cwd", "decides what hg runs").valued(),
+        takes("--encoding --encodingmode --color --pager"),
+    ]).verbs(&[
         reads("status st log diff annotate blame cat files heads id identify manifest parents paths summary tip version help"),
         destroys("revert strip purge rollback", "hg throws changes away"),
         changes("update up checkout co").options(&[loses("-C --clean", "hg throws changes away")]),

@@ -22,8 +22,36 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     reads("taskset").operands(Operands::Command(1)).options(&[processes("-p --pid")]),
     reads("stdbuf").operands(Operands::Command(0)).options(&[takes("-i --input -o --output -e --error")]),
-    reads("nohup setsid unbuffer linux32 linux64 i386 i486 i586 i686 x86_64 uname26 catchsegv tsocks")
+    reads("nohup setsid unbuffer linux32 linux64 i386 i486 i586 i686 x86_64 uname26 catchsegv tsocks eatmydata")
         .operands(Operands::Command(0)),
+    reads("choom").operands(Operands::Command(0)).options(&[takes("-n --adjust"), processes("-p --pid")]),
+    reads("numactl").operands(Operands::Command(0)).options(&[takes(
+        "-i --interleave -w --weighted-interleave -N --cpunodebind -C --physcpubind -m --membind -p --preferred \
+         -P --preferred-many -f --file -o --offset -L --length -M --shmmode -S --shm -t --strict",
+    )]),
+    reads("caffeinate").operands(Operands::Command(0)).options(&[takes("-t -w")]),
+    reads("torsocks torify").operands(Operands::Command(0)).options(&[takes("-a --address -P --port -u --user -p --pass")]),
+    reads("cpulimit").operands(Operands::Command(0)).options(&[takes("-l --limit"), processes("-p --pid -e --exe -P --path")]),
+    reads("faketime datefudge setuidgid envuidgid envdir").operands(Operands::Command(1)).options(&[takes("-f")]),
+    changes("lockf").operands(Operands::Command(1)).options(&[takes("-t")]),
+    changes("dumb-init tini catatonit ccache sccache distcc icecc").operands(Operands::Command(0)).options(&[takes("-p --rewrite -r")]),
+    changes("xvfb-run").operands(Operands::Command(0)).options(&[
+        writes("-e --error-file -f --auth-file"),
+        takes("-n --server-num -p --xauth-protocol -s --server-args -w --wait"),
+    ]),
+    changes("dbus-run-session").operands(Operands::Command(0)).options(&[
+        runs_program("--dbus-daemon"),
+        doubts("--config-file").valued(),
+    ]),
+    changes("rlwrap").operands(Operands::Command(0)).options(&[
+        runs_line("-z --filter"),
+        writes("-H --history-filename -l --logfile"),
+        takes(
+            "-b --break-chars -C --command-name -D --history-no-dupes -e --extra-char-after-completion -f --file \
+             -g --forget-matching -m --multi-line -M --multi-line-ext -O --only-cook -p --prompt-colour -q \
+             --quote-characters -s --histsize -S --substitute-prompt -t --set-term-name -w --wait-before-prompt",
+        ),
+    ]),
     reads("setarch").operands(Operands::Rest).special(Special::Setarch),
     reads("fakeroot").operands(Operands::Command(0)).options(&[
         decides("-l --lib --faked", "a library is loaded into the program").valued(),
@@ -43,7 +71,8 @@ pub(super) const PROGRAMS: &[Program] = &[
         takes("-w --wait --timeout -E --conflict-exit-code"),
     ]),
     reads("watch").operands(Operands::Line(0)).options(&[takes("-n --interval -q --equexit")]),
-    changes("script").operands(Operands::Write(0)).options(&[
+    // On macOS a command comes after its file.
+    changes("script").operands(Operands::Command(1)).special(Special::Script).options(&[
         runs_line("-c --command"),
         takes("-E --echo -o --output-limit -m --logging-format"),
         writes("-I -O -B -T --log-in --log-out --log-io --log-timing"),
@@ -99,12 +128,12 @@ pub(super) const PROGRAMS: &[Program] = &[
     ]),
     changes("rr").verbs(&[changes("record").operands(Operands::Command(0))]),
     changes("bear").operands(Operands::Command(0)).options(&[writes("--output -o"), takes("--config")]),
-    changes("hyperfine").operands(Operands::Read).options(&[
+    changes("hyperfine").operands(Operands::Lines).options(&[
         runs_line("-p --prepare -c --cleanup -s --setup --conclude"),
         takes("-w --warmup -r --runs -m --min-runs -M --max-runs -P -L -n --command-name -u --time-unit -S --shell -N -i"),
         writes("--export-json --export-markdown --export-csv --export-asciidoc"),
     ]),
-    changes("entr").operands(Operands::Command(0)).options(&[runs_rest("-s")]),
+    changes("entr").operands(Operands::Command(0)).options(&[runs_line("-s")]),
     changes("watchexec").operands(Operands::Command(0)).options(&[takes(
         "-w --watch -e --exts -f --filter -i --ignore -d --debounce -s --signal --shell",
     )]),

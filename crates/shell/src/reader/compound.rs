@@ -330,8 +330,12 @@ impl Reader<'_> {
         if value.is_some_and(is_same) {
             return;
         }
-        if let Some(why) = environment::why(name, value) {
+        if environment::renames(name) {
+            self.unclear(&format!("{name} makes a word mean something else"));
+        } else if let Some(why) = environment::why(name, value) {
             self.concern(ConcernKind::Environment, why);
+        } else if environment::may_load(name) {
+            self.is_open_ended();
         }
     }
 

@@ -443,8 +443,8 @@ fn shells_are_seen_through_whatever_they_read() {
     check(
         "alias; alias ls=x",
         expect![[r#"
-        runs alias | alias ls=x
-        Environment: an alias makes a word mean something else"#]],
+            runs alias | alias ls=x
+            NotUnderstood: an alias makes a word mean something else"#]],
     );
     check(
         "yarn rimraf src; yarn test; pnpm $x",

@@ -70,14 +70,14 @@ fn what_bash_itself_looks_up_decides_what_runs() {
     check(
         "BASH_CMDS[ls]=./evil; ls",
         expect![[r#"
-        runs ls
-        Environment: BASH_CMDS decides what runs"#]],
+            runs ls
+            NotUnderstood: BASH_CMDS makes a word mean something else"#]],
     );
     check(
         "POSIXLY_CORRECT=1\nBASH_ALIASES[ls]='touch a'\nls",
         expect![[r#"
-        runs ls
-        Environment: POSIXLY_CORRECT decides what runs
-        Environment: BASH_ALIASES decides what runs"#]],
+            runs ls
+            Environment: POSIXLY_CORRECT decides what runs
+            NotUnderstood: BASH_ALIASES makes a word mean something else"#]],
     );
 }

@@ -39,6 +39,11 @@ const NAMES: [&str; 30] = [
 const PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 /// How many settings git finds in its environment.
 const GIT_SETTINGS: &str = "GIT_CONFIG_COUNT";
+/// Settings that keep a few files, which anybody may write into the workspace, from saying what git runs
+/// there: a folder that is laid out like a repository is none unless it is named as such, and git does
+/// not look what differs in the repositories within the one it works in.
+const SAFE_GIT: [(&str, &str); 2] =
+    [("safe.bareRepository", "explicit"), ("diff.ignoreSubmodules", "dirty")];
 /// What a name never holds, in whatever family.
 const SECRET_WORDS: [&str; 5] = ["CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN"];
 
@@ -51,19 +56,18 @@ pub fn allowed_environment(vars: impl Iterator<Item = (String, String)>) -> Vec<
     allowed.into_iter().collect()
 }
 
-/// These with a setting of git after those that they may hold: a folder that is laid out like a
-/// repository is none unless it is named as such. Otherwise a few files that anybody may write into
-/// the workspace would say what `git status` runs there.
+/// These with the settings of [`SAFE_GIT`] after those that they may hold.
 pub(super) fn with_safe_git(mut environment: Vec<(String, String)>) -> Vec<(String, String)> {
     let value = |name: &str| environment.iter().rev().find(|(other, _)| other == name);
     // With a count that is none git refuses to start; this one it takes.
     let n_settings: u32 =
         value(GIT_SETTINGS).and_then(|(_, count)| count.trim().parse().ok()).unwrap_or_default();
-    let added = [
-        (GIT_SETTINGS.to_owned(), n_settings.saturating_add(1).to_string()),
-        (format!("GIT_CONFIG_KEY_{n_settings}"), "safe.bareRepository".to_owned()),
-        (format!("GIT_CONFIG_VALUE_{n_settings}"), "explicit".to_owned()),
-    ];
+    let n_all = n_settings.saturating_add(SAFE_GIT.len() as u32);
+    let mut added = vec![(GIT_SETTINGS.to_owned(), n_all.to_string())];
+    for (number, (name, value)) in (n_settings..n_all).zip(SAFE_GIT) {
+        added.push((format!("GIT_CONFIG_KEY_{number}"), name.to_owned()));
+        added.push((format!("GIT_CONFIG_VALUE_{number}"), value.to_owned()));
+    }
     environment.retain(|(name, _)| added.iter().all(|(other, _)| other != name));
     environment.extend(added);
     environment
@@ -121,11 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_without_a_git_folder_has_to_be_named() {
+    fn a_repository_without_a_git_folder_has_to_be_named_and_none_within_is_looked_into() {
         check_git(
             &[("HOME", "/a")],
-            "HOME=/a GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.bareRepository \
-             GIT_CONFIG_VALUE_0=explicit",
+            "HOME=/a GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=safe.bareRepository \
+             GIT_CONFIG_VALUE_0=explicit GIT_CONFIG_KEY_1=diff.ignoreSubmodules \
+             GIT_CONFIG_VALUE_1=dirty",
         );
         check_git(
             &[
@@ -134,12 +139,14 @@ mod tests {
                 ("GIT_CONFIG_VALUE_0", "all"),
                 ("GIT_CONFIG_VALUE_1", "left over"),
             ],
-            "GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=all GIT_CONFIG_COUNT=2 \
-             GIT_CONFIG_KEY_1=safe.bareRepository GIT_CONFIG_VALUE_1=explicit",
+            "GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=all GIT_CONFIG_COUNT=3 \
+             GIT_CONFIG_KEY_1=safe.bareRepository GIT_CONFIG_VALUE_1=explicit \
+             GIT_CONFIG_KEY_2=diff.ignoreSubmodules GIT_CONFIG_VALUE_2=dirty",
         );
         check_git(
             &[("GIT_CONFIG_COUNT", "many")],
-            "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=explicit",
+            "GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=explicit \
+             GIT_CONFIG_KEY_1=diff.ignoreSubmodules GIT_CONFIG_VALUE_1=dirty",
         );
     }
 }

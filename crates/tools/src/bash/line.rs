@@ -4,6 +4,7 @@ use heeler_core::{Access, Concern, ConcernKind, ShellCommand, ShellLine};
 use heeler_shell::Place;
 
 use super::BashInput;
+use super::gitlinks::heed_gitlinks;
 
 /// What somebody is told who has to let a command leave the box because the model asks for it.
 const ASKS_TO_LEAVE: &str = "it asks to run outside of the sandbox";
@@ -11,6 +12,7 @@ const ASKS_TO_LEAVE: &str = "it asks to run outside of the sandbox";
 /// What the input's line may do in this place.
 pub(super) fn access(input: &BashInput, place: &Place<'_>) -> Access {
     let mut line = read(&input.command, place);
+    heed_gitlinks(&mut line, place.workspace);
     if input.outside_sandbox == Some(true) {
         ask_to_leave(&mut line);
     }

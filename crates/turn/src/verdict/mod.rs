@@ -6,6 +6,7 @@
 
 mod flaw;
 mod hook;
+mod likeness;
 mod offer;
 mod path;
 mod shell;

@@ -9,7 +9,7 @@ use heeler_core::{
     ShellLine, WRITING_TOOLS, truncate_chars,
 };
 
-use super::{Allowance, all_rules, flaw, is_free, matches, path, same_name, shell_line};
+use super::{Allowance, all_rules, flaw, is_free, likeness, matches, path, same_name, shell_line};
 
 /// The most characters of a command line that a reason names.
 const EXCERPT_CHARS_MAX: usize = 80;
@@ -185,7 +185,10 @@ pub(super) fn may_hide(access: &Access, argument: &str) -> bool {
     match access {
         Access::Command(line) => shell_line::may_hide(line, argument),
         Access::Shell(line) => {
-            line.has(ConcernKind::NotUnderstood) && shell_line::may_hide(&line.line, argument)
+            // A name that is computed, or given by another program, may be any.
+            let is_any = || line.commands.iter().any(|command| command.is_doubtful);
+            line.has(ConcernKind::NotUnderstood)
+                && (is_any() || shell_line::may_contain(&line.line, argument))
         }
         _ => false,
     }
@@ -236,7 +239,10 @@ fn command_matches(command: &ShellCommand, argument: &str, sight: Sight) -> bool
             None => (argument, false),
         };
     let wanted: Vec<&str> = prefix.split_whitespace().collect();
-    let plain = (sight == Sight::Possible || !command.is_doubtful).then_some(&command.plain);
+    if sight == Sight::Possible {
+        return likeness::is_like(command, &wanted, is_prefix);
+    }
+    let plain = (!command.is_doubtful).then_some(&command.plain);
     let forms = [Some(&command.words), plain].into_iter().flatten();
     forms.filter(|words| !words.is_empty()).any(|words| {
         let begins = words.len() >= wanted.len() && words.iter().zip(&wanted).all(|(a, b)| a == b);

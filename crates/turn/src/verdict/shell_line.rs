@@ -31,16 +31,19 @@ pub(super) fn matches(line: &str, argument: &str) -> bool {
     }
 }
 
-/// Whether a line that is not simple might run what a deny rule's argument names: its words stand
-/// in the line in any form, or the line can build words that are not written in it.
+/// Whether a line that is not simple might run what a deny rule's argument names.
 pub(super) fn may_hide(line: &str, argument: &str) -> bool {
-    if is_simple(line) {
-        return false;
-    }
+    !is_simple(line) && may_contain(line, argument)
+}
+
+/// Whether what a deny rule's argument names may be in a line: it stands there in any form and by any
+/// path, or the line can build words that are not written in it.
+pub(super) fn may_contain(line: &str, argument: &str) -> bool {
     let prefix = argument.strip_suffix(":*").or_else(|| argument.strip_suffix(" *"));
     let Some(first) = prefix.unwrap_or(argument).split_whitespace().next() else { return true };
+    let name = first.rsplit('/').next().unwrap_or(first);
     let bare: String = line.chars().filter(|c| !matches!(c, '\\' | '\'' | '"')).collect();
-    bare.contains(first) || line.contains(['$', '`', '*', '?', '{', '['])
+    bare.contains(name) || line.contains(['$', '`', '*', '?', '{', '['])
 }
 
 /// Whether an argument may be about more than the plain words of one command.

@@ -353,3 +353,47 @@ fn a_rule_of_more_than_plain_words_forbids_what_it_may_mean_and_no_more() {
         assert!(!judged.contains(" by "), "{rule} {text}: {judged}");
     }
 }
+
+#[test]
+fn what_is_not_understood_may_hide_what_a_rule_denies_in_plain_words_too() {
+    let odd = [(ConcernKind::NotUnderstood, "it is odd")];
+    let rules = "-Bash(git push:*)";
+    for text in ["coproc git push", "xargs -a f git", "git -c alias.p=push p"] {
+        for mode in [Mode::Ask, Mode::Bypass] {
+            check(mode, rules, &line(text, &odd), "deny by Bash(git push:*)");
+        }
+    }
+    check(Mode::Ask, rules, &line("coproc ls", &odd), "ask in the box");
+    // Another program gives the name of what runs.
+    let fed =
+        ShellCommand { words: vec!["{}".into()], is_doubtful: true, ..ShellCommand::default() };
+    let mut xargs = line("xargs -a f env", &odd);
+    xargs.commands.push(fed);
+    check(Mode::Bypass, rules, &xargs, "deny by Bash(git push:*)");
+    let alias = line("alias a=rm\na x", &odd);
+    check(Mode::Ask, "+Bash, -Bash(rm:*)", &alias, "deny by Bash(rm:*)");
+    // By whatever path a script is given to a shell.
+    let fed = line("bash < scripts/deploy.sh", &odd);
+    check(
+        Mode::Bypass,
+        "-Bash(./scripts/deploy.sh:*)",
+        &fed,
+        "deny by Bash(./scripts/deploy.sh:*)",
+    );
+}
+
+#[test]
+fn options_and_paths_hide_nothing_from_rules_that_deny_or_ask() {
+    let leaves = [(ConcernKind::Leaves, "a cluster")];
+    let delete = line("kubectl -n prod delete pod", &leaves);
+    check(Mode::Bypass, "-Bash(kubectl delete:*)", &delete, "deny by Bash(kubectl delete:*)");
+    check(Mode::Ask, "?Bash(kubectl delete:*)", &delete, "ask by Bash(kubectl delete:*)");
+    // What allows goes by the words as they stand.
+    check(Mode::Ask, "+Bash(kubectl delete:*)", &delete, "ask");
+    let rule = "-Bash(./scripts/deploy.sh:*)";
+    for text in ["scripts/deploy.sh", "sh ./scripts/deploy.sh", "cd scripts && ./deploy.sh"] {
+        check(Mode::Ask, rule, &line(text, &[]), "deny by Bash(./scripts/deploy.sh:*)");
+    }
+    check(Mode::Ask, "+Bash(./a/x.sh:*)", &line("x.sh", &[]), "allow in the box");
+    check(Mode::Ask, rule, &line("cat scripts/deploy.sh", &[]), "allow in the box");
+}

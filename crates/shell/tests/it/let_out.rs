@@ -1,0 +1,166 @@
+//! What a rule with words may let out of the box, and what stays since it would run more than they say.
+
+use heeler_shell::{Command, ConcernKind, read};
+
+use crate::PLACE;
+
+/// Whether rules of these words, parted by ` | `, say all that a line runs and writes.
+fn is_let_out(line: &str, rules: &str) -> bool {
+    let read = read(line, &PLACE);
+    let is_odd = |kind| matches!(kind, ConcernKind::NotUnderstood | ConcernKind::Environment);
+    let is_allowed = |command: &Command| {
+        rules.split(" | ").any(|rule| {
+            let begins = |words: &[String]| {
+                let wanted: Vec<&str> = rule.split(' ').collect();
+                words.len() >= wanted.len() && words.iter().zip(wanted).all(|(a, b)| a == b)
+            };
+            begins(&command.words) || command.is_certain() && begins(&command.plain)
+        })
+    };
+    let mut named = read.commands.iter().filter(|command| !command.is_wrapper);
+    !read.is_open_ended
+        && read.writes.is_empty()
+        && !read.concerns.iter().any(|concern| is_odd(concern.kind))
+        && named.all(is_allowed)
+}
+
+/// Whoever asks to look only gets no more.
+fn check_stays(line: &str, rules: &str) {
+    assert!(!is_let_out(line, rules), "{line} | {rules}");
+    assert!(!read(line, &PLACE).is_read_only, "{line} only reads");
+}
+
+#[test]
+fn options_that_run_or_write_something_stay_in_the_box() {
+    for (line, rules) in [
+        ("pip --python ./evil.sh list", "pip list"),
+        ("pip list --python=./evil.sh", "pip list"),
+        ("pip list --log /any/path", "pip list"),
+        ("pip --foo=./evil.sh list", "pip list"),
+        ("diff3 --diff-program=./evil.sh a b c", "diff3"),
+        ("nm --plugin ./x.so a", "nm"),
+        ("man -C man.conf ./x.1", "man"),
+        ("X=of=/out/dd; dd if=a $X", "dd"),
+        ("dd if=$X", "dd"),
+        ("uv --python ./evil.sh pip list", "uv pip list"),
+        ("uv pip list -p evil.sh", "uv pip list"),
+        ("uv --directory sub pip list", "uv pip list"),
+        ("go list -toolexec=./evil.sh", "go list"),
+        ("go list --toolexec ./evil.sh", "go list"),
+        ("go vet -vettool=./evil.sh", "go vet"),
+        ("fd . --exec=./evil.sh cat", "fd"),
+        ("fd -xtouch cat", "fd"),
+        ("fd -x=touch cat", "fd"),
+        ("actionlint -shellcheck=./evil.sh", "actionlint"),
+        ("svn diff --diff-cmd ./evil.sh", "svn diff"),
+        ("hg --config alias.log=!x log", "hg log"),
+        ("info -o FILE", "info"),
+        ("xmllint --shell a", "xmllint"),
+        ("npm fund --browser=./evil.sh", "npm fund"),
+        ("npm ls --node-options='--require ./x.js'", "npm ls"),
+        ("cargo +./evil test", "cargo test"),
+        ("jobs -x git push", "jobs"),
+        ("arch -arm64 git push", "arch"),
+        ("awk -f a.awk b", "awk"),
+        ("journalctl --cursor-file=F", "journalctl"),
+        ("bat cache --build --target x", "bat"),
+        ("hyperfine ./evil.sh", "hyperfine"),
+    ] {
+        check_stays(line, rules);
+    }
+    for line in ["mktemp ./x.XXXX", "tree -R -L 2", "go list -export"] {
+        assert!(!read(line, &PLACE).is_read_only, "{line} only reads");
+    }
+}
+
+#[test]
+fn plain_uses_are_let_out() {
+    for (line, rules) in [
+        ("git status", "git status"),
+        ("pip list --format=json", "pip list"),
+        ("uv --python 3.12 pip list", "uv pip list"),
+        ("uv run --python python3.12 pytest", "uv run | pytest"),
+        ("cargo --color never +nightly test", "cargo test"),
+        ("npm --loglevel=error ls", "npm ls"),
+        ("kubectl get pods", "kubectl get"),
+        ("git remote -v", "git remote"),
+        ("go list -m all", "go list"),
+        ("fd -e rs -x wc -l", "fd | wc"),
+        ("RUST_BACKTRACE=1 cargo test", "cargo test"),
+        ("NODE_ENV=test npm publish", "npm publish"),
+        ("dd if=/dev/zero bs=1", "dd"),
+    ] {
+        assert!(is_let_out(line, rules), "{line} | {rules}");
+    }
+}
+
+#[test]
+fn variables_that_load_something_ask_nothing_and_stay_in_the_box() {
+    for (line, rules) in [
+        ("NODE_OPTIONS='--require ./x.js' npm ls", "npm ls"),
+        ("PYTHONPATH=src pip list", "pip list"),
+        ("env PYTHONPATH=src pip list", "pip list"),
+        ("export PERL5OPT=-Mx; shasum a", "shasum | export"),
+        ("RUSTFMT=./evil.sh cargo fmt", "cargo fmt"),
+        ("GOFLAGS=-toolexec=./evil.sh go list", "go list"),
+        ("CC=./evil.sh make", "make"),
+        ("MAVEN_OPTS=-javaagent:x mvn test", "mvn test"),
+        ("SOME_WRAPPER=./evil.sh tool", "tool"),
+    ] {
+        check_stays(line, rules);
+        assert_eq!(read(line, &PLACE).concerns, [], "{line}");
+    }
+}
+
+#[test]
+fn a_verb_of_several_words_is_found_behind_options() {
+    let asks = |line: &str, why: &str| {
+        let concerns = read(line, &PLACE).concerns;
+        assert!(concerns.iter().any(|concern| concern.why.contains(why)), "{line}: {concerns:?}");
+    };
+    asks("git submodule --quiet deinit -f --all", "git submodule removes a tree");
+    asks("git submodule --quiet foreach 'git push'", "git push talks");
+    asks("git -C . remote -v add evil URL", "writes the configuration of git");
+    asks("git stash -q drop", "forgets what was put aside");
+    asks("npm config --json set a=b", "decides what npm runs");
+    asks("jj git --quiet remote add a b", "talks to another");
+    let plain = |line: &str| read(line, &PLACE).commands[0].plain.join(" ");
+    assert_eq!(plain("git remote -v add evil URL"), "git remote add -v evil URL");
+    assert_eq!(plain("git stash -m drop"), "git stash -m drop");
+    assert!(!read("git stash -m list", &PLACE).is_read_only);
+    assert_eq!(read("git remote -v", &PLACE).concerns, []);
+}
+
+#[test]
+fn what_runs_another_command_tells_it() {
+    for line in [
+        "hyperfine 'git push'",
+        "hyperfine -w 3 'ls' 'git push'",
+        "choom -n 100 git push",
+        "numactl -N 0 git push",
+        "xvfb-run -a git push",
+        "dbus-run-session -- git push",
+        "rlwrap -a git push",
+        "torsocks git push",
+        "caffeinate -i git push",
+        "gdb -batch -ex run --args git push",
+        "ssh-agent git push",
+        "setpriv --reuid 1 git push",
+        "systemd-run --user -p A=b git push",
+        "jobs -x git push",
+        "arch -arm64 git push",
+        "script -q /dev/null git push",
+        "faketime yesterday git push",
+        "sg group 'git push'",
+        "entr -s 'git push'",
+    ] {
+        let commands = read(line, &PLACE).commands;
+        let pushes = |command: &Command| command.plain.starts_with(&["git".into(), "push".into()]);
+        assert!(commands.iter().any(pushes), "{line}: {commands:?}");
+    }
+    for line in ["start-stop-daemon --exec /usr/bin/git -- push", "entr -s -r 'git push'"] {
+        let concerns = read(line, &PLACE).concerns;
+        let is_odd = concerns.iter().any(|concern| concern.kind == ConcernKind::NotUnderstood);
+        assert!(is_odd, "{line}: {concerns:?}");
+    }
+}

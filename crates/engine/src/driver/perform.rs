@@ -9,8 +9,8 @@ use heeler_core::{
     Access, AgentPath, BoxFuture, CallId, CallPlan, CallPlanned, CancellationToken,
     CompactionFailed, CompactionStarted, Durability, Effect, EffectId, EffectKind, EpochCause,
     EpochStarted, ImageSink, InnerCalls, InputOrigin, InterruptCause, Media, MediaScope,
-    ModelStarted, Outcome, Permission, PermissionAsked, Progress, RawJson, Record, StoreError, Timestamp,
-    ToolContext, ToolOutput, WakeCause, panic_text,
+    ModelStarted, Outcome, Permission, PermissionAsked, Progress, RawJson, Record, StoreError,
+    Timestamp, ToolContext, ToolOutput, WakeCause, panic_text,
 };
 use sha2::{Digest, Sha256};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -291,6 +291,7 @@ impl Driver {
             Arc::new(Permission { policy: policy.clone(), grants: grants.clone(), approvers })
         });
         Arc::clone(self.permission.insert(made))
+    }
 
     /// What a call touches, as it was planned; nothing of one that is unknown.
     pub(super) fn accesses(&self, id: CallId) -> Vec<Access> {

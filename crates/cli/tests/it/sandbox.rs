@@ -122,9 +122,14 @@ fn it_holds_what_a_rule_denies_by_pattern() {
         "#]],
     );
     // What is more than is looked for is asked about, and nobody is there.
-    check(&world, &["--deny", "Read(//**/*.key)"], &["cat k/*"], expect![[r#"
+    check(
+        &world,
+        &["--deny", "Read(//**/*.key)"],
+        &["cat k/*"],
+        expect![[r#"
         Not allowed: the rule Bash (since the sandbox does not hold all that a rule denies: Read(/**/*.key) reaches beyond the folder that is worked in, where nobody looks for it) asks, and nobody can be asked in the mode allow-listed.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

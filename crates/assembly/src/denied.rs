@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use heeler_core::{Denied, READING_TOOLS, Reach, Rule, RuleEffect, takes_paths};
-use heeler_tools::expand;
+use heeler_tools::denied_places;
 
 /// How the source begins of a rule that asks since the box does not hold what another one denies.
 const NOT_HELD: &str = "since the sandbox does not hold all that a rule denies: ";
@@ -36,7 +36,7 @@ impl Walls {
         }
         for (patterns, places) in [(read, &mut walls.secrets), (written, &mut walls.protected)] {
             if !patterns.is_empty() {
-                let found = expand(workspace, &patterns);
+                let found = denied_places(workspace, &patterns);
                 places.extend(found.places);
                 walls.lacks = walls.lacks.take().or(found.lacks);
             }

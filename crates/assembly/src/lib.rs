@@ -40,7 +40,9 @@ pub use home::home_folder;
 pub use keys::{KEY_BYTES_MAX, KEY_BYTES_MIN, KeepKey, KeyOwner, KeyPlace, Keys};
 pub use model::ModelChoice;
 pub use notes::{Changed, NOTE_FILES_MAX, NOTE_IMPORTS_DEEP_MAX, NoteFile, NotePlaces, Notes};
-pub use permission::{Explained, Permission, SettingsFiles, keep_rule, settings_files};
+pub use permission::{
+    Explained, Permission, SettingsFiles, asks_for_box, keep_rule, settings_files,
+};
 pub use prompt::SystemPrompt;
 pub use reachable::{Reachable, ReachableModel, ReachableProvider};
 pub use renew::Renewed;

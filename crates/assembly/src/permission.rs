@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use heeler_core::{Judgement, Mode, Policy, Rule, RuleEffect};
+use heeler_core::{Judgement, Mode, Policy, Reach, Rule, RuleEffect};
 use heeler_sandbox::Launcher;
 use heeler_settings::{
     Context, Files, KEYS, Keep, Key, KeyValue, Layer, Loaded, Setting, SettingsError, Source,
@@ -163,9 +163,7 @@ impl Permission {
         let (mut policy, loaded) = self.settle(environment, workspace)?;
         let reach = reach(environment, workspace, &loaded)?;
         policy.protected = protected_in(&reach, workspace, &policy.workspace);
-        if policy.has_box {
-            policy.rules.extend(Walls::new(&reach, workspace).asks());
-        }
+        policy.rules.extend(asks_beside(&policy, &reach, workspace));
         let refused = |why: &str| SetupError::new(format!("`{call}`: {why}"));
         let (tool, argument) = call
             .trim()
@@ -180,6 +178,23 @@ impl Permission {
         let judgement = judge(&policy, &[], &tool, &facts);
         Ok(Explained { judgement, mode: policy.mode, loaded })
     }
+}
+
+/// What asks about commands since their box cannot hold all that rules deny. It looks through the
+/// workspace where a rule denies by pattern.
+///
+/// # Errors
+/// As [`Permission::look`], which gave these.
+pub fn asks_for_box(
+    environment: &Environment,
+    workspace: &Path,
+    (policy, loaded): (&Policy, &Loaded),
+) -> Result<Option<Rule>, SetupError> {
+    Ok(asks_beside(policy, &reach(environment, workspace, loaded)?, workspace))
+}
+
+fn asks_beside(policy: &Policy, reach: &Reach, workspace: &Path) -> Option<Rule> {
+    policy.has_box.then(|| Walls::new(reach, workspace).asks()).flatten()
 }
 
 /// What would become of a call.

@@ -35,7 +35,7 @@ pub use keys::{
 };
 pub use layer::{
     Confinement, Example, FALLBACKS_MAX, HOOK_TIMEOUT_SECONDS_MAX, HOOKS_MAX, HookSetting, Layer,
-    ModelSetting, Note, REPOSITORY_RULE_BYTES_MAX, REPOSITORY_RULES_MAX, RULES_MAX, SearchSetting,
+    ModelSetting, Note, REPOSITORY_RULES_BYTES_MAX, REPOSITORY_RULES_MAX, RULES_MAX, SearchSetting,
     Setting, WEB_HOSTS_MAX, rule_on_folder,
 };
 pub use loaded::{Loaded, UntrustedFile, load, merge, salvage};

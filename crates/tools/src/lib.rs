@@ -69,7 +69,7 @@ pub use grep::{GREP_LINE_CHARS_MAX, GREP_LINES_DEFAULT, Grep, GrepInput, OutputM
 pub use list::{LIST_ENTRIES_MAX, List, ListInput};
 pub use message::{MESSAGE_CHARS_MAX, MESSAGE_MEDIA_MAX, SendMessage, SendMessageInput};
 pub use multi_edit::{MULTI_EDITS_MAX, MultiEdit, MultiEditInput, OneEditInput};
-pub use place::{DENIED_ENTRIES_MAX, DENIED_PLACES_MAX, Expanded, expand};
+pub use place::{DENIED_ENTRIES_MAX, DENIED_PLACES_MAX, DeniedPlaces, denied_places};
 pub use read::{
     READ_IMAGE_BYTES_MAX, READ_LINE_CHARS_MAX, READ_LINES_DEFAULT, READ_OUTPUT_BYTES_MAX,
     READ_SCAN_BYTES_MAX, Read, ReadInput,

@@ -1,6 +1,7 @@
 //! `heeler permissions list`.
 
 use anyhow::Result;
+use heeler_assembly::asks_for_box;
 use heeler_core::{Mode, RuleEffect};
 use heeler_settings::{Confinement, KEYS, Loaded};
 use serde::Serialize;
@@ -20,7 +21,9 @@ struct Line {
 
 /// What is set here, for a person or as JSON.
 pub(super) fn text(here: Here) -> Result<(String, Exit)> {
-    let (policy, loaded) = here.permission.look(&here.environment, &here.workspace)?;
+    let (policy, mut loaded) = here.permission.look(&here.environment, &here.workspace)?;
+    let asks = asks_for_box(&here.environment, &here.workspace, (&policy, &loaded))?;
+    loaded.rules.extend(asks);
     let lines = lines(policy.mode, &loaded)?;
     let (mistakes, exit) = mistakes(&loaded);
     if here.json {

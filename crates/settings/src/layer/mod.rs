@@ -14,7 +14,7 @@ mod web;
 
 pub use hooks::{HOOK_TIMEOUT_SECONDS_MAX, HOOKS_MAX};
 pub use models::{FALLBACKS_MAX, ModelSetting};
-pub use permissions::{REPOSITORY_RULE_BYTES_MAX, REPOSITORY_RULES_MAX, RULES_MAX};
+pub use permissions::{REPOSITORY_RULES_BYTES_MAX, REPOSITORY_RULES_MAX, RULES_MAX};
 pub(crate) use rule::idle;
 pub use rule::rule_on_folder;
 pub use web::{SearchSetting, WEB_HOSTS_MAX};

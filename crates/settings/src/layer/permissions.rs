@@ -14,8 +14,8 @@ pub const RULES_MAX: usize = 4_096;
 /// The most rules of one file of a repository that deny or ask: these count before anybody trusts it,
 /// and every call is held against each.
 pub const REPOSITORY_RULES_MAX: usize = 512;
-/// The longest such rule.
-pub const REPOSITORY_RULE_BYTES_MAX: usize = 512;
+/// The most bytes of these together.
+pub const REPOSITORY_RULES_BYTES_MAX: usize = 32 * 1024;
 
 /// What `disableBypassPermissionsMode` has to say.
 const DISABLE: &str = "disable";
@@ -85,9 +85,15 @@ impl Reading<'_> {
             let rule = readings[0].clone();
             self.layer.examples.push(Example { rule, text, matches, source });
         }
+        let was_bounded = self.is_bounded();
         self.layer.rules.extend(readings);
-        if self.source.place.is_repository() && effect != RuleEffect::Allow {
-            self.is_short(&given, node)?;
+        // Once: what comes behind it is no news.
+        if was_bounded && !self.is_bounded() {
+            let why = format!(
+                "a repository's rules that deny or ask are more than {REPOSITORY_RULES_MAX}, or have \
+                 more than {REPOSITORY_RULES_BYTES_MAX} bytes; keep them in heeler's own settings.toml"
+            );
+            return Err(SettingsError::at(&self.source.name, node.line, why));
         }
         if self.layer.rules.len() > RULES_MAX {
             let why = format!("there are more than {RULES_MAX} rules; remove some");
@@ -96,20 +102,13 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Refuses what would make every call slow, and comes from anybody.
-    fn is_short(&self, rule: &str, node: &Node) -> Result<(), SettingsError> {
-        let n_rules = self.layer.rules.iter().filter(|it| it.effect != RuleEffect::Allow).count();
-        let why = if rule.len() > REPOSITORY_RULE_BYTES_MAX {
-            format!("a rule of a repository's file has more than {REPOSITORY_RULE_BYTES_MAX} bytes")
-        } else if n_rules > REPOSITORY_RULES_MAX {
-            format!(
-                "a repository's file has more than {REPOSITORY_RULES_MAX} rules that deny or ask"
-            )
-        } else {
-            return Ok(());
-        };
-        let why = format!("{why}; keep such rules in heeler's own settings.toml");
-        Err(SettingsError::at(&self.source.name, node.line, why))
+    /// Whether the rules of a file that anybody may have written make no call slow.
+    fn is_bounded(&self) -> bool {
+        let rules = self.layer.rules.iter().filter(|rule| rule.effect != RuleEffect::Allow);
+        let bytes = |rule: &Rule| rule.argument.as_ref().map_or(0, String::len);
+        !self.source.place.is_repository()
+            || (rules.clone().count() <= REPOSITORY_RULES_MAX
+                && rules.map(bytes).sum::<usize>() <= REPOSITORY_RULES_BYTES_MAX)
     }
 
     /// Refuses a rule of ours that can never match; one of another program's is told.

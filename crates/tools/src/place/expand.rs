@@ -14,7 +14,7 @@ pub const DENIED_PLACES_MAX: usize = 512;
 
 /// What patterns were found to mean.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Expanded {
+pub struct DeniedPlaces {
     /// The files and folders that match, by their real names; nothing in one that matches.
     pub places: Vec<PathBuf>,
     /// Why these are not all.
@@ -26,14 +26,14 @@ pub struct Expanded {
 ///
 /// A pattern that begins above the workspace and crosses folders is only looked for in the workspace.
 #[must_use]
-pub fn expand(workspace: &Path, denied: &[&Denied]) -> Expanded {
+pub fn denied_places(workspace: &Path, denied: &[&Denied]) -> DeniedPlaces {
     let mut groups: BTreeMap<(&Path, Option<usize>), Vec<&Denied>> = BTreeMap::new();
     for denied in denied {
         groups.entry((&denied.below, depth_of(&denied.glob))).or_default().push(denied);
     }
     let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
     let mut search =
-        Search { workspace, entries_left: DENIED_ENTRIES_MAX, found: Expanded::default() };
+        Search { workspace, entries_left: DENIED_ENTRIES_MAX, found: DeniedPlaces::default() };
     for ((below, depth_max), group) in groups {
         search.look(below, depth_max, &group);
     }
@@ -50,7 +50,7 @@ fn depth_of(glob: &str) -> Option<usize> {
 struct Search {
     workspace: PathBuf,
     entries_left: usize,
-    found: Expanded,
+    found: DeniedPlaces,
 }
 
 impl Search {
@@ -169,7 +169,7 @@ mod tests {
                 glob: (*glob).into(),
             })
             .collect();
-        let found = expand(&folder.path("space"), &denied.iter().collect::<Vec<_>>());
+        let found = denied_places(&folder.path("space"), &denied.iter().collect::<Vec<_>>());
         let places = found.places.iter().map(|place| format!("{}\n", place.display()));
         let text = places.collect::<String>() + &found.lacks.unwrap_or_default();
         expected.assert_eq(&text.replace(root.to_str().unwrap(), "ROOT"));
@@ -242,7 +242,7 @@ mod tests {
         let folder = Folder::new(&files);
         let denied =
             Denied { tool: "Read".into(), below: PathBuf::new(), glob: "*.key".to_owned() };
-        let found = expand(&folder.path(""), &[&denied]);
+        let found = denied_places(&folder.path(""), &[&denied]);
         assert_eq!(found.places.len(), DENIED_PLACES_MAX);
         assert_eq!(found.lacks.unwrap(), "Read(*.key): more than 512 places match");
     }

@@ -20,7 +20,7 @@ use std::path::{Component, Path, PathBuf};
 
 use heeler_core::{Access, Facts, Resource};
 
-pub use expand::{DENIED_ENTRIES_MAX, DENIED_PLACES_MAX, Expanded, expand};
+pub use expand::{DENIED_ENTRIES_MAX, DENIED_PLACES_MAX, DeniedPlaces, denied_places};
 pub(crate) use found::{Below, Held, Place};
 pub(crate) use missing::missing;
 pub(crate) use walls::Closed;

@@ -125,8 +125,9 @@ impl App {
     /// What those say that wait.
     pub(super) fn know_waiting(&mut self, waiting: Vec<(SteeringId, String)>) {
         for (id, text) in waiting {
-            let other = self.others.iter_mut().find(|other| other.id == id);
-            other.into_iter().for_each(|other| other.shown = Some(text.clone()));
+            if let Some(other) = self.others.iter_mut().find(|other| other.id == id) {
+                other.shown = Some(text);
+            }
         }
     }
 

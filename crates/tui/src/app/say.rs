@@ -71,9 +71,13 @@ impl App {
         Action::Resume
     }
 
-    /// Whether it was one of this window's.
+    /// Whether it was one of this window's. Whoever said another may be gone, so this says what it was.
     pub(super) fn take_back(&mut self, id: &SteeringId) -> bool {
-        self.others.retain(|other| other.id != *id);
+        if let Some(at) = self.others.iter().position(|other| other.id == *id)
+            && let Some(text) = self.others.remove(at).shown
+        {
+            self.transcript.note(Note::quiet(format!("said elsewhere, and taken back: {text}")));
+        }
         let Some(at) = self.queued.iter().position(|queued| queued.id == *id) else { return false };
         let queued = self.queued.remove(at);
         self.composer.take_back(queued.draft);
@@ -121,8 +125,9 @@ impl App {
     /// What those say that wait.
     pub(super) fn know_waiting(&mut self, waiting: Vec<(SteeringId, String)>) {
         for (id, text) in waiting {
-            let other = self.others.iter_mut().find(|other| other.id == id);
-            other.into_iter().for_each(|other| other.shown = Some(text.clone()));
+            if let Some(other) = self.others.iter_mut().find(|other| other.id == id) {
+                other.shown = Some(text);
+            }
         }
     }
 
@@ -133,15 +138,12 @@ impl App {
 
     /// What waits for a turn that is stopped is not to begin the next: it is written again. The newest
     /// first, since each is put before what is written. What others said goes back to them.
-    pub(super) fn take_all_back(&mut self) -> Vec<Action> {
-        let known = |other: &Other| Some((other.id.clone(), other.shown.clone()?));
-        let others: Vec<_> = self.others.iter().filter_map(known).collect();
-        for (_, text) in &others {
-            self.transcript.note(Note::quiet(format!("said elsewhere, and taken back: {text}")));
-        }
-        let own = self.queued.iter().rev().map(|queued| queued.id.clone());
-        let others = others.into_iter().rev().map(|(id, _)| id);
-        own.chain(others).map(Action::TakeBack).collect()
+    pub(super) fn take_all_back(&self) -> Vec<Action> {
+        let own = self.queued.iter().map(|queued| &queued.id);
+        // What work in the background came to says nothing, and stays.
+        let others =
+            self.others.iter().filter(|other| other.shown.is_some()).map(|other| &other.id);
+        others.chain(own).rev().cloned().map(Action::TakeBack).collect()
     }
 
     /// Puts what nobody took back into what is written.

@@ -66,7 +66,8 @@ impl App {
                 }
                 Event::PermissionDecided { id, decision, by } => self.decided(*id, decision, by),
                 Event::CallFinished { call, is_error, .. } => {
-                    if self.prompts.ended(&envelope.agent, *call) && !is_error {
+                    let had_asked = self.prompts.ended(&envelope.agent, *call);
+                    if had_asked && !is_error {
                         self.transcript.note(Note::quiet("answered elsewhere"));
                     }
                 }

@@ -274,6 +274,8 @@ fn a6_an_owner_that_is_killed_is_told_and_its_session_goes_on() {
         · attached: the session runs elsewhere. Esc stops its turn; Ctrl-C twice or
           Ctrl-D leaves, and it goes on
 
+        ! a turn was left unfinished: your answer goes on with it, Esc ends it
+
         ? Run this command?
           $ git push origin
           it runs the command `git push origin` (git push talks to another repository)

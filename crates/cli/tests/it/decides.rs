@@ -142,6 +142,24 @@ fn what_git_runs_is_edited_by_no_mode_that_accepts_edits() {
 }
 
 #[test]
+fn nothing_comes_to_stand_where_a_hook_runs_it() {
+    let Some(world) = world() else { return };
+    write(&world, &[("scripts/guard.sh", "exit 0\n")]);
+    let line = "sh \"$CLAUDE_PROJECT_DIR\"/scripts/guard.sh; if [ -x ./local.sh ]; then ./local.sh; fi; \
+                cd later 2>/dev/null && sh ./run.sh; true";
+    crate::hooks::set(&world, "PreToolUse", line);
+    let script = "echo evil > scripts/guard.sh; echo evil > scripts/lib.sh; echo evil > local.sh; \
+                  mkdir -p later; echo evil > later/run.sh; echo fine > free.sh";
+    boxed(&world, script, &[], |heeler| heeler);
+    let is_there = |file: &str| world.path("work").join(file).exists();
+    for file in ["scripts/lib.sh", "local.sh", "later/run.sh"] {
+        assert!(!is_there(file), "{file}");
+    }
+    assert_eq!(fs::read_to_string(world.path("work/scripts/guard.sh")).unwrap(), "exit 0\n");
+    assert!(is_there("free.sh"));
+}
+
+#[test]
 fn what_settings_of_git_name_cannot_be_changed() {
     let Some(world) = world() else { return };
     for (key, value) in [

@@ -44,7 +44,7 @@ fn the_answer_alone_is_on_stdout_and_progress_on_stderr() {
               > LS: .
               > Read: absent.txt
               ! Read: absent.txt does not exist; use Glob or LS to find it
-            heeler: 260 tokens in (60 cached), 14 out, $0.0000
+            heeler: 260 tokens in (60 cached), 14 out, cost not known
         "#]],
     );
 }
@@ -94,16 +94,16 @@ fn quiet_says_what_went_wrong_and_verbose_says_all() {
         There are notes.
     "#]],
         expect![[r#"
-        heeler: session ID with script:WORLD/script.toml
-          . model call 1
-          . 130 tokens in (30 cached), 7 out
-          ? What is␛[2J there?
-          > LS: .
-          < LS: . (1 entry) 6B notes.txt (T s)
-          . model call 2
-          . 130 tokens in (30 cached), 7 out
-        heeler: 260 tokens in (60 cached), 14 out, $0.0000
-    "#]],
+            heeler: session ID with script:WORLD/script.toml
+              . model call 1
+              . 130 tokens in (30 cached), 7 out
+              ? What is␛[2J there?
+              > LS: .
+              < LS: . (1 entry) 6B notes.txt (T s)
+              . model call 2
+              . 130 tokens in (30 cached), 7 out
+            heeler: 260 tokens in (60 cached), 14 out, cost not known
+        "#]],
     );
     world.exec(TWO_ROUNDS, &["-q", "-v", "what is here?"]).run().exits(2);
 }

@@ -147,7 +147,7 @@ fn json_is_one_versioned_event_a_line_and_ends_with_the_terminal_event() {
     expect!["session_started turn_started message epoch_started attempt_started text_delta tool_input_delta tool_input_delta usage message call_started call_started call_finished call_finished message attempt_started text_delta usage message turn_finished"].assert_eq(&kinds.join(" "));
     let seqs: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
     assert!(seqs.is_sorted(), "{seqs:?}");
-    expect![[r#"{"v":1,"type":"turn_finished","session":"ID","turn":1,"outcome":"done","exit_code":0,"answer":"There are notes.","usage":{"input":200,"output":14,"cache_write":0,"cache_read":60,"reasoning":0},"cost_usd":0.0,"cache_hit_percent":23}"#]].assert_eq(&world.plain(&output.terminal().to_string()));
+    expect![[r#"{"v":1,"type":"turn_finished","session":"ID","turn":1,"outcome":"done","exit_code":0,"answer":"There are notes.","usage":{"input":200,"output":14,"cache_write":0,"cache_read":60,"reasoning":0},"cost_usd":0.0,"cost_is_partial":true,"cache_hit_percent":23}"#]].assert_eq(&world.plain(&output.terminal().to_string()));
     // What is journalled was seen, and the other way round.
     assert_eq!(world.journal_lines().len() as u64, 2 + seqs.last().unwrap());
 }

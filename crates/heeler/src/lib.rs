@@ -120,8 +120,8 @@ pub mod engine {
 
     /// What watchers see.
     pub use heeler_core::{
-        AgentPath, CallStatus, CallView, Changed, CompactionCause, Envelope, EpochCause, Event,
-        FinalAnswer, Messages, TurnOutcome, TurnView, View,
+        AgentPath, Bill, CallStatus, CallView, Changed, CompactionCause, Envelope, EpochCause,
+        Event, FinalAnswer, Messages, TurnOutcome, TurnView, View,
     };
     pub use heeler_engine::{Cursor, Seen};
 

@@ -164,12 +164,16 @@ async fn plain(tcp: &HttpConnector<Guarded>, uri: &Uri) -> Result<TcpStream, Pro
 
 /// Why there is no connection. Whoever answers TLS with something else will do so again.
 fn not_connected(error: Box<dyn std::error::Error + Send + Sync>) -> Problem {
-    let failed = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     let no_tls = rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType);
-    match failed.and_then(|failed| failed.downcast_ref::<rustls::Error>()) {
-        Some(failed) if *failed == no_tls => Problem::NoTls,
-        _ => Problem::Connect(error),
+    // One error of the system's stands for another one, and that for what TLS says.
+    let mut outer = error.downcast_ref::<std::io::Error>();
+    while let Some(inner) = outer.and_then(std::io::Error::get_ref) {
+        if inner.downcast_ref() == Some(&no_tls) {
+            return Problem::NoTls;
+        }
+        outer = inner.downcast_ref();
     }
+    Problem::Connect(error)
 }
 
 fn is_https(uri: &Uri) -> bool {

@@ -42,6 +42,7 @@ fn bash_completes_commands_options_and_values() {
         ["sessions", ""]: -h --help list rename fork export delete
         ["show", "--r"]: --request --raw
         ["completions", ""]: -h --help bash zsh fish
+        ["exec", "--permission-mode", "a"]: ask accept-edits allow-listed
     "#]]
     .assert_eq(&completed);
 }

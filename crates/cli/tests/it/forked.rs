@@ -93,7 +93,7 @@ fn a_fork_has_what_came_before_its_point_and_goes_on_by_itself() {
             workspace  WORLD/work
             created    TIME UTC
             model      script:WORLD/script.toml
-            used       300 tokens in (0 % cached: 0 read, 0 written, 300 neither), 21 out, $0.0000
+            used       300 tokens in (0 % cached: 0 read, 0 written, 300 neither), 21 out, cost not known
             estimate   RATIO tokens counted for each estimated one, by 3 model calls
             status     3 turns, the last ended done
 
@@ -158,7 +158,7 @@ fn a_fork_has_what_came_before_its_point_and_goes_on_by_itself() {
             workspace  WORLD/work
             created    TIME UTC
             model      script:WORLD/script.toml
-            used       100 tokens in (0 % cached: 0 read, 0 written, 100 neither), 7 out, $0.0000
+            used       100 tokens in (0 % cached: 0 read, 0 written, 100 neither), 7 out, cost not known
             estimate   RATIO tokens counted for each estimated one, by 3 model calls
             status     3 turns, the last ended done
 

@@ -24,7 +24,7 @@ fn help() {
               exec         Run one turn without a terminal: the answer goes to stdout, progress to stderr
               attach       Watch a session that runs elsewhere, say something to it, and answer what it asks
               stop         Stop the turn of a session that runs elsewhere
-              demo         Watch the agent fix a failing test: no key and no network needed
+              demo         Watch the agent fix a failing test: needs cargo, but no key and no network
               sessions     List, name, fork, export or delete the stored sessions
               show         Show a session: what was said, what was run, what it cost
               audit        Check a session's journal, and list what was done and what allowed it
@@ -60,7 +60,7 @@ fn help() {
               -V, --version                 Print version
 
             Start here:
-              heeler demo                              watch it work: no key, no network, about ten seconds
+              heeler demo                              watch it work: ten seconds, needs cargo, no key, no network
               export ANTHROPIC_API_KEY=...             then:
               heeler                                   a session in this terminal
               heeler exec 'explain this repository'    (or heeler -p) without one, for scripts
@@ -121,13 +121,13 @@ fn help_of_the_rest() {
     check(
         &["demo", "--help"],
         expect![[r#"
-        Watch the agent fix a failing test: no key and no network needed
+            Watch the agent fix a failing test: needs cargo, but no key and no network
 
-        Usage: heeler demo
+            Usage: heeler demo
 
-        Options:
-          -h, --help  Print help
-    "#]],
+            Options:
+              -h, --help  Print help
+        "#]],
     );
     check(
         &["sessions", "list", "--help"],

@@ -166,8 +166,10 @@ fn a_key_is_tried_before_it_is_kept() {
     )
     .exits(2);
     // What is set, or was kept before, was not what was tried.
-    expect!["heeler: the key is not kept: Anthropic did not accept the key (HTTP 401): no\n"]
-        .assert_eq(&refused.stderr);
+    expect![[r#"
+        heeler: the key is not kept: Anthropic did not accept the key (HTTP 401, request req_1): no
+    "#]]
+    .assert_eq(&refused.stderr);
     assert!(!world.path("home/keys.toml").exists());
     login("[[reply]]\ntext = \"ok\"").exits(0);
     assert!(world.path("home/keys.toml").exists());

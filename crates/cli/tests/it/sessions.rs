@@ -132,7 +132,7 @@ fn a_session_is_shown_by_the_beginning_of_its_id() {
             workspace  WORLD/work
             created    TIME UTC
             model      script:WORLD/script.toml
-            used       260 tokens in (23 % cached: 60 read, 0 written, 200 neither), 14 out, $0.0000
+            used       260 tokens in (23 % cached: 60 read, 0 written, 200 neither), 14 out, cost not known
             estimate   RATIO tokens counted for each estimated one, by 2 model calls
             status     1 turn, the last ended done
 
@@ -283,7 +283,7 @@ fn a_broken_line_is_told_and_the_rest_goes_on() {
             workspace  WORLD/work
             created    TIME UTC
             model      script:WORLD/script.toml
-            used       130 tokens in (23 % cached: 30 read, 0 written, 100 neither), 7 out, $0.0000
+            used       130 tokens in (23 % cached: 30 read, 0 written, 100 neither), 7 out, cost not known
             status     1 turn, the last ended done
             damaged    line 7: the line's checksum is wrong
 
@@ -296,7 +296,7 @@ fn a_broken_line_is_told_and_the_rest_goes_on() {
     expect![[r#"
         heeler: session ID with script:WORLD/script.toml
         heeler: the journal of session ID is damaged in 1 place (line 7: the line's checksum is wrong); what could not be read was left out, and permissions granted earlier are asked again
-        heeler: 2119 tokens in (30 cached), 9 out, $0.0000
+        heeler: 2119 tokens in (30 cached), 9 out, cost not known
     "#]]
     .assert_eq(&world.plain(&output.stderr));
     let output = world.exec(ANY, &["--continue", "--json", "and now?"]).run().exits(0);

@@ -29,16 +29,16 @@ fn without_a_key_the_message_says_what_to_set_and_names_the_demo() {
     check(
         &["exec", "hello"],
         expect![[r#"
-        heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none
-    "#]],
+            heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none, only cargo
+        "#]],
     );
     let empty = [("ANTHROPIC_API_KEY", "")];
     check_with(
         &empty,
         &["exec", "--model", "claude-opus-4-8", "hello"],
         expect![[r#"
-        heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none
-    "#]],
+            heeler: there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none, only cargo
+        "#]],
     );
 }
 
@@ -331,7 +331,18 @@ fn a_prompt_without_its_quotes() {
         For more information, try '--help'.
     "#]],
     );
-    check(&["exec", "- one of a list"], expect![[r#""#]]);
+    check(
+        &["exec", "- one of a list"],
+        expect![[r#"
+        error: unexpected argument '- ' found
+
+          tip: a prompt that begins with - stands behind --: heeler exec -- '- a list'
+
+        Usage: heeler exec [OPTIONS] [PROMPT]
+
+        For more information, try '--help'.
+    "#]],
+    );
     check(
         &["-p", "one", "two"],
         expect![[r#"

@@ -168,7 +168,7 @@ mod tests {
             Some("claude-x"),
             &[("ANTHROPIC_API_KEY", " ")],
             expect![
-                "there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none"
+                "there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none, only cargo"
             ],
         );
         check(

@@ -163,11 +163,11 @@ fn markdown_is_read_as_it_was_said() {
         - folder: `WORLD/work`
         - created: TIME UTC
         - model: `script:WORLD/script.toml`
-        - used: 200 tokens in (0 % cached: 0 read, 0 written, 200 neither), 14 out, $0.0000
+        - used: 200 tokens in (0 % cached: 0 read, 0 written, 200 neither), 14 out, cost not known
 
         ## 1. what is in \<a\>?
 
-        *TIME UTC · SHORT · 200 tokens in, 14 out · $0.0000 · done*
+        *TIME UTC · SHORT · 200 tokens in, 14 out · cost not known · done*
 
         > what is
         > in <a>?

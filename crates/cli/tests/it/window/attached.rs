@@ -141,7 +141,7 @@ fn a2_what_a_second_terminal_says_is_delivered_at_the_next_safe_point() {
         · /cost
 
         _ tokens in (0 read from the cache, 0 written to it), 19 out
-        $0.0000
+        cost not known
 
         > what is to be done? (/help)
         attached · script.toml · ask · ░░░░░░░░ _% · cache 5 min · confined

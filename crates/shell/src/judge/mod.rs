@@ -54,6 +54,10 @@ impl Reader<'_> {
         }
         command.is_elsewhere = self.goes_elsewhere(&invocation);
         command.is_wrapper &= !command.is_elsewhere;
+        let folder = place::resolve(self.place.workspace, None);
+        if program.special == Special::Git && self.scope.certain_folder() != folder {
+            self.is_elsewhere();
+        }
         if !self.add(command) {
             return;
         }

@@ -10,7 +10,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     changes("npm").everywhere(&[
         takes("--prefix -C -w --workspace --registry --loglevel --userconfig"),
         escapes("-g --global", "puts programs into the user's folders"),
-        doubts("--script-shell --node-options --git --editor --viewer --browser --shell --init-module --globalconfig --cache --logs-dir").valued(),
+        doubts("--script-shell --node-options --git --editor --viewer --browser --shell --init-module --globalconfig").valued(),
+        writes("--cache --logs-dir"),
     ]).verbs(&[
         reads("ls list ll la help root prefix bin explain why pkg+get fund query sbom"),
         leaves("install i add ci clean-install install-test it update up upgrade uninstall remove rm un link ln audit outdated view info show search dedupe ddp", DOWNLOADS),

@@ -151,6 +151,11 @@ impl<'a> Reader<'a> {
         self.line.is_open_ended = true;
     }
 
+    /// It may run what the settings of another folder than the workspace say.
+    pub(crate) fn is_elsewhere(&mut self) {
+        self.line.is_open_ended = true;
+    }
+
     /// Something is let be since the folder is one in the private temp.
     pub(crate) fn relies_on_folder(&mut self) {
         self.relied += 1;

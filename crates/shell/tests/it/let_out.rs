@@ -74,6 +74,16 @@ fn options_that_run_or_write_something_stay_in_the_box() {
 }
 
 #[test]
+fn git_in_another_folder_stays_in_the_box_and_still_only_reads() {
+    for line in ["cd sub && git status", "cd $X; git status", "(cd a; ls); cd b; git log"] {
+        assert!(!is_let_out(line, "cd | ls | git"), "{line}");
+    }
+    assert!(read("cd sub && git status", &PLACE).is_read_only);
+    assert!(is_let_out("cd /space/project && git push", "cd | git push"));
+    assert!(is_let_out("(cd sub && ls); git push", "cd | ls | git push"));
+}
+
+#[test]
 fn plain_uses_are_let_out() {
     for (line, rules) in [
         ("git status", "git status"),

@@ -186,7 +186,10 @@ pub(super) fn may_hide(access: &Access, argument: &str) -> bool {
         Access::Command(line) => shell_line::may_hide(line, argument),
         Access::Shell(line) => {
             // A name that is computed, or given by another program, may be any.
-            let is_any = || line.commands.iter().any(|command| command.is_doubtful);
+            let is_path = |words: &[String]| words.first().is_some_and(|name| name.contains('/'));
+            let is_any = || {
+                line.commands.iter().any(|command| command.is_doubtful && !is_path(&command.words))
+            };
             line.has(ConcernKind::NotUnderstood)
                 && (is_any() || shell_line::may_contain(&line.line, argument))
         }

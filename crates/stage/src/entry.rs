@@ -285,3 +285,30 @@ pub(crate) mod path_bytes {
         Ok(OsString::from_vec(Vec::deserialize(deserializer)?).into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_hash_is_what_others_call_so_but_for_whole_mebibytes_of_zeros() {
+        let of = |text: &[u8], at: u64| {
+            let file = tempfile::tempfile().unwrap();
+            file.write_all_at(text, at).unwrap();
+            Content::of_file(&file).unwrap()
+        };
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(of(b"abc", 0), Content { bytes: 3, sha256: abc.to_owned() });
+        let short = [&vec![0; 4_096][..], b"abc"].concat();
+        assert_eq!(of(b"abc", 4_096), Content::of(&short));
+        // Where the zeros are counts, and how many.
+        let long = [(&b"abc"[..], ZEROS), (b"abc", 2 * ZEROS), (b"abc\0", ZEROS)];
+        let hashes = long.map(|(text, at)| of(text, at).sha256);
+        assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2]);
+        let kept = [&vec![0; ZEROS as usize][..], b"abc"].concat();
+        assert_eq!(of(&kept, 0), of(b"abc", ZEROS));
+        assert_ne!(of(&kept, 0).sha256, Content::of(&kept).sha256);
+    }
+}

@@ -300,6 +300,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_whose_group_could_not_be_kept_is_made_all_the_same() {
+        let file = |mode, text: &str| {
+            let content = Content::of(text.as_bytes());
+            Some(Entry::File { mode, content })
+        };
+        let check = |before, after, now: Option<Entry>, expected| {
+            let step = Step { path: "a".into(), before, after };
+            assert_eq!(step.is_made(now.as_ref()), expected, "{now:?}");
+        };
+        let (old, new) = (file(0o664, "old"), file(0o664, "new"));
+        check(old.clone(), new.clone(), file(0o664, "new"), true);
+        check(old.clone(), new.clone(), file(0o644, "new"), true);
+        check(old.clone(), new.clone(), file(0o600, "new"), false);
+        check(old.clone(), new.clone(), file(0o644, "old"), false);
+        // One that is new has nobody's group to keep, and one that is as before is not made.
+        check(None, new, file(0o644, "new"), false);
+        check(file(0o644, "old"), old, file(0o644, "old"), false);
+    }
+
+    #[test]
     fn what_does_not_fit_on_a_disk_is_not_begun() {
         let folder = tempfile::tempdir().unwrap();
         let check =

@@ -30,13 +30,27 @@ pub struct Owner {
     pub group: u32,
 }
 
-/// Gives `new` what the old file has, whose place it takes, and this mode, as far as that gives nobody
-/// more than before. Of an old file that could not be opened nobody knows whether it has an access list.
+/// The file whose place a new one takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Old<'a> {
+    /// It is open.
+    Open(&'a File),
+    /// It cannot be opened, so nobody knows whether it has an access list.
+    Closed,
+    /// It lies elsewhere, or nowhere any more, and its mode is what is known of it.
+    Gone,
+}
+
+/// Gives `new` what the old file has, and this mode, as far as that gives nobody more than before.
 ///
 /// # Errors
 /// When the new file does not get its mode.
-pub fn keep(old: Option<&File>, owner: Owner, new: &File, mode: u32) -> io::Result<()> {
-    let kept = old.map_or(Kept::NoAccessList, |old| copy(old, new));
+pub fn keep(old: Old<'_>, owner: Owner, new: &File, mode: u32) -> io::Result<()> {
+    let kept = match old {
+        Old::Open(old) => copy(old, new),
+        Old::Closed => Kept::NoAccessList,
+        Old::Gone => Kept::All,
+    };
     let now = new.metadata()?;
     keep_owner((now.uid(), now.gid()), (owner.user, owner.group), |user, group| {
         std::os::unix::fs::fchown(new, user, group)
@@ -184,11 +198,11 @@ mod tests {
         let new = File::create_new(folder.path().join("new")).unwrap();
         assert!(has_access_list(&new));
         let (user, group) = (old.metadata().unwrap().uid(), old.metadata().unwrap().gid());
-        keep(Some(&old), Owner { user, group }, &new, 0o664).unwrap();
+        keep(Old::Open(&old), Owner { user, group }, &new, 0o664).unwrap();
         assert!(!has_access_list(&new));
         assert_eq!(new.metadata().unwrap().mode() & 0o777, 0o664);
         // Nobody knows what is not opened.
-        keep(None, Owner { user, group }, &new, 0o664).unwrap();
+        keep(Old::Closed, Owner { user, group }, &new, 0o664).unwrap();
         assert_eq!(new.metadata().unwrap().mode() & 0o777, 0o644);
     }
 }

@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
-use heeler_attributes::Owner;
+use heeler_attributes::{Old, Owner};
 use heeler_core::{BoxFuture, ToolContext, ToolError, ToolOutput};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -77,7 +77,14 @@ impl<'a> Prepared<'a> {
         file.write_all(bytes)?;
         if let Some(like) = like {
             let owner = Owner { user: like.uid(), group: like.gid() };
-            heeler_attributes::keep(place.open().ok().as_ref(), owner, file, like.mode())?;
+            let there = place.open();
+            let old = match &there {
+                Ok(old) => Old::Open(old),
+                // What is moved, or put back, has nothing where it comes to be.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Old::Gone,
+                Err(_) => Old::Closed,
+            };
+            heeler_attributes::keep(old, owner, file, like.mode())?;
         }
         file.sync_all()?;
         Ok(Self { temporary, place })

@@ -25,7 +25,7 @@ const LIBRARY: &str = "\
 /// The median: the middle number, or the mean of the two in the middle.
 pub fn median(numbers: &[f64]) -> Option<f64> {
     let mut sorted = numbers.to_vec();
-    heeler_core::sort_by(&mut sorted, f64::total_cmp);
+    sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 {
         sorted.get(middle).copied()

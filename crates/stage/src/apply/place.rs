@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use heeler_attributes::Owner;
+use heeler_attributes::{Old, Owner};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, RenameFlags, Stat};
 use rustix::io::Errno;
 
@@ -78,7 +78,9 @@ impl Place<'_> {
                 let old = rustix::fs::openat(&self.folder, self.name, flags, Mode::empty());
                 let owner = Owner { user: like.st_uid, group: like.st_gid };
                 let mode = mode | Mode::from_raw_mode(like.st_mode).bits() as u32 & SPECIAL;
-                heeler_attributes::keep(old.ok().map(File::from).as_ref(), owner, &file, mode)?;
+                let old = old.ok().map(File::from);
+                let old = old.as_ref().map_or(Old::Closed, Old::Open);
+                heeler_attributes::keep(old, owner, &file, mode)?;
             }
             None => rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as RawMode))?,
         }

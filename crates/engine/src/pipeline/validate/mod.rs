@@ -37,11 +37,12 @@ pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Val
         input = Value::Object(serde_json::Map::new());
     }
     let mut changed = was_null;
-    // Only then a number may have a point.
-    if raw.get().contains(['.', 'e', 'E'])
+    let whole = same::whole_numbers(&input);
+    // Most inputs have none, and need no schema that is compiled.
+    if !whole.is_empty()
         && let Some(Ok(schema)) = tools.schema(name)
     {
-        changed |= same::write_integers(schema, &mut input);
+        changed |= same::write_integers(schema, &mut input, whole);
     }
     let accepted = is_on(Bug::UncheckedInput) || tools.accepts(name, &input);
     let notes = match accepted {

@@ -9,13 +9,22 @@ const CHANGES_MAX: usize = 64;
 /// Whole numbers above this one may not be what a floating point number was meant to be.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Writes whole numbers with a point (`3.0`), which a schema takes for integers and most readers do not,
-/// as integers, where the schema wants no other number. Says whether there was one.
-pub(super) fn write_integers(schema: &Schema, input: &mut Value) -> bool {
-    let mut places = Vec::new();
-    find_whole(input, &mut String::new(), &mut places);
+/// The whole numbers that are written with a point (`3.0`), with their paths.
+pub(super) fn whole_numbers(input: &Value) -> Vec<(String, f64)> {
+    let mut found = Vec::new();
+    find_whole(input, &mut String::new(), &mut found);
+    found
+}
+
+/// Writes such numbers, which a schema takes for integers and most readers do not, as integers, where
+/// the schema wants no other number. Says whether there was one.
+pub(super) fn write_integers(
+    schema: &Schema,
+    input: &mut Value,
+    whole: Vec<(String, f64)>,
+) -> bool {
     let mut is_changed = false;
-    for (path, whole) in places {
+    for (path, whole) in whole {
         let Some(place) = input.pointer_mut(&path) else { continue };
         // What is refused of half a number more is an integer's place.
         let point = std::mem::replace(place, Value::from(whole.midpoint(whole + 1.0)));
@@ -29,7 +38,6 @@ pub(super) fn write_integers(schema: &Schema, input: &mut Value) -> bool {
     is_changed
 }
 
-/// The paths of the whole numbers that are written with a point.
 fn find_whole(value: &Value, path: &mut String, found: &mut Vec<(String, f64)>) {
     let length = path.len();
     match value {

@@ -108,7 +108,7 @@ async fn broken_answers() {
             half a head: Network
             no HTTP: Network
             an empty body: Format
-            an HTML page: Format
+            an HTML page: InvalidRequest, final
             compressed though nobody asked: InvalidRequest, final
             garbage: Format
             another document: Format

@@ -159,15 +159,13 @@ fn who_stops_the_turn_stops_the_run() {
     check(
         &world,
         expect![[r#"
-        2 turns, the last ended cancelled
+            1 turn, the last ended cancelled
 
-        [1] user: first
+            [1] user: first
 
-          > Bash: git push origin
-          ! Cancelled before it started; nothing was done.
-
-        [2] user: second
-    "#]],
+              > Bash: git push origin
+              ! Cancelled before it started; nothing was done.
+        "#]],
     );
 }
 

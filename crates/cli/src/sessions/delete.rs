@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use heeler::tools::zone_of_system;
 use heeler_core::{SessionId, SessionStore};
 use heeler_store::FileStore;
 
@@ -20,7 +21,8 @@ pub(super) async fn delete(store: &FileStore, ids: &[String], out: &mut dyn Writ
         match store.delete(id.clone()).await {
             Ok(()) => {
                 // That nobody reads on does not keep the rest.
-                let what = what.map_or_else(|| id.to_string(), line);
+                let what =
+                    what.map_or_else(|| id.to_string(), |session| line(session, &zone_of_system()));
                 told = told.and(writeln!(out, "deleted {what}"));
             }
             Err(error) => {

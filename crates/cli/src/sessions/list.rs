@@ -9,6 +9,7 @@ use heeler::tools::zone_of_system;
 use heeler_attach::{OwnerKind, Presence, presences};
 use heeler_core::{SessionId, SessionStore, SessionSummary, Timestamp, truncate_chars};
 use heeler_store::FileStore;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::say::harmless;
@@ -55,10 +56,11 @@ pub(super) async fn print(
     let asked: Vec<_> = ids.filter(|id| with_doors.binary_search(id).is_ok()).cloned().collect();
     let present = presences(store, &asked).await;
     let open: HashMap<SessionId, Presence> = asked.into_iter().zip(present).collect();
+    let zone = zone_of_system();
     for session in sessions {
         let open = open.get(&session.header.id).copied().unwrap_or(Presence::Unowned);
         match form {
-            Form::Text => writeln!(out, "{}{}", line(&session), mark(&session, open))?,
+            Form::Text => writeln!(out, "{}{}", line(&session, &zone), mark(&session, open))?,
             Form::Json => rows.push(row(&session, open)),
         }
     }
@@ -117,24 +119,24 @@ pub(super) fn title_of(text: &str) -> String {
     truncate_chars(&words, TITLE_CHARS_MAX).into_owned()
 }
 
-/// A session on one line.
-pub(super) fn line(session: &SessionSummary) -> String {
+/// A session on one line, with its time as people in this zone read it.
+pub(super) fn line(session: &SessionSummary, zone: &TimeZone) -> String {
     let name = session.name.as_ref().map(|name| format!("[{name}] ")).unwrap_or_default();
     let forked = session.forked.as_ref();
     let forked = forked.map(|origin| format!(" (forked from {origin})")).unwrap_or_default();
     harmless(&format!(
         "{}  {}  {}  {name}{}{forked}",
         session.header.id,
-        moment_here(session.updated),
+        moment_in(zone, session.updated),
         session.header.workspace,
         title_of(&session.title)
     ))
 }
 
 /// A time as the person's clock shows it, to the minute; in UTC where nobody knows the zone.
-fn moment_here(time: Timestamp) -> String {
+fn moment_in(zone: &TimeZone, time: Timestamp) -> String {
     in_calendar(time).map_or_else(unknown, |time| {
-        time.to_zoned(zone_of_system()).strftime("%Y-%m-%d %H:%M").to_string()
+        time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string()
     })
 }
 

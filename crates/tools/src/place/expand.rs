@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use heeler_core::{Denied, is_bounded_glob};
+use heeler_core::Denied;
+
+use super::walls::globs;
 
 /// The most files and folders that are looked at for all patterns together.
 pub const DENIED_ENTRIES_MAX: usize = 200_000;
@@ -37,7 +38,7 @@ pub fn denied_places(workspace: &Path, denied: &[&Denied]) -> DeniedPlaces {
     for ((below, depth_max), group) in groups {
         search.look(below, depth_max, &group);
     }
-    search.found.places.sort();
+    heeler_core::sort(&mut search.found.places);
     search.found.places.dedup();
     search.found
 }
@@ -56,7 +57,8 @@ struct Search {
 impl Search {
     /// Looks for patterns that begin in the same folder.
     fn look(&mut self, below: &Path, depth_max: Option<usize>, group: &[&Denied]) {
-        let Some(globs) = globs(group) else {
+        let patterns = group.iter().map(|denied| denied.glob.trim_end_matches('/'));
+        let Some(globs) = globs(patterns) else {
             return self.lacks(format!("{} is no pattern of paths", shown(group)));
         };
         // What is not there yet is found by nobody.
@@ -114,19 +116,6 @@ impl Search {
     fn lacks(&mut self, why: String) {
         self.found.lacks.get_or_insert(why);
     }
-}
-
-/// All patterns as one.
-fn globs(group: &[&Denied]) -> Option<GlobSet> {
-    let mut set = GlobSetBuilder::new();
-    for denied in group {
-        let pattern = denied.glob.trim_end_matches('/');
-        if !is_bounded_glob(pattern) {
-            return None;
-        }
-        set.add(GlobBuilder::new(pattern).literal_separator(true).build().ok()?);
-    }
-    set.build().ok()
 }
 
 /// One of the rules, and that there are more.

@@ -154,7 +154,9 @@ impl Closed {
 
 impl Pattern {
     fn new(denied: &Denied, below: PathBuf) -> Self {
-        let globs = (!denied.glob.is_empty()).then(|| globs(denied.glob.trim_end_matches('/')));
+        let glob = denied.glob.trim_end_matches('/');
+        // What matches, and all that is in it.
+        let globs = (!glob.is_empty()).then(|| globs([glob, &format!("{glob}/**")]));
         // One that is no glob is a place of which nothing more is known.
         Self { below, globs: globs.flatten(), rule: denied.rule() }
     }
@@ -168,13 +170,13 @@ impl Pattern {
     }
 }
 
-/// What matches a rule's pattern, and all that is in it.
-fn globs(pattern: &str) -> Option<GlobSet> {
-    if !is_bounded_glob(pattern) {
-        return None;
-    }
+/// Rules' patterns as one; `None` where one is no pattern, or may take too much.
+pub(super) fn globs<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Option<GlobSet> {
     let mut set = GlobSetBuilder::new();
-    for pattern in [pattern, &format!("{pattern}/**")] {
+    for pattern in patterns {
+        if !is_bounded_glob(pattern) {
+            return None;
+        }
         set.add(GlobBuilder::new(pattern).literal_separator(true).build().ok()?);
     }
     set.build().ok()

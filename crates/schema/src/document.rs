@@ -339,7 +339,13 @@ impl Resource {
 
 /// The place of what has this name at a place.
 pub(crate) fn below(place: &str, name: &str) -> String {
-    format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
+    format!("{place}/{}", escaped(name))
+}
+
+/// A name as it stands in a JSON pointer (RFC 6901).
+#[must_use]
+pub fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// The draft that a schema says it is of.

@@ -32,6 +32,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+pub use crate::document::escaped;
 pub use crate::keyword::Types;
 pub use crate::problem::Problem;
 

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::document::escaped;
 use crate::problem::Problem;
 
 /// A place in a value, and how the schema got there.
@@ -72,9 +73,7 @@ impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Top => Ok(()),
-            Self::Field(outer, name) => {
-                write!(f, "{outer}/{}", name.replace('~', "~0").replace('/', "~1"))
-            }
+            Self::Field(outer, name) => write!(f, "{outer}/{}", escaped(name)),
             Self::Item(outer, index) => write!(f, "{outer}/{index}"),
         }
     }

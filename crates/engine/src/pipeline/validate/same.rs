@@ -55,7 +55,7 @@ fn find_whole(value: &Value, path: &mut String, found: &mut Vec<(String, f64)>) 
         Value::Object(properties) => {
             for (name, property) in properties {
                 path.push('/');
-                path.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                path.push_str(&heeler_schema::escaped(name));
                 find_whole(property, path, found);
                 path.truncate(length);
             }

@@ -56,9 +56,11 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     }
     turn_on(wish.bug);
     for (arm, seed, broken) in violations {
-        println!("\n{} seed {seed} breaks {}", arm.name(), shrink(broken));
+        // Before the search for a simpler run, which takes its time and may be cut off.
+        println!("\n{} seed {seed} breaks {}", arm.name(), broken.violation);
         let bug = wish.bug.map_or(String::new(), |bug| format!(" --break {}", bug.name()));
         println!("again: cargo xtask simulate --arm {} --seed {seed}{bug}", arm.name());
+        println!("the simplest run found that breaks it: {}", shrink(broken));
     }
     Ok(ExitCode::FAILURE)
 }

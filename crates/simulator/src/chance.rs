@@ -8,7 +8,11 @@
 pub(crate) struct Chance {
     source: Source,
     given: Vec<u32>,
+    given_max: usize,
 }
+
+/// So many numbers more than its tape has a run that becomes calm may ask for: to come to its end.
+const CALM_NUMBERS_MAX: usize = 400;
 
 #[derive(Debug)]
 enum Source {
@@ -18,12 +22,18 @@ enum Source {
 
 impl Chance {
     pub(crate) fn seeded(seed: u64) -> Self {
-        Self { source: Source::Seed(seed), given: Vec::new() }
+        Self { source: Source::Seed(seed), given: Vec::new(), given_max: usize::MAX }
     }
 
     /// Gives what the tape says, and nothing but zeros after it.
     pub(crate) fn taped(tape: Vec<u32>) -> Self {
-        Self { source: Source::Tape(tape.into_iter()), given: Vec::new() }
+        let given_max = tape.len() * 3 / 2 + CALM_NUMBERS_MAX;
+        Self { source: Source::Tape(tape.into_iter()), given: Vec::new(), given_max }
+    }
+
+    /// Whether a run goes on so long after its tape that it is none of the simpler ones.
+    pub(crate) fn is_overdrawn(&self) -> bool {
+        self.given.len() > self.given_max
     }
 
     /// What was given so far.

@@ -166,7 +166,7 @@ impl<'a> World<'a> {
         self.open()?;
         loop {
             *steps += 1;
-            if *steps > STEPS_MAX {
+            if *steps > STEPS_MAX || self.chance.is_overdrawn() {
                 return Err(Violation::new(Invariant::Ends, "the run never ends").into());
             }
             if !self.step()? {

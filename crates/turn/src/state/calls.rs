@@ -144,9 +144,11 @@ impl State {
         }
     }
 
-    /// A denial holds for every call; only one that waits because of the policy can be let run.
+    /// A denial holds for every call; only one that waits because of the policy alone can be let run.
+    /// What failed too often stays asked about: a rule says nothing of that.
     fn judge_call_again(&mut self, id: CallId, out: &mut Announcer) {
         let interactive = self.settings.policy.interactive;
+        let failed_often = self.repeated_failures(id).is_some();
         let Some(call) = self.turn.as_mut().and_then(|turn| find(turn, id)) else { return };
         if call.asks_to_leave_plan() {
             return self.judge_in_plan_again(id, out);
@@ -163,7 +165,7 @@ impl State {
             Verdict::Ask { why } if waits && !interactive => {
                 self.refuse(id, &words::nobody_to_ask(&why), out);
             }
-            Verdict::Allow { by } if waits => {
+            Verdict::Allow { by } if waits && !failed_often => {
                 let was_open = call.open_permission();
                 call.status = CallStatus::Ready { by: by.clone(), confined };
                 if let Some(open) = was_open {

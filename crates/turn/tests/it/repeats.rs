@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::door::check;
+use crate::door::{check, check_after};
 
 #[test]
 fn an_identical_failing_call_is_pointed_out_at_the_third_and_asked_about_at_the_fifth() {
@@ -161,6 +161,28 @@ fn what_is_asked_about_anyway_says_so_at_the_fifth_failure_too() {
             model: <w4 bash {"command":"make"}>
             user: <w4! = no rule>
             model: <w5 bash {"command":"make"}>
+        "#]],
+    );
+}
+
+#[test]
+fn a_rule_given_for_one_call_does_not_let_another_run_that_failed_too_often() {
+    check_after(
+        "set mode=ask repeats=2
+         user build
+         reply call bash make
+         allow 0
+         error 0 no rule
+         reply call bash make | call bash make",
+        "session 0 bash(make)",
+        expect![[r#"
+            session 0 bash(make)
+              > run 0 bash [decision of person], ask 1 bash (the same call failed 1 times in a row; it runs the command `make`)
+            ---
+            user: build
+            model: <w1 bash {"command":"make"}>
+            user: <w1! = no rule>
+            model: <w2 bash {"command":"make"}> + <w3 bash {"command":"make"}>
         "#]],
     );
 }

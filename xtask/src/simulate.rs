@@ -39,7 +39,7 @@ impl Wish {
 /// Runs `simulate` with its arguments.
 pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     let Some(wish) = parse(arguments)? else { return Ok(ExitCode::SUCCESS) };
-    let (mut violations, mut rare) = (Vec::new(), 0);
+    let (mut violations, mut wrong) = (Vec::new(), 0);
     for arm in Arm::ALL.iter().copied() {
         let seeds = wish.seeds(arm);
         if seeds.is_empty() {
@@ -47,12 +47,12 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
         }
         let started = Instant::now();
         let (totals, broken) = run_seeds(arm, &seeds, wish.bug);
-        rare += tell(&totals, started);
+        wrong += tell(&totals, started);
         violations.extend(broken.map(|(seed, broken)| (arm, seed, broken)));
     }
     println!("violations: {}", violations.len());
     if violations.is_empty() {
-        return Ok(if rare == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        return Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     turn_on(wish.bug);
     for (arm, seed, broken) in violations {
@@ -65,18 +65,19 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Prints what the runs of a simulation came to; how many cells of the matrix the standard run met too
-/// seldom.
+/// Prints what the runs of a simulation came to; how many cells of the matrix are met too seldom by the
+/// standard run, or are held unreachable and were met.
 fn tell(totals: &Totals, started: Instant) -> usize {
     println!("{}: {}", totals.arm.name(), totals.matrix);
-    let mut n_rare = 0;
+    let mut n_wrong = 0;
     for cell in totals.matrix.surprising() {
+        n_wrong += 1;
         println!("held unreachable, and hit: {cell}");
     }
     // Fewer runs than the standard ones cannot reach everything.
     if totals.runs >= SEEDS {
         for cell in totals.matrix.rare(HITS_MIN) {
-            n_rare += 1;
+            n_wrong += 1;
             println!("hit less than {HITS_MIN} times: {cell}");
         }
     }
@@ -89,7 +90,7 @@ fn tell(totals: &Totals, started: Instant) -> usize {
         totals.crashes,
         started.elapsed().as_secs_f64()
     );
-    n_rare
+    n_wrong
 }
 
 /// `None` when everything asked for is told already.

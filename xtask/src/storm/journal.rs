@@ -37,7 +37,8 @@ pub(super) enum Place {
 pub(super) struct Call {
     pub(super) tool: String,
     pub(super) input: String,
-    pub(super) is_started: bool,
+    /// How often it was begun.
+    pub(super) starts: usize,
     /// Whether it gave an error, once it has finished.
     pub(super) is_error: Option<bool>,
 }
@@ -143,7 +144,7 @@ impl Found {
                         known.input = call.input.get().to_owned();
                     }
                 }
-                Record::CallStarted { call } => calls.entry(*call).or_default().is_started = true,
+                Record::CallStarted { call } => calls.entry(*call).or_default().starts += 1,
                 Record::CallFinished { call, output, .. } => {
                     calls.entry(*call).or_default().is_error = Some(output.is_error);
                 }

@@ -20,7 +20,7 @@ const TARGETS: [(&str, &str); 4] = [
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut folders: BTreeSet<&str> = tree.crates().map(|(folder, ..)| folder).collect();
-    folders.extend(["bench", "loom", "xtask"]);
+    folders.extend(["bench", "examples", "loom", "xtask"]);
     folders.into_iter().flat_map(|folder| check_crate(tree, folder)).collect()
 }
 

@@ -241,7 +241,7 @@ async fn there_are_so_many_guests_and_one_who_speaks_nonsense_is_sent_away() {
         }
     });
     let (hello, n_more) = heard.await.unwrap();
-    assert!(hello.starts_with(r#"{"hello":{"version":2,"owner":"run","seq":"#), "{hello}");
+    assert!(hello.starts_with(r#"{"hello":{"version":3,"owner":"run","seq":"#), "{hello}");
     assert_eq!(n_more, 0);
     owner.session.close().await;
 }

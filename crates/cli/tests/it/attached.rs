@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, getsid, kill_process};
 use serde_json::json;
 
 use crate::fifo::Fifo;
+use crate::hooks::set;
 use crate::processes::wait_until_gone;
 use crate::support::World;
 
@@ -92,13 +93,26 @@ fn a_stop_hands_back_what_others_said() {
     assert_eq!(journal.matches(r#""kind":"turn_finished""#).count(), 1, "{journal}");
 }
 
+#[test]
+fn a_stop_reaches_an_input_that_hooks_still_hear() {
+    let (world, mut began, _gate) = world();
+    set(&world, "UserPromptSubmit", "echo > began; read l < gate; exit 0");
+    let owner = world.exec(WAITS, &["--json", "--allow", "Bash", "hello"]).start();
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    let stopped = world.heeler(&["stop", &id]).run().exits(0);
+    assert_eq!(stopped.stdout, format!("what was about to run in session {id} is stopped\n"));
+    owner.finish().exits(130);
+    assert!(!world.journal_lines().concat().contains(r#""hello""#));
+}
+
 /// An owner that says hello, and after a wish this much more.
 fn owner_that(world: &World, id: &str, ends: bool) -> std::thread::JoinHandle<()> {
     let listener = UnixListener::bind(world.path(&format!("home/sessions/{id}.door"))).unwrap();
     let n_records = world.journal_lines().len();
     std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
-        let hello = r#"{"hello":{"version":2,"owner":"run","draft":"","waiting":0,"seq":"#;
+        let hello = r#"{"hello":{"version":3,"owner":"run","draft":"","waiting":0,"seq":"#;
         writeln!(&stream, "{hello}{n_records}}}}}").unwrap();
         let mut lines = BufReader::new(&stream).lines();
         lines.next().unwrap().unwrap();

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
                          where session {id} is open, or in `heeler attach {id}` in a terminal"
                     ));
                 }
-                follow(&store, attached.session, arguments.json).await
+                Ok(follow(&store, attached.session, arguments.json).await)
             }
         }
     })

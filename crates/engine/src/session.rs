@@ -269,8 +269,7 @@ impl Session {
 
     /// Stops the running turn for a person who wants nothing more to happen: as [`Session::cancel`], and
     /// what waits to be said is taken back, whoever said it. Turns that wait for this one begin. `false`
-    /// when there was nothing of all that: no turn, not even one whose input hooks still hear, no
-    /// compaction, and nothing that waits.
+    /// when there was nothing: no turn, nor one whose input hooks still hear, no compaction, no words.
     ///
     /// # Errors
     /// When the session is closed, or was before anything was stopped.

@@ -252,6 +252,20 @@ fn what_somebody_else_says_last_is_answered_before_the_run_ends() {
     assert_eq!(owner.finish().exits(0).stdout, "That, too.\n");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_follower_that_cannot_write_says_where() {
+    let (world, mut began, _gate) = world();
+    world.exec(WAITS, &["--detach", "-q", "--allow", "Bash", "hello"]).run().exits(0);
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let seen = world.heeler(&["attach", "--json", &id]).stdout(full).run().exits(1);
+    assert!(seen.stderr.contains("cannot write the answer to stdout: "), "{}", seen.stderr);
+    world.heeler(&["stop", &id]).run().exits(0);
+    wait_until_gone(&world);
+}
+
 #[test]
 fn a_home_with_a_long_path_has_a_door_all_the_same() {
     let (world, mut began, mut gate) = world();

@@ -345,7 +345,8 @@ impl Mirror {
                 let decision = Box::new(decision);
                 (Wish::Decide { id, decision }, Waiter::Decided(id, done))
             }
-            Command::Cancel { done } | Command::Stop { done } => (Wish::Cancel, Waiter::Done(done)),
+            Command::Cancel { done } => (Wish::Cancel, Waiter::Done(done)),
+            Command::Stop { done } => (Wish::Cancel, Waiter::Was(done)),
             Command::Compact { focus, done } => (Wish::Compact { focus }, Waiter::Was(done)),
             Command::UndoCompaction { done } => (Wish::UndoCompaction, Waiter::Was(done)),
             Command::Rename { name, done } => (Wish::Rename { name }, Waiter::Done(done)),
@@ -378,7 +379,7 @@ impl Mirror {
 /// Answers go unheard where nobody waits any more.
 fn answer(waiter: Waiter, reply: Reply) {
     match (waiter, reply) {
-        (Waiter::Done(done), Reply::Done) => drop(done.send(())),
+        (Waiter::Done(done), Reply::Done | Reply::Was(_)) => drop(done.send(())),
         (Waiter::Was(done), Reply::Was(was)) => drop(done.send(was)),
         (Waiter::Ended(done), Reply::Ended(outcome)) => drop(done.send(outcome)),
         (Waiter::Decided(_, done), Reply::Done) => drop(done.send(Ok(()))),

@@ -308,9 +308,7 @@ impl Host {
             }),
             // A person stops it, and whoever said what waits is not to go on in their place.
             Wish::Cancel => {
-                Box::pin(
-                    async move { session.stop().await.map_or(Reply::Closed, |()| Reply::Done) },
-                )
+                Box::pin(async move { session.stop().await.map_or(Reply::Closed, Reply::Was) })
             }
             Wish::Compact { focus } => Box::pin(async move {
                 let compacted = session.compact(focus.as_deref()).await;

@@ -5,11 +5,12 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use heeler_core::SessionId;
 use heeler_store::FileStore;
+use tokio::time::{Instant, timeout_at};
 
 use crate::guest::{AttachError, Unwelcome, greet};
 use crate::wire::OwnerKind;
 
-/// How long owners may take for their first line.
+/// How long owners may take for their first line, all together.
 const PRESENCE_WITHIN: Duration = Duration::from_millis(500);
 /// The most that are asked at once.
 const ASKED_AT_ONCE_MAX: usize = 64;
@@ -33,14 +34,16 @@ pub enum Presence {
 }
 
 /// Who has these sessions open, in their order. It needs a tokio runtime, which must be able to keep
-/// time, and takes no longer for many that do not answer than for one.
+/// time, and takes no longer for many that do not answer than for one: who would have to be asked after
+/// that counts as silent.
 pub async fn presences(store: &FileStore, ids: &[SessionId]) -> Vec<Presence> {
-    let asked = ids.iter().map(|id| presence(store, id));
+    let until = Instant::now() + PRESENCE_WITHIN;
+    let asked = ids.iter().map(|id| presence(store, id, until));
     futures::stream::iter(asked).buffered(ASKED_AT_ONCE_MAX).collect().await
 }
 
-async fn presence(store: &FileStore, id: &SessionId) -> Presence {
-    match tokio::time::timeout(PRESENCE_WITHIN, greet(store, id)).await {
+async fn presence(store: &FileStore, id: &SessionId, until: Instant) -> Presence {
+    match timeout_at(until, greet(store, id)).await {
         Ok(Ok((hello, ..))) => Presence::Present { owner: hello.owner, waiting: hello.waiting },
         Ok(Err(Unwelcome::Full { owner, waiting })) => Presence::Present { owner, waiting },
         Ok(Err(Unwelcome::Other(AttachError::Version(_)))) => Presence::OtherVersion,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::live::Live;
 
 /// Both sides speak this one, or not with each other.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Who has a session open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +102,7 @@ pub(crate) enum Wish {
         id: PermissionId,
         decision: Box<Decision>,
     },
-    /// Stops the turn, and takes back what waits, whoever said it.
+    /// Stops the turn, and takes back what waits, whoever said it. The reply tells whether there was any.
     Cancel,
     Compact {
         focus: Option<Box<str>>,

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
                          where session {id} is open, or in `heeler attach {id}` in a terminal"
                     ));
                 }
-                follow(&store, attached.session, arguments.json).await
+                Ok(follow(&store, attached.session, arguments.json).await)
             }
         }
     })
@@ -56,17 +56,22 @@ pub(crate) fn stop(id: &str) -> Result<Exit> {
         let id = find(&store, id).await?;
         let session = attach(&store, &id).await?.session;
         let (view, _) = session.subscribe();
-        if view.turn.is_none() {
+        let runs = view.turn.is_some();
+        // Asked in any case: hooks may hear an input that is about to begin a turn, which no view shows.
+        if !stop_all(&session, runs).await? {
             bail!("session {id} is open, and no turn of it runs");
         }
-        stop_turn(&session).await?;
-        print(&format!("the turn of session {id} is stopped\n"))?;
+        print(&match runs {
+            true => format!("the turn of session {id} is stopped\n"),
+            false => format!("what was about to run in session {id} is stopped\n"),
+        })?;
         Ok(Exit::Done)
     })
 }
 
-/// Stops the turn, and makes sure of it: the owner may end, or be suspended, before it hears of it.
-async fn stop_turn(session: &Session) -> Result<()> {
+/// Stops what runs, and makes sure of it: the owner may end, or be suspended, before it hears of it.
+/// `false` where there is nothing to stop.
+async fn stop_all(session: &Session, runs: bool) -> Result<bool> {
     let id = session.id();
     let Ok(stopped) = tokio::time::timeout(STOPPED_WITHIN, session.stop()).await else {
         bail!(
@@ -77,7 +82,11 @@ async fn stop_turn(session: &Session) -> Result<()> {
     // What its journal says until the end is known here when its answer is not to come.
     let (view, _) = session.subscribe();
     match (stopped, view.turn, view.last_outcome) {
-        (Ok(()), ..) | (Err(_), None, Some(TurnOutcome::Cancelled)) => Ok(()),
+        (Ok(was), ..) => Ok(was),
+        (Err(_), None, Some(TurnOutcome::Cancelled)) if runs => Ok(true),
+        (Err(_), None, _) if !runs => {
+            bail!("session {id} was closed before anything of it could be stopped")
+        }
         (Err(_), None, _) => bail!("the turn of session {id} ended before it could be stopped"),
         (Err(_), Some(_), _) => bail!(
             "the heeler that had session {id} open ended before its turn could be stopped; nothing of \

@@ -200,8 +200,8 @@ impl Session {
     }
 
     /// Says something to the running turn: it is delivered before the next model call. With no turn
-    /// running it starts one. `false` when something was said by this id before, in whatever process:
-    /// then nothing is said.
+    /// running it starts one. `false` when something was said by this id before, in whatever process, or
+    /// the input says nothing: then nothing is said.
     ///
     /// # Errors
     /// When the session is closed.
@@ -268,11 +268,12 @@ impl Session {
     }
 
     /// Stops the running turn for a person who wants nothing more to happen: as [`Session::cancel`], and
-    /// what waits to be said is taken back, whoever said it. Turns that wait for this one begin.
+    /// what waits to be said is taken back, whoever said it. Turns that wait for this one begin. `false`
+    /// when there was nothing: no turn, nor one whose input hooks still hear, no compaction, no words.
     ///
     /// # Errors
     /// When the session is closed, or was before anything was stopped.
-    pub async fn stop(&self) -> Result<(), SessionError> {
+    pub async fn stop(&self) -> Result<bool, SessionError> {
         self.ask(|done| Command::Stop { done }).await
     }
 

@@ -144,6 +144,24 @@ async fn guests_see_what_is_so_whenever_they_come_and_the_first_answer_counts() 
     assert!(matches!(refused, AttachError::Unowned(_)), "{refused}");
 }
 
+/// Time stands still but where nothing else happens, so it is counted exactly.
+#[tokio::test(start_paused = true)]
+async fn many_that_do_not_answer_take_no_longer_than_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileStore::open(folder.path()).unwrap();
+    let ids: Vec<SessionId> = (0..150).map(|n| format!("silent-{n}").parse().unwrap()).collect();
+    let doors = ids.iter().map(|id| {
+        let door = store.door_path(id);
+        std::fs::create_dir_all(door.parent().unwrap()).unwrap();
+        std::os::unix::net::UnixListener::bind(door).unwrap()
+    });
+    let doors: Vec<_> = doors.collect();
+    let begun = tokio::time::Instant::now();
+    let present = presences(&store, &ids).await;
+    assert_eq!(begun.elapsed().as_millis(), 500);
+    assert_eq!(present, vec![Presence::Silent; doors.len()]);
+}
+
 #[tokio::test]
 async fn wishes_are_done_and_what_a_guest_began_goes_on_without_it() {
     let script =
@@ -241,7 +259,7 @@ async fn there_are_so_many_guests_and_one_who_speaks_nonsense_is_sent_away() {
         }
     });
     let (hello, n_more) = heard.await.unwrap();
-    assert!(hello.starts_with(r#"{"hello":{"version":2,"owner":"run","seq":"#), "{hello}");
+    assert!(hello.starts_with(r#"{"hello":{"version":3,"owner":"run","seq":"#), "{hello}");
     assert_eq!(n_more, 0);
     owner.session.close().await;
 }

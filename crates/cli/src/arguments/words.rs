@@ -11,8 +11,7 @@ use super::CommandLine;
 const LIKENESS_MIN: f64 = 0.8;
 const NEEDS_QUOTES: &str = "a prompt of several words needs quotes: 'fix the failing test'";
 
-const NEEDS_DASHES: &str =
-    "a prompt that begins with - stands behind --: heeler exec -- '- a list'";
+const NEEDS_DASHES: &str = "a prompt that begins with - stands behind --";
 
 /// Words that are no commands, and the options that do what they say.
 const STAND_FOR: [(&str, &str); 2] = [("help", "--help"), ("version", "--version")];
@@ -83,9 +82,12 @@ pub(super) fn told(error: Error, line: &[OsString]) -> Error {
             let message = format!("unexpected argument '{word}' found\n\n  tip: {NEEDS_QUOTES}");
             CommandLine::command().error(ErrorKind::UnknownArgument, message)
         }
-        ErrorKind::UnknownArgument if line.iter().skip(1).any(is_prompt_with_dash) => {
+        ErrorKind::UnknownArgument if is_prompt_with_dash(named(ContextKind::InvalidArg), line) => {
             let mut error = error;
-            let tips = ContextValue::StyledStrs(vec![NEEDS_DASHES.to_owned().into()]);
+            let is_exec = line.get(1).is_some_and(|first| first == "exec" || first == "-p");
+            let command = if is_exec { "heeler exec" } else { "heeler" };
+            let tip = format!("{NEEDS_DASHES}: {command} -- '- a list'");
+            let tips = ContextValue::StyledStrs(vec![tip.into()]);
             error.insert(ContextKind::Suggested, tips);
             error
         }
@@ -102,9 +104,19 @@ pub(super) fn told(error: Error, line: &[OsString]) -> Error {
     }
 }
 
-/// Whether a word is a sentence that begins like a flag.
-fn is_prompt_with_dash(word: &OsString) -> bool {
-    word.to_str().is_some_and(|word| word.starts_with('-') && word.contains(char::is_whitespace))
+/// Whether what is no flag of a line that takes a prompt is a sentence that begins like one.
+fn is_prompt_with_dash(unknown: Option<String>, line: &[OsString]) -> bool {
+    let commands = CommandLine::command();
+    let takes_prompt = line.get(1).is_none_or(|first| {
+        first == "exec" || first == "-p" || commands.find_subcommand(first).is_none()
+    });
+    let Some(unknown) = unknown.filter(|_| takes_prompt) else { return false };
+    // Of a short flag only the dash and the first letter are named.
+    let is_short = unknown.starts_with('-') && unknown.chars().count() == 2;
+    line.iter().skip(1).filter_map(|word| word.to_str()).any(|word| {
+        let is_unknown = word == unknown || (is_short && word.starts_with(&unknown));
+        is_unknown && word.contains(char::is_whitespace)
+    })
 }
 
 /// What was taken for the prompt of a line that could not be read.

@@ -4,13 +4,14 @@
 //! Its beginning is told when the prompt stands in the journal, and not before: what was reported as
 //! taken outlives the process.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, stdout};
 use std::process::Stdio;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use heeler_core::{Event, Input, Role, SessionId, SteeringId, TurnOutcome};
 use heeler_engine::{Seen, Session};
 use heeler_turn::state::Phase;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::Printer;
 use super::finish::Finish;
@@ -119,6 +120,43 @@ pub(super) async fn is_in_turn(session: &Session) -> bool {
     session.state().await.is_ok_and(|state| state.turn.is_some())
 }
 
+/// Leaves the terminal, now that all of stdin is read. Until here a signal for whoever started this
+/// process ends this one as well, so that half a prompt is not run behind their back.
+///
+/// # Errors
+/// When they are gone.
+pub(super) fn leave() -> Result<()> {
+    rustix::process::setsid().context("cannot leave the terminal")?;
+    ends_with_parent(Ends::No)?;
+    let stdout = stdout();
+    let mut reader = [PollFd::new(&stdout, PollFlags::empty())];
+    poll(&mut reader, Some(&Timespec::default())).context("cannot look who listens")?;
+    if reader[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) {
+        bail!("whoever started this run was stopped before it began, so it does not begin");
+    }
+    Ok(())
+}
+
+/// Whether the end of whoever started this process is the end of this one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Yes,
+    No,
+}
+
+/// A signal that is sent to them alone reaches this process so. Elsewhere it is noticed when stdin ends.
+fn ends_with_parent(ends: Ends) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        let signal = (ends == Ends::Yes).then_some(rustix::process::Signal::TERM);
+        rustix::process::set_parent_process_death_signal(signal)
+            .context("cannot hear of the end of whoever started this")?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = ends;
+    Ok(())
+}
+
 /// Tells the session's id when the prompt is written; from then on the journal has everything.
 pub(super) struct DetachedPrinter {
     session: Option<SessionId>,
@@ -128,9 +166,9 @@ pub(super) struct DetachedPrinter {
 }
 
 impl DetachedPrinter {
-    /// Takes this process away from the terminal that it was started at.
+    /// For a process that is still that of whoever started it, until it [`leave`]s.
     pub(super) fn begin() -> Result<Self> {
-        rustix::process::setsid().context("cannot leave the terminal")?;
+        ends_with_parent(Ends::Yes)?;
         Ok(Self { session: None, awaited: None, is_free: false })
     }
 }

@@ -1,20 +1,24 @@
 //! What is seen of a session that runs elsewhere, printed as `exec` prints its own.
 
-use anyhow::Result;
 use heeler_core::{Event, OpenPermission, TurnOutcome};
 use heeler_engine::{Seen, Session};
 use heeler_store::FileStore;
 
-use super::Printer;
 use super::finish::Finish;
 use super::json::JsonPrinter;
 use super::text::{TextPrinter, Told};
 use super::watch::broken;
+use super::{Printer, exit_of};
 use crate::exit::Exit;
 use crate::say::say;
 
-/// Prints what happens in a session until it ends; the exit code is that of its last turn.
-pub(crate) async fn follow(store: &FileStore, session: Session, is_json: bool) -> Result<Exit> {
+/// Prints what happens in a session until it ends; the exit code is that of its last turn, or says that
+/// it could not be printed.
+pub(crate) async fn follow(store: &FileStore, session: Session, is_json: bool) -> Exit {
+    exit_of(print_all(store, session, is_json).await)
+}
+
+async fn print_all(store: &FileStore, session: Session, is_json: bool) -> std::io::Result<Exit> {
     let mut printer: Box<dyn Printer> = match is_json {
         true => Box::new(JsonPrinter::new(true)),
         false => Box::new(TextPrinter { told: Told::Progress }),

@@ -123,15 +123,18 @@ pub(crate) fn run(mut arguments: Box<ExecArguments>) -> Result<Exit> {
             printer.finish(&finish)
         }
     };
-    match printed {
-        // Whoever read stdout has gone; there is nobody to tell.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Failure),
-        Err(error) => {
+    Ok(exit_of(printed.map(|()| finish.exit())))
+}
+
+/// The end of what was printed, or tried to be.
+fn exit_of(printed: std::io::Result<Exit>) -> Exit {
+    printed.unwrap_or_else(|error| {
+        // When whoever read stdout has gone, there is nobody to tell.
+        if error.kind() != std::io::ErrorKind::BrokenPipe {
             say(format_args!("heeler: {NOT_WRITTEN}: {error}"));
-            Ok(Exit::Failure)
         }
-        Ok(()) => Ok(finish.exit()),
-    }
+        Exit::Failure
+    })
 }
 
 /// Writes the terminal event to the file it is wanted in. What was begun is not undone where that cannot be.

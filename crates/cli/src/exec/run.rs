@@ -59,6 +59,9 @@ impl Run<'_> {
         parts.provider.prewarm();
         // So that it and the launcher's start go on in their threads while the session is made here.
         tokio::task::yield_now().await;
+        if self.is_detached {
+            detach::leave()?;
+        }
         let session = match self.id.take() {
             Some(id) => Session::open(parts, id).await?,
             None => Session::create(parts, &workspace.to_string_lossy()).await?,

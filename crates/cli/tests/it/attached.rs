@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, getsid, kill_process};
 use serde_json::json;
 
 use crate::fifo::Fifo;
+use crate::hooks::set;
 use crate::processes::wait_until_gone;
 use crate::support::World;
 
@@ -92,13 +93,26 @@ fn a_stop_hands_back_what_others_said() {
     assert_eq!(journal.matches(r#""kind":"turn_finished""#).count(), 1, "{journal}");
 }
 
+#[test]
+fn a_stop_reaches_an_input_that_hooks_still_hear() {
+    let (world, mut began, _gate) = world();
+    set(&world, "UserPromptSubmit", "echo > began; read l < gate; exit 0");
+    let owner = world.exec(WAITS, &["--json", "--allow", "Bash", "hello"]).start();
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    let stopped = world.heeler(&["stop", &id]).run().exits(0);
+    assert_eq!(stopped.stdout, format!("what was about to run in session {id} is stopped\n"));
+    owner.finish().exits(130);
+    assert!(!world.journal_lines().concat().contains(r#""hello""#));
+}
+
 /// An owner that says hello, and after a wish this much more.
 fn owner_that(world: &World, id: &str, ends: bool) -> std::thread::JoinHandle<()> {
     let listener = UnixListener::bind(world.path(&format!("home/sessions/{id}.door"))).unwrap();
     let n_records = world.journal_lines().len();
     std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
-        let hello = r#"{"hello":{"version":2,"owner":"run","draft":"","waiting":0,"seq":"#;
+        let hello = r#"{"hello":{"version":3,"owner":"run","draft":"","waiting":0,"seq":"#;
         writeln!(&stream, "{hello}{n_records}}}}}").unwrap();
         let mut lines = BufReader::new(&stream).lines();
         lines.next().unwrap().unwrap();
@@ -238,6 +252,20 @@ fn what_somebody_else_says_last_is_answered_before_the_run_ends() {
     assert_eq!(owner.finish().exits(0).stdout, "That, too.\n");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_follower_that_cannot_write_says_where() {
+    let (world, mut began, _gate) = world();
+    world.exec(WAITS, &["--detach", "-q", "--allow", "Bash", "hello"]).run().exits(0);
+    began.wait();
+    let [id] = world.ids().try_into().unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let seen = world.heeler(&["attach", "--json", &id]).stdout(full).run().exits(1);
+    assert!(seen.stderr.contains("cannot write the answer to stdout: "), "{}", seen.stderr);
+    world.heeler(&["stop", &id]).run().exits(0);
+    wait_until_gone(&world);
+}
+
 #[test]
 fn a_home_with_a_long_path_has_a_door_all_the_same() {
     let (world, mut began, mut gate) = world();
@@ -270,9 +298,13 @@ fn a_detached_run_that_is_killed_is_told_and_goes_on() {
 
 /// The process that has the world's session open: the one with `--detached` on its command line.
 pub(crate) fn owner_of(world: &World) -> Pid {
+    find_owner(world).expect("there is such a process")
+}
+
+/// The same, if it is there yet.
+pub(crate) fn find_owner(world: &World) -> Option<Pid> {
     let root = world.path("").display().to_string();
-    for entry in std::fs::read_dir("/proc").unwrap() {
-        let entry = entry.unwrap();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
         let (line, environ) = (read("cmdline"), read("environ"));
         let has = |text: &[u8], part: &str| {
@@ -280,8 +312,8 @@ pub(crate) fn owner_of(world: &World) -> Pid {
         };
         if has(&line, "--detached") && has(&environ, root.trim_end_matches('/')) {
             let id = entry.file_name().to_str().unwrap().parse().unwrap();
-            return Pid::from_raw(id).unwrap();
+            return Pid::from_raw(id);
         }
     }
-    panic!("there is no such process");
+    None
 }

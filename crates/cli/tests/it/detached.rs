@@ -5,9 +5,9 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use heeler_script::Script;
 use heeler_testkit::MockServer;
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Signal, kill_process, kill_process_group};
 
-use crate::attached::{WAITS, owner_of, world};
+use crate::attached::{WAITS, find_owner, owner_of, world};
 use crate::hooks::set;
 use crate::processes::wait_until_gone;
 use crate::support::{Output, World};
@@ -191,6 +191,38 @@ fn who_goes_away_before_the_prompt_is_taken_stops_nothing() {
         heeler: done
     "#]],
     );
+}
+
+/// What a model would answer if it were asked.
+const NEVER: &str = "[[reply]]\ntext = \"never\"\n";
+
+/// What Ctrl-C does: everything in the terminal's foreground is told.
+#[test]
+fn who_interrupts_the_wait_for_stdin_stops_the_run() {
+    let (world, _began, _gate) = world();
+    let pipeline = "(read l < gate; echo partial) | \"$@\"";
+    let begins = world.exec(NEVER, &["--detach", "why"]);
+    let mut begins = begins.within("setsid", &["sh", "-c", pipeline, "sh"]).start();
+    begins.wait_for_stderr("waiting for what is piped in");
+    kill_process_group(begins.pid(), Signal::INT).unwrap();
+    begins.finish().exits(130);
+    wait_until_gone(&world);
+    assert!(world.ids().is_empty());
+}
+
+#[test]
+fn who_is_stopped_while_stdin_is_read_begins_no_run() {
+    let world = World::new();
+    let mut begins = world.exec(NEVER, &["--detach", "-"]).open_stdin().start();
+    begins.say("only half of");
+    while find_owner(&world).is_none() {
+        std::thread::yield_now();
+    }
+    begins.signal(Signal::TERM);
+    begins.close_stdin();
+    begins.finish().exits(143);
+    wait_until_gone(&world);
+    assert!(world.ids().is_empty());
 }
 
 #[test]

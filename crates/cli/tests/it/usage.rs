@@ -318,6 +318,25 @@ fn unknown_flags_and_commands() {
 }
 
 #[test]
+fn the_tip_about_a_dash_is_for_prompts_that_begin_with_one() {
+    let tip_of = |arguments: &[&str]| {
+        let told = World::new().heeler(arguments).run().exits(2).stderr;
+        told.lines().find_map(|line| Some(line.split_once("tip: ")?.1.to_owned()))
+    };
+    let behind_dashes = "a prompt that begins with - stands behind --: heeler -- '- a list'";
+    assert_eq!(tip_of(&["- one of a list"]).as_deref(), Some(behind_dashes));
+    // What else is wrong is not the prompt's fault.
+    for wrong in [
+        &["exec", "-z", "- x"][..],
+        &["exec", "--modle", "x", "-- foo"],
+        &["sessions", "list", "- x"],
+    ] {
+        let tip = tip_of(wrong).unwrap_or_default();
+        assert!(!tip.contains("begins with -"), "{wrong:?}: {tip}");
+    }
+}
+
+#[test]
 fn a_prompt_without_its_quotes() {
     check(
         &["exec", "one", "two"],

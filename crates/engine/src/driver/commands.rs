@@ -51,9 +51,9 @@ pub enum Command {
     Cancel {
         done: oneshot::Sender<()>,
     },
-    /// As that, and takes back what waits to be said.
+    /// As that, and takes back what waits to be said; tells whether there was anything of it.
     Stop {
-        done: oneshot::Sender<()>,
+        done: oneshot::Sender<bool>,
     },
     Compact {
         focus: Option<Box<str>>,
@@ -134,10 +134,14 @@ impl Driver {
                 let answer = self.decide(id, decision, by).await?;
                 let _ = done.send(answer);
             }
-            Command::Cancel { done } => self.cancel(done).await?,
+            Command::Cancel { done } => {
+                self.cancel().await?;
+                let _ = done.send(());
+            }
             Command::Stop { done } => {
-                self.take_all_back().await?;
-                self.cancel(done).await?;
+                let waited = self.take_all_back().await?;
+                let ran = self.cancel().await?;
+                let _ = done.send(waited || ran);
             }
             Command::Compact { focus, done } => {
                 self.activate();
@@ -234,31 +238,36 @@ impl Driver {
         Ok(())
     }
 
-    async fn cancel(&mut self, done: oneshot::Sender<()>) -> Result<(), StoreError> {
-        self.cancel_heard_turn();
+    /// Whether there was anything to cancel.
+    async fn cancel(&mut self) -> Result<bool, StoreError> {
+        let was_heard = self.cancel_heard_turn();
+        let ran = self.state.turn.is_some() || self.state.compaction.is_some();
         self.interrupt(InterruptCause::Cancelled).await?;
         self.settle().await?;
-        let _ = done.send(());
-        Ok(())
+        Ok(was_heard || ran)
     }
 
     /// Takes back what waits to be said, the newest first: whoever said it writes on with it, and puts
-    /// each before what is written. What work in the background came to is nobody's words.
-    async fn take_all_back(&mut self) -> Result<(), StoreError> {
-        self.prompts.take_all_back();
+    /// each before what is written. What work in the background came to is nobody's words. Tells whether
+    /// anything waited.
+    async fn take_all_back(&mut self) -> Result<bool, StoreError> {
+        let was_heard = self.prompts.take_all_back();
         let said = self.state.steering.iter().rev().filter(|queued| !queued.is_background);
         let records = said.map(|queued| Record::SteeringTakenBack { id: queued.id.clone() });
-        self.write(records.collect(), Durability::Written).await
+        let records: Vec<Record> = records.collect();
+        let waited = !records.is_empty();
+        self.write(records, Durability::Written).await?;
+        Ok(was_heard || waited)
     }
 
-    /// A turn whose input is still heard is none yet: it leaves no trace.
-    fn cancel_heard_turn(&mut self) {
-        if let Some(turn) = self.prompts.give_up() {
-            self.is_settled = false;
-            let text = "cancelled before the input was taken in, so nothing of it was kept";
-            self.show(Event::Notice { text: text.into() });
-            let _ = turn.done.send(TurnOutcome::Cancelled);
-        }
+    /// A turn whose input is still heard is none yet: it leaves no trace. Tells whether there is one.
+    fn cancel_heard_turn(&mut self) -> bool {
+        let Some(turn) = self.prompts.give_up() else { return false };
+        self.is_settled = false;
+        let text = "cancelled before the input was taken in, so nothing of it was kept";
+        self.show(Event::Notice { text: text.into() });
+        let _ = turn.done.send(TurnOutcome::Cancelled);
+        true
     }
 
     async fn set_settings(&mut self, settings: Settings) -> Result<(), StoreError> {
@@ -357,13 +366,17 @@ impl Driver {
     }
 }
 
-/// Why an input cannot become a turn, in words for the user.
-fn refusal(input: &Input, turns_waiting: usize) -> Option<String> {
-    let says_nothing = |block: &Block| match block {
+/// Whether there is nothing in it that a model could answer.
+pub(super) fn says_nothing(input: &Input) -> bool {
+    input.blocks.iter().all(|block| match block {
         Block::Text(text) => text.raw.is_none() && text.text.trim().is_empty(),
         block => block.is_empty(),
-    };
-    if input.blocks.iter().all(says_nothing) {
+    })
+}
+
+/// Why an input cannot become a turn, in words for the user.
+fn refusal(input: &Input, turns_waiting: usize) -> Option<String> {
+    if says_nothing(input) {
         return Some("the input is empty, so no turn was started; say something".into());
     }
     (turns_waiting >= TURNS_WAITING_MAX).then(|| {

@@ -13,6 +13,7 @@ use heeler_core::{
 };
 use tokio::sync::oneshot;
 
+use super::commands::says_nothing;
 use super::{Driver, QueuedTurn, Waiting};
 use crate::hooks::{Asker, answered};
 use crate::images::{ImageDoor, has_images};
@@ -111,10 +112,11 @@ impl Prompts {
         was_heard || self.steering.len() < before
     }
 
-    /// Takes all of it back.
-    pub(super) fn take_all_back(&mut self) {
-        self.steering.clear();
-        drop(self.hearing.take_if(|hearing| matches!(hearing.said, Said::Steer(_))));
+    /// Takes all of it back; tells whether there was any.
+    pub(super) fn take_all_back(&mut self) -> bool {
+        let waited = !std::mem::take(&mut self.steering).is_empty();
+        let hearing = self.hearing.take_if(|hearing| matches!(hearing.said, Said::Steer(_)));
+        waited || hearing.is_some()
     }
 }
 
@@ -138,8 +140,13 @@ impl Driver {
         (asker.is_some() || has_images(&input.blocks)).then_some(asker)
     }
 
-    /// Says something to the running turn, or lets hooks hear it first.
+    /// Says something to the running turn, or lets hooks hear it first. What says nothing is not said:
+    /// without a turn it would begin one that fails.
     pub(super) async fn steer(&mut self, steer: Steer) -> Result<(), StoreError> {
+        if says_nothing(&steer.input) {
+            let _ = steer.done.send(false);
+            return Ok(());
+        }
         if self.prompts.is_hearing() || self.hearers(&steer.input).is_some() {
             self.prompts.steering.push_back(steer);
             return Ok(());

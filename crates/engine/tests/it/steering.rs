@@ -153,11 +153,12 @@ fn a_stop_hands_back_what_waits_whoever_said_it() {
         let (stage, turn) = running(&go).await;
         steer(&stage.session, "a", "do that instead").await;
         steer(&stage.session, "b", "and that").await;
-        assert_eq!(stage.session.stop().await, Ok(()));
+        assert_eq!(stage.session.stop().await, Ok(true));
         assert_eq!(turn.await, TurnOutcome::Cancelled);
         let state = stage.session.state().await.unwrap();
         assert!(state.turn.is_none() && state.steering.is_empty());
         assert_eq!(stage.model.requests().len(), 1, "nothing begins by itself");
+        assert_eq!(stage.session.stop().await, Ok(false), "nothing is left of it");
         let session = stage.session.clone();
         let lines = stage.close().await;
         let told: Vec<&String> = lines.iter().filter(|line| line.starts_with("steering")).collect();
@@ -171,6 +172,19 @@ fn a_stop_hands_back_what_waits_whoever_said_it() {
         "#]]
         .assert_debug_eq(&told);
         assert!(session.stop().await.is_err(), "there is nothing to stop");
+    });
+}
+
+#[test]
+fn what_says_nothing_is_not_said() {
+    virtually(async {
+        let stage = stage(CALL_THEN_ANSWER, []).await;
+        for input in [Input::text(" \n"), Input { blocks: Vec::new(), ..Input::text("") }] {
+            assert_eq!(stage.session.steer(SteeringId("a".into()), input).await, Ok(false));
+        }
+        let state = stage.session.state().await.unwrap();
+        assert!(state.turn.is_none() && state.steering.is_empty() && state.turns == 0);
+        stage.close().await;
     });
 }
 

@@ -148,7 +148,7 @@ fn a_session_that_ends_leaves_nobodys_words_to_the_shell() {
     let mut play = Play::guest(70, 24);
     play.types("look at ").asks();
     assert_eq!(play.happens(Happened::Ended).asks().matches("Remember").count(), 1);
-    assert!(play.shows().contains("! the session was closed where it was open, what you wrote is"));
+    assert!(play.shows().contains("! the session was closed where it was open; what you wrote"));
     assert_eq!(play.types_with_pauses("the tests; rm it<CR>", 100).asks(), "");
     assert_eq!(play.app.composer.text(), "look at the tests; rm it");
     assert_eq!(play.passes(60_000).asks(), "");
@@ -165,6 +165,13 @@ fn a_session_that_ends_leaves_nobodys_words_to_the_shell() {
     play.types("x");
     play.happens(Happened::Ended).asks();
     assert_eq!(play.types("<C-d>").asks(), "Quit\n", "it was kept before");
+}
+
+#[test]
+fn what_the_history_does_not_keep_is_not_said_to_be_there() {
+    let mut play = Play::guest(100, 24);
+    play.happens(Happened::Pasted("many\n".repeat(4_000))).happens(Happened::Ended);
+    assert!(play.shows().contains("goes with this window"), "{}", play.shows());
 }
 
 #[test]

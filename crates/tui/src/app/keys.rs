@@ -255,7 +255,8 @@ impl App {
             return Vec::new();
         }
         // Who is a guest leaves the turn to its owner; Esc stops it all the same.
-        if !self.is_guest && (self.is_busy() || self.prompts.is_open()) {
+        let begins = self.begins.is_some();
+        if !self.is_guest && (self.is_busy() || begins || self.prompts.is_open()) {
             return self.stop();
         }
         if !self.composer.is_empty() {
@@ -310,7 +311,7 @@ impl App {
     /// Keys that say nothing to the composer.
     fn left_over(&mut self, key: KeyEvent, now: Timestamp) -> Vec<Action> {
         match key.code {
-            KeyCode::Esc if self.is_busy() || self.is_unfinished => self.stop(),
+            KeyCode::Esc if self.has_to_stop() => self.stop(),
             KeyCode::Up => match self.queued.last() {
                 Some(queued) => vec![Action::TakeBack(queued.id.clone())],
                 None => {

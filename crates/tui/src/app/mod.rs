@@ -48,7 +48,7 @@ use pager::{Paged, Pager};
 use picker::{Picked, Picker};
 use plain::Told as Spoken;
 use prompt::Prompts;
-use say::{Other, Queued};
+use say::{Begins, Other, Queued};
 use status::Status;
 pub use values::{Action, Happened, Opened, Topic};
 
@@ -71,6 +71,8 @@ pub struct App {
     pager: Option<Pager>,
     /// The lines of the pager, while it is there.
     paged: Option<Paged>,
+    /// What is about to begin a turn.
+    begins: Option<Begins>,
     /// Inputs that wait for the running turn, oldest first.
     queued: Vec<Queued>,
     /// Those of others.
@@ -149,6 +151,7 @@ impl App {
             picker: None,
             pager: None,
             paged: None,
+            begins: None,
             queued: Vec::new(),
             others: Vec::new(),
             n_queued: 0,
@@ -195,6 +198,10 @@ impl App {
             Happened::Key(key) => self.key(key, now),
             Happened::Pasted(text) => self.pasted(&text, now),
             Happened::Given(submission) => self.say(*submission, now),
+            Happened::Said(number, outcome) => {
+                self.said(number, &outcome);
+                Vec::new()
+            }
             Happened::Resized(width, height) => {
                 (self.width, self.height) = (width, height);
                 vec![Action::Redraw]

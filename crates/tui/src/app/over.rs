@@ -6,7 +6,7 @@ use heeler_core::Timestamp;
 
 use super::keys::is_control;
 use super::{Action, App};
-use crate::composer::Draft;
+use crate::composer::{Draft, keeps_whole};
 use crate::transcript::Note;
 
 /// A window is left by itself when no key came for so long and nothing is written.
@@ -37,12 +37,20 @@ impl App {
             actions.push(Action::Quit);
             return actions;
         }
-        let kept = match self.composer.is_empty() {
-            true => "",
-            false => ", what you wrote is in the history",
+        let draft = self.composer.draft();
+        // Whether it holds a secret is found when it is kept.
+        let kept = match (self.composer.is_empty(), keeps_whole(&draft)) {
+            (true, _) => "",
+            (false, true) => {
+                "; what you wrote stands below, and goes into the history if no secret is in it"
+            }
+            (false, false) => {
+                "; what you wrote stands below, and goes with this window: the history keeps no text so \
+                 long, and no copied image"
+            }
         };
         let text =
-            format!("the session was closed where it was open{kept}; Enter or Ctrl-D leaves");
+            format!("the session was closed where it was open{kept}. Enter or Ctrl-D leaves");
         self.transcript.note(Note::warning(text));
         actions.extend(self.keep_written());
         actions

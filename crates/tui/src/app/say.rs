@@ -1,6 +1,6 @@
 //! What is said: as a turn, to the one that runs, or to the one that an earlier process left.
 
-use heeler_core::{SteeringId, Timestamp};
+use heeler_core::{SteeringId, Timestamp, TurnOutcome};
 
 use super::{Action, App};
 use crate::composer::{Draft, Submission};
@@ -28,6 +28,14 @@ enum Way {
     Over,
 }
 
+/// An input that is to begin a turn, until that has begun: hooks may hear it for long.
+pub(super) struct Begins {
+    number: u64,
+    at: Timestamp,
+    shown: String,
+    draft: Draft,
+}
+
 /// An input of somebody else that waits for the running turn; what it says is known a moment later.
 pub(super) struct Other {
     id: SteeringId,
@@ -46,8 +54,14 @@ impl App {
         if self.resumes() {
             // It is said to the turn that goes on with it.
             actions.push(self.resume(now));
-        } else if !self.is_busy() && !self.is_guest {
-            return vec![Action::Say(Box::new(submission))];
+        } else if self.is_switching {
+            // It is said in the session that comes.
+            return vec![Action::Say(0, Box::new(submission))];
+        } else if !self.is_busy() && !self.is_guest && self.begins.is_none() {
+            self.n_queued += 1;
+            let (shown, draft) = (submission.shown.clone(), submission.draft.clone());
+            self.begins = Some(Begins { number: self.n_queued, at: now, shown, draft });
+            return vec![Action::Say(self.n_queued, Box::new(submission))];
         }
         // A guest's words have a name always, by which one knows whether the owner took them.
         self.n_queued += 1;
@@ -56,6 +70,20 @@ impl App {
         self.queued.push(Queued { id: id.clone(), shown, draft, way: Way::Sent(now) });
         actions.push(Action::Steer(id, Box::new(submission)));
         actions
+    }
+
+    /// The turn of this input is over, or there is none: it is written again if it was not even begun.
+    pub(super) fn said(&mut self, number: u64, outcome: &TurnOutcome) {
+        let begins = self.begins.take_if(|begins| begins.number == number);
+        if let Some(begins) = begins.filter(|_| *outcome == TurnOutcome::Cancelled) {
+            self.composer.take_back(begins.draft);
+        }
+    }
+
+    /// Whether there is something that a stop would stop or take back.
+    pub(super) fn has_to_stop(&self) -> bool {
+        let waits = self.begins.is_some() || !self.queued.is_empty();
+        waits || self.is_busy() || self.is_unfinished
     }
 
     /// Whether there is a turn to go on with; one of a session that is being left is none.
@@ -159,6 +187,8 @@ impl App {
 
     /// What waits, a line each.
     pub(super) fn waiting_lines(&self, now: Timestamp) -> Vec<String> {
+        let begins = self.begins.iter().filter(|begins| now.since(begins.at) >= TAKEN_MILLIS);
+        let begins = begins.map(|begins| format!("waits: {}", begins.shown));
         let own = self.queued.iter().filter_map(|queued| match queued.way {
             Way::Over => None,
             Way::Sent(at) if self.is_guest && now.since(at) >= TAKEN_MILLIS => {
@@ -167,6 +197,7 @@ impl App {
             Way::Sent(_) | Way::Written => Some(format!("waits: {}", queued.shown)),
         });
         let others = self.others.iter().filter_map(|other| other.shown.as_ref());
+        let own = begins.chain(own);
         own.chain(others.map(|shown| format!("waits, from elsewhere: {shown}"))).collect()
     }
 
@@ -176,6 +207,8 @@ impl App {
             Way::Sent(at) => Some(at.plus(TAKEN_MILLIS)).filter(|due| now < *due),
             Way::Written | Way::Over => None,
         };
-        self.queued.iter().filter(|_| self.is_guest).filter_map(due).min()
+        let own = self.queued.iter().filter(|_| self.is_guest).filter_map(due);
+        let begins = self.begins.iter().map(|begins| begins.at.plus(TAKEN_MILLIS));
+        own.chain(begins.filter(|due| now < *due)).min()
     }
 }

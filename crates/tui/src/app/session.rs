@@ -29,7 +29,7 @@ impl App {
         for open in opened.view.permissions.clone() {
             self.prompts.request(open);
         }
-        self.queued.clear();
+        (self.begins, self.queued) = (None, Vec::new());
         self.wait_now(&opened.view.steering);
         self.know_waiting(opened.waiting.clone());
         self.picker = None;
@@ -77,6 +77,7 @@ impl App {
                 Event::SteeringTakenBack { id } => {
                     self.take_back(id);
                 }
+                Event::TurnStarted { .. } if envelope.agent.is_main() => self.begins = None,
                 Event::TurnFinished { .. } if envelope.agent.is_main() => {
                     self.is_unfinished = false;
                     self.told.has_ended = true;

@@ -33,7 +33,7 @@ fn an_empty_window_waits_for_what_is_written() {
     );
     expect![[r#"
         Remember(Draft { parts: [Text("hello")] })
-        Say(Submission { text: "hello", images: [], shown: "hello", draft: Draft { parts: [Text("hello")] } })
+        Say(1, Submission { text: "hello", images: [], shown: "hello", draft: Draft { parts: [Text("hello")] } })
     "#]].assert_eq(&play.types("<CR>").asks());
     check(
         &mut play,

@@ -72,6 +72,27 @@ fn an_unfinished_turn_that_is_ended_is_over() {
 }
 
 #[test]
+fn an_input_that_hooks_hear_waits_and_is_written_again_when_it_is_stopped() {
+    for stop in ["<Esc>", "<C-c>"] {
+        let mut play = Play::new(60, 20);
+        assert_eq!(asks(play.types("first<CR>")), "Say");
+        assert!(!play.shows().contains("waits"), "nobody is told of what takes no time");
+        assert!(asks(play.passes(1_000)).is_empty() && play.shows().contains("  waits: first"));
+        assert_eq!(asks(play.types(stop)), "Cancel", "{stop}");
+        play.happens(Happened::Said(1, TurnOutcome::Cancelled));
+        assert_eq!(play.app.composer.text(), "first");
+        assert!(!play.shows().contains("waits"));
+    }
+    // What is said behind it is said to its turn; what has begun is not written again.
+    let mut play = Play::new(60, 20);
+    assert_eq!(asks(play.types("first<CR>second<CR>")), "Say Steer");
+    play.sees(begins());
+    assert_eq!(asks(play.types("<Esc>")), "TakeBack Cancel");
+    play.happens(Happened::Said(1, TurnOutcome::Cancelled));
+    assert!(play.app.composer.is_empty());
+}
+
+#[test]
 fn what_waits_for_a_turn_that_is_stopped_is_written_again() {
     for (keys, expected) in [
         ("<Esc>", "TakeBack TakeBack Cancel"),

@@ -2,7 +2,7 @@
 
 use heeler_core::{
     Decision, ForkOrigin, PermissionId, Question, SessionId, SessionName, Settings, SteeringId,
-    Usage, View,
+    TurnOutcome, Usage, View,
 };
 use heeler_engine::Seen;
 
@@ -18,6 +18,8 @@ pub enum Happened {
     Pasted(String),
     /// Something is to be said that was written before the session was there.
     Given(Box<Submission>),
+    /// The turn of the input with this number ended so, or did not begin.
+    Said(u64, TurnOutcome),
     /// The terminal has another size.
     Resized(u16, u16),
     /// The session told something.
@@ -78,8 +80,8 @@ pub struct Opened {
 /// What is to be done.
 #[derive(Debug)]
 pub enum Action {
-    /// Start a turn.
-    Say(Box<Submission>),
+    /// Start a turn; the number is told when it is over.
+    Say(u64, Box<Submission>),
     /// Say something to the running turn.
     Steer(SteeringId, Box<Submission>),
     /// Ask what those inputs say that wait.

@@ -36,6 +36,13 @@ pub enum Kept {
     TooLong,
 }
 
+/// Whether a draft without secrets comes back from the file as it is.
+pub(crate) fn keeps_whole(draft: &Draft) -> bool {
+    let line = Line::of_draft(draft);
+    let length = serde_json::to_vec(&line).map_or(usize::MAX, |bytes| bytes.len());
+    length < HISTORY_LINE_BYTES_MAX && line.into_draft() == *draft
+}
+
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
 struct Line {
@@ -238,9 +245,12 @@ mod tests {
         .assert_debug_eq(&shown(&file));
         let loaded = file.load().expect("it can be read");
         assert_eq!(loaded[0].parts[0], parts[0]);
+        let whole = parts.iter().map(|part| keeps_whole(&Draft { parts: vec![part.clone()] }));
+        assert_eq!(whole.collect::<Vec<_>>(), [true, false, false]);
         assert!(matches!(loaded[0].parts[1], Part::Text(_)));
         let line = "x".repeat(HISTORY_LINE_BYTES_MAX);
         assert_eq!(append(&file, line.as_str()), Kept::TooLong);
+        assert!(!keeps_whole(&line.as_str().into()));
     }
 
     #[test]

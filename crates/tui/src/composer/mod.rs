@@ -46,6 +46,7 @@ pub use draw::{ComposerStyles, Drawn};
 pub use edit::{HELD_BYTES_MAX, PASTE_BYTES_MAX, UNFOLD_BYTES_MAX};
 pub use files::{FILES_MAX, FOUND_FILES_MAX, Paths, Ranking};
 pub use history::{HISTORY_ENTRIES_MAX, History};
+pub(crate) use history_file::keeps_whole;
 pub use history_file::{
     HISTORY_FILE_BYTES_MAX, HISTORY_LINE_BYTES_MAX, HistoryFile, Kept, PASTE_KEPT_BYTES_MAX,
 };

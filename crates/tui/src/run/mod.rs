@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEvent};
 use futures::stream::FuturesUnordered;
 use heeler_core::{BoxFuture, Clock, Timestamp};
-use heeler_engine::{Cursor, Session, Turn};
+use heeler_engine::{Cursor, Session};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::app::{App, Happened, Start};
@@ -155,7 +155,7 @@ struct Running {
     modes: Option<TerminalModes>,
     keys: Option<EventStream>,
     /// Kept, since dropping one cancels it.
-    turns: FuturesUnordered<Turn>,
+    turns: FuturesUnordered<BoxFuture<Option<Happened>>>,
     tasks: FuturesUnordered<BoxFuture<Done>>,
     /// Whom answers go to.
     asked: HashMap<u64, oneshot::Sender<Option<String>>>,
@@ -346,7 +346,8 @@ impl Running {
                 return self.happen(Happened::Asked(id, Box::new(question))).await;
             }
             Woken::Found(found) => return self.happen(Happened::Found(found)).await,
-            Woken::Done(Done::Nothing) | Woken::TurnEnded => {}
+            Woken::TurnEnded(Some(said)) => return self.happen(said).await,
+            Woken::Done(Done::Nothing) | Woken::TurnEnded(None) => {}
             Woken::Done(Done::Happened(what)) => return self.happen(*what).await,
             Woken::Done(Done::Named(model)) => self.reopen(model).await?,
             Woken::Done(Done::Switched(session)) => return self.switch(session).await,

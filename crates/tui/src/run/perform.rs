@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crossterm::event::{Event as TerminalEvent, EventStream};
 use futures::{FutureExt as _, StreamExt as _};
-use heeler_core::{Decision, PermissionId};
+use heeler_core::{Decision, PermissionId, TurnOutcome};
 use heeler_engine::DecideError;
 
 use super::background::{self, Heard};
@@ -30,7 +30,7 @@ impl Running {
     pub(super) async fn perform(&mut self, action: Action) -> io::Result<Flow> {
         let session = self.session.clone();
         match action {
-            Action::Say(submission) => self.say(*submission).await?,
+            Action::Say(number, submission) => self.say(number, *submission).await?,
             Action::Steer(id, submission) => {
                 let input = input::of(*submission).await;
                 self.task(async move {
@@ -59,7 +59,7 @@ impl Running {
                 let was_queued = session.take_back(id.clone()).await.unwrap_or_default();
                 Done::Happened(Box::new(Happened::TakenBack(id, was_queued)))
             }),
-            Action::Resume => self.turns.push(session.resume()),
+            Action::Resume => self.turns.push(Box::pin(session.resume().map(|_| None))),
             Action::Cancel => self.task(async move {
                 // A closed session has nothing left to stop.
                 let _ = session.stop().await;
@@ -153,7 +153,7 @@ impl Running {
         self.task(std::future::ready(told(answer)));
     }
 
-    async fn say(&mut self, submission: Submission) -> io::Result<()> {
+    async fn say(&mut self, number: u64, submission: Submission) -> io::Result<()> {
         let Some(submission) = self.switching.pass(submission) else { return Ok(()) };
         match input::of(submission).await {
             Ok(input) => {
@@ -162,9 +162,15 @@ impl Running {
                 words.into_iter().for_each(|words| self.tell(words));
                 settings.into_iter().for_each(|settings| self.app.set(&settings));
                 look.into_iter().for_each(|look| self.app.restyle(*look));
-                self.turns.push(self.session.turn(input));
+                let turn = self.session.turn(input);
+                let said = move |outcome| Some(Happened::Said(number, outcome));
+                self.turns.push(Box::pin(turn.map(said)));
             }
-            Err(why) => self.tell(Err(why)),
+            Err(why) => {
+                self.tell(Err(why));
+                let unsaid = Happened::Said(number, TurnOutcome::Cancelled);
+                self.task(std::future::ready(Done::happened(unsaid)));
+            }
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use heeler_engine::Seen;
 use tokio::sync::{Notify, mpsc};
 
 use super::{Done, Running};
+use crate::app::Happened;
 use crate::composer::FoundFiles;
 use crate::host::Asking;
 
@@ -39,7 +40,7 @@ pub(super) enum Woken {
     Session(Option<Seen>),
     Asked(Box<Asking>),
     Done(Done),
-    TurnEnded,
+    TurnEnded(Option<Happened>),
     Found(FoundFiles),
     Ticked,
     Continued,
@@ -75,7 +76,7 @@ impl Running {
             Some(done) = self.tasks.next(), if !self.tasks.is_empty() => Woken::Done(done),
             Some(done) = self.written.next(), if !self.written.is_empty() => Woken::Done(done),
             seen = self.cursor.next(), if !self.switching.is_closed => Woken::Session(seen),
-            Some(_) = self.turns.next(), if !self.turns.is_empty() => Woken::TurnEnded,
+            Some(said) = self.turns.next(), if !self.turns.is_empty() => Woken::TurnEnded(said),
             Some(found) = found.recv() => Woken::Found(found),
             () = colored.notified() => Woken::Ticked,
             () = ticks => Woken::Ticked,

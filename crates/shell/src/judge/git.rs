@@ -12,10 +12,11 @@ const FREE_SETTINGS: &str = "user.* author.* committer.* color.* advice.* column
     core.precomposeunicode core.longpaths core.symlinks core.preloadindex core.untrackedcache \
     core.whitespace core.commentchar core.logallrefupdates commit.gpgsign tag.gpgsign commit.verbose \
     diff.renames diff.renamelimit diff.algorithm diff.context diff.noprefix diff.mnemonicprefix \
-    diff.colormoved diff.colormovedws diff.wordregex diff.submodule diff.statgraphwidth \
+    diff.colormoved diff.colormovedws diff.wordregex diff.statgraphwidth \
     merge.conflictstyle merge.renames merge.ff merge.stat \
     init.defaultbranch pull.rebase rebase.autosquash rebase.autostash rebase.updaterefs \
-    status.* grep.linenumber grep.patterntype gc.auto fetch.prune submodule.recurse \
+    status.short status.branch status.showuntrackedfiles status.relativepaths status.renames \
+    status.aheadbehind status.showstash grep.linenumber grep.patterntype gc.auto fetch.prune \
     stash.showpatch versionsort.* tag.sort branch.sort i18n.* format.pretty blame.* apply.whitespace";
 
 /// Names that files and folders of a repository often have, and branches hardly ever.

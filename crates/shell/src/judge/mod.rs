@@ -199,6 +199,11 @@ impl Reader<'_> {
             Does::RunsVersion if is_version(&written) => {}
             Does::RunsVersion => self.program_of(&written),
             Does::Doubts => self.is_open_ended(),
+            Does::LooksWithin(spared) => {
+                if written.known().is_none_or(|value| !spared.contains(&value.as_str())) {
+                    self.is_elsewhere();
+                }
+            }
             Does::Names => self.variable_word(&written),
         }
     }

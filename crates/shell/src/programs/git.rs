@@ -3,7 +3,7 @@
 use super::table::*;
 
 pub(super) const PROGRAMS: &[Program] = &[
-    changes("git").special(Special::Git).options(GLOBAL).verbs(VERBS),
+    changes("git").special(Special::Git).options(GLOBAL).everywhere(WITHIN).verbs(VERBS),
     leaves("gh glab hub tea", "talks to a forge for you"),
     changes("git-lfs git-filter-repo bfg").verbs(&[]),
     changes("tig gitui lazygit"),
@@ -21,6 +21,14 @@ const GLOBAL: &[Option_] = &[
     .valued(),
     decides("--bare", "another repository's settings decide what git runs"),
     takes("--list-cmds --attr-source --super-prefix"),
+];
+
+/// Options of many verbs, about the repositories within (submodules). Without a value all that differs in
+/// those is ignored.
+const WITHIN: &[Option_] = &[
+    looks_within("--submodule", &["short"]),
+    looks_within("--ignore-submodules", &["", "all", "dirty"]),
+    looks_within("--recurse-submodules", &["no"]),
 ];
 
 /// Options of what prints differences and history.
@@ -164,7 +172,13 @@ const VERBS: &[Program] = &[
         loses("-f --force --force-with-lease --force-if-includes --mirror --prune -d --delete", "git push overwrites or deletes what others have"),
         takes("-o --push-option --repo --receive-pack --exec"),
     ]),
-    leaves("fetch pull clone ls-remote remote-http remote-https send-email request-pull fetch-pack send-pack lfs svn p4 cvsimport imap-send daemon http-backend instaweb shell upload-pack receive-pack upload-archive archimport", "git talks to another repository")
+    // What it fetches brings no settings along, so it may fetch what lies within, too.
+    leaves("clone", "git talks to another repository").options(&[
+        decides("--template -c --config", "decides which programs git runs").valued(),
+        decides("-u --upload-pack", "decides which programs git runs").valued(),
+        flag("--recurse-submodules"),
+    ]),
+    leaves("fetch pull ls-remote remote-http remote-https send-email request-pull fetch-pack send-pack lfs svn p4 cvsimport imap-send daemon http-backend instaweb shell upload-pack receive-pack upload-archive archimport", "git talks to another repository")
         .options(&[
             decides("--template -c --config", "decides which programs git runs").valued(),
             decides("-u --upload-pack", "decides which programs git runs").valued(),

@@ -75,6 +75,9 @@ pub(crate) enum Does {
     RunsVersion,
     /// It may write, or run, more than is known.
     Doubts,
+    /// Repositories within the one it works in are looked into, whose settings may name programs;
+    /// not with one of these values.
+    LooksWithin(&'static [&'static str]),
     /// A command follows, up to `;` or `+` or the end.
     RunsRest,
     /// The value is the name of a variable that is set.
@@ -302,6 +305,11 @@ pub(crate) const fn names_variable(names: &'static str) -> Option_ {
 /// With it nobody can tell what it writes or runs.
 pub(crate) const fn doubts(names: &'static str) -> Option_ {
     Option_ { names, takes: false, optional: false, does: Does::Doubts }
+}
+
+/// Repositories within are looked into, unless the value, which is attached, is one of these.
+pub(crate) const fn looks_within(names: &'static str, spared: &'static [&'static str]) -> Option_ {
+    Option_ { names, takes: false, optional: true, does: Does::LooksWithin(spared) }
 }
 
 /// The value is a program, or a version of one.

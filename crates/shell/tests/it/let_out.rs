@@ -84,6 +84,39 @@ fn git_in_another_folder_stays_in_the_box_and_still_only_reads() {
 }
 
 #[test]
+fn options_by_which_git_looks_into_repositories_within_stay_in_the_box() {
+    for line in [
+        "git show --submodule=diff",
+        "git log -p --submod=diff",
+        "git log -p --submodule",
+        "git diff --submodule=$X",
+        "git diff --ignore-submodules=none",
+        "git status --ign=untracked",
+        "git push --recurse-submodules=check",
+        "git push --rec=on-demand",
+        "git fetch --recurse-submodules",
+        "git format-patch --submodule=diff main",
+        "git -c submodule.recurse=true fetch",
+        "git -c diff.submodule=diff show",
+        "git -c status.submoduleSummary=true status",
+    ] {
+        assert!(!is_let_out(line, "git"), "{line}");
+    }
+    for line in [
+        "git show --submodule=short",
+        "git diff --ignore-submodules",
+        "git diff --ignore-submodules=all",
+        "git push --recurse-submodules=no",
+        "git fetch --no-recurse-submodules",
+        "git clone --recurse-submodules URL",
+        "git -c status.short=true status",
+    ] {
+        assert!(is_let_out(line, "git"), "{line}");
+    }
+    assert!(read("git show --submodule", &PLACE).is_read_only);
+}
+
+#[test]
 fn plain_uses_are_let_out() {
     for (line, rules) in [
         ("git status", "git status"),

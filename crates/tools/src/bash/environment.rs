@@ -40,10 +40,18 @@ const PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 /// How many settings git finds in its environment.
 const GIT_SETTINGS: &str = "GIT_CONFIG_COUNT";
 /// Settings that keep a few files, which anybody may write into the workspace, from saying what git runs
-/// there: a folder that is laid out like a repository is none unless it is named as such, and git does
-/// not look what differs in the repositories within the one it works in.
-const SAFE_GIT: [(&str, &str); 2] =
-    [("safe.bareRepository", "explicit"), ("diff.ignoreSubmodules", "dirty")];
+/// there: a folder that is laid out like a repository is none unless it is named as such, and git neither
+/// looks what differs in the repositories within the one it works in, nor goes on in those by itself.
+const SAFE_GIT: [(&str, &str); 7] = [
+    ("safe.bareRepository", "explicit"),
+    ("diff.ignoreSubmodules", "dirty"),
+    ("diff.submodule", "short"),
+    ("status.submoduleSummary", "false"),
+    // Before those that it would say the same of.
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
+];
 /// What a name never holds, in whatever family.
 const SECRET_WORDS: [&str; 5] = ["CREDENTIAL", "KEY", "PASSWORD", "SECRET", "TOKEN"];
 
@@ -81,6 +89,8 @@ fn is_allowed(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::{Expect, expect};
+
     use super::*;
 
     fn check(names: &str, expected: &str) {
@@ -116,21 +126,35 @@ mod tests {
         assert_eq!(allowed_environment(vars.into_iter()), expected);
     }
 
-    /// What is there after these, by name and value.
-    fn check_git(given: &[(&str, &str)], expected: &str) {
+    /// What git is told after these, by name and value.
+    fn check_git(given: &[(&str, &str)], expected: Expect) {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let given = given.iter().map(owned).collect();
         let told = with_safe_git(given).into_iter().map(|(name, value)| format!("{name}={value}"));
-        assert_eq!(told.collect::<Vec<_>>().join(" "), expected);
+        expected.assert_eq(&told.collect::<Vec<_>>().join("\n"));
     }
 
     #[test]
     fn a_repository_without_a_git_folder_has_to_be_named_and_none_within_is_looked_into() {
         check_git(
             &[("HOME", "/a")],
-            "HOME=/a GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=safe.bareRepository \
-             GIT_CONFIG_VALUE_0=explicit GIT_CONFIG_KEY_1=diff.ignoreSubmodules \
-             GIT_CONFIG_VALUE_1=dirty",
+            expect![[r#"
+            HOME=/a
+            GIT_CONFIG_COUNT=7
+            GIT_CONFIG_KEY_0=safe.bareRepository
+            GIT_CONFIG_VALUE_0=explicit
+            GIT_CONFIG_KEY_1=diff.ignoreSubmodules
+            GIT_CONFIG_VALUE_1=dirty
+            GIT_CONFIG_KEY_2=diff.submodule
+            GIT_CONFIG_VALUE_2=short
+            GIT_CONFIG_KEY_3=status.submoduleSummary
+            GIT_CONFIG_VALUE_3=false
+            GIT_CONFIG_KEY_4=submodule.recurse
+            GIT_CONFIG_VALUE_4=false
+            GIT_CONFIG_KEY_5=fetch.recurseSubmodules
+            GIT_CONFIG_VALUE_5=false
+            GIT_CONFIG_KEY_6=push.recurseSubmodules
+            GIT_CONFIG_VALUE_6=no"#]],
         );
         check_git(
             &[
@@ -139,14 +163,43 @@ mod tests {
                 ("GIT_CONFIG_VALUE_0", "all"),
                 ("GIT_CONFIG_VALUE_1", "left over"),
             ],
-            "GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=all GIT_CONFIG_COUNT=3 \
-             GIT_CONFIG_KEY_1=safe.bareRepository GIT_CONFIG_VALUE_1=explicit \
-             GIT_CONFIG_KEY_2=diff.ignoreSubmodules GIT_CONFIG_VALUE_2=dirty",
+            expect![[r#"
+                GIT_CONFIG_KEY_0=safe.bareRepository
+                GIT_CONFIG_VALUE_0=all
+                GIT_CONFIG_COUNT=8
+                GIT_CONFIG_KEY_1=safe.bareRepository
+                GIT_CONFIG_VALUE_1=explicit
+                GIT_CONFIG_KEY_2=diff.ignoreSubmodules
+                GIT_CONFIG_VALUE_2=dirty
+                GIT_CONFIG_KEY_3=diff.submodule
+                GIT_CONFIG_VALUE_3=short
+                GIT_CONFIG_KEY_4=status.submoduleSummary
+                GIT_CONFIG_VALUE_4=false
+                GIT_CONFIG_KEY_5=submodule.recurse
+                GIT_CONFIG_VALUE_5=false
+                GIT_CONFIG_KEY_6=fetch.recurseSubmodules
+                GIT_CONFIG_VALUE_6=false
+                GIT_CONFIG_KEY_7=push.recurseSubmodules
+                GIT_CONFIG_VALUE_7=no"#]],
         );
         check_git(
             &[("GIT_CONFIG_COUNT", "many")],
-            "GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=explicit \
-             GIT_CONFIG_KEY_1=diff.ignoreSubmodules GIT_CONFIG_VALUE_1=dirty",
+            expect![[r#"
+            GIT_CONFIG_COUNT=7
+            GIT_CONFIG_KEY_0=safe.bareRepository
+            GIT_CONFIG_VALUE_0=explicit
+            GIT_CONFIG_KEY_1=diff.ignoreSubmodules
+            GIT_CONFIG_VALUE_1=dirty
+            GIT_CONFIG_KEY_2=diff.submodule
+            GIT_CONFIG_VALUE_2=short
+            GIT_CONFIG_KEY_3=status.submoduleSummary
+            GIT_CONFIG_VALUE_3=false
+            GIT_CONFIG_KEY_4=submodule.recurse
+            GIT_CONFIG_VALUE_4=false
+            GIT_CONFIG_KEY_5=fetch.recurseSubmodules
+            GIT_CONFIG_VALUE_5=false
+            GIT_CONFIG_KEY_6=push.recurseSubmodules
+            GIT_CONFIG_VALUE_6=no"#]],
         );
     }
 }

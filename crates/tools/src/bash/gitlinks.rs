@@ -11,10 +11,27 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use heeler_core::{ShellCommand, ShellLine};
+use heeler_shell::Place;
 
-/// Verbs that look at no files of a work tree.
-const BLIND: &str = "log show branch tag remote push rev-parse rev-list blame cat-file ls-tree reflog \
+/// Verbs that look at no files of a work tree, once settings keep them from going on in others.
+const BLIND: &str = "log show branch tag remote push fetch rev-parse rev-list blame cat-file ls-tree reflog \
     merge-base for-each-ref shortlog clone ls-remote";
+/// Verbs that put into the index what lies there, and with it a repository.
+const INDEXING: &str = "add stage update-index apply";
+/// Verbs that look into those in the index, whatever settings say.
+const THOROUGH: &str = "add stage rm describe diff-files diff-index difftool submodule";
+/// Verbs that take over a tree, which may name repositories and say by itself that git looks into them.
+const BRINGING: &str = "checkout switch merge pull rebase cherry-pick revert am stash reset restore read-tree \
+    bisect";
+/// Those of them that look afterwards.
+const LOOKING_BACK: &str = "checkout switch cherry-pick revert stash";
+/// What runs what is behind it, or in it, more than once, or may.
+const REPEATING: [&str; 14] = [
+    "alias", "eval", "fd", "find", "for", "function", "parallel", "repeat", "select", "trap",
+    "until", "watch", "while", "xargs",
+];
+/// Words of a shell before those.
+const LEADING: [&str; 6] = ["!", "do", "else", "then", "time", "elif"];
 /// The longest index that is read; a longer one counts as one that names a repository.
 const INDEX_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The longest file in place of a folder `.git`.
@@ -27,17 +44,69 @@ const MODE: [u8; 4] = [0, 0, 0xe0, 0];
 const MODE_AT: usize = 36;
 const STEP: usize = 8;
 
-/// Marks a line as one that may run more than it shows, where git looks into such repositories.
-pub(crate) fn heed_gitlinks(line: &mut ShellLine, workspace: &str) {
-    if !line.is_open_ended && line.commands.iter().any(looks) && has_gitlinks(workspace) {
-        line.is_open_ended = true;
+/// Marks a line as one that may run more than it shows, where git looks into such repositories, or would
+/// once the line itself has made the index name one.
+pub(crate) fn heed_gitlinks(line: &mut ShellLine, place: &Place<'_>) {
+    if line.is_open_ended {
+        return;
     }
+    let commands: Vec<&[String]> = line.commands.iter().filter_map(git_words).collect();
+    // Without a box no command is kept in that could prepare such a repository.
+    let has_box = place.temp.is_some();
+    line.is_open_ended = commands.iter().any(|words| looks(words)) && has_gitlinks(place.workspace)
+        || has_box && names_and_looks(&commands, is_repeated(line));
 }
 
-fn looks(command: &ShellCommand) -> bool {
+/// The words of git, from its verb on.
+fn git_words(command: &ShellCommand) -> Option<&[String]> {
     let words = if command.plain.is_empty() { &command.words } else { &command.plain };
-    let is_blind = |verb: &String| BLIND.split_ascii_whitespace().any(|known| known == verb);
-    words.first().is_some_and(|name| name == "git") && !words.get(1).is_some_and(is_blind)
+    words.split_first().filter(|(name, _)| *name == "git").map(|(_, rest)| rest)
+}
+
+fn looks(words: &[String]) -> bool {
+    !is_one_of(BLIND, words)
+}
+
+/// Whether one of these makes the index name a repository, and another looks into it. In which order they
+/// run nobody knows: they may stand in a loop. What is repeated has itself before it.
+fn names_and_looks(commands: &[&[String]], is_repeated: bool) -> bool {
+    let pairs = |from: &str, to: &dyn Fn(&[String]) -> bool| {
+        commands.iter().enumerate().any(|(at, words)| {
+            let mut others = commands.iter().enumerate();
+            is_one_of(from, words)
+                && !makes_branch(words)
+                && others.any(|(other, words)| (is_repeated || other != at) && to(words))
+        })
+    };
+    let looks_back = |words: &&[String]| is_one_of(LOOKING_BACK, words) && !makes_branch(words);
+    commands.iter().any(looks_back)
+        || pairs(BRINGING, &looks)
+        || pairs(INDEXING, &|words| is_one_of(THOROUGH, words))
+}
+
+/// Whether a branch is made of what is checked out already.
+fn makes_branch(words: &[String]) -> bool {
+    let option = words.get(1).map(String::as_str);
+    words.len() == 3 && matches!(option, Some("-b" | "-c" | "--create"))
+}
+
+/// Whether some of a line may run more than once: in a loop, or by another program. Lines with functions are
+/// open-ended anyway.
+fn is_repeated(line: &ShellLine) -> bool {
+    let mut parts = line.line.split([';', '&', '|', '\n', '(', '{', '`', '\'', '"']);
+    let begins = |part: &str| {
+        let mut words = part.split_ascii_whitespace();
+        words.find(|word| !LEADING.contains(word)).is_some_and(|word| REPEATING.contains(&word))
+    };
+    let repeats = |command: &ShellCommand| {
+        let name = command.words.first().map_or("", |name| name.rsplit('/').next().unwrap_or(name));
+        REPEATING.contains(&name)
+    };
+    parts.any(begins) || line.commands.iter().any(repeats)
+}
+
+fn is_one_of(verbs: &str, words: &[String]) -> bool {
+    words.first().is_some_and(|verb| verbs.split_ascii_whitespace().any(|known| known == verb))
 }
 
 /// Whether the index of the repository around a folder names another one.
@@ -95,15 +164,13 @@ mod tests {
 
     use super::*;
 
-    fn line(text: &str) -> ShellLine {
-        let words = text.split(' ').map(str::to_owned).collect();
-        let commands = vec![ShellCommand { words, ..ShellCommand::default() }];
-        ShellLine { commands, ..ShellLine::default() }
+    fn is_open(text: &str, folder: &Path) -> bool {
+        is_open_in(text, &Place { workspace: folder.to_str().unwrap(), home: None, temp: None })
     }
 
-    fn is_open(text: &str, folder: &Path) -> bool {
-        let mut line = line(text);
-        heed_gitlinks(&mut line, folder.to_str().unwrap());
+    fn is_open_in(text: &str, place: &Place<'_>) -> bool {
+        let mut line = crate::bash::read_line(text, place);
+        heed_gitlinks(&mut line, place);
         line.is_open_ended
     }
 
@@ -131,7 +198,7 @@ mod tests {
             for looking in ["git status", "git diff", "git add .", "git", "git describe --dirty"] {
                 assert!(is_open(looking, &below), "{version} {looking}");
             }
-            for blind in ["git push", "git log", "ls git", "cargo test"] {
+            for blind in ["git push", "git log", "git fetch", "ls git", "cargo test"] {
                 assert!(!is_open(blind, &below), "{version} {blind}");
             }
             git(root, "update-index --split-index");
@@ -150,5 +217,40 @@ mod tests {
         let id = "1".repeat(40);
         git(&root.join("main"), &format!("update-index --add --cacheinfo 160000,{id},sub"));
         assert!(is_open("git status", &root.join("linked")));
+    }
+
+    #[test]
+    fn git_that_may_look_into_what_the_line_itself_adds_is_open_ended() {
+        let boxed = Place { workspace: "/nowhere", home: None, temp: Some("/tmp/x") };
+        for line in [
+            "git add sub && git rm sub",
+            "git add sub; git add .",
+            "git status; git add sub; git describe --dirty",
+            "git update-index --add sub; git diff-files",
+            "for n in 1 2; do git add sub; done",
+            "bash -c 'while true; do git add sub; done'",
+            "yes | xargs git add sub",
+            "git merge other && git status",
+            "git pull && git diff",
+            "git checkout other",
+            "git switch other",
+            "git stash pop",
+        ] {
+            assert!(is_open_in(line, &boxed), "{line}");
+            let open = Place { temp: None, ..boxed };
+            assert!(!is_open_in(line, &open), "{line} without a box");
+        }
+        for line in [
+            "git add a && git commit -m 'look for x' && git push",
+            "git add -A && git status",
+            "git pull && git push",
+            "git merge other",
+            "git checkout -b new",
+            "git switch -c new && git push",
+            "git rm a",
+            "git status && git diff",
+        ] {
+            assert!(!is_open_in(line, &boxed), "{line}");
+        }
     }
 }

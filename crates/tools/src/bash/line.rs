@@ -12,7 +12,7 @@ const ASKS_TO_LEAVE: &str = "it asks to run outside of the sandbox";
 /// What the input's line may do in this place.
 pub(super) fn access(input: &BashInput, place: &Place<'_>) -> Access {
     let mut line = read(&input.command, place);
-    heed_gitlinks(&mut line, place.workspace);
+    heed_gitlinks(&mut line, place);
     if input.outside_sandbox == Some(true) {
         ask_to_leave(&mut line);
     }

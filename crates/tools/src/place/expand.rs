@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use globset::GlobSet;
 use heeler_core::Denied;
 
 use super::walls::globs;
@@ -57,8 +58,10 @@ struct Search {
 impl Search {
     /// Looks for patterns that begin in the same folder.
     fn look(&mut self, below: &Path, depth_max: Option<usize>, group: &[&Denied]) {
-        let patterns = group.iter().map(|denied| denied.glob.trim_end_matches('/'));
-        let Some(globs) = globs(patterns) else {
+        let patterns = || group.iter().map(|denied| denied.glob.trim_end_matches('/'));
+        // What denies all in a folder closes the folder: that is one place, and holds for what comes later.
+        let whole = patterns().map(|glob| glob.trim_end_matches("/**"));
+        let (Some(globs), Some(whole)) = (globs(patterns()), globs(whole)) else {
             return self.lacks(format!("{} is no pattern of paths", shown(group)));
         };
         // What is not there yet is found by nobody.
@@ -69,10 +72,13 @@ impl Search {
             self.lacks(format!("{} {why}", shown(group)));
             begin.clone_from(&self.workspace);
         }
-        let closes = |path: &Path| {
+        let is_one_of = |globs: &GlobSet, path: &Path| {
             let rest = path.strip_prefix(&root).unwrap_or(Path::new(""));
             !rest.as_os_str().is_empty() && globs.is_match(rest)
         };
+        let closes = |path: &Path| is_one_of(&globs, path);
+        let workspace = self.workspace.clone();
+        let closes_whole = |path: &Path| is_one_of(&whole, path) && !workspace.starts_with(path);
         if begin.ancestors().any(closes) {
             return self.lacks_room(group);
         }
@@ -88,7 +94,7 @@ impl Search {
                 self.entries_left = left;
                 let Ok(kind) = entry.file_type() else { continue };
                 let path = entry.path();
-                if !kind.is_symlink() && closes(&path) {
+                if !kind.is_symlink() && closes(&path) || kind.is_dir() && closes_whole(&path) {
                     if self.workspace.starts_with(&path) {
                         self.lacks_room(group);
                         continue;
@@ -195,6 +201,37 @@ mod tests {
             ROOT/other/far/e.key
         "#]],
         );
+    }
+
+    #[test]
+    fn a_pattern_of_all_in_a_folder_closes_the_folder() {
+        check(
+            &[("", "**/k/**")],
+            expect![[r#"
+            ROOT/space/k
+        "#]],
+        );
+        check(
+            &[("", "sub/**"), ("", "**/.env/**"), ("k", "**/l/**/")],
+            expect![[r#"
+            ROOT/space/k/l
+            ROOT/space/sub
+        "#]],
+        );
+        check(
+            &[("ROOT", "space/k/**")],
+            expect![[r#"
+            ROOT/space/k
+            Read(ROOT/space/k/**) reaches beyond the folder that is worked in, where nobody looks for it"#]],
+        );
+        let files: Vec<String> =
+            (0..=DENIED_PLACES_MAX).map(|n| format!("node_modules/p{n}/a")).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|name| (&**name, "")).collect();
+        let folder = Folder::new(&files);
+        let glob = "**/node_modules/**".to_owned();
+        let denied = Denied { tool: "Read".into(), below: PathBuf::new(), glob };
+        let found = denied_places(&folder.path(""), &[&denied]);
+        assert_eq!((found.places.len(), found.lacks), (1, None));
     }
 
     #[test]

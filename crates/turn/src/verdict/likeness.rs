@@ -9,59 +9,67 @@ const INTERPRETERS: [&str; 20] = [
     "pwsh", "python", "rbash", "ruby", "sh", "source", "tsx", "zsh",
 ];
 
+/// Those of them whose first operand may be a verb, with the script behind it.
+const WITH_VERBS: [&str; 2] = ["bun", "deno"];
+
 /// Whether the words of a command may be these, with any behind them where it is a prefix.
 pub(super) fn is_like(command: &ShellCommand, wanted: &[&str], is_prefix: bool) -> bool {
-    let fits = |words: &[String]| begins(words, wanted, is_prefix);
     let forms = [&command.words, &command.plain].into_iter().filter(|words| !words.is_empty());
     forms.into_iter().any(|words| {
-        let is_script = || {
-            let name = words.first().map(|name| base(name)).unwrap_or_default();
-            let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-            let is_interpreter = words.first().is_some_and(|word| word == ".")
-                || INTERPRETERS.iter().any(|known| known.eq_ignore_ascii_case(name));
-            is_interpreter && (1..words.len()).any(|at| fits(&words[at..]))
-        };
-        fits(words) || is_script()
+        let mut starts = vec![false; words.len() + 1];
+        starts[0] = true;
+        if let Some(operand) = script_at(words) {
+            // What comes behind the first operand are words for the script.
+            let mut behind = vec![false; words.len() + 1];
+            behind[operand] = true;
+            pass_options(words, &mut behind);
+            starts.iter_mut().zip(behind).for_each(|(start, is_reached)| *start |= is_reached);
+        }
+        fits(words, starts, wanted, is_prefix)
     })
 }
 
-/// Whether words begin with those that are wanted. Their paths make no difference, nor do options
-/// between them, of which each may have the next word as its value.
-fn begins(words: &[String], wanted: &[&str], is_prefix: bool) -> bool {
+/// From which word on an interpreter may have its script.
+fn script_at(words: &[String]) -> Option<usize> {
+    let (name, rest) = words.split_first()?;
+    let base = base(name).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_one_of = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(base));
+    let has_verb = is_one_of(&WITH_VERBS) && rest.first().is_some_and(|verb| verb == "run");
+    (name == "." || is_one_of(&INTERPRETERS)).then_some(if has_verb { 2 } else { 1 })
+}
+
+/// Whether the wanted words stand from one of these places on. Their paths make no difference, nor do
+/// options between them, of which each may have the next word as its value.
+fn fits(words: &[String], starts: Vec<bool>, wanted: &[&str], is_prefix: bool) -> bool {
     let Some((name, rest)) = wanted.split_first() else { return is_prefix || words.is_empty() };
-    let is_name = words.first().is_some_and(|word| base(word) == base(name));
-    is_name && follows(&words[1..], rest, is_prefix)
+    let mut places = behind(words, &starts, |word| base(word) == base(name));
+    for text in rest {
+        pass_options(words, &mut places);
+        places = behind(words, &places, |word| word == *text);
+    }
+    if is_prefix { places.contains(&true) } else { places.last() == Some(&true) }
 }
 
-fn follows(words: &[String], wanted: &[&str], is_prefix: bool) -> bool {
-    // From each place on that the words before may have led to.
-    let mut places = vec![0];
-    for text in wanted {
-        let mut next: Vec<usize> = places
-            .into_iter()
-            .flat_map(|place| reached(words, place))
-            .filter(|at| words.get(*at).is_some_and(|word| word == text))
-            .map(|at| at + 1)
-            .collect();
-        next.sort_unstable();
-        next.dedup();
-        places = next;
-    }
-    places.iter().any(|at| is_prefix || *at == words.len())
+/// The places behind such words, at places that the words before may have led to.
+fn behind(words: &[String], places: &[bool], is_wanted: impl Fn(&str) -> bool) -> Vec<bool> {
+    let at = words.iter().zip(places).map(|(word, is_reached)| *is_reached && is_wanted(word));
+    std::iter::once(false).chain(at).collect()
 }
 
-/// The places from one on up to which there are only options and their values.
-fn reached(words: &[String], from: usize) -> Vec<usize> {
-    let is_option = |at: usize| words.get(at).is_some_and(|word| word.starts_with('-'));
-    let mut reached = vec![from];
-    let mut at = from;
-    while is_option(at) {
-        let is_valued = !is_option(at + 1) && !words[at].contains('=');
-        reached.push(at + 1);
-        at += if is_valued { 2 } else { 1 };
-        reached.push(at);
+/// Adds the places that only options and their values stand before.
+fn pass_options(words: &[String], places: &mut [bool]) {
+    let is_option = |word: &String| word.starts_with(['-', '+']);
+    for (at, word) in words.iter().enumerate() {
+        if !places[at] || !is_option(word) {
+            continue;
+        }
+        places[at + 1] = true;
+        let is_valued =
+            !word.contains('=') && words.get(at + 1).is_some_and(|next| !is_option(next));
+        if is_valued {
+            places[at + 2] = true;
+        }
     }
-    reached
 }
 
 /// The last part of a path.
@@ -123,7 +131,31 @@ mod tests {
         {
             check(line, rule, false);
         }
+        check("bash +x -- scripts/deploy.sh", rule, true);
+        check("deno run -A scripts/deploy.sh", rule, true);
         check("bash deploy.sh prod", "./scripts/deploy.sh prod:*", true);
         check("bash deploy.sh test", "./scripts/deploy.sh prod:*", false);
+    }
+
+    #[test]
+    fn what_a_script_is_given_is_no_script() {
+        for (line, rule) in [
+            ("python manage.py test", "test:*"),
+            ("node build.js --target rm", "rm:*"),
+            ("python -m pip install curl", "curl:*"),
+            ("bash a.sh deploy.sh", "deploy.sh:*"),
+        ] {
+            check(line, rule, false);
+        }
+        check("python -m pip install curl", "pip install:*", true);
+        check("node --require ./a.js rm", "rm:*", true);
+    }
+
+    #[test]
+    fn a_long_line_is_gone_through_once_for_each_word() {
+        let docker = format!("docker {}", "-a compose ".repeat(50_000));
+        check(docker.trim_end(), "docker compose compose down:*", false);
+        let bash = format!("bash {}", "-a rm ".repeat(50_000));
+        check(bash.trim_end(), "rm rm down:*", false);
     }
 }

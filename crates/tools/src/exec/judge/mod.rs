@@ -68,7 +68,7 @@ impl Script {
     pub(super) fn line(&self, data: &str, place: &Place<'_>) -> ShellLine {
         let (text, is_told) = self.with(data, place);
         let mut line = read_line(&fed(&self.command, &text), place);
-        heed_gitlinks(&mut line, place.workspace);
+        heed_gitlinks(&mut line, place);
         // The first lines of a text are shown, and these are new.
         line.line = format!("{data}\n# is written to: {}", line.line);
         line.is_read_only = false;
@@ -269,7 +269,7 @@ impl Setup {
 pub(super) fn start(setup: &Setup, command: &str, has_input: bool, place: &Place<'_>) -> ShellLine {
     let command = setup.before(command);
     let mut line = read_line(&if has_input { fed(&command, "") } else { command.clone() }, place);
-    heed_gitlinks(&mut line, place.workspace);
+    heed_gitlinks(&mut line, place);
     line.line = command;
     // Where it starts and what it sees is no program that a rule would have to allow.
     for setting in line.commands.iter_mut().take(setup.n_commands) {

@@ -220,8 +220,16 @@ fn now(head: &Head) -> SystemTime {
 
 fn unreachable(target: &Target, error: &heeler_http::Error) -> ProviderError {
     let (host, why) = (target.host(), root_cause(error));
-    let message = match is_refused(error) {
-        true => format!(
+    let message = match (error.proxy(), is_refused(error)) {
+        (Some(proxy), true) => format!(
+            "{host} could not be reached through the proxy {proxy}: {why}. Nothing listens there: \
+             start the proxy, correct HTTPS_PROXY or HTTP_PROXY, or set NO_PROXY"
+        ),
+        (Some(proxy), false) => format!(
+            "{host} could not be reached through the proxy {proxy}: {why}. Check the network and \
+             the proxy"
+        ),
+        (None, true) => format!(
             "{} could not be reached: {why}. Nothing listens there: start the server if it is \
              yours, or correct the base URL",
             target.origin()

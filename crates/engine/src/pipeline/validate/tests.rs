@@ -140,7 +140,8 @@ fn a_number_becomes_a_text_only_as_the_model_wrote_it() {
         1e2: `/id`: 100.0 is not of type "string"
         12345678901234567890: {"id":"12345678901234567890"} ["Note: `/id` was read as a string."]
         12345678901234567890123: `/id`: 1.2345678901234568e+22 is not of type "string"
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]

@@ -84,7 +84,8 @@ impl Connector {
             return self.through(&proxy, uri).await;
         }
         let proxied = Some(Proxy { authorization: proxy.basic_auth().cloned() });
-        self.straight(&self.tcp_to_proxy, proxy.uri(), |tls| &tls.to_proxy, proxied).await
+        let to_proxy = self.straight(&self.tcp_to_proxy, proxy.uri(), |tls| &tls.to_proxy, proxied);
+        to_proxy.await.map_err(|problem| of_proxy(problem, &proxy))
     }
 
     async fn straight(
@@ -116,14 +117,19 @@ impl Connector {
         let refused = |told: &str| told.contains("authorization required");
         let stream = tunnel.call(uri.clone()).await.map_err(|error| match error.to_string() {
             told if refused(&told) => Problem::ProxyAuthorization,
-            _ => not_connected(error.into()),
+            _ => of_proxy(not_connected(error.into()), proxy),
         })?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let name =
             ServerName::try_from(host.to_owned()).map_err(|error| not_connected(error.into()))?;
         let tls = TlsConnector::from(Arc::clone(&tls.to_server));
         let stream = tls.connect(name, TokioIo::new(stream)).await;
-        Ok(Connection::new(stream.map_err(|error| not_connected(error.into()))?, None))
+        let stream = stream.map_err(|error| match not_connected(error.into()) {
+            // A page that says why not, most likely. Without TLS the request would be read there.
+            Problem::NoTls => Problem::TunnelNoTls(address(proxy)),
+            other => other,
+        })?;
+        Ok(Connection::new(stream, None))
     }
 
     async fn tls(&self) -> Result<&Tls, Problem> {
@@ -165,15 +171,36 @@ async fn plain(tcp: &HttpConnector<Guarded>, uri: &Uri) -> Result<TcpStream, Pro
 /// Why there is no connection. Whoever answers TLS with something else will do so again.
 fn not_connected(error: Box<dyn std::error::Error + Send + Sync>) -> Problem {
     let no_tls = rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType);
-    // One error of the system's stands for another one, and that for what TLS says.
-    let mut outer = error.downcast_ref::<std::io::Error>();
-    while let Some(inner) = outer.and_then(std::io::Error::get_ref) {
-        if inner.downcast_ref() == Some(&no_tls) {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(&*error);
+    while let Some(cause) = next {
+        if cause.downcast_ref() == Some(&no_tls) {
             return Problem::NoTls;
         }
-        outer = inner.downcast_ref();
+        // An error within one of the system's is not its source but stands for it.
+        let stands_for = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        next = match stands_for {
+            Some(inner) => Some(inner),
+            None => cause.source(),
+        };
     }
     Problem::Connect(error)
+}
+
+/// What the way to a proxy failed of, in words that name it: the server has no part in it.
+fn of_proxy(problem: Problem, proxy: &Intercept) -> Problem {
+    match problem {
+        Problem::NoTls => Problem::ProxyNoTls(address(proxy)),
+        Problem::Connect(source) => Problem::Proxy { address: address(proxy), source },
+        other => other,
+    }
+}
+
+/// The proxy's address for people: without what it is to know of us.
+fn address(proxy: &Intercept) -> String {
+    let uri = proxy.uri();
+    let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let scheme = uri.scheme_str().unwrap_or_default();
+    format!("{scheme}://{}{port}", uri.host().unwrap_or_default())
 }
 
 fn is_https(uri: &Uri) -> bool {

@@ -33,8 +33,20 @@ impl Error {
     /// Whether the same request would meet the same failure again, until somebody puts something right.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        use Problem::{Address, NoTls, ProxyAuthorization, ProxyKind, Refused};
-        matches!(self.0, Address(_) | NoTls | ProxyKind(_) | ProxyAuthorization | Refused(_))
+        use Problem::{Address, NoTls, ProxyAuthorization, ProxyKind, ProxyNoTls, Refused};
+        matches!(
+            self.0,
+            Address(_) | NoTls | ProxyKind(_) | ProxyAuthorization | ProxyNoTls(_) | Refused(_)
+        )
+    }
+
+    /// The address of the proxy, without a name or a password, if that is what could not be reached.
+    #[must_use]
+    pub fn proxy(&self) -> Option<&str> {
+        match &self.0 {
+            Problem::Proxy { address, .. } => Some(address),
+            _ => None,
+        }
     }
 
     /// Whether there was a connection, and it ended before what was asked for was there.
@@ -56,6 +68,19 @@ pub(crate) enum Problem {
     ProxyAuthorization,
     #[error("the server does not speak TLS; begin its address with http:// if it is not to")]
     NoTls,
+    #[error("the proxy {0} does not speak TLS; begin its address with http:// if it is not to")]
+    ProxyNoTls(String),
+    #[error(
+        "through the proxy {0} came an answer without TLS, so not from the server; ask whoever runs \
+         the proxy, or set NO_PROXY"
+    )]
+    TunnelNoTls(String),
+    #[error("the proxy {address} gave no connection: {source}")]
+    Proxy {
+        address: String,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     #[error("the connection failed: {0}")]
     Connect(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("{0}")]

@@ -94,7 +94,13 @@ impl Schema {
     /// What is wrong with a value, in the schema's order, up to 64 problems; none when it fits.
     #[must_use]
     pub fn problems<'v>(&self, value: &'v Value) -> Vec<Problem<'v>> {
-        check::problems(self, value)
+        check::problems(self, value, check::PROBLEMS_MAX)
+    }
+
+    /// As [`Schema::problems`], up to so many; at least one where the value does not fit.
+    #[must_use]
+    pub fn problems_up_to<'v>(&self, value: &'v Value, max: usize) -> Vec<Problem<'v>> {
+        check::problems(self, value, max)
     }
 }
 

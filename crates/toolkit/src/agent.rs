@@ -119,7 +119,7 @@ impl Agent {
     /// with its final text, or with an error that repeats the last it said. It works in the folder of
     /// the run that calls it and ends with that, and is no wider than it: each of its calls is judged by
     /// that run's policy, too, and that run's approvers are asked ([`Run::within`]). So the tool itself
-    /// touches nothing, and needs no rule. What it took (model calls, tokens, money) is told the
+    /// touches nothing, and needs no rule unless its metadata says that it is to be confirmed. What it took (model calls, tokens, money) is told the
     /// user beside the answer ([`RunEvent::ToolText`](crate::RunEvent::ToolText)); it is no part of that
     /// run's own usage.
     ///
@@ -168,8 +168,8 @@ const PARTIAL_CHARS_MAX: usize = 1000;
 
 /// What a run took, in words for the user.
 fn taken(name: &str, result: &RunResult) -> String {
-    let RunResult { rounds, usage, cost, .. } = result;
-    format!("{name}: model calls {rounds}, tokens {}, {cost}", usage.total())
+    let RunResult { rounds, usage, .. } = result;
+    format!("{name}: model calls {rounds}, tokens {}, {}", usage.total(), result.bill())
 }
 
 fn unfinished(error: &RunError) -> String {

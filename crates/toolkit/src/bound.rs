@@ -77,11 +77,15 @@ impl Tool for BoundTool {
             Some(tool) => tool.facts(input, workspace),
             None => Facts { replay_safe: metadata.read_only, ..Facts::default() },
         };
-        let accesses = match (touches, tool) {
-            (Some(touches), _) => touches(input, workspace),
-            (None, Some(_)) => told.accesses,
-            (None, None) => unsaid(&self.0),
+        let is_told = touches.is_some() || tool.is_some();
+        let mut accesses = match touches {
+            Some(touches) => touches(input, workspace),
+            None => told.accesses,
         };
+        // What is told may be allowed by the mode alone.
+        if !is_told || metadata.requires_confirmation {
+            accesses.extend(unsaid(&self.0));
+        }
         Facts { accesses, terminal: metadata.terminal, ..told }
     }
 

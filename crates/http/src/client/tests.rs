@@ -260,6 +260,41 @@ async fn a_server_without_tls_is_told_from_one_that_is_not_there() {
 }
 
 #[tokio::test]
+async fn a_proxy_that_is_not_there_or_speaks_no_tls_is_not_taken_for_the_server() {
+    let no_tls = &["HTTP/1.1 400 What\r\ncontent-length: 0\r\n\r\n"][..];
+    let blocks = &["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 403 Blocked\r\n\r\n"][..];
+    for (scheme, answers, expected, is_lasting) in [
+        ("https", no_tls, "the proxy https://PROXY does not speak TLS; begin its address", true),
+        (
+            "http",
+            blocks,
+            "through the proxy http://PROXY came an answer without TLS, so not",
+            false,
+        ),
+        ("http", &[][..], "the proxy http://PROXY gave no connection: ", false),
+    ] {
+        for target_scheme in ["http", "https"] {
+            // What is asked of it without TLS, it is asked for itself.
+            if target_scheme == "http" && answers.len() == 2 {
+                continue;
+            }
+            let (address, told) = server(answers).await;
+            if answers.is_empty() {
+                told.await.unwrap();
+            }
+            let proxies = Matcher::builder().all(format!("{scheme}://me:pw@{address}")).build();
+            let target = target(&format!("{target_scheme}://model.example"));
+            let error = client(proxies).post(&target, vec!["1".into()]).await.err().unwrap();
+            let expected = expected.replace("PROXY", &address);
+            assert!(error.to_string().starts_with(&expected), "{target_scheme}: {error}");
+            assert_eq!(error.is_lasting(), is_lasting, "{error}");
+            let named = answers.is_empty().then(|| format!("http://{address}"));
+            assert_eq!(error.proxy().map(str::to_owned), named);
+        }
+    }
+}
+
+#[tokio::test]
 async fn some_hosts_need_no_proxy() {
     let (address, told) = server(&[ANSWER]).await;
     let proxies = Matcher::builder().http("http://127.0.0.1:1").no("127.0.0.1").build();
@@ -268,7 +303,8 @@ async fn some_hosts_need_no_proxy() {
     drop(client);
     assert!(told.await.unwrap().contains("POST / HTTP/1.1\n"));
     let refused = client_to_nobody().await;
-    assert!(refused.starts_with("the connection failed: "), "{refused}");
+    let told = "the proxy http://127.0.0.1:1 gave no connection: ";
+    assert!(refused.starts_with(told), "{refused}");
 }
 
 async fn client_to_nobody() -> String {

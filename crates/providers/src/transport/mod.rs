@@ -25,6 +25,10 @@ const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The only status whose body is an answer.
 const STATUS_OK: u16 = 200;
+/// What some pages begin with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The most white space before the first bytes that tell a page from an answer.
+const BLANK_BYTES_MAX: usize = 64 * 1024;
 /// How long an answer that has been used may keep somebody waiting for its end, which nearly always
 /// lies in the same packet as its last event.
 const END_PATIENCE: Duration = Duration::from_millis(5);
@@ -144,10 +148,18 @@ impl Answer {
         if !kind.trim_start().to_ascii_lowercase().starts_with("text/html") {
             return Ok(false);
         }
-        let Some(first) = self.next().await? else { return Ok(false) };
-        let is_page = first.trim_ascii_start().starts_with(b"<");
-        self.is_peeked = true;
-        Ok(is_page)
+        let mut looked_at = 0;
+        while let Some(bytes) = self.next().await? {
+            looked_at += bytes.len();
+            // White space says nothing yet, and no dialect misses it.
+            let says = |it: &&u8| !it.is_ascii_whitespace() && !BYTE_ORDER_MARK.contains(it);
+            let first = bytes.iter().find(says).copied();
+            if first.is_some() || looked_at > BLANK_BYTES_MAX {
+                self.is_peeked = true;
+                return Ok(first == Some(b'<'));
+            }
+        }
+        Ok(false)
     }
 
     /// The next bytes; `None` at the end.
@@ -220,13 +232,21 @@ fn now(head: &Head) -> SystemTime {
 
 fn unreachable(target: &Target, error: &heeler_http::Error) -> ProviderError {
     let (host, why) = (target.host(), root_cause(error));
-    let message = match is_refused(error) {
-        true => format!(
+    let message = match (error.proxy(), is_refused(error)) {
+        (Some(proxy), true) => format!(
+            "{host} could not be reached through the proxy {proxy}: {why}. Nothing listens there: \
+             start the proxy, correct HTTPS_PROXY or HTTP_PROXY, or set NO_PROXY"
+        ),
+        (Some(proxy), false) => format!(
+            "{host} could not be reached through the proxy {proxy}: {why}. Check the network and \
+             the proxy"
+        ),
+        (None, true) => format!(
             "{} could not be reached: {why}. Nothing listens there: start the server if it is \
              yours, or correct the base URL",
             target.origin()
         ),
-        false => {
+        (None, false) => {
             format!("{host} could not be reached: {why}. Check the network, proxy and base URL")
         }
     };

@@ -192,6 +192,14 @@ async fn a_page_for_people_is_no_answer_and_is_not_asked_for_again() {
         " answered with a page for people, not as a model does. Check the proxy and base URL";
     assert!(seen.starts_with("error InvalidRequest: http://127.0.0.1:"), "{seen}");
     assert!(seen.trim_end().ends_with(told), "{seen}");
+    // What comes before the first bracket may come alone.
+    for body in ["\u{feff}<html>Log in</html>", "\n \n<html>Log in</html>"] {
+        let mut parts = answered(body);
+        let Some(Part::Bytes(bytes)) = parts.pop() else { panic!("no bytes") };
+        let server = Server::start(vec![vec![Part::Drip(bytes)]]).await;
+        let seen = play(&settings(&server), request("what?")).await;
+        assert!(seen.trim_end().ends_with(told), "{seen}");
+    }
     // A server that calls all it says HTML.
     let body = String::from_utf8(sse("hi")).unwrap();
     let server = Server::start(vec![answered(&body)]).await;

@@ -25,7 +25,7 @@ pub(crate) const BYTES_A_STEP: usize = 64;
 /// The most schemas within one another that are looked at.
 const DEPTH_MAX: usize = 400;
 /// The most problems that are kept of a value, and how many fewer of each way in which it might fit.
-const PROBLEMS_MAX: usize = 64;
+pub(crate) const PROBLEMS_MAX: usize = 64;
 const ALTERNATIVE_SHARE: usize = 4;
 /// The most ways of which it is kept why a value does not fit.
 const ALTERNATIVES_MAX: usize = 32;
@@ -36,8 +36,8 @@ pub(crate) fn accepts(schema: &Schema, value: &Value) -> bool {
     found.is_valid && !check.is_spent
 }
 
-pub(crate) fn problems<'v>(schema: &Schema, value: &'v Value) -> Vec<Problem<'v>> {
-    let mut found = Found::keeping(PROBLEMS_MAX);
+pub(crate) fn problems<'v>(schema: &Schema, value: &'v Value, max: usize) -> Vec<Problem<'v>> {
+    let mut found = Found::keeping(max.max(1));
     let check = Check::of(schema, value, &mut found);
     if check.is_spent {
         // Why it does not fit one of several ways takes steps, too, though it may fit another.

@@ -9,8 +9,9 @@ mod recording;
 mod stream;
 mod tool_loop;
 mod tools;
+mod within;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,7 +58,8 @@ pub struct Run {
     pub context: Option<ContextManager>,
     /// Told of what happens.
     pub hooks: AgentHooks,
-    /// What may run; everything without one: to hand a tool to a run is to permit it.
+    /// What may run; everything without one: to hand a tool to a run is to permit it. One that names no
+    /// workspace has that of the run.
     pub policy: Option<Policy>,
     /// Who is asked where the policy asks; without anybody it does not run.
     pub approvers: Vec<Arc<dyn Approver>>,
@@ -190,15 +192,33 @@ impl Run {
     /// Within a call of another run: in its folder, for its origin, cancelled with it, and no wider
     /// than it. What that run's policy denies is denied here, and where it asks, its approvers are
     /// asked in the place of this run's own. These are asked only where that run asks nobody, about
-    /// what its policy lets run.
+    /// what its policy lets run. What this run's own policy, [`Run::reach`] and [`Run::permission`]
+    /// forbid stays forbidden; relative paths in them begin in the folder that this run had, if any.
     #[must_use]
     pub fn within(mut self, context: &ToolContext) -> Self {
+        if !self.workspace.as_os_str().is_empty() {
+            // A folder that cannot be named stays, and is an error of the run: without its name
+            // nothing that is forbidden below it would be.
+            let Ok(own) = self.workspace_text() else { return self };
+            if let Some(policy) = &mut self.policy {
+                within::anchor(policy, &own);
+            }
+            if let Some(reach) = &mut self.reach {
+                *reach = Arc::new(within::anchored(reach, own.as_ref()));
+            }
+        }
         self.workspace.clone_from(&context.workspace);
         self.cancel = Some(context.cancel.clone());
         self.origin.clone_from(&context.origin);
         self.person = self.person.or_else(|| context.person.clone());
-        self.permission = Some(Arc::clone(&context.permission));
-        self.reach = Some(Arc::clone(&context.reach));
+        self.permission = Some(match &self.permission {
+            Some(own) => Arc::new(within::both(own, &context.permission)),
+            None => Arc::clone(&context.permission),
+        });
+        self.reach = Some(match &self.reach {
+            Some(own) => within::narrower(own, &context.reach),
+            None => Arc::clone(&context.reach),
+        });
         self
     }
 
@@ -222,19 +242,15 @@ impl Run {
         parts.approvers.clone_from(&self.approvers);
         if let Some(policy) = &self.policy {
             parts.settings.policy = policy.clone();
-            let workspace = &mut parts.settings.policy.workspace;
-            // A relative one would match nothing; that of the run was found to be fine.
-            if !workspace.is_empty()
-                && let Ok(whole) = absolute(Path::new(&*workspace))
-            {
-                *workspace = whole;
-            }
         }
         if let Some(reach) = &self.reach {
             parts.reach = Arc::clone(reach);
         }
         if let Some(permission) = &self.permission {
-            narrow(parts, permission);
+            within::narrow(parts, permission);
+        }
+        if let Ok(folder) = self.workspace_text() {
+            within::anchor(&mut parts.settings.policy, &folder);
         }
         // Nobody else can answer: a run's events only tell.
         parts.settings.policy.interactive = !parts.approvers.is_empty();
@@ -244,38 +260,7 @@ impl Run {
     fn workspace_text(&self) -> Result<String, String> {
         match self.workspace.as_os_str().is_empty() {
             true => Ok("/".to_owned()),
-            false => absolute(&self.workspace),
+            false => within::absolute(&self.workspace),
         }
     }
-}
-
-/// A path as a session has it: absolute, without dots in it.
-fn absolute(path: &Path) -> Result<String, String> {
-    let whole = std::path::absolute(path)
-        .map_err(|error| format!("the folder {} has no absolute path: {error}", path.display()))?;
-    // Dots would be compared letter by letter.
-    let mut plain = PathBuf::new();
-    for part in whole.components() {
-        match part {
-            Component::ParentDir => _ = plain.pop(),
-            part => plain.push(part),
-        }
-    }
-    plain
-        .into_os_string()
-        .into_string()
-        .map_err(|path| format!("tools cannot work in {}: its name is no UTF-8", path.display()))
-}
-
-/// Makes the parts of a run no wider than the run in whose call it runs.
-fn narrow(parts: &mut Parts, permission: &Permission) {
-    let outer = permission.whole_policy();
-    if outer.interactive {
-        parts.approvers.clone_from(&permission.approvers);
-    }
-    let mut innermost = &mut parts.settings.policy.within;
-    while let Some(policy) = innermost {
-        innermost = &mut policy.within;
-    }
-    *innermost = Some(Box::new(outer));
 }

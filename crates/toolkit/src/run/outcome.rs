@@ -1,7 +1,7 @@
 //! What a run gives: a valid history and what it cost, whatever happened.
 
 use heeler_core::{
-    Cost, LimitKind, Message, ProviderError, ProviderErrorKind, Role, StopReason, Usage,
+    Bill, Cost, LimitKind, Message, ProviderError, ProviderErrorKind, Role, StopReason, Usage,
 };
 
 use crate::ContextError;
@@ -18,6 +18,8 @@ pub struct RunResult {
     /// What the model calls cost, as far as the catalogue has prices; without the summaries of a
     /// [`ContextManager`](crate::ContextManager), which may come from anywhere.
     pub cost: Cost,
+    /// Whether there is more than `cost`, which is not known: a model without prices has worked.
+    pub cost_is_partial: bool,
     /// How many answers the model gave.
     pub rounds: u32,
     /// Why the model stopped the last time.
@@ -38,6 +40,12 @@ impl RunResult {
     #[must_use]
     pub fn final_text(&self) -> String {
         self.final_message().map(Message::text).unwrap_or_default()
+    }
+
+    /// What the model calls cost, with whether there is more.
+    #[must_use]
+    pub fn bill(&self) -> Bill {
+        Bill { cost: self.cost, is_partial: self.cost_is_partial }
     }
 
     /// What came after the history that was given.

@@ -285,12 +285,14 @@ impl Going {
             Ok(state) => {
                 result.messages = state.history.messages().iter().map(|m| (**m).clone()).collect();
                 (result.usage, result.cost) = (state.usage, state.cost);
+                result.cost_is_partial = state.cost_is_partial;
             }
             // The session is gone, as when its runtime is shut down: what was seen of it stays.
             Err(_) => {
                 let (view, _) = self.session.subscribe();
                 result.messages = repaired(view.messages.iter().map(|m| (**m).clone()).collect());
                 (result.usage, result.cost) = (view.usage, view.cost);
+                result.cost_is_partial = view.cost_is_partial;
             }
         }
         let iteration = {

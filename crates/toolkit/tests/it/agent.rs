@@ -95,3 +95,16 @@ async fn an_agent_is_a_tool_in_one_call() {
         explore: model calls 1, tokens 57, $0.0001"#]]
     .assert_eq(&said.join("\n"));
 }
+
+#[tokio::test]
+async fn what_an_agent_took_as_a_tool_is_not_told_as_free_without_prices() {
+    let (asks, _) = clients([ReplySpec::text("one"), ReplySpec::text("two")]);
+    let agent = Agent::new(asks.with_model("mine/unheard").unwrap());
+    let result = agent.step([Message::user("go")]).await.unwrap();
+    assert!(result.cost_is_partial && result.bill().to_string() == "cost not known");
+    let explore = agent.into_tool("explore", "Looks around").unwrap();
+    let called = TestCall::new(json!({"task": "where?"}).to_string()).of(&explore).await;
+    let told = called.for_user();
+    assert!(told.starts_with("explore: model calls 1, tokens "), "{told}");
+    assert!(told.ends_with(", cost not known"), "{told}");
+}

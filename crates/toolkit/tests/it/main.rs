@@ -22,4 +22,5 @@ mod recorded;
 mod recorder;
 mod run;
 mod toolset;
+mod within;
 mod workspace;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use heeler_core::{
-    Access, AllowAll, Approver, DenyAll, Mode, Policy, Reach, Rule, RuleEffect, ToolContext,
+    Access, AllowAll, Approver, DenyAll, Mode, Policy, Reach, Rule, RuleEffect, Tool, ToolContext,
 };
 use heeler_script::ReplySpec;
 use heeler_toolkit::{Agent, Binding, Json, Object, Run, ToolMetadata, Toolset, raw_tool, tool};
@@ -32,6 +32,7 @@ async fn a_tool_that_says_nothing_needs_a_rule_or_a_yes_unless_it_only_looks() {
         ("confirmed", with(|it| (it.read_only, it.requires_confirmation) = (true, true))),
         ("edits", with(|_| {}).touching(|_, space| vec![Access::Write(format!("{space}/a"))])),
         ("nothing", with(|_| {}).touching(|_, _| Vec::new())),
+        ("told", with(|it| it.requires_confirmation = true).touching(|_, _| Vec::new())),
     ];
     let allow = &[("wipe", RuleEffect::Allow)][..];
     let mut said = String::new();
@@ -53,14 +54,34 @@ async fn a_tool_that_says_nothing_needs_a_rule_or_a_yes_unless_it_only_looks() {
         said.push('\n');
     }
     expect![[r#"
-        ask: plain - destructive - looks ran confirmed - edits - nothing ran
-        ask with its rule: plain ran destructive ran looks ran confirmed ran edits ran nothing ran
-        accept-edits: plain - destructive - looks ran confirmed - edits ran nothing ran
-        plan: plain - destructive - looks ran confirmed - edits - nothing ran
-        allow-listed: plain - destructive - looks ran confirmed - edits - nothing ran
-        allow-listed with its rule: plain ran destructive ran looks ran confirmed ran edits ran nothing ran
-        bypass: plain ran destructive ran looks ran confirmed ran edits ran nothing ran
+        ask: plain - destructive - looks ran confirmed - edits - nothing ran told -
+        ask with its rule: plain ran destructive ran looks ran confirmed ran edits ran nothing ran told ran
+        accept-edits: plain - destructive - looks ran confirmed - edits ran nothing ran told -
+        plan: plain - destructive - looks ran confirmed - edits - nothing ran told -
+        allow-listed: plain - destructive - looks ran confirmed - edits - nothing ran told -
+        allow-listed with its rule: plain ran destructive ran looks ran confirmed ran edits ran nothing ran told ran
+        bypass: plain ran destructive ran looks ran confirmed ran edits ran nothing ran told ran
     "#]].assert_eq(&said);
+}
+
+#[tokio::test]
+async fn what_is_to_be_confirmed_needs_a_yes_whatever_it_says_of_itself() {
+    let confirmed = |it: &mut ToolMetadata| it.requires_confirmation = true;
+    let (replies, _) = client([ReplySpec::text("ran")]);
+    let agent = Agent::new(replies).into_tool("deploy", "Deploys").unwrap();
+    let reads = with(|_| {}).touching(|_, space| vec![Access::Read(format!("{space}/a"))]);
+    let ready = Binding::from(Arc::<dyn Tool>::from(reads.clone()));
+    for (name, input, binding) in
+        [("deploy", r#"{"task": "go"}"#, agent), ("wipe", "{}", reads), ("wipe", "{}", ready)]
+    {
+        let mut said = String::new();
+        for binding in [binding.clone().with_metadata(confirmed), binding] {
+            let run = Run::default().workspace("/space").policy(policy(Mode::AllowListed, &[]));
+            let output = tools([binding]).execute(name, input, run).await;
+            write!(said, "{} ", if output.is_error { "-" } else { "ran" }).unwrap();
+        }
+        assert_eq!(said, "- ran ", "{name}");
+    }
 }
 
 #[tokio::test]

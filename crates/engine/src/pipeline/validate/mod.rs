@@ -48,7 +48,7 @@ pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Val
     let notes = match accepted {
         true => Vec::new(),
         false => {
-            let (without_nulls, notes) = decide(tools, name, &mut input)?;
+            let (without_nulls, notes) = decide(tools, name, raw, &mut input)?;
             changed |= without_nulls || !notes.is_empty();
             notes
         }
@@ -60,14 +60,19 @@ pub(super) fn validate(tools: &Toolset, name: &str, raw: &RawJson) -> Result<Val
 
 /// Puts right what can be, and says whether nulls were left out and what else was put right, or why
 /// the input is not valid.
-fn decide(tools: &Toolset, name: &str, input: &mut Value) -> Result<(bool, Vec<String>), String> {
+fn decide(
+    tools: &Toolset,
+    name: &str,
+    raw: &RawJson,
+    input: &mut Value,
+) -> Result<(bool, Vec<String>), String> {
     let schema = match tools.schema(name) {
         Some(Ok(schema)) => schema,
         Some(Err(error)) => return Err(format!("the tool {name} has a broken schema: {error}")),
         None => return Err(format!("there is no tool called `{name}`")),
     };
     let without_nulls = same::drop_nulls(schema, input);
-    let notes = coerce(schema, input);
+    let notes = coerce(schema, raw.get(), input);
     let problems = problems(schema, input);
     if problems.is_empty() {
         return Ok((without_nulls, notes));
@@ -101,10 +106,10 @@ fn tell(problem: &Problem<'_>) -> String {
 }
 
 /// Puts values of an evidently meant type right, and says which.
-fn coerce(schema: &Schema, input: &mut Value) -> Vec<String> {
+fn coerce(schema: &Schema, raw: &str, input: &mut Value) -> Vec<String> {
     let mut notes = Vec::new();
     while notes.len() < COERCIONS_MAX {
-        let found = schema.problems(input).iter().find_map(reread_at);
+        let found = schema.problems(input).iter().find_map(|it| reread_at(it, raw));
         let Some((path, value, as_what)) = found else { break };
         let Some(place) = input.pointer_mut(&path) else { break };
         *place = value;
@@ -115,16 +120,16 @@ fn coerce(schema: &Schema, input: &mut Value) -> Vec<String> {
 
 /// Where a value of another type was meant, and which. Of several ways to be valid, the first counts
 /// by which one is.
-fn reread_at(problem: &Problem<'_>) -> Option<(String, Value, &'static str)> {
+fn reread_at(problem: &Problem<'_>, raw: &str) -> Option<(String, Value, &'static str)> {
     if let Some(wanted) = problem.wanted() {
-        let (value, as_what) = reread(problem.value(), wanted)?;
+        let (value, as_what) = reread(problem.value(), wanted, raw)?;
         return Some((problem.path().to_owned(), value, as_what));
     }
-    problem.alternatives().find_map(reread_at)
+    problem.alternatives().find_map(|other| reread_at(other, raw))
 }
 
 /// The value the model evidently meant.
-fn reread(value: &Value, wanted: Types) -> Option<(Value, &'static str)> {
+fn reread(value: &Value, wanted: Types, raw: &str) -> Option<(Value, &'static str)> {
     let wants = |name: &str| wanted.contain(name);
     match value {
         Value::String(text) => {
@@ -141,10 +146,20 @@ fn reread(value: &Value, wanted: Types) -> Option<(Value, &'static str)> {
             }
         }
         Value::Number(number) if wants("string") => {
-            Some((Value::String(number.to_string()), "a string"))
+            let text = number.to_string();
+            is_written(&text, raw).then(|| (Value::String(text), "a string"))
         }
         _ => None,
     }
+}
+
+/// Whether the model wrote this very number. As a text, one that was read and written again may be
+/// another: a long one loses digits, and of `3.10` is left `3.1`.
+fn is_written(number: &str, raw: &str) -> bool {
+    let goes_on = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
+    raw.match_indices(number).any(|(at, _)| {
+        !raw[..at].ends_with(goes_on) && !raw[at + number.len()..].starts_with(goes_on)
+    })
 }
 
 #[cfg(test)]

@@ -67,6 +67,8 @@ fn whole_numbers_with_a_point_are_integers_where_no_other_number_is_wanted() {
         r#"{"n": -1e2}"#,
         r#"{"n": 3.5}"#,
         r#"{"n": 1e300}"#,
+        r#"{"n": 4503599627370497.0}"#,
+        r#"{"n": 9007199254740991.0}"#,
         r#"{"n": 9007199254740993.0}"#,
         r#"{"x": 3.0}"#,
         r#"{"any": 3.0}"#,
@@ -85,6 +87,8 @@ fn whole_numbers_with_a_point_are_integers_where_no_other_number_is_wanted() {
         {"n": -1e2}: {"n":-100} []
         {"n": 3.5}: `/n`: 3.5 is not of type "integer"
         {"n": 1e300}: valid
+        {"n": 4503599627370497.0}: {"n":4503599627370497} []
+        {"n": 9007199254740991.0}: {"n":9007199254740991} []
         {"n": 9007199254740993.0}: valid
         {"x": 3.0}: valid
         {"any": 3.0}: valid
@@ -95,6 +99,47 @@ fn whole_numbers_with_a_point_are_integers_where_no_other_number_is_wanted() {
         {"low": 3.0}: {"low":3} []
         {"low": 4.0}: `/low`: 4 is greater than the maximum of 3
         {"n": "3.0"}: `/n`: "3.0" is not of type "integer"
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn however_many_there_are_all_are_put_right_with_few_looks() {
+    let schema = r#"{"properties": {
+        "numbers": {"items": {"type": "integer"}},
+        "items": {"items": {"properties": {"a": {"type": "string"}}}}
+    }}"#;
+    let many = |one: &str, count: usize| vec![one; count].join(",");
+    for count in [70, 3000] {
+        let input = format!(r#"{{"numbers":[{}]}}"#, many("2.0", count));
+        let fits = format!(r#"{{"numbers":[{}]}} []"#, many("2", count));
+        assert_eq!(said(schema, &input), fits);
+        let input = format!(r#"{{"items":[{}]}}"#, many(r#"{"a":null}"#, count));
+        assert_eq!(said(schema, &input), format!(r#"{{"items":[{}]}} []"#, many("{}", count)));
+    }
+    // What is required stays, wherever else nulls are left out.
+    let schema = r#"{"items": {"properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "required": ["b"]}}"#;
+    let seen = said(schema, r#"[{"a": null, "b": "b"}, {"a": null, "b": null}]"#);
+    assert_eq!(seen, r#"`/1/b`: null is not of type "string""#);
+}
+
+#[test]
+fn a_number_becomes_a_text_only_as_the_model_wrote_it() {
+    let schema = r#"{"properties": {"id": {"type": "string"}}}"#;
+    let mut text = String::new();
+    for id in ["7", "-7", "3.1", "3.10", "1e2", "12345678901234567890", "12345678901234567890123"] {
+        let seen = said(schema, &format!(r#"{{"id": {id}}}"#));
+        writeln!(text, "{id}: {seen}").unwrap();
+    }
+    expect![[r#"
+        7: {"id":"7"} ["Note: `/id` was read as a string."]
+        -7: {"id":"-7"} ["Note: `/id` was read as a string."]
+        3.1: {"id":"3.1"} ["Note: `/id` was read as a string."]
+        3.10: `/id`: 3.1 is not of type "string"
+        1e2: `/id`: 100.0 is not of type "string"
+        12345678901234567890: {"id":"12345678901234567890"} ["Note: `/id` was read as a string."]
+        12345678901234567890123: `/id`: 1.2345678901234568e+22 is not of type "string"
     "#]]
     .assert_eq(&text);
 }

@@ -5,9 +5,10 @@
 //!
 //! Invariant: nothing here opens a file or changes any but the new one.
 
-use std::fs::{File, Permissions};
+use std::fs::{File, FileType, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
 
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
@@ -16,6 +17,8 @@ use rustix::io::Errno;
 const BYTES_MAX: usize = 64 * 1024;
 /// Who else may do what. With one, the group's bits of the mode are the most that any of them may.
 const ACCESS_LIST: &str = "system.posix_acl_access";
+/// The one that a folder hands on to what is made in it.
+const DEFAULT_LIST: &str = "system.posix_acl_default";
 /// What the system lets a process do with it, if it has such labels.
 const LABEL: &str = "security.selinux";
 /// Before the name of each that users note.
@@ -46,19 +49,20 @@ pub enum Old<'a> {
 /// # Errors
 /// When the new file does not get its mode.
 pub fn keep(old: Old<'_>, owner: Owner, new: &File, mode: u32) -> io::Result<()> {
-    let kept = match old {
-        Old::Open(old) => copy(old, new),
-        Old::Closed => Kept::NoAccessList,
-        Old::Gone => Kept::All,
-    };
+    // The owner first, while nobody else may do anything with it: what an access list lets the group do
+    // is for that group alone. Changing it also clears bits of the mode.
     let now = new.metadata()?;
     keep_owner((now.uid(), now.gid()), (owner.user, owner.group), |user, group| {
         std::os::unix::fs::fchown(new, user, group)
     });
-    // After the owner: changing that clears mode bits.
     let now = new.metadata()?;
-    let keeps_group = now.gid() == owner.group && kept == Kept::All;
-    let mode = safe_mode(mode, now.uid() == owner.user, keeps_group);
+    let (keeps_user, keeps_group) = (now.uid() == owner.user, now.gid() == owner.group);
+    let kept = match old {
+        Old::Open(old) => copy(old, new, safe_mode(mode, keeps_user, keeps_group)),
+        Old::Closed => Kept::NoAccessList,
+        Old::Gone => Kept::All,
+    };
+    let mode = safe_mode(mode, keeps_user, keeps_group && kept == Kept::All);
     new.set_permissions(Permissions::from_mode(mode))
 }
 
@@ -67,6 +71,15 @@ pub fn keep(old: Old<'_>, owner: Owner, new: &File, mode: u32) -> io::Result<()>
 #[must_use]
 pub fn without_group(mode: u32) -> u32 {
     mode & !0o2070 | mode & (mode << 3) & 0o070
+}
+
+/// Whether what stands at a path says of single users or groups what they may, there or in what is made
+/// in it. A link, which says nothing, is not followed.
+#[must_use]
+pub fn has_list(path: &Path, kind: FileType) -> bool {
+    let has = |name| rustix::fs::lgetxattr(path, name, &mut [0_u8; 0][..]).is_ok();
+    // Each question takes its time where there are many files.
+    !kind.is_symlink() && has(ACCESS_LIST) || kind.is_dir() && has(DEFAULT_LIST)
 }
 
 /// What of a file's attributes another has now.
@@ -78,9 +91,9 @@ enum Kept {
     NoAccessList,
 }
 
-/// Gives `to` the attributes of `from`. What a program may do because it is this file (capabilities) is
-/// not for another content.
-fn copy(from: &File, to: &File) -> Kept {
+/// Gives `to` the attributes of `from`, of which the access list lets nobody do more than this mode. What
+/// a program may do because it is this file (capabilities) is not for another content.
+fn copy(from: &File, to: &File, mode: u32) -> Kept {
     let mut names = vec![0; BYTES_MAX];
     // A file system without attributes has no access lists either.
     let length = rustix::fs::flistxattr(from, &mut names[..]).unwrap_or(0);
@@ -90,7 +103,7 @@ fn copy(from: &File, to: &File) -> Kept {
         if !(name == ACCESS_LIST || name == LABEL || name.starts_with(NOTED)) {
             continue;
         }
-        let copied = copy_one(from, to, name);
+        let copied = copy_one(from, to, name, mode);
         if name == ACCESS_LIST {
             listed = Some(copied);
         }
@@ -103,10 +116,40 @@ fn copy(from: &File, to: &File) -> Kept {
     }
 }
 
-fn copy_one(from: &File, to: &File, name: &str) -> Result<(), Errno> {
+fn copy_one(from: &File, to: &File, name: &str, mode: u32) -> Result<(), Errno> {
     let mut value = vec![0; BYTES_MAX];
     let length = rustix::fs::fgetxattr(from, name, &mut value[..])?;
-    rustix::fs::fsetxattr(to, name, &value[..length], XattrFlags::empty())
+    value.truncate(length);
+    if name == ACCESS_LIST {
+        set_mode(&mut value, mode);
+    }
+    rustix::fs::fsetxattr(to, name, &value, XattrFlags::empty())
+}
+
+/// Gives an access list a mode, as the system does when the mode of its file is set. Else anybody might,
+/// for a moment, do with the new file what only the old one's mode let them do.
+fn set_mode(list: &mut [u8], mode: u32) {
+    const HEADER_BYTES: usize = 4;
+    const ENTRY_BYTES: usize = 8;
+    const OWNER: u16 = 1;
+    const GROUP: u16 = 4;
+    /// The most that the group, and users and groups of the list, may do.
+    const MOST: u16 = 16;
+    const ALL_OTHERS: u16 = 32;
+    let tag = |entry: &[u8]| u16::from_le_bytes([entry[0], entry[1]]);
+    let Some(entries) = list.get_mut(HEADER_BYTES..) else { return };
+    let has_most = entries.chunks_exact(ENTRY_BYTES).any(|entry| tag(entry) == MOST);
+    for entry in entries.chunks_exact_mut(ENTRY_BYTES) {
+        let bits = match tag(entry) {
+            OWNER => mode >> 6,
+            GROUP if has_most => continue,
+            GROUP | MOST => mode >> 3,
+            ALL_OTHERS => mode,
+            _ => continue,
+        };
+        entry[2] = (bits & 0o7) as u8;
+        entry[3] = 0;
+    }
 }
 
 fn has_access_list(file: &File) -> bool {
@@ -177,19 +220,43 @@ mod tests {
         }
     }
 
+    /// Version 2 of a list. The tags are the owner, user 1234, the group, the most that any of these two may,
+    /// and all others.
+    fn list(entries: &[(u16, u16)]) -> Vec<u8> {
+        let mut list = 2_u32.to_le_bytes().to_vec();
+        for &(tag, may) in entries {
+            let id = if tag == 2 { 1234 } else { u32::MAX };
+            list.extend([&tag.to_le_bytes()[..], &may.to_le_bytes()].concat());
+            list.extend(u32::to_le_bytes(id));
+        }
+        list
+    }
+
+    #[test]
+    fn a_list_has_the_mode_of_the_new_file_from_the_first_moment() {
+        let check = |before: &[(u16, u16)], mode, after: &[(u16, u16)]| {
+            let mut given = list(before);
+            set_mode(&mut given, mode);
+            assert_eq!(given, list(after), "{mode:o}");
+        };
+        let named = [(1, 6), (2, 6), (4, 4), (16, 6), (32, 4)];
+        check(&named, 0o600, &[(1, 6), (2, 6), (4, 4), (16, 0), (32, 0)]);
+        check(&named, 0o2751, &[(1, 7), (2, 6), (4, 4), (16, 5), (32, 1)]);
+        check(&[(1, 6), (4, 6), (32, 4)], 0o640, &[(1, 6), (4, 4), (32, 0)]);
+        // Nothing that the system takes for a list.
+        for broken in [&b""[..], b"abc", b"abcd", b"abcdefg"] {
+            let mut given = broken.to_vec();
+            set_mode(&mut given, 0o777);
+            assert_eq!(given, broken);
+        }
+    }
+
     #[test]
     fn a_list_that_the_folder_hands_on_is_not_the_files() {
         let folder = tempfile::tempdir().unwrap();
         let old = File::create_new(folder.path().join("old")).unwrap();
         old.set_permissions(Permissions::from_mode(0o664)).unwrap();
-        // Version 2; the owner, user 1234, the group, the most any of them may, and all others.
-        let entry = |tag: u16, may: u16, id: u32| {
-            [&tag.to_le_bytes()[..], &may.to_le_bytes(), &id.to_le_bytes()].concat()
-        };
-        let none = u32::MAX;
-        let entries = [(1, 6, none), (2, 6, 1234), (4, 6, none), (16, 6, none), (32, 0, none)];
-        let entries = entries.map(|(tag, may, id)| entry(tag, may, id)).concat();
-        let list = [&2_u32.to_le_bytes()[..], &entries].concat();
+        let list = list(&[(1, 6), (2, 6), (4, 6), (16, 6), (32, 0)]);
         let name = "system.posix_acl_default";
         if rustix::fs::setxattr(folder.path(), name, &list, XattrFlags::empty()).is_err() {
             println!("skipped: needs a file system with access lists");
@@ -197,6 +264,9 @@ mod tests {
         }
         let new = File::create_new(folder.path().join("new")).unwrap();
         assert!(has_access_list(&new));
+        let listed = |path: &Path| has_list(path, path.symlink_metadata().unwrap().file_type());
+        assert!(listed(folder.path()) && listed(&folder.path().join("new")));
+        assert!(!listed(&folder.path().join("old")));
         let (user, group) = (old.metadata().unwrap().uid(), old.metadata().unwrap().gid());
         keep(Old::Open(&old), Owner { user, group }, &new, 0o664).unwrap();
         assert!(!has_access_list(&new));

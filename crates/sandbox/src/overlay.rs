@@ -14,7 +14,7 @@ use rustix::thread::UnshareFlags;
 pub enum Owners {
     /// All are of the process's user and group.
     Us,
-    /// Some are of others.
+    /// Some are of others, or have access lists, which may name others.
     Others,
 }
 
@@ -30,7 +30,8 @@ impl Overlay {
     /// outside of the folder.
     ///
     /// The process moves into namespaces of its own, and stays there when covering fails. As a user
-    /// who may not mount it knows no owner but itself there, and could change nothing of others.
+    /// who may not mount it knows no owner but itself there, and could change nothing of others, nor
+    /// keep an access list that names them.
     ///
     /// # Errors
     /// When the process has more than one thread, or the system does not let us.
@@ -74,7 +75,8 @@ impl Overlay {
 fn enter(owners: Owners) -> io::Result<()> {
     match unshare(UnshareFlags::NEWNS) {
         Err(Errno::PERM) if owners == Owners::Others => {
-            return Err(io::Error::other("some of its entries are of other users or groups"));
+            let error = "some of its entries are of other users or groups, or have access lists";
+            return Err(io::Error::other(error));
         }
         Err(Errno::PERM) => {}
         other => return Ok(other?),

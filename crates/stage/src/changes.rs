@@ -28,26 +28,43 @@ pub struct Changes {
     pub in_git: usize,
     /// Folders of git's in which that differs which names commits: branches, tags, stashes, logs.
     pub committed: BTreeSet<PathBuf>,
-    /// Folders that the stage removed and that stay all the same.
+    /// What the stage removed or replaced and that stays all the same.
     pub staying: Vec<Staying>,
 }
 
-/// A folder that stays, since it holds what is never applied.
+/// What stays, since it is never applied, or holds what is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staying {
     /// The path, relative to the base.
     pub path: PathBuf,
-    /// Whether that is git's own; else it is a socket, a pipe or a device.
-    pub is_gits: bool,
+    /// Why it stays.
+    pub why: Stays,
+}
+
+/// Why something stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stays {
+    /// A folder that holds git's own files.
+    HoldsGit,
+    /// A folder that holds a socket, a pipe or a device.
+    HoldsSpecial,
+    /// A socket, a pipe or a device that the stage removed.
+    Special,
+    /// One in whose place the stage has something else, which is not applied.
+    Replaced,
 }
 
 impl fmt::Display for Staying {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let held = match self.is_gits {
-            true => "git's own files",
-            false => "a socket, pipe or device",
+        let why = match self.why {
+            Stays::HoldsGit => "it holds git's own files",
+            Stays::HoldsSpecial => "it holds a socket, pipe or device",
+            Stays::Special => "it is a socket, pipe or device",
+            Stays::Replaced => {
+                "it is a socket, pipe or device, and what the stage has in its place is not applied"
+            }
         };
-        write!(f, "{} stays: it holds {held}", self.path.display())
+        write!(f, "{} stays: {why}", self.path.display())
     }
 }
 
@@ -176,6 +193,11 @@ impl<'a> Comparison<'a> {
             self.found.committed.extend(names_commits(path));
             return Ok(());
         }
+        if before == Some(Entry::Special) {
+            let why = if after.is_some() { Stays::Replaced } else { Stays::Special };
+            self.found.staying.push(Staying { path: path.to_owned(), why });
+            return Ok(());
+        }
         let is_stale =
             !self.is_base || stamp != self.snapshot.get(path) || !self.is_in_same_folder(path);
         self.found.changes.push(Change { path: path.to_owned(), before, after, is_stale });
@@ -210,12 +232,15 @@ impl<'a> Comparison<'a> {
         self.found
     }
 
-    /// Leaves out what would remove a folder in which something is left that is never applied.
+    /// Leaves out what would remove a folder in which something is left that is never applied, and what
+    /// would come into one that is made where such a thing stays.
     fn leave_out_staying(&mut self) {
         let changes = std::mem::take(&mut self.found.changes);
         let gone: BTreeSet<&Path> =
             changes.iter().filter(|c| c.after.is_none()).map(|c| c.path.as_path()).collect();
         let is_folder = |entry: &Option<Entry>| entry.as_ref().is_some_and(Entry::is_folder);
+        let specials: BTreeMap<PathBuf, Stays> =
+            self.found.staying.drain(..).map(|staying| (staying.path, staying.why)).collect();
         let mut staying = BTreeMap::new();
         let mut left_out = BTreeSet::new();
         for change in changes.iter().filter(|c| is_folder(&c.before) && !is_folder(&c.after)) {
@@ -228,13 +253,21 @@ impl<'a> Comparison<'a> {
             left_out.insert(change.path.clone());
             let in_git = left.ancestors().filter(|above| above.ends_with(GIT)).last();
             let holder = in_git.unwrap_or(left).parent().unwrap_or(Path::new(""));
-            staying.insert(holder.to_owned(), in_git.is_some());
+            let why = if in_git.is_some() { Stays::HoldsGit } else { Stays::HoldsSpecial };
+            staying.insert(holder.to_owned(), why);
         }
         drop(gone);
+        let is_in_special =
+            |path: &Path| path.ancestors().skip(1).any(|above| specials.contains_key(above));
         self.found.changes = changes;
-        self.found.changes.retain(|change| !left_out.contains(&change.path));
-        let staying = staying.into_iter().map(|(path, is_gits)| Staying { path, is_gits });
-        self.found.staying = staying.collect();
+        self.found
+            .changes
+            .retain(|change| !left_out.contains(&change.path) && !is_in_special(&change.path));
+        // Of what is in a folder that stays, that is enough.
+        let is_told = |path: &Path| path.parent().is_some_and(|above| staying.contains_key(above));
+        let untold: Vec<_> = specials.into_iter().filter(|(path, _)| !is_told(path)).collect();
+        staying.extend(untold);
+        self.found.staying = staying.into_iter().map(|(path, why)| Staying { path, why }).collect();
     }
 }
 

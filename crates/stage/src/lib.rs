@@ -20,6 +20,6 @@ mod sparse;
 mod stage;
 
 pub use apply::{Applied, Conflict, Progress, Recovered, Why, recover};
-pub use changes::{CHANGES_MAX, Change, Changes, Staying};
+pub use changes::{CHANGES_MAX, Change, Changes, Staying, Stays};
 pub use entry::{Content, Entry};
 pub use stage::{Form, Stage, StageError, Summary};

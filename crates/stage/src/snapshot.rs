@@ -18,7 +18,7 @@ pub(crate) const ENTRIES_MAX: usize = 1_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     entries: BTreeMap<PathBuf, Stamp>,
-    /// Some are of other users or groups than this process; nobody wants to know later.
+    /// Some are of other users or groups than this process, or name some; nobody wants to know later.
     has_others: bool,
 }
 
@@ -45,7 +45,9 @@ impl Snapshot {
                 if metadata.is_dir() {
                     waiting.push(path.clone());
                 }
-                has_others |= (metadata.uid(), metadata.gid()) != (user.as_raw(), group.as_raw());
+                has_others = has_others
+                    || (metadata.uid(), metadata.gid()) != (user.as_raw(), group.as_raw())
+                    || heeler_attributes::has_list(&entry.path(), metadata.file_type());
                 all.insert(path, Stamp::of(&metadata));
                 if all.len() > ENTRIES_MAX {
                     return Err(io::Error::other(format!(
@@ -57,7 +59,7 @@ impl Snapshot {
         Ok(Self { entries: all, has_others })
     }
 
-    /// Whether all of it is of this process's user and group.
+    /// Whether all of it is of this process's user and group, and no access list names others.
     pub(crate) fn is_ours(&self) -> bool {
         !self.has_others
     }

@@ -190,7 +190,8 @@ fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled>
     if files.is_empty() && !has_commits {
         stage.discard()?;
         if told == Told::All {
-            say("heeler: nothing was changed");
+            // All may be applied already, by who died then, and what stays has been named.
+            say("heeler: nothing is left to apply; the stage is gone");
         }
         return Ok(settled(SettledState::Unchanged, 0));
     }

@@ -1,13 +1,14 @@
 //! `--stage`: changes happen beside the folder, and what is chosen of them is applied.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
 use heeler_script::Script;
 use heeler_testkit::{MockServer, require};
 
+use crate::fifo::Fifo;
 use crate::processes::wait_until_gone;
 use crate::support::{MODEL, Output, World, can_confine, program};
 use crate::terminal::on_terminal_after;
@@ -184,25 +185,136 @@ fn what_a_tool_and_a_command_change_is_shown_kept_and_applied() {
     }
 }
 
+/// What starts a program that may not mount.
+const SETPRIV: &str = "setpriv";
+const MAY_NOT_MOUNT: [&str; 2] = ["--bounding-set=-sys_admin", "--inh-caps=-sys_admin"];
+
+fn can_be_without_mounts() -> bool {
+    let mut without = program(SETPRIV);
+    without.args(MAY_NOT_MOUNT).arg("true");
+    let can = can_confine() && without.status().is_ok_and(|status| status.success());
+    require("setpriv and the sandbox", can)
+}
+
 /// Whoever is not root runs all of these tests so.
 #[test]
 fn who_may_not_mount_has_an_overlay_of_what_is_theirs() {
-    let setpriv = "setpriv";
-    let without = ["--bounding-set=-sys_admin", "--inh-caps=-sys_admin"];
-    let can = can_confine()
-        && program(setpriv).args(without).arg("true").status().is_ok_and(|s| s.success());
-    if !require("setpriv and the sandbox", can) {
+    if !can_be_without_mounts() {
         return;
     }
     let world = world();
     let before = tree(&world.workspace());
     let arguments = ["--stage", "--stage-form=overlay", "go"];
-    world.exec(CHANGES, &arguments).within(setpriv, &without).run().exits(0);
+    world.exec(CHANGES, &arguments).within(SETPRIV, &MAY_NOT_MOUNT).run().exits(0);
     assert_eq!(tree(&world.workspace()), before);
     let id = stage(&world).unwrap();
     world.heeler(&["stage", "apply", &id, "--all"]).run().exits(0);
     assert!(world.worked("ten.txt").ends_with("19\ntwenty\n"));
     assert!(!world.workspace().join("gone.txt").exists());
+}
+
+/// The owner may read and write, user 33 and the group read.
+fn access_list() -> Vec<u8> {
+    let none = u32::MAX;
+    let entries = [(1_u16, 6_u16, none), (2, 4, 33), (4, 4, none), (16, 4, none), (32, 0, none)];
+    let entry = |(tag, may, id): (u16, u16, u32)| {
+        [&tag.to_le_bytes()[..], &may.to_le_bytes(), &id.to_le_bytes()].concat()
+    };
+    [&2_u32.to_le_bytes()[..], &entries.map(entry).concat()].concat()
+}
+
+#[test]
+fn who_may_not_mount_keeps_access_lists() {
+    const ACCESS_LIST: &str = "system.posix_acl_access";
+    if !can_be_without_mounts() {
+        return;
+    }
+    let check = |at_end: &str| {
+        let world = world();
+        let path = world.path("work/ten.txt");
+        let listed = rustix::fs::setxattr(
+            &path,
+            ACCESS_LIST,
+            &access_list(),
+            rustix::fs::XattrFlags::empty(),
+        );
+        if !require("a file system with access lists", listed.is_ok()) {
+            return;
+        }
+        let told = world.exec(CHANGES, &[at_end, "go"]).within(SETPRIV, &MAY_NOT_MOUNT).run();
+        let told = told.exits(0).stderr;
+        assert!(!told.contains("old mode 100640"), "{told}");
+        if let Some(id) = stage(&world) {
+            let apply = world.heeler(&["stage", "apply", &id, "--all"]);
+            apply.within(SETPRIV, &MAY_NOT_MOUNT).run().exits(0);
+        }
+        assert!(world.worked("ten.txt").starts_with("one\n"));
+        let mut list = vec![0; 256];
+        let length = rustix::fs::getxattr(&path, ACCESS_LIST, &mut list[..]).unwrap_or(0);
+        assert_eq!(list[..length], access_list(), "{at_end}");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    };
+    check("--stage=apply");
+    check("--stage=keep");
+    // What is asked for and cannot be had is told.
+    let world = world();
+    let set = rustix::fs::XattrFlags::empty();
+    let _ = rustix::fs::setxattr(world.path("work/ten.txt"), ACCESS_LIST, &access_list(), set);
+    let refused = world.exec(CHANGES, &["--stage", "--stage-form=overlay", "go"]);
+    let told = refused.within(SETPRIV, &MAY_NOT_MOUNT).run().stderr;
+    assert!(told.contains("or have access lists"), "{told}");
+}
+
+#[test]
+fn pipes_that_a_run_removes_or_replaces_stay_and_are_named() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    for form in FORMS {
+        let world = World::new();
+        fs::create_dir_all(world.path("work/d/in")).unwrap();
+        for name in ["alone", "d/in/pipe", "replaced"] {
+            Fifo::new(&world.path(&format!("work/{name}")));
+        }
+        let script = r#"
+            [[reply]]
+            blocks = [{ call = "Bash", input = { command = "rm -rf alone d replaced; echo file > replaced; echo a > a.txt" } }]
+            [[reply]]
+            expect = { tool_result_is_error = [false] }
+            text = "removed"
+        "#;
+        let told = staged(&world, script, form, &["--stage=apply"]).exits(0).stderr;
+        assert!(told.contains("d/in stays: it holds a socket, pipe or device"), "{form} {told}");
+        assert!(told.contains("replaced stays: it is a socket, pipe or device, and"), "{told}");
+        // A copy has no pipes, so nobody knows what became of one.
+        assert_eq!(told.contains("alone stays: it is a"), form == "overlay", "{told}");
+        assert_eq!(world.worked("a.txt"), "a\n");
+        for name in ["alone", "d/in/pipe", "replaced"] {
+            let kind = fs::symlink_metadata(world.path(&format!("work/{name}"))).unwrap();
+            assert!(kind.file_type().is_fifo(), "{form} {name}");
+        }
+    }
+}
+
+#[test]
+fn a_stage_of_which_all_is_applied_is_said_to_hold_nothing_more() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Write", input = { file_path = "a.txt", content = "a\n" } }]
+        [[reply]]
+        text = "written"
+    "#;
+    staged(&world, script, "copy", &["--stage=keep"]).exits(0);
+    let id = stage(&world).unwrap();
+    // As who applied it and died before the stage was dropped leaves it.
+    world.write("work/a.txt", "a\n");
+    let told = world.heeler(&["stage", "apply", &id, "--all"]).run().exits(0).stderr;
+    assert_eq!(told, "heeler: nothing is left to apply; the stage is gone\n");
+    assert_eq!(stage(&world), None);
 }
 
 #[test]

@@ -241,14 +241,22 @@ impl Work<'_> {
     }
 
     fn why(&self, number: usize, step: &Step, standing: io::Result<Standing>) -> Why {
-        if let Ok(Some(place)) = self.place(number, step)
-            && place.has_aside()
-        {
+        let place = self.place(number, step).ok().flatten();
+        if let Some(place) = place.as_ref().filter(|place| place.has_aside()) {
             return Why::Beside(step.path.with_file_name(&place.names.aside));
         }
+        let left = place.filter(Place::has_written).map(|place| place.names.written);
+        let refused = |error: &dyn ToString| match &left {
+            Some(left) => Why::Refused(format!(
+                "{}; remove what is left of it: {}",
+                error.to_string(),
+                step.path.with_file_name(left).display()
+            )),
+            None => Why::Refused(error.to_string()),
+        };
         match (self.refused.get(&number), standing) {
-            (Some(error), _) => Why::Refused(error.clone()),
-            (None, Err(error)) => Why::Refused(error.to_string()),
+            (Some(error), _) => refused(error),
+            (None, Err(error)) => refused(&error),
             (None, Ok(Standing::Is(now)))
                 if is_folder(&now) && is_folder(&step.before) && !is_folder(&step.after) =>
             {

@@ -9,6 +9,7 @@ mod death;
 mod death_tests;
 mod place;
 mod plan;
+mod room;
 #[cfg(test)]
 mod tests;
 

@@ -43,6 +43,11 @@ impl Place<'_> {
         rustix::fs::statat(&self.folder, &self.names.aside, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
+    /// Whether what was written is left beside the place: some folders let nothing go that is in them.
+    pub(super) fn has_written(&self) -> bool {
+        rustix::fs::statat(&self.folder, &self.names.written, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
     /// Writes a file or link beside its place; nothing is left of one that fails.
     pub(super) fn write(&self, after: &Entry, bytes: &Path) -> io::Result<()> {
         let like = rustix::fs::statat(&self.folder, self.name, AtFlags::SYMLINK_NOFOLLOW).ok();

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::death::may_die;
+use super::room::Needed;
 use crate::changes::Change;
 use crate::entry::{Content, Entry, is_same, path_bytes};
 use crate::sparse;
@@ -64,8 +64,7 @@ pub(super) struct Names {
 impl Step {
     /// Whether what stands there has to go first.
     pub(super) fn clears(&self) -> bool {
-        self.before.is_some()
-            && (self.after.is_none() || is_folder(&self.before) != is_folder(&self.after))
+        clears(&self.before, &self.after)
     }
 
     /// Whether what stands there is what it shall be. Where the group or the access list of a file could
@@ -85,6 +84,11 @@ impl Step {
     pub(super) fn replaces_folder(&self) -> bool {
         is_folder(&self.before) && self.after.is_some() && !is_folder(&self.after)
     }
+}
+
+/// Whether what stands at a path has to go before what shall be there comes.
+pub(super) fn clears(before: &Option<Entry>, after: &Option<Entry>) -> bool {
+    before.is_some() && (after.is_none() || is_folder(before) != is_folder(after))
 }
 
 pub(super) fn is_folder(entry: &Option<Entry>) -> bool {
@@ -231,55 +235,6 @@ impl Plan {
     }
 }
 
-/// The room that applying takes, in bytes.
-struct Needed {
-    /// Beside the base, until all is done.
-    beside: u64,
-    /// More than before, in the base.
-    in_base: u64,
-}
-
-impl Needed {
-    fn of(
-        base: &Path,
-        chosen: &[(Change, Option<Vec<u8>>)],
-        staged: impl Fn(&Path) -> PathBuf,
-    ) -> io::Result<Self> {
-        let is_file = |entry: &Option<Entry>| matches!(entry, Some(Entry::File { .. }));
-        let (mut beside, mut freed) = (0_u64, 0_u64);
-        for (change, given) in chosen {
-            if is_file(&change.after) {
-                beside += match given {
-                    Some(given) => given.len() as u64,
-                    None => sparse::room(&fs::symlink_metadata(staged(&change.path))?),
-                };
-            }
-            if is_file(&change.before) {
-                freed += sparse::room(&fs::symlink_metadata(base.join(&change.path))?);
-            }
-        }
-        Ok(Self { beside, in_base: beside.saturating_sub(freed) })
-    }
-
-    /// Whether there is that much: a disk that is filled first helps nobody.
-    fn check(&self, stage: &Path, base: &Path) -> io::Result<()> {
-        let &Self { beside, in_base } = self;
-        let is_one = fs::metadata(stage)?.dev() == fs::metadata(base)?.dev();
-        let of_both = if is_one { in_base } else { 0 };
-        for (folder, needed) in [(stage, beside + of_both), (base, in_base)] {
-            let Some(free) = sparse::free(folder).filter(|free| *free < needed) else { continue };
-            return Err(io::Error::other(format!(
-                "there is no room for it: it takes {} MB on the disk of {}, where {} MB are free; make \
-                 room, or apply less of it at once",
-                needed / 1_000_000,
-                folder.display(),
-                free / 1_000_000,
-            )));
-        }
-        Ok(())
-    }
-}
-
 /// The folders in which something changes and that their owner may not change.
 fn closed(base: &Path, steps: &[Step]) -> io::Result<Vec<Closed>> {
     let parents: std::collections::BTreeSet<&Path> =
@@ -317,19 +272,5 @@ mod tests {
         // One that is new has nobody's group to keep, and one that is as before is not made.
         check(None, new, file(0o644, "new"), false);
         check(file(0o644, "old"), old, file(0o644, "old"), false);
-    }
-
-    #[test]
-    fn what_does_not_fit_on_a_disk_is_not_begun() {
-        let folder = tempfile::tempdir().unwrap();
-        let check =
-            |beside, in_base| Needed { beside, in_base }.check(folder.path(), folder.path());
-        check(1, 1).unwrap();
-        let free = sparse::free(folder.path()).unwrap();
-        // On one disk what is beside the base and what is in it need their room together.
-        for (beside, in_base) in [(free * 2, 0), (free * 2 / 3, free * 2 / 3)] {
-            let error = check(beside, in_base).unwrap_err().to_string();
-            assert!(error.starts_with("there is no room for it: it takes "), "{error}");
-        }
     }
 }

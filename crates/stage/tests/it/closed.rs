@@ -85,3 +85,37 @@ fn what_nobody_may_read_is_compared_and_applied() {
         assert_eq!(fs::read_to_string(base.join(path)).unwrap(), "new\n");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_folder_does_not_let_go_is_named() {
+    use heeler_stage::Why;
+    use rustix::fs::{IFlags, ioctl_setflags};
+    let world = World::new(&[("log/a", "a\n"), ("z", "old\n")]);
+    let folder = fs::File::open(world.base().join("log")).unwrap();
+    let mut stage = world.begin();
+    write(&stage.workspace().join("log/a"), "more\n");
+    write(&stage.workspace().join("log/made/x"), "new\n");
+    write(&stage.workspace().join("z"), "new\n");
+    if ioctl_setflags(&folder, IFlags::APPEND).is_err() {
+        println!("skipped: needs the right to make a folder that is only added to");
+        return;
+    }
+    let applied = stage.apply(all(&stage));
+    // Else nobody could remove it.
+    ioctl_setflags(&folder, IFlags::empty()).unwrap();
+    let conflicts = applied.unwrap().conflicts;
+    let mut left: Vec<String> = fs::read_dir(world.base().join("log"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with(".heeler-stage-"))
+        .collect();
+    left.sort();
+    assert_eq!(left.len(), 2);
+    for (conflict, (path, left)) in conflicts.iter().zip(["log/a", "log/made"].iter().zip(left)) {
+        assert_eq!(conflict.path, Path::new(path));
+        let Why::Refused(why) = &conflict.why else { panic!("{conflict:?}") };
+        assert!(why.contains("not permitted"), "{why}");
+        assert!(why.ends_with(&format!("; remove what is left of it: log/{left}")), "{why}");
+    }
+}

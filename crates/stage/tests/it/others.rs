@@ -136,23 +136,49 @@ fn nothing_is_applied_to_another_folder_of_the_same_name() {
     assert_eq!(stage.apply(chosen).unwrap().paths, 1);
 }
 
+fn make_fifo(path: &Path) {
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+    rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, 0).unwrap();
+}
+
+fn staying(stage: &Stage) -> Vec<String> {
+    stage.changes().unwrap().staying.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_pipe_in_whose_place_the_stage_has_something_else_stays() {
+    let world = World::new(&[("z", "old\n")]);
+    for name in ["file", "folder"] {
+        make_fifo(&world.base().join(name));
+    }
+    let mut stage = world.begin();
+    write(&stage.workspace().join("file"), "a file now\n");
+    write(&stage.workspace().join("folder/in/x"), "a folder now\n");
+    write(&stage.workspace().join("z"), "new\n");
+    let why = "it is a socket, pipe or device, and what the stage has in its place is not applied";
+    let expected = ["file", "folder"].map(|name| format!("{name} stays: {why}"));
+    assert_eq!(staying(&stage), expected);
+    assert_eq!(stage.apply(all(&stage)).unwrap(), Applied { paths: 1, conflicts: Vec::new() });
+    for name in ["file", "folder"] {
+        use std::os::unix::fs::FileTypeExt as _;
+        let kind = fs::symlink_metadata(world.base().join(name)).unwrap().file_type();
+        assert!(kind.is_fifo(), "{name}");
+    }
+}
+
 #[test]
 fn a_folder_that_holds_what_is_never_applied_stays_and_the_rest_is_applied() {
     let files =
         ["sub/.git/config", "sub/a", "top/lib/.git/config", "top/b", "pipe/c", "file/.git/x"];
     let world = World::new(&files.map(|name| (name, "old\n")));
-    let fifo = rustix::fs::Mode::from_raw_mode(0o600);
-    let kind = rustix::fs::FileType::Fifo;
-    rustix::fs::mknodat(rustix::fs::CWD, world.base().join("pipe/fifo"), kind, fifo, 0).unwrap();
+    make_fifo(&world.base().join("pipe/fifo"));
     let mut stage = world.begin();
     for folder in ["sub", "top", "pipe", "file"] {
         fs::remove_dir_all(stage.workspace().join(folder)).unwrap();
     }
     fs::write(stage.workspace().join("file"), "a file now\n").unwrap();
-    let staying: Vec<_> =
-        stage.changes().unwrap().staying.iter().map(ToString::to_string).collect();
     assert_eq!(
-        staying,
+        staying(&stage),
         [
             "file stays: it holds git's own files",
             "pipe stays: it holds a socket, pipe or device",

@@ -3,11 +3,13 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::words::{names, places, words};
+use crate::words::{Word, names, places, words};
 
 /// The most folders that one line changes into, and the most missing names of one line.
 const FOLDERS_MAX: usize = 8;
 const MISSING_MAX: usize = 64;
+/// Options that name a folder to work in, beside `-C` of env, make, git and tar.
+const FOLDER_OPTIONS: [&str; 4] = ["--chdir", "--directory", "--cwd", "--working-directory"];
 /// Endings of files of which nothing beside them runs.
 const DATA: [&str; 12] =
     ["cfg", "conf", "csv", "ini", "json", "lock", "log", "md", "toml", "txt", "yaml", "yml"];
@@ -28,19 +30,23 @@ impl Ground<'_> {
         let mut folders = vec![self.workspace.to_owned()];
         let mut named = Vec::new();
         let mut missing = Vec::new();
-        let mut is_folder = false;
-        for word in &words {
-            if std::mem::replace(&mut is_folder, matches!(word.as_str(), "cd" | "pushd")) {
-                folders.extend(self.folders_of(word, &folders));
-                folders.truncate(FOLDERS_MAX);
-                continue;
+        let mut goes = Goes::Nowhere;
+        for Word { text: word, begins, .. } in &words {
+            let (folder, next) = goes.behind(word, *begins);
+            let more = folder.map(|folder| self.folders_of(folder, &folders)).unwrap_or_default();
+            let is_operand =
+                folder.is_some_and(|folder| goes == Goes::Command || folder.len() < word.len());
+            goes = next;
+            if !is_operand {
+                let found = folders.iter().flat_map(|folder| places(word, folder, self.home));
+                let files: Vec<PathBuf> = found.filter(|file| file.is_file()).collect();
+                if files.is_empty() && missing.len() < MISSING_MAX && !is_written(&words, word) {
+                    missing.extend(folders.iter().flat_map(|folder| self.awaited(word, folder)));
+                }
+                named.extend(files.into_iter().flat_map(names).map(|file| self.whole(file)));
             }
-            let found = folders.iter().flat_map(|folder| places(word, folder, self.home));
-            let files: Vec<PathBuf> = found.filter(|file| file.is_file()).collect();
-            if files.is_empty() && missing.len() < MISSING_MAX && !is_written(line, word) {
-                missing.extend(folders.iter().flat_map(|folder| self.awaited(word, folder)));
-            }
-            named.extend(files.into_iter().flat_map(names).map(|file| self.whole(file)));
+            folders.extend(more);
+            folders.truncate(FOLDERS_MAX);
         }
         missing.truncate(MISSING_MAX);
         named.append(&mut missing);
@@ -114,11 +120,49 @@ fn is_path(word: &str) -> bool {
     word.contains('/') && word.chars().any(char::is_alphanumeric) || is_file
 }
 
-/// Whether a line writes to this word itself, as to its log.
-fn is_written(line: &str, word: &str) -> bool {
-    let line = line.replace(['"', '\''], "");
-    let mut behind = line.split('>').skip(1);
-    behind.any(|behind| behind.trim_start_matches(['|', '&', ' ']).starts_with(word))
+/// Whether a line only writes to what this word names, as to its log.
+fn is_written(words: &[Word], text: &str) -> bool {
+    words.iter().filter(|word| word.text == text).all(|word| word.is_target)
+}
+
+/// What makes of a word a folder that is changed into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    Nowhere,
+    /// `cd` and its like, whose operand it is.
+    Command,
+    /// An option of another program. Of some it means something else, so the word may be any, too.
+    Option,
+}
+
+impl Goes {
+    /// The folder that a word names, and what the next one is.
+    fn behind(self, word: &str, begins: bool) -> (Option<&str>, Self) {
+        if matches!(word, "cd" | "pushd") {
+            return (None, Self::Command);
+        }
+        match self {
+            Self::Command | Self::Option if begins => {}
+            // Back to where the line was before.
+            Self::Command if word == "-" => return (None, Self::Nowhere),
+            Self::Command if word.starts_with('-') => return (None, self),
+            Self::Command | Self::Option => return (Some(word), Self::Nowhere),
+            Self::Nowhere => {}
+        }
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        if FOLDER_OPTIONS.contains(&name) {
+            return (value, if value.is_some() { Self::Nowhere } else { Self::Option });
+        }
+        let letters = word.strip_prefix('-').filter(|word| !word.starts_with('-'));
+        match letters.and_then(|letters| letters.split_once('C')) {
+            Some((before, "")) if before.chars().all(char::is_alphabetic) => (None, Self::Option),
+            Some(("", folder)) => (Some(folder), Self::Nowhere),
+            _ => (None, Self::Nowhere),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +204,16 @@ mod tests {
         check(line, &["scripts"]);
         check("cd a && cd hooks; ./x.sh", &["a/hooks"]);
         check("(pushd a/hooks; sh x.sh)", &["a/hooks"]);
+        check(r#"cd -- "$CLAUDE_PROJECT_DIR"/scripts && ./guard.py"#, &["scripts"]);
+        check("cd -P scripts && ./guard.py", &["scripts"]);
+        check("cd && ./guard.sh; cd - && ./guard.sh", &["guard.sh"]);
+        for option in
+            ["-C scripts", "-Cscripts", "-iC scripts", "--chdir=scripts", "--chdir scripts"]
+        {
+            check(&format!("env {option} ./guard.py"), &["scripts"]);
+        }
+        check("make --directory=a/hooks ./x.sh", &["a/hooks"]);
+        check("bash -C ./guard.sh", &["guard.sh"]);
     }
 
     #[test]
@@ -172,6 +226,9 @@ mod tests {
         check("python3 check.py", &["check.py"]);
         check("cd later && ./run", &["later/run", "run"]);
         check(r#"jq -r .tool_input.command >> "$CLAUDE_PROJECT_DIR/hook.log" 2>/dev/null"#, &[]);
+        check("[ -x ./local.sh ] && ./local.sh >> ./local.sh.log 2>&1; true", &["local.sh"]);
+        check("./made.sh; echo >> ./made.sh", &["made.sh"]);
+        check("xargs -I'>' ./made.sh; sh <> ./read.sh", &["made.sh", "read.sh"]);
         check(r#"case "$f" in src/*) curl https://example.org/a;; esac"#, &[]);
     }
 

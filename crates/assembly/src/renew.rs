@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use heeler_core::{Limits, Mode, Policy, Rule, Settings};
-use heeler_settings::{Counts, Loaded, Preferences};
+use heeler_settings::{Counts, KeyValue, Loaded, Preferences, Said};
 
 use crate::denied::asks_since;
 use crate::model::settings as model_settings;
@@ -36,7 +36,8 @@ pub struct Renewed {
 
 impl Permission {
     /// What changed since `before` for a session that runs under `running`; `None` when nothing did.
-    /// The mode stays as the person chose it, unless the files name another one than before.
+    /// The mode stays as the person chose it, unless the files name another one than before. That
+    /// rules were kept which the session has among its `grants` is no news to it, and is not told.
     ///
     /// # Errors
     /// When the settings cannot be used; the session then runs on as it did.
@@ -45,7 +46,7 @@ impl Permission {
         (environment, workspace): (&Environment, &Path),
         limits: Limits,
         before: &Loaded,
-        running: &Settings,
+        (running, grants): (&Settings, &[Rule]),
     ) -> Result<Option<Renewed>, SetupError> {
         let (policy, loaded) = self.clone().settle(environment, workspace)?;
         if is_same(&loaded, before) {
@@ -67,7 +68,8 @@ impl Permission {
         let asks = asks.flatten();
         let is_new = |rule: &&Rule| !running.policy.rules.contains(rule);
         let told = asks.as_ref().filter(is_new);
-        let words = words(before, &loaded, (running.policy.mode, mode), told);
+        let (was, is) = (held(before, grants), held(&loaded, grants));
+        let words = words(&was, &is, (running.policy.mode, mode), told);
         let settings = Settings {
             policy: Policy {
                 mode,
@@ -96,12 +98,11 @@ fn is_same(one: &Loaded, other: &Loaded) -> bool {
 
 /// Which keys hold something else, and what a person would not see in their names.
 fn words(
-    before: &Loaded,
-    after: &Loaded,
+    before: &Held<'_>,
+    after: &Held<'_>,
     (mode_before, mode): (Mode, Mode),
     asks: Option<&Rule>,
 ) -> String {
-    let (before, after) = (held(before), held(after));
     let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
     let changed = names.filter(|name| before.get(*name) != after.get(*name)).copied();
     let is_later = |name: &&str| OF_THE_NEXT_SESSION.iter().any(|begin| name.starts_with(begin));
@@ -125,9 +126,15 @@ fn words(
 }
 
 /// What holds, by the names of keys.
-fn held(loaded: &Loaded) -> BTreeMap<&str, Vec<&str>> {
-    let mut held: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for said in loaded.said.iter().filter(|said| said.counts == Counts::Holds) {
+type Held<'a> = BTreeMap<&'a str, Vec<&'a str>>;
+
+/// What holds, without the rules that the session has anyway.
+fn held<'a>(loaded: &'a Loaded, grants: &[Rule]) -> Held<'a> {
+    let texts = grants.iter().map(|rule| KeyValue::Text(rule.to_string()).to_string());
+    let granted: Vec<String> = texts.collect();
+    let is_news = |said: &&Said| said.name != "permissions.allow" || !granted.contains(&said.value);
+    let mut held = Held::new();
+    for said in loaded.said.iter().filter(|said| said.counts == Counts::Holds).filter(is_news) {
         held.entry(&said.name).or_default().push(&said.value);
     }
     held
@@ -142,6 +149,17 @@ mod tests {
     /// A session begins under the one file of settings, somebody chooses a mode, and the file
     /// becomes the other: the mode and the rules then, and what is said.
     fn check(before: &str, chosen: Mode, after: &str, mode: Mode, words: &str) -> Vec<Rule> {
+        renewed(before, chosen, after, mode, words, &[])
+    }
+
+    fn renewed(
+        before: &str,
+        chosen: Mode,
+        after: &str,
+        mode: Mode,
+        words: &str,
+        grants: &[Rule],
+    ) -> Vec<Rule> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("settings.toml");
         let environment =
@@ -154,7 +172,8 @@ mod tests {
         let running = Settings { policy, ..Settings::default() };
         std::fs::write(&file, after).unwrap();
         let place = (&environment, space);
-        let renewed = permission.renew(place, Limits::default(), &loaded, &running).unwrap();
+        let running = (&running, grants);
+        let renewed = permission.renew(place, Limits::default(), &loaded, running).unwrap();
         let renewed = renewed.unwrap();
         assert_eq!(renewed.settings.policy.mode, mode, "{after}");
         assert_eq!(renewed.words, words, "{after}");
@@ -212,5 +231,25 @@ mod tests {
             "",
         );
         assert_eq!(rules.iter().filter(asks).count(), 0);
+    }
+    #[test]
+    fn a_rule_that_the_session_was_given_is_no_news_and_what_came_with_it_is() {
+        let rule = |text: &str, effect| Rule::parse(text, effect, "settings").unwrap();
+        let kept = [rule("Bash(git push:*)", RuleEffect::Allow)];
+        let said =
+            |after: &str, words: &str| renewed("", Mode::Ask, after, Mode::Ask, words, &kept);
+        let allow = "permissions.allow = ['Bash(git push:*)']";
+        let rules = said(allow, "");
+        assert_eq!(rules.len(), 1);
+        let rules = said(
+            &format!("{allow}\npermissions.deny = ['WebFetch']"),
+            "settings changed, and count from here on: permissions.deny",
+        );
+        let denies = |rule: &Rule| rule.effect == RuleEffect::Deny && rule.tool == "WebFetch";
+        assert!(rules.iter().any(denies), "{rules:?}");
+        said(
+            "permissions.allow = ['Bash(git push:*)', 'Bash(make)']",
+            "settings changed, and count from here on: permissions.allow",
+        );
     }
 }

@@ -7,40 +7,65 @@ const DEPTH_MAX: usize = 3;
 /// What ends a word where it is not quoted.
 const ENDS: &str = ";|&<>()`";
 
+/// A word, and where in its line it stands.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    /// A command begins with it.
+    pub(crate) begins: bool,
+    /// What a command says is written there.
+    pub(crate) is_target: bool,
+}
+
 /// The words of a command line without their quotes. A word that is a line itself is followed by its
 /// own: more may be found than a shell would see, and nothing less.
-pub(crate) fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<Word> {
     let mut found = Vec::new();
     split(line, 0, &mut found);
     found
 }
 
-fn split(line: &str, depth: usize, found: &mut Vec<String>) {
-    let mut word = String::new();
+fn split(line: &str, depth: usize, found: &mut Vec<Word>) {
+    let mut word = Word { begins: true, ..Word::default() };
     let mut quote = None;
+    let mut before = ' ';
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
         match (quote, c) {
             (Some(open), c) if open == c => quote = None,
             (None, '\'' | '"') => quote = Some(c),
-            (None | Some('"'), '\\') => word.extend(chars.next().filter(|next| *next != '\n')),
-            (None, c) if c.is_whitespace() || ENDS.contains(c) => end(&mut word, depth, found),
-            (_, c) => word.push(c),
+            (None | Some('"'), '\\') => word.text.extend(chars.next().filter(|next| *next != '\n')),
+            (None, c) if c.is_whitespace() || ENDS.contains(c) => {
+                end(&mut word, depth, found);
+                match c {
+                    // What `<>` opens is read, too.
+                    '>' => word = Word { is_target: before != '<', ..Word::default() },
+                    // As in `>| a` and `>& a`.
+                    '|' | '&' if before == '>' => {}
+                    '\n' | ';' | '|' | '&' | '(' | ')' | '`' | '<' => {
+                        word = Word { begins: c != '<', ..Word::default() };
+                    }
+                    _ => {}
+                }
+            }
+            (_, c) => word.text.push(c),
         }
+        before = c;
     }
     end(&mut word, depth, found);
 }
 
-fn end(word: &mut String, depth: usize, found: &mut Vec<String>) {
-    let word = std::mem::take(word);
-    let is_line =
-        word.contains(|c: char| c.is_whitespace() || ENDS.contains(c) || "'\"".contains(c));
-    if word.is_empty() {
+fn end(word: &mut Word, depth: usize, found: &mut Vec<Word>) {
+    if word.text.is_empty() {
         return;
     }
-    found.push(word.clone());
-    if is_line && depth < DEPTH_MAX {
-        split(&word, depth + 1, found);
+    let word = std::mem::take(word);
+    let is_line =
+        word.text.contains(|c: char| c.is_whitespace() || ENDS.contains(c) || "'\"".contains(c));
+    let text = is_line.then(|| word.text.clone());
+    found.push(word);
+    if let Some(text) = text.filter(|_| depth < DEPTH_MAX) {
+        split(&text, depth + 1, found);
     }
 }
 
@@ -106,7 +131,27 @@ mod tests {
             ("$(git rev)/a \\\n b 'open", &["$", "git", "rev", "/a", "b", "open"]),
             ("'' \\", &[]),
         ] {
-            assert_eq!(words(line), expected, "{line}");
+            let found: Vec<String> = words(line).into_iter().map(|word| word.text).collect();
+            assert_eq!(found, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_word_knows_where_it_stands() {
+        let of = |line: &str, is: fn(&Word) -> bool| {
+            let found: Vec<String> =
+                words(line).into_iter().filter(is).map(|word| word.text).collect();
+            found.join(" ")
+        };
+        for (line, begins, targets) in [
+            ("a b >> c 2>&1; d | e && f\ng", "a d e f g", "c 1"),
+            ("a >| b &> c >&d", "a", "b c d"),
+            ("a <> b < c >(d) '>' e \\> f", "a d >", ""),
+            ("sh -c 'a > b' c", "sh a", "b"),
+            ("$(a `b`) c", "$ a b c", ""),
+        ] {
+            assert_eq!(of(line, |word| word.begins), begins, "{line}");
+            assert_eq!(of(line, |word| word.is_target), targets, "{line}");
         }
     }
 

@@ -109,7 +109,8 @@ impl Shared {
         outcomes.fold(HookOutcome::default(), async |all, one| all.join(one)).await
     }
 
-    /// The hooks of a moment, each command once, with the longest time that any gives it.
+    /// The hooks of a moment, each command once, with the longest time that any gives it, and as one
+    /// that does not know the tool if any does not: it is told all that the others are, and more.
     fn about(&self, event: HookEvent, subject: &str) -> Vec<(Arc<Hook>, u64)> {
         let mut found: Vec<(Arc<Hook>, u64)> = Vec::new();
         for hook in self.hooks.iter().filter(|hook| hook.is_about(event, subject)) {
@@ -117,7 +118,12 @@ impl Shared {
                 other.command.command == hook.command.command && !other.is_broken()
             };
             match found.iter_mut().find(same).filter(|_| !hook.is_broken()) {
-                Some((_, millis)) => *millis = hook.timeout_millis().max(*millis),
+                Some((other, millis)) => {
+                    *millis = hook.timeout_millis().max(*millis);
+                    if other.matcher.names(subject) {
+                        *other = Arc::clone(hook);
+                    }
+                }
                 None => found.push((Arc::clone(hook), hook.timeout_millis())),
             }
         }
@@ -202,7 +208,7 @@ fn asks(hook: &Hook, request: &HookRequest) -> Vec<Ask> {
     let added = request.moment.call().map(|call| added(&hook.matcher, call));
     match added.unwrap_or_else(|| Ok(Vec::new())) {
         Ok(added) if added.is_empty() => vec![Ok(None)],
-        Ok(added) => added.into_iter().map(|added| Ok(Some(added))).collect(),
+        Ok(added) => added.into_iter().map(Ok).collect(),
         Err(why) => vec![Err(why)],
     }
 }
@@ -294,6 +300,26 @@ mod tests {
         check(&settings, before, "Edit", "b (test) 60000, c (test) 60000, a a (test) 600000");
         check(&settings[..1], before, "Read", "");
         check(&settings, HookEvent::PostToolUse, "Bash", "");
+    }
+
+    #[test]
+    fn of_identical_commands_one_that_does_not_know_the_tool_is_asked() {
+        let knows = ("exec|WebFetch", "guard", Some(9));
+        for settings in [[knows, ("Bash", "guard", None)], [("Bash", "guard", None), knows]] {
+            let command = |(matcher, command, timeout_millis): (&str, &str, _)| HookCommand {
+                event: HookEvent::PreToolUse,
+                matcher: matcher.into(),
+                command: command.into(),
+                timeout_millis,
+                source: matcher.into(),
+            };
+            let commands = settings.into_iter().map(command);
+            let hooks =
+                CommandHooks::new(Launcher::with_program("/none"), Vec::new(), commands, |_| None);
+            let about = hooks.shared.about(HookEvent::PreToolUse, "exec");
+            let about: Vec<_> = about.iter().map(|(hook, millis)| (&*hook.name, *millis)).collect();
+            assert_eq!(about, [("guard (Bash)", HOOK_TIMEOUT_MILLIS_DEFAULT)]);
+        }
     }
 
     #[test]

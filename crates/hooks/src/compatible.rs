@@ -1,6 +1,8 @@
 //! What is added to the input of a tool for guards that know another: they read `command` and
 //! `file_path`, and have to see every line and every path.
 
+use std::path::Path;
+
 use heeler_core::{Access, HookOutcome, HookedCall, RawJson};
 use serde_json::{Map, Value};
 
@@ -19,19 +21,19 @@ pub(crate) struct Added {
     pub(crate) value: String,
 }
 
-/// What a hook is asked about one after the other; empty where the call's own input says it all.
+/// What a hook is asked about one after the other, where `None` is the call's own input; empty where
+/// that says it all.
 ///
 /// # Errors
 /// When there is more than any hook is asked about.
-pub(crate) fn added(matcher: &Matcher, call: &HookedCall) -> Result<Vec<Added>, String> {
+pub(crate) fn added(matcher: &Matcher, call: &HookedCall) -> Result<Vec<Option<Added>>, String> {
     let others = stands_for(&call.tool);
     if others.is_empty() || matcher.names(&call.tool) {
         return Ok(Vec::new());
     }
     let field = if others.contains(&SHELL) { "command" } else { "file_path" };
-    if call.input.value().get(field).is_some_and(Value::is_string) {
-        return Ok(Vec::new());
-    }
+    let input = call.input.value();
+    let own = input.get(field).and_then(Value::as_str);
     let value = |access: &Access| match access {
         Access::Command(line) if field == "command" => Some(line.clone()),
         Access::Shell(line) if field == "command" => Some(line.line.clone()),
@@ -39,16 +41,37 @@ pub(crate) fn added(matcher: &Matcher, call: &HookedCall) -> Result<Vec<Added>, 
         _ => None,
     };
     let values = call.accesses.iter().filter_map(value);
-    let added: Vec<Added> = values.map(|value| Added { field, value }).collect();
+    let added: Vec<_> = values.map(|value| Some(Added { field, value })).collect();
+    // A field of this name may be about something else than what the call does.
+    let is_said = |own: &str| added.iter().flatten().all(|added| added.says(own));
+    let own = match own {
+        Some(own) if is_said(own) => return Ok(Vec::new()),
+        Some(_) => vec![None],
+        None => Vec::new(),
+    };
     match added.len() {
         n if n > ASKS_MAX => {
             Err(format!("the call has {n} paths, and a hook is asked about {ASKS_MAX} at most"))
         }
-        _ => Ok(added),
+        _ => Ok(own.into_iter().chain(added).collect()),
     }
 }
 
 impl Added {
+    /// Whether a field with this value says as much: the same path from the workspace, the same line,
+    /// or that behind the lines that say where it starts and with which variables.
+    fn says(&self, own: &str) -> bool {
+        match self.field {
+            "file_path" => {
+                let own = Path::new(own).strip_prefix(".").unwrap_or(Path::new(own));
+                own.file_name().is_some() && Path::new(&self.value).ends_with(own)
+            }
+            _ => self.value.strip_suffix(own).is_some_and(|before| {
+                !own.is_empty() && (before.is_empty() || before.ends_with('\n'))
+            }),
+        }
+    }
+
     /// The input as this hook reads it.
     pub(crate) fn to(&self, input: Value) -> Value {
         let mut fields = match input {
@@ -71,6 +94,9 @@ impl Added {
         if fields.remove(self.field).is_some_and(|value| value != *self.value) {
             let why = format!("it changed `{}`, which is no input of {}", self.field, call.tool);
             return outcome.join(broken(by, why));
+        }
+        if let Some(own) = call.input.value().get(self.field) {
+            fields.insert(self.field.to_owned(), own.clone());
         }
         let changed = Value::Object(fields);
         let is_changed = changed != call.input.value();
@@ -97,8 +123,11 @@ mod tests {
 
     fn check(matcher: &str, call: &HookedCall, expected: &[&str]) {
         let added = added(&Matcher::of_tools(matcher), call).unwrap();
-        let added: Vec<String> =
-            added.iter().map(|it| format!("{}={}", it.field, it.value)).collect();
+        let told = |it: &Option<Added>| match it {
+            Some(it) => format!("{}={}", it.field, it.value),
+            None => "its own".to_owned(),
+        };
+        let added: Vec<String> = added.iter().map(told).collect();
         assert_eq!(added, expected, "{matcher}");
     }
 
@@ -120,6 +149,33 @@ mod tests {
         let viewed = json!({ "command": "view", "path": "a" });
         check("Read", &call("str_replace_based_edit_tool", viewed, shows), &["file_path=/a"]);
         check("", &call("Write", json!({ "file_path": "/a" }), writes(&["/a"])), &[]);
+    }
+
+    #[test]
+    fn a_field_that_is_about_something_else_hides_nothing() {
+        let lines = |lines: &[&str]| -> Vec<Access> {
+            let line = |line: &&str| ShellLine { line: (*line).into(), ..ShellLine::default() };
+            lines.iter().map(|it| Access::Shell(Box::new(line(it)))).collect()
+        };
+        let decoy = json!({ "action": "write", "data": "touch evil\n", "command": "ls" });
+        let decoy = call("exec", decoy, lines(&["touch evil"]));
+        check("Bash", &decoy, &["its own", "command=touch evil"]);
+        let empty = call("exec", json!({ "command": "" }), lines(&["touch evil"]));
+        check("Bash", &empty, &["its own", "command=touch evil"]);
+        let elsewhere = json!({ "action": "run", "command": "ls", "cwd": "a" });
+        check("Bash", &call("exec", elsewhere, lines(&["cd 'a'\nls"])), &[]);
+        let edits = |path: &str| call("MultiEdit", json!({ "file_path": path }), writes(&["/w/a"]));
+        for path in ["/w/a", "a", "./a"] {
+            check("Edit", &edits(path), &[]);
+        }
+        check("Edit", &edits("."), &["its own", "file_path=/w/a"]);
+        check("Edit", &edits("b"), &["its own", "file_path=/w/a"]);
+        let added = Added { field: "command", value: "touch evil".into() };
+        let told = added.to(decoy.input.value());
+        assert_eq!(told["command"], "touch evil");
+        let input = Some(RawJson::from_value(&told));
+        let outcome = added.out_of("h", &decoy, HookOutcome { input, ..HookOutcome::default() });
+        assert_eq!(outcome, HookOutcome::default());
     }
 
     #[test]

@@ -166,7 +166,8 @@ fn files_of(setting: &Setting, root: &Path, home: Option<&Path>) -> Vec<PathBuf>
     }
     let is_program = setting.section == PAGERS || RUN.contains(&&*setting.key);
     let line = setting.value.strip_prefix('!');
-    let words = words(line.unwrap_or(&setting.value));
+    let words = words(line.unwrap_or(&setting.value)).into_iter().map(|word| word.text);
+    let words: Vec<String> = words.collect();
     let is_gits = words.first().is_some_and(|first| first == "git");
     let is_run = is_program || line.is_some();
     // A value that is one path has no quotes around its spaces.

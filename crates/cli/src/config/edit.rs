@@ -54,6 +54,8 @@ pub(super) fn run(place: Place, workspace: &Path) -> Result<Exit> {
         say("heeler: nothing was set, so no file is left");
     } else if before == after {
         say("heeler: nothing changed");
+    } else if after.is_none() {
+        say(format_args!("heeler: {shown} is gone, so nothing is set there"));
     } else if place.is_repository() {
         say(format_args!(
             "heeler: {shown} is well; what widens counts once you trust it: `heeler permissions trust`"
@@ -72,14 +74,15 @@ fn before(path: &Path, place: Place) -> Result<Option<Vec<u8>>> {
         ensure!(!is_long, "it has more than {FILE_BYTES_MAX} bytes");
         return Ok(Some(bytes));
     }
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.is_symlink());
+    ensure!(!is_link(path), "it is a link to what is not there; remove it first");
     let (folder_mode, file_mode) = match place.is_repository() {
         true => (FOLDER_MODE, FILE_MODE),
         false => (OWN_FOLDER_MODE, OWN_FILE_MODE),
     };
     let folder = path.parent().context("it is in no folder")?;
     // In a repository a link may lead anywhere.
-    let is_link = folder.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
-    ensure!(!(place.is_repository() && is_link), "{} is a link", folder.display());
+    ensure!(!(place.is_repository() && is_link(folder)), "{} is a link", folder.display());
     DirBuilder::new().recursive(true).mode(folder_mode).create(folder)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(file_mode).open(path)?;
     file.write_all(template().as_bytes())?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use heeler_assembly::{Renewed, home_folder};
-use heeler_core::Settings;
+use heeler_core::{Rule, Settings};
 use heeler_engine::Session;
 use heeler_tui::host::{Changed, WindowLook};
 
@@ -17,7 +17,8 @@ pub(super) async fn take_in(program: Arc<Program>, session: Session) -> Changed 
     let mut changed = Changed::default();
     // A session that is closed says so itself when it is given the input.
     let Ok(state) = session.state().await else { return changed };
-    let looked = tokio::task::spawn_blocking(move || program.look(&state.settings)).await;
+    let looked =
+        tokio::task::spawn_blocking(move || program.look((&state.settings, &state.grants))).await;
     let Ok(Looked { settings, notes }) = looked else { return changed };
     match settings {
         Ok(None) => {}
@@ -45,6 +46,9 @@ const UNTIL_MENDED: &str = "until that is mended, the settings that held before 
 /// What is said when they can be used again, and say what they said before.
 const MENDED: &str = "the settings are mended; they say what held all the time";
 
+/// What a session runs under, and the rules it was given.
+type Running<'a> = (&'a Settings, &'a [Rule]);
+
 /// What there is now.
 struct Looked {
     /// Why the settings cannot be used, once.
@@ -64,7 +68,7 @@ struct New {
 
 impl Program {
     /// Reads files, so it is for a thread of its own.
-    fn look(&self, running: &Settings) -> Looked {
+    fn look(&self, running: Running<'_>) -> Looked {
         let settings = self.renew(running).map_err(|error| {
             let problem = told(&error);
             let is_known =
@@ -85,7 +89,7 @@ impl Program {
         Looked { settings, notes }
     }
 
-    fn renew(&self, running: &Settings) -> Result<Option<New>> {
+    fn renew(&self, running: Running<'_>) -> Result<Option<New>> {
         let Self { permission, environment, workspace, .. } = self;
         let before = lock(&self.known).loaded.clone();
         let renewed = permission.renew((environment, workspace), limits(), &before, running)?;
@@ -94,7 +98,7 @@ impl Program {
         let Renewed { settings, loaded, words } = match renewed {
             Some(renewed) => renewed,
             None if is_mended => {
-                let (settings, loaded) = (running.clone(), before.clone());
+                let (settings, loaded) = (running.0.clone(), before.clone());
                 Renewed { settings, loaded, words: MENDED.to_owned() }
             }
             None => return Ok(None),
@@ -112,15 +116,7 @@ impl Program {
             loaded.problems.iter().filter(|problem| !before.problems.contains(problem));
         words.extend(passed_over.map(|problem| Err(problem.to_string())));
         known.loaded = loaded;
-        let settings = (settings != *running).then(|| Box::new(settings));
+        let settings = (settings != *running.0).then(|| Box::new(settings));
         Ok(Some(New { settings, words, look }))
-    }
-
-    /// A rule was kept by this window: it is no news to it.
-    pub(super) fn know_rule(&self) {
-        let Self { permission, environment, workspace, .. } = self;
-        if let Ok((_, loaded)) = permission.clone().settle(environment, workspace) {
-            lock(&self.known).loaded = loaded;
-        }
     }
 }

@@ -269,7 +269,6 @@ impl Host for TerminalHost {
             let Program { environment, workspace, .. } = &*host.0;
             keep_rule(environment, workspace, Keep::Here, &rule)
                 .map_err(|error| format!("the rule counts for this session alone: {error}"))?;
-            host.0.know_rule();
             Ok(format!("kept for this folder: {rule}"))
         })
     }

@@ -146,6 +146,25 @@ fn edit(files: &[(&str, &str)], flags: &[&str], script: &str, expected: Expect) 
 }
 
 #[test]
+fn a_file_that_is_gone_or_leads_nowhere_is_told_as_such() {
+    edit(
+        &[("work/.heeler/settings.toml", "[limits]\nrounds = 5\n")],
+        &["--project"],
+        "rm \"$1\"\n",
+        expect![[r#"
+        exit 0
+        heeler: WORLD/work/.heeler/settings.toml is gone, so nothing is set there
+    "#]],
+    );
+    let world = World::new();
+    std::fs::create_dir(world.path("work/.heeler")).unwrap();
+    std::os::unix::fs::symlink("nowhere", world.path("work/.heeler/settings.toml")).unwrap();
+    let output = world.heeler(&["config", "edit", "--project"]).env("EDITOR", "true").run();
+    let expected = "settings.toml: it is a link to what is not there; remove it first";
+    assert!(output.code != 0 && output.stderr.contains(expected), "{output:?}");
+}
+
+#[test]
 fn a_file_is_made_with_every_key_and_checked_when_it_is_left() {
     let append = "printf '[limits]\\nrounds = 5\\n' > \"$1\"\n";
     let world = edit(

@@ -76,14 +76,30 @@ fn is_json(output: &str) -> bool {
     behind.is_empty() || behind.starts_with(['"', '}'])
 }
 
-/// Whether there is JSON behind other output, or within a list.
+/// Words of an answer that decide.
+const DECIDING: [&str; 5] =
+    ["hookSpecificOutput", "permissionDecision", "decision", "behavior", "continue"];
+
+/// Whether there is JSON behind other output, or within a list, or what decides behind anything at
+/// all, such as a colour.
 fn hides_answer(output: &str) -> bool {
     let is_blank = |c: char| c.is_whitespace() || c.is_control();
     let mut lines = output.lines().map(|line| line.trim_start_matches(is_blank));
     let is_list = output
         .strip_prefix('[')
         .is_some_and(|list| list.trim_start().starts_with(['{', '[', '"', ']']));
-    is_list || lines.any(|line| line.starts_with('{'))
+    is_list || lines.any(|line| line.starts_with('{')) || names_decision(output)
+}
+
+/// Whether a field that decides is named behind a brace.
+fn names_decision(output: &str) -> bool {
+    let Some((_, behind)) = output.split_once('{') else { return false };
+    DECIDING.iter().any(|name| {
+        behind.match_indices(name).any(|(at, name)| {
+            let (before, after) = (&behind[..at], &behind[at + name.len()..]);
+            before.ends_with(['"', '\'']) && after.starts_with(['"', '\'', '\\'])
+        })
+    })
 }
 
 /// Whether plain text is for the model.

@@ -146,6 +146,11 @@ fn an_answer_that_is_not_alone_does_not_let_a_call_pass() {
         format!("\0{deny}"),
         format!("[{deny}]"),
         "[\"deny\"]".to_owned(),
+        format!("\u{1b}[0m{deny}"),
+        format!("INFO: {deny}"),
+        "INFO: {\n  \"hookSpecificOutput\": {}}".to_owned(),
+        r#""{\"decision\":\"block\"}""#.to_owned(),
+        "would say {'decision': 'block'}".to_owned(),
     ] {
         before(
             &output,
@@ -155,6 +160,7 @@ fn an_answer_that_is_not_alone_does_not_let_a_call_pass() {
         );
     }
     before("[info] nothing { to } say", expect!["continue"]);
+    before("looked at {\"command\":\"ls\"}, my decision: continue", expect!["continue"]);
     let loading = format!("loading\n{deny}");
     check(HookEvent::PostToolUse, 0, &loading, "", expect!["continue"]);
     for event in HookEvent::ALL {

@@ -129,6 +129,7 @@ impl Exec {
     }
 
     async fn act(&self, context: ToolContext, input: ExecInput) -> Result<ExecAnswer, String> {
+        has_its_own_alone(&input)?;
         if input.action == ExecAction::Run {
             return self.run(context, input).await;
         }
@@ -438,6 +439,20 @@ async fn until_quiet(session: &Session, context: &ToolContext, millis: u64) {
             () = context.cancel.cancelled() => return,
         }
     }
+}
+
+/// Refuses what another action takes: who looks at the call would take it for what is done.
+fn has_its_own_alone(input: &ExecInput) -> Result<(), String> {
+    let fields = [
+        ("command", "run", ExecAction::Run, &input.command),
+        ("data", "write", ExecAction::Write, &input.data),
+        ("keys", "send-keys", ExecAction::SendKeys, &input.keys),
+    ];
+    let is_given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    let misfit = fields.iter().find(|(.., action, text)| *action != input.action && is_given(text));
+    misfit.map_or(Ok(()), |(field, action, ..)| {
+        Err(format!("{field} is for {action} alone; leave it out, nothing was done"))
+    })
 }
 
 /// What a call writes.

@@ -23,6 +23,7 @@ pub(crate) const CASES: &[Case] = crate::cases![
     nobody_lives_for_ever,
     so_many_run_at_once,
     what_is_too_much_is_refused,
+    what_another_action_takes_is_refused,
 ];
 
 /// Makes this executable start sessions, print the ids of their processes, and wait.
@@ -191,4 +192,26 @@ async fn what_is_too_much_is_refused() {
     }
     let resized = room.error(json!({"action": "read", "sessionId": id, "rows": 9})).await;
     assert!(resized.contains("has no terminal"), "{resized}");
+}
+
+async fn what_another_action_takes_is_refused() {
+    let room = Room::new();
+    let id = room.start("cat", false).await.id;
+    let refused = |field: &str, action: &str| {
+        format!("{field} is for {action} alone; leave it out, nothing was done")
+    };
+    for (input, expected) in [
+        (
+            json!({"action": "write", "sessionId": id, "data": "touch evil\n", "command": "ls"}),
+            refused("command", "run"),
+        ),
+        (json!({"action": "list", "command": "ls"}), refused("command", "run")),
+        (json!({"action": "kill", "sessionId": id, "data": "x"}), refused("data", "write")),
+        (json!({"action": "run", "command": "ls", "keys": "up"}), refused("keys", "send-keys")),
+    ] {
+        assert_eq!(room.error(input).await, expected);
+    }
+    let filled = json!({"action": "write", "sessionId": id, "data": "on\n", "command": ""});
+    let answer = room.call(filled).await;
+    assert_eq!((answer.error, answer.output.as_str()), (None, "on"));
 }

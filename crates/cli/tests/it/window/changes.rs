@@ -286,3 +286,30 @@ fn c8_notes_that_lead_nowhere_or_change_are_told_with_file_and_line() {
     glass.waits_for("AGENTS.md:4)");
     glass.waits_for("notes: docs/more.md, which docs/style.md:3 imports, is not there");
 }
+
+#[test]
+fn c9_what_is_denied_while_somebody_is_asked_counts_after_always() {
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "git push origin" } }]
+        [[reply]]
+        text = "First."
+        [[reply]]
+        blocks = [{ call = "Read", input = { file_path = "key.txt" } }]
+        [[reply]]
+        expect = { tool_result_contains = "Not allowed" }
+        text = "Not for me."
+    "#;
+    let (world, mut glass) = play_with(script, 120, 30, &[]);
+    world.write("work/key.txt", "secret\n");
+    glass.types("push\r");
+    glass.waits_for("  a  always in this folder: Bash(git push:*)");
+    world.write("home/settings.toml", "permissions.deny = ['Read(key.txt)']\n");
+    glass.types("a");
+    glass.waits_for("kept for this folder: Bash(git push:*)");
+    glass.waits_for("First.");
+    glass.types("read\r");
+    glass.waits_for("settings changed, and count from here on: permissions.deny");
+    glass.waits_for("Not for me.");
+    assert!(!glass.screen().contains("permissions.allow"), "{}", glass.screen());
+}

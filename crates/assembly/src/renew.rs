@@ -232,6 +232,7 @@ mod tests {
         );
         assert_eq!(rules.iter().filter(asks).count(), 0);
     }
+
     #[test]
     fn a_rule_that_the_session_was_given_is_no_news_and_what_came_with_it_is() {
         let rule = |text: &str, effect| Rule::parse(text, effect, "settings").unwrap();

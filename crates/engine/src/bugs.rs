@@ -50,4 +50,12 @@ heeler_turn::seeded_bugs! {
     UnclearedCalls = "uncleared-calls",
     /// A session is closed before its journal is synced.
     UnsyncedClose = "unsynced-close",
+    /// What the store refused is given to it once more.
+    RepeatedAppend = "repeated-append",
+    /// Nobody is heard while an answer is streamed.
+    UnheardCommand = "unheard-command",
+    /// What somebody allows for the session is put into the state beside its record.
+    DoubledGrant = "doubled-grant",
+    /// A summary that somebody asks for begins beside the one that is being made.
+    DoubledSummary = "doubled-summary",
 }

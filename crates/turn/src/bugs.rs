@@ -163,4 +163,24 @@ crate::seeded_bugs! {
     BurstingUndo = "bursting-undo",
     /// The user's last message stands beside the first summary, and not beside the next.
     ForgottenWords = "forgotten-words",
+    /// A request is sent again under the number of the one that failed.
+    RepeatedAttempt = "repeated-attempt",
+    /// An interrupt answers the calls, and the turn goes on.
+    UnendedTurn = "unended-turn",
+    /// The model is asked while a summary is being made.
+    OvertakenSummary = "overtaken-summary",
+    /// Where to cut is decided anew when the summary has come.
+    MovedCut = "moved-cut",
+    /// Two calls that write the same wait for each other.
+    EndlessWait = "endless-wait",
+    /// What may start in the same moment as an exclusive call runs beside it.
+    DisturbedCall = "disturbed-call",
+    /// An answer that reached its limit is taken for a whole one.
+    UnseenLimit = "unseen-limit",
+    /// What stands behind a summary is sent as if it had stood behind what that replaced.
+    UnchangedEpoch = "unchanged-epoch",
+    /// The model is told of a repetition one failure too late.
+    LateWarning = "late-warning",
+    /// The model is told of a call that failed as of one that succeeded.
+    HiddenFailure = "hidden-failure",
 }

@@ -48,6 +48,9 @@ fn holds_up(earlier: &Slot<'_>, later: &Facts) -> bool {
     match earlier {
         Slot::Done => false,
         Slot::Unknown => true,
+        Slot::Ready(facts) if is_on(Bug::DisturbedCall) => {
+            collide(&facts.resources, &later.resources)
+        }
         Slot::Waiting(facts) | Slot::Ready(facts) | Slot::Running(facts) => {
             facts.exclusive || later.exclusive || collide(&facts.resources, &later.resources)
         }
@@ -56,7 +59,12 @@ fn holds_up(earlier: &Slot<'_>, later: &Facts) -> bool {
 
 /// Whether a call that began earlier, though it stands later, is in the way of this one.
 fn runs_in_the_way(later: &Slot<'_>, facts: &Facts) -> bool {
-    matches!(later, Slot::Running(running) if collide(&running.resources, &facts.resources))
+    let waits_for = |other: &Facts| collide(&other.resources, &facts.resources);
+    match later {
+        Slot::Running(running) => waits_for(running),
+        Slot::Ready(ready) => is_on(Bug::EndlessWait) && waits_for(ready),
+        Slot::Unknown | Slot::Waiting(_) | Slot::Done => false,
+    }
 }
 
 /// Whether two calls touch one resource and at least one of them changes it.

@@ -302,6 +302,7 @@ impl Driver {
             Decision::Always { .. } => Durability::Synced,
             _ => Durability::Written,
         };
+        self.grant_beside(&decision);
         let record = Record::PermissionDecided(Box::new(PermissionDecided { id, decision, by }));
         self.write(vec![record], durability).await?;
         Ok(Ok(()))
@@ -313,7 +314,7 @@ impl Driver {
             None => true,
             Some(turn) => matches!(turn.phase, Phase::Model { started: false, .. }),
         };
-        is_free && self.state.compaction.is_none()
+        is_free && (self.state.compaction.is_none() || is_on(Bug::DoubledSummary))
     }
 
     /// Puts back what the last compaction replaced, if somebody waits for that and it fits.

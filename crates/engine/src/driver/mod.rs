@@ -234,6 +234,7 @@ impl Driver {
 
     async fn wait(&mut self) -> Woken {
         let turn = self.running_turn();
+        let is_deaf = is_on(Bug::UnheardCommand) && self.stream.is_some();
         let beats = self.is_active && turn.is_some() && self.parts.heartbeat_millis != 0;
         self.alarm = match self.alarm.take().filter(|_| beats) {
             None if beats => Some(self.parts.clock.sleep_until(self.heartbeat_at())),
@@ -246,7 +247,7 @@ impl Driver {
             // What is rare comes first and a stream last: it alone may always be ready.
             biased;
             Some(()) = dropped => Woken::TurnDropped,
-            command = self.commands.recv() => Woken::Command(command),
+            command = self.commands.recv(), if !is_deaf => Woken::Command(command),
             () = ready(()), if !self.done_at_once.is_empty() => Woken::DoneAtOnce,
             Some(joined) = self.tasks.join_next_with_id() => Woken::Task(joined),
             Some(()) = alarm => Woken::Alarm,

@@ -12,6 +12,7 @@ use heeler_core::{
 use heeler_turn::state::Announcer;
 
 use super::{Driver, wrong};
+use crate::bugs::{Bug, is_on};
 
 /// Records that were applied and are not written yet, with what they have for those outside.
 #[derive(Default)]
@@ -77,7 +78,12 @@ impl Driver {
         let lease = Arc::clone(&self.lease);
         let append = self.parts.store.append(lease, Arc::clone(&entries), durability);
         self.tell_too_early();
-        append.await?;
+        let mut appended = append.await;
+        if appended.is_err() && is_on(Bug::RepeatedAppend) {
+            let (lease, entries) = (Arc::clone(&self.lease), Arc::clone(&entries));
+            appended = self.parts.store.append(lease, entries, durability).await;
+        }
+        appended?;
         let Unwritten { mut seen, messages, .. } = std::mem::take(&mut self.unwritten);
         let ended: Vec<(u32, TurnOutcome)> = seen.iter().filter_map(ended_turn).collect();
         self.send_messages(messages);

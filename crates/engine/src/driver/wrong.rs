@@ -1,6 +1,6 @@
 //! What the driver does wrong when a bug of more than a line is switched on ([`crate::bugs`]).
 
-use heeler_core::{Effect, Envelope, Event, ModelEvent, StopReason, TurnOutcome};
+use heeler_core::{Decision, Effect, Envelope, Event, ModelEvent, StopReason, TurnOutcome};
 
 use super::Driver;
 use super::stream::Step;
@@ -20,6 +20,15 @@ impl Driver {
             for (turn, outcome) in ended.collect::<Vec<_>>() {
                 self.tell_outcome(turn, &outcome);
             }
+        }
+    }
+
+    /// Allows what a decision allows without the record of it.
+    pub(super) fn grant_beside(&mut self, decision: &Decision) {
+        if let Decision::Session { rule } | Decision::Always { rule } = decision
+            && is_on(Bug::DoubledGrant)
+        {
+            self.state.grants.push(rule.clone());
         }
     }
 

@@ -36,10 +36,21 @@ use crate::tools;
 pub(crate) use batch::collide;
 pub(crate) use fold::{outcomes_commute, same as same_state, views_agree};
 
-/// What must hold in every run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Invariant {
+macro_rules! invariants {
+    ($($name:ident,)*) => {
+        /// What must hold in every run.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the names say it")]
+        pub enum Invariant { $($name,)* }
+
+        impl Invariant {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+        }
+    };
+}
+
+invariants! {
     RequestIsValid,
     RequestIsHistory,
     PrefixIsStable,

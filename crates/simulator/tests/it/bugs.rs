@@ -1,7 +1,7 @@
 //! Each bug seeded in the shipped code is found.
 
 use expect_test::{Expect, expect};
-use heeler_simulator::{Arm, Broken, Bug, Totals, run, turn_on};
+use heeler_simulator::{Arm, Broken, Bug, Invariant, Totals, run, turn_on};
 
 /// Every bug must show within so many seeds.
 const SEEDS_MAX: u64 = 2000;
@@ -86,6 +86,16 @@ fn every_bug_of_the_machine_is_found() {
         forgetful-undo: UndoBringsBack
         bursting-undo: FitsTheWindow
         forgotten-words: SummaryKeepsWords
+        repeated-attempt: AttemptsGrow
+        unended-turn: CancelEndsEffects
+        overtaken-summary: CompactionComesFirst
+        moved-cut: CompactionKeepsTail
+        endless-wait: Ends
+        disturbed-call: ExclusiveRunsAlone
+        unseen-limit: OutcomeIsTrue
+        unchanged-epoch: PrefixIsStable
+        late-warning: RepeatIsTold
+        hidden-failure: ResultIsOutput
     "#]],
     );
 }
@@ -118,6 +128,24 @@ fn every_bug_of_the_engine_is_found() {
         untold-end: WorkIsTold
         uncleared-calls: DeadCallsAreClearedAway
         unsynced-close: SyncedFirst
+        repeated-append: BrokenStops
+        unheard-command: CancelIsPrompt
+        doubled-grant: FoldFromScratch
+        doubled-summary: RecordsFit
     "#]],
     );
+}
+
+/// What only ever breaks behind another check could be blind, and nobody would notice.
+#[test]
+fn every_invariant_is_the_first_to_see_some_bug() {
+    // The lines above, which the other tests hold to be true.
+    let found: Vec<&str> = include_str!("bugs.rs")
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(_, by)| by)
+        .collect();
+    let is_blind = |invariant: &&Invariant| !found.contains(&format!("{invariant:?}").as_str());
+    let blind: Vec<&Invariant> = Invariant::ALL.iter().filter(is_blind).collect();
+    assert!(blind.is_empty(), "no bug is first seen by {blind:?}");
 }

@@ -107,13 +107,19 @@ impl State {
             self.misfits += 1;
             return;
         };
+        let cut = match is_on(Bug::MovedCut) {
+            true => self.compaction_cut(None).unwrap_or(cut),
+            false => cut,
+        };
         let summary = match &compacted.kept {
             None => compact::summary_message(&compacted.summary),
             Some(kept) => keep::message(&compacted.summary, &self.facts(cut), kept),
         };
         self.keep_replaced(cut, 1);
         let message = self.history.replace_head(cut, summary);
-        self.epoch_due = Some(EpochCause::Compaction);
+        if !is_on(Bug::UnchangedEpoch) {
+            self.epoch_due = Some(EpochCause::Compaction);
+        }
         if let Some(turn) = &mut self.turn {
             turn.compaction_tried = true;
             turn.compaction_failures = 0;

@@ -142,12 +142,15 @@ impl State {
                 turn.attempt = 1;
                 Phase::Model { started: false, retry_at: None }
             }
-            StopReason::MaxTokens => Phase::Ending(TurnOutcome::Truncated),
+            StopReason::MaxTokens if !is_on(Bug::UnseenLimit) => {
+                Phase::Ending(TurnOutcome::Truncated)
+            }
             StopReason::Refusal | StopReason::ContentFilter => Phase::Ending(TurnOutcome::Refused),
             StopReason::Interrupted => Phase::Ending(TurnOutcome::Cancelled),
             StopReason::EndTurn
             | StopReason::ToolUse
             | StopReason::StopSequence
+            | StopReason::MaxTokens
             | StopReason::Pause
             | StopReason::Other(_) => Phase::Ending(TurnOutcome::Done),
         };
@@ -235,7 +238,7 @@ impl State {
             self.misfits += 1;
             return;
         };
-        turn.attempt = failed.attempt.saturating_add(1);
+        turn.attempt = failed.attempt.saturating_add(u32::from(!is_on(Bug::RepeatedAttempt)));
         turn.accepted.take_if(|accepted| !outlives(accepted, failed.kind));
         turn.overflowed = overflows;
         turn.overflows = turn.overflows.saturating_add(u32::from(overflows));

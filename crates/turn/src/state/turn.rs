@@ -275,7 +275,7 @@ impl Turn {
     /// Counts identical failing calls, in call order, and tells the model of them in time.
     fn count_repeats(&mut self, repeats_max: u32) {
         // Once is no repetition, however low the limit.
-        let told_at = repeats_max.saturating_sub(2).max(2);
+        let told_at = repeats_max.saturating_sub(2).max(2) + u32::from(is_on(Bug::LateWarning));
         for call in &mut self.calls {
             let CallStatus::Done(output) = &mut call.status else { continue };
             let key = Some((call.name.clone(), call.input.clone()));
@@ -346,7 +346,7 @@ impl Call {
         Some(ToolResult {
             tool_use_id: self.wire_id.clone(),
             content,
-            is_error: output.is_error,
+            is_error: output.is_error && !is_on(Bug::HiddenFailure),
             cache: None,
         })
     }
@@ -400,7 +400,7 @@ impl State {
         }
         turn.ends_after_batch = None;
         self.close_batch(out);
-        if let Some(turn) = &mut self.turn {
+        if let Some(turn) = self.turn.as_mut().filter(|_| !is_on(Bug::UnendedTurn)) {
             turn.phase = Phase::Ending(outcome);
         }
     }

@@ -127,6 +127,25 @@ impl Pending {
     }
 }
 
+/// What is pending at a moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment([bool; Pending::ALL.len()]);
+
+impl Moment {
+    /// The moment at which effects are due and records are being written.
+    pub(crate) fn of(pending: &[Effect], writing: &[Entry]) -> Self {
+        let mut seen = [false; Pending::ALL.len()];
+        pending.iter().for_each(|effect| seen[Pending::of(effect) as usize] = true);
+        // What is written while somebody is asked follows from the answer.
+        if !seen[Pending::Ask as usize] {
+            let written = writing.iter().filter_map(Pending::written_with);
+            written.for_each(|effect| seen[effect as usize] = true);
+        }
+        seen[Pending::Idle as usize] = pending.is_empty();
+        Self(seen)
+    }
+}
+
 /// Hits of each fault on each pending effect.
 #[derive(Debug, Clone)]
 pub struct Matrix {
@@ -142,20 +161,12 @@ impl Matrix {
 
     /// Something happens while effects are due.
     pub(crate) fn hit(&mut self, fault: Fault, pending: &[Effect]) {
-        self.hit_writing(fault, pending, &[]);
+        self.meet(fault, Moment::of(pending, &[]));
     }
 
-    /// The same, while records are being written.
-    pub(crate) fn hit_writing(&mut self, fault: Fault, pending: &[Effect], writing: &[Entry]) {
+    /// Something meets what is pending at a moment.
+    pub(crate) fn meet(&mut self, fault: Fault, Moment(seen): Moment) {
         let row = &mut self.hits[fault as usize];
-        let mut seen = [false; Pending::ALL.len()];
-        pending.iter().for_each(|effect| seen[Pending::of(effect) as usize] = true);
-        // What is written while somebody is asked follows from the answer.
-        if !seen[Pending::Ask as usize] {
-            let written = writing.iter().filter_map(Pending::written_with);
-            written.for_each(|effect| seen[effect as usize] = true);
-        }
-        seen[Pending::Idle as usize] = pending.is_empty();
         row.iter_mut().zip(seen).for_each(|(hits, seen)| *hits += u64::from(seen));
     }
 

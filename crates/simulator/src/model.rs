@@ -21,6 +21,8 @@ pub(crate) struct Temper {
     pub(crate) errs: u32,
     /// Percent of calls that repeat the one before.
     pub(crate) insists: u32,
+    /// Percent of calls that begin work in the background.
+    pub(crate) later: u32,
     /// The most calls in one answer.
     pub(crate) calls_max: u32,
     /// Percent of requests that the provider finds too long.
@@ -91,8 +93,7 @@ fn call(temper: Temper, memory: &mut Memory, chance: &mut Chance) -> ToolUse {
     // What is read is often written next.
     let written = memory.last.as_ref().filter(|(name, _)| name == "read" && chance.percent(25));
     let repeated = repeated.or(written.map(|(_, input)| ("write".to_owned(), input.clone())));
-    // So that there mostly is something in the background.
-    let later = chance.percent(12).then(|| (tools::LATER.to_owned(), tools::input(0)));
+    let later = chance.percent(temper.later).then(|| (tools::LATER.to_owned(), tools::input(0)));
     let repeated = repeated.or(later);
     let (name, input) = repeated.unwrap_or_else(|| {
         // The last two are no tools, and rare.

@@ -62,6 +62,8 @@ impl Scene {
                 calls: chance.pick(&[0, 60, 85, 85]),
                 errs: chance.pick(&[0, 5, 15, 40]),
                 insists: chance.pick(&[0, 10, 90]),
+                // So that there mostly is something in the background.
+                later: 12,
                 calls_max: chance.pick(&[1, 3, 6]),
                 overflows: chance.pick(&[0, 0, 0, 25, 75]),
                 counts: chance.pick(&[100, 100, 60, 150, 400]),
@@ -142,6 +144,7 @@ impl Scene {
             calls: 95,
             errs: 0,
             insists: 0,
+            later: 40,
             calls_max: 1,
             overflows: 0,
             counts: 100,

@@ -5,6 +5,7 @@
 //! act, a process die, or the next flying effect land.
 
 mod checkpoint;
+mod death;
 mod land;
 mod people;
 mod start;
@@ -16,8 +17,8 @@ use heeler_core::{
     CallId, Durability, Effect, EffectId, EffectKind, Entry, Event, Input, Opened, Record, Reply,
     Settings, SteeringId, Timestamp, ToolOutput, WakeCause,
 };
+use heeler_turn::State;
 use heeler_turn::state::Announcer;
-use heeler_turn::{State, fork};
 
 use checkpoint::Checkpoint;
 use works::Work;
@@ -30,8 +31,6 @@ use crate::run::{Arm, Run};
 use crate::scene::Scene;
 use crate::store::{Fate, Store};
 
-/// How often a process that dies leaves a session of which a fork goes on, in percent.
-const FORKED: u32 = 8;
 /// More steps than any run takes that ends at all.
 const STEPS_MAX: u32 = 20_000;
 
@@ -189,37 +188,6 @@ impl<'a> World<'a> {
         self.write(records, Durability::Written)
     }
 
-    /// What is flying, and what only this process knew, is gone.
-    fn die(&mut self, loses_power: bool) {
-        self.counts.crashes += 1;
-        self.flights.clear();
-        self.works.clear();
-        self.queue.clear();
-        self.compaction_wanted = false;
-        self.undo_wanted = false;
-        self.checker.process_died(&self.state, self.store.entries());
-        if loses_power {
-            self.store.lose_power(self.chance);
-            self.lose_checkpoint();
-        }
-        if !loses_power && self.chance.percent(FORKED) {
-            self.fork();
-        }
-        let later = self.chance.pick(&[10, 0, 100_000]);
-        // Another machine's clock may be behind.
-        self.now = if self.chance.percent(10) { self.now - 50 } else { self.now + later };
-    }
-
-    /// What goes on is a fork of all there is.
-    fn fork(&mut self) {
-        let Ok(session) = "source".parse() else { return };
-        let fork = fork::fork(self.store.entries(), &session, None, Timestamp(self.now));
-        // Of a session in which nothing was said there is none.
-        let Ok(fork) = fork else { return };
-        self.count(Fault::Fork);
-        self.store.continue_with(fork.closing);
-    }
-
     /// Does one thing. `false` when nothing is left to do.
     fn step(&mut self) -> Result<bool, Stop> {
         if !self.is_active {
@@ -240,10 +208,7 @@ impl<'a> World<'a> {
             return Err(self.crash(&pending));
         }
         // Somebody may come between a record and the effects it brings, and so may an outcome.
-        let comes = match is_half_planned(&pending) {
-            true => self.scene.acts_left > 0 && self.chance.percent(50),
-            false => self.has_act(2),
-        };
+        let comes = self.comes_between(&pending);
         if !new.is_empty() && comes && self.act()? {
             return Ok(true);
         }
@@ -340,21 +305,6 @@ impl<'a> World<'a> {
         self.flights.retain(|id, _| pending.iter().any(|effect| effect.id == *id));
     }
 
-    fn has_crash(&mut self) -> bool {
-        let times = if self.works.is_empty() { 1 } else { 2 };
-        self.scene.crashes_left > 0 && self.chance.percent(times * self.scene.crashes)
-    }
-
-    fn crash(&mut self, pending: &[Effect]) -> Stop {
-        self.scene.crashes_left = self.scene.crashes_left.saturating_sub(1);
-        let loses_power = self.chance.percent(self.scene.power);
-        self.matrix.hit(if loses_power { Fault::PowerLost } else { Fault::Killed }, pending);
-        if !self.works.is_empty() {
-            self.matrix.hit(Fault::WorkLost, pending);
-        }
-        Stop::Dies { loses_power }
-    }
-
     /// Writes records, applies them and tells watchers, in that order, unless the process dies.
     fn write(&mut self, records: Vec<Record>, durability: Durability) -> Result<(), Stop> {
         if records.is_empty() {
@@ -376,7 +326,9 @@ impl<'a> World<'a> {
             Fate::Torn | Fate::Refused => {
                 let torn = fate == Fate::Torn;
                 let fault = if torn { Fault::TornAppend } else { Fault::RefusedAppend };
-                self.matrix.hit(fault, &self.state.pending());
+                let pending = self.state.pending();
+                self.matrix.hit(fault, &pending);
+                self.lose_works(&pending);
                 self.scene.crashes_left -= 1;
                 return Err(Stop::Dies { loses_power: false });
             }
@@ -394,13 +346,6 @@ impl<'a> World<'a> {
         self.follow_works();
         self.keep_checkpoint()?;
         Ok(())
-    }
-
-    fn fate(&mut self) -> Fate {
-        if !self.has_crash() {
-            return Fate::Lives;
-        }
-        self.chance.pick(&[Fate::DiesBefore, Fate::DiesAfter, Fate::Torn, Fate::Refused])
     }
 
     /// Two outcomes of one batch give the same state in either order.
@@ -422,12 +367,4 @@ impl<'a> World<'a> {
 
 fn keeps_time(effect: &Effect) -> bool {
     matches!(effect.kind, EffectKind::Wake { .. })
-}
-
-/// Somebody is asked about one call while another is not looked up yet: rare, so it is used.
-fn is_half_planned(pending: &[Effect]) -> bool {
-    let plans = |effect: &Effect| matches!(effect.kind, EffectKind::PlanCall { .. });
-    let asks =
-        |effect: &Effect| matches!(effect.kind, EffectKind::AskPermission { asked: true, .. });
-    pending.iter().any(plans) && pending.iter().any(asks)
 }

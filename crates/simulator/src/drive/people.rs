@@ -1,8 +1,8 @@
 //! People: they interrupt, steer, take back, decide twice, and change their minds, at any moment.
 
 use heeler_core::{
-    Block, Decision, Durability, EffectId, Input, InterruptCause, PermissionDecided, PermissionId,
-    Record, RuleEffect, SteeringId, SteeringQueued,
+    Block, Decision, Durability, Effect, EffectId, EffectKind, Input, InterruptCause,
+    PermissionDecided, PermissionId, Record, RuleEffect, SteeringId, SteeringQueued,
 };
 
 use super::{Stop, World};
@@ -47,6 +47,16 @@ impl World<'_> {
     /// Whether somebody acts now; `calm` times less often than usual.
     pub(super) fn has_act(&mut self, calm: u32) -> bool {
         self.scene.acts_left > 0 && self.chance.percent(self.scene.acts / calm)
+    }
+
+    /// Whether somebody acts before what is due is begun.
+    pub(super) fn comes_between(&mut self, pending: &[Effect]) -> bool {
+        let wish = match (is_half_planned(pending), is_cut_back(pending)) {
+            (true, _) => 50,
+            (false, true) => 30,
+            (false, false) => return self.has_act(2),
+        };
+        self.scene.acts_left > 0 && self.chance.percent(wish)
     }
 
     /// Somebody does something. `false` when it could not be done now.
@@ -304,4 +314,18 @@ impl World<'_> {
         let Record::CallStarted { call } = record else { return false };
         !self.flights.contains_key(&EffectId::Run(*call))
     }
+}
+
+/// The conversation is due to be cut back without a summary: rare, so it is used.
+pub(super) fn is_cut_back(pending: &[Effect]) -> bool {
+    let cuts = |kind: &EffectKind| matches!(kind, EffectKind::Prune(_) | EffectKind::Trim(_));
+    pending.iter().any(|effect| cuts(&effect.kind))
+}
+
+/// Somebody is asked about one call while another is not looked up yet: rare, so it is used.
+fn is_half_planned(pending: &[Effect]) -> bool {
+    let plans = |effect: &Effect| matches!(effect.kind, EffectKind::PlanCall { .. });
+    let asks =
+        |effect: &Effect| matches!(effect.kind, EffectKind::AskPermission { asked: true, .. });
+    pending.iter().any(plans) && pending.iter().any(asks)
 }

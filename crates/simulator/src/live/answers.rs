@@ -22,6 +22,7 @@ pub(super) struct Known {
     compacted: Seq,
     restored: Seq,
     named: Seq,
+    interrupted: Seq,
 }
 
 impl Known {
@@ -56,6 +57,7 @@ impl Known {
             Record::Compacted(_) => self.compacted = seq,
             Record::Restored => self.restored = seq,
             Record::Named { .. } => self.named = seq,
+            Record::Interrupted { .. } => self.interrupted = seq,
             _ => {}
         }
     }
@@ -72,6 +74,7 @@ impl Known {
         self.compacted = self.compacted.min(written);
         self.restored = self.restored.min(written);
         self.named = self.named.min(written);
+        self.interrupted = self.interrupted.min(written);
     }
 
     /// All that was ever steered.
@@ -90,6 +93,24 @@ fn told(holds: bool, words: impl FnOnce() -> String) -> Checked {
 }
 
 impl Judge {
+    /// Whether this input began a turn.
+    pub(super) fn began_turn(&self, said: &str) -> bool {
+        self.known.turns.contains_key(said)
+    }
+
+    /// Whether the turn of this input runs, or waits for another one's end.
+    pub(super) fn may_be_dropped(&self, said: &str) -> bool {
+        match self.known.turns.get(said) {
+            Some((_, turn)) => !self.known.outcomes.contains_key(turn),
+            None => !said.trim().is_empty(),
+        }
+    }
+
+    /// Whether something was interrupted after this record.
+    pub(super) fn was_interrupted(&self, after: Seq) -> bool {
+        self.known.interrupted > after
+    }
+
     /// The awaitable of a turn that this input was to begin resolves.
     pub(super) fn turn_ended(&self, said: &str, outcome: &TurnOutcome) -> Checked {
         if self.is_broken {

@@ -2,8 +2,8 @@
 //!
 //! Each process is a runtime of one thread whose time is virtual; its death is that the runtime is
 //! dropped, at any await of what is outside. Read in this order: `outside` (what there is),
-//! `store`, `provider`, `tool` (what the engine is handed), `crowd` and `whims` (what people
-//! do), `judge`, `reader`, `answers`,
+//! `store`, `provider`, `tool` (what the engine is handed), `crowd` and `whims` (what
+//! people do), `judge`, `reader`, `answers`,
 //! `works` (what must hold).
 //!
 //! Invariant: nothing here calls into the engine but what everybody can call.

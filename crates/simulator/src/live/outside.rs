@@ -6,14 +6,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use heeler_core::{BoxFuture, Clock, Effect, EffectKind, Entropy, Entry, Record, Timestamp};
+use heeler_core::{BoxFuture, Clock, Entropy, Entry, Timestamp};
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
 
 use super::judge::Judge;
 use crate::chance::Chance;
 use crate::check::{Checked, Violation};
-use crate::matrix::{Fault, Matrix};
+use crate::matrix::{Fault, Matrix, Moment};
 use crate::model::Memory;
 use crate::run::Arm;
 use crate::scene::Scene;
@@ -26,6 +26,8 @@ pub(super) struct Outside(Arc<Shared>);
 struct Shared {
     inner: Mutex<Inner>,
     ended: Notify,
+    /// Something seldom is due from here on, and whoever waits for no more than time is there.
+    rare: Notify,
 }
 
 /// What is outside.
@@ -70,7 +72,8 @@ impl Outside {
             began: (1_000_000, None),
             end: None,
         };
-        Self(Arc::new(Shared { inner: Mutex::new(inner), ended: Notify::new() }))
+        let (ended, rare) = (Notify::new(), Notify::new());
+        Self(Arc::new(Shared { inner: Mutex::new(inner), ended, rare }))
     }
 
     /// Does something with it; `None` when the process is gone.
@@ -108,6 +111,27 @@ impl Outside {
             tokio::time::sleep(Duration::from_millis(millis)).await;
         }
         self.moment().await;
+    }
+
+    /// Time passes, or a rare moment comes: `true`.
+    pub(super) async fn pass_until_rare(&self, millis: u64) -> bool {
+        tokio::select! {
+            biased;
+            () = self.pass(millis) => false,
+            () = self.rare_moment() => true,
+        }
+    }
+
+    /// Returns when the next of the rarest moments begins.
+    pub(super) async fn rare_moment(&self) {
+        self.0.rare.notified().await;
+    }
+
+    /// Wakes people at the rarest moments.
+    pub(super) fn call_people(&self) {
+        if self.with(|inner| inner.is_rarest_moment()) == Some(true) {
+            self.0.rare.notify_waiters();
+        }
     }
 
     /// Judges something that was seen.
@@ -175,14 +199,13 @@ impl Inner {
         if self.scene.crashes_left == 0 || self.scene.crashes == 0 {
             return false;
         }
-        let due = |effect: &Effect| matches!(effect.kind, EffectKind::Prune(_));
-        let prunes = |entry: &Entry| matches!(entry.record, Record::Pruned(_));
-        let is_rare = self.is_rare_moment() || !self.judge.state.background.is_empty();
-        let times = match is_rare {
+        let times = match (self.is_rare_moment(), self.has_works()) {
             // Seldom anywhere else, or no death would be left for it.
-            true if self.judge.pending().iter().any(due) || self.writing.iter().any(prunes) => 15,
-            true => 4,
-            false => 1,
+            (_, true) if self.prunes() => 45,
+            (_, false) if self.prunes() => 12,
+            (true, true) => 6,
+            (true, false) | (false, true) => 4,
+            (false, false) => 1,
         };
         self.chance.percent(times * self.scene.crashes)
     }
@@ -191,14 +214,20 @@ impl Inner {
         self.scene.crashes_left = self.scene.crashes_left.saturating_sub(1);
         let loses_power = self.chance.percent(self.scene.power);
         self.hit(if loses_power { Fault::PowerLost } else { Fault::Killed });
-        if !self.judge.state.background.is_empty() {
+        if self.has_works() {
             self.hit(Fault::WorkLost);
         }
         self.end.get_or_insert(End::Died { loses_power });
     }
 
+    /// What there is to be met now.
+    pub(super) fn now_due(&self) -> Moment {
+        Moment::of(&self.judge.pending(), &self.writing)
+    }
+
+    /// Something happens now.
     pub(super) fn hit(&mut self, fault: Fault) {
-        self.matrix.hit_writing(fault, &self.judge.pending(), &self.writing);
+        self.matrix.meet(fault, self.now_due());
     }
 
     pub(super) fn see(&mut self, see: impl FnOnce(&mut Judge) -> Checked) {

@@ -18,35 +18,59 @@ impl Provider for Outside {
         let Some(steps) = self.with(|inner| inner.answer(&request)) else {
             return Box::pin(stream::pending());
         };
-        if steps.first().is_some_and(|(_, step)| matches!(step, Step::Crash)) {
-            // Without a word on stderr, unlike `panic!`.
-            std::panic::resume_unwind(Box::new("the provider's own defect"));
+        if let Some(Step { gives: Gives::Crash, fault, .. }) = steps.first() {
+            self.with(|inner| fault.map(|fault| inner.hit(fault)));
+            crash();
         }
         let open = Open::new(self.clone());
         let state = (steps.into_iter(), open);
         Box::pin(stream::unfold(state, |(mut steps, open)| async move {
-            let (millis, step) = steps.next()?;
+            let Step { millis, gives, fault } = steps.next()?;
             open.0.pass(millis).await;
-            let item = match step {
-                Step::Gives(event) => {
+            open.0.with(|inner| fault.map(|fault| inner.hit(fault)));
+            let item = match gives {
+                Gives::Event(event) => {
                     if let ModelEvent::Finished(reply) = &event {
                         open.0.judge(|judge| judge.answered(reply));
                     }
                     Ok(event)
                 }
-                Step::Fails(error) => Err(error),
-                Step::Crash => std::panic::resume_unwind(Box::new("the provider's own defect")),
+                Gives::Error(error) => Err(error),
+                Gives::Crash => crash(),
+                Gives::Nothing => return None,
             };
             Some((item, (steps, open)))
         }))
     }
 }
 
-/// One step of an answer; an answer without an end is cut.
-enum Step {
-    Gives(ModelEvent),
-    Fails(ProviderError),
+/// Without a word on stderr, unlike `panic!`.
+fn crash() -> ! {
+    std::panic::resume_unwind(Box::new("the provider's own defect"))
+}
+
+/// One step of an answer.
+struct Step {
+    /// After so long.
+    millis: u64,
+    gives: Gives,
+    /// What goes wrong once it comes so far.
+    fault: Option<Fault>,
+}
+
+impl Step {
+    fn of(millis: u64, event: ModelEvent) -> Self {
+        Self { millis, gives: Gives::Event(event), fault: None }
+    }
+}
+
+/// What a step gives.
+enum Gives {
+    Event(ModelEvent),
+    Error(ProviderError),
     Crash,
+    /// The answer ends, and is cut when it is not whole.
+    Nothing,
 }
 
 /// A stream that is open.
@@ -67,7 +91,7 @@ impl Drop for Open {
 
 impl Inner {
     /// What the model says to a request, step by step.
-    fn answer(&mut self, request: &ModelRequest) -> Vec<(u64, Step)> {
+    fn answer(&mut self, request: &ModelRequest) -> Vec<Step> {
         let is_summary = self.judge.asks_for_summary();
         self.see(|judge| judge.requested(request));
         let reserve = self.judge.reserve(request);
@@ -77,23 +101,29 @@ impl Inner {
             true => (Ending::Reply(summary(reserve, chance)), 500),
             false => model::answer(scene.temper, memory, reserve, chance),
         };
-        self.count(&ending, is_summary);
-        let chance = &mut self.chance;
+        let fault = fault_of(&ending, is_summary);
         let mut steps = match ending {
             Ending::Reply(reply) => drip(reply, chance),
             Ending::Error { kind, usage, is_cut } => {
                 let mut steps = Vec::new();
                 if is_cut {
                     let text = "I s".to_owned();
-                    steps.push((5, Step::Gives(ModelEvent::TextDelta { block: 0, text })));
-                    steps.push((5, Step::Gives(ModelEvent::Usage(usage))));
+                    steps.push(Step::of(5, ModelEvent::TextDelta { block: 0, text }));
+                    steps.push(Step::of(5, ModelEvent::Usage(usage)));
                 }
-                steps.push((5, Step::Fails(error(kind, chance))));
+                steps.push(Step {
+                    millis: 5,
+                    gives: Gives::Error(error(kind, chance)),
+                    fault: None,
+                });
                 steps
             }
         };
+        if let Some(last) = steps.last_mut() {
+            last.fault = fault;
+        }
         if let Some(first) = steps.first_mut() {
-            first.0 += millis;
+            first.millis += millis;
         }
         if self.chance.percent(self.scene.streams_break) {
             self.break_off(&mut steps, is_summary);
@@ -101,38 +131,34 @@ impl Inner {
         steps
     }
 
-    fn count(&mut self, ending: &Ending, is_summary: bool) {
-        let fault = match ending {
-            Ending::Error { .. } if is_summary => Fault::SummaryFailed,
-            Ending::Error { is_cut: true, .. } => Fault::ModelCut,
-            Ending::Error { kind: ProviderErrorKind::ContextOverflow, .. } => Fault::ModelOverflow,
-            Ending::Error { kind, .. } if kind.is_transient() => Fault::ModelTransient,
-            Ending::Error { .. } => Fault::ModelFatal,
-            Ending::Reply(reply) if model::is_odd(reply) => Fault::ModelSpoiled,
-            Ending::Reply(_) => return,
-        };
-        self.hit(fault);
-    }
-
     /// The answer ends before it is whole.
-    fn break_off(&mut self, steps: &mut Vec<(u64, Step)>, is_summary: bool) {
+    fn break_off(&mut self, steps: &mut Vec<Step>, is_summary: bool) {
         let at = self.chance.index(steps.len());
         let how = self.chance.pick(&[Fault::ModelCut, Fault::ModelStalled, Fault::ModelCrashed]);
-        self.hit(if is_summary { Fault::SummaryFailed } else { how });
+        let network = |words| Gives::Error(ProviderError::new(ProviderErrorKind::Network, words));
+        let (millis, gives) = match how {
+            Fault::ModelStalled => (90_000, network("nothing came")),
+            Fault::ModelCrashed => (3, Gives::Crash),
+            _ if self.chance.percent(50) => (0, network("connection reset")),
+            _ => (0, Gives::Nothing),
+        };
+        let fault = Some(if is_summary { Fault::SummaryFailed } else { how });
         steps.truncate(at);
-        match how {
-            Fault::ModelStalled => {
-                let silent = ProviderError::new(ProviderErrorKind::Network, "nothing came");
-                steps.push((90_000, Step::Fails(silent)));
-            }
-            Fault::ModelCrashed => steps.push((3, Step::Crash)),
-            _ if self.chance.percent(50) => {
-                let reset = ProviderError::new(ProviderErrorKind::Network, "connection reset");
-                steps.push((0, Step::Fails(reset)));
-            }
-            _ => {}
-        }
+        steps.push(Step { millis, gives, fault });
     }
+}
+
+/// What is wrong with an answer once it has come to its end.
+fn fault_of(ending: &Ending, is_summary: bool) -> Option<Fault> {
+    Some(match ending {
+        Ending::Error { .. } if is_summary => Fault::SummaryFailed,
+        Ending::Error { is_cut: true, .. } => Fault::ModelCut,
+        Ending::Error { kind: ProviderErrorKind::ContextOverflow, .. } => Fault::ModelOverflow,
+        Ending::Error { kind, .. } if kind.is_transient() => Fault::ModelTransient,
+        Ending::Error { .. } => Fault::ModelFatal,
+        Ending::Reply(reply) if model::is_odd(reply) => Fault::ModelSpoiled,
+        Ending::Reply(_) => return None,
+    })
 }
 
 fn summary(reserve: heeler_core::Reserve, chance: &mut Chance) -> Reply {
@@ -150,7 +176,7 @@ fn error(kind: ProviderErrorKind, chance: &mut Chance) -> ProviderError {
 }
 
 /// The steps of a whole answer.
-fn drip(reply: Reply, chance: &mut Chance) -> Vec<(u64, Step)> {
+fn drip(reply: Reply, chance: &mut Chance) -> Vec<Step> {
     let mut events = Vec::new();
     for (block, content) in (0..).zip(&reply.blocks) {
         match content {
@@ -179,5 +205,5 @@ fn drip(reply: Reply, chance: &mut Chance) -> Vec<(u64, Step)> {
     }
     events.push(ModelEvent::Finished(reply));
     let pace = chance.pick(&[0, 0, 1, 30]);
-    events.into_iter().map(|event| (pace, Step::Gives(event))).collect()
+    events.into_iter().map(|event| Step::of(pace, event)).collect()
 }

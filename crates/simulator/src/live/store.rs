@@ -59,13 +59,16 @@ impl SessionStore for Outside {
                 inner.slowness()
             };
             let slow = outside.take(begin).await;
+            outside.call_people();
             outside.pass(slow).await;
             let end = |inner: &mut Inner| {
                 let appended = inner.append(&entries, durability);
                 inner.writing = Arc::default();
                 appended
             };
-            outside.take(end).await
+            let appended = outside.take(end).await;
+            outside.call_people();
+            appended
         })
     }
 

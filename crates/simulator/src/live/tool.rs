@@ -59,7 +59,7 @@ impl Tool for Simulated {
             outside.moment().await;
             outside.judge(|judge| judge.tool_checks(context.call));
             match outside.take(|inner| inner.chance.below(20)).await {
-                15 => outside.pass(3000).await,
+                12..=15 => outside.pass(3000).await,
                 16 => std::panic::resume_unwind(Box::new("the tool's own defect")),
                 17.. => return Err(ToolError::for_model("it would come to nothing")),
                 _ => {}
@@ -82,6 +82,7 @@ impl Tool for Simulated {
             context.progress.send("half way");
             if course.crashes {
                 outside.pass(course.millis % 400).await;
+                outside.with(|inner| inner.hit(Fault::CallCrashed));
                 std::panic::resume_unwind(Box::new("the tool's own defect"));
             }
             if course.output.is_background
@@ -90,17 +91,18 @@ impl Tool for Simulated {
                 works::begin(&outside, call, completion);
             }
             outside.moment().await;
-            let sleep = tokio::time::sleep(Duration::from_millis(course.millis));
-            let output = tokio::select! {
+            let (is_deaf, throws) = (course.is_deaf, course.millis % 2 == 0);
+            let (output, fault) = tokio::select! {
                 biased;
-                () = sleep => course.output,
-                () = context.cancel.cancelled(), if !course.is_deaf => {
-                    ToolOutput::error(format!("{call}: stopped half way"))
+                ended = outside.work(course) => ended,
+                () = context.cancel.cancelled(), if !is_deaf => {
+                    (ToolOutput::error(format!("{call}: stopped half way")), None)
                 }
             };
             outside.moment().await;
+            outside.with(|inner| fault.map(|fault| inner.hit(fault)));
             outside.judge(|judge| judge.tool_returns(call, &output));
-            if output.is_error && output.state.is_empty() && course.millis % 2 == 0 {
+            if output.is_error && output.state.is_empty() && throws {
                 return Err(ToolError::for_model(output.text_content()));
             }
             Ok(output)
@@ -134,16 +136,22 @@ impl Inner {
             tools::end(name, &call.to_string(), self.scene.results, &mut self.chance);
         let crashes = self.chance.percent(10);
         let is_deaf = self.chance.percent(40);
-        let fault = match () {
-            () if crashes => Some(Fault::CallCrashed),
-            () if millis > self.scene.call_timeout_millis => Some(Fault::CallHung),
-            () if output.is_error => Some(Fault::CallFailed),
-            () => None,
-        };
-        if let Some(fault) = fault {
-            self.hit(fault);
-        }
         Course { run: self.judge.last_run(), output, millis, crashes, is_deaf }
+    }
+}
+
+impl Outside {
+    /// Works to the end, which may come later than a call may take; what then goes wrong with it.
+    async fn work(&self, course: Course) -> (ToolOutput, Option<Fault>) {
+        let Course { output, millis, .. } = course;
+        let timeout = self.take(|inner| inner.scene.call_timeout_millis).await;
+        tokio::time::sleep(Duration::from_millis(millis.min(timeout))).await;
+        if millis > timeout {
+            self.with(|inner| inner.hit(Fault::CallHung));
+            tokio::time::sleep(Duration::from_millis(millis - timeout)).await;
+        }
+        let fault = output.is_error.then_some(Fault::CallFailed);
+        (output, fault)
     }
 }
 

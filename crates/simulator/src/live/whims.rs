@@ -11,10 +11,25 @@ use crate::scene;
 impl Inner {
     pub(super) fn closes_early(&mut self) -> bool {
         // What goes on in the background then is told.
-        let wish = if self.judge.state.background.is_empty() { 8 } else { 25 };
+        let wish = match self.has_works() {
+            true if self.is_rare_moment() => 40,
+            true => 25,
+            false => 8,
+        };
         let closes = self.scene.closes_left > 0 && self.chance.percent(wish);
         self.scene.closes_left -= u32::from(closes);
         closes
+    }
+
+    /// Whether a request is answered before anything else. While work goes on there is more to do.
+    pub(super) fn answers_first(&mut self) -> bool {
+        let wish = if self.has_works() { 30 } else { 60 };
+        self.chance.percent(wish)
+    }
+
+    /// Whether somebody who is asked and waits for the end does something else all the same.
+    pub(super) fn does_something_else(&mut self) -> bool {
+        self.has_works() && self.scene.acts_left > 0 && self.chance.percent(60)
     }
 
     pub(super) fn next_number(&mut self) -> u32 {
@@ -43,8 +58,10 @@ impl Inner {
     /// Whether something is due that seldom is, or for no longer than its own append takes: it is
     /// met by too little unless appends are slow then, people quick, and deaths frequent.
     pub(super) fn is_rare_moment(&self) -> bool {
+        let has_works = self.has_works();
         let is_rare = |effect: &Effect| match &effect.kind {
             EffectKind::Trim(_) | EffectKind::Prune(_) | EffectKind::PlanCall { .. } => true,
+            EffectKind::FinishTurn { .. } => has_works,
             EffectKind::Wake { cause, .. } => *cause == WakeCause::Retry,
             _ => false,
         };
@@ -52,6 +69,30 @@ impl Inner {
             matches!(entry.record, Record::Trimmed(_) | Record::Pruned(_) | Record::CallPlanned(_))
         };
         self.judge.pending().iter().any(is_rare) || self.writing.iter().any(is_written)
+    }
+
+    /// Whether hardly anybody would be there if people did not happen to look just now: old results
+    /// are cut short, a turn ends while work goes on, or somebody is asked about one call while
+    /// another is not looked up yet.
+    pub(super) fn is_rarest_moment(&self) -> bool {
+        let ends = |kind: &EffectKind| matches!(kind, EffectKind::FinishTurn { .. });
+        let asks = |kind: &EffectKind| matches!(kind, EffectKind::AskPermission { .. });
+        let plans = |kind: &EffectKind| matches!(kind, EffectKind::PlanCall { .. });
+        let pending = self.judge.pending();
+        let is_due = |is: fn(&EffectKind) -> bool| pending.iter().any(|effect| is(&effect.kind));
+        self.prunes() || self.has_works() && is_due(ends) || is_due(asks) && is_due(plans)
+    }
+
+    /// Whether old results are cut short, or are due to be.
+    pub(super) fn prunes(&self) -> bool {
+        let is_due = |effect: &Effect| matches!(effect.kind, EffectKind::Prune(_));
+        let is_written = |entry: &Entry| matches!(entry.record, Record::Pruned(_));
+        self.judge.pending().iter().any(is_due) || self.writing.iter().any(is_written)
+    }
+
+    /// Whether work goes on after its call.
+    pub(super) fn has_works(&self) -> bool {
+        !self.judge.state.background.is_empty()
     }
 
     pub(super) fn next_steering(&mut self) -> SteeringId {

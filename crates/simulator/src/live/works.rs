@@ -55,12 +55,15 @@ pub(super) fn begin(outside: &Outside, call: CallId, completion: Completion) {
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let is_told = tokio::select! {
             biased;
-            () = told.cancelled() => {}
-            () = over => {}
-        }
+            () = told.cancelled() => true,
+            () = over => false,
+        };
         outside.moment().await;
+        if !is_told {
+            outside.with(|inner| inner.hit(Fault::WorkEnds));
+        }
         let is_dropped = outside.take(|inner| inner.work_ends(call, &output)).await;
         match is_dropped {
             true => drop(completion),
@@ -72,7 +75,6 @@ pub(super) fn begin(outside: &Outside, call: CallId, completion: Completion) {
 impl Inner {
     /// Whether the work's handle is dropped instead of used.
     fn work_ends(&mut self, call: CallId, output: &ToolOutput) -> bool {
-        self.hit(Fault::WorkEnds);
         let is_dropped = self.chance.percent(10);
         let given = match is_dropped {
             true => ToolOutput::error("the work ended without a result"),

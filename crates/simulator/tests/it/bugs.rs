@@ -63,7 +63,7 @@ fn every_bug_of_the_machine_is_found() {
         too-many-at-once: AtOnceLimit
         forgotten-usage: UsageIsSum
         unanswered-cancel: RequestIsValid
-        stale-epoch: PaidOnce
+        stale-epoch: PrefixIsStable
         silent-message: RequestIsHistory
         empty-block: SaidOnceInOrder
         repeated-id: RequestIsValid

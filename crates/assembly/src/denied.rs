@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use heeler_core::{Denied, READING_TOOLS, Reach, Rule, RuleEffect, takes_paths};
+use heeler_core::{Denied, Mode, Policy, READING_TOOLS, Reach, Rule, RuleEffect, takes_paths};
 use heeler_tools::denied_places;
 
 /// How the source begins of a rule that asks since the box does not hold what another one denies.
@@ -53,6 +53,20 @@ impl Walls {
 fn asks(why: &str) -> Rule {
     let source = format!("{NOT_HELD}{why}");
     Rule { effect: RuleEffect::Ask, tool: "Bash".to_owned(), argument: None, source }
+}
+
+/// That every command is asked about, or refused, since the box does not hold all that a rule denies, and
+/// what to do; `None` where it is not so. For who says it once, before the first command.
+#[must_use]
+pub fn lack_of_walls(policy: &Policy) -> Option<String> {
+    if policy.mode == Mode::Bypass {
+        return None;
+    }
+    let rule = policy.rules.iter().find(|rule| rule.source.starts_with(NOT_HELD))?;
+    let asks = policy.interactive && policy.mode != Mode::AllowListed;
+    let what = if asks { "asked about" } else { "refused, as nobody can be asked" };
+    let advice = "let that rule name fewer places, such as a folder as a whole";
+    Some(format!("every command is {what}, {}; {advice}", rule.source))
 }
 
 /// What asks about every command since a session runs in a box that was made before these rules: what

@@ -131,6 +131,8 @@ enum Goes {
     Nowhere,
     /// `cd` and its like, whose operand it is.
     Command,
+    /// The same, and it begins with `$(...)`: what stands behind that.
+    Behind,
     /// An option of another program. Of some it means something else, so the word may be any, too.
     Option,
 }
@@ -142,6 +144,10 @@ impl Goes {
             return (None, Self::Command);
         }
         match self {
+            // What the substitution runs is passed over. As it may have no such end, that word may be any, too.
+            Self::Behind if begins && word.starts_with('/') => return (Some(word), Self::Nowhere),
+            Self::Behind => return (None, self),
+            Self::Command if word == "$" => return (None, Self::Behind),
             Self::Command | Self::Option if begins => {}
             // Back to where the line was before.
             Self::Command if word == "-" => return (None, Self::Nowhere),
@@ -206,6 +212,9 @@ mod tests {
         check("(pushd a/hooks; sh x.sh)", &["a/hooks"]);
         check(r#"cd -- "$CLAUDE_PROJECT_DIR"/scripts && ./guard.py"#, &["scripts"]);
         check("cd -P scripts && ./guard.py", &["scripts"]);
+        check("cd $(git rev-parse --show-toplevel)/scripts && ./guard.py", &["scripts"]);
+        check("cd $(git -C a rev-parse --show-toplevel) && ./guard.sh", &["guard.sh"]);
+        check("cd $(dirname a)/later && ./run", &["later", "later/run", "run"]);
         check("cd && ./guard.sh; cd - && ./guard.sh", &["guard.sh"]);
         for option in
             ["-C scripts", "-Cscripts", "-iC scripts", "--chdir=scripts", "--chdir scripts"]

@@ -32,6 +32,7 @@ mod words;
 
 pub use config::settings_mistakes;
 pub use confine::{Sandbox, probe};
+pub use denied::lack_of_walls;
 pub use environment::Environment;
 pub use heeler_providers::NamedModel;
 pub use heeler_providers::{KnownProvider, Secret};

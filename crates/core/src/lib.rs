@@ -102,9 +102,9 @@ pub use reach::{
     Denied, PROTECTED, READING_TOOLS, Reach, WRITING_TOOLS, is_protected, takes_paths,
 };
 pub use record::{
-    CallPlan, CallPlanned, Entry, EpochCause, EpochStarted, HookAnswered, InterruptCause,
-    ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
-    PermissionDecided, Record, Reserve, SteeringQueued,
+    CallPlan, CallPlanned, Entry, EpochCause, EpochStarted, FactsChanged, HookAnswered,
+    InterruptCause, ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opened,
+    PermissionAsked, PermissionDecided, Record, Reserve, SteeringQueued,
 };
 pub use settings::{
     CompactionSettings, EstimateSettings, Limits, ModelSettings, Parameters, Settings,

@@ -57,6 +57,8 @@ pub enum Record {
     ModelFailed(Box<ModelFailed>),
     /// A call was looked up and checked.
     CallPlanned(Box<CallPlanned>),
+    /// A call that may run does not touch what it was judged by.
+    FactsChanged(Box<FactsChanged>),
     /// A call is about to run.
     CallStarted {
         /// The call.
@@ -142,6 +144,7 @@ impl Record {
             Self::ModelReplied(_) => "model_replied",
             Self::ModelFailed(_) => "model_failed",
             Self::CallPlanned(_) => "call_planned",
+            Self::FactsChanged(_) => "facts_changed",
             Self::CallStarted { .. } => "call_started",
             Self::CallFinished { .. } => "call_finished",
             Self::PermissionAsked(_) => "permission_asked",
@@ -329,6 +332,16 @@ pub enum CallPlan {
         /// Words for the model.
         error: String,
     },
+}
+
+/// A call that may run does not touch what it was judged by: something changed since, and it is judged
+/// again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FactsChanged {
+    /// The call.
+    pub call: CallId,
+    /// What it touches now.
+    pub facts: Facts,
 }
 
 /// Somebody is asked.

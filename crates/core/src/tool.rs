@@ -13,8 +13,9 @@ use crate::{
 
 /// Something a model can call.
 ///
-/// The pipeline calls `facts` once per call, then `check` if somebody would be asked, then, if the
-/// call may run, `call` once, and `clean_up` if the process died meanwhile. An
+/// The pipeline calls `facts` once per call (and again before it starts, where these change), then
+/// `check` if somebody would be asked, then, if the call may run, `call` once, and `clean_up` if the
+/// process died meanwhile. An
 /// implementation keeps nothing of a call on itself: several calls run at the same time, of
 /// several sessions. It never decides whether it may run. A panic becomes an error result.
 pub trait Tool: Send + Sync + 'static {
@@ -38,8 +39,9 @@ pub trait Tool: Send + Sync + 'static {
         None
     }
 
-    /// What this call touches. `input` has passed the schema. Must be quick and do no I/O; paths
-    /// are given as the model wrote them, made absolute against `workspace`.
+    /// What this call touches. `input` has passed the schema. Must be quick and follow from the
+    /// input alone, unless [`Metadata::facts_change`] says otherwise; paths are given as the model
+    /// wrote them, made absolute against `workspace`.
     fn facts(&self, input: &RawJson, workspace: &str) -> Facts;
 
     /// The calls of other tools that this call plays, through [`ToolContext::inner_calls`]: none, but
@@ -128,6 +130,10 @@ pub struct Metadata {
     pub terminal: bool,
     /// Milliseconds after which a call is cancelled and then abandoned; 0 for the default.
     pub timeout_millis: u64,
+    /// What [`Tool::facts`] says of one input may be something else a moment later, since it looks
+    /// at files, or at what runs. So it is asked once more right before the call starts, and the call
+    /// is judged again where it touches something else by then. Such a call never begins early.
+    pub facts_change: bool,
 }
 
 /// What one call touches, for permission and scheduling.

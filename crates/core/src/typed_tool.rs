@@ -298,7 +298,7 @@ mod tests {
         }
 
         fn metadata(&self) -> Metadata {
-            Metadata { read_only: true, terminal: true, timeout_millis: 7 }
+            Metadata { read_only: true, terminal: true, timeout_millis: 7, facts_change: true }
         }
 
         fn output_schema(&self) -> Option<RawJson> {
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!((tool.tool_name(), tool.output_schema()), (name, Some(RawJson::empty_object())));
         assert_eq!(
             tool.metadata(),
-            Metadata { read_only: true, terminal: true, timeout_millis: 7 }
+            Metadata { read_only: true, terminal: true, timeout_millis: 7, facts_change: true }
         );
     }
 }

@@ -35,6 +35,7 @@ pub const RECORD_KINDS: &[RecordKind] = &[
     first("model_replied"),
     first("model_failed"),
     first("call_planned"),
+    first("facts_changed"),
     first("call_started"),
     RecordKind { name: "call_finished", upgrades: &[for_llm] },
     RecordKind { name: "permission_asked", upgrades: &[unchanged] },

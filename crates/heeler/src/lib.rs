@@ -141,9 +141,9 @@ pub mod engine {
     /// The records of a journal.
     pub use heeler_core::{
         CallPlan, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted,
-        ForUser, HookAnswered, InterruptCause, Kept, ModelAccepted, ModelFailed, ModelReplied,
-        ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned, Record, Reserve,
-        SteeringQueued, Trimmed,
+        FactsChanged, ForUser, HookAnswered, InterruptCause, Kept, ModelAccepted, ModelFailed,
+        ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned, Record,
+        Reserve, SteeringQueued, Trimmed,
     };
 
     /// What a tool tells of a call before it runs, and what it is given.

@@ -64,7 +64,8 @@ impl Tool for BoundTool {
         // 0 would be the engine's own limit, and not a very short one.
         let millis =
             |timeout: Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX).max(1);
-        Metadata { read_only, terminal, timeout_millis: timeout.map_or(0, millis) }
+        let facts_change = self.0.tool.as_ref().is_some_and(|tool| tool.metadata().facts_change);
+        Metadata { read_only, terminal, timeout_millis: timeout.map_or(0, millis), facts_change }
     }
 
     fn output_schema(&self) -> Option<RawJson> {

@@ -192,7 +192,7 @@ impl Binding {
 
 impl From<Arc<dyn Tool>> for Binding {
     fn from(tool: Arc<dyn Tool>) -> Self {
-        let Metadata { read_only, terminal, timeout_millis } = tool.metadata();
+        let Metadata { read_only, terminal, timeout_millis, .. } = tool.metadata();
         let called = Arc::clone(&tool);
         let function: ToolFunction =
             Arc::new(move |context, input| Arc::clone(&called).call(context, input));

@@ -13,6 +13,8 @@ pub const OUTPUT_TOKENS_MIN: u64 = 256;
 pub const ENDS_REFUSED_MAX: u32 = 8;
 /// How often the input of one call may be changed by those who are asked about it.
 pub const EDITS_MAX: u32 = 8;
+/// How often a call may be judged again since it touches something else when it is about to start.
+pub const FACTS_CHANGED_MAX: u32 = 8;
 /// The most calls that a request to leave plan mode names.
 pub const PLAN_CALLS_NAMED_MAX: usize = 32;
 /// The context limit when neither the catalogue nor the settings know one, in estimated tokens.

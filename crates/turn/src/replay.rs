@@ -119,6 +119,7 @@ impl Replay {
             Record::CallPlanned(planned) => {
                 self.due_as(EffectId::Plan(planned.call, planned.answered_before))
             }
+            Record::FactsChanged(changed) => self.due_as(EffectId::Run(changed.call)),
             Record::CallStarted { call } | Record::CallFinished { call, .. } => {
                 self.due_as(EffectId::Run(*call))
             }

@@ -206,6 +206,16 @@ pub fn repeated_stop(times: u32) -> String {
     format!("Not run: this exact call failed {times} times in a row. The turn ends here.")
 }
 
+/// A call that touches something else each time it is about to start.
+pub const FACTS_KEEP_CHANGING: &str = "Not run: what this call touches changed each time it was about \
+    to start. End what changes files or runs in the background beside it, then call it again.";
+
+/// A call that was let run, and does not touch what it was judged by any more.
+#[must_use]
+pub fn changed_since_judged(why: &str) -> String {
+    format!("what it touches has changed since it was let run: {why}")
+}
+
 /// An effect in which several processes died.
 #[must_use]
 pub fn died_repeatedly(what: &str) -> String {

@@ -27,7 +27,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use heeler_assembly::{
     Assembly, Environment, ModelChoice, Permission, Sandbox, Setup, home_folder, keep_rule,
-    open_store,
+    lack_of_walls, open_store,
 };
 use heeler_attach::Questions;
 use heeler_core::{Limits, SteeringId};
@@ -325,6 +325,9 @@ impl Begun<'_> {
                 bail!("{}", no_box(&obstacle));
             }
             assembly = assemble(Permission { sandbox: Sandbox::Off, ..self.permission.clone() })?;
+        }
+        if let Some(lack) = lack_of_walls(&assembly.parts.settings.policy) {
+            say(format_args!("heeler: {lack}"));
         }
         assembly.measure().await;
         Ok(assembly)

@@ -43,6 +43,7 @@ mod home;
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]
+mod judged_again;
 mod killed;
 #[cfg(test)]
 mod limits;

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::os::unix::fs::symlink;
 
 use expect_test::expect;
+use heeler_testkit::require;
 
-use crate::support::World;
+use crate::support::{World, can_confine};
 
 #[test]
 fn no_mode_and_no_rule_opens_a_wall() {
@@ -65,4 +66,26 @@ fn no_mode_and_no_rule_opens_a_wall() {
     let hooks = std::fs::read_dir(world.path("work/.git/hooks")).unwrap();
     let hooks: Vec<_> = hooks.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(hooks, ["pre-merge"]);
+}
+
+#[test]
+fn that_every_command_is_refused_is_said_once_before_the_first() {
+    if !require("a sandbox on this machine", can_confine()) {
+        return;
+    }
+    let world = World::new();
+    for n in 0..=512 {
+        world.write(&format!("work/{n}.key"), "");
+    }
+    let script = "[[reply]]\nblocks = [{ call = \"Bash\", input = { command = \"ls\" } }]\n\
+                  [[reply]]\nblocks = [{ call = \"Bash\", input = { command = \"pwd\" } }]\n\
+                  [[reply]]\ntext = \"done\"\n";
+    let said = |deny: &str| {
+        let output = world.exec(script, &["--deny", deny, "go"]).run().exits(0);
+        let is_about = |line: &&str| line.contains("every command");
+        output.stderr.lines().filter(is_about).collect::<Vec<_>>().join("\n")
+    };
+    expect![["heeler: every command is refused, as nobody can be asked, since the sandbox does not hold all that a rule denies: Read(*.key): more than 512 places match; let that rule name fewer places, such as a folder as a whole"]]
+        .assert_eq(&said("Read(*.key)"));
+    assert_eq!(said("Read(1*.key)"), "");
 }

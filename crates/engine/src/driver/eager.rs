@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use heeler_core::{
     Access, Background, Block, BoxFuture, CallId, CallPlan, CancellationToken, EffectId, Facts,
-    Progress, RawJson, Reply, ToolUse,
+    Metadata, Progress, RawJson, Reply, ToolUse,
 };
 use heeler_turn::state::CallStatus;
 use tokio::sync::oneshot;
@@ -80,7 +80,9 @@ impl Driver {
     /// Begins one call, if everything is in favour and no hook wants a word in it.
     fn begin_eagerly(&mut self, id: CallId, said: ToolUse) -> Option<EagerCall> {
         let tool = Arc::clone(self.tools.get(&said.name)?);
-        if said.invalid.is_some() || !tool.metadata().read_only || self.is_hooked(&said.name) {
+        let Metadata { read_only, facts_change, .. } = tool.metadata();
+        let may_begin = read_only && !facts_change && !self.is_hooked(&said.name);
+        if said.invalid.is_some() || !may_begin {
             return None;
         }
         let plan = self.plan(&said.name, &said.input);

@@ -44,7 +44,7 @@ pub(super) struct Looker {
 impl Driver {
     /// Plans the calls among these effects, in order, and begins to look into what somebody would be
     /// asked about.
-    pub(super) fn plan_calls(&self, effects: Vec<Effect>) -> Planned {
+    pub(super) fn plan_calls(&mut self, effects: Vec<Effect>) -> Planned {
         let mut planned = Planned::default();
         if !effects.iter().any(|effect| matches!(effect.kind, EffectKind::PlanCall { .. })) {
             return Planned { effects, ..planned };
@@ -57,6 +57,7 @@ impl Driver {
             let (id, call, answered_before) = (effect.id, *call, *answered_before);
             let known = self.eager.plan_of(call, name, input);
             let mut plan = known.unwrap_or_else(|| self.plan(name, input));
+            self.just_planned.push(call);
             if self.state.is_looked_into(call, &plan, &planned.plans) {
                 let looker = self.looker(call);
                 let mut looked = looker.look(name.clone(), input.clone(), plan.clone());

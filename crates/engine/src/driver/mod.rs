@@ -4,6 +4,7 @@
 //! what is new in one append, apply them, tell watchers, and only then act. What comes back from
 //! effects and commands goes the same way.
 
+mod again;
 mod ask;
 mod background;
 mod checkpoint;
@@ -31,9 +32,9 @@ use std::sync::Arc;
 
 use futures::future::OptionFuture;
 use heeler_core::{
-    AgentPath, BoxFuture, Durability, Effect, EffectId, EffectKind, Envelope, Event, FinalAnswer,
-    Input, InterruptCause, Lease, Outcome, Permission, Record, Seq, StoreError, StoreErrorKind,
-    Timestamp, TurnOutcome, panic_text,
+    AgentPath, BoxFuture, CallId, Durability, Effect, EffectId, EffectKind, Envelope, Event,
+    FinalAnswer, Input, InterruptCause, Lease, Outcome, Permission, Record, Seq, StoreError,
+    StoreErrorKind, Timestamp, TurnOutcome, panic_text,
 };
 use heeler_turn::State;
 use tokio::sync::{mpsc, oneshot};
@@ -84,6 +85,8 @@ pub(crate) struct Driver {
     eager: EagerCalls,
     /// What the calls within the calls of a round share: the round, its turn and limit before it.
     inner_room: Option<((u32, u32, u32), Arc<Room>)>,
+    /// Calls that were looked up since the loop was woken last: nothing that ran since was waited for.
+    just_planned: Vec<CallId>,
     /// What calls are told may run; made anew when it changes, not with each call.
     permission: Option<Arc<Permission>>,
     /// Who waits for the end of which turn.
@@ -187,6 +190,7 @@ impl Driver {
         loop {
             self.settle().await?;
             let woken = self.wait().await;
+            self.just_planned.clear();
             let goes_on = match woken {
                 Woken::Command(Some(command)) => Box::pin(self.obey(*command)).await?,
                 Woken::Command(None) => {

@@ -58,6 +58,7 @@ impl Driver {
             stream: None,
             eager: EagerCalls::default(),
             inner_room: None,
+            just_planned: Vec::new(),
             permission: None,
             waiting: Vec::new(),
             queue: std::collections::VecDeque::new(),

@@ -76,8 +76,8 @@ impl Driver {
         }
         let hooked: Vec<_> =
             effects.extract_if(.., |effect| self.waits_for_hooks(&effect.kind)).collect();
+        let mut records = self.look_again(&mut effects);
         let Planned { mut effects, mut plans, looking } = self.plan_calls(effects);
-        let mut records = Vec::new();
         let mut durability = Durability::Written;
         for effect in &effects {
             records.extend(self.first_record(&effect.kind, &mut plans));

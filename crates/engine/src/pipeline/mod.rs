@@ -13,9 +13,11 @@ mod structured;
 mod validate;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use heeler_core::{
-    Block, CallId, CallPlan, Media, RawJson, SessionId, Spill, ToolOutput, panic_text,
+    Access, Block, CallId, CallPlan, Facts, Media, RawJson, SessionId, Spill, Tool, ToolOutput,
+    panic_text,
 };
 use heeler_secrets::Secrets;
 
@@ -41,17 +43,40 @@ pub(crate) fn plan(tools: &Toolset, workspace: &str, name: &str, input: &RawJson
         Err(error) => return CallPlan::Invalid { error },
     };
     let used = changed.as_ref().unwrap_or(input);
-    let described = catch_unwind(AssertUnwindSafe(|| {
-        let mut facts = tool.facts(used, workspace);
-        facts.terminal |= tool.metadata().terminal;
-        inner::with_inner(tools, workspace, tool.inner_calls(used), facts)
-    }));
-    match described {
+    match describe(tools, workspace, tool, used) {
         Ok(facts) => CallPlan::Ready { facts, input: changed, notes: notes.into(), hook: None },
-        Err(panic) => CallPlan::Invalid {
-            error: format!("the tool {name} crashed: {}", panic_text(panic.as_ref())),
-        },
+        Err(panic) => CallPlan::Invalid { error: format!("the tool {name} crashed: {panic}") },
     }
+}
+
+/// What a call that was planned touches now, where that may be something else than it was then.
+pub(crate) fn facts_now(
+    tools: &Toolset,
+    workspace: &str,
+    name: &str,
+    input: &RawJson,
+) -> Option<Facts> {
+    let tool = tools.get(name).filter(|tool| tool.metadata().facts_change)?;
+    let crashed = |panic: String| {
+        let what = format!("its tool crashed when it was asked what it touches: {panic}");
+        Facts { accesses: vec![Access::Opaque(what)], ..Facts::default() }
+    };
+    Some(describe(tools, workspace, tool, input).unwrap_or_else(crashed))
+}
+
+/// What a call touches, or the text of a panic.
+fn describe(
+    tools: &Toolset,
+    workspace: &str,
+    tool: &Arc<dyn Tool>,
+    input: &RawJson,
+) -> Result<Facts, String> {
+    catch_unwind(AssertUnwindSafe(|| {
+        let mut facts = tool.facts(input, workspace);
+        facts.terminal |= tool.metadata().terminal;
+        inner::with_inner(tools, workspace, tool.inner_calls(input), facts)
+    }))
+    .map_err(|panic| panic_text(panic.as_ref()).to_owned())
 }
 
 /// Whether a result that came after its call has to pass what takes time.

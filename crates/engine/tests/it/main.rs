@@ -23,6 +23,7 @@ mod edited;
 mod fallback;
 mod hooks;
 mod images;
+mod judged_again;
 mod lease;
 mod limits;
 mod looked;

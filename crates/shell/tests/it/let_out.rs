@@ -131,6 +131,9 @@ fn plain_uses_are_let_out() {
         ("fd -e rs -x wc -l", "fd | wc"),
         ("RUST_BACKTRACE=1 cargo test", "cargo test"),
         ("NODE_ENV=test npm publish", "npm publish"),
+        ("GOOS=linux GOARCH=arm64 go list", "go list"),
+        ("GOOGLE_CLOUD_PROJECT=x gcloud info", "gcloud info"),
+        ("GHCR_USER=me COR_ID=1 R_BASE=2 gcloud info", "gcloud info"),
         ("dd if=/dev/zero bs=1", "dd"),
     ] {
         assert!(is_let_out(line, rules), "{line} | {rules}");
@@ -146,6 +149,11 @@ fn variables_that_load_something_ask_nothing_and_stay_in_the_box() {
         ("export PERL5OPT=-Mx; shasum a", "shasum | export"),
         ("RUSTFMT=./evil.sh cargo fmt", "cargo fmt"),
         ("GOFLAGS=-toolexec=./evil.sh go list", "go list"),
+        ("GOENV=./evil.env go list", "go list"),
+        ("GOTOOLCHAIN=path GOAUTH=./evil.sh go list", "go list"),
+        ("GOCACHEPROG=./evil.sh go list", "go list"),
+        ("R_PROFILE_USER=./evil.R make", "make"),
+        ("GHC_ENVIRONMENT=./evil COR_PROFILER_PATH=./evil.so make", "make"),
         ("CC=./evil.sh make", "make"),
         ("MAVEN_OPTS=-javaagent:x mvn test", "mvn test"),
         ("SOME_WRAPPER=./evil.sh tool", "tool"),

@@ -3,10 +3,10 @@
 
 use heeler_core::{
     ByName, CallId, CallPlanned, Compacted, CompactionFailed, CompactionStarted, EpochStarted,
-    ForkOrigin, HookAnswered, Input, InterruptCause, Limits, Message, ModelAccepted, ModelFailed,
-    ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned, RECORD_KINDS,
-    Record, RecordKind, Rule, SessionName, Settings, SteeringId, SteeringQueued, ToolOutput,
-    Trimmed, TurnOutcome,
+    FactsChanged, ForkOrigin, HookAnswered, Input, InterruptCause, Limits, Message, ModelAccepted,
+    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided, Pruned,
+    RECORD_KINDS, Record, RecordKind, Rule, SessionName, Settings, SteeringId, SteeringQueued,
+    ToolOutput, Trimmed, TurnOutcome,
 };
 use serde::de::value::{BorrowedStrDeserializer, EnumAccessDeserializer};
 use serde::de::{DeserializeSeed, EnumAccess, Error as _, VariantAccess, Visitor};
@@ -71,6 +71,7 @@ enum RecordOfKind {
     ModelReplied(Box<ModelReplied>),
     ModelFailed(Box<ModelFailed>),
     CallPlanned(Box<CallPlanned>),
+    FactsChanged(Box<FactsChanged>),
     CallStarted {
         call: CallId,
     },

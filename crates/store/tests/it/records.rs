@@ -5,8 +5,8 @@ use std::sync::Arc;
 use heeler_core::{
     AcceptedAnswer, Access, Block, CacheMarker, CallId, CallPlan, CallPlanned, Compacted,
     CompactionCause, CompactionFailed, CompactionStarted, Cost, Decision, EpochCause, EpochStarted,
-    Facts, Few, ForUser, ForkOrigin, HookAnswered, HookEvent, HookVerdict, Image, Input,
-    InputOrigin, InterruptCause, Kept, LimitKind, Limits, Message, Mode, ModelAccepted,
+    Facts, FactsChanged, Few, ForUser, ForkOrigin, HookAnswered, HookEvent, HookVerdict, Image,
+    Input, InputOrigin, InterruptCause, Kept, LimitKind, Limits, Message, Mode, ModelAccepted,
     ModelFailed, ModelReplied, ModelStarted, Opaque, Opened, PermissionAsked, PermissionDecided,
     PermissionId, PermissionReason, ProviderErrorKind, ProviderItem, Pruned, RawJson, Record,
     RedactedThinking, Reply, Reserve, Resource, Role, Rule, RuleEffect, Settings, StateChange,
@@ -259,9 +259,10 @@ fn call() -> impl Strategy<Value = Record> {
             terminal,
         },
     );
+    let facts = facts.boxed();
     let plan = prop_oneof![
         text().prop_map(|error| CallPlan::Invalid { error }),
-        (facts, option::of(raw()), vec(text(), 0..2), option::of(verdict())).prop_map(
+        (facts.clone(), option::of(raw()), vec(text(), 0..2), option::of(verdict())).prop_map(
             |(facts, input, notes, hook)| {
                 let hook = hook.map(Box::new);
                 CallPlan::Ready { facts, input, notes: notes.into(), hook }
@@ -307,6 +308,9 @@ fn call() -> impl Strategy<Value = Record> {
     prop_oneof![
         (call_id(), 0..2u32, plan).prop_map(|(call, answered_before, plan)| {
             Record::CallPlanned(Box::new(CallPlanned { call, answered_before, plan }))
+        }),
+        (call_id(), facts).prop_map(|(call, facts)| {
+            Record::FactsChanged(Box::new(FactsChanged { call, facts }))
         }),
         call_id().prop_map(|call| Record::CallStarted { call }),
         (call_id(), output, any::<(u64, u32)>()).prop_map(

@@ -5,11 +5,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use heeler_core::{ToolContext, ToolError};
+use heeler_core::{Access, Facts, ShellLine, ToolContext, ToolError};
 use heeler_sandbox::{Command, Confinement, Confines, Launcher};
 use heeler_shell::Place;
 
 use super::environment::with_safe_git;
+use super::gitlinks::{looks_at_files, resource};
 use super::{PrivateTemp, boxed};
 
 /// What all tools have in common that start commands.
@@ -20,12 +21,15 @@ pub(crate) struct Commands {
     /// The walls of the box, when there is one, and the folder of its temporary files.
     confines: Option<Arc<Confines>>,
     _temp: Option<PrivateTemp>,
+    /// Held by each program that runs on in the box after its call.
+    in_box: Arc<()>,
 }
 
 impl Commands {
     pub(super) fn new(launcher: Launcher, environment: Vec<(String, String)>) -> Self {
         let environment = with_safe_git(environment);
-        Self { launcher, environment, shell: OnceLock::new(), confines: None, _temp: None }
+        let (shell, in_box) = (OnceLock::new(), Arc::default());
+        Self { launcher, environment, shell, confines: None, _temp: None, in_box }
     }
 
     /// The same in a box.
@@ -40,6 +44,7 @@ impl Commands {
             shell: OnceLock::new(),
             confines: Some(confines),
             _temp: Some(temp),
+            in_box: Arc::default(),
         }
     }
 
@@ -94,6 +99,20 @@ impl Commands {
         self.shell(folder, confinement).args(["-c", "--", line])
     }
 
+    /// What a program holds for as long as it runs on in the box.
+    pub(crate) fn in_box(&self) -> Arc<()> {
+        Arc::clone(&self.in_box)
+    }
+
+    /// What a line touches that was read in this workspace. While a program runs on in the box, nobody can
+    /// tell beforehand what git will find that looks at files: it may write the index at any moment.
+    pub(crate) fn facts(&self, mut line: ShellLine, workspace: &str) -> Facts {
+        let is_watched = Arc::strong_count(&self.in_box) > 1;
+        line.is_open_ended |= is_watched && looks_at_files(&line);
+        let resources = self.read(workspace, |place| resource(&line, place)).into_iter().collect();
+        Facts { accesses: vec![Access::Shell(Box::new(line))], resources, ..Facts::default() }
+    }
+
     /// Reads a command line as one that starts in this workspace.
     pub(crate) fn read<T>(&self, workspace: &str, read: impl FnOnce(&Place<'_>) -> T) -> T {
         let temp = self.confines.as_ref().map(|confines| confines.temp.to_string_lossy());
@@ -121,6 +140,21 @@ fn is_program(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_git_looks_at_is_open_while_a_program_runs_on_in_the_box() {
+        let commands = Commands::new(Launcher::new(), Vec::new());
+        let is_open = |text: &str| {
+            let line = commands.read("/nowhere", |place| crate::bash::read_line(text, place));
+            let facts = commands.facts(line, "/nowhere");
+            matches!(&facts.accesses[..], [Access::Shell(line)] if line.is_open_ended)
+        };
+        assert!(!is_open("git status"));
+        let program = commands.in_box();
+        assert!(is_open("git status") && !is_open("git push") && !is_open("ls"));
+        drop(program);
+        assert!(!is_open("git status"));
+    }
 
     #[test]
     fn bash_is_taken_before_sh_and_only_from_absolute_folders() {

@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use heeler_core::{ShellCommand, ShellLine};
+use heeler_core::{Resource, ShellCommand, ShellLine};
 use heeler_shell::Place;
 
 /// Verbs that look at no files of a work tree, once settings keep them from going on in others.
@@ -53,8 +53,21 @@ pub(crate) fn heed_gitlinks(line: &mut ShellLine, place: &Place<'_>) {
     let commands: Vec<&[String]> = line.commands.iter().filter_map(git_words).collect();
     // Without a box no command is kept in that could prepare such a repository.
     let has_box = place.temp.is_some();
-    line.is_open_ended = commands.iter().any(|words| looks(words)) && has_gitlinks(place.workspace)
+    line.is_open_ended = looks_at_files(line) && has_gitlinks(place.workspace)
         || has_box && names_and_looks(&commands, is_repeated(line));
+}
+
+/// Whether git looks at the files of a work tree in a line.
+pub(crate) fn looks_at_files(line: &ShellLine) -> bool {
+    line.commands.iter().filter_map(git_words).any(looks)
+}
+
+/// What orders the calls of a reply around git that looks at files: nothing in the box runs beside it that
+/// could make the index name a repository in that moment. What changes nothing waits for nobody.
+pub(crate) fn resource(line: &ShellLine, place: &Place<'_>) -> Option<Resource> {
+    let key = || format!("repositories:{}", place.workspace);
+    let write = looks_at_files(line);
+    (place.temp.is_some() && (write || !line.is_read_only)).then(|| Resource { key: key(), write })
 }
 
 /// The words of git, from its verb on.
@@ -204,6 +217,25 @@ mod tests {
             git(root, "update-index --split-index");
             assert!(is_open("git status", root), "{version}");
         }
+    }
+
+    #[test]
+    fn git_that_looks_at_files_runs_beside_nothing_that_may_change_the_index() {
+        let boxed = Place { workspace: "/w", home: None, temp: Some("/tmp/x") };
+        let key = |text: &str, place: &Place<'_>| {
+            let line = crate::bash::read_line(text, place);
+            resource(&line, place).map(|resource| (resource.key, resource.write))
+        };
+        let of = |write| Some(("repositories:/w".to_owned(), write));
+        for looking in ["git status", "cd a && git diff", "git add ."] {
+            assert_eq!(key(looking, &boxed), of(true), "{looking}");
+        }
+        for other in ["cargo test", "git update-index --add x | tee a; git push", "make"] {
+            assert!(key(other, &boxed).is_some(), "{other}");
+        }
+        assert_eq!(key("cargo test", &boxed), of(false));
+        assert_eq!(key("ls -l", &boxed), None);
+        assert_eq!(key("git status", &Place { temp: None, ..boxed }), None);
     }
 
     #[test]

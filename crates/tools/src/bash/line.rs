@@ -1,6 +1,6 @@
 //! What a command line touches: the shell crate's reading of it, in the words of facts.
 
-use heeler_core::{Access, Concern, ConcernKind, ShellCommand, ShellLine};
+use heeler_core::{Concern, ConcernKind, ShellCommand, ShellLine};
 use heeler_shell::Place;
 
 use super::BashInput;
@@ -10,13 +10,13 @@ use super::gitlinks::heed_gitlinks;
 const ASKS_TO_LEAVE: &str = "it asks to run outside of the sandbox";
 
 /// What the input's line may do in this place.
-pub(super) fn access(input: &BashInput, place: &Place<'_>) -> Access {
+pub(super) fn judged(input: &BashInput, place: &Place<'_>) -> ShellLine {
     let mut line = read(&input.command, place);
     heed_gitlinks(&mut line, place);
     if input.outside_sandbox == Some(true) {
         ask_to_leave(&mut line);
     }
-    Access::Shell(Box::new(line))
+    line
 }
 
 /// What a line may do in this place, in the words of facts.

@@ -183,13 +183,14 @@ impl TypedTool for Bash {
     fn metadata(&self) -> Metadata {
         // Past our own limit, which ends with what the command had.
         let timeout_millis = BASH_TIMEOUT_MILLIS_MAX + STOP_MILLIS_MAX;
-        Metadata { timeout_millis, ..Metadata::default() }
+        // The index of the repository is looked at.
+        Metadata { timeout_millis, facts_change: true, ..Metadata::default() }
     }
 
     fn facts(&self, input: &Self::Input, workspace: &str) -> Facts {
-        let access = self.commands.read(workspace, |place| line::access(input, place));
-        // No resource: commands of one reply run side by side.
-        Facts { accesses: vec![access], ..Facts::default() }
+        // Commands of one reply run side by side, but for git that looks at files.
+        let line = self.commands.read(workspace, |place| line::judged(input, place));
+        self.commands.facts(line, workspace)
     }
 
     fn call(

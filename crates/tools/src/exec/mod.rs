@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heeler_core::{
-    Access, BoxFuture, Facts, Metadata, Progress, Resource, ShellLine, ToolContext, ToolError,
-    ToolOutput, TypedTool,
+    BoxFuture, Facts, Metadata, Progress, Resource, ShellLine, ToolContext, ToolError, ToolOutput,
+    TypedTool,
 };
 use heeler_sandbox::{Command, Input, Streams, TerminalSize};
 use heeler_shell::Place;
@@ -201,6 +201,7 @@ impl Exec {
             command: command.to_owned(),
             script,
             is_confined: context.confined,
+            in_box: context.confined.then(|| self.commands.in_box()),
             timeout_millis,
             progress,
         };
@@ -360,18 +361,17 @@ impl TypedTool for Exec {
 
     fn metadata(&self) -> Metadata {
         let timeout_millis = BASH_TIMEOUT_MILLIS_MAX + 2 * STOP_MILLIS_MAX;
-        Metadata { timeout_millis, ..Metadata::default() }
+        // The index of the repository is looked at, and what was written before.
+        Metadata { timeout_millis, facts_change: true, ..Metadata::default() }
     }
 
     fn facts(&self, input: &Self::Input, workspace: &str) -> Facts {
         let line = self.commands.read(workspace, |place| self.judged(input, place));
+        let mut facts = line.map(|line| self.commands.facts(line, workspace)).unwrap_or_default();
         let key = input.session_id.as_ref().map(|id| format!("exec:{id}"));
-        Facts {
-            accesses: line.map(|line| Access::Shell(Box::new(line))).into_iter().collect(),
-            resources: key.map(|key| Resource { key, write: true }).into_iter().collect(),
-            replay_safe: matches!(input.action, ExecAction::List | ExecAction::Poll),
-            ..Facts::default()
-        }
+        facts.resources.extend(key.map(|key| Resource { key, write: true }));
+        facts.replay_safe = matches!(input.action, ExecAction::List | ExecAction::Poll);
+        facts
     }
 
     fn call(

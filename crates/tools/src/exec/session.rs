@@ -72,6 +72,8 @@ pub(super) struct Beginning {
     pub(super) command: String,
     pub(super) script: Script,
     pub(super) is_confined: bool,
+    /// Says for as long as it runs that something runs on in the box.
+    pub(super) in_box: Option<Arc<()>>,
     pub(super) timeout_millis: Option<u64>,
     pub(super) progress: Progress,
 }
@@ -94,7 +96,8 @@ impl Owner {
 
 impl Session {
     pub(super) fn start(beginning: Beginning, mut child: Child, context: &ToolContext) -> Self {
-        let Beginning { id, command, script, is_confined, timeout_millis, progress } = beginning;
+        let Beginning { id, command, script, is_confined, in_box, timeout_millis, progress } =
+            beginning;
         let started = context.clock.now();
         let terminal = child.terminal();
         let state = State {
@@ -118,6 +121,7 @@ impl Session {
             shared: Arc::clone(&shared),
             clock: Arc::clone(&context.clock),
             killed,
+            _in_box: in_box,
             ends: started.plus(timeout_millis.unwrap_or(EXEC_LIFE_MILLIS_MAX)),
         };
         tokio::spawn(Box::pin(task.run()) as BoxFuture<()>);
@@ -214,6 +218,7 @@ struct Task {
     shared: Arc<Shared>,
     clock: Arc<dyn Clock>,
     killed: watch::Receiver<bool>,
+    _in_box: Option<Arc<()>>,
     ends: Timestamp,
 }
 

@@ -1,13 +1,14 @@
 //! What planning, start and end of a call do to the state.
 
 use heeler_core::{
-    CallId, CallPlan, CallPlanned, Decision, Event, Facts, HookVerdict, Judgement, LimitKind,
-    PermissionReason, Policy, RawJson, Rule, ToolOutput, TurnOutcome, Verdict,
+    CallId, CallPlan, CallPlanned, Decision, Event, Facts, FactsChanged, HookVerdict, Judgement,
+    LimitKind, PermissionReason, Policy, RawJson, Rule, ToolOutput, TurnOutcome, Verdict,
 };
 
 use super::plan::needs_leaving;
 use super::{Announcer, Call, CallStatus, Phase, State, Turn};
 use crate::bugs::{Bug, is_on};
+use crate::limits::FACTS_CHANGED_MAX;
 use crate::{verdict, words};
 
 impl State {
@@ -174,6 +175,32 @@ impl State {
                 }
             }
             Verdict::Ask { .. } | Verdict::Allow { .. } => {}
+        }
+    }
+
+    /// What a call that may run touches has changed since it was judged, so it is judged again, and
+    /// whoever let it run before is asked again. Whatever is no access says nothing of permission.
+    pub(super) fn on_facts_changed(&mut self, changed: &FactsChanged, out: &mut Announcer) {
+        let ready = |s: &CallStatus| matches!(s, CallStatus::Ready { .. });
+        let Some(call) = self.call_in(changed.call, ready) else { return };
+        let touches_the_same = call.facts.accesses == changed.facts.accesses;
+        call.facts = changed.facts.clone();
+        call.facts_changed = call.facts_changed.saturating_add(1);
+        if call.facts_changed > FACTS_CHANGED_MAX {
+            let output = ToolOutput::error(words::FACTS_KEEP_CHANGING);
+            return self.finish(changed.call, output, 0, out);
+        }
+        if touches_the_same {
+            return;
+        }
+        // An answer to one request is none to the next.
+        call.answered_before += u32::from(call.asked_at != 0);
+        self.judge_call(changed.call, out);
+        let call = self.turn.as_mut().and_then(|turn| find(turn, changed.call));
+        if let Some(CallStatus::Asking { reason: PermissionReason::Policy(why), .. }) =
+            call.map(|call| &mut call.status)
+        {
+            *why = words::changed_since_judged(why);
         }
     }
 

@@ -260,6 +260,7 @@ impl State {
             Record::ModelReplied(replied) => self.on_model_replied(replied, out),
             Record::ModelFailed(failed) => self.on_model_failed(failed, out),
             Record::CallPlanned(planned) => self.on_call_planned(planned, out),
+            Record::FactsChanged(changed) => self.on_facts_changed(changed, out),
             Record::CallStarted { call } => self.on_call_started(*call, out),
             Record::CallFinished { call, output, millis, inner_calls } => {
                 self.on_call_finished(*call, output, (*millis, *inner_calls), out);

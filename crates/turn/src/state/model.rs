@@ -190,6 +190,7 @@ impl State {
                 answered_before: 0,
                 decided_by: None,
                 deaths: 0,
+                facts_changed: 0,
             })
             .collect();
         if turn.ends_after_batch.is_some() {

@@ -123,6 +123,8 @@ pub struct Call {
     pub decided_by: Option<String>,
     /// Processes that died while it ran.
     pub deaths: u32,
+    /// How often it did not touch any more what it was judged by, when it was about to start.
+    pub facts_changed: u32,
 }
 
 /// How far a call is.

@@ -160,7 +160,7 @@ fn denied(policy: &Policy, grants: &[Rule], tool: &str, facts: &Facts) -> Option
         })?;
     let by = format!(
         "the rule {hidden} ({}) denies something this command line may contain; run the parts as \
-         separate simple commands",
+         separate simple commands, and write out what aliases, variables and patterns stand for",
         hidden.source
     );
     Some(judgement(Verdict::Deny { by }, Some(hidden)))

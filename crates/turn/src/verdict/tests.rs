@@ -190,7 +190,8 @@ fn a_verdict_says_what_it_is_for() {
         check_words(&ask(rules), "Run", &all, expected);
     }
     let hidden = "deny: the rule Bash(rm:*) (test) denies something this command line may \
-                  contain; run the parts as separate simple commands";
+                  contain; run the parts as separate simple commands, and write out what \
+                  aliases, variables and patterns stand for";
     check_words(&ask("+Bash, -Bash(rm:*)"), "Bash", &[run("$X")], hidden);
     let long = format!("ask: it runs the command `{}…`", "x".repeat(79));
     check_words(&ask(""), "Bash", &[run(&"x".repeat(99))], &long);

@@ -74,6 +74,9 @@ fn others(record: &Record) -> Vec<Record> {
         Record::CallPlanned(planned) => {
             each(planned, Record::CallPlanned, &[|planned| planned.call.index += 100])
         }
+        Record::FactsChanged(changed) => {
+            each(changed, Record::FactsChanged, &[|changed| changed.call.index += 100])
+        }
         Record::CallStarted { call } => {
             each(call, |call| Record::CallStarted { call }, &[|call| call.index += 100])
         }

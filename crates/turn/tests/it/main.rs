@@ -33,4 +33,5 @@ mod requests;
 mod retry;
 mod steering;
 mod toolbox;
+mod touches;
 mod undo;

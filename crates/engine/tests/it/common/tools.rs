@@ -16,6 +16,7 @@ pub(crate) struct TestTool {
     metadata: Metadata,
     output_schema: Option<RawJson>,
     facts: Facts,
+    facts_now: Option<Box<dyn Fn() -> Facts + Send + Sync>>,
     facts_panic: bool,
     facts_asked: Arc<AtomicUsize>,
     run: Box<dyn Fn(ToolContext, RawJson) -> BoxFuture<Given> + Send + Sync>,
@@ -42,6 +43,7 @@ where
         metadata: Metadata::default(),
         output_schema: None,
         facts: Facts::default(),
+        facts_now: None,
         facts_panic: false,
         facts_asked: Arc::default(),
         run: Box::new(move |context, input| Box::pin(run(context, input))),
@@ -107,6 +109,13 @@ impl TestTool {
         self
     }
 
+    /// What is true of its calls is something else each time, and it says so.
+    pub(crate) fn facts_now(mut self, now: impl Fn() -> Facts + Send + Sync + 'static) -> Self {
+        self.metadata.facts_change = true;
+        self.facts_now = Some(Box::new(now));
+        self
+    }
+
     /// Counts in `asked` how often it is asked what a call touches.
     pub(crate) fn counts_facts(mut self, asked: &Arc<AtomicUsize>) -> Self {
         self.facts_asked = Arc::clone(asked);
@@ -169,7 +178,7 @@ impl Tool for TestTool {
     fn facts(&self, _: &RawJson, _: &str) -> Facts {
         self.facts_asked.fetch_add(1, Ordering::SeqCst);
         assert!(!self.facts_panic, "no facts today");
-        self.facts.clone()
+        self.facts_now.as_ref().map_or_else(|| self.facts.clone(), |now| now())
     }
 
     fn call(self: Arc<Self>, context: ToolContext, input: RawJson) -> BoxFuture<Given> {

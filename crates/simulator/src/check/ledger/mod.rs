@@ -281,6 +281,7 @@ impl Ledger {
             Record::HistoryGiven { .. }
             | Record::Named { .. }
             | Record::HookAnswered(_)
+            | Record::FactsChanged(_)
             | Record::Trimmed(_)
             | Record::Pruned(_)
             | Record::Restored

@@ -35,10 +35,11 @@ use expect_test::Expect;
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
     CompactionFailed, CompactionStarted, Cost, Decision, Effect, EffectId, EffectKind, Entry,
-    EpochStarted, ForUser, HookAnswered, Image, Input, InputOrigin, InterruptCause, ModelAccepted,
-    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
-    PermissionId, ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect, Seq, Settings,
-    SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolUse, Usage,
+    EpochStarted, FactsChanged, ForUser, HookAnswered, Image, Input, InputOrigin, InterruptCause,
+    ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
+    PermissionDecided, PermissionId, ProviderErrorKind, RawJson, Record, Reply, Rule, RuleEffect,
+    Seq, Settings, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput,
+    ToolUse, Usage,
 };
 use heeler_turn::State;
 use heeler_turn::state::{Announcer, CallStatus};
@@ -235,6 +236,12 @@ impl Play {
                     verdict: toolbox::hook(wish),
                     context: Vec::new(),
                 }))
+            }
+            "touches" => {
+                let (name, argument) = tail.split_once(' ').expect("a tool and its argument");
+                let facts = toolbox::facts(name, argument).expect("a tool");
+                let changed = FactsChanged { call: self.id(first), facts };
+                Record::FactsChanged(Box::new(changed))
             }
             "grant" => Record::RuleGranted(Box::new(allow_rule(rest))),
             "interrupt" => Record::Interrupted { cause: InterruptCause::Cancelled },

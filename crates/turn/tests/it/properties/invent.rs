@@ -2,12 +2,12 @@
 
 use heeler_core::{
     AcceptedAnswer, Block, CallId, CallPlan, CallPlanned, Compacted, CompactionCause,
-    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, ForUser, ForkOrigin, HookAnswered,
-    HookEvent, Image, Input, InterruptCause, Kept, LimitKind, Limits, Message, ModelAccepted,
-    ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked, PermissionDecided,
-    PermissionId, PermissionReason, ProviderErrorKind, Pruned, RawJson, Record, Reply, Reserve,
-    Role, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput, ToolResult,
-    ToolUse, Trimmed, TurnOutcome, Usage,
+    CompactionStarted, Cost, Decision, EpochCause, EpochStarted, FactsChanged, ForUser, ForkOrigin,
+    HookAnswered, HookEvent, Image, Input, InterruptCause, Kept, LimitKind, Limits, Message,
+    ModelAccepted, ModelFailed, ModelReplied, ModelStarted, Opened, PermissionAsked,
+    PermissionDecided, PermissionId, PermissionReason, ProviderErrorKind, Pruned, RawJson, Record,
+    Reply, Reserve, Role, SteeringId, SteeringQueued, StopReason, Thinking, Timestamp, ToolOutput,
+    ToolResult, ToolUse, Trimmed, TurnOutcome, Usage,
 };
 
 use super::{Dice, world};
@@ -104,7 +104,11 @@ pub(super) fn record(dice: &mut Dice) -> Record {
 
 fn rarer(dice: &mut Dice) -> Record {
     let id = SteeringId(dice.pick(&["s1", "input-5", ""]).into());
-    match dice.below(17) {
+    match dice.below(18) {
+        17 => Record::FactsChanged(Box::new(FactsChanged {
+            call: call(dice),
+            facts: toolbox::facts(dice.pick(&["note", "write", "jump"]), "a").unwrap_or_default(),
+        })),
         13 => Record::Forked(Box::new(ForkOrigin {
             session: "source".parse().expect("an id"),
             at: small(dice),

@@ -86,6 +86,7 @@ fn every_decision_that_is_another_one_is_noticed() {
                 "call_started",
                 "compaction_started",
                 "epoch_started",
+                "facts_changed",
                 "model_accepted",
                 "model_failed",
                 "model_replied",

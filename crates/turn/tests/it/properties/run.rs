@@ -2,10 +2,10 @@
 
 use heeler_core::{
     AcceptedAnswer, CallId, CompactionCause, CompactionStarted, Decision, Effect, EffectId,
-    EffectKind, Entry, HookAnswered, HookEvent, Input, InterruptCause, Mode, ModelAccepted,
-    ModelFailed, ModelReplied, Opened, PermissionDecided, PermissionReason, ProviderErrorKind,
-    Record, Reserve, Settings, SteeringId, SteeringQueued, StopReason, Timestamp, TurnOutcome,
-    Usage, WakeCause,
+    EffectKind, Entry, Facts, FactsChanged, HookAnswered, HookEvent, Input, InterruptCause, Mode,
+    ModelAccepted, ModelFailed, ModelReplied, Opened, PermissionDecided, PermissionReason,
+    ProviderErrorKind, Record, Reserve, Settings, SteeringId, SteeringQueued, StopReason,
+    Timestamp, TurnOutcome, Usage, WakeCause,
 };
 use heeler_core::{Block, Compacted, CompactionFailed, Cost, Image};
 use heeler_turn::state::Announcer;
@@ -208,8 +208,23 @@ impl Run {
         let flies = self.flying.iter().find(|(id, _)| *id == effect.id).copied();
         match flies {
             Some((_, reserve)) => self.end(effect, reserve, dice),
+            None if self.touches_something_else(effect, dice) => {}
             None => self.start(effect),
         }
+    }
+
+    /// Now and then a call that is about to start does not touch what it was judged by.
+    fn touches_something_else(&mut self, effect: &Effect, dice: &mut Dice) -> bool {
+        let EffectKind::RunCall { call, .. } = &effect.kind else { return false };
+        if self.world.calm || dice.below(10) != 9 {
+            return false;
+        }
+        let calls = self.state.turn.iter().flat_map(|turn| &turn.calls);
+        let judged = calls.into_iter().find(|it| it.id == *call).map(|it| it.facts.clone());
+        let other = toolbox::facts(dice.pick(&["note", "read", "write", "bash"]), "b").unwrap();
+        let facts = Facts { accesses: other.accesses, ..judged.unwrap_or_default() };
+        self.write(Record::FactsChanged(Box::new(FactsChanged { call: *call, facts })));
+        true
     }
 
     fn abort_what_is_gone(&mut self) -> Vec<Effect> {

@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use heeler_core::{
     Block, CallId, CallPlan, CallPlanned, Decision, Entry, Event, Facts, HookEvent, HookVerdict,
-    Message, Mode, ModelStarted, Policy, RawJson, Record, Role, Rule, RuleEffect, SteeringId, View,
+    Message, Mode, ModelStarted, Policy, RawJson, Record, Role, Rule, RuleEffect, SteeringId,
+    Verdict, View,
 };
 use heeler_turn::State;
 use heeler_turn::state::{CallStatus, Phase, Turn};
+use heeler_turn::verdict::judge_heeding;
 
 use crate::{checker, toolbox};
 
@@ -144,6 +146,10 @@ impl Watch {
         assert!(!self.refused.contains(&call), "{call} was denied and starts");
         let policy = &state.settings.policy;
         assert!(!is_denied(policy, &state.grants, name), "{call} is denied by a rule and starts");
+        let judged = &turn.calls[call.index as usize];
+        let (facts_now, hook) = (&judged.facts, judged.hook.as_ref());
+        let judgement = judge_heeding(policy, &state.grants, name, facts_now, hook);
+        assert!(!matches!(judgement.verdict, Verdict::Deny { .. }), "{call} is denied and starts");
         let starts = self.started.entry(call).or_default();
         *starts += 1;
         assert!(*starts == 1 || facts.replay_safe, "{call} starts twice");
@@ -166,7 +172,9 @@ impl Watch {
 
     fn model_starts(&self, state: &State, started: &ModelStarted) {
         let limits = &state.settings.limits;
-        assert!(limits.rounds == 0 || self.turn.replies < limits.rounds, "one round too many");
+        // What is paid for already is read, also where the limit was lowered since.
+        let has_room = limits.rounds == 0 || self.turn.replies < limits.rounds;
+        assert!(has_room || state.resumes().is_some(), "one round too many");
         let reserve = started.reserve;
         let tokens = self.turn.tokens.saturating_add(reserve.input + reserve.output);
         assert!(limits.tokens == 0 || tokens <= limits.tokens, "the tokens do not suffice");

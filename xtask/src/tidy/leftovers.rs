@@ -15,9 +15,12 @@ const MARKERS: [&str; 4] =
     [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX"), concat!("HA", "CK")];
 
 /// Code that can only pass, spaces removed.
-const IDLE: [(&str, &str); 3] = [
+const IDLE: [(&str, &str); 6] = [
     (concat!("#[ig", "nore]"), "an ignored test says why: `#[ignore = \"...\"]`"),
+    (concat!("#[cfg(any", "())]"), "code that is never compiled is not there"),
+    (concat!("#[cfg(fal", "se)]"), "code that is never compiled is not there"),
     (concat!("assert!", "(true)"), "a test that cannot fail tests nothing"),
+    (concat!("assert!", "(true,"), "a test that cannot fail tests nothing"),
     (concat!("assert_eq!", "(1,1)"), "a test that cannot fail tests nothing"),
 ];
 
@@ -83,15 +86,22 @@ mod tests {
         // In pieces, so that nobody who looks for such tests finds these.
         let [equal, holds] =
             [["assert_eq!", "(1, 1);"], ["assert!", "( true );"]].map(|p| p.concat());
-        let text = format!("{}\n{equal}\n{holds}\n", IDLE[0].0);
+        let holds_and_says = holds.replace(" )", ", \"so it is\")");
+        let text = format!(
+            "{}\n{equal}\n{holds}\n{holds_and_says}\n{}\n{}\n",
+            IDLE[0].0, IDLE[1].0, IDLE[2].0
+        );
         check_text(
             "crates/a/src/lib.rs",
             &text,
             expect![[r#"
-            crates/a/src/lib.rs:1: an ignored test says why: `#[ignore = "..."]`
-            crates/a/src/lib.rs:2: a test that cannot fail tests nothing
-            crates/a/src/lib.rs:3: a test that cannot fail tests nothing
-        "#]],
+                crates/a/src/lib.rs:1: an ignored test says why: `#[ignore = "..."]`
+                crates/a/src/lib.rs:2: a test that cannot fail tests nothing
+                crates/a/src/lib.rs:3: a test that cannot fail tests nothing
+                crates/a/src/lib.rs:4: a test that cannot fail tests nothing
+                crates/a/src/lib.rs:5: code that is never compiled is not there
+                crates/a/src/lib.rs:6: code that is never compiled is not there
+            "#]],
         );
     }
 

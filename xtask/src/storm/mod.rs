@@ -83,15 +83,17 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
     let (totals, broken) = blow(&wish, &harbor);
     println!("{totals}, seconds {:.1}", started.elapsed().as_secs_f64());
     println!("violations: {}", broken.len());
+    let of = wish.binary.as_ref().map(|binary| format!(" --binary {}", binary.display()));
     for Broken { seed, what } in &broken {
         println!("\nseed {seed}: {what}");
-        println!("again: cargo xtask storm --kills 1 --seed {seed}");
+        let of = of.as_deref().unwrap_or_default();
+        println!("again: cargo xtask storm --kills 1 --seed {seed}{of}");
     }
     if !broken.is_empty() {
         println!("\nwhat is left of it: {}", folder.keep().display());
         return Ok(ExitCode::FAILURE);
     }
-    let unmet = unmet(&wish, &totals, disks);
+    let unmet = unmet(&wish, &totals, &harbor);
     if unmet.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -100,13 +102,13 @@ pub(crate) fn run_command(arguments: &[&str]) -> Result<ExitCode> {
 }
 
 /// What a storm of this size should have met and has not.
-fn unmet(wish: &Wish, totals: &Totals, disks: bool) -> Vec<String> {
+fn unmet(wish: &Wish, totals: &Totals, harbor: &Harbor<'_>) -> Vec<String> {
     let mut unmet = Vec::new();
     if totals.kills() < wish.kills {
         unmet.push(format!("{} kills, only {}", wish.kills, totals.kills()));
     }
     if wish.kills >= KILLS {
-        unmet.extend(totals.unmet(disks).into_iter().map(str::to_owned));
+        unmet.extend(totals.unmet(harbor.disks, harbor.boxes).into_iter().map(str::to_owned));
     }
     unmet
 }
@@ -178,13 +180,14 @@ fn blow(wish: &Wish, harbor: &Harbor<'_>) -> (Totals, Vec<Broken>) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::time::Duration;
 
     use super::journal::Place;
     use super::strike::Strike;
     use super::totals::Totals;
     use super::workload::Workload;
-    use super::{KILLS, Wish, unmet};
+    use super::{Harbor, KILLS, Wish, unmet};
     use crate::dice::Dice;
 
     #[test]
@@ -198,23 +201,34 @@ mod tests {
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));
     }
+    /// Whether a machine has small disks and boxes.
+    #[derive(PartialEq)]
+    enum Machine {
+        Able,
+        Bare,
+    }
+
     /// What a storm of so many kills by one signal lacks.
-    fn check_unmet(wished: u64, kills: u64, disks: bool, expected: &str) {
-        let wish = Wish { kills: wished, first: 0, binary: None, patience: Duration::ZERO };
+    fn check_unmet(wished: u64, kills: u64, machine: Machine, expected: &str) {
+        let patience = Duration::ZERO;
+        let wish = Wish { kills: wished, first: 0, binary: None, patience };
+        let (base, is_able) = (Path::new(""), machine == Machine::Able);
+        let harbor = Harbor { base, binary: base, disks: is_able, boxes: is_able, patience };
         let mut totals = Totals::default();
         (0..kills).for_each(|_| totals.died("SIGKILL", Place::InCall));
-        assert_eq!(unmet(&wish, &totals, disks).join(", "), expected);
+        assert_eq!(unmet(&wish, &totals, &harbor).join(", "), expected);
     }
 
     #[test]
     fn a_storm_that_does_not_blow_is_none() {
-        check_unmet(1, 1, true, "");
-        check_unmet(100, 99, true, "100 kills, only 99");
+        check_unmet(1, 1, Machine::Able, "");
+        check_unmet(100, 99, Machine::Able, "100 kills, only 99");
         let rest = "SIGINT, SIGTERM, SIGSTOP+KILL, death in a stream, \
                     second openers refused while the owner was stopped, stopped and continued, \
                     provider: rate limit, provider: overloaded, provider: connection broken, \
-                    provider: stream cut";
-        check_unmet(KILLS, KILLS, false, rest);
-        check_unmet(KILLS, KILLS, true, &format!("{rest}, stopped by a full disk"));
+                    provider: stream cut, provider: stream silent";
+        check_unmet(KILLS, KILLS, Machine::Bare, rest);
+        let more = "stopped by a full disk, sessions with commands in the box";
+        check_unmet(KILLS, KILLS, Machine::Able, &format!("{rest}, {more}"));
     }
 }

@@ -22,6 +22,8 @@ use crate::dice::Dice;
 const PROCESSES_MAX: usize = 200;
 /// One session in so many has a disk that is nearly full.
 const DISK_EVERY: u64 = 8;
+/// One session in so many has its commands outside of the box.
+const OUTSIDE_EVERY: u64 = 3;
 /// A second signal of the same kind comes after at most so many polls.
 const TWICE_POLLS_MAX: usize = 5;
 /// What a full disk is called.
@@ -68,12 +70,12 @@ struct Struck {
 /// Runs the session of this seed.
 pub(super) fn run(seed: u64, harbor: &Harbor<'_>) -> Result<Totals> {
     let mut dice = Dice::new(seed);
-    // Not drawn, so that no run of sessions is without.
+    // Neither is drawn, so that no run of sessions is without.
     let is_disk = seed.is_multiple_of(DISK_EVERY) && harbor.disks;
     let strikes_left = dice.roll(6..=16);
     let n_rounds = strikes_left + dice.roll(2..=8);
     let workload = Workload::draw(&mut dice, n_rounds);
-    let commands = match dice.one_in(2) && harbor.boxes {
+    let commands = match harbor.boxes && !seed.is_multiple_of(OUTSIDE_EVERY) {
         true => Commands::InBox,
         false => Commands::Outside,
     };
@@ -82,7 +84,7 @@ pub(super) fn run(seed: u64, harbor: &Harbor<'_>) -> Result<Totals> {
     let server = MockServer::builder(workload.script.clone()).chunking(workload.chunking).start();
     let mut totals = Totals::of_session(is_disk);
     if commands == Commands::InBox {
-        totals.note("sessions with commands in the box");
+        totals.note(totals::BOXED);
     }
     let mut session = Session {
         dice,
@@ -140,7 +142,9 @@ impl Session {
             let words = ended.words();
             ensure!(words.contains(DISK_FULL), "two processes had the session: {words}");
         }
-        self.n_stalls_met = self.server.status().stalled;
+        let n_stalls = self.server.status().stalled;
+        (self.n_stalls_met..n_stalls).for_each(|_| self.totals.note(totals::STALLED));
+        self.n_stalls_met = n_stalls;
         if self.dice.one_in(2) {
             self.world.wait_until_gone()?;
         }

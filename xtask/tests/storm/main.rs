@@ -36,7 +36,7 @@ mod tests {
     }
 
     /// Seconds, where a storm waits for something that does not come.
-    const SHORT: &str = "5";
+    const SHORT: &str = "8";
     /// Seconds, where it waits for nothing.
     const LONG: &str = "60";
 
@@ -128,7 +128,7 @@ mod tests {
         // From the first effect on, so that there is a session.
         let hang = "[ -s effects.txt ] && exec sleep 1000";
         let told = [
-            "it hangs: not a word for 5 s",
+            "it hangs: not a word for 8 s",
             ": session ",
             ", its last record ",
             "; process ",

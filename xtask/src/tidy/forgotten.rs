@@ -1,11 +1,12 @@
 //! No Rust file lies in the tree without being compiled, and no test without being run.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use toml::{Table, Value};
 
 use crate::finding::Finding;
-use crate::rust_text::words;
+use crate::rust_text::{closing, words};
 use crate::tree::{File, Tree, resolve};
 
 pub(super) const WHY: &str = "a test file that is no target and no module is never run, and \
@@ -154,14 +155,17 @@ fn children(tree: &Tree, path: &str, file: &File, place: Place) -> Vec<(String, 
         false => path.trim_end_matches(".rs").to_owned(),
     };
     let code = file.rust.code.as_str();
+    let inline = inline(code);
     let mut children = Vec::new();
     for (at, word) in file.rust.words() {
         let after = code[at + word.len()..].trim_start();
         if word == "mod" {
-            let name = after.split(|c: char| !(c.is_alphanumeric() || c == '_')).next();
-            let name = name.unwrap_or_default();
+            let name = first_word(after);
             if after[name.len()..].trim_start().starts_with(';') {
-                children.extend(module(tree, &folder, name).map(|path| (path, Place::Module)));
+                let around = inline.iter().filter(|(_, body)| body.contains(&at));
+                let parts: Vec<&str> = around.map(|(name, _)| *name).chain([name]).collect();
+                let path = format!("{folder}/{}", parts.join("/"));
+                children.extend(module(tree, &path).map(|path| (path, Place::Module)));
             }
         }
         let literal = match word {
@@ -177,15 +181,27 @@ fn children(tree: &Tree, path: &str, file: &File, place: Place) -> Vec<(String, 
     children
 }
 
-/// The file of the module `name`, which may be declared inside an inline module of the file.
-fn module(tree: &Tree, folder: &str, name: &str) -> Option<String> {
-    let direct = [format!("{folder}/{name}.rs"), format!("{folder}/{name}/mod.rs")];
-    if let Some(path) = direct.into_iter().find(|path| tree.file(path).is_some()) {
-        return Some(path);
-    }
-    let ends = [format!("/{name}.rs"), format!("/{name}/mod.rs")];
-    let mut below = tree.below(folder).map(|(path, _)| path);
-    below.find(|path| ends.iter().any(|end| path.ends_with(end))).map(str::to_owned)
+/// The modules that a file itself holds, the outer ones first.
+fn inline(code: &str) -> Vec<(&str, Range<usize>)> {
+    let found = words(code).filter(|(_, word)| *word == "mod").filter_map(|(at, word)| {
+        let after = code[at + word.len()..].trim_start();
+        let name = first_word(after);
+        let body = after[name.len()..].trim_start();
+        let open = code.len() - body.len();
+        body.starts_with('{').then_some((name, open..closing(code, open)?))
+    });
+    found.collect()
+}
+
+fn first_word(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The file of a module, whose path has no ending yet.
+fn module(tree: &Tree, path: &str) -> Option<String> {
+    let files = [format!("{path}.rs"), format!("{path}/mod.rs")];
+    files.into_iter().find(|path| tree.file(path).is_some())
 }
 
 #[cfg(test)]
@@ -229,19 +245,22 @@ mod tests {
         check_files(
             "",
             &[
-                ("src/lib.rs", "// mod a;\nconst X: &str = \"mod b;\"; mod c {}"),
+                ("src/lib.rs", "// mod a;\nconst X: &str = \"mod b;\"; mod c { mod a; }"),
                 ("src/a.rs", ""),
+                ("src/c/a.rs", ""),
+                ("src/d/c/a.rs", ""),
                 ("src/b.rs", ""),
                 ("tests/it/main.rs", ""),
                 ("tests/it/common.rs", ""),
                 ("tests/deep/x.rs", ""),
             ],
             expect![[r#"
-            crates/a/src/a.rs: no target and no `mod` leads to this file
-            crates/a/src/b.rs: no target and no `mod` leads to this file
-            crates/a/tests/deep/x.rs: no target and no `mod` leads to this file
-            crates/a/tests/it/common.rs: no target and no `mod` leads to this file
-        "#]],
+                crates/a/src/a.rs: no target and no `mod` leads to this file
+                crates/a/src/b.rs: no target and no `mod` leads to this file
+                crates/a/src/d/c/a.rs: no target and no `mod` leads to this file
+                crates/a/tests/deep/x.rs: no target and no `mod` leads to this file
+                crates/a/tests/it/common.rs: no target and no `mod` leads to this file
+            "#]],
         );
     }
 

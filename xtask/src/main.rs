@@ -36,7 +36,7 @@ usage: cargo xtask COMMAND
   seeds             docs/seeds.md: every item of the seeds has an answer that holds
   seeds --closed    the same, and no row may be left open
   simulate          the shipped turn machine through faults: --seeds N, --seed S, --break NAME
-  storm             the shipped program, killed and resumed: --kills N, --seed S, --binary PATH
+  storm             the shipped program, killed and resumed: --kills N, --seed S, --binary PATH, --patience SECONDS
   bench             heeler beside a bare loop: --quick, --profile NAME, --only NAME
   edit-eval         real changes as models write them, through the tools: PATH...
   dist              the program to ship, its functions in the order of use: --profile NAME

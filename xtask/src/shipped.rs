@@ -35,7 +35,7 @@ pub(crate) fn shipped(tree: &Tree) -> Vec<Shipped<'_>> {
     for (path, file) in tree.rust() {
         let (tests, names) = tests(&file.rust.code);
         modules.extend(names.into_iter().map(|name| module(path, name)));
-        if !path.contains("/tests/") {
+        if !is_of_test_target(path) {
             files.push(Shipped { path, file, tests });
         }
     }
@@ -47,6 +47,13 @@ pub(crate) fn shipped(tree: &Tree) -> Vec<Shipped<'_>> {
     };
     files.retain(|shipped| !is_module(shipped.path));
     files
+}
+
+/// Whether a file lies in the folder of its crate's test targets. A module that is called `tests` ships
+/// unless it says that only tests see it.
+fn is_of_test_target(path: &str) -> bool {
+    let in_crate = path.strip_prefix("crates/").unwrap_or(path);
+    in_crate.split('/').nth(1) == Some("tests")
 }
 
 /// Where the items that only tests see stand, and the names of those that are other files.
@@ -112,10 +119,16 @@ mod checks {
                 ("crates/a/src/two/three/four.rs", "fn x() {}"),
                 ("crates/a/src/two/four.rs", "#[cfg(test)] use x::y;\nfn four() {}"),
                 ("crates/a/tests/it/main.rs", "fn x() {}"),
+                ("crates/a/src/tests/mod.rs", "fn shipped() {}"),
+                ("crates/a/src/five/mod.rs", "#[cfg(test)]\nmod tests;"),
+                ("crates/a/src/five/tests/mod.rs", "fn x() {}"),
+                ("xtask/tests/it.rs", "fn x() {}"),
             ],
             expect![[r#"
+                crates/a/src/five/mod.rs: 
                 crates/a/src/lib.rs: mod one fn last
                 crates/a/src/one.rs: 
+                crates/a/src/tests/mod.rs: fn shipped
                 crates/a/src/two/four.rs: fn four
                 crates/a/src/two/mod.rs: fn two
                 crates/a/src/two/three.rs: 

@@ -83,17 +83,21 @@ impl Tree {
             .map(|(path, file)| (path.as_str(), file))
     }
 
-    /// Our Rust files. Left out is Rust that is never compiled as ours: what another file reads
-    /// with `include_str!`, and what lies in a folder `fixtures`.
+    /// Our Rust files, wherever they lie. Left out is what others wrote (`patches`), and Rust that is
+    /// never compiled as ours: what another file reads with `include_str!`, and what lies in a folder
+    /// `fixtures` of tests.
     pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &File)> {
         self.all().filter(|(path, _)| {
             path.ends_with(".rs")
-                && ["bench/", "crates/", "examples/", "loom/", "xtask/"]
-                    .iter()
-                    .any(|folder| path.starts_with(folder))
-                && !path.contains("/fixtures/")
-                && !self.data.contains(*path)
+                && !path.starts_with("patches/")
+                && !path.contains("/tests/fixtures/")
+                && !self.is_data(path)
         })
+    }
+
+    /// Whether another file reads this one as text.
+    pub(crate) fn is_data(&self, path: &str) -> bool {
+        self.data.contains(path)
     }
 
     pub(crate) fn markdown(&self) -> impl Iterator<Item = (&str, &File)> {
@@ -188,9 +192,12 @@ mod tests {
             ("crates/a/src/lib.rs", r#"const X: &str = include_str!("../demo/bug.rs");"#),
             ("crates/a/demo/bug.rs", "fn bug() {}"),
             ("crates/a/tests/fixtures/x.rs", ""),
+            ("crates/a/src/fixtures/x.rs", ""),
+            ("patches/a/src/lib.rs", ""),
+            ("scripts/x.rs", ""),
         ]);
         let paths: Vec<_> = tree.rust().map(|(path, _)| path).collect();
-        assert_eq!(paths, ["crates/a/src/lib.rs"]);
+        assert_eq!(paths, ["crates/a/src/fixtures/x.rs", "crates/a/src/lib.rs", "scripts/x.rs"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What must hold of a session's effects, whatever struck it.
+//! What must hold of what a session wrote, asked and did, whatever struck it.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,43 @@ use anyhow::{Context as _, Result, bail, ensure};
 use super::journal::{Call, Found};
 use super::workload::{BOARD, EFFECTS, Workload};
 use super::world::World;
+
+/// What there is after a process, and what there was before it.
+pub(super) struct After<'a> {
+    /// The journal's whole lines, before and after.
+    pub(super) written_before: &'a [u8],
+    pub(super) written: &'a [u8],
+    /// The number of the last record that is written, and of the last one that was shown.
+    pub(super) last: u64,
+    pub(super) shown: u64,
+    /// How often the journal says that a model is asked, and how many requests came.
+    pub(super) questions: usize,
+    pub(super) requests: usize,
+    /// What the server found wrong with them.
+    pub(super) violations: &'a [String],
+}
+
+/// Nothing that was written or shown is lost, and nothing was asked that was not written, or that a
+/// provider would refuse.
+pub(super) fn process(after: &After<'_>) -> Result<()> {
+    let After { written_before, written, last, shown, questions, requests, violations } = after;
+    valid(violations)?;
+    ensure!(
+        written.starts_with(written_before),
+        "the journal lost what was written: {} bytes, then {}",
+        written_before.len(),
+        written.len()
+    );
+    ensure!(shown <= last, "record {shown} was shown, and the last one written is {last}");
+    ensure!(requests <= questions, "{requests} requests came, and {questions} were written before");
+    Ok(())
+}
+
+/// No request is one that a provider would refuse.
+pub(super) fn valid(violations: &[String]) -> Result<()> {
+    ensure!(violations.is_empty(), "requests are invalid: {}", violations.join("; "));
+    Ok(())
+}
 
 /// Checks every effect the session may have had against what its journal says of it.
 pub(super) fn effects(world: &World, workload: &Workload, journal: &Found) -> Result<()> {
@@ -77,11 +114,45 @@ fn happened(tool: &str, what: &str, n: usize, calls: &[Call]) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn check(n: usize, starts: usize, is_error: Option<bool>, expected: &str) {
-        let (tool, input) = ("Bash".to_owned(), "echo a".to_owned());
-        let call = Call { tool, input, starts, is_error };
-        let found = happened("Bash", "a", n, &[call]).map_err(|error| error.to_string());
+    /// What is found when this is changed of a process that went well.
+    fn check_process<'a>(change: impl FnOnce(&mut After<'a>), expected: &str) {
+        let mut after = After {
+            written_before: b"a\nb\n",
+            written: b"a\nb\nc\n",
+            last: 3,
+            shown: 3,
+            questions: 2,
+            requests: 2,
+            violations: &[],
+        };
+        change(&mut after);
+        let found = process(&after).map_err(|error| error.to_string());
         assert_eq!(found.err().unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn what_was_written_shown_and_asked_fits() {
+        let violations = &["no result".to_owned(), "no call".to_owned()];
+        check_process(|_| {}, "");
+        check_process(|after| after.shown = 0, "");
+        check_process(|after| after.requests = 1, "");
+        let lost = "the journal lost what was written: 4 bytes, then ";
+        check_process(|after| after.written = b"a\n", &format!("{lost}2"));
+        check_process(|after| after.written = b"a\nB\nc\n", &format!("{lost}6"));
+        let shown = "record 4 was shown, and the last one written is 3";
+        check_process(|after| after.shown = 4, shown);
+        check_process(|after| after.requests = 3, "3 requests came, and 2 were written before");
+        let invalid = "requests are invalid: no result; no call";
+        check_process(|after| after.violations = violations, invalid);
+    }
+
+    fn check(n: usize, starts: usize, is_error: Option<bool>, expected: &str) {
+        let found = happened("Bash", "a", n, &[call("echo a", starts, is_error)]);
+        assert_eq!(found.map_err(|error| error.to_string()).err().unwrap_or_default(), expected);
+    }
+
+    fn call(input: &str, starts: usize, is_error: Option<bool>) -> Call {
+        Call { tool: "Bash".to_owned(), input: input.to_owned(), starts, is_error }
     }
 
     #[test]
@@ -95,5 +166,40 @@ mod tests {
         check(1, 2, Some(false), "a was begun 2 times");
         check(1, 0, None, "a happened, and its call never started");
         check(0, 1, Some(false), "a did not happen, and its call finished well");
+    }
+
+    /// What is found wrong with two lines of commands and two slots of the board.
+    fn check_files(effects: &str, board: &str, expected: &str) {
+        let workload = Workload {
+            tokens: vec!["token-0".to_owned(), "token-1".to_owned()],
+            slots: vec!["slot-0".to_owned(), "slot-1".to_owned()],
+            ..Workload::draw(&mut crate::dice::Dice::new(0), 0)
+        };
+        let edit = |slot: &str| Call { tool: "Edit".to_owned(), ..call(slot, 1, None) };
+        let calls = [
+            call("echo token-0", 1, None),
+            call("echo token-1", 1, Some(false)),
+            edit("slot-0: full"),
+            edit("slot-1: full"),
+        ];
+        let found = appended(effects, &workload, &calls);
+        let found = found.and_then(|()| edited(board, &workload, &calls));
+        assert_eq!(found.map_err(|error| error.to_string()).err().unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn files_hold_what_calls_put_there_and_nothing_else() {
+        let board = "slot-0: empty\nslot-1: full\n";
+        check_files("token-1\n", board, "");
+        check_files("token-1\ntoken-0\n", board, "");
+        check_files("token-1\ntoken-0\ntoken-1\n", board, "token-1 happened 2 times");
+        check_files("", board, "token-1 did not happen, and its call finished well");
+        let strange = "effects.txt has a line that no call appends: tok";
+        check_files("token-1\ntok", board, strange);
+        check_files("token-1\n", "slot-0: full\n", "board.txt ends before slot-1");
+        let torn = "board.txt has \"slot-1: fu\" in place of slot-1";
+        check_files("token-1\n", "slot-0: full\nslot-1: fu", torn);
+        let more = "board.txt has more lines than it began with";
+        check_files("token-1\n", &format!("{board}slot-1: full\n"), more);
     }
 }

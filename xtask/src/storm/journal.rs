@@ -12,6 +12,8 @@ use heeler_store::FileStore;
 /// A journal: its bytes and what they say.
 #[derive(Default)]
 pub(super) struct Found {
+    /// The session's id; empty while there is none.
+    pub(super) session: String,
     /// The whole lines; a torn tail is left out.
     pub(super) whole: Vec<u8>,
     /// Bytes of a torn tail.
@@ -50,15 +52,27 @@ impl Found {
         let length = whole.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let torn_bytes = whole.len() - length;
         whole.truncate(length);
-        let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let id: SessionId = id.parse().with_context(|| format!("{}", path.display()))?;
+        let session = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let id: SessionId = session.parse().with_context(|| format!("{}", path.display()))?;
         let mut reading = FileStore::open(home)?.read(id);
         // The store does its work at the first poll.
         let read = reading.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         let Poll::Ready(journal) = read else { bail!("reading {} blocks", path.display()) };
         let journal = journal?;
         ensure!(journal.damage.is_empty(), "the journal is damaged: {:?}", journal.damage);
-        Ok(Self { whole, torn_bytes, entries: journal.entries })
+        let entries = journal.entries;
+        Ok(Self { session: session.to_owned(), whole, torn_bytes, entries })
+    }
+
+    /// Refuses a journal of which not every line was read, when nobody writes it any more. Counted
+    /// without the code that is judged: what that passes over is lost, too.
+    pub(super) fn check_all_read(&self) -> Result<()> {
+        let lines = self.whole.iter().filter(|byte| **byte == b'\n').count();
+        let (written, read) = (lines.saturating_sub(1), self.entries.len());
+        ensure!(read == written, "{written} records are written, and {read} of them read");
+        let gap = (1..).zip(&self.entries).find(|(n, entry)| *n != entry.seq);
+        ensure!(gap.is_none(), "record {} is missing", gap.map_or(0, |(n, _)| n));
+        Ok(())
     }
 
     /// How many records and bytes stand in the journal now, without a look at what they say.
@@ -72,6 +86,16 @@ impl Found {
     /// The last record's number.
     pub(super) fn last_seq(&self) -> u64 {
         self.entries.last().map_or(0, |entry| entry.seq)
+    }
+
+    /// Whose it is, and its last record.
+    pub(super) fn shown(&self) -> String {
+        match self.entries.last() {
+            Some(Entry { seq, record, .. }) => {
+                format!("session {}, its last record {seq} {}", self.session, record.kind())
+            }
+            None => "a session without a record".to_owned(),
+        }
     }
 
     /// Whether a turn is unfinished.

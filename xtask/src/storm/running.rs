@@ -4,28 +4,31 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 
 use super::system::{POLL, pause};
 
-/// Whatever takes longer hangs.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// A process that lives for so many times the patience comes to no end, however much it says.
+const LIVES_MAX: u32 = 10;
 
 /// A `heeler` with `--json`; killed when it is dropped.
 pub(super) struct Running {
     child: Child,
     lines: Receiver<Vec<u8>>,
-    stderr: Option<JoinHandle<String>>,
+    stderr: Receiver<String>,
     /// The events so far.
     pub(super) events: Vec<Seen>,
     /// How often it was looked at.
     pub(super) polls: usize,
     begun: Instant,
+    /// When it said its last word.
+    heard: Instant,
+    /// Who is silent for longer hangs.
+    patience: Duration,
 }
 
 /// An event that was seen.
@@ -53,7 +56,7 @@ pub(super) enum End {
 }
 
 impl Running {
-    pub(super) fn start(mut command: Command) -> Result<Self> {
+    pub(super) fn start(mut command: Command, patience: Duration) -> Result<Self> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().context("cannot start heeler")?;
         let (sender, lines) = mpsc::channel();
@@ -66,23 +69,25 @@ impl Running {
                 let _ = sender.send(std::mem::take(&mut line));
             }
         });
-        let stderr = child.stderr.take();
-        let stderr = std::thread::spawn(move || {
+        let from_child = child.stderr.take();
+        let (sender, stderr) = mpsc::channel();
+        std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            if let Some(mut stderr) = stderr {
+            if let Some(mut from_child) = from_child {
                 // What came is told, whatever ends it.
-                let _ = stderr.read_to_end(&mut bytes);
+                let _ = from_child.read_to_end(&mut bytes);
             }
-            String::from_utf8_lossy(&bytes).into_owned()
+            // Nobody listens to a process that is given up.
+            let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
         });
-        let begun = Instant::now();
-        Ok(Self { child, lines, stderr: Some(stderr), events: Vec::new(), polls: 0, begun })
+        let (events, begun) = (Vec::new(), Instant::now());
+        Ok(Self { child, lines, stderr, events, polls: 0, begun, heard: begun, patience })
     }
 
     /// Looks once, for at most one poll's time; false when it has said its last word.
     pub(super) fn poll(&mut self) -> Result<bool> {
         self.polls += 1;
-        ensure!(self.begun.elapsed() < PATIENCE, "it hangs; its last events: {}", self.tail());
+        self.check_patience()?;
         match self.lines.recv_timeout(POLL) {
             Ok(line) => self.take(&line)?,
             Err(RecvTimeoutError::Timeout) => {}
@@ -112,7 +117,7 @@ impl Running {
             | WaitIdOptions::NOHANG
             | WaitIdOptions::NOWAIT;
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < self.patience {
             if let Some(status) = waitid(id.clone(), options)? {
                 return Ok(status.stopped());
             }
@@ -122,17 +127,38 @@ impl Running {
     }
 
     /// Waits for the end, all it says included.
-    pub(super) fn finish(mut self) -> Result<Ended> {
+    pub(super) fn finish(&mut self) -> Result<Ended> {
         while self.poll()? {}
+        let closed = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
-            ensure!(self.begun.elapsed() < PATIENCE, "it closed its output and does not end");
+            ensure!(closed.elapsed() < self.patience, "it closed its output and does not end");
             pause();
         };
-        let stderr = self.stderr.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        // Whoever holds the other end was left by it.
+        let stderr = self.stderr.recv_timeout(self.patience);
+        let stderr = stderr.map_err(|_| anyhow!("it ended, and its stderr stays open"))?;
         Ok(Ended { end: End::of(status), events: std::mem::take(&mut self.events), stderr })
+    }
+
+    /// Its number, and the last it said.
+    pub(super) fn shown(&self) -> String {
+        let last = self.events.iter().rev().take(5).map(|event| event.kind.as_str());
+        let last = last.collect::<Vec<_>>().join(" < ");
+        format!("process {}, its last events: {last}", self.child.id())
+    }
+
+    fn check_patience(&mut self) -> Result<()> {
+        let (silent, lived) = (self.heard.elapsed(), self.begun.elapsed());
+        if silent >= self.patience {
+            let has_ended = self.child.try_wait()?.is_some();
+            ensure!(!has_ended, "it ended, and its output stays open");
+            bail!("it hangs: not a word for {} s", silent.as_secs());
+        }
+        ensure!(lived < self.patience * LIVES_MAX, "it goes on after {} s", lived.as_secs());
+        Ok(())
     }
 
     fn take(&mut self, line: &[u8]) -> Result<()> {
@@ -141,14 +167,10 @@ impl Running {
         let Some(text) = text.strip_suffix('\n') else { return Ok(()) };
         let json: Value =
             serde_json::from_str(text).with_context(|| format!("no JSON on stdout: {text}"))?;
+        self.heard = Instant::now();
         let kind = json["type"].as_str().unwrap_or_default().to_owned();
         self.events.push(Seen { kind, seq: json["seq"].as_u64(), poll: self.polls, json });
         Ok(())
-    }
-
-    fn tail(&self) -> String {
-        let last = self.events.iter().rev().take(5).map(|event| event.kind.as_str());
-        last.collect::<Vec<_>>().join(" < ")
     }
 }
 

@@ -2,23 +2,28 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use heeler_core::Record;
 use heeler_testkit::MockServer;
 use rustix::process::Signal;
 
-use super::check;
+use super::check::{self, After};
 use super::journal::{Found, Place};
 use super::running::{End, Ended, Running};
 use super::strike::{AfterStop, Growth, Means, Strike};
-use super::totals::Totals;
+use super::totals::{self, Totals};
 use super::workload::{BOARD, FINAL, Workload};
 use super::world::{Commands, World};
 use crate::dice::Dice;
 
 /// A session that needs more processes than this comes to no end.
 const PROCESSES_MAX: usize = 200;
+/// One session in so many has a disk that is nearly full.
+const DISK_EVERY: u64 = 8;
+/// One session in so many has its commands outside of the box.
+const OUTSIDE_EVERY: u64 = 3;
 /// A second signal of the same kind comes after at most so many polls.
 const TWICE_POLLS_MAX: usize = 5;
 /// What a full disk is called.
@@ -30,11 +35,14 @@ pub(super) struct Harbor<'a> {
     pub(super) binary: &'a Path,
     pub(super) disks: bool,
     pub(super) boxes: bool,
+    /// Who says nothing for longer hangs.
+    pub(super) patience: Duration,
 }
 
 /// A session on its way.
 struct Session {
     dice: Dice,
+    patience: Duration,
     world: World,
     workload: Workload,
     server: MockServer,
@@ -62,23 +70,25 @@ struct Struck {
 /// Runs the session of this seed.
 pub(super) fn run(seed: u64, harbor: &Harbor<'_>) -> Result<Totals> {
     let mut dice = Dice::new(seed);
-    let is_disk = dice.one_in(8) && harbor.disks;
+    // Neither is drawn, so that no run of sessions is without.
+    let is_disk = seed.is_multiple_of(DISK_EVERY) && harbor.disks;
     let strikes_left = dice.roll(6..=16);
     let n_rounds = strikes_left + dice.roll(2..=8);
     let workload = Workload::draw(&mut dice, n_rounds);
-    let commands = match dice.one_in(2) && harbor.boxes {
+    let commands = match harbor.boxes && !seed.is_multiple_of(OUTSIDE_EVERY) {
         true => Commands::InBox,
         false => Commands::Outside,
     };
-    let world = World::make(harbor.base, seed, harbor.binary, is_disk, commands)?;
+    let world = World::make(harbor, seed, is_disk, commands)?;
     fs::write(world.workspace().join(BOARD), workload.board())?;
     let server = MockServer::builder(workload.script.clone()).chunking(workload.chunking).start();
     let mut totals = Totals::of_session(is_disk);
     if commands == Commands::InBox {
-        totals.note("sessions with commands in the box");
+        totals.note(totals::BOXED);
     }
-    let session = Session {
+    let mut session = Session {
         dice,
+        patience: harbor.patience,
         world,
         workload,
         server,
@@ -90,11 +100,17 @@ pub(super) fn run(seed: u64, harbor: &Harbor<'_>) -> Result<Totals> {
         has_let_go: false,
         totals,
     };
-    session.run()
+    match session.run() {
+        Ok(()) => session.finish(),
+        Err(error) => {
+            session.world.end_processes();
+            Err(error)
+        }
+    }
 }
 
 impl Session {
-    fn run(mut self) -> Result<Totals> {
+    fn run(&mut self) -> Result<()> {
         for n in 0.. {
             ensure!(n < PROCESSES_MAX, "after {PROCESSES_MAX} processes it is still not done");
             let is_over = self.process().with_context(|| format!("process {}", n + 1))?;
@@ -102,7 +118,11 @@ impl Session {
                 break;
             }
         }
-        self.check_end()?;
+        self.check_end()
+    }
+
+    /// Counts what there was, and removes it.
+    fn finish(mut self) -> Result<Totals> {
         self.totals.requests = self.server.status().requests as u64;
         self.totals.add_journal(&self.journal);
         self.world.remove()?;
@@ -113,23 +133,36 @@ impl Session {
     fn process(&mut self) -> Result<bool> {
         let arguments = self.arguments();
         let command = self.world.exec(&self.server, &arguments);
-        let mut running = Running::start(command)?;
-        let struck = self.ride(&mut running)?;
-        let ended = running.finish()?;
+        let mut running = Running::start(command, self.patience)?;
+        let ridden = self.ride(&mut running);
+        let finished = ridden.and_then(|struck| Ok((struck, running.finish()?)));
+        let (struck, ended) = finished.with_context(|| self.whereabouts(&running))?;
         // One that a silent stream had struck meanwhile has no words left to say so.
         if std::mem::take(&mut self.has_let_go) && struck.is_none() {
             let words = ended.words();
             ensure!(words.contains(DISK_FULL), "two processes had the session: {words}");
         }
-        self.n_stalls_met = self.server.status().stalled;
+        let n_stalls = self.server.status().stalled;
+        (self.n_stalls_met..n_stalls).for_each(|_| self.totals.note(totals::STALLED));
+        self.n_stalls_met = n_stalls;
         if self.dice.one_in(2) {
             self.world.wait_until_gone()?;
         }
         let journal = Found::read(&self.world.home())?;
-        self.check_written(&journal, &ended)?;
+        journal.check_all_read()?;
+        self.check_process(&journal, &ended)?;
         self.count(&journal, &ended, struck);
         self.journal = journal;
         self.judge(&ended, struck)
+    }
+
+    /// Where the session stands, for whoever has to find out why a process does not end.
+    fn whereabouts(&self, running: &Running) -> String {
+        let stands = match Found::read(&self.world.home()) {
+            Ok(journal) => journal.shown(),
+            Err(error) => format!("a journal that cannot be read: {error:#}"),
+        };
+        format!("{stands}; {}; alive: {}", running.shown(), self.world.shown_processes())
     }
 
     fn arguments(&mut self) -> Vec<&'static str> {
@@ -216,7 +249,7 @@ impl Session {
             let is_over =
                 matches!(before.entries.last(), Some(e) if e.record.kind() == "turn_finished");
             let command = self.world.exec(&self.server, &["--continue"]);
-            let second = Running::start(command)?.finish()?;
+            let second = Running::start(command, self.patience)?.finish()?;
             let words = second.words();
             let is_refused =
                 words.contains("is in use") || is_over && words.contains("nothing left to finish");
@@ -235,32 +268,28 @@ impl Session {
             let after = Found::read(&self.world.home())?;
             let is_same = before.whole == after.whole || is_over;
             ensure!(is_same, "a second process wrote while the owner was stopped");
-            self.totals.note("second openers refused while the owner was stopped");
+            self.totals.note(totals::REFUSED);
         }
         if then == AfterStop::Kill {
             running.signal(Signal::KILL)?;
             return Ok(Some(Struck { signal: "SIGSTOP+KILL", place: None }));
         }
         running.signal(Signal::CONT)?;
-        self.totals.note("stopped and continued");
+        self.totals.note(totals::CONTINUED);
         Ok(None)
     }
 
-    /// Nothing that was written or shown is lost, and nothing was asked that was not written.
-    fn check_written(&self, journal: &Found, ended: &Ended) -> Result<()> {
-        let (before, after) = (&self.journal.whole, &journal.whole);
-        ensure!(
-            after.starts_with(before),
-            "the journal lost what was written: {} bytes, then {}",
-            before.len(),
-            after.len()
-        );
-        let shown = ended.events.iter().filter_map(|event| event.seq).max().unwrap_or_default();
-        let last = journal.last_seq();
-        ensure!(shown <= last, "record {shown} was shown, and the last one written is {last}");
-        let (asked, written) = (self.server.status().requests, journal.count("model_started"));
-        ensure!(asked <= written, "{asked} requests came, and {written} were written before");
-        Ok(())
+    /// Checks what must hold after each process.
+    fn check_process(&self, journal: &Found, ended: &Ended) -> Result<()> {
+        check::process(&After {
+            written_before: &self.journal.whole,
+            written: &journal.whole,
+            last: journal.last_seq(),
+            shown: ended.events.iter().filter_map(|event| event.seq).max().unwrap_or_default(),
+            questions: journal.count("model_started"),
+            requests: self.server.status().requests,
+            violations: &self.server.violations(),
+        })
     }
 
     fn count(&mut self, journal: &Found, ended: &Ended, struck: Option<Struck>) {
@@ -292,7 +321,7 @@ impl Session {
                 return Ok(true);
             }
             End::Code(_) if is_full => {
-                self.totals.note("stopped by a full disk");
+                self.totals.note(totals::FULL_DISK);
                 let bytes = self.dice.roll(8..=128) * 1024;
                 if let Some(disk) = &self.world.disk {
                     disk.free(bytes as u64)?;
@@ -324,12 +353,9 @@ impl Session {
 
     fn check_end(&self) -> Result<()> {
         self.world.wait_until_gone()?;
-        let violations = self.server.violations();
-        ensure!(violations.is_empty(), "requests are invalid: {violations:?}");
+        check::valid(&self.server.violations())?;
         check::effects(&self.world, &self.workload, &self.journal)?;
-        let workload = &self.workload;
-        self.world.check_leftovers(|name| {
-            [BOARD, super::workload::EFFECTS].contains(&name) || workload.files.contains_key(name)
-        })
+        let made: Vec<&str> = self.workload.files.keys().map(String::as_str).collect();
+        self.world.check_leftovers(&self.journal.session, &made)
     }
 }

@@ -7,6 +7,21 @@ use heeler_core::Record;
 
 use super::journal::{Found, Place};
 
+/// A full disk ended a process.
+pub(super) const FULL_DISK: &str = "stopped by a full disk";
+/// While a process was stopped, its session was still its own.
+pub(super) const REFUSED: &str = "second openers refused while the owner was stopped";
+/// A stopped process went on.
+pub(super) const CONTINUED: &str = "stopped and continued";
+/// A session's commands ran in the box.
+pub(super) const BOXED: &str = "sessions with commands in the box";
+/// A stream fell silent and stayed open.
+pub(super) const STALLED: &str = "provider: stream silent";
+const RATE_LIMIT: &str = "provider: rate limit";
+const OVERLOADED: &str = "provider: overloaded";
+const NETWORK: &str = "provider: connection broken";
+const CUT: &str = "provider: stream cut";
+
 /// Numbers of one session, or of all.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
@@ -41,6 +56,24 @@ impl Totals {
     /// The processes that were ended.
     pub(super) fn kills(&self) -> u64 {
         self.deaths.values().sum()
+    }
+
+    /// What a whole storm meets for sure, and this one has not: what it does not meet, it does not test.
+    pub(super) fn unmet(&self, disks: bool, boxes: bool) -> Vec<&'static str> {
+        let died = |signal: &str| self.deaths.keys().any(|key| key.0 == signal);
+        let died_in = |place| self.deaths.keys().any(|key| key.1 == place);
+        let signals = ["SIGKILL", "SIGINT", "SIGTERM", "SIGSTOP+KILL"].into_iter();
+        let places = [(Place::InStream, "death in a stream"), (Place::InCall, "death in a call")];
+        let disk = disks.then_some(FULL_DISK);
+        let happened =
+            [REFUSED, CONTINUED, RATE_LIMIT, OVERLOADED, NETWORK, CUT, STALLED].into_iter();
+        let happened = happened
+            .chain(disk)
+            .chain(boxes.then_some(BOXED))
+            .filter(|what| !self.happened.contains_key(what));
+        let signals = signals.filter(|signal| !died(signal));
+        let places = places.into_iter().filter(|(place, _)| !died_in(*place));
+        signals.chain(places.map(|(_, name)| name)).chain(happened).collect()
     }
 
     /// Counts a session's journal.
@@ -107,10 +140,10 @@ impl fmt::Display for Totals {
 fn failure_name(kind: heeler_core::ProviderErrorKind) -> &'static str {
     use heeler_core::ProviderErrorKind::{Format, Network, Overloaded, RateLimit, Server};
     match kind {
-        RateLimit => "provider: rate limit",
-        Overloaded => "provider: overloaded",
-        Network => "provider: connection broken",
-        Format => "provider: stream cut",
+        RateLimit => RATE_LIMIT,
+        Overloaded => OVERLOADED,
+        Network => NETWORK,
+        Format => CUT,
         Server => "provider: failed",
         _ => "provider: other failures",
     }

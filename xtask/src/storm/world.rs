@@ -1,21 +1,27 @@
 //! The folders of one session, its commands, and what its processes leave.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use heeler_testkit::MockServer;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::disk::Disk;
-use super::running::PATIENCE;
+use super::leftovers;
+use super::running::Running;
+use super::session::Harbor;
 use super::system::{pause, program};
 
 /// The variable that marks what a session's commands start; commands may see its family.
 const MARK: &str = "XDG_HEELER_STORM";
 /// A model of the catalogue, behind the mock server.
 const MODEL: &str = "anthropic/claude-sonnet-5-5";
+/// A process that is there for longer after its program's end was left.
+const GONE_WITHIN: Duration = Duration::from_secs(20);
 
 /// Whether this machine shows what runs.
 pub(super) fn sees_processes() -> bool {
@@ -23,9 +29,11 @@ pub(super) fn sees_processes() -> bool {
 }
 
 /// Whether this machine can make a box.
-pub(super) fn has_box(binary: &Path) -> bool {
-    let told = program(binary).args(["doctor", "--json"]).output();
-    told.is_ok_and(|told| String::from_utf8_lossy(&told.stdout).contains(r#""sandbox":true"#))
+pub(super) fn has_box(binary: &Path, patience: Duration) -> Result<bool> {
+    let mut doctor = program(binary);
+    doctor.args(["doctor", "--json"]);
+    let told = Running::start(doctor, patience)?.finish().context("asking its doctor")?;
+    Ok(told.events.iter().any(|told| told.json["sandbox"] == true))
 }
 
 /// Where a session's commands run.
@@ -39,29 +47,30 @@ pub(super) enum Commands {
 pub(super) struct World {
     root: PathBuf,
     commands: Commands,
+    patience: Duration,
     /// What holds the home, when it is small.
     pub(super) disk: Option<Disk>,
 }
 
 impl World {
-    /// Makes the folders below `base`; the program is a link of its own, so that its processes can
+    /// Makes the folders below the harbor's; the program is a link of its own, so that its processes can
     /// be told from all others.
     pub(super) fn make(
-        base: &Path,
+        harbor: &Harbor<'_>,
         seed: u64,
-        binary: &Path,
         disk: bool,
         commands: Commands,
     ) -> Result<Self> {
-        let root = base.join(format!("seed-{seed}"));
+        let root = harbor.base.join(format!("seed-{seed}"));
         for name in ["home", "work", "temp"] {
             let folder = root.join(name);
             fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
         }
         let link = root.join("heeler");
-        fs::hard_link(binary, &link).with_context(|| format!("linking {}", link.display()))?;
+        fs::hard_link(harbor.binary, &link)
+            .with_context(|| format!("linking {}", link.display()))?;
         let disk = if disk { Some(Disk::mount(&root.join("home"))?) } else { None };
-        Ok(Self { root, commands, disk })
+        Ok(Self { root, commands, patience: harbor.patience, disk })
     }
 
     pub(super) fn workspace(&self) -> PathBuf {
@@ -105,31 +114,41 @@ impl World {
     pub(super) fn wait_until_gone(&self) -> Result<()> {
         let begun = Instant::now();
         loop {
-            let left = self.processes();
-            if left.is_empty() {
+            if self.processes().is_empty() {
                 return Ok(());
             }
-            ensure!(begun.elapsed() < PATIENCE, "processes are left: {}", left.join("; "));
+            let is_in_time = begun.elapsed() < self.patience.min(GONE_WITHIN);
+            ensure!(is_in_time, "processes are left: {}", self.shown_processes());
             pause();
         }
     }
 
-    /// Refuses whatever is in these folders and not expected there.
-    pub(super) fn check_leftovers(&self, expected: impl Fn(&str) -> bool) -> Result<()> {
-        let mut strange = Vec::new();
-        look(&self.workspace(), &mut strange, expected)?;
-        look(&self.root.join("temp"), &mut strange, |_| false)?;
-        look(&self.root, &mut strange, |name| ["heeler", "home", "temp", "work"].contains(&name))?;
-        let is_ballast = |name: &str| self.disk.is_some() && name == Disk::BALLAST;
-        // Beside the sessions only what is remembered of them and of the machine.
-        let own = ["sessions", "sessions.index", "sandbox-tried", "media.lock", "media.cleaned"];
-        let is_own = |name: &str| own.contains(&name);
-        look(&self.home(), &mut strange, |name| is_own(name) || is_ballast(name))?;
-        // The last owner ended well, so nobody listens at the session's door any more.
-        let kept = [".jsonl", ".spill", ".media", ".checkpoint-0", ".checkpoint-1"];
-        let is_kept = |name: &str| kept.iter().any(|suffix| name.ends_with(suffix));
-        look(&self.home().join("sessions"), &mut strange, is_kept)?;
-        ensure!(strange.is_empty(), "files are left: {}", strange.join(", "));
+    /// The living processes of this world, for people.
+    pub(super) fn shown_processes(&self) -> String {
+        let processes = self.processes();
+        let shown: Vec<String> = processes.iter().map(ToString::to_string).collect();
+        if shown.is_empty() { "none".to_owned() } else { shown.join("; ") }
+    }
+
+    /// Ends whatever still runs, so that what a broken session left does not stay.
+    pub(super) fn end_processes(&self) {
+        for Process { pid, .. } in self.processes() {
+            // An error means that it has ended.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    /// Refuses whatever is below the session's folder and not expected there: in the home, in the
+    /// workspace, among the temporary files and beside them. `made` are the workspace's own files, and
+    /// `session` is the one that the home holds.
+    pub(super) fn check_leftovers(&self, session: &str, made: &[&str]) -> Result<()> {
+        let expected = leftovers::expected(session, made, self.disk.is_some());
+        let mut strange = leftovers::strange(&self.root, "", &expected)?;
+        if self.disk.is_some() {
+            // From outside the folder under the disk is seen, and that is empty.
+            strange.extend(leftovers::strange(&self.home(), "home/", &expected)?);
+        }
+        ensure!(strange.is_empty(), "files are left: {}", leftovers::shown(&strange));
         let root = self.root.display().to_string();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let left = mounts.lines().find(|mount| mount.contains(&root));
@@ -145,7 +164,7 @@ impl World {
 
     /// The living processes of this world: those that carry its mark, run its program, or stand in
     /// its folders.
-    fn processes(&self) -> Vec<String> {
+    fn processes(&self) -> Vec<Process> {
         let mark = format!("{MARK}={}", self.root.display());
         // Without this folder nothing can be seen of other processes; that was said at the start.
         let Ok(listed) = fs::read_dir("/proc") else { return Vec::new() };
@@ -159,32 +178,38 @@ impl World {
                 || stands("cwd")
                 || environ.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
         };
-        let numbered = listed.filter_map(|entry| {
+        let ours = listed.filter_map(|entry| {
             let entry = entry.ok()?;
-            entry.file_name().to_str()?.parse::<u32>().ok()?;
-            Some(entry.path())
-        });
-        let ours = numbered.filter(|folder| is_ours(folder)).map(|folder| {
-            let arguments = fs::read(folder.join("cmdline")).unwrap_or_default();
-            let shown = String::from_utf8_lossy(&arguments).replace('\0', " ");
-            format!("{} {shown}", folder.display())
+            let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
+            is_ours(&entry.path()).then(|| Process::read(pid, &entry.path()))
         });
         ours.collect()
     }
 }
 
-/// Adds what stands in a folder and is not expected there.
-fn look(folder: &Path, strange: &mut Vec<String>, expected: impl Fn(&str) -> bool) -> Result<()> {
-    let listed = match fs::read_dir(folder) {
-        Ok(listed) => listed,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => bail!("reading {}: {error}", folder.display()),
-    };
-    for entry in listed {
-        let entry = entry?;
-        if !entry.file_name().to_str().is_some_and(&expected) {
-            strange.push(entry.path().display().to_string());
-        }
+/// A living process.
+struct Process {
+    pid: Pid,
+    /// `S` while it sleeps, `T` while it is stopped, and so on.
+    state: String,
+    arguments: String,
+}
+
+impl Process {
+    /// Reads what its folder in /proc says; what it no longer says is empty.
+    fn read(pid: Pid, folder: &Path) -> Self {
+        let arguments = fs::read(folder.join("cmdline")).unwrap_or_default();
+        let arguments = String::from_utf8_lossy(&arguments).replace('\0', " ");
+        let status = fs::read_to_string(folder.join("stat")).unwrap_or_default();
+        // The name before it stands in brackets, and may hold any.
+        let state = status.rsplit(") ").next().and_then(|rest| rest.split(' ').next());
+        let state = state.unwrap_or_default().to_owned();
+        Self { pid, state, arguments: arguments.trim_end().to_owned() }
     }
-    Ok(())
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}) {}", self.pid.as_raw_nonzero(), self.state, self.arguments)
+    }
 }

@@ -25,8 +25,11 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             Err(finding) => findings.push(finding),
         }
     }
+    let root: Table =
+        tree.text("Cargo.toml").and_then(|text| text.parse().ok()).unwrap_or_default();
     for room in rooms.values() {
-        findings.extend(room.dependencies().filter_map(|name| room.look_down(name, &rooms)));
+        let look = |(name, value)| room.look_down(name, package(&root, name, value), &rooms);
+        findings.extend(room.dependencies().filter_map(look));
     }
     findings.extend(lost_bans(tree));
     findings
@@ -96,9 +99,9 @@ impl<'a> Room<'a> {
         findings
     }
 
-    /// The names of what the crate's own code (not its tests) depends on.
-    fn dependencies(&self) -> impl Iterator<Item = &str> {
-        self.tables(&["dependencies", "build-dependencies"]).map(|(name, _)| name)
+    /// What the crate's own code (not its tests) depends on.
+    fn dependencies(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.tables(&["dependencies", "build-dependencies"])
     }
 
     /// The entries of these tables, those for one platform included.
@@ -111,12 +114,17 @@ impl<'a> Room<'a> {
             .flat_map(|table| table.iter().map(|(name, value)| (name.as_str(), value)))
     }
 
-    /// What is wrong with depending on the crate `name`, if it is ours.
-    fn look_down(&self, name: &str, rooms: &BTreeMap<String, Room<'_>>) -> Option<Finding> {
-        let (below, floor) = (rooms.get(name)?.floor?, self.floor?);
+    /// What is wrong with depending on this package, called `name` here, if it is ours.
+    fn look_down(
+        &self,
+        name: &str,
+        package: &str,
+        rooms: &BTreeMap<String, Room<'_>>,
+    ) -> Option<Finding> {
+        let (below, floor) = (rooms.get(package)?.floor?, self.floor?);
         (below >= floor).then(|| {
             let message = format!(
-                "{} (floor {floor}) depends on {name} (floor {below}); move what it needs to a \
+                "{} (floor {floor}) depends on {package} (floor {below}); move what it needs to a \
                  lower floor, or hand it in as an argument",
                 self.name
             );
@@ -132,6 +140,13 @@ impl<'a> Room<'a> {
         };
         self.text.lines().position(begins).map_or(0, |index| index + 1)
     }
+}
+
+/// The package that a dependency is, whatever it is called.
+fn package<'a>(root: &'a Table, name: &'a str, value: &'a Value) -> &'a str {
+    let declared = get(root, &["workspace", "dependencies", name]);
+    let renamed = [Some(value), declared].into_iter().flatten();
+    renamed.filter_map(|value| value.get("package")?.as_str()).next().unwrap_or(name)
 }
 
 fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
@@ -185,6 +200,22 @@ mod tests {
             crates/a/Cargo.toml:8: heeler-a (floor 0) depends on heeler-core (floor 0); move what it needs to a lower floor, or hand it in as an argument
         "#]],
         );
+    }
+
+    #[test]
+    fn another_name_hides_no_crate() {
+        let root = "[workspace.dependencies]\nbase = { path = \"x\", package = \"heeler-core\" }\n";
+        let tree = |last| {
+            Tree::of([
+                ("Cargo.toml", root.to_owned()),
+                ("crates/core/Cargo.toml", manifest("core", "floor = 0", "")),
+                ("crates/a/Cargo.toml", manifest("a", "floor = 0", last)),
+            ])
+        };
+        let sideways = expect![[r#"
+            crates/a/Cargo.toml:8: heeler-a (floor 0) depends on heeler-core (floor 0); move what it needs to a lower floor, or hand it in as an argument
+        "#]];
+        sideways.assert_eq(&render(check(&tree("[dependencies]\nbase.workspace = true"))));
     }
 
     #[test]

@@ -15,11 +15,17 @@ const MARKERS: [&str; 4] =
     [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX"), concat!("HA", "CK")];
 
 /// Code that can only pass, spaces removed.
-const IDLE: [(&str, &str); 3] = [
+const IDLE: [(&str, &str); 6] = [
     (concat!("#[ig", "nore]"), "an ignored test says why: `#[ignore = \"...\"]`"),
+    (concat!("#[cfg(any", "())]"), "code that is never compiled is not there"),
+    (concat!("#[cfg(fal", "se)]"), "code that is never compiled is not there"),
     (concat!("assert!", "(true)"), "a test that cannot fail tests nothing"),
+    (concat!("assert!", "(true,"), "a test that cannot fail tests nothing"),
     (concat!("assert_eq!", "(1,1)"), "a test that cannot fail tests nothing"),
 ];
+
+/// An ignored test with an empty reason: as code, which has no strings, and as text.
+const UNREASONED: (&str, &str) = (concat!("#[ig", "nore=]"), concat!("#[ig", "nore=\"\"]"));
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -31,10 +37,14 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             }
         }
         findings.extend(markers(path, &file.rust.comments));
-        for (index, line) in file.rust.code.lines().enumerate() {
-            let dense: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+        let lines = file.rust.code.lines().zip(file.text.lines());
+        for (index, (code, text)) in lines.enumerate() {
+            let (bare, whole) = (dense(code), dense(text));
+            if bare.contains(UNREASONED.0) && whole.contains(UNREASONED.1) {
+                findings.push(Finding::refused(path, index + 1, IDLE[0].1));
+            }
             for (idle, message) in IDLE {
-                if dense.contains(idle) {
+                if bare.contains(idle) {
                     findings.push(Finding::refused(path, index + 1, message));
                 }
             }
@@ -42,6 +52,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     }
     findings.extend(tree.markdown().flat_map(|(path, file)| markers(path, &file.text)));
     findings
+}
+
+fn dense(line: &str) -> String {
+    line.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 fn markers(path: &str, text: &str) -> Vec<Finding> {
@@ -83,15 +97,23 @@ mod tests {
         // In pieces, so that nobody who looks for such tests finds these.
         let [equal, holds] =
             [["assert_eq!", "(1, 1);"], ["assert!", "( true );"]].map(|p| p.concat());
-        let text = format!("{}\n{equal}\n{holds}\n", IDLE[0].0);
+        let holds_and_says = holds.replace(" )", ", \"so it is\")");
+        let text = format!(
+            "{}\n{equal}\n{holds}\n{holds_and_says}\n{}\n{}\n{}\n",
+            IDLE[0].0, IDLE[1].0, IDLE[2].0, UNREASONED.1
+        );
         check_text(
             "crates/a/src/lib.rs",
             &text,
             expect![[r#"
-            crates/a/src/lib.rs:1: an ignored test says why: `#[ignore = "..."]`
-            crates/a/src/lib.rs:2: a test that cannot fail tests nothing
-            crates/a/src/lib.rs:3: a test that cannot fail tests nothing
-        "#]],
+                crates/a/src/lib.rs:1: an ignored test says why: `#[ignore = "..."]`
+                crates/a/src/lib.rs:2: a test that cannot fail tests nothing
+                crates/a/src/lib.rs:3: a test that cannot fail tests nothing
+                crates/a/src/lib.rs:4: a test that cannot fail tests nothing
+                crates/a/src/lib.rs:5: code that is never compiled is not there
+                crates/a/src/lib.rs:6: code that is never compiled is not there
+                crates/a/src/lib.rs:7: an ignored test says why: `#[ignore = "..."]`
+            "#]],
         );
     }
 

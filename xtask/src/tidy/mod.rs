@@ -7,6 +7,7 @@ mod functions;
 mod leftovers;
 mod links;
 mod machine_paths;
+mod markdown;
 mod module_docs;
 mod pages;
 mod path;

@@ -19,7 +19,7 @@ const BUFFERING: [&str; 3] = ["tag", "untagged", "flatten"];
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut folders: BTreeSet<&str> = tree.crates().map(|(folder, ..)| folder).collect();
-    folders.extend(["bench", "loom", "xtask"]);
+    folders.extend(["bench", "examples", "loom", "xtask"]);
     for folder in folders {
         let prefix = format!("{folder}/");
         let files: Vec<_> = tree.rust().filter(|(path, _)| path.starts_with(&prefix)).collect();

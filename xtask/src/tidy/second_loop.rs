@@ -83,11 +83,12 @@ fn signs(file: &Shipped<'_>) -> Vec<(usize, Sign, String)> {
         let (before, after) = (code[..at].trim_end(), code[at + word.len()..].trim_start());
         let is_method = before.ends_with('.') && after.starts_with('(');
         let takes_nothing = after.starts_with("()");
-        if word == "pending" && (is_method && takes_nothing || before.ends_with("State::")) {
+        let is_of_type = is_of_type(before);
+        if word == "pending" && (is_method && takes_nothing || is_of_type) {
             let what = "asks the turn machine what is due, as only the driver does";
             signs.push((at, Sign::Due, what.to_owned()));
         }
-        let is_ask = is_method && !takes_nothing || before.ends_with("Provider::");
+        let is_ask = is_method && !takes_nothing || is_of_type;
         if word == "stream" && is_ask && !delegates.iter().any(|own| own.contains(&at)) {
             let what = "asks a model, as only the driver does";
             signs.push((at, Sign::Ask, what.to_owned()));
@@ -105,6 +106,14 @@ fn signs(file: &Shipped<'_>) -> Vec<(usize, Sign, String)> {
         })
     }));
     signs
+}
+
+/// Whether what stands before a name is a type, whatever it is called here: `State::`, `Machine::` after
+/// `use State as Machine`, `<dyn Provider>::`, `<M as Provider>::`. Modules are written small.
+fn is_of_type(before: &str) -> bool {
+    let Some(owner) = before.strip_suffix("::").map(str::trim_end) else { return false };
+    let name = words(owner).last().filter(|(at, word)| at + word.len() == owner.len());
+    owner.ends_with('>') || name.is_some_and(|(_, name)| name.starts_with(char::is_uppercase))
 }
 
 /// The bodies of `fn stream` and `fn resume`, without a loop: a provider around a provider asks it
@@ -172,6 +181,26 @@ mod tests {
     }
 
     #[test]
+    fn another_name_hides_nothing() {
+        check_text(
+            "crates/cli/src/exec/own.rs",
+            "use heeler_turn::State as Machine;\nuse heeler_core::Provider as Model;\n\
+             let due = Machine::pending(&machine);\nlet due = <Machine>::pending(&machine);\n\
+             let due = heeler_turn::state::State::pending;\n\
+             let events = <dyn Model>::stream(&*model, request);\n\
+             let events = <M as Model>::stream(model, request);\nlet ask = Model::stream;\n",
+            expect![[r#"
+                crates/cli/src/exec/own.rs:3: asks the turn machine what is due, as only the driver does
+                crates/cli/src/exec/own.rs:4: asks the turn machine what is due, as only the driver does
+                crates/cli/src/exec/own.rs:5: asks the turn machine what is due, as only the driver does
+                crates/cli/src/exec/own.rs:6: asks a model, as only the driver does
+                crates/cli/src/exec/own.rs:7: asks a model, as only the driver does
+                crates/cli/src/exec/own.rs:8: asks a model, as only the driver does
+            "#]],
+        );
+    }
+
+    #[test]
     fn a_second_loop_over_http_is_found() {
         check_text(
             "crates/tools/src/agent.rs",
@@ -190,6 +219,7 @@ for entry in &journal.entries {
     state.apply(entry);
 }
 let waiting = self.pending.len() + std::future::pending::<()>().await;
+let (never, each) = (future::pending(), Vec::<u8>::new());
 let text = \"state.pending() provider.stream(request)\";
 let events = futures::stream::iter(events);
 let (bytes, own) = (response.bytes_stream(), self.stream.take());

@@ -86,8 +86,9 @@ fn check_listed(tree: &Tree, listed: &[Listed]) -> Vec<Finding> {
         for found in statics(&file.rust.code) {
             let place = listed.iter().position(|(at, name, _)| *at == path && *name == found.name);
             match place {
-                Some(index) => met[index] = true,
-                None => {
+                // A row is for one: what else has its name has no reason yet.
+                Some(index) if !met[index] => met[index] = true,
+                _ => {
                     let line = line_at(&file.text, found.at);
                     findings.push(Finding::refused(path, line, found.message()));
                 }
@@ -113,6 +114,7 @@ struct Static<'a> {
 impl Static<'_> {
     fn message(&self) -> String {
         match (self.name, self.because) {
+            ("", _) => "`static $(...)`: a macro makes one of whatever it is given".to_owned(),
             (name, "mut") => format!("`static mut {name}`: anybody may change it at any time"),
             (name, because) => format!("`static {name}` is a `{because}`, which may change"),
         }
@@ -129,6 +131,9 @@ fn statics(code: &str) -> Vec<Static<'_>> {
 }
 
 fn read_static(at: usize, rest: &str) -> Option<Static<'_>> {
+    if rest.trim_start().starts_with("$(") {
+        return Some(Static { at, name: "", because: "macro" });
+    }
     let mut ahead = words(rest);
     let (mut name_at, mut name) = ahead.next()?;
     let is_mutable = name == "mut";
@@ -205,6 +210,42 @@ mod tests {
     }
 
     #[test]
+    fn a_macro_hides_nothing() {
+        check_text(
+            "macro_rules! counter {
+    ($name:ident, $kind:ty) => {
+        pub static $name: $kind = <$kind>::new(0);
+    };
+}
+macro_rules! counted { ($($rest:tt)*) => { static $($rest)* }; }
+counted! { HITS: AtomicU64 = AtomicU64::new(0); }
+task_local! { pub static CURRENT: RefCell<u8>; }
+unsafe extern \"C\" {
+    static mut environ: *const u8;
+    static shared: c_int;
+}
+static
+    SPREAD
+    : std::sync::RwLock<u8> = RwLock::new(0);
+static PLUGINS: [fn(); 1] = [a];
+static LAZY: LazyLock<u8> = LazyLock::new(|| 1);
+static CELL: RefCell<u8> = RefCell::new(1);
+",
+            expect![[r#"
+                crates/a/src/lib.rs:3: `static name` is a `kind`, which may change
+                crates/a/src/lib.rs:6: `static $(...)`: a macro makes one of whatever it is given
+                crates/a/src/lib.rs:8: `static CURRENT` is a `RefCell`, which may change
+                crates/a/src/lib.rs:10: `static mut environ`: anybody may change it at any time
+                crates/a/src/lib.rs:11: `static shared` is a `c_int`, which may change
+                crates/a/src/lib.rs:13: `static SPREAD` is a `std`, which may change
+                crates/a/src/lib.rs:16: `static PLUGINS` is a `fn`, which may change
+                crates/a/src/lib.rs:17: `static LAZY` is a `LazyLock`, which may change
+                crates/a/src/lib.rs:18: `static CELL` is a `RefCell`, which may change
+            "#]],
+        );
+    }
+
+    #[test]
     fn constants_and_lifetimes_are_fine() {
         check_text(
             "//! Says static mut COUNT: u64 = 0;
@@ -222,11 +263,13 @@ fn a<T: 'static>(x: &'static T) -> impl Fn() + 'static {
     #[test]
     fn a_listed_static_is_fine_and_a_row_without_one_is_not() {
         let listed = [("crates/a/src/lib.rs", "A", "x"), ("crates/a/src/lib.rs", "C", "y")];
-        let text = "static A: Mutex<u8> = Mutex::new(0);\nstatic B: Mutex<u8> = Mutex::new(0);\n";
+        let text = "static A: Mutex<u8> = Mutex::new(0);\nstatic B: Mutex<u8> = Mutex::new(0);\n\
+                    fn a() {\n    static A: Mutex<u8> = Mutex::new(0);\n}\n";
         let findings = check_listed(&Tree::of([("crates/a/src/lib.rs", text)]), &listed);
         expect![[r#"
             crates/a/src/lib.rs: `C` is listed as a static and is none: remove the row
             crates/a/src/lib.rs:2: `static B` is a `Mutex`, which may change
+            crates/a/src/lib.rs:4: `static A` is a `Mutex`, which may change
         "#]]
         .assert_eq(&render(findings));
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use heeler_core::{Limits, Message, Provider, ToolContext, ToolOutput};
+use heeler_core::{Hooks, Limits, Message, Provider, ToolContext, ToolOutput};
 
 use crate::{
     Binding, Client, ContextManager, Layer, Run, RunError, RunResult, RunStream, SchemaError,
@@ -198,6 +198,8 @@ pub struct AgentHooks {
     step: Option<Arc<OnStep>>,
     iteration: Option<Arc<OnIteration>>,
     done: Option<Arc<OnStepDone>>,
+    /// Asked before a run ends: not to be had from outside, where hooks only listen.
+    pub(crate) end: Option<Arc<dyn Hooks>>,
 }
 
 type OnStep = dyn Fn(&[Message]) + Send + Sync;

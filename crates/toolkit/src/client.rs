@@ -421,6 +421,8 @@ pub struct Answer {
     pub usage: Usage,
     /// What they cost, as far as the catalogue has prices.
     pub cost: Cost,
+    /// Whether there is more than `cost`, which is not known: the model has no prices.
+    pub cost_is_partial: bool,
 }
 
 /// What comes of one model call.
@@ -500,10 +502,10 @@ fn answer(result: Result<RunResult, RunError>) -> Result<Answer, RunError> {
         Err(error) if is_answer(&error) => *error.result,
         Err(error) => return Err(error),
     };
-    let RunResult { usage, cost, .. } = result;
+    let RunResult { usage, cost, cost_is_partial, .. } = result;
     let stop = result.stop.clone().unwrap_or(StopReason::EndTurn);
     match result.final_message().cloned() {
-        Some(message) => Ok(Answer { message, stop, usage, cost }),
+        Some(message) => Ok(Answer { message, stop, usage, cost, cost_is_partial }),
         None => {
             let kind = RunErrorKind::Failed("the model replied with nothing".to_owned());
             Err(RunError { kind, iteration: 0, result: Box::new(result) })

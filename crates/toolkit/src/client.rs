@@ -183,7 +183,8 @@ impl Client {
     }
 
     /// With the model's prices, in the place of what the catalogue says; a run with a limit of cost
-    /// needs them. A model that costs nothing has prices of 0.
+    /// needs them, unless the provider says itself what it charges, as OpenRouter does. A model that
+    /// costs nothing has prices of 0.
     ///
     /// ```
     /// use heeler_core::{Limits, Prices};
@@ -358,11 +359,13 @@ impl Client {
         self.settings.on_retry.clone()
     }
 
-    /// The first of its models that has no prices.
+    /// The first of its models that has no prices, and whose provider tells none either.
     pub(crate) fn unpriced(&self) -> Option<&str> {
-        let others = self.settings.fallback.iter().map(|other| &other.model);
-        let mut models = std::iter::once(&self.settings.model).chain(others);
-        models.find(|model| model.prices.is_none()).map(|model| &*model.name)
+        let others = self.settings.fallback.iter().map(|other| (&other.model, &other.provider));
+        let mut models = std::iter::once((&self.settings.model, &self.provider)).chain(others);
+        let unpriced =
+            models.find(|(model, provider)| model.prices.is_none() && !provider.tells_cost());
+        unpriced.map(|(model, _)| &*model.name)
     }
 
     /// What a client decides of a session's parts.

@@ -95,6 +95,10 @@ impl Provider for Chat {
     fn prewarm(&self) {
         self.0.prewarm();
     }
+
+    fn tells_cost(&self) -> bool {
+        self.0.dialect().quirks.charges_in_dollars
+    }
 }
 
 /// The wire format, as one server speaks it.

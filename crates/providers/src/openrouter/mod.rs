@@ -269,6 +269,16 @@ mod tests {
     }
 
     #[test]
+    fn its_answers_say_what_they_cost_and_those_of_others_do_not() {
+        use crate::chat::{Chat, ChatSettings};
+        use heeler_core::Provider;
+
+        let settings = OpenRouterSettings::with_api_key("k").chat();
+        assert!(Chat::new(&settings).unwrap().tells_cost());
+        assert!(!Chat::new(&ChatSettings::with_api_key("k")).unwrap().tells_cost());
+    }
+
+    #[test]
     fn a_request_says_who_may_answer() {
         let mut settings = OpenRouterSettings::with_api_key("k");
         check(

@@ -124,7 +124,8 @@ impl Going {
     async fn begin(client: Client, mut run: Run) -> Result<Self, RunError> {
         let turn = || TurnId::mint(client.entropy().as_ref());
         let recording = client.recorder().map(|recorder| Recording::new(recorder, turn()));
-        let watch = Arc::new(Watch::new(client.on_retry(), recording));
+        let counts_cost = (run.limits.cost > 0).then(|| client.model().to_owned());
+        let watch = Arc::new(Watch::new(client.on_retry(), recording, counts_cost));
         let inner = client.provider();
         let history = std::mem::take(&mut run.history);
         let workspace = match allowed(&client, &run) {

@@ -20,8 +20,7 @@ pub const BASE_URL_DEFAULT: &str = "https://openrouter.ai/api/v1";
 
 const KEY: &str = "OPENROUTER_API_KEY";
 const BASE_URL: &str = "OPENROUTER_BASE_URL";
-const VENDOR: Vendor =
-    Vendor { name: "OpenRouter", keys: &[KEY], login: "openrouter", base_url: BASE_URL };
+const VENDOR: Vendor = Vendor { name: "OpenRouter", keys: &[KEY], base_url: BASE_URL };
 
 /// How OpenRouter is reached, and whom it asks.
 ///

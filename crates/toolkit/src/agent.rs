@@ -101,7 +101,6 @@ impl Agent {
     }
 
     /// As [`Agent::step`], as it happens.
-    #[must_use]
     pub fn step_stream(&self, history: impl IntoIterator<Item = Message>) -> RunStream {
         let run = Run { history: history.into_iter().collect(), ..self.template.clone() };
         self.client.run_stream(run)

@@ -305,7 +305,6 @@ impl Client {
     }
 
     /// As [`Client::ask`], as it comes.
-    #[must_use]
     pub fn ask_stream(
         &self,
         system: impl Into<String>,
@@ -326,7 +325,6 @@ impl Client {
     }
 
     /// As [`Client::run`], as it happens.
-    #[must_use]
     pub fn run_stream(&self, run: Run) -> RunStream {
         RunStream::new(self.clone(), run)
     }
@@ -465,6 +463,7 @@ pub enum AskEvent {
 /// # Ok(())
 /// # }
 /// ```
+#[must_use = "a model is asked when the stream is read"]
 pub struct AskStream(RunStream);
 
 impl AskStream {

@@ -44,6 +44,7 @@ use crate::context::CHARS_PER_TOKEN;
 /// # Ok(())
 /// # }
 /// ```
+#[must_use = "a run begins when its stream is read"]
 pub struct RunStream(Pin<Box<dyn Stream<Item = RunEvent> + Send>>);
 
 impl RunStream {

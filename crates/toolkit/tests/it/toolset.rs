@@ -76,6 +76,26 @@ struct Everything {
 }
 
 #[tokio::test]
+async fn a_tool_may_take_nothing_and_give_nothing_or_json() {
+    let nothing = tool("nothing", "Does it", |_, ()| async {}).unwrap();
+    let value = tool("value", "Tells", |_, ()| async { serde_json::json!({"a": [1]}) }).unwrap();
+    let failing = tool("failing", "Fails", |_, ()| async { Err::<(), _>("no") }).unwrap();
+    assert_eq!(nothing.definition.input_schema.get(), r#"{"type":"object","properties":{}}"#);
+    let set = tools([nothing, value, failing]);
+    for (name, input, said) in [
+        ("nothing", "{}", "done"),
+        ("nothing", "null", "done"),
+        ("nothing", r#"{"more": 1}"#, "done"),
+        ("value", "{}", r#"{"a":[1]}"#),
+        ("failing", "{}", "no"),
+    ] {
+        let output = set.execute(name, input, Run::default()).await;
+        assert!(output.text_content().starts_with(said), "{name} {input}: {output:?}");
+        assert_eq!(output.is_error, name == "failing");
+    }
+}
+
+#[tokio::test]
 async fn an_input_that_says_nothing_is_an_empty_object() {
     let count = tool("count", "Counts", |_, input: Everything| async move {
         Json(vec![input.count.unwrap_or(7)])

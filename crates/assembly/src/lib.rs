@@ -3,6 +3,7 @@
 //! Everything a process inherits enters here and nowhere else: variables, folders, model names.
 //! Below this floor all of it is an argument.
 
+mod advised;
 mod call;
 mod config;
 mod confine;

@@ -8,7 +8,7 @@ use heeler_providers::NamedModel;
 use heeler_providers::catalogue::{self, Ability};
 use heeler_settings::{Loaded, SettingsError, THINKING};
 
-use crate::{Environment, SetupError, keys};
+use crate::{Environment, SetupError, advised, keys};
 
 /// What the name of a scripted model begins with.
 const SCRIPT: &str = "script:";
@@ -49,12 +49,14 @@ impl ModelChoice {
         if name.starts_with(SCRIPT) {
             return named(&name, environment);
         }
-        if let Ok((provider, _)) = NamedModel::provider_of(&name) {
-            // One that is no text would count as absent.
-            provider.variables.iter().try_for_each(|name| environment.get(name).map(drop))?;
-            keys::fill(environment, &keys::KeyOwner::from(&provider))?;
-        }
-        named(&name, environment)
+        let Ok((known, _)) = NamedModel::provider_of(&name) else {
+            return named(&name, environment);
+        };
+        // One that is no text would count as absent.
+        known.variables.iter().try_for_each(|name| environment.get(name).map(drop))?;
+        keys::fill(environment, &keys::KeyOwner::from(&known))?;
+        let model = named(&name, environment)?;
+        Ok(NamedModel { provider: advised::advised(&known, model.provider), ..model })
     }
 }
 
@@ -66,7 +68,7 @@ pub(crate) fn default_name(loaded: &Loaded) -> String {
 
 fn named(name: &str, environment: &Environment) -> Result<NamedModel, SetupError> {
     NamedModel::find(Some(name), variable(environment), Arc::new(SystemClock))
-        .map_err(|error| SetupError::new(error.to_string()))
+        .map_err(|error| advised::name_error(&error))
 }
 
 fn variable(environment: &Environment) -> impl Fn(&str) -> Option<String> {

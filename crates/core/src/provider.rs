@@ -57,6 +57,12 @@ pub trait Provider: Send + Sync + 'static {
 
     /// Opens the connection ahead of the first request, where that saves time.
     fn prewarm(&self) {}
+
+    /// Whether its answers say what is charged for them, in [`Usage::charged`]: a limit of cost then
+    /// needs no list of prices.
+    fn tells_cost(&self) -> bool {
+        false
+    }
 }
 
 /// One that several share.
@@ -71,6 +77,10 @@ impl<P: Provider + ?Sized> Provider for Arc<P> {
 
     fn prewarm(&self) {
         (**self).prewarm();
+    }
+
+    fn tells_cost(&self) -> bool {
+        (**self).tells_cost()
     }
 }
 

@@ -31,15 +31,16 @@
 //! A program whose agent starts commands calls [`launcher::init`] first in `main`.
 
 pub use heeler_core::{
-    AcceptedAnswer, Access, AllowAll, Approver, Background, Block, BoxFuture, CacheMarker,
-    CancellationToken, Clock, Completion, Cost, Decision, DenyAll, Entropy, EventStream, Few,
-    Image, ImageError, InputOrigin, LimitKind, Limits, LongPrices, Media, MediaItem, MediaLimits,
-    MediaReference, MediaScope, MediaStore, Message, Mode, ModelEvent, ModelRequest, NewMedia,
-    Opaque, OpenPermission, Outbound, OutboundMessage, Parameters, Permission, Person, Policy,
-    Prices, Provider, ProviderError, ProviderErrorKind, ProviderItem, Question, RawJson,
-    RawJsonError, RedactedThinking, Reply, RequestMessage, RequestMessages, Role, Rule, RuleEffect,
-    StopReason, Text, Thinking, ThinkingSettings, Timestamp, Tool, ToolChoice, ToolContext,
-    ToolDefinition, ToolError, ToolFault, ToolOutput, ToolResult, ToolUse, Usage,
+    AcceptedAnswer, Access, AllowAll, Approver, Background, Bill, Block, BoxFuture, CacheMarker,
+    CallId, CancellationToken, Clock, Completion, Cost, Decision, Denied, DenyAll, Entropy,
+    EventStream, Few, Image, ImageError, InputOrigin, LimitKind, Limits, LongPrices, Media,
+    MediaItem, MediaLimits, MediaReference, MediaScope, MediaStore, Message, Mode, ModelEvent,
+    ModelRequest, NewMedia, Opaque, OpenPermission, Outbound, OutboundMessage, Parameters,
+    Permission, Person, Policy, Prices, Provider, ProviderError, ProviderErrorKind, ProviderItem,
+    Question, RawJson, RawJsonError, Reach, RedactedThinking, Reply, RequestMessage,
+    RequestMessages, Role, Rule, RuleEffect, StopReason, Text, Thinking, ThinkingSettings,
+    Timestamp, Tool, ToolChoice, ToolContext, ToolDefinition, ToolError, ToolFault, ToolOutput,
+    ToolResult, ToolUse, Usage,
 };
 /// Records what a model is asked and what it answers, and plays it again.
 pub use heeler_providers::cassette::{Cassette, CassetteError};

@@ -21,8 +21,6 @@ pub(crate) struct Vendor {
     pub(crate) name: &'static str,
     /// The variables that a key may stand in; none for a server that wants no key.
     pub(crate) keys: &'static [&'static str],
-    /// Whose key `heeler login` keeps for it; empty for nobody's.
-    pub(crate) login: &'static str,
     /// The variable of the address.
     pub(crate) base_url: &'static str,
 }
@@ -34,7 +32,7 @@ pub struct SettingsError(#[from] Problem);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Problem {
-    #[error("there is no key for {vendor}. Set {keys}; `heeler demo` needs none")]
+    #[error("there is no key for {vendor}. Set {keys}")]
     MissingKey { vendor: &'static str, keys: String },
     #[error("the key in {0} has characters that no header can carry; set it again")]
     Key(&'static str),

@@ -115,9 +115,9 @@ fn next_step(vendor: &Vendor, kind: ProviderErrorKind, status: u16) -> Option<St
     Some(match kind {
         ProviderErrorKind::Auth if keys.is_empty() => return None,
         ProviderErrorKind::Auth if status == 403 => {
-            format!("Check what the key in {keys} may use{}.", login(vendor))
+            format!("Check what the key in {keys} may use.")
         }
-        ProviderErrorKind::Auth => format!("Check {keys}{}.", login(vendor)),
+        ProviderErrorKind::Auth => format!("Check {keys}."),
         ProviderErrorKind::Billing => "Check the account's credit and payment details.".into(),
         ProviderErrorKind::UnknownModel => {
             format!("Check the model's name, and {base_url} if set.")
@@ -128,14 +128,6 @@ fn next_step(vendor: &Vendor, kind: ProviderErrorKind, status: u16) -> Option<St
         ProviderErrorKind::ContextOverflow => "Compact the conversation or begin a new one.".into(),
         _ => return None,
     })
-}
-
-/// Where another key may be kept. A variable wins over it.
-fn login(vendor: &Vendor) -> String {
-    match vendor.login {
-        "" => String::new(),
-        name => format!("; if none is set, keep another key with `heeler login {name}`"),
-    }
 }
 
 /// An answer that cannot be read, and why; that may quote it.
@@ -191,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_vendor_without_a_key_sends_nobody_to_it() {
-        let vendor = Vendor { name: "Local", keys: &[], login: "", base_url: "LOCAL_BASE_URL" };
+        let vendor = Vendor { name: "Local", keys: &[], base_url: "LOCAL_BASE_URL" };
         let failed = Failed {
             vendor: &vendor,
             kind: ProviderErrorKind::Auth,

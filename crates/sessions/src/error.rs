@@ -60,6 +60,15 @@ impl SessionError {
         Self::new(SessionErrorKind::NotFound, message)
     }
 
+    /// The session was stored before, and is not there any more.
+    pub(crate) fn deleted(id: &str) -> Self {
+        let message = format!(
+            "session `{id}` was deleted since it was read, and is not stored again; begin a new one, or \
+             bring it back with `create`"
+        );
+        Self::new(SessionErrorKind::NotFound, message)
+    }
+
     /// The id is taken.
     #[must_use]
     pub fn already_exists(id: &str) -> Self {

@@ -120,13 +120,19 @@ pub async fn load_or_new(
 /// Stores a session, whether it was stored before or not, and puts its new version into it.
 ///
 /// # Errors
-/// `Conflict` when somebody else wrote or made it since it was read, and those of
-/// [`SessionStore::update`] and [`SessionStore::create`]. The session is then as it was.
+/// `Conflict` when somebody else wrote or made it since it was read, `NotFound` when it was read or
+/// stored before and somebody deleted it since, and those of [`SessionStore::update`] and
+/// [`SessionStore::create`]. The session is then as it was. Whoever wants one back that was deleted
+/// calls [`SessionStore::create`].
 pub async fn save(
     store: &(impl SessionStore + ?Sized),
     session: &mut Session,
 ) -> Result<(), SessionError> {
     session.version = match store.update(session).await {
+        // What somebody deleted stays so, though others still hold it.
+        Err(error) if error.is_not_found() && session.version != SessionVersion::default() => {
+            Err(SessionError::deleted(&session.id))
+        }
         Err(error) if error.is_not_found() => match store.create(session).await {
             // It was made since the line above.
             Err(error) if error.is_already_exists() => Err(SessionError::conflict(&session.id)),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use heeler_core::{Limits, Message, Provider, ToolContext, ToolOutput};
+use heeler_core::{Hooks, Limits, Message, Provider, ToolContext, ToolOutput};
 
 use crate::{
     Binding, Client, ContextManager, Layer, Run, RunError, RunResult, RunStream, SchemaError,
@@ -101,7 +101,6 @@ impl Agent {
     }
 
     /// As [`Agent::step`], as it happens.
-    #[must_use]
     pub fn step_stream(&self, history: impl IntoIterator<Item = Message>) -> RunStream {
         let run = Run { history: history.into_iter().collect(), ..self.template.clone() };
         self.client.run_stream(run)
@@ -198,6 +197,8 @@ pub struct AgentHooks {
     step: Option<Arc<OnStep>>,
     iteration: Option<Arc<OnIteration>>,
     done: Option<Arc<OnStepDone>>,
+    /// Asked before a run ends: not to be had from outside, where hooks only listen.
+    pub(crate) end: Option<Arc<dyn Hooks>>,
 }
 
 type OnStep = dyn Fn(&[Message]) + Send + Sync;

@@ -183,7 +183,8 @@ impl Client {
     }
 
     /// With the model's prices, in the place of what the catalogue says; a run with a limit of cost
-    /// needs them. A model that costs nothing has prices of 0.
+    /// needs them, unless the provider says itself what it charges, as OpenRouter does. A model that
+    /// costs nothing has prices of 0.
     ///
     /// ```
     /// use heeler_core::{Limits, Prices};
@@ -304,7 +305,6 @@ impl Client {
     }
 
     /// As [`Client::ask`], as it comes.
-    #[must_use]
     pub fn ask_stream(
         &self,
         system: impl Into<String>,
@@ -325,7 +325,6 @@ impl Client {
     }
 
     /// As [`Client::run`], as it happens.
-    #[must_use]
     pub fn run_stream(&self, run: Run) -> RunStream {
         RunStream::new(self.clone(), run)
     }
@@ -358,11 +357,13 @@ impl Client {
         self.settings.on_retry.clone()
     }
 
-    /// The first of its models that has no prices.
+    /// The first of its models that has no prices, and whose provider tells none either.
     pub(crate) fn unpriced(&self) -> Option<&str> {
-        let others = self.settings.fallback.iter().map(|other| &other.model);
-        let mut models = std::iter::once(&self.settings.model).chain(others);
-        models.find(|model| model.prices.is_none()).map(|model| &*model.name)
+        let others = self.settings.fallback.iter().map(|other| (&other.model, &other.provider));
+        let mut models = std::iter::once((&self.settings.model, &self.provider)).chain(others);
+        let unpriced =
+            models.find(|(model, provider)| model.prices.is_none() && !provider.tells_cost());
+        unpriced.map(|(model, _)| &*model.name)
     }
 
     /// What a client decides of a session's parts.
@@ -421,6 +422,8 @@ pub struct Answer {
     pub usage: Usage,
     /// What they cost, as far as the catalogue has prices.
     pub cost: Cost,
+    /// Whether there is more than `cost`, which is not known: the model has no prices.
+    pub cost_is_partial: bool,
 }
 
 /// What comes of one model call.
@@ -460,6 +463,7 @@ pub enum AskEvent {
 /// # Ok(())
 /// # }
 /// ```
+#[must_use = "a model is asked when the stream is read"]
 pub struct AskStream(RunStream);
 
 impl AskStream {
@@ -500,10 +504,10 @@ fn answer(result: Result<RunResult, RunError>) -> Result<Answer, RunError> {
         Err(error) if is_answer(&error) => *error.result,
         Err(error) => return Err(error),
     };
-    let RunResult { usage, cost, .. } = result;
+    let RunResult { usage, cost, cost_is_partial, .. } = result;
     let stop = result.stop.clone().unwrap_or(StopReason::EndTurn);
     match result.final_message().cloned() {
-        Some(message) => Ok(Answer { message, stop, usage, cost }),
+        Some(message) => Ok(Answer { message, stop, usage, cost, cost_is_partial }),
         None => {
             let kind = RunErrorKind::Failed("the model replied with nothing".to_owned());
             Err(RunError { kind, iteration: 0, result: Box::new(result) })

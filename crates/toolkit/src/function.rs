@@ -13,9 +13,9 @@ use crate::{Binding, InputSchema, SchemaError};
 
 /// A tool from an async function whose input is a Rust type.
 ///
-/// The schema is derived from the type. What the function gives may be a text, [`Json`], a whole
-/// [`ToolOutput`], or a `Result` with one of these; an error's text goes to the model, but for
-/// [`ToolError::Internal`], of which only the log is told the cause.
+/// The schema is derived from the type; `()` takes no input. What the function gives may be a text,
+/// [`Json`], nothing, a whole [`ToolOutput`], or a `Result` with one of these; an error's text goes to
+/// the model, but for [`ToolError::Internal`], of which only the log is told the cause.
 ///
 /// ```
 /// use heeler_toolkit::tool;
@@ -47,12 +47,13 @@ where
     R: IntoToolResult + 'static,
 {
     let name = name.into();
-    let schema = InputSchema::of::<I>()?;
+    let (schema, says_nothing) = InputSchema::of_input::<I>()?;
     let run = Arc::new(run);
     let called = name.clone();
     Ok(raw_tool(name, description, schema, move |context, input| {
         let run = Arc::clone(&run);
-        let read: Result<I, _> = serde_json::from_str(object_of(input.get()));
+        let json = if says_nothing { "null" } else { object_of(input.get()) };
+        let read: Result<I, _> = serde_json::from_str(json);
         let read = read
             .map_err(|error| ToolError::for_model(format!("invalid input for {called}: {error}")));
         async move { run(context, read?).await.into_tool_result() }
@@ -98,6 +99,11 @@ pub(crate) fn object_of(input: &str) -> &str {
 }
 
 /// What a tool's function may give.
+#[diagnostic::on_unimplemented(
+    message = "a tool's function cannot give `{Self}`",
+    note = "it gives a `String`, a `&'static str`, `Json` of a value, `()`, a `ToolOutput`, or a `Result` of \
+            one of these whose error can be displayed"
+)]
 pub trait IntoToolResult {
     /// As the pipeline takes it.
     ///
@@ -145,6 +151,20 @@ impl IntoToolOutput for String {
 impl IntoToolOutput for &'static str {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput::text(self))
+    }
+}
+
+/// The model is told that it is done.
+impl IntoToolOutput for () {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::text("done"))
+    }
+}
+
+/// As [`Json`] of it.
+impl IntoToolOutput for serde_json::Value {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        Json(self).into_tool_output()
     }
 }
 

@@ -43,7 +43,12 @@ pub use run::{
 };
 pub use schema::{InputSchema, Object, Schema, SchemaError};
 pub use submission::Submission;
-pub use toolset::{Binding, DuplicateTool, ToolFunction, ToolMetadata, Toolset};
+pub use toolset::{Binding, DuplicateTool, ToolFunction, ToolMetadata, Toolset, ToolsetError};
+
+/// What derives the schemas of inputs and values, in the version that [`tool`] and [`extract`] take:
+/// `#[derive(schemars::JsonSchema)]` with a dependency of one's own, or with this one and
+/// `#[schemars(crate = "heeler::schemars")]`.
+pub use schemars;
 
 /// Tools that may change or hide while runs use them, and the tool by which a model finds hidden ones.
 pub use heeler_engine::{ToolRegistry, ToolSearch};

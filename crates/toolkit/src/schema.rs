@@ -29,7 +29,10 @@ pub enum SchemaError {
     #[error("the schema is no JSON: {0}")]
     NotJson(String),
     /// Its top type is another one, or none.
-    #[error("the schema's top type is {0}, and a tool's input is an object; wrap it in one")]
+    #[error(
+        "the schema's top type is {0}, and a tool's input is an object; make it a field of one, \
+         such as a struct (an enum has no top type, even if each variant has fields)"
+    )]
     NotAnObject(String),
     /// It is no JSON Schema.
     #[error("the schema is no JSON Schema: {0}")]
@@ -44,6 +47,16 @@ impl InputSchema {
     /// fields: make it a field of a struct.
     pub fn of<T: JsonSchema>() -> Result<Self, SchemaError> {
         Self::checked(tool_schema::<T>())
+    }
+
+    /// As [`InputSchema::of`], with whether the type says nothing, as `()` does: an object without
+    /// properties to the model.
+    pub(crate) fn of_input<T: JsonSchema>() -> Result<(Self, bool), SchemaError> {
+        let json = tool_schema::<T>();
+        if json.value().get("type").is_some_and(|name| name == "null") {
+            return Ok((Object::new().into(), true));
+        }
+        Ok((Self::checked(json)?, false))
     }
 
     /// A schema as JSON, taken as it is.

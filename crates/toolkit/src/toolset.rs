@@ -113,7 +113,7 @@ impl Binding {
     /// use heeler_toolkit::{Json, Object, Run, Schema, Toolset, raw_tool};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), heeler_toolkit::DuplicateTool> {
+    /// # async fn main() -> Result<(), heeler_toolkit::ToolsetError> {
     /// let size = raw_tool("size", "Tells the size", Object::new(), |_, _| async {
     ///     Json(serde_json::json!({ "columns": 80 }))
     /// })
@@ -139,7 +139,7 @@ impl Binding {
     /// use heeler_toolkit::{Object, Run, Toolset, raw_tool};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), heeler_toolkit::DuplicateTool> {
+    /// # async fn main() -> Result<(), heeler_toolkit::ToolsetError> {
     /// let note = || raw_tool("note", "Takes a note", Object::new(), |_, _| async { "noted" });
     /// let notes = note().touching(|_, folder| vec![Access::Write(format!("{folder}/notes.md"))]);
     /// let policy = Policy { mode: Mode::AcceptEdits, workspace: "/space".into(), ..Policy::default() };
@@ -203,6 +203,30 @@ impl From<Arc<dyn Tool>> for Binding {
     }
 }
 
+/// The most characters of a tool's name that every provider takes.
+const NAME_CHARS_MAX: usize = 64;
+
+/// Why tools are no set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolsetError {
+    /// Two have one name.
+    #[error(transparent)]
+    Duplicate(#[from] DuplicateTool),
+    /// Providers would refuse every request with a tool of this name.
+    #[error(
+        "no tool can be called `{0}`: a name has 1 to 64 letters of a to z, digits, `_` and `-`; one of a \
+         server is usually called mcp__SERVER__TOOL"
+    )]
+    Name(String),
+}
+
+/// Whether every provider takes a tool of this name.
+fn is_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    !name.is_empty() && name.len() <= NAME_CHARS_MAX && name.chars().all(fits)
+}
+
 /// Tools with distinct names, in the order the model is told of them; a value, cheap to clone.
 ///
 /// Behind them stand tools that the provider runs itself, such as its web search. What the model does
@@ -218,7 +242,7 @@ impl From<Arc<dyn Tool>> for Binding {
 /// let tools = Toolset::join([Toolset::new([clock])?, Toolset::new([dice])?])?
 ///     .wrap(&[&layers::logging(), &layers::timeout(Duration::from_secs(30))]);
 /// assert_eq!(tools.names().collect::<Vec<_>>(), ["clock", "dice"]);
-/// # Ok::<(), heeler_toolkit::DuplicateTool>(())
+/// # Ok::<(), heeler_toolkit::ToolsetError>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Toolset(Arc<Held>);
@@ -235,15 +259,30 @@ impl Toolset {
     /// Puts tools in order.
     ///
     /// # Errors
-    /// When two have one name.
+    /// When two have one name, or a name is one that providers refuse: they take letters, digits, `_`
+    /// and `-`, 64 at most.
+    ///
+    /// ```
+    /// use heeler_toolkit::{Object, Toolset, raw_tool};
+    ///
+    /// let tool = |name: &str| raw_tool(name, "Tells the time", Object::new(), |_, _| async { "noon" });
+    /// assert!(Toolset::new([tool("clock"), tool("mcp__clocks__noon")]).is_ok());
+    /// let error = Toolset::new([tool("clocks.noon")]).err().ok_or("no dots")?;
+    /// assert!(error.to_string().starts_with("no tool can be called `clocks.noon`"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new<B: Into<Binding>>(
         bindings: impl IntoIterator<Item = B>,
-    ) -> Result<Self, DuplicateTool> {
+    ) -> Result<Self, ToolsetError> {
         let mut all: Vec<Binding> = Vec::new();
         for binding in bindings {
             let binding = binding.into();
-            if all.iter().any(|other| other.definition.name == binding.definition.name) {
-                return Err(DuplicateTool(binding.definition.name));
+            let name = &binding.definition.name;
+            if !is_name(name) {
+                return Err(ToolsetError::Name(name.clone()));
+            }
+            if all.iter().any(|other| other.definition.name == *name) {
+                return Err(ToolsetError::Duplicate(DuplicateTool(name.clone())));
             }
             all.push(binding);
         }
@@ -253,8 +292,8 @@ impl Toolset {
     /// With one more tool at the end.
     ///
     /// # Errors
-    /// When its name is taken.
-    pub fn bind(self, binding: impl Into<Binding>) -> Result<Self, DuplicateTool> {
+    /// When its name is taken, or none that providers take.
+    pub fn bind(self, binding: impl Into<Binding>) -> Result<Self, ToolsetError> {
         Ok(Self::new(self.iter().cloned().chain([binding.into()]))?
             .with_provider_tools(self.provider_tools().iter().cloned()))
     }
@@ -264,7 +303,7 @@ impl Toolset {
     ///
     /// # Errors
     /// When two have one name.
-    pub fn join(sets: impl IntoIterator<Item = Self>) -> Result<Self, DuplicateTool> {
+    pub fn join(sets: impl IntoIterator<Item = Self>) -> Result<Self, ToolsetError> {
         let sets: Vec<Self> = sets.into_iter().collect();
         let provider_tools = sets.iter().flat_map(Self::provider_tools).cloned();
         Ok(Self::new(sets.iter().flat_map(Self::iter).cloned())?

@@ -92,6 +92,11 @@ fn afford(
             return Err(LimitKind::Cost);
         }
     }
+    // Without prices what providers charged is known all the same, once it is spent.
+    if limits.cost != 0 && turn.cost_spent.0 >= limits.cost && state.settings.model.prices.is_none()
+    {
+        return Err(LimitKind::Cost);
+    }
     if limits.tokens != 0 {
         let before = if is_on(Bug::TokenOverrun) { 0 } else { turn.tokens_spent };
         let spent = before.saturating_add(input);

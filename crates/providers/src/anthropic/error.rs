@@ -120,7 +120,7 @@ mod tests {
             r#"{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}"#,
             expect![[r#"
                 Auth: Anthropic did not accept the key (HTTP 401, request req_1): invalid x-api-key
-                Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN; if none is set, keep another key with `heeler login anthropic`."#]],
+                Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN."#]],
         );
         check(
             400,

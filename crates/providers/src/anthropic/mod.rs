@@ -60,7 +60,6 @@ pub fn request_body(request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
 const VENDOR: Vendor = Vendor {
     name: "Anthropic",
     keys: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-    login: "anthropic",
     base_url: "ANTHROPIC_BASE_URL",
 };
 

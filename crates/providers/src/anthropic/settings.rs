@@ -171,13 +171,13 @@ mod tests {
         check(
             &[],
             expect![
-                "there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN); `heeler demo` needs none"
+                "there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)"
             ],
         );
         check(
             &[("ANTHROPIC_API_KEY", ""), ("ANTHROPIC_AUTH_TOKEN", " ")],
             expect![
-                "there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN); `heeler demo` needs none"
+                "there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)"
             ],
         );
         check(

@@ -174,6 +174,14 @@ impl Provider for Cassette {
             inner.prewarm();
         }
     }
+
+    /// What is played says what was said, of which a run finds out.
+    fn tells_cost(&self) -> bool {
+        match &self.mode {
+            Mode::Record { inner, .. } => inner.tells_cost(),
+            Mode::Replay(_) => true,
+        }
+    }
 }
 
 impl Cassette {

@@ -253,12 +253,8 @@ mod tests {
 
     use super::*;
 
-    const VENDOR: Vendor = Vendor {
-        name: "Gateway",
-        keys: &["GATEWAY_API_KEY"],
-        login: "",
-        base_url: "GATEWAY_BASE_URL",
-    };
+    const VENDOR: Vendor =
+        Vendor { name: "Gateway", keys: &["GATEWAY_API_KEY"], base_url: "GATEWAY_BASE_URL" };
 
     #[test]
     fn shapes() {

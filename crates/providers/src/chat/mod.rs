@@ -60,12 +60,8 @@ pub fn request_body(request: &ModelRequest, quirks: &Quirks) -> Result<Vec<u8>, 
 }
 
 /// What messages call OpenAI, and what they send people to.
-const VENDOR: Vendor = Vendor {
-    name: "OpenAI",
-    keys: &["OPENAI_API_KEY"],
-    login: DIALECT,
-    base_url: "OPENAI_BASE_URL",
-};
+const VENDOR: Vendor =
+    Vendor { name: "OpenAI", keys: &["OPENAI_API_KEY"], base_url: "OPENAI_BASE_URL" };
 
 /// Answers requests through Chat Completions: OpenAI's, or those of a server that speaks them.
 #[derive(Debug)]
@@ -94,6 +90,10 @@ impl Provider for Chat {
 
     fn prewarm(&self) {
         self.0.prewarm();
+    }
+
+    fn tells_cost(&self) -> bool {
+        self.0.dialect().quirks.charges_in_dollars
     }
 }
 

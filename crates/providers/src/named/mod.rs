@@ -27,8 +27,41 @@ pub struct NamedModel {
 
 /// Why nobody answers to a name, with what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NameError(String);
+#[error("{message}")]
+pub struct NameError {
+    message: String,
+    cause: Cause,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// The key of the provider of this name.
+    Key(&'static str),
+    /// Nothing has the name.
+    Unknown,
+    Other,
+}
+
+impl NameError {
+    fn new(cause: Cause, message: impl Into<String>) -> Self {
+        Self { message: message.into(), cause }
+    }
+
+    /// The name of the provider whose key is missing, when only that is.
+    #[must_use]
+    pub fn missing_key(&self) -> Option<&'static str> {
+        match self.cause {
+            Cause::Key(provider) => Some(provider),
+            Cause::Unknown | Cause::Other => None,
+        }
+    }
+
+    /// Whether no model and no provider has the name.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.cause == Cause::Unknown
+    }
+}
 
 impl NamedModel {
     /// The variables that name the model, the first that is set.
@@ -56,10 +89,13 @@ impl NamedModel {
         let (provider, wire_name) = full.split_once('/').unwrap_or_default();
         match KnownProvider::named(provider) {
             Some(provider) => Ok((provider, wire_name.to_owned())),
-            None => Err(NameError(format!(
-                "there is no provider `{provider}`, which `{name}` names; there are {}",
-                provider_names()
-            ))),
+            None => {
+                let others = provider_names();
+                let text = format!(
+                    "there is no provider `{provider}`, which `{name}` names; there are {others}"
+                );
+                Err(NameError::new(Cause::Unknown, text))
+            }
         }
     }
 
@@ -74,19 +110,20 @@ impl NamedModel {
         variable: impl Fn(&str) -> Option<String>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, NameError> {
+        let other = |text| NameError::new(Cause::Other, text);
         let name = name.map_or_else(|| Self::default_name(&variable), str::to_owned);
         if let Some(path) = name.strip_prefix(SCRIPT) {
             // Absolute, so that a session finds it again from wherever it is continued.
             let path = std::path::absolute(path)
-                .map_err(|error| NameError(format!("{name} is no path: {error}")))?;
-            let script = Script::load(&path).map_err(|error| NameError(error.to_string()))?;
+                .map_err(|error| other(format!("{name} is no path: {error}")))?;
+            let script = Script::load(&path).map_err(|error| other(error.to_string()))?;
             return Ok(Self::scripted(script, clock));
         }
         let (known, wire_name) = Self::provider_of(&name)?;
         if known.needs_key && known.key_variable(&variable).is_none() {
-            return Err(NameError(no_key(&known)));
+            return Err(no_key(&known));
         }
-        let provider = (known.make)(known.name, &variable).map_err(NameError)?;
+        let provider = (known.make)(known.name, &variable).map_err(other)?;
         Ok(Self { name: format!("{}/{wire_name}", known.name), provider })
     }
 
@@ -99,25 +136,22 @@ impl NamedModel {
 }
 
 /// What to do about a key that is not there.
-fn no_key(provider: &KnownProvider) -> String {
+fn no_key(provider: &KnownProvider) -> NameError {
     let KnownProvider { name, title, keys, .. } = provider;
     let (first, others) = keys.split_first().unwrap_or((&"", &[]));
     let others = match others {
         [] => String::new(),
         others => format!(" (or {})", others.join(", ")),
     };
-    format!(
-        "there is no key for {title}. Set {first}{others}, or keep one with `heeler login {name}`; \
-         `heeler demo` needs none, only cargo"
-    )
+    let text = format!("there is no key for {title}. Set {first}{others}");
+    NameError::new(Cause::Key(name), text)
 }
 
 fn unclear(name: &str) -> NameError {
-    NameError(format!(
-        "there is no model `{name}`; use PROVIDER/NAME, such as {}, or script:PATH, and see \
-         `heeler models` for what there is",
-        catalogue::DEFAULT_MODEL
-    ))
+    let example = catalogue::DEFAULT_MODEL;
+    let text =
+        format!("there is no model `{name}`; use PROVIDER/NAME, such as {example}, or script:PATH");
+    NameError::new(Cause::Unknown, text)
 }
 
 fn provider_names() -> String {
@@ -168,7 +202,7 @@ mod tests {
             Some("claude-x"),
             &[("ANTHROPIC_API_KEY", " ")],
             expect![
-                "there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN), or keep one with `heeler login anthropic`; `heeler demo` needs none, only cargo"
+                "there is no key for Anthropic. Set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)"
             ],
         );
         check(
@@ -180,7 +214,7 @@ mod tests {
             Some("mystery"),
             &[key],
             expect![
-                "there is no model `mystery`; use PROVIDER/NAME, such as anthropic/claude-sonnet-5-5, or script:PATH, and see `heeler models` for what there is"
+                "there is no model `mystery`; use PROVIDER/NAME, such as anthropic/claude-sonnet-5-5, or script:PATH"
             ],
         );
         check(

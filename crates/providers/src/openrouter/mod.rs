@@ -20,8 +20,7 @@ pub const BASE_URL_DEFAULT: &str = "https://openrouter.ai/api/v1";
 
 const KEY: &str = "OPENROUTER_API_KEY";
 const BASE_URL: &str = "OPENROUTER_BASE_URL";
-const VENDOR: Vendor =
-    Vendor { name: "OpenRouter", keys: &[KEY], login: "openrouter", base_url: BASE_URL };
+const VENDOR: Vendor = Vendor { name: "OpenRouter", keys: &[KEY], base_url: BASE_URL };
 
 /// How OpenRouter is reached, and whom it asks.
 ///
@@ -266,6 +265,16 @@ mod tests {
         };
         let body = request_body(&request, &settings.chat().quirks).unwrap();
         expected.assert_eq(&String::from_utf8(body).unwrap());
+    }
+
+    #[test]
+    fn its_answers_say_what_they_cost_and_those_of_others_do_not() {
+        use crate::chat::{Chat, ChatSettings};
+        use heeler_core::Provider;
+
+        let settings = OpenRouterSettings::with_api_key("k").chat();
+        assert!(Chat::new(&settings).unwrap().tells_cost());
+        assert!(!Chat::new(&ChatSettings::with_api_key("k")).unwrap().tells_cost());
     }
 
     #[test]

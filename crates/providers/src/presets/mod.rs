@@ -74,8 +74,7 @@ impl Preset {
         lookup: impl Fn(&str) -> Option<String>,
     ) -> Result<ChatSettings, SettingsError> {
         let (title, keys, base_url) = (self.title, self.keys, self.base_url_variable);
-        let login = if keys.is_empty() { "" } else { self.name };
-        let vendor = Vendor { name: title, keys, login, base_url };
+        let vendor = Vendor { name: title, keys, base_url };
         let quirks = self.quirks.clone();
         let settings = ChatSettings::from_variables_of(vendor, self.base_url, quirks, lookup)?;
         if self.needs_key && settings.key.is_none() {

@@ -198,7 +198,7 @@ mod tests {
             r#"{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}"#,
             expect![[r#"
                 Auth: OpenAI did not accept the key (HTTP 401, request req_1): Incorrect API key provided
-                Check OPENAI_API_KEY; if none is set, keep another key with `heeler login openai`."#]],
+                Check OPENAI_API_KEY."#]],
         );
         check(
             429,

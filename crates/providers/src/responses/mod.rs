@@ -35,12 +35,8 @@ pub fn request_body(request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
 }
 
 /// What messages call it, and what they send people to.
-const VENDOR: Vendor = Vendor {
-    name: "OpenAI",
-    keys: &["OPENAI_API_KEY"],
-    login: "openai",
-    base_url: "OPENAI_BASE_URL",
-};
+const VENDOR: Vendor =
+    Vendor { name: "OpenAI", keys: &["OPENAI_API_KEY"], base_url: "OPENAI_BASE_URL" };
 
 /// Answers requests through OpenAI's Responses, or a gateway that speaks them.
 #[derive(Debug)]

@@ -230,7 +230,7 @@ async fn refusals_say_why_and_when() {
         refusal("401 Unauthorized\r\nrequest-id: req_7", &echo),
         expect![[r#"
         error Auth: Anthropic did not accept the key (HTTP 401, request req_7): invalid key [key]
-        Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN; if none is set, keep another key with `heeler login anthropic`.
+        Check ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN.
     "#]],
     )
     .await;

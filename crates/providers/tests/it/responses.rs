@@ -134,7 +134,7 @@ async fn refusals_say_why_and_when_and_never_the_key() {
         refused,
         expect![[r#"
         error Auth: OpenAI did not accept the key (HTTP 401, request req_7): bad key [key]
-        Check OPENAI_API_KEY; if none is set, keep another key with `heeler login openai`.
+        Check OPENAI_API_KEY.
     "#]],
     )
     .await;

@@ -62,6 +62,8 @@ async fn made_anew(store: Store) -> Kept {
         let held = old.clone();
         old.version = store.update(&old).await?;
         store.delete("a").await?;
+        refused("a save of the last", save(&store, &mut old).await, SessionError::is_not_found)?;
+        refused("get after that", store.get("a").await, SessionError::is_not_found)?;
         let new = make(&store, "a").await?;
         refused("update of the first", store.update(&held).await, SessionError::is_conflict)?;
         refused("update of the last", store.update(&old).await, SessionError::is_conflict)?;

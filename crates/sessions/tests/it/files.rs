@@ -6,7 +6,7 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 use heeler_core::Message;
-use heeler_sessions::{FileSessions, Session, SessionStore};
+use heeler_sessions::{FileSessions, Session, SessionStore, save};
 
 #[tokio::test]
 async fn files_are_their_owners_and_nobody_elses() {
@@ -22,6 +22,24 @@ async fn files_are_their_owners_and_nobody_elses() {
     session.version = store.update(&session).await.unwrap();
     assert_eq!(mode(&store.path("a")), 0o600);
     assert_eq!(fs::read_dir(&root).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn what_was_deleted_stays_so_though_somebody_still_holds_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileSessions::open(folder.path()).unwrap();
+    let mut held = Session::new("a");
+    save(&store, &mut held).await.unwrap();
+    store.delete("a").await.unwrap();
+    held.history.push(Message::user("Are you there?"));
+    let before = held.clone();
+    let error = save(&store, &mut held).await.unwrap_err();
+    assert!(error.is_not_found() && held == before, "{error}");
+    expect!["session `a` was deleted since it was read, and is not stored again; begin a new one, or bring it back with `create`"].assert_eq(&error.to_string());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    held.version = store.create(&held).await.unwrap();
+    save(&store, &mut held).await.unwrap();
+    assert_eq!(store.get("a").await.unwrap(), held);
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use heeler_core::{
-    Block, Clock, EventStream, Message, ModelEvent, ModelRequest, Provider, RawJson, Reply,
-    SessionHeader, SessionId, StopReason, ToolOutput, ToolUse, Usage,
+    Block, CancellationToken, Clock, EventStream, Message, ModelEvent, ModelRequest, Provider,
+    RawJson, Reply, SessionHeader, SessionId, StopReason, ToolOutput, ToolUse, Usage,
 };
 use heeler_engine::{OsEntropy, Parts, Session, SystemClock};
 
@@ -25,7 +25,7 @@ impl Toolset {
     /// use heeler_toolkit::{Object, Run, Toolset, raw_tool};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), heeler_toolkit::DuplicateTool> {
+    /// # async fn main() -> Result<(), heeler_toolkit::ToolsetError> {
     /// let here = raw_tool("here", "Tells the chat", Object::new(), |context, _| async move {
     ///     context.origin.chat.unwrap_or_default()
     /// });
@@ -68,7 +68,8 @@ async fn play(name: &str, input: RawJson, mut run: Run) -> ToolOutput {
         Err(error) => return ToolOutput::error(format!("{name} was not run: {error}")),
     };
     let turn = session.resume();
-    let _stop = stop(&session, run.cancel.take()).await;
+    let tokens = std::mem::take(&mut run.cancel);
+    let _stop = stop(&session, tokens, &CancellationToken::new()).await;
     let outcome = turn.await;
     let answered = session.state().await.ok().and_then(|state| {
         let last = state.history.messages().last().cloned()?;

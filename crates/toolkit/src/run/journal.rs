@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use heeler_core::{
-    Appended, BoxFuture, Durability, Entry, Journal, Lease, Message, ProviderError, Record,
+    Appended, BoxFuture, Cost, Durability, Entry, Journal, Lease, Message, ProviderError, Record,
     SessionHeader, SessionId, SessionStore, SessionSummary, StopReason, StoreError, StoreErrorKind,
     Timestamp, ToolOutput, Usage,
 };
@@ -32,6 +32,8 @@ pub(crate) struct Watch {
     seen: Mutex<Seen>,
     on_retry: Option<OnRetry>,
     recording: Option<Mutex<Recording>>,
+    /// The model's name, where the run has a limit of cost.
+    counts_cost: Option<String>,
     /// Whether what a call gives is kept.
     keeps_output: bool,
 }
@@ -50,6 +52,8 @@ pub(super) struct Seen {
     pub(super) fallback: Option<Arc<str>>,
     /// The failure of the attempt that runs, as the provider said it.
     pub(super) error: Option<ProviderError>,
+    /// The model of whose answer nobody knows the cost, where a limit of it is to be kept.
+    pub(super) untold: Option<String>,
     /// Why the history could not be trimmed.
     pub(super) context_error: Option<ContextError>,
     pub(super) is_over_budget: bool,
@@ -85,9 +89,13 @@ impl Seen {
 }
 
 impl Watch {
-    pub(super) fn new(on_retry: Option<OnRetry>, recording: Option<Recording>) -> Self {
+    pub(super) fn new(
+        on_retry: Option<OnRetry>,
+        recording: Option<Recording>,
+        counts_cost: Option<String>,
+    ) -> Self {
         let recording = recording.map(Mutex::new);
-        Self { on_retry, recording, ..Self::default() }
+        Self { on_retry, recording, counts_cost, ..Self::default() }
     }
 
     /// One that keeps what the last call gave.
@@ -109,14 +117,23 @@ impl Watch {
     /// The provider's failure, or what was made up for one because the history cannot be trimmed.
     pub(super) fn failure(&self, otherwise: ProviderError) -> RunErrorKind {
         let seen = self.seen();
-        match &seen.context_error {
-            Some(error) => RunErrorKind::Context(error.clone()),
-            None => RunErrorKind::Provider {
+        match (&seen.context_error, &seen.untold) {
+            (Some(error), _) => RunErrorKind::Context(error.clone()),
+            (None, Some(model)) => RunErrorKind::CostUntold(model.clone()),
+            (None, None) => RunErrorKind::Provider {
                 error: seen.error.clone().unwrap_or(otherwise),
                 attempts: seen.attempt,
                 fallback: seen.fallback.as_deref().map(str::to_owned),
             },
         }
+    }
+
+    /// Notes that nobody knows what an answer cost.
+    fn see_cost(&self, cost: Option<Cost>) {
+        let Some(model) = self.counts_cost.as_deref().filter(|_| cost.is_none()) else { return };
+        let mut seen = self.seen();
+        let model = seen.fallback.as_deref().unwrap_or(model).to_owned();
+        seen.untold.get_or_insert(model);
     }
 
     fn see(&self, entry: &Entry) {
@@ -134,8 +151,13 @@ impl Watch {
                 seen.rounds += 1;
                 seen.spent(replied.turn).rounds += 1;
                 seen.stop = Some(replied.reply.stop.clone());
+                drop(seen);
+                self.see_cost(replied.cost);
             }
             Record::ModelFailed(failed) => {
+                if failed.usage.is_unpriced(failed.cost) {
+                    self.see_cost(None);
+                }
                 let (Some(at), Some(on_retry)) = (failed.retry_at, &self.on_retry) else { return };
                 let error = self.seen().error.clone();
                 let notice = RetryNotice {

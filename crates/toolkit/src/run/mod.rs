@@ -1,6 +1,7 @@
 //! A run: from a history to the model's final answer, calls included.
 
 mod background;
+mod event;
 mod execute;
 mod journal;
 mod outcome;
@@ -26,8 +27,9 @@ use crate::agent::AgentHooks;
 use crate::context::ContextManager;
 
 pub use background::BACKGROUND_WAIT_DEFAULT;
+pub use event::RunEvent;
 pub use outcome::{RunError, RunErrorKind, RunResult};
-pub use stream::{RunEvent, RunStream};
+pub use stream::RunStream;
 pub use tool_loop::{ToolLoop, ToolLoopEnd, tool_loop};
 pub use tools::ToolSource;
 
@@ -80,8 +82,9 @@ pub struct Run {
     /// answers as a further turn. What is not over then is cancelled, and the model told so. Without
     /// it, the run ends with the model's answer, and such work is told that it does.
     pub background_wait: Option<Duration>,
-    /// Stops the run when it is cancelled; what was done until then is in the error's result.
-    pub cancel: Option<CancellationToken>,
+    /// Each of them stops the run when it is cancelled; what was done until then is in the error's
+    /// result.
+    pub cancel: Vec<CancellationToken>,
 }
 
 impl Run {
@@ -189,8 +192,8 @@ impl Run {
         self
     }
 
-    /// Within a call of another run: in its folder, for its origin, cancelled with it, and no wider
-    /// than it. What that run's policy denies is denied here, and where it asks, its approvers are
+    /// Within a call of another run: in its folder, for its origin, cancelled with it (or by
+    /// a token of its own), and no wider than it. What that run's policy denies is denied here, and where it asks, its approvers are
     /// asked in the place of this run's own. These are asked only where that run asks nobody, about
     /// what its policy lets run. What this run's own policy, [`Run::reach`] and [`Run::permission`]
     /// forbid stays forbidden; relative paths in them begin in the folder that this run had, if any.
@@ -208,7 +211,7 @@ impl Run {
             }
         }
         self.workspace.clone_from(&context.workspace);
-        self.cancel = Some(context.cancel.clone());
+        self.cancel.push(context.cancel.clone());
         self.origin.clone_from(&context.origin);
         self.person = self.person.or_else(|| context.person.clone());
         self.permission = Some(match &self.permission {
@@ -222,10 +225,10 @@ impl Run {
         self
     }
 
-    /// Stopped when the token is cancelled.
+    /// Stopped when the token is cancelled; of several, when any of them is.
     #[must_use]
     pub fn cancelled_by(mut self, cancel: CancellationToken) -> Self {
-        self.cancel = Some(cancel);
+        self.cancel.push(cancel);
         self
     }
 
@@ -239,6 +242,7 @@ impl Run {
         parts.outbound.clone_from(&self.outbound);
         parts.media.clone_from(&self.media);
         parts.person.clone_from(&self.person);
+        parts.hooks.clone_from(&self.hooks.end);
         parts.approvers.clone_from(&self.approvers);
         if let Some(policy) = &self.policy {
             parts.settings.policy = policy.clone();

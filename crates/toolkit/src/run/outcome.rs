@@ -111,6 +111,13 @@ pub enum RunErrorKind {
          Client::prices, or limit tokens"
     )]
     NoPrices(String),
+    /// The run has a limit of cost, and nobody knows what the model's last answer cost: neither its
+    /// provider said it nor are there prices.
+    #[error(
+        "the run has a limit of cost, and {0} did not say what its answer cost; give prices with \
+         Client::prices, or limit tokens"
+    )]
+    CostUntold(String),
     /// A denial ended the run.
     #[error("a denied call ended the run: {0}")]
     Denied(String),

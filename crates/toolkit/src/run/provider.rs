@@ -109,6 +109,12 @@ impl RunProvider {
 
 impl Provider for RunProvider {
     fn stream(&self, request: ModelRequest) -> EventStream {
+        if let Some(model) = &self.watch.seen().untold {
+            // Ends the turn; it is told as what it is, not as this.
+            let text = format!("nobody knows what {model} has cost");
+            let error = ProviderError::new(ProviderErrorKind::InvalidRequest, text);
+            return futures::stream::iter([Err(error)]).boxed();
+        }
         self.watch.seen().fallback.clone_from(&self.fallback);
         if self.trimmer.is_none() && self.hooks.is_empty() {
             return self.send(request);

@@ -4,105 +4,25 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures::{Stream, StreamExt};
 use heeler_core::{
-    Block, BoxFuture, CallId, CancellationToken, Clock, Envelope, Event, MediaItem, MediaReference,
-    Message, ProviderError, Role, SessionHeader, SessionId, ToolResult, TurnOutcome,
+    BoxFuture, CancellationToken, Clock, Message, ProviderError, Role, SessionHeader, SessionId,
+    TurnOutcome,
 };
-use heeler_engine::{Cursor, Parts, Seen, Session};
+use heeler_engine::{Cursor, Parts, Session};
 use heeler_sessions::TurnId;
 use heeler_turn::{CharacterEstimate, History};
 use tokio::task::JoinSet;
 
 use super::background::Wait;
+use super::event::{RunEvent, Teller};
 use super::journal::{RunJournal, Watch};
 use super::provider::RunProvider;
 use super::recording::Recording;
 use super::{Run, RunError, RunErrorKind, RunResult};
 use crate::Client;
 use crate::context::CHARS_PER_TOKEN;
-
-/// One thing that happens in a run.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum RunEvent {
-    /// More text of the model's answer.
-    TextDelta {
-        /// The block's index in the answer.
-        block: u32,
-        /// The new text.
-        text: String,
-    },
-    /// More of the model's reasoning.
-    ThinkingDelta {
-        /// The block's index in the answer.
-        block: u32,
-        /// The new text.
-        text: String,
-    },
-    /// More of a call's input.
-    ToolInputDelta {
-        /// The block's index in the answer.
-        block: u32,
-        /// The new part of the JSON text.
-        text: String,
-    },
-    /// The request failed and is sent again, or not at all: what was streamed of the answer is void.
-    Reset {
-        /// Which attempt failed, from 1.
-        attempt: u32,
-        /// Why.
-        message: String,
-        /// How long it waits before the next one; `None` when there is none.
-        wait: Option<Duration>,
-    },
-    /// The model's answer is whole.
-    Answer(Arc<Message>),
-    /// A call runs.
-    CallStarted {
-        /// The call.
-        call: CallId,
-        /// The tool.
-        name: String,
-        /// What it does, in at most 100 characters.
-        summary: String,
-    },
-    /// How far a call is.
-    CallProgress {
-        /// The call.
-        call: CallId,
-        /// What there is to tell.
-        text: String,
-    },
-    /// A call ended; its result comes with those of its batch.
-    CallFinished {
-        /// The call.
-        call: CallId,
-        /// Whether it failed.
-        is_error: bool,
-        /// How long it ran.
-        duration: Duration,
-    },
-    /// What a tool has for the user.
-    ToolText {
-        /// The call.
-        call: CallId,
-        /// The text; may be empty beside media.
-        text: String,
-        /// Files it made.
-        media: Vec<MediaReference>,
-        /// What is known of `media`: enough to open them.
-        items: Vec<MediaItem>,
-    },
-    /// All results of a batch of calls, whole and in call order, before the next request is made.
-    ToolResults(Vec<Arc<ToolResult>>),
-    /// The reader was too far behind: this is the conversation now, and events go on from here.
-    Resync(Vec<Arc<Message>>),
-    /// The run's end; nothing follows.
-    Finished(Result<RunResult, RunError>),
-}
 
 /// A run as it happens. It begins when it is first read; then it goes on whether or not it is read, and
 /// is cancelled when it is dropped, or when the token that was given with it is.
@@ -124,6 +44,7 @@ pub enum RunEvent {
 /// # Ok(())
 /// # }
 /// ```
+#[must_use = "a run begins when its stream is read"]
 pub struct RunStream(Pin<Box<dyn Stream<Item = RunEvent> + Send>>);
 
 impl RunStream {
@@ -195,15 +116,17 @@ struct Going {
     run: Run,
     given: usize,
     due: VecDeque<RunEvent>,
-    /// Waits for the caller's token, whether or not anybody reads; ends with the run.
-    _stop: Option<JoinSet<()>>,
+    teller: Teller,
+    /// Waits for the caller's tokens, whether or not anybody reads; ends with the run.
+    _stop: JoinSet<()>,
 }
 
 impl Going {
     async fn begin(client: Client, mut run: Run) -> Result<Self, RunError> {
         let turn = || TurnId::mint(client.entropy().as_ref());
         let recording = client.recorder().map(|recorder| Recording::new(recorder, turn()));
-        let watch = Arc::new(Watch::new(client.on_retry(), recording));
+        let counts_cost = (run.limits.cost > 0).then(|| client.model().to_owned());
+        let watch = Arc::new(Watch::new(client.on_retry(), recording, counts_cost));
         let inner = client.provider();
         let history = std::mem::take(&mut run.history);
         let workspace = match allowed(&client, &run) {
@@ -241,6 +164,7 @@ impl Going {
         let turn = session.resume();
         let given = view.messages.len();
         let (clock, due) = (Arc::clone(client.clock()), VecDeque::new());
+        let stopped = CancellationToken::new();
         let turn: BoxFuture<TurnOutcome> = match run.background_wait {
             None => Box::pin(turn),
             Some(limit) => {
@@ -251,13 +175,24 @@ impl Going {
                     watch: Arc::clone(&watch),
                     limits: run.limits,
                     until: clock.now().plus(millis),
-                    cancel: run.cancel.clone().unwrap_or_default(),
+                    cancel: stopped.clone(),
                 };
                 Box::pin(wait.outlast(turn))
             }
         };
-        let stop = stop(&session, run.cancel.take()).await;
-        Ok(Self { session, turn, cursor, watch, clock, run, given, due, _stop: stop })
+        let stop = stop(&session, std::mem::take(&mut run.cancel), &stopped).await;
+        Ok(Self {
+            session,
+            turn,
+            cursor,
+            watch,
+            clock,
+            run,
+            given,
+            due,
+            teller: Teller::default(),
+            _stop: stop,
+        })
     }
 
     async fn next(&mut self) -> RunEvent {
@@ -267,10 +202,10 @@ impl Going {
             }
             tokio::select! {
                 biased;
-                Some(seen) = self.cursor.next() => self.due.extend(told(seen)),
+                Some(seen) = self.cursor.next() => self.due.extend(self.teller.told(seen)),
                 outcome = &mut self.turn => {
                     while let Some(seen) = self.cursor.try_next() {
-                        self.due.extend(told(seen));
+                        self.due.extend(self.teller.told(seen));
                     }
                     let result = self.finish(outcome).await;
                     self.due.push_back(RunEvent::Finished(result));
@@ -362,63 +297,26 @@ fn repaired(messages: Vec<Message>) -> Vec<Message> {
     history.messages().iter().map(|message| (**message).clone()).collect()
 }
 
-/// Cancels the turn once the token is.
+/// Cancels the turn, and what waits for it, once one of the tokens is cancelled.
 pub(super) async fn stop(
     session: &Session,
-    token: Option<CancellationToken>,
-) -> Option<JoinSet<()>> {
-    let token = token?;
-    if token.is_cancelled() {
+    tokens: Vec<CancellationToken>,
+    waits: &CancellationToken,
+) -> JoinSet<()> {
+    let mut stop = JoinSet::new();
+    if tokens.iter().any(CancellationToken::is_cancelled) {
         // At once: a short run would be over before a task begins.
+        waits.cancel();
         session.cancel().await;
-        return None;
+        return stop;
     }
-    let (session, mut stop) = (session.clone(), JoinSet::new());
-    stop.spawn(async move {
-        token.cancelled().await;
-        session.cancel().await;
-    });
-    Some(stop)
-}
-
-/// What a reader of the run is told.
-fn told(seen: Seen) -> Option<RunEvent> {
-    let envelope = match seen {
-        Seen::Event(envelope) => Arc::unwrap_or_clone(envelope),
-        Seen::Resync(view) => {
-            return Some(RunEvent::Resync(view.messages.iter().cloned().collect()));
-        }
-    };
-    let Envelope { event, .. } = envelope;
-    Some(match event {
-        Event::TextDelta { block, text, .. } => RunEvent::TextDelta { block, text },
-        Event::ThinkingDelta { block, text, .. } => RunEvent::ThinkingDelta { block, text },
-        Event::ToolInputDelta { block, text, .. } => RunEvent::ToolInputDelta { block, text },
-        Event::Retry { attempt, message, wait_millis, .. } => {
-            RunEvent::Reset { attempt, message, wait: wait_millis.map(Duration::from_millis) }
-        }
-        Event::Message { message } if message.role == Role::Assistant => RunEvent::Answer(message),
-        Event::Message { message } => {
-            let results: Vec<_> = message.blocks.iter().filter_map(as_result).collect();
-            return (!results.is_empty()).then_some(RunEvent::ToolResults(results));
-        }
-        Event::CallStarted { call, name, summary, .. } => {
-            RunEvent::CallStarted { call, name, summary }
-        }
-        Event::CallProgress { call, text } => RunEvent::CallProgress { call, text },
-        Event::CallFinished { call, is_error, millis, .. } => {
-            RunEvent::CallFinished { call, is_error, duration: Duration::from_millis(millis) }
-        }
-        Event::ToolText { call, text, media, items } => {
-            RunEvent::ToolText { call, text, media, items }
-        }
-        _ => return None,
-    })
-}
-
-fn as_result(block: &Block) -> Option<Arc<ToolResult>> {
-    match block {
-        Block::ToolResult(result) => Some(result.clone()),
-        _ => None,
+    for token in tokens {
+        let (session, waits) = (session.clone(), waits.clone());
+        stop.spawn(async move {
+            token.cancelled().await;
+            waits.cancel();
+            session.cancel().await;
+        });
     }
+    stop
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use heeler_core::{InputOrigin, LimitKind, Limits, Message, Parameters, Provider};
+use heeler_core::{
+    Bill, Cost, InputOrigin, LimitKind, Limits, Message, Parameters, Provider, Usage,
+};
 
 use super::background::BACKGROUND_WAIT_DEFAULT;
-use super::{Run, RunError, RunErrorKind, ToolSource};
+use super::{Run, RunError, RunErrorKind, RunResult, ToolSource};
 use crate::Client;
 
 /// What a [`tool_loop`] is made of.
@@ -39,6 +41,26 @@ pub struct ToolLoopEnd {
     pub rounds: u32,
     /// The model wanted to go on, and was not asked again.
     pub reached_limit: bool,
+    /// Tokens of all model calls, failed ones included.
+    pub usage: Usage,
+    /// What they cost, as far as prices are known.
+    pub cost: Cost,
+    /// Whether there is more than `cost`, which is not known.
+    pub cost_is_partial: bool,
+}
+
+impl ToolLoopEnd {
+    fn of(result: &RunResult) -> Self {
+        let RunResult { rounds, usage, cost, cost_is_partial, .. } = *result;
+        let (text, reached_limit) = (String::new(), false);
+        Self { text, rounds, reached_limit, usage, cost, cost_is_partial }
+    }
+
+    /// What the model calls cost, with whether there is more.
+    #[must_use]
+    pub fn bill(&self) -> Bill {
+        Bill { cost: self.cost, is_partial: self.cost_is_partial }
+    }
 }
 
 impl ToolLoop {
@@ -110,13 +132,9 @@ pub async fn tool_loop(
         None => run,
     };
     match client.run(run).await {
-        Ok(result) => {
-            let (text, rounds) = (result.final_text(), result.rounds);
-            Ok(ToolLoopEnd { text, rounds, reached_limit: false })
-        }
+        Ok(result) => Ok(ToolLoopEnd { text: result.final_text(), ..ToolLoopEnd::of(&result) }),
         Err(RunError { kind: RunErrorKind::Limit(LimitKind::Rounds), result, .. }) => {
-            let rounds = result.rounds;
-            Ok(ToolLoopEnd { rounds, reached_limit: true, ..ToolLoopEnd::default() })
+            Ok(ToolLoopEnd { reached_limit: true, ..ToolLoopEnd::of(&result) })
         }
         Err(error) => Err(error),
     }

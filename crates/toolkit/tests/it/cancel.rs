@@ -46,3 +46,31 @@ async fn a_token_that_was_cancelled_before_stops_the_run_at_its_beginning() {
     let error = client.run(Run::say("go").cancelled_by(cancel)).await.unwrap_err();
     assert!(error.is_cancelled() && error.result.final_text().is_empty(), "{error:?}");
 }
+
+#[tokio::test]
+async fn a_run_within_a_call_is_stopped_by_its_own_token_and_by_that_of_the_call() {
+    for stops_own in [true, false] {
+        let (own, outer) = (CancellationToken::new(), CancellationToken::new());
+        let stop = if stops_own { own.clone() } else { outer.clone() };
+        let waits = raw_tool("wait", "Waits", Object::new(), move |context: ToolContext, _| {
+            stop.cancel();
+            async move {
+                context.cancel.cancelled().await;
+                "stopped"
+            }
+        });
+        let (asks, _) = client([ReplySpec::call("wait", json!({})), ReplySpec::text("never")]);
+        let inner = raw_tool("inner", "Runs", Object::new(), move |context: ToolContext, _| {
+            let run = Run::say("go").tools(tools([waits.clone()])).cancelled_by(own.clone());
+            let (asks, run) = (asks.clone(), run.within(&context));
+            async move {
+                let error = asks.run(run).await.unwrap_err();
+                assert!(error.is_cancelled(), "{error}");
+                "it was cancelled"
+            }
+        });
+        let run = Run::default().cancelled_by(outer);
+        let output = tools([inner]).execute("inner", "{}", run).await;
+        assert_eq!(output.text_content(), "it was cancelled", "own: {stops_own}");
+    }
+}

@@ -183,7 +183,7 @@ async fn an_extraction_asks_eight_times_and_counts_them_all() {
     let wrong = |n: u32| ReplySpec::call("submit", json!({"cents": format!("no {n}")}));
     let (asks, model) = client((0..20).map(wrong));
     let error = extract(&asks, sum()).await.unwrap_err();
-    let ExtractError::NeverSubmitted { name, result } = error else { panic!("{error}") };
+    let ExtractError::NeverSubmitted { name, result, .. } = error else { panic!("{error}") };
     assert_eq!((name.as_str(), result.rounds, model.requests().len()), ("submit", 8, 8));
     let usage: u64 = result.usage.total();
     let (asks, _) = client([wrong(0)]);

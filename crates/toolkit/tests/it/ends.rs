@@ -1,12 +1,18 @@
 //! Runs that could not begin or were cut off: what they were given is not lost.
 
-use futures::StreamExt;
-use heeler_core::{Block, Limits, Message, Prices, RawJson, Role, ToolUse};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use expect_test::expect;
+use futures::{StreamExt, stream};
+use heeler_core::{
+    Block, Cost, EventStream, Limits, Message, ModelEvent, ModelRequest, Prices, Provider, RawJson,
+    Reply, Role, StopReason, ToolUse, Usage,
+};
 use heeler_script::ReplySpec;
-use heeler_toolkit::{Object, Run, RunErrorKind, RunEvent, raw_tool};
+use heeler_toolkit::{Client, Object, Run, RunErrorKind, RunEvent, raw_tool};
 use serde_json::json;
 
-use crate::door::{client, tools};
+use crate::door::{client, echo, tools};
 
 fn call() -> Message {
     let input = RawJson::empty_object();
@@ -76,4 +82,59 @@ async fn a_limit_of_cost_without_prices_is_refused_and_not_passed_over() {
     let dear = unheard_of.prices(Prices { output: 100, ..none });
     let error = dear.run(Run::say("go").limits(limits)).await.unwrap_err();
     assert!(error.is_limit(), "{error}");
+}
+
+/// Answers with calls, each with what it says it charges, and then with a text.
+struct Charges(Vec<Option<Cost>>, AtomicUsize);
+
+impl Provider for Charges {
+    fn stream(&self, _: ModelRequest) -> EventStream {
+        let at = self.1.fetch_add(1, Ordering::SeqCst);
+        let charged = self.0[at];
+        let usage = Usage { input: 10, output: 5, charged, ..Usage::default() };
+        let call = ToolUse {
+            id: format!("c{at}"),
+            name: "echo".into(),
+            input: RawJson::parse(r#"{"text": "a"}"#).unwrap(),
+            invalid: None,
+            cache: None,
+        };
+        let (blocks, stop) = match at + 1 == self.0.len() {
+            true => (vec![Block::text("done")], StopReason::EndTurn),
+            false => (vec![call.into()], StopReason::ToolUse),
+        };
+        let reply = Reply { blocks, stop, usage, provider_id: None };
+        stream::iter([Ok(ModelEvent::Finished(reply))]).boxed()
+    }
+
+    fn tells_cost(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_tells_what_it_charges_is_held_to_a_limit_of_cost() {
+    let run = async |charges: &[Option<u64>], prices: Option<Prices>| {
+        let charges = charges.iter().map(|charge| charge.map(Cost)).collect();
+        let provider = Charges(charges, AtomicUsize::new(0));
+        let client = Client::new(provider, "mine/unheard-of").unwrap();
+        let client = prices.map_or(client.clone(), |prices| client.prices(prices)).output_max(5);
+        let limits = Limits { cost: 100, ..Limits::default() };
+        client.run(Run::say("go").limits(limits).tools(tools([echo()]))).await
+    };
+    let done = run(&[Some(40), Some(40), Some(1)], None).await.unwrap();
+    assert_eq!((done.cost, done.cost_is_partial), (Cost(81), false));
+    let over = run(&[Some(40), Some(60), Some(1)], None).await.unwrap_err();
+    assert!(over.is_limit() && over.result.cost == Cost(100), "{over}");
+    // One that tells nothing is asked for no more, and what it said last is not thrown away.
+    let untold = run(&[Some(40), None, Some(1)], None).await.unwrap_err();
+    assert!(matches!(untold.kind, RunErrorKind::CostUntold(_)) && untold.result.rounds == 2);
+    expect!["the run has a limit of cost, and mine/unheard-of did not say what its answer cost; give prices with Client::prices, or limit tokens (model call 2)"].assert_eq(&untold.to_string());
+    assert!(is_answered(&untold.result.messages));
+    let last = run(&[Some(40), None], None).await.unwrap();
+    assert_eq!((last.final_text().as_str(), last.cost_is_partial), ("done", true));
+    // Where there are prices, they count for it.
+    let prices = Prices { input: 1, output: 1, cache_write: 1, cache_read: 1, long: None };
+    let priced = run(&[Some(40), None, Some(1)], Some(prices)).await;
+    assert_eq!(priced.unwrap().cost, Cost(56));
 }

@@ -13,7 +13,9 @@ use heeler_core::{
 use heeler_engine::SystemClock;
 use heeler_providers::scripted::Scripted;
 use heeler_script::{ReplySpec, Script};
-use heeler_toolkit::{Object, Run, Schema, ToolLoop, Toolset, raw_tool, tool, tool_loop};
+use heeler_toolkit::{
+    Object, Run, Schema, ToolLoop, ToolLoopEnd, Toolset, raw_tool, tool, tool_loop,
+};
 use serde_json::json;
 
 use crate::door::{echo, tools};
@@ -152,13 +154,14 @@ async fn the_loop_gives_the_final_text_and_the_rounds() {
         config([call(), ReplySpec::text("There is none.")]),
     ] {
         let end = tool_loop(config, messages(), origin()).await.unwrap();
-        writeln!(said, "{end:?}").unwrap();
+        let ToolLoopEnd { text, rounds, reached_limit, .. } = end;
+        writeln!(said, "{text:?}, {rounds} rounds, reached limit: {reached_limit}").unwrap();
     }
     expect![[r#"
-        ToolLoopEnd { text: "Hello.", rounds: 1, reached_limit: false }
-        ToolLoopEnd { text: "Done.", rounds: 2, reached_limit: false }
-        ToolLoopEnd { text: "", rounds: 2, reached_limit: true }
-        ToolLoopEnd { text: "There is none.", rounds: 2, reached_limit: false }
+        "Hello.", 1 rounds, reached limit: false
+        "Done.", 2 rounds, reached limit: false
+        "", 2 rounds, reached limit: true
+        "There is none.", 2 rounds, reached limit: false
     "#]]
     .assert_eq(&said);
     let error = ReplySpec::error(401, "authentication_error", "who are you?");

@@ -47,19 +47,49 @@ async fn the_first_of_several_counts() {
 }
 
 #[tokio::test]
+async fn who_answers_with_a_text_is_told_to_submit_and_may_still() {
+    let (asks, model) = client([ReplySpec::text("12.50, I would say."), submits(1250)]);
+    let extracted = extract(&asks, wanted()).await.unwrap();
+    assert_eq!((extracted.value, extracted.result.rounds), (Sum { cents: 1250 }, 2));
+    expect!["The hook `extraction` does not let the turn end yet: the value has to be given by calling `submit`, and this text is none (it is no JSON); call `submit` with the value"].assert_eq(&model.requests()[1].messages.last().unwrap().text());
+    // Within the rounds there are.
+    let (asks, model) = client([ReplySpec::text("12.50."), submits(1250)]);
+    let error = extract(&asks, wanted().rounds(1)).await.unwrap_err();
+    assert!(matches!(error, ExtractError::NeverSubmitted { .. }), "{error}");
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_text_that_is_the_value_and_nothing_else_is_taken() {
+    for text in [r#"{"cents": 1250}"#, "```json\n{\"cents\": 1250}\n```\n"] {
+        let (asks, model) = client([ReplySpec::text(text)]);
+        assert_eq!(extract(&asks, wanted()).await.unwrap().value, Sum { cents: 1250 });
+        assert_eq!(model.requests().len(), 1);
+    }
+    // What it would refuse as an input it refuses here.
+    let (asks, model) = client([ReplySpec::text(r#"{"cents": 0}"#), submits(7)]);
+    assert_eq!(extract(&asks, wanted()).await.unwrap().value, Sum { cents: 7 });
+    let told = model.requests()[1].messages.last().unwrap().text();
+    assert!(told.contains("(nothing is free)"), "{told}");
+}
+
+#[tokio::test]
 async fn without_a_value_the_error_names_the_tool() {
-    let (asks, _) = client([ReplySpec::text("I will not.")]);
+    let (asks, _) = client(["I will not.", "No.", "Never."].map(ReplySpec::text));
     let error = extract(&asks, wanted().name("hand_in")).await.unwrap_err();
-    assert!(matches!(&error, ExtractError::NeverSubmitted { result, .. } if result.rounds == 1));
-    expect!["the model ended without calling `hand_in`"].assert_eq(&error.to_string());
+    assert!(error.result().is_some_and(|result| result.rounds == 3 && result.cost.0 > 0));
+    expect!["the model ended without calling `hand_in`, after 3 answers; the last it said: Never."]
+        .assert_eq(&error.to_string());
     let (asks, _) = client([submits(0), submits(0)]);
     let error = extract(&asks, wanted().rounds(2)).await.unwrap_err();
-    expect!["the model ended without calling `submit`"].assert_eq(&error.to_string());
+    expect!["the model ended without a value that `submit` accepts, after 2 answers; the last was refused: nothing is free"].assert_eq(&error.to_string());
     let (asks, _) = client([]);
     let none = Extract::<Sum>::new([Message::user("?")], " ");
     assert!(matches!(extract(&asks, none).await, Err(ExtractError::NoDescription)));
-    let taken = wanted().name("echo").tools(tools([echo()]));
-    assert!(matches!(extract(&asks, taken).await, Err(ExtractError::Duplicate(_))));
+    for taken in [wanted().name("echo").tools(tools([echo()])), wanted().name("hand.in")] {
+        let error = extract(&asks, taken).await.unwrap_err();
+        assert!(matches!(error, ExtractError::Tools(_)) && error.result().is_none(), "{error}");
+    }
     let (asks, _) = client([ReplySpec::error(401, "authentication_error", "?")]);
     assert!(matches!(extract(&asks, wanted()).await, Err(ExtractError::Run(_))));
 }

@@ -11,6 +11,7 @@ mod context;
 mod defaults;
 mod door;
 mod ends;
+mod events;
 mod execute;
 mod extract;
 mod fallback;

@@ -22,6 +22,24 @@ fn sets_keep_their_order_and_names_are_distinct() {
     assert_eq!(only.names().collect::<Vec<_>>(), ["fail"]);
 }
 
+#[test]
+fn names_that_providers_refuse_are_no_set() {
+    let named = |name: &str| raw_tool(name, "", Object::new(), |_, _| async { "" });
+    let refused = |name: &str| Toolset::new([named(name)]).err().map(|error| error.to_string());
+    let longest = "x".repeat(64);
+    for name in ["a", "A-1_b", "mcp__files__read-text", &longest] {
+        assert_eq!(refused(name), None, "{name}");
+    }
+    for name in ["", "a.b", "a b", "files/read", "größe", "a\n", &format!("{longest}x")] {
+        let error = refused(name).unwrap();
+        assert!(
+            error.starts_with(&format!("no tool can be called `{name}`: a name has")),
+            "{error}"
+        );
+    }
+    assert!(tools([echo()]).bind(named("a.b")).is_err());
+}
+
 #[tokio::test]
 async fn the_first_layer_is_the_outermost_and_sees_the_whole_binding() {
     let order = Arc::new(Mutex::new(Vec::new()));
@@ -55,6 +73,26 @@ async fn the_first_layer_is_the_outermost_and_sees_the_whole_binding() {
 struct Everything {
     /// How many.
     count: Option<u32>,
+}
+
+#[tokio::test]
+async fn a_tool_may_take_nothing_and_give_nothing_or_json() {
+    let nothing = tool("nothing", "Does it", |_, ()| async {}).unwrap();
+    let value = tool("value", "Tells", |_, ()| async { serde_json::json!({"a": [1]}) }).unwrap();
+    let failing = tool("failing", "Fails", |_, ()| async { Err::<(), _>("no") }).unwrap();
+    assert_eq!(nothing.definition.input_schema.get(), r#"{"type":"object","properties":{}}"#);
+    let set = tools([nothing, value, failing]);
+    for (name, input, said) in [
+        ("nothing", "{}", "done"),
+        ("nothing", "null", "done"),
+        ("nothing", r#"{"more": 1}"#, "done"),
+        ("value", "{}", r#"{"a":[1]}"#),
+        ("failing", "{}", "no"),
+    ] {
+        let output = set.execute(name, input, Run::default()).await;
+        assert!(output.text_content().starts_with(said), "{name} {input}: {output:?}");
+        assert_eq!(output.is_error, name == "failing");
+    }
 }
 
 #[tokio::test]

@@ -378,6 +378,21 @@ fn a_free_model_reaches_a_cost_limit_by_its_input_alone() {
 }
 
 #[test]
+fn without_prices_what_was_charged_reaches_a_cost_limit() {
+    use heeler_core::{Cost, LimitKind};
+
+    let mut play = Play::of("set cost=50\nuser hi");
+    play.state.settings.model.prices = None;
+    let mut spent = |cost| {
+        let turn = play.state.turn.as_mut().unwrap();
+        turn.cost_spent = Cost(cost);
+        let turn = turn.clone();
+        heeler_turn::limits::reserve(&play.state, &turn).err()
+    };
+    assert_eq!((spent(49), spent(50)), (None, Some(LimitKind::Cost)));
+}
+
+#[test]
 fn what_waits_is_part_of_what_the_next_request_costs() {
     check(
         "set chars=1 tokens=300

@@ -63,7 +63,8 @@ fn c2_a_model_that_is_not_there_leaves_the_session_as_it_is() {
     glass.shows(expect![[r#"
         ✗ there is no provider `nobody`, which `nobody/nothing` names; there are
           anthropic, openai, openai-chat, deepseek, gemini, glm, groq, llamacpp,
-          lmstudio, mistral, moonshot, ollama, openrouter, together, vllm, xai
+          lmstudio, mistral, moonshot, ollama, openrouter, together, vllm, xai, and see
+          `heeler models` for what there is
 
         > hello
 

@@ -170,7 +170,7 @@ async fn refusals_say_why_and_when_and_show_no_key() {
         format!(r#"{{"error":{{"message":"Incorrect API key: {KEY}","code":"invalid_api_key"}}}}"#);
     check(refusal("401 Unauthorized\r\nx-request-id: req_7", &echo), expect![[r#"
         error Auth: OpenAI did not accept the key (HTTP 401, request req_7): Incorrect API key: [key]
-        Check OPENAI_API_KEY; if none is set, keep another key with `heeler login openai-chat`.
+        Check OPENAI_API_KEY.
     "#]]).await;
     let full = r#"{"error":{"message":"maximum context length is 8192","code":"context_length_exceeded"}}"#;
     check(refusal("400 Bad Request", full), expect![[r#"

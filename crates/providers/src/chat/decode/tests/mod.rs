@@ -9,7 +9,7 @@ use heeler_core::Text;
 
 use super::*;
 
-const VENDOR: Vendor = Vendor { name: "OpenAI", keys: &[], login: "", base_url: "OPENAI_BASE_URL" };
+const VENDOR: Vendor = Vendor { name: "OpenAI", keys: &[], base_url: "OPENAI_BASE_URL" };
 const STOP: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
 const USAGE: &str =
     r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#;

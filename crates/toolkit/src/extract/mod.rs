@@ -1,19 +1,24 @@
 //! A value of a Rust type out of a conversation: the model submits it through a tool.
 
-use std::fmt::Display;
-use std::sync::{Arc, Mutex, PoisonError};
+mod nudge;
 
-use heeler_core::{Message, ToolError};
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use heeler_core::{Block, Message, ToolError, truncate_chars};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::submission::NAME;
 use crate::{
-    Client, DuplicateTool, Run, RunError, RunResult, SchemaError, ToolSource, Toolset, tool,
+    Client, Run, RunError, RunResult, SchemaError, ToolSource, Toolset, ToolsetError, tool,
 };
+use nudge::Nudge;
 
 /// Model calls of an extraction, unless another number is given.
 const ROUNDS: u32 = 8;
+/// The most characters of what a model said instead of a value.
+const SAID_CHARS_MAX: usize = 300;
 
 /// What is extracted, and from what.
 pub struct Extract<T> {
@@ -37,6 +42,7 @@ pub struct Extracted<T> {
 
 /// Why there is no value.
 #[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExtractError {
     /// The model is not told what to submit.
     #[error("an extraction needs a description of what is to be submitted")]
@@ -44,20 +50,68 @@ pub enum ExtractError {
     /// The value's type is not written as an object.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// A tool has the name of the one a value is submitted with.
+    /// A tool has the name of the one a value is submitted with, or that is no name of a tool.
     #[error(transparent)]
-    Duplicate(#[from] DuplicateTool),
-    /// The model ended without submitting a value that was accepted.
-    #[error("the model ended without calling `{name}`")]
+    Tools(#[from] ToolsetError),
+    /// The model ended without submitting a value that was accepted, though it was told to.
+    #[error("{}", never_submitted(name, refusal.as_deref(), result))]
     NeverSubmitted {
         /// The tool's name.
         name: String,
+        /// Why the last value was not accepted, where one was submitted.
+        refusal: Option<String>,
         /// The conversation, and what it cost.
         result: Box<RunResult>,
     },
     /// The run failed before there was a value.
     #[error(transparent)]
     Run(#[from] RunError),
+}
+
+impl ExtractError {
+    /// What was done until then, where a run began: the conversation, and what it cost.
+    #[must_use]
+    pub fn result(&self) -> Option<&RunResult> {
+        match self {
+            Self::NeverSubmitted { result, .. } => Some(result),
+            Self::Run(error) => Some(&error.result),
+            Self::NoDescription | Self::Schema(_) | Self::Tools(_) => None,
+        }
+    }
+
+    fn never_submitted(name: String, result: Box<RunResult>) -> Self {
+        let refusal = last_refusal(&name, &result);
+        Self::NeverSubmitted { name, refusal, result }
+    }
+}
+
+fn never_submitted(name: &str, refusal: Option<&str>, result: &RunResult) -> String {
+    let RunResult { rounds, .. } = result;
+    if let Some(why) = refusal {
+        return format!(
+            "the model ended without a value that `{name}` accepts, after {rounds} answers; the last \
+             was refused: {why}"
+        );
+    }
+    let said = result.final_text();
+    let said = match said.trim() {
+        "" => String::new(),
+        said => format!("; the last it said: {}", truncate_chars(said, SAID_CHARS_MAX)),
+    };
+    format!("the model ended without calling `{name}`, after {rounds} answers{said}")
+}
+
+/// Why the last call of the tool failed.
+fn last_refusal(name: &str, result: &RunResult) -> Option<String> {
+    let calls = result.new_messages().iter().flat_map(Message::tool_uses);
+    let last = calls.filter(|call| call.name == name).last()?;
+    let mut blocks = result.new_messages().iter().flat_map(|message| &message.blocks);
+    blocks.find_map(|block| match block {
+        Block::ToolResult(given) if given.tool_use_id == last.id => {
+            Some(truncate_chars(&given.text_content(), SAID_CHARS_MAX).into())
+        }
+        _ => None,
+    })
 }
 
 impl<T> Extract<T> {
@@ -121,7 +175,9 @@ impl<T> Extract<T> {
     }
 }
 
-/// Extracts a value: the model may call the tools it is given, and ends by submitting one.
+/// Extracts a value: the model may call the tools it is given, and ends by submitting one. One that
+/// ends with a text instead is told so twice, within the limits of the run; a text that is the value
+/// as JSON, and nothing else, is taken.
 ///
 /// ```no_run
 /// # async fn example(client: heeler_toolkit::Client) -> Result<(), heeler_toolkit::ExtractError> {
@@ -153,15 +209,10 @@ where
     if description.trim().is_empty() {
         return Err(ExtractError::NoDescription);
     }
-    let submitted = Arc::new(Mutex::new(None));
+    let submitted = Arc::new(Submitted { value: Mutex::default(), validate });
     let slot = Arc::clone(&submitted);
     let submit = tool(&name, description, move |_, value: T| {
-        let accepted = validate.as_ref().map_or(Ok(()), |validate| validate(&value));
-        if accepted.is_ok() {
-            // The first one counts: a batch may hold several.
-            slot.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(value);
-        }
-        std::future::ready(accepted.map(|()| "submitted").map_err(ToolError::ForModel))
+        std::future::ready(slot.take(value).map(|()| "submitted").map_err(ToolError::ForModel))
     })?;
     // It only takes a value, which no policy has to allow.
     let submit = submit.touching(|_, _| Vec::new()).terminal();
@@ -170,15 +221,51 @@ where
         ToolSource::Fixed(own) => Toolset::join([own.clone(), tools])?.bind(submit)?,
         ToolSource::Registry(_) => tools.bind(submit)?,
     };
-    let outcome = client.run(run.tools(tools)).await;
-    let value = submitted.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let slot = Arc::clone(&submitted);
+    let mut run = run.tools(tools);
+    run.hooks.end = Some(Arc::new(Nudge::new(name.clone(), move |text| slot.missing(text))));
+    let outcome = client.run(run).await;
+    let value = submitted.value().take();
     match (value, outcome) {
         (Some(value), Ok(result)) => Ok(Extracted { value, result }),
         (Some(value), Err(error)) => Ok(Extracted { value, result: *error.result }),
-        (None, Ok(result)) => Err(ExtractError::NeverSubmitted { name, result: Box::new(result) }),
+        (None, Ok(result)) => Err(ExtractError::never_submitted(name, Box::new(result))),
         (None, Err(error)) if error.is_rounds_limit() => {
-            Err(ExtractError::NeverSubmitted { name, result: error.result })
+            Err(ExtractError::never_submitted(name, error.result))
         }
         (None, Err(error)) => Err(error.into()),
+    }
+}
+
+/// Where the model's value goes.
+struct Submitted<T> {
+    value: Mutex<Option<T>>,
+    validate: Option<Validate<T>>,
+}
+
+impl<T: DeserializeOwned> Submitted<T> {
+    /// Takes a value, unless it is refused.
+    fn take(&self, value: T) -> Result<(), String> {
+        self.validate.as_ref().map_or(Ok(()), |validate| validate(&value))?;
+        // The first one counts: a batch may hold several.
+        self.value().get_or_insert(value);
+        Ok(())
+    }
+
+    /// Why there is no value, once the model has ended with this text; some write it there.
+    fn missing(&self, text: &str) -> Option<String> {
+        if self.value().is_some() {
+            return None;
+        }
+        let json = nudge::unfenced(text);
+        match serde_json::from_str(json) {
+            Ok(value) => self.take(value).err(),
+            Err(error) if json.starts_with('{') => Some(error.to_string()),
+            Err(_) => Some("it is no JSON".to_owned()),
+        }
+    }
+
+    fn value(&self) -> MutexGuard<'_, Option<T>> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -50,6 +50,8 @@ heeler_turn::seeded_bugs! {
     UnclearedCalls = "uncleared-calls",
     /// A session is closed before its journal is synced.
     UnsyncedClose = "unsynced-close",
+    /// A call starts as it was judged, whatever it touches by then.
+    StaleFacts = "stale-facts",
     /// What the store refused is given to it once more.
     RepeatedAppend = "repeated-append",
     /// Nobody is heard while an answer is streamed.

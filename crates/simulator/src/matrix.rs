@@ -64,6 +64,7 @@ names! {
         WorkEnds = "background result",
         WorkCancelled = "background cancelled",
         WorkLost = "background lost",
+        FactsChanged = "facts changed",
         SlowAppend = "append slow",
         DropTurn = "turn dropped",
         Late = "decide late",
@@ -244,6 +245,11 @@ fn is_reachable(arm: Arm, fault: Fault, pending: Pending) -> bool {
         | Fault::ModelCrashed
         | Fault::Reread
         | Fault::ModelSpoiled => matches!(pending, Model | Wall),
+        // It is found out when a call is about to start, which the engine looks up together with all
+        // others of its answer.
+        Fault::FactsChanged => {
+            matches!(pending, Ask | Run | Wall) || (arm, pending) == (Arm::Machine, Plan)
+        }
         Fault::SummaryFailed => matches!(pending, Compact | Wall),
         // What is idle has nothing to interrupt, and nothing to wait for.
         Fault::WallTime | Fault::Interrupt | Fault::Queue => pending != Idle,

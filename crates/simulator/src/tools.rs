@@ -83,6 +83,20 @@ pub(crate) fn facts(name: &str, input: &RawJson) -> Option<Facts> {
     Some(facts)
 }
 
+/// Whether a call of a tool may touch something else by the time it starts.
+pub(crate) fn facts_change(name: &str) -> bool {
+    matches!(name, "write" | "bash" | "fetch")
+}
+
+/// What a call does once the world has changed so many times.
+pub(crate) fn facts_after(name: &str, said: &RawJson, changes: u32) -> Option<Facts> {
+    if !facts_change(name) {
+        return facts(name, said);
+    }
+    let n = said.value().get("n").and_then(serde_json::Value::as_u64).unwrap_or_default();
+    facts(name, &input(u32::try_from(n).unwrap_or_default().wrapping_add(changes)))
+}
+
 /// Whether calls of a tool only look, so that they may begin before anybody wants their result.
 pub(crate) fn is_read_only(name: &str) -> bool {
     name == "read"

@@ -163,6 +163,8 @@ crate::seeded_bugs! {
     BurstingUndo = "bursting-undo",
     /// The user's last message stands beside the first summary, and not beside the next.
     ForgottenWords = "forgotten-words",
+    /// A call that touches something else by the time it starts runs as it was judged before.
+    UnheardChange = "unheard-change",
     /// A request is sent again under the number of the one that failed.
     RepeatedAttempt = "repeated-attempt",
     /// An interrupt answers the calls, and the turn goes on.

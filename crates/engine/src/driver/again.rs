@@ -6,6 +6,7 @@
 use heeler_core::{CallId, Effect, EffectId, EffectKind, FactsChanged, Record};
 
 use super::Driver;
+use crate::bugs::{Bug, is_on};
 use crate::pipeline;
 
 impl Driver {
@@ -23,7 +24,7 @@ impl Driver {
 
     fn changed_facts(&self, kind: &EffectKind) -> Option<FactsChanged> {
         let EffectKind::RunCall { call, name, input, .. } = kind else { return None };
-        if self.is_fresh(*call) {
+        if self.is_fresh(*call) || is_on(Bug::StaleFacts) {
             return None;
         }
         let judged = self.state.turn.iter().flat_map(|turn| &turn.calls);

@@ -1,8 +1,9 @@
 //! The calls of one answer, as the checker follows them.
 
 use heeler_core::{
-    Block, CallId, CallPlan, Decision, Entry, Facts, Message, Mode, ModelReplied, PermissionId,
-    PermissionReason, Record, Resource, Rule, RuleEffect, Seq, Settings, ToolOutput, ToolUse,
+    Block, CallId, CallPlan, Decision, Entry, Facts, FactsChanged, Message, Mode, ModelReplied,
+    PermissionId, PermissionReason, Record, Resource, Rule, RuleEffect, Seq, Settings, ToolOutput,
+    ToolUse,
 };
 
 use super::account::DEATHS_MAX;
@@ -23,7 +24,7 @@ struct Followed {
     wire_id: String,
     name: String,
     input: String,
-    /// What the call really does.
+    /// What the call really does, as it was looked up last.
     facts: Facts,
     /// It is over the limit of calls, or its input was broken.
     must_not_run: Option<Invariant>,
@@ -31,6 +32,7 @@ struct Followed {
     /// Some policy in force since it was planned let it run.
     was_allowed: bool,
     is_asked: bool,
+    was_asked: bool,
     /// What is asked is whether to leave plan mode, on behalf of all that wait for that.
     asks_to_leave_plan: bool,
     /// Answers about it that left it waiting.
@@ -56,6 +58,7 @@ impl Batch {
             is_planned: false,
             was_allowed: false,
             is_asked: false,
+            was_asked: false,
             asks_to_leave_plan: false,
             answered_before: 0,
             decision: None,
@@ -92,6 +95,11 @@ impl Batch {
 
     pub(super) fn running_since(&self, id: CallId) -> Option<Seq> {
         self.calls.iter().find(|call| call.id == id)?.running
+    }
+
+    /// What the last look at a call found.
+    pub(super) fn facts_of(&self, id: CallId) -> Option<&Facts> {
+        Some(&self.calls.iter().find(|call| call.id == id)?.facts)
     }
 
     /// The history gave the calls their ids.
@@ -154,14 +162,22 @@ impl Batch {
                     return Ok(false);
                 }
                 call.is_planned = true;
-                if matches!(planned.plan, CallPlan::Invalid { .. }) {
-                    call.must_not_run = Some(Invariant::InvalidNeverRuns);
+                match &planned.plan {
+                    CallPlan::Invalid { .. } => {
+                        call.must_not_run = Some(Invariant::InvalidNeverRuns);
+                    }
+                    CallPlan::Ready { facts, .. } => call.facts = facts.clone(),
                 }
+                self.judge(settings, grants);
+            }
+            Record::FactsChanged(changed) => {
+                self.changed(changed);
                 self.judge(settings, grants);
             }
             Record::PermissionAsked(asked) => {
                 if let Some(call) = self.asks(asked.id).filter(|call| !call.is_done) {
                     call.is_asked = true;
+                    call.was_asked = true;
                     call.asks_to_leave_plan =
                         matches!(asked.reason, PermissionReason::LeavePlan { .. });
                 }
@@ -181,6 +197,19 @@ impl Batch {
             _ => {}
         }
         Ok(false)
+    }
+
+    /// Whoever let a call run let another one run, if it touches something else.
+    fn changed(&mut self, changed: &FactsChanged) {
+        let waits = |call: &&mut Followed| call.is_planned && call.running.is_none();
+        let Some(call) = self.find(changed.call).filter(waits) else { return };
+        let is_other = call.facts.accesses != changed.facts.accesses;
+        call.facts = changed.facts.clone();
+        if is_other && !call.is_done {
+            call.decision.take_if(|allows| *allows);
+            call.was_allowed = false;
+            call.answered_before += u32::from(call.was_asked);
+        }
     }
 
     /// The first answer counts, and only while the question is open.

@@ -56,6 +56,7 @@ invariants! {
     PrefixIsStable,
     DeniedNeverRuns,
     OnlyAllowedRuns,
+    JudgedAsItIs,
     InvalidNeverRuns,
     SideEffectOnce,
     PaidOnce,
@@ -331,6 +332,11 @@ impl Checker {
     /// Whether a record says that a call runs.
     pub(crate) fn is_started(&self, call: CallId) -> bool {
         self.ledger.running_since(call).is_some()
+    }
+
+    /// What a call was judged by, and the record since which it runs.
+    pub(crate) fn judged_by(&self, call: CallId) -> Option<(&Facts, Seq)> {
+        Some((self.ledger.facts_of(call)?, self.ledger.running_since(call)?))
     }
 
     /// A call that only looks begins before the answer that asks for it is whole.

@@ -2,8 +2,8 @@
 
 use heeler_core::{
     AcceptedAnswer, CallPlanned, CompactionCause, CompactionStarted, Durability, Effect, EffectId,
-    EffectKind, EpochCause, EpochStarted, Event, ModelAccepted, ModelStarted, PermissionAsked,
-    ProviderErrorKind, Record, Reply, Reserve, Usage, WakeCause,
+    EffectKind, EpochCause, EpochStarted, Event, FactsChanged, ModelAccepted, ModelStarted,
+    PermissionAsked, ProviderErrorKind, Record, Reply, Reserve, Usage, WakeCause,
 };
 use heeler_turn::limits;
 use heeler_turn::state::Phase;
@@ -24,6 +24,10 @@ impl World<'_> {
             let epoch = self.epoch(cause);
             return self.write(vec![epoch], Durability::Written);
         }
+        let changed = self.changed_facts(&effects);
+        if !changed.is_empty() {
+            return self.write(changed, Durability::Written);
+        }
         let mut records = Vec::new();
         let mut durability = Durability::Written;
         for effect in &effects {
@@ -35,6 +39,22 @@ impl World<'_> {
             self.perform(effect)?;
         }
         Ok(())
+    }
+
+    /// Calls that do not touch any more what they were judged by, though they are about to start.
+    fn changed_facts(&mut self, effects: &[Effect]) -> Vec<Record> {
+        let mut changed = Vec::new();
+        for effect in effects {
+            let EffectKind::RunCall { call, name, input, .. } = &effect.kind else { continue };
+            if !tools::facts_change(name) || !self.chance.percent(12) {
+                continue;
+            }
+            let changes = self.chance.pick(&[1, 2, 3]);
+            let Some(facts) = tools::facts_after(name, input, changes) else { continue };
+            changed.push(Record::FactsChanged(Box::new(FactsChanged { call: *call, facts })));
+            self.count(Fault::FactsChanged);
+        }
+        changed
     }
 
     fn first_records(&mut self, kind: &EffectKind) -> Vec<Record> {

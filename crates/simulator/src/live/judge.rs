@@ -294,18 +294,32 @@ impl Judge {
         Ok(())
     }
 
-    /// A tool begins to work, in the run of this number.
-    pub(super) fn tool_starts(&mut self, call: CallId, name: &str, input: &RawJson) -> Checked {
+    /// A tool begins to work, in the run of this number, and touches these; the world changed last when
+    /// that many records were written, or were just being written.
+    pub(super) fn tool_starts(
+        &mut self,
+        call: CallId,
+        (name, input): (&str, &RawJson),
+        facts: Facts,
+        changed_after: Seq,
+    ) -> Checked {
         self.still_works("a call")?;
         ensure(tools::fits(name, input), Invariant::InvalidNeverRuns, || {
             format!("{call} ({name}) works on {}, which it does not take", input.get())
         })?;
-        let facts = tools::facts(name, input).unwrap_or_default();
         match tools::is_read_only(name) && !self.checker.is_started(call) {
             // It may begin while the answer that asks for it still streams.
             true => self.checker.may_look(call, name, &facts)?,
             false => self.checker.executes(call, name, input)?,
         }
+        let judged = self.checker.judged_by(call);
+        let is_as_judged =
+            judged.is_none_or(|(judged, since)| since <= changed_after || *judged == facts);
+        ensure(is_as_judged, Invariant::JudgedAsItIs, || {
+            format!("{call} ({name}) was judged by {judged:?}, and touches {facts:?}")
+        })?;
+        // What changed when calls that started together were on their way, nobody could know.
+        let facts = judged.map_or(facts, |(judged, _)| judged.clone());
         // A lower limit may have come between the record and the tool.
         let now = self.state.settings.limits.calls_at_once;
         let limit = self.rooms.get(&call).copied().unwrap_or(now);

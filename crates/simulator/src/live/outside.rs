@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use heeler_core::{BoxFuture, Clock, Entropy, Entry, Timestamp};
+use heeler_core::{BoxFuture, Clock, Entropy, Entry, Seq, Timestamp};
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
 
@@ -44,6 +44,10 @@ pub(super) struct Inner {
     pub(super) writing: Arc<[Entry]>,
     /// For names.
     pub(super) things_done: u32,
+    /// How often the world changed so that calls touch something else, and how many records there were
+    /// the last time.
+    pub(super) changes: u32,
+    pub(super) changed_after: Seq,
     /// What the clock showed when this process began, and when that was.
     began: (u64, Option<Instant>),
     end: Option<End>,
@@ -69,6 +73,8 @@ impl Outside {
             is_leased: false,
             writing: Arc::default(),
             things_done: 0,
+            changes: 0,
+            changed_after: 0,
             began: (1_000_000, None),
             end: None,
         };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use heeler_core::{
-    Appended, BoxFuture, Durability, Entry, Journal, Lease, SessionHeader, SessionId, SessionStore,
-    SessionSummary, StoreError, StoreErrorKind,
+    Appended, BoxFuture, Durability, Entry, Journal, Lease, Record, SessionHeader, SessionId,
+    SessionStore, SessionSummary, StoreError, StoreErrorKind,
 };
 
 use super::judge::LATE_MILLIS_MAX;
@@ -127,6 +127,9 @@ impl Inner {
             ]),
             false => Fate::Lives,
         };
+        if entries.iter().any(|entry| matches!(entry.record, Record::FactsChanged(_))) {
+            self.matrix.hit(Fault::FactsChanged, &self.judge.pending());
+        }
         let first = self.store.entries().len() as u64 + 1;
         self.see(|judge| judge.appends(entries, first));
         self.store.append(entries, durability, fate, &mut self.chance);

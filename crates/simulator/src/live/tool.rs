@@ -42,11 +42,17 @@ impl Tool for Simulated {
     }
 
     fn metadata(&self) -> Metadata {
-        Metadata { read_only: tools::is_read_only(&self.definition.name), ..Metadata::default() }
+        let name = &self.definition.name;
+        Metadata {
+            read_only: tools::is_read_only(name),
+            facts_change: tools::facts_change(name),
+            ..Metadata::default()
+        }
     }
 
     fn facts(&self, input: &RawJson, _: &str) -> Facts {
-        tools::facts(&self.definition.name, input).unwrap_or_default()
+        let changes = self.outside.with(|inner| inner.changes).unwrap_or_default();
+        tools::facts_after(&self.definition.name, input, changes).unwrap_or_default()
     }
 
     fn check(
@@ -129,9 +135,20 @@ impl Tool for Simulated {
 }
 
 impl Inner {
+    /// Calls may touch something else from here on.
+    fn may_change(&mut self, percent: u32) {
+        if self.chance.percent(percent) {
+            self.changes += 1;
+            self.changed_after = (self.store.entries().len() + self.writing.len()) as u64;
+        }
+    }
+
     /// A call runs: what it does outside is done here.
     fn run(&mut self, call: CallId, name: &str, input: &RawJson) -> Course {
-        self.see(|judge| judge.tool_starts(call, name, input));
+        let facts = tools::facts_after(name, input, self.changes).unwrap_or_default();
+        let changed_after = self.changed_after;
+        self.see(|judge| judge.tool_starts(call, (name, input), facts, changed_after));
+        self.may_change(40);
         let (output, millis) =
             tools::end(name, &call.to_string(), self.scene.results, &mut self.chance);
         let crashes = self.chance.percent(10);
@@ -170,6 +187,7 @@ impl Approver for Outside {
         Box::pin(async move {
             let millis = outside.take(|inner| inner.chance.pick(&[40, 0, 3000])).await;
             outside.pass(millis).await;
+            outside.take(|inner| inner.may_change(20)).await;
             match outside.take(|inner| inner.chance.below(10)).await {
                 7 => None,
                 8 => std::future::pending().await,

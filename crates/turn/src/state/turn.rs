@@ -189,10 +189,10 @@ impl Turn {
         let seen = |call: &Call| {
             let status = match &call.status {
                 CallStatus::Started { .. } => SeenStatus::Running,
-                // It ran when a process died and is about to run again.
-                CallStatus::Ready { .. } if call.deaths > 0 => SeenStatus::Running,
                 CallStatus::Done(output) if output.is_error => SeenStatus::Failed,
                 CallStatus::Done(_) => SeenStatus::Succeeded,
+                // It ran when a process died, and runs again, unless somebody who is asked first denies it.
+                _ if call.deaths > 0 => SeenStatus::Running,
                 _ => return None,
             };
             Some(CallView { call: call.id, name: call.name.clone(), status })

@@ -117,6 +117,10 @@ impl Ledger {
         batch.is_some_and(|batch| batch.waits_for(call))
     }
 
+    pub(super) fn facts_of(&self, call: CallId) -> Option<&Facts> {
+        self.turn.as_ref()?.batch.as_ref()?.facts_of(call)
+    }
+
     pub(super) fn running_since(&self, call: CallId) -> Option<Seq> {
         self.turn.as_ref()?.batch.as_ref()?.running_since(call)
     }
@@ -272,6 +276,7 @@ impl Ledger {
             }
             Record::TurnFinished { turn, outcome } => self.finished(*turn, outcome, said)?,
             Record::CallPlanned(_)
+            | Record::FactsChanged(_)
             | Record::CallStarted { .. }
             | Record::CallFinished { .. }
             | Record::PermissionAsked(_)
@@ -281,7 +286,6 @@ impl Ledger {
             Record::HistoryGiven { .. }
             | Record::Named { .. }
             | Record::HookAnswered(_)
-            | Record::FactsChanged(_)
             | Record::Trimmed(_)
             | Record::Pruned(_)
             | Record::Restored

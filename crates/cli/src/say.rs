@@ -38,9 +38,14 @@ pub(crate) fn harmless(text: &str) -> String {
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
     let out = &mut std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(unwritten(&error)),
         _ => Ok(()),
     }
+}
+
+/// The error with its place, which the system does not tell.
+fn unwritten(error: &std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("cannot write to stdout: {error}"))
 }
 
 /// An error with its causes. A cause that the words before it tell already is not told again.

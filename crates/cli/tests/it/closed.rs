@@ -4,7 +4,7 @@ use std::io::PipeWriter;
 
 use crate::fifo::Fifo;
 use crate::running::Heeler;
-use crate::support::World;
+use crate::support::{World, full_disk};
 
 const CALLS: &str = r#"
 [[reply]]
@@ -74,12 +74,9 @@ fn a_closed_stderr_changes_nothing() {
 
 #[test]
 fn a_full_disk_under_stdout_is_told() {
-    if !heeler_testkit::require("/dev/full", std::path::Path::new("/dev/full").exists()) {
-        return;
-    }
     let world = World::new();
     for flags in [&["hello"][..], &["--json", "hello"]] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let Some(full) = full_disk() else { return };
         let output = world.exec(CALLS, flags).stdout(full).run().exits(1);
         assert!(output.stderr.contains("cannot write the answer to stdout"), "{}", output.stderr);
     }
@@ -87,7 +84,7 @@ fn a_full_disk_under_stdout_is_told() {
 
 #[test]
 fn a_full_disk_under_the_result_is_told_and_the_turn_was_begun_all_the_same() {
-    if !heeler_testkit::require("/dev/full", std::path::Path::new("/dev/full").exists()) {
+    if full_disk().is_none() {
         return;
     }
     let world = World::new();

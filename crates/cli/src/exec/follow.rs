@@ -6,7 +6,7 @@ use heeler_store::FileStore;
 
 use super::finish::Finish;
 use super::json::JsonPrinter;
-use super::text::{TextPrinter, Told};
+use super::text::{TextPrinter, Told, one_line};
 use super::watch::broken;
 use super::{Printer, exit_of};
 use crate::exit::Exit;
@@ -95,6 +95,6 @@ async fn finish_of(store: &FileStore, session: &Session, seen: &Seen) -> Option<
 }
 
 fn asks(session: &Session, open: &OpenPermission) -> String {
-    let id = session.id();
-    format!("  ? {}: it waits for an answer; `heeler attach {id}` in a terminal", open.summary)
+    let (id, what) = (session.id(), one_line(&open.summary));
+    format!("  ? {what}: it waits for an answer; `heeler attach {id}` in a terminal")
 }

@@ -72,6 +72,25 @@ fn a_detached_run_is_nobodys_child_and_is_stopped_by_its_id() {
     .assert_eq(&world.plain(&again.stderr));
 }
 
+#[test]
+fn what_is_asked_about_is_one_line() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Write", input = { file_path = "a\nheeler: all is well", content = "x" } }]
+    "#;
+    world.exec(script, &["--detach", "-q", "hello"]).run().exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    let mut lines = world.heeler(&["attach", &id]).start();
+    lines.wait_for_stderr("it waits for an answer");
+    world.heeler(&["stop", &id]).run().exits(0);
+    let seen = lines.finish().exits(130).stderr;
+    let [_, asked, next] = seen.lines().take(3).collect::<Vec<_>>().try_into().unwrap();
+    assert!(asked.starts_with("  ? Write: a heeler: all is well: it waits for"), "{seen}");
+    assert!(next.starts_with("  ! Write: Cancelled"), "{seen}");
+    wait_until_gone(&world);
+}
+
 /// What somebody else had said would else begin the next turn, behind the back of who stopped this one.
 #[test]
 fn a_stop_hands_back_what_others_said() {

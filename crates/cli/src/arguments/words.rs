@@ -32,7 +32,7 @@ pub(super) fn flagged(line: Vec<OsString>) -> Result<Vec<OsString>, Error> {
         let Some(inner) = command.find_subcommand(word) else {
             let word = word.to_string_lossy();
             let quotes = || format!("\n\n  tip: {NEEDS_QUOTES}");
-            let tip = meant(&command, &word).map_or_else(quotes, |meant| similar(&meant));
+            let tip = meant(&command, &word).map_or_else(quotes, |meant| similar(&word, &meant));
             return Err(unrecognized(&word, &tip));
         };
         command = inner.clone();
@@ -56,7 +56,7 @@ pub(super) fn mistyped(prompt: &str) -> Option<Error> {
         return Some(CommandLine::command().error(ErrorKind::InvalidSubcommand, message));
     }
     let meant = meant(&CommandLine::command(), prompt)?;
-    let tip = similar(&meant);
+    let tip = similar(prompt, &meant);
     let else_needs = "a prompt of one word that is like a subcommand needs another word";
     Some(unrecognized(prompt, &format!("{tip}; {else_needs}")))
 }
@@ -77,7 +77,7 @@ pub(super) fn told(error: Error, line: &[OsString]) -> Error {
             };
             let first = prompt(line).unwrap_or_default();
             if let Some(meant) = meant(&whole, &first) {
-                return unrecognized(&first, &similar(&meant));
+                return unrecognized(&first, &similar(&first, &meant));
             }
             let message = format!("unexpected argument '{word}' found\n\n  tip: {NEEDS_QUOTES}");
             CommandLine::command().error(ErrorKind::UnknownArgument, message)
@@ -111,12 +111,16 @@ fn is_prompt_with_dash(unknown: Option<String>, line: &[OsString]) -> bool {
         first == "exec" || first == "-p" || commands.find_subcommand(first).is_none()
     });
     let Some(unknown) = unknown.filter(|_| takes_prompt) else { return false };
-    // Of a short flag only the dash and the first letter are named.
-    let is_short = unknown.starts_with('-') && unknown.chars().count() == 2;
-    line.iter().skip(1).filter_map(|word| word.to_str()).any(|word| {
-        let is_unknown = word == unknown || (is_short && word.starts_with(&unknown));
-        is_unknown && word.contains(char::is_whitespace)
-    })
+    // Of short flags only the dash and the one that is none are named, wherever that stands in its word.
+    let flags: Vec<char> = unknown.chars().collect();
+    let has_flag = |word: &str| match flags[..] {
+        ['-', flag] => word.strip_prefix('-').is_some_and(|rest| rest.contains(flag)),
+        _ => false,
+    };
+    let words = line.iter().skip(1).filter_map(|word| word.to_str());
+    words
+        .filter(|word| word.contains(char::is_whitespace))
+        .any(|word| word == unknown || has_flag(word))
 }
 
 /// What was taken for the prompt of a line that could not be read.
@@ -130,8 +134,12 @@ fn unrecognized(word: &str, tip: &str) -> Error {
     CommandLine::command().error(ErrorKind::InvalidSubcommand, message)
 }
 
-fn similar(meant: &str) -> String {
-    format!("\n\n  tip: a similar subcommand exists: '{meant}'")
+fn similar(word: &str, meant: &str) -> String {
+    match word == meant {
+        // It was taken for a prompt, since it stands behind two dashes.
+        true => format!("\n\n  tip: '{meant}' is one without the -- before it"),
+        false => format!("\n\n  tip: a similar subcommand exists: '{meant}'"),
+    }
 }
 
 fn meant(command: &Command, word: &str) -> Option<String> {

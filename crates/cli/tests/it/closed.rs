@@ -83,6 +83,34 @@ fn a_full_disk_under_stdout_is_told() {
 }
 
 #[test]
+fn a_full_disk_under_what_is_asked_for_is_told() {
+    let world = World::new();
+    world.exec(CALLS, &["hello"]).run().exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    for line in [
+        &["sessions", "list"][..],
+        &["sessions", "export", &id, "--format", "html"],
+        &["show", &id],
+        &["show", &id, "--request", "1", "--raw"],
+        &["audit", &id],
+        &["config", "list"],
+        &["permissions", "list"],
+        &["schema"],
+        &["models"],
+        &["doctor"],
+        &["completions", "bash"],
+        &["--help"],
+        &["--version"],
+        &["exec", "--help"],
+    ] {
+        let Some(full) = full_disk() else { return };
+        let output = world.heeler(line).stdout(full).run().exits(2);
+        let told = "heeler: cannot write to stdout: No space left on device (os error 28)\n";
+        assert!(output.stderr.ends_with(told), "{line:?}: {}", output.stderr);
+    }
+}
+
+#[test]
 fn a_full_disk_under_the_result_is_told_and_the_turn_was_begun_all_the_same() {
     if full_disk().is_none() {
         return;

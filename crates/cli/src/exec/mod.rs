@@ -163,6 +163,8 @@ fn settle(
     let printed = is_shown.then(|| printer.finish(finish));
     let told = match (is_shown, arguments.quiet) {
         (false, _) => stage::Told::Kept,
+        // What was never begun left nothing to speak of.
+        (true, _) if finish.session.is_none() => stage::Told::Kept,
         (true, true) => stage::Told::Asked,
         (true, false) => stage::Told::All,
     };
@@ -188,7 +190,9 @@ fn begin_stage(
             home.display()
         );
     }
-    Ok(Some(Stage::begin(workspace, &stage::stages(environment)?, arguments.stage_form())?))
+    let stage = Stage::begin(workspace, &stage::stages(environment)?, arguments.stage_form())?;
+    stage::tell_part(workspace);
+    Ok(Some(stage))
 }
 
 fn start(

@@ -92,6 +92,19 @@ pub(crate) fn stages(environment: &Environment) -> Result<PathBuf> {
     Ok(cache.join("heeler").join("stages"))
 }
 
+/// Says where a folder is only a part of a repository, whose git is not in its stage.
+pub(crate) fn tell_part(folder: &Path) {
+    let has_git = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
+    if let Some(root) = folder.ancestors().find(has_git).filter(|root| *root != folder) {
+        say(format_args!(
+            "heeler: the stage is of {} alone, so there is no git in it; `--cwd {}` takes the whole \
+             repository",
+            folder.display(),
+            root.display()
+        ));
+    }
+}
+
 /// Finishes what an earlier process had begun to apply, and says so. The names of the stages of which
 /// nothing is left.
 ///

@@ -440,7 +440,22 @@ fn nothing_leaves_the_stage() {
     for refused in ["--no-sandbox", "--permission-mode=bypass"] {
         let output = staged(&world, CHANGES, "copy", &["--stage", refused]).exits(2);
         assert!(output.stderr.contains("--stage"), "{}", output.stderr);
+        assert!(!output.stderr.contains("nothing is left"), "{}", output.stderr);
         assert_eq!(stage(&world), None);
+    }
+}
+
+#[test]
+fn a_part_of_a_repository_is_staged_without_git_which_is_told() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = world();
+    fs::create_dir_all(world.path("work/.git")).unwrap();
+    for (folder, is_told) in [("old", true), (".", false)] {
+        let output =
+            staged(&world, "[[reply]]\ntext = \"ok\"", "copy", &["--stage", "--cwd", folder]);
+        assert_eq!(output.stderr.contains("there is no git in it"), is_told, "{}", output.stderr);
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod choose;
 pub(crate) mod clean;
 mod detach;
+mod ends;
 mod finish;
 mod follow;
 mod input;
@@ -16,7 +17,7 @@ mod wanted;
 mod watch;
 mod writer;
 
-pub(crate) use follow::follow;
+pub(crate) use follow::{follow, not_followed};
 pub(crate) use signals::outlive_file_limit;
 pub(crate) use text::progress;
 

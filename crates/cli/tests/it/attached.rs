@@ -72,6 +72,28 @@ fn a_detached_run_is_nobodys_child_and_is_stopped_by_its_id() {
     .assert_eq(&world.plain(&again.stderr));
 }
 
+/// The last line says why it is the last, whatever happened before.
+#[test]
+fn who_follows_a_session_in_which_nothing_is_done_is_told_of_its_end() {
+    let world = World::new();
+    let script = "[[reply]]\ntext = \"heard\"\n";
+    let mut owner = world.exec(script, &["--stream-input"]).open_stdin().start();
+    owner.wait_for("session_started");
+    let [id] = world.ids().try_into().unwrap();
+    let mut events = world.heeler(&["attach", "--json", &id]).start();
+    events.wait_for("session_started");
+    owner.close_stdin();
+    owner.finish().exits(0);
+    let ended = events.finish().exits(0).events().pop().unwrap();
+    assert_eq!((&ended["type"], &ended["exit_code"]), (&"session_finished".into(), &0.into()));
+    // The same where there is nothing to follow.
+    let refused = world.heeler(&["attach", "--json", &id]).run().exits(2);
+    let [ended] = refused.events().try_into().unwrap();
+    assert_eq!((&ended["type"], &ended["exit_code"]), (&"session_finished".into(), &2.into()));
+    assert!(ended["message"].as_str().unwrap().contains("nobody has session"), "{ended}");
+    assert!(refused.stderr.contains("nobody has session"), "{}", refused.stderr);
+}
+
 #[test]
 fn what_is_asked_about_is_one_line() {
     let world = World::new();
@@ -83,7 +105,11 @@ fn what_is_asked_about_is_one_line() {
     let [id] = world.ids().try_into().unwrap();
     let mut lines = world.heeler(&["attach", &id]).start();
     lines.wait_for_stderr("it waits for an answer");
+    let mut events = world.heeler(&["attach", "--json", &id]).start();
+    let asked = events.wait_for("permission_requested");
+    assert_eq!(asked["tool"], "Write", "{asked}");
     world.heeler(&["stop", &id]).run().exits(0);
+    events.finish().exits(130);
     let seen = lines.finish().exits(130).stderr;
     let [_, asked, next] = seen.lines().take(3).collect::<Vec<_>>().try_into().unwrap();
     assert!(asked.starts_with("  ? Write: a heeler: all is well: it waits for"), "{seen}");

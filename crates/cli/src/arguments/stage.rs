@@ -30,6 +30,9 @@ pub(crate) enum StageCommand {
         /// All of them, without asking
         #[arg(long)]
         all: bool,
+        /// Also over what somebody changed in the folder since the stage began
+        #[arg(long)]
+        force: bool,
     },
     /// Drop the changes
     Discard {

@@ -169,7 +169,7 @@ fn settle(
         (true, true) => stage::Told::Asked,
         (true, false) => stage::Told::All,
     };
-    finish.stage = Some(stage::settle(stage, at_end, told));
+    finish.stage = Some(stage::settle(stage, at_end, stage::Over::Unchanged, told));
     write_result(arguments, finish);
     printed.unwrap_or_else(|| printer.finish(finish))
 }

@@ -130,7 +130,8 @@ impl Stage {
         }
         if !stale.is_empty() {
             return Err(StageError::new(format!(
-                "nothing was applied: {shown} changed since the stage began: {}",
+                "nothing was applied: {shown} changed since the stage began: {}; `heeler stage show {id}` \
+                 prints what differs from what is there now, and `heeler stage apply {id} --force` makes that",
                 stale.join(", ")
             )));
         }

@@ -16,6 +16,9 @@ const NEEDS_DASHES: &str = "a prompt that begins with - stands behind --";
 /// Words that are no commands, and the options that do what they say.
 const STAND_FOR: [(&str, &str); 2] = [("help", "--help"), ("version", "--version")];
 
+/// How other agents call the mode in which nothing is asked.
+const NEVER_ASK: [&str; 2] = ["--dangerously-skip-permissions", "--yolo"];
+
 /// The line that `help`, alone or with a command, and `version` stand for: people know them from
 /// other programs, and a model would be paid for answering.
 pub(super) fn flagged(line: Vec<OsString>) -> Result<Vec<OsString>, Error> {
@@ -83,25 +86,32 @@ pub(super) fn told(error: Error, line: &[OsString]) -> Error {
             CommandLine::command().error(ErrorKind::UnknownArgument, message)
         }
         ErrorKind::UnknownArgument if is_prompt_with_dash(named(ContextKind::InvalidArg), line) => {
-            let mut error = error;
             let is_exec = line.get(1).is_some_and(|first| first == "exec" || first == "-p");
             let command = if is_exec { "heeler exec" } else { "heeler" };
-            let tip = format!("{NEEDS_DASHES}: {command} -- '- a list'");
-            let tips = ContextValue::StyledStrs(vec![tip.into()]);
-            error.insert(ContextKind::Suggested, tips);
-            error
+            with_tip(error, format!("{NEEDS_DASHES}: {command} -- '- a list'"))
         }
-        ErrorKind::UnknownArgument if line.get(1).is_some_and(|first| first == "exec") => {
-            let word = named(ContextKind::InvalidArg);
-            let mut error = error;
-            if word.is_some_and(|word| !word.starts_with('-')) {
-                let tips = ContextValue::StyledStrs(vec![NEEDS_QUOTES.to_owned().into()]);
-                error.insert(ContextKind::Suggested, tips);
+        ErrorKind::UnknownArgument => {
+            let word = named(ContextKind::InvalidArg).unwrap_or_default();
+            let is_exec = line.get(1).is_some_and(|first| first == "exec");
+            match &*word {
+                word if NEVER_ASK.contains(&word) => {
+                    with_tip(error, "here it is '--permission-mode bypass'".to_owned())
+                }
+                word if is_exec && !word.starts_with('-') => {
+                    with_tip(error, NEEDS_QUOTES.to_owned())
+                }
+                _ => error,
             }
-            error
         }
         _ => error,
     }
+}
+
+/// An error with this tip instead of the parser's own.
+fn with_tip(mut error: Error, tip: String) -> Error {
+    error.remove(ContextKind::SuggestedArg);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
 }
 
 /// Whether what is no flag of a line that takes a prompt is a sentence that begins like one.

@@ -342,6 +342,8 @@ fn the_tip_about_a_dash_is_for_prompts_that_begin_with_one() {
     for prompt in ["- one of a list", "-q y z", "-v one"] {
         assert_eq!(tip_of(&["exec", prompt]).as_deref(), Some(&*behind_dashes), "{prompt}");
     }
+    let known = tip_of(&["exec", "--dangerously-skip-permissions", "x"]);
+    assert_eq!(known.as_deref(), Some("here it is '--permission-mode bypass'"));
     // What else is wrong is not the prompt's fault.
     for wrong in [
         &["exec", "-z", "- x"][..],

@@ -12,7 +12,7 @@ use heeler_engine::Session;
 use heeler_store::FileStore;
 
 use crate::arguments::AttachArguments;
-use crate::exec::{END_PATIENCE, follow};
+use crate::exec::{END_PATIENCE, follow, not_followed};
 use crate::exit::Exit;
 use crate::folder::workspace;
 use crate::say::{print, say};
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
     let store = open_store(&environment)?;
     let is_shown =
         !arguments.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    within_runtime(async {
+    let ended = within_runtime(async {
         let id = match &arguments.id {
             Some(id) => find(&store, id).await?,
             None => newest(&store, &workspace(None)?).await?,
@@ -46,7 +46,11 @@ pub(crate) fn run(arguments: &AttachArguments) -> Result<Exit> {
                 Ok(follow(&store, attached.session, arguments.json).await)
             }
         }
-    })
+    });
+    match ended {
+        Err(error) if arguments.json => Ok(not_followed(&error)),
+        ended => ended,
+    }
 }
 
 /// Runs `heeler stop`.

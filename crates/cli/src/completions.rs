@@ -1,8 +1,6 @@
 //! `heeler completions`: what a shell needs to complete our command line.
 
-use std::io::Write as _;
-
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap_complete::{Shell as Script, generate};
 
 use crate::arguments::{Shell, command_line};
@@ -19,10 +17,8 @@ pub(crate) fn print(shell: Shell) -> Result<Exit> {
     let mut text = Vec::new();
     generate(script, &mut command_line(), "heeler", &mut text);
     let text = without_hidden(&String::from_utf8_lossy(&text));
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
-        written => written.map(|()| Exit::Done).context("cannot write the completions to stdout"),
-    }
+    crate::say::print(&text)?;
+    Ok(Exit::Done)
 }
 
 /// A script without the flag that heeler gives itself: what makes scripts does not know that it is hidden.

@@ -29,6 +29,6 @@ pub(crate) fn open(editor: &str, path: &Path) -> Result<()> {
     // Editors are set with arguments; the file is one more, whatever is in its name.
     let line = format!("{editor} \"$1\"");
     let status = command.args(["-c", &line, "sh"]).arg(path).status()?;
-    ensure!(status.success(), "it ended with {status}; the file stays as it left it");
+    ensure!(status.success(), "it ended with {status}");
     Ok(())
 }

@@ -11,7 +11,7 @@ pub(crate) enum Exit {
     Done = 0,
     /// The agent failed, the model refused, or its reply was cut at the token limit.
     Failure = 1,
-    /// The command line or the configuration is unusable.
+    /// The command line or the configuration is unusable, or what was asked for cannot be told.
     Usage = 2,
     /// A denial ended the turn.
     Denied = 3,

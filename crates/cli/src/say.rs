@@ -1,7 +1,7 @@
 //! What a person is told: on stderr, and of what others said.
 
 use std::fmt::Display;
-use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write as _};
+use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -34,13 +34,37 @@ pub(crate) fn harmless(text: &str) -> String {
     text.split('\t').map(clean).collect::<Vec<_>>().join("\t")
 }
 
+/// Stdout, whose errors tell that they are its.
+pub(crate) struct Stdout(std::io::StdoutLock<'static>);
+
+impl Stdout {
+    pub(crate) fn lock() -> Self {
+        Self(std::io::stdout().lock())
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes).map_err(|error| unwritten(&error))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush().map_err(|error| unwritten(&error))
+    }
+}
+
 /// Writes to stdout; whoever stopped reading has what they wanted.
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
-    let out = &mut std::io::stdout().lock();
+    let mut out = Stdout::lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
     }
+}
+
+/// The error with its place, which the system does not tell.
+pub(crate) fn unwritten(error: &std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("cannot write to stdout: {error}"))
 }
 
 /// An error with its causes. A cause that the words before it tell already is not told again.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::entry::{Entry, Stamp};
 use crate::opened::Opened;
+use crate::quoted::quoted;
 use crate::snapshot::Snapshot;
 
 /// The most changes that are looked at: of so many, each takes up to 1 kB until it is applied.
@@ -64,7 +65,7 @@ impl fmt::Display for Staying {
                 "it is a socket, pipe or device, and what the stage has in its place is not applied"
             }
         };
-        write!(f, "{} stays: {why}", self.path.display())
+        write!(f, "{} stays: {why}", quoted(&self.path))
     }
 }
 

@@ -8,7 +8,7 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use crate::changes::{Changes, Comparison, Unknown};
-use crate::entry::{Root, path_bytes};
+use crate::entry::{Root, Stamp, path_bytes};
 use crate::opened::Opened;
 use crate::overlay::Covered;
 use crate::snapshot::Snapshot;
@@ -240,6 +240,26 @@ impl Stage {
             let message = format!("cannot compare the stage {}: {error}", summary.id);
             StageError { message, is_too_much }
         })
+    }
+
+    /// As [`Stage::changes`], where what others did to the base since the stage began is a part of it: for
+    /// who was told of that, and wants the stage's all the same. What they do from now on is not.
+    ///
+    /// # Errors
+    /// When something cannot be read.
+    pub fn changes_to_what_is_there(&mut self) -> Result<Changes, StageError> {
+        let mut found = self.changes()?;
+        for change in found.changes.iter_mut().filter(|change| change.is_stale) {
+            change.is_stale = false;
+            let whole = change.path.ancestors().filter(|path| !path.as_os_str().is_empty());
+            for path in whole {
+                match fs::symlink_metadata(self.summary.base.join(path)) {
+                    Ok(now) => self.snapshot.insert(path.to_owned(), Stamp::of(&now)),
+                    Err(_) => self.snapshot.remove(path),
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// A file, link or folder of the stage.

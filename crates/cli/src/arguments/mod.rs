@@ -28,6 +28,7 @@ use heeler_core::Mode;
 use heeler_stage::Form;
 
 use crate::exit::Exit;
+use crate::say::{say, unwritten};
 use crate::sessions::Format;
 use crate::stage::AtEnd;
 use value::{ModeName, Text, dollars, id, text};
@@ -473,9 +474,16 @@ pub(crate) fn parse() -> Parsed {
     match read(std::env::args_os()) {
         Ok(parsed) => parsed,
         Err(error) => {
-            // A closed stdout or stderr leaves nobody to tell.
-            let _ = error.print();
-            Parsed::Exit(if error.use_stderr() { Exit::Usage } else { Exit::Done })
+            let printed = error.print();
+            Parsed::Exit(match printed {
+                _ if error.use_stderr() => Exit::Usage,
+                // A closed stdout leaves nobody to tell.
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                    say(format_args!("heeler: {}", unwritten(&error)));
+                    Exit::Usage
+                }
+                _ => Exit::Done,
+            })
         }
     }
 }

@@ -58,7 +58,8 @@ pub(crate) struct HereArguments {
     pub(crate) cwd: Option<PathBuf>,
     /// As if in this mode: ask, accept-edits, plan, allow-listed or bypass. Without, the settings
     /// say; else it is ask, where exec has allow-listed
-    #[arg(long, value_name = "MODE", value_parser = Text(ModeName), hide_possible_values = true)]
+    #[arg(long, alias = "permission-mode", value_name = "MODE")]
+    #[arg(value_parser = Text(ModeName), hide_possible_values = true)]
     mode: Option<String>,
     #[command(flatten)]
     permission: PermissionArguments,

@@ -16,6 +16,9 @@ const NEEDS_DASHES: &str = "a prompt that begins with - stands behind --";
 /// Words that are no commands, and the options that do what they say.
 const STAND_FOR: [(&str, &str); 2] = [("help", "--help"), ("version", "--version")];
 
+/// How other agents call the mode in which nothing is asked.
+const NEVER_ASK: [&str; 2] = ["--dangerously-skip-permissions", "--yolo"];
+
 /// The line that `help`, alone or with a command, and `version` stand for: people know them from
 /// other programs, and a model would be paid for answering.
 pub(super) fn flagged(line: Vec<OsString>) -> Result<Vec<OsString>, Error> {
@@ -32,7 +35,7 @@ pub(super) fn flagged(line: Vec<OsString>) -> Result<Vec<OsString>, Error> {
         let Some(inner) = command.find_subcommand(word) else {
             let word = word.to_string_lossy();
             let quotes = || format!("\n\n  tip: {NEEDS_QUOTES}");
-            let tip = meant(&command, &word).map_or_else(quotes, |meant| similar(&meant));
+            let tip = meant(&command, &word).map_or_else(quotes, |meant| similar(&word, &meant));
             return Err(unrecognized(&word, &tip));
         };
         command = inner.clone();
@@ -56,7 +59,7 @@ pub(super) fn mistyped(prompt: &str) -> Option<Error> {
         return Some(CommandLine::command().error(ErrorKind::InvalidSubcommand, message));
     }
     let meant = meant(&CommandLine::command(), prompt)?;
-    let tip = similar(&meant);
+    let tip = similar(prompt, &meant);
     let else_needs = "a prompt of one word that is like a subcommand needs another word";
     Some(unrecognized(prompt, &format!("{tip}; {else_needs}")))
 }
@@ -77,31 +80,38 @@ pub(super) fn told(error: Error, line: &[OsString]) -> Error {
             };
             let first = prompt(line).unwrap_or_default();
             if let Some(meant) = meant(&whole, &first) {
-                return unrecognized(&first, &similar(&meant));
+                return unrecognized(&first, &similar(&first, &meant));
             }
             let message = format!("unexpected argument '{word}' found\n\n  tip: {NEEDS_QUOTES}");
             CommandLine::command().error(ErrorKind::UnknownArgument, message)
         }
         ErrorKind::UnknownArgument if is_prompt_with_dash(named(ContextKind::InvalidArg), line) => {
-            let mut error = error;
             let is_exec = line.get(1).is_some_and(|first| first == "exec" || first == "-p");
             let command = if is_exec { "heeler exec" } else { "heeler" };
-            let tip = format!("{NEEDS_DASHES}: {command} -- '- a list'");
-            let tips = ContextValue::StyledStrs(vec![tip.into()]);
-            error.insert(ContextKind::Suggested, tips);
-            error
+            with_tip(error, format!("{NEEDS_DASHES}: {command} -- '- a list'"))
         }
-        ErrorKind::UnknownArgument if line.get(1).is_some_and(|first| first == "exec") => {
-            let word = named(ContextKind::InvalidArg);
-            let mut error = error;
-            if word.is_some_and(|word| !word.starts_with('-')) {
-                let tips = ContextValue::StyledStrs(vec![NEEDS_QUOTES.to_owned().into()]);
-                error.insert(ContextKind::Suggested, tips);
+        ErrorKind::UnknownArgument => {
+            let word = named(ContextKind::InvalidArg).unwrap_or_default();
+            let is_exec = line.get(1).is_some_and(|first| first == "exec");
+            match &*word {
+                word if NEVER_ASK.contains(&word) => {
+                    with_tip(error, "here it is '--permission-mode bypass'".to_owned())
+                }
+                word if is_exec && !word.starts_with('-') => {
+                    with_tip(error, NEEDS_QUOTES.to_owned())
+                }
+                _ => error,
             }
-            error
         }
         _ => error,
     }
+}
+
+/// An error with this tip instead of the parser's own.
+fn with_tip(mut error: Error, tip: String) -> Error {
+    error.remove(ContextKind::SuggestedArg);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
 }
 
 /// Whether what is no flag of a line that takes a prompt is a sentence that begins like one.
@@ -111,12 +121,16 @@ fn is_prompt_with_dash(unknown: Option<String>, line: &[OsString]) -> bool {
         first == "exec" || first == "-p" || commands.find_subcommand(first).is_none()
     });
     let Some(unknown) = unknown.filter(|_| takes_prompt) else { return false };
-    // Of a short flag only the dash and the first letter are named.
-    let is_short = unknown.starts_with('-') && unknown.chars().count() == 2;
-    line.iter().skip(1).filter_map(|word| word.to_str()).any(|word| {
-        let is_unknown = word == unknown || (is_short && word.starts_with(&unknown));
-        is_unknown && word.contains(char::is_whitespace)
-    })
+    // Of short flags only the dash and the one that is none are named, wherever that stands in its word.
+    let flags: Vec<char> = unknown.chars().collect();
+    let has_flag = |word: &str| match flags[..] {
+        ['-', flag] => word.strip_prefix('-').is_some_and(|rest| rest.contains(flag)),
+        _ => false,
+    };
+    let words = line.iter().skip(1).filter_map(|word| word.to_str());
+    words
+        .filter(|word| word.contains(char::is_whitespace))
+        .any(|word| word == unknown || has_flag(word))
 }
 
 /// What was taken for the prompt of a line that could not be read.
@@ -130,8 +144,12 @@ fn unrecognized(word: &str, tip: &str) -> Error {
     CommandLine::command().error(ErrorKind::InvalidSubcommand, message)
 }
 
-fn similar(meant: &str) -> String {
-    format!("\n\n  tip: a similar subcommand exists: '{meant}'")
+fn similar(word: &str, meant: &str) -> String {
+    match word == meant {
+        // It was taken for a prompt, since it stands behind two dashes.
+        true => format!("\n\n  tip: '{meant}' is one without the -- before it"),
+        false => format!("\n\n  tip: a similar subcommand exists: '{meant}'"),
+    }
 }
 
 fn meant(command: &Command, word: &str) -> Option<String> {

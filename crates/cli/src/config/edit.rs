@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use heeler_assembly::{Environment, settings_files, settings_mistakes};
 use heeler_settings::{FILE_BYTES_MAX, Place, put_back, read_file, template};
 
@@ -13,6 +13,8 @@ use crate::editor;
 use crate::exit::Exit;
 use crate::say::{ask, say};
 
+/// What is told where the editor left what was made for it.
+const NOTHING_SET: &str = "nothing was set, so no file is left";
 /// For the owner only: values may be secrets.
 const OWN_FILE_MODE: u32 = 0o600;
 const OWN_FOLDER_MODE: u32 = 0o700;
@@ -28,8 +30,20 @@ pub(super) fn run(place: Place, workspace: &Path) -> Result<Exit> {
     let path = files.path(place).context("this place has no file")?;
     let shown = path.display().to_string();
     let before = before(&path, place).with_context(|| format!("cannot edit {shown}"))?;
+    let after = || read_file(&path, &shown).ok().flatten();
+    // Only what was made for the editor can be, and it would pass for settings of somebody's.
+    let is_untouched = || before.is_none() && after().as_deref() == Some(template().as_bytes());
     loop {
-        editor::open(&editor, &path).with_context(|| format!("cannot run the editor {editor}"))?;
+        if let Err(error) = editor::open(&editor, &path) {
+            let left = match is_untouched() {
+                true => {
+                    put_back(&files.heeler_home, &path, None)?;
+                    NOTHING_SET
+                }
+                false => "the file stays as it left it",
+            };
+            bail!("cannot run the editor {editor}: {error}; {left}");
+        }
         let mistakes = settings_mistakes(&environment, workspace, place)?;
         if mistakes.is_empty() {
             break;
@@ -48,13 +62,12 @@ pub(super) fn run(place: Place, workspace: &Path) -> Result<Exit> {
             },
         }
     }
-    let after = read_file(&path, &shown).ok().flatten();
-    if before.is_none() && after.as_deref() == Some(template().as_bytes()) {
+    if is_untouched() {
         put_back(&files.heeler_home, &path, None)?;
-        say("heeler: nothing was set, so no file is left");
-    } else if before == after {
+        say(format_args!("heeler: {NOTHING_SET}"));
+    } else if before == after() {
         say("heeler: nothing changed");
-    } else if after.is_none() {
+    } else if after().is_none() {
         say(format_args!("heeler: {shown} is gone, so nothing is set there"));
     } else if place.is_repository() {
         say(format_args!(

@@ -61,12 +61,16 @@ pub(super) fn begin(is_quiet: bool) -> Result<Exit> {
             say("heeler: the prompt was not let through; the turn that was begun before goes on");
             (id, Exit::Denied)
         }
-        None => {
-            crate::say::print(&line)?;
-            (told, Exit::Done)
-        }
+        None => match crate::say::print(&line) {
+            Ok(()) => (told, Exit::Done),
+            Err(error) => {
+                say(format_args!("heeler: the run is begun; {error}"));
+                (told, Exit::Failure)
+            }
+        },
     };
-    if !is_quiet {
+    // Who has the id from nowhere else can neither follow nor stop it.
+    if !is_quiet || exit == Exit::Failure {
         say(format_args!(
             "heeler: it runs on its own; `heeler attach {id}` shows it and answers what it asks, \
              `heeler stop {id}` stops it"

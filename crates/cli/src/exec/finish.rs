@@ -241,9 +241,9 @@ impl Finish {
         file.persist(path, Existing::Replaced)
     }
 
-    /// Why the turn did not simply end, in words for the user, with the next step.
-    pub(super) fn complaint(&self) -> Option<String> {
-        let why = match &self.outcome {
+    /// Why the turn did not simply end.
+    pub(super) fn why(&self) -> Option<String> {
+        Some(match &self.outcome {
             TurnOutcome::Done => return None,
             TurnOutcome::Refused => "the model refused to go on".to_owned(),
             TurnOutcome::Truncated => "the answer was cut at the model's token limit".to_owned(),
@@ -253,7 +253,12 @@ impl Finish {
             TurnOutcome::ProviderFailed { message, .. } | TurnOutcome::Failed { message } => {
                 message.clone()
             }
-        };
+        })
+    }
+
+    /// The same in words for the user, with the next step.
+    pub(super) fn complaint(&self) -> Option<String> {
+        let why = self.why()?;
         Some(match &self.session {
             Some(id) if !self.is_gone => {
                 format!("{why}\nheeler: go on with `heeler exec --resume {id} PROMPT`")

@@ -122,7 +122,7 @@ impl Printer for JsonPrinter {
         }
         if self.is_stream {
             let (session, exit_code) = (finish.session.as_ref(), finish.exit() as u8);
-            let message = finish.complaint();
+            let message = finish.why();
             let message = message.as_deref();
             let stage = finish.stage.as_ref();
             self.line(&Own::SessionFinished { session, exit_code, message, stage })?;

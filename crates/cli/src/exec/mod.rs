@@ -3,6 +3,7 @@
 pub(crate) mod choose;
 pub(crate) mod clean;
 mod detach;
+mod ends;
 mod finish;
 mod follow;
 mod input;
@@ -16,7 +17,7 @@ mod wanted;
 mod watch;
 mod writer;
 
-pub(crate) use follow::follow;
+pub(crate) use follow::{follow, not_followed};
 pub(crate) use signals::outlive_file_limit;
 pub(crate) use text::progress;
 
@@ -163,10 +164,12 @@ fn settle(
     let printed = is_shown.then(|| printer.finish(finish));
     let told = match (is_shown, arguments.quiet) {
         (false, _) => stage::Told::Kept,
+        // What was never begun left nothing to speak of.
+        (true, _) if finish.session.is_none() => stage::Told::Kept,
         (true, true) => stage::Told::Asked,
         (true, false) => stage::Told::All,
     };
-    finish.stage = Some(stage::settle(stage, at_end, told));
+    finish.stage = Some(stage::settle(stage, at_end, stage::Over::Unchanged, told));
     write_result(arguments, finish);
     printed.unwrap_or_else(|| printer.finish(finish))
 }
@@ -188,7 +191,9 @@ fn begin_stage(
             home.display()
         );
     }
-    Ok(Some(Stage::begin(workspace, &stage::stages(environment)?, arguments.stage_form())?))
+    let stage = Stage::begin(workspace, &stage::stages(environment)?, arguments.stage_form())?;
+    stage::tell_part(workspace);
+    Ok(Some(stage))
 }
 
 fn start(

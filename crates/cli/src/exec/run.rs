@@ -9,6 +9,7 @@ use heeler_engine::{Parts, Session};
 use heeler_stage::Stage;
 use heeler_store::FileStore;
 
+use super::ends::Ends;
 use super::finish::Finish;
 use super::signals::Signals;
 use super::stream::{self, KeepRule};
@@ -130,7 +131,8 @@ impl Run<'_> {
             let pending = pending.then(|| session.resume());
             let first = self.prompt.take().map(|prompt| session.turn(prompt));
             let first = pending.into_iter().chain(first);
-            return stream::converse(&mut watch, first, keep_rule).await;
+            let ends = Ends::new(&self.door.store, session).await;
+            return stream::converse(&mut watch, ends, first, keep_rule).await;
         }
         if pending && self.is_detached {
             return detach::go_on(&mut watch, self.prompt.take()).await;

@@ -114,7 +114,7 @@ pub(crate) fn progress(event: &Event) -> Option<String> {
     match event {
         Event::CallStarted { summary, .. } => Some(format!("  > {}", one_line(summary))),
         Event::CallFinished { name, is_error: true, summary, .. } => {
-            Some(format!("  ! {name}: {}", one_line(summary)))
+            Some(format!("  ! {}: {}", one_line(name), one_line(summary)))
         }
         Event::Message { message } if message.role == Role::Assistant => {
             // What comes beside calls is progress; the final answer is printed at the end.
@@ -208,6 +208,6 @@ fn seconds(millis: u64) -> String {
 }
 
 /// A summary without its line breaks.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

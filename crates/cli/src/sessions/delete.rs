@@ -27,7 +27,12 @@ pub(super) async fn delete(store: &FileStore, ids: &[String], out: &mut dyn Writ
             }
             Err(error) => {
                 n_kept += 1;
-                say(format_args!("heeler: {error}"));
+                match (what, listed.len()) {
+                    (None, 1..) => say(format_args!(
+                        "heeler: {id} is only the beginning of an id; to delete, give the whole of it"
+                    )),
+                    _ => say(format_args!("heeler: {error}")),
+                }
             }
         }
     }

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, absolute};
 
 use anyhow::{Context as _, Result};
 use heeler::tools::zone_of_system;
 use heeler_attach::{OwnerKind, Presence, presences};
 use heeler_core::{SessionId, SessionStore, SessionSummary, Timestamp, truncate_chars};
+use heeler_stage::quoted;
 use heeler_store::FileStore;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -36,16 +37,18 @@ pub(super) async fn print(
     form: Form,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let folder = match cwd {
-        None => None,
-        Some(folder) => Some(folder.canonicalize().with_context(|| {
-            format!("cannot list the sessions of {}; use --cwd FOLDER", folder.display())
-        })?),
-    };
     let mut sessions = store.list(String::new(), 0).await?;
-    sessions.retain(|session| {
-        folder.as_deref().is_none_or(|folder| Path::new(&session.header.workspace) == folder)
-    });
+    if let Some(folder) = cwd {
+        let found = folder.canonicalize();
+        // One that is gone had sessions, too, and is perhaps why they are looked for.
+        let whole = found.as_ref().map_or_else(|_| absolute(folder), |found| Ok(found.clone()))?;
+        sessions.retain(|session| Path::new(&session.header.workspace) == whole);
+        if sessions.is_empty() {
+            found.with_context(|| {
+                format!("cannot list the sessions of {}; use --cwd FOLDER", folder.display())
+            })?;
+        }
+    }
     heeler_core::sort_by_key(&mut sessions, |session| (session.updated, session.header.id.clone()));
     if sessions.is_empty() && form == Form::Text {
         writeln!(out, "no sessions yet; start one with `heeler exec PROMPT`")?;
@@ -128,7 +131,7 @@ pub(super) fn line(session: &SessionSummary, zone: &TimeZone) -> String {
         "{}  {}  {}  {name}{}{forked}",
         session.header.id,
         moment_in(zone, session.updated),
-        session.header.workspace,
+        quoted(Path::new(&session.header.workspace)),
         title_of(&session.title)
     ))
 }

@@ -10,7 +10,9 @@ mod replay;
 mod request;
 mod show;
 
-use anyhow::{Result, bail};
+use std::io::Write;
+
+use anyhow::{Result, bail, ensure};
 use heeler_assembly::{Environment, ForkWanted, open_store};
 use heeler_core::{SessionId, SessionName, SessionStore, SessionSummary};
 use heeler_store::FileStore;
@@ -20,6 +22,7 @@ use crate::arguments::{
 };
 use crate::exit::Exit;
 use crate::folder::workspace;
+use crate::say::Stdout;
 use crate::whole::Existing;
 pub(crate) use export::{Format, write_file};
 pub(crate) use fork::fork;
@@ -30,8 +33,7 @@ const NAMED_MAX: usize = 5;
 /// Runs `heeler sessions`.
 pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
     let store = open_store(&Environment::of_this_process())?;
-    let out = &mut std::io::stdout().lock();
-    block_on(async {
+    block_on(async |out| {
         match &arguments.command {
             SessionsCommand::List { cwd, json } => {
                 let form = if *json { list::Form::Json } else { list::Form::Text };
@@ -43,6 +45,11 @@ pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
                 let format = format.or(named).unwrap_or(Format::Jsonl);
                 match output {
                     Some(path) => {
+                        ensure!(
+                            *force || !path.exists(),
+                            "{} is there already; name another file, or replace it with --force",
+                            path.display()
+                        );
                         let existing = if *force { Existing::Replaced } else { Existing::Stays };
                         export::write_file(&store, id, format, path, existing).await?;
                     }
@@ -64,8 +71,7 @@ pub(crate) fn run(arguments: &SessionsArguments) -> Result<Exit> {
 /// Runs `heeler show`.
 pub(crate) fn show(arguments: &ShowArguments) -> Result<Exit> {
     let store = open_store(&Environment::of_this_process())?;
-    let out = &mut std::io::stdout().lock();
-    block_on(async {
+    block_on(async |out| {
         let id = find(&store, &arguments.id).await?;
         match arguments.request {
             None => show::print(&store, id, out).await?,
@@ -81,8 +87,7 @@ pub(crate) fn audit(arguments: &AuditArguments) -> Result<Exit> {
     let environment = Environment::of_this_process();
     let store = open_store(&environment)?;
     let form = if arguments.json { audit::Form::Json } else { audit::Form::Text };
-    let out = &mut std::io::stdout().lock();
-    block_on(async {
+    block_on(async |out| {
         let id = find(&store, &arguments.id).await?;
         if arguments.secrets {
             return audit::secrets::print(&store, &id, &environment, form, out);
@@ -95,8 +100,7 @@ pub(crate) fn audit(arguments: &AuditArguments) -> Result<Exit> {
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Exit> {
     let environment = Environment::of_this_process();
     let store = open_store(&environment)?;
-    let out = &mut std::io::stdout().lock();
-    block_on(async {
+    block_on(async |out| {
         let id = find(&store, &arguments.id).await?;
         replay::print(&store, id, arguments, &environment, out).await
     })
@@ -143,9 +147,17 @@ fn only(found: &[&SessionSummary], what: &str, next: &str) -> Result<Option<Sess
     }
 }
 
-fn block_on(work: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+fn block_on(work: impl AsyncFnOnce(&mut dyn Write) -> Result<Exit>) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    match runtime.block_on(work) {
+    let mut out = Stdout::lock();
+    let printed = runtime.block_on(async {
+        let exit = work(&mut out).await?;
+        if exit == Exit::Done {
+            out.flush()?;
+        }
+        Ok(exit)
+    });
+    match printed {
         // `heeler sessions list | head` is no failure.
         Err(error) if is_broken_pipe(&error) => Ok(Exit::Done),
         other => other,

@@ -1,8 +1,9 @@
 //! What differs, as a unified diff that other programs read, too.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
-use heeler_stage::Entry;
+use heeler_stage::{Entry, quoted};
 use heeler_tui::text::diff::{Hunk, Side, hunks};
 
 use super::files::StagedFile;
@@ -28,9 +29,10 @@ pub(super) fn body(file: &StagedFile) -> String {
 
 /// The names and modes of a path.
 pub(super) fn head(file: &StagedFile) -> String {
-    let path = file.change.path.display();
+    // Quoted with what stands before it, as git does.
+    let named = |side: &str| quoted(&Path::new(side).join(&file.change.path));
     let (before, after) = (&file.change.before, &file.change.after);
-    let mut text = format!("diff --git a/{path} b/{path}\n");
+    let mut text = format!("diff --git {} {}\n", named("a"), named("b"));
     let mode = |entry: &Entry| match entry {
         Entry::File { mode, .. } => format!("100{mode:03o}"),
         Entry::Link { .. } => "120000".to_owned(),
@@ -48,7 +50,7 @@ pub(super) fn head(file: &StagedFile) -> String {
     }
     for (entry, side) in [(before, '-'), (after, '+')] {
         if let Some(Entry::Link { target }) = entry {
-            let _ = writeln!(text, "{side}{}", target.display());
+            let _ = writeln!(text, "{side}{}", quoted(target));
         }
     }
     let is_file = |entry: &Option<Entry>| matches!(entry, None | Some(Entry::File { .. }));
@@ -58,7 +60,7 @@ pub(super) fn head(file: &StagedFile) -> String {
     };
     if is_file(before) && is_file(after) && contents(before) != contents(after) {
         let name = |entry: &Option<Entry>, side: &str| match entry {
-            Some(_) => format!("{side}/{path}"),
+            Some(_) => named(side),
             None => "/dev/null".to_owned(),
         };
         let (old, new) = (name(before, "a"), name(after, "b"));

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use heeler_stage::{Change, Entry, Stage};
+use heeler_stage::{Change, Changes, Entry, Stage};
 use heeler_tui::text::diff::{Hunk, apply, hunks};
 
 use super::commits;
@@ -60,9 +60,8 @@ pub(super) struct Differing {
     pub(super) unknown: Option<String>,
 }
 
-/// Reads what differs in a stage.
-pub(super) fn read(stage: &Stage) -> Result<Differing> {
-    let found = stage.changes()?;
+/// Reads what differs in a stage, of which this is known.
+pub(super) fn read(stage: &Stage, found: Changes) -> Result<Differing> {
     let (commits, unknown) = match commits::read(stage, &found.committed) {
         Ok(commits) => (commits, None),
         // What can be looked at and applied is, and the stage is not dropped.

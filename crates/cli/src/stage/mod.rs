@@ -31,6 +31,15 @@ pub(crate) enum AtEnd {
     Discard,
 }
 
+/// What may be in the place of changes that are applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// What was there when the stage began.
+    Unchanged,
+    /// What somebody has made of that since, too.
+    Anything,
+}
+
 /// What a person is told of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Told {
@@ -92,6 +101,19 @@ pub(crate) fn stages(environment: &Environment) -> Result<PathBuf> {
     Ok(cache.join("heeler").join("stages"))
 }
 
+/// Says where a folder is only a part of a repository, whose git is not in its stage.
+pub(crate) fn tell_part(folder: &Path) {
+    let has_git = |folder: &&Path| folder.join(".git").symlink_metadata().is_ok();
+    if let Some(root) = folder.ancestors().find(has_git).filter(|root| *root != folder) {
+        say(format_args!(
+            "heeler: the stage is of {} alone, so there is no git in it; `--cwd {}` takes the whole \
+             repository",
+            folder.display(),
+            root.display()
+        ));
+    }
+}
+
 /// Finishes what an earlier process had begun to apply, and says so. The names of the stages of which
 /// nothing is left.
 ///
@@ -131,7 +153,7 @@ pub(crate) fn finish_earlier(environment: &Environment) -> Result<Vec<String>> {
 fn finish(stages: &Path, id: &str) -> Result<()> {
     let stage = Stage::open(stages, id)?;
     // What was chosen of the files is known and done. Of commits nothing is, and they do no harm.
-    bring(&stage, &files::read(&stage)?)?;
+    bring(&stage, &files::read(&stage, stage.changes()?)?)?;
     Ok(stage.discard()?)
 }
 
@@ -148,9 +170,9 @@ pub(crate) fn of_session(environment: &Environment, session: &str) -> Result<Opt
 
 /// Does with a stage whose run has ended what is to be done. Whatever cannot be done leaves it kept,
 /// and is told here and in what is returned.
-pub(crate) fn settle(stage: Stage, at_end: AtEnd, told: Told) -> Settled {
+pub(crate) fn settle(stage: Stage, at_end: AtEnd, over: Over, told: Told) -> Settled {
     let (id, tree) = (stage.summary().id.clone(), stage.staged(Path::new("")));
-    settle_or_say(stage, at_end, told).unwrap_or_else(|error| {
+    settle_or_say(stage, at_end, over, told).unwrap_or_else(|error| {
         let is_too_much = is_too_much(&error);
         let error = format!("{error:#}");
         say(format_args!("heeler: {error}"));
@@ -172,12 +194,16 @@ fn is_too_much(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(StageError::is_too_much)
 }
 
-fn settle_or_say(mut stage: Stage, at_end: AtEnd, told: Told) -> Result<Settled> {
+fn settle_or_say(mut stage: Stage, at_end: AtEnd, over: Over, told: Told) -> Result<Settled> {
     stage.end_work()?;
     let id = stage.summary().id.clone();
     let settled =
         |state, paths| Settled { id: id.clone(), state, paths, commits: Vec::new(), error: None };
-    let differing = match files::read(&stage) {
+    let found = match over {
+        Over::Unchanged => stage.changes(),
+        Over::Anything => stage.changes_to_what_is_there(),
+    };
+    let differing = match found.map_err(Into::into).and_then(|found| files::read(&stage, found)) {
         // What nobody wants need not be counted to its end.
         Err(error) if at_end == AtEnd::Discard && is_too_much(&error) => {
             stage.discard()?;
@@ -320,14 +346,15 @@ pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
             print(&harmless(&text))?;
         }
         StageCommand::Show { id } => {
-            let text = diff::text(&files::read(&open(id)?)?.files);
+            let stage = open(id)?;
+            let text = diff::text(&files::read(&stage, stage.changes()?)?.files);
             // Other programs read it as it is.
             match std::io::stdout().is_terminal() {
                 true => print(&harmless(&text))?,
                 false => print(&text)?,
             }
         }
-        StageCommand::Apply { id, all } => {
+        StageCommand::Apply { id, all, force } => {
             // Who looks at stages, or drops one, wants nothing done to a folder.
             if finish_earlier(&environment)?.contains(id) {
                 return Ok(Exit::Done);
@@ -339,7 +366,8 @@ pub(crate) fn run(arguments: &StageArguments) -> Result<Exit> {
                 );
             }
             let at_end = if *all { AtEnd::Apply } else { AtEnd::Ask };
-            let settled = settle(open(id)?, at_end, Told::All);
+            let over = if *force { Over::Anything } else { Over::Unchanged };
+            let settled = settle(open(id)?, at_end, over, Told::All);
             return Ok(if settled.has_failed() { Exit::Failure } else { Exit::Done });
         }
         StageCommand::Discard { id } => {

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::fifo::Fifo;
 use crate::hooks::set;
 use crate::processes::wait_until_gone;
-use crate::support::World;
+use crate::support::{World, full_disk};
 
 /// A call that says where it is and waits, then an answer.
 pub(crate) const WAITS: &str = r#"
@@ -70,6 +70,51 @@ fn a_detached_run_is_nobodys_child_and_is_stopped_by_its_id() {
         heeler: nobody has session ID open; `heeler --resume ID` goes on with it
     "#]]
     .assert_eq(&world.plain(&again.stderr));
+}
+
+/// The last line says why it is the last, whatever happened before.
+#[test]
+fn who_follows_a_session_in_which_nothing_is_done_is_told_of_its_end() {
+    let world = World::new();
+    let script = "[[reply]]\ntext = \"heard\"\n";
+    let mut owner = world.exec(script, &["--stream-input"]).open_stdin().start();
+    owner.wait_for("session_started");
+    let [id] = world.ids().try_into().unwrap();
+    let mut events = world.heeler(&["attach", "--json", &id]).start();
+    events.wait_for("session_started");
+    owner.close_stdin();
+    owner.finish().exits(0);
+    let ended = events.finish().exits(0).events().pop().unwrap();
+    assert_eq!((&ended["type"], &ended["exit_code"]), (&"session_finished".into(), &0.into()));
+    // The same where there is nothing to follow.
+    let refused = world.heeler(&["attach", "--json", &id]).run().exits(2);
+    let [ended] = refused.events().try_into().unwrap();
+    assert_eq!((&ended["type"], &ended["exit_code"]), (&"session_finished".into(), &2.into()));
+    assert!(ended["message"].as_str().unwrap().contains("nobody has session"), "{ended}");
+    assert!(refused.stderr.contains("nobody has session"), "{}", refused.stderr);
+}
+
+#[test]
+fn what_is_asked_about_is_one_line() {
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Write", input = { file_path = "a\nheeler: all is well", content = "x" } }]
+    "#;
+    world.exec(script, &["--detach", "-q", "hello"]).run().exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    let mut lines = world.heeler(&["attach", &id]).start();
+    lines.wait_for_stderr("it waits for an answer");
+    let mut events = world.heeler(&["attach", "--json", &id]).start();
+    let asked = events.wait_for("permission_requested");
+    assert_eq!(asked["tool"], "Write", "{asked}");
+    world.heeler(&["stop", &id]).run().exits(0);
+    events.finish().exits(130);
+    let seen = lines.finish().exits(130).stderr;
+    let [_, asked, next] = seen.lines().take(3).collect::<Vec<_>>().try_into().unwrap();
+    assert!(asked.starts_with("  ? Write: a heeler: all is well: it waits for"), "{seen}");
+    assert!(next.starts_with("  ! Write: Cancelled"), "{seen}");
+    wait_until_gone(&world);
 }
 
 /// What somebody else had said would else begin the next turn, behind the back of who stopped this one.
@@ -252,14 +297,13 @@ fn what_somebody_else_says_last_is_answered_before_the_run_ends() {
     assert_eq!(owner.finish().exits(0).stdout, "That, too.\n");
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_follower_that_cannot_write_says_where() {
+    let Some(full) = full_disk() else { return };
     let (world, mut began, _gate) = world();
     world.exec(WAITS, &["--detach", "-q", "--allow", "Bash", "hello"]).run().exits(0);
     began.wait();
     let [id] = world.ids().try_into().unwrap();
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let seen = world.heeler(&["attach", "--json", &id]).stdout(full).run().exits(1);
     assert!(seen.stderr.contains("cannot write the answer to stdout: "), "{}", seen.stderr);
     world.heeler(&["stop", &id]).run().exits(0);

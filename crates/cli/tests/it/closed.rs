@@ -4,7 +4,7 @@ use std::io::PipeWriter;
 
 use crate::fifo::Fifo;
 use crate::running::Heeler;
-use crate::support::World;
+use crate::support::{World, full_disk};
 
 const CALLS: &str = r#"
 [[reply]]
@@ -74,20 +74,45 @@ fn a_closed_stderr_changes_nothing() {
 
 #[test]
 fn a_full_disk_under_stdout_is_told() {
-    if !heeler_testkit::require("/dev/full", std::path::Path::new("/dev/full").exists()) {
-        return;
-    }
     let world = World::new();
     for flags in [&["hello"][..], &["--json", "hello"]] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let Some(full) = full_disk() else { return };
         let output = world.exec(CALLS, flags).stdout(full).run().exits(1);
         assert!(output.stderr.contains("cannot write the answer to stdout"), "{}", output.stderr);
     }
 }
 
 #[test]
+fn a_full_disk_under_what_is_asked_for_is_told() {
+    let world = World::new();
+    world.exec(CALLS, &["hello"]).run().exits(0);
+    let [id] = world.ids().try_into().unwrap();
+    for line in [
+        &["sessions", "list"][..],
+        &["sessions", "export", &id, "--format", "html"],
+        &["show", &id],
+        &["show", &id, "--request", "1", "--raw"],
+        &["audit", &id],
+        &["config", "list"],
+        &["permissions", "list"],
+        &["schema"],
+        &["models"],
+        &["doctor"],
+        &["completions", "bash"],
+        &["--help"],
+        &["--version"],
+        &["exec", "--help"],
+    ] {
+        let Some(full) = full_disk() else { return };
+        let output = world.heeler(line).stdout(full).run().exits(2);
+        let told = "heeler: cannot write to stdout: No space left on device (os error 28)\n";
+        assert!(output.stderr.ends_with(told), "{line:?}: {}", output.stderr);
+    }
+}
+
+#[test]
 fn a_full_disk_under_the_result_is_told_and_the_turn_was_begun_all_the_same() {
-    if !heeler_testkit::require("/dev/full", std::path::Path::new("/dev/full").exists()) {
+    if full_disk().is_none() {
         return;
     }
     let world = World::new();

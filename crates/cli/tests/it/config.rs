@@ -224,6 +224,17 @@ fn mistakes_are_told_and_nothing_is_lost() {
         heeler: cannot run the editor sh WORLD/editor.sh: it ended with exit status: 3; the file stays as it left it
     "#]],
     );
+    // What the editor never saw is not left for the next time.
+    let world = edit(
+        &[],
+        &["--project"],
+        "exit 3\n",
+        expect![[r#"
+        exit 2
+        heeler: cannot run the editor sh WORLD/editor.sh: it ended with exit status: 3; nothing was set, so no file is left
+    "#]],
+    );
+    assert!(!world.path("work/.heeler/settings.toml").exists());
     check(
         &[],
         &["config", "edit"],

@@ -10,7 +10,7 @@ use rustix::process::{Signal, kill_process, kill_process_group};
 use crate::attached::{WAITS, find_owner, owner_of, world};
 use crate::hooks::set;
 use crate::processes::wait_until_gone;
-use crate::support::{Output, World};
+use crate::support::{Output, World, full_disk};
 
 /// A call that somebody has to be asked about, and an answer.
 const ASKS: &str = r#"
@@ -223,6 +223,23 @@ fn who_is_stopped_while_stdin_is_read_begins_no_run() {
     begins.finish().exits(143);
     wait_until_gone(&world);
     assert!(world.ids().is_empty());
+}
+
+/// The code of what was never begun would have a script begin it once more.
+#[test]
+fn a_run_whose_id_cannot_be_written_is_told_with_its_id() {
+    let Some(full) = full_disk() else { return };
+    let world = World::new();
+    let script = "[[reply]]\ntext = \"done\"\n";
+    let begun = world.exec(script, &["--detach", "-q", "first"]).stdout(full).run().exits(1);
+    let [id] = world.ids().try_into().unwrap();
+    expect![[r#"
+        heeler: the run is begun; cannot write to stdout: No space left on device (os error 28)
+        heeler: it runs on its own; `heeler attach ID` shows it and answers what it asks, `heeler stop ID` stops it
+    "#]].assert_eq(&world.plain(&begun.stderr));
+    wait_until_gone(&world);
+    let shown = world.heeler(&["show", &id]).run().exits(0).stdout;
+    assert!(shown.contains("1 turn, the last ended done"), "{shown}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn a_call_is_explained_with_what_decides() {
     );
     check(
         &HOME,
-        &["explain", "--mode", "bypass", "Edit(src/main.rs)"],
+        &["explain", "--permission-mode", "bypass", "Edit(src/main.rs)"],
         expect![[r#"
         exit 0
         allow: mode bypass

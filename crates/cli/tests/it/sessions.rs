@@ -81,6 +81,13 @@ fn a_list_of_nothing_and_of_something() {
         ID  TIME  WORLD/work/inner  words words words words words words words words words words…
     "#]],
     );
+    // A folder that is gone had its sessions all the same, and a name of two lines is one row.
+    std::fs::rename(world.path("work/inner"), world.path("work/two\nlines")).unwrap();
+    let gone = world.heeler(&["sessions", "list", "--cwd", "inner"]).run().exits(0).stdout;
+    assert_eq!(gone.lines().count(), 1, "{gone}");
+    world.exec(ANY, &["--cwd", "two\nlines", "second"]).run().exits(0);
+    let listed = world.heeler(&["sessions", "list"]).run().exits(0).stdout;
+    assert!(listed.contains(r#"work/two\nlines"  second"#), "{listed}");
 }
 
 #[test]

@@ -366,6 +366,40 @@ fn a_hunk_that_is_refused_stays_out() {
     }
 }
 
+/// What a name says in lines of its own would else pass for the diff of something harmless.
+#[test]
+fn a_name_of_several_lines_is_shown_on_one() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = World::new();
+    let script = r#"
+        [[reply]]
+        blocks = [{ call = "Bash", input = { command = "mkdir -p $'z b'; echo evil > $'z b/z\\n@@ -0,0 +1,1 @@\\n+harmless'; ln -s $'x\\n+y' l; printf '\\0' > $'\\033[31m'" } }]
+        [[reply]]
+        expect = { tool_result_is_error = [false] }
+        text = "ok"
+    "#;
+    let output = staged(&world, script, FORMS[1], &["--stage=keep"]).exits(0);
+    let shown = world.heeler(&["stage", "show", &stage(&world).unwrap()]).run().exits(0).stdout;
+    assert!(output.stderr.contains(shown.trim_end()), "{}", output.stderr);
+    expect![[r#"
+        diff --git "a/\033[31m" "b/\033[31m"
+        new file mode 100644
+        Files /dev/null and "b/\033[31m" differ
+        diff --git a/l b/l
+        new file mode 120000
+        +"x\n+y"
+        diff --git "a/z b/z\n@@ -0,0 +1,1 @@\n+harmless" "b/z b/z\n@@ -0,0 +1,1 @@\n+harmless"
+        new file mode 100644
+        --- /dev/null
+        +++ "b/z b/z\n@@ -0,0 +1,1 @@\n+harmless"
+        @@ -0,0 +1 @@
+        +evil
+    "#]]
+    .assert_eq(&shown);
+}
+
 #[test]
 fn what_somebody_changed_meanwhile_is_not_overwritten() {
     if !require("the sandbox", can_confine()) {
@@ -381,6 +415,11 @@ fn what_somebody_changed_meanwhile_is_not_overwritten() {
         assert!(output.stderr.contains("nothing was applied"), "{}", output.stderr);
         assert!(output.stderr.contains("ten.txt"), "{}", output.stderr);
         assert_eq!(tree(&world.workspace()), before);
+        if form == "overlay" {
+            world.heeler(&["stage", "apply", &id, "--all", "--force"]).run().exits(0);
+            assert!(world.worked("ten.txt").ends_with("twenty\n"));
+            continue;
+        }
         world.heeler(&["stage", "discard", &id]).run().exits(0);
         assert_eq!((stage(&world), tree(&world.workspace())), (None, before));
     }
@@ -406,7 +445,22 @@ fn nothing_leaves_the_stage() {
     for refused in ["--no-sandbox", "--permission-mode=bypass"] {
         let output = staged(&world, CHANGES, "copy", &["--stage", refused]).exits(2);
         assert!(output.stderr.contains("--stage"), "{}", output.stderr);
+        assert!(!output.stderr.contains("nothing is left"), "{}", output.stderr);
         assert_eq!(stage(&world), None);
+    }
+}
+
+#[test]
+fn a_part_of_a_repository_is_staged_without_git_which_is_told() {
+    if !require("the sandbox", can_confine()) {
+        return;
+    }
+    let world = world();
+    fs::create_dir_all(world.path("work/.git")).unwrap();
+    for (folder, is_told) in [("old", true), (".", false)] {
+        let output =
+            staged(&world, "[[reply]]\ntext = \"ok\"", "copy", &["--stage", "--cwd", folder]);
+        assert_eq!(output.stderr.contains("there is no git in it"), is_told, "{}", output.stderr);
     }
 }
 

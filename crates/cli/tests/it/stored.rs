@@ -80,6 +80,20 @@ fn a_deleted_session_is_told_and_gone() {
 }
 
 #[test]
+fn a_journal_that_is_cut_off_is_not_told_as_none() {
+    let world = World::new();
+    world.exec(ANY, &["first"]).run().exits(0);
+    std::fs::File::options().write(true).open(world.journal()).unwrap().set_len(100).unwrap();
+    let [id] = world.ids().try_into().unwrap();
+    for line in [&["audit", &*id][..], &["exec", "--model", "script:x", "--resume", &id, "more"]] {
+        let told = world.heeler(line).run().exits(2).stderr;
+        assert!(told.contains("ends within its first line"), "{told}");
+    }
+    world.heeler(&["sessions", "delete", &id]).run().exits(0);
+    assert!(world.ids().is_empty());
+}
+
+#[test]
 fn only_whole_ids_of_sessions_are_deleted() {
     let world = World::new();
     world.exec(ANY, &["first"]).run().exits(0);
@@ -93,7 +107,7 @@ fn only_whole_ids_of_sessions_are_deleted() {
     check(
         &[&id[..35], "absent"],
         expect![[r#"
-        heeler: there is no session PART (no `WORLD/home/sessions/PART.jsonl`); the list shows which there are
+        heeler: PART is only the beginning of an id; to delete, give the whole of it
         heeler: there is no session absent (no `WORLD/home/sessions/absent.jsonl`); the list shows which there are
         heeler: 2 of 2 not deleted
     "#]],

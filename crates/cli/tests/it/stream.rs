@@ -404,6 +404,8 @@ fn a_signal_stops_what_runs_and_what_waits() {
         end 130
     "#]]
     .assert_eq(&ends(&world, &output));
+    // Programs read it, so it names no command that goes on.
+    assert_eq!(output.events().last().unwrap()["message"], "cancelled");
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -433,6 +435,24 @@ fn a_killed_session_goes_on_with_what_was_pending() {
         end 0
     "#]]
     .assert_eq(&ends(&world, &output));
+}
+
+/// More comes of such a turn at once than waits for anybody, so that a new snapshot stands in its end's place.
+#[test]
+fn a_turn_whose_end_is_passed_over_is_told_all_the_same() {
+    let world = World::new();
+    let text = "0123456789 ".repeat(400_000);
+    let script = format!(
+        "[script]\nloop = true\nconversations = \"many\"\n[[reply]]\ntext = \"{text}\"\nchunks = 100000\n"
+    );
+    let stdin = format!("{}\n{}\n{}\n", input("one"), input("two"), input("three"));
+    let output = world.exec(&script, &[STREAM]).stdin(stdin).run().exits(0);
+    assert!(!output.of_type("resync").is_empty());
+    assert!(output.of_type("input_error").is_empty());
+    let ends = output.of_type("turn_finished");
+    let turns: Vec<&Value> = ends.iter().map(|end| &end["turn"]).collect();
+    assert_eq!(turns, [1, 2, 3]);
+    assert!(ends.iter().all(|end| end["answer"] == *text), "{}", ends.len());
 }
 
 #[test]

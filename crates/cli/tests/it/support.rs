@@ -1,7 +1,8 @@
 //! A world of its own for each test, and what a process leaves in it.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -34,6 +35,13 @@ pub(crate) fn can_confine() -> bool {
         let doctor = World::new().heeler(&["doctor", "--json"]).run();
         doctor.stdout.contains(r#""sandbox":true"#)
     })
+}
+
+/// A stdout whose disk is full, on a system that has one to test with.
+pub(crate) fn full_disk() -> Option<File> {
+    let full = Path::new("/dev/full");
+    heeler_testkit::require("/dev/full", full.exists())
+        .then(|| File::options().write(true).open(full).unwrap())
 }
 
 /// What `exec` is told on a machine that cannot make the box, since it would refuse to start.

@@ -306,6 +306,19 @@ fn unknown_flags_and_commands() {
         "#]],
     );
     check(
+        &["--", "exec", "a b"],
+        expect![[r#"
+            error: unrecognized subcommand 'exec'
+
+              tip: 'exec' is one without the -- before it
+
+            Usage: heeler [OPTIONS] [PROMPT]
+                   heeler <COMMAND>
+
+            For more information, try '--help'.
+        "#]],
+    );
+    check(
         &["exec", "--continue", "--resume", "x", "hello"],
         expect![[r#"
         error: the argument '--continue' cannot be used with '--resume <ID>'
@@ -325,6 +338,12 @@ fn the_tip_about_a_dash_is_for_prompts_that_begin_with_one() {
     };
     let behind_dashes = "a prompt that begins with - stands behind --: heeler -- '- a list'";
     assert_eq!(tip_of(&["- one of a list"]).as_deref(), Some(behind_dashes));
+    let behind_dashes = behind_dashes.replace("heeler --", "heeler exec --");
+    for prompt in ["- one of a list", "-q y z", "-v one"] {
+        assert_eq!(tip_of(&["exec", prompt]).as_deref(), Some(&*behind_dashes), "{prompt}");
+    }
+    let known = tip_of(&["exec", "--dangerously-skip-permissions", "x"]);
+    assert_eq!(known.as_deref(), Some("here it is '--permission-mode bypass'"));
     // What else is wrong is not the prompt's fault.
     for wrong in [
         &["exec", "-z", "- x"][..],

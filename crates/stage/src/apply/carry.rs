@@ -13,6 +13,7 @@ use super::place::Place;
 use super::plan::{Plan, Step, is_folder};
 use super::{Applied, Conflict, Progress, Why};
 use crate::entry::{Entry, Root, Stamp, is_same};
+use crate::quoted::quoted;
 use crate::snapshot::Snapshot;
 use crate::stage::BASE;
 
@@ -250,7 +251,7 @@ impl Work<'_> {
             Some(left) => Why::Refused(format!(
                 "{}; remove what is left of it: {}",
                 error.to_string(),
-                step.path.with_file_name(left).display()
+                quoted(&step.path.with_file_name(left))
             )),
             None => Why::Refused(error.to_string()),
         };

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::changes::Change;
 use crate::entry::{Entry, Stamp, is_same};
+use crate::quoted::quoted;
 use crate::snapshot::Snapshot;
 use crate::stage::{BASE, Stage, StageError, Summary, lock, remove_remains};
 use alone::{Alone, alone};
@@ -60,14 +61,14 @@ pub enum Why {
 
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
+        let path = quoted(&self.path);
         match &self.why {
             Why::Changed => write!(f, "{path} was changed by somebody else and stays so"),
             Why::HoldsMore => write!(f, "{path} stays: it holds more than what the stage removed"),
             Why::Beside(other) => write!(
                 f,
                 "{path} was changed twice by somebody else; the other of the two is {}",
-                other.display()
+                quoted(other)
             ),
             Why::Refused(error) => write!(f, "{path} is not applied: {error}"),
         }
@@ -124,12 +125,13 @@ impl Stage {
         for (change, _) in &mut chosen {
             match self.unchanged(change) {
                 Some(now) => change.before = now,
-                None => stale.push(change.path.display().to_string()),
+                None => stale.push(quoted(&change.path)),
             }
         }
         if !stale.is_empty() {
             return Err(StageError::new(format!(
-                "nothing was applied: {shown} changed since the stage began: {}",
+                "nothing was applied: {shown} changed since the stage began: {}; `heeler stage show {id}` \
+                 prints what differs from what is there now, and `heeler stage apply {id} --force` makes that",
                 stale.join(", ")
             )));
         }

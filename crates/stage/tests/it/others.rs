@@ -40,6 +40,29 @@ fn what_somebody_saves_while_a_stage_is_applied_is_there_afterwards() {
     }
 }
 
+/// Whether the bytes are the old ones again nobody can know, so somebody has to say it.
+#[test]
+fn what_somebody_changed_before_is_changed_for_who_wants_that_and_what_they_change_then_is_not() {
+    let world = World::new(&[("f", "old\n"), ("sub/g", "old\n")]);
+    let mut stage = world.begin();
+    for name in ["f", "sub/g"] {
+        fs::write(stage.workspace().join(name), "new\n").unwrap();
+        // Another file, however coarse the clock is.
+        write(&world.base().join("other"), "old\n");
+        fs::rename(world.base().join("other"), world.base().join(name)).unwrap();
+    }
+    assert!(stage.apply(all(&stage)).is_err());
+    let chosen = stage.changes_to_what_is_there().unwrap().changes;
+    let chosen: Vec<_> = chosen.into_iter().map(|change| (change, None)).collect();
+    write(&world.base().join("f"), "mine\n");
+    assert!(stage.apply(chosen).is_err());
+    assert_eq!(text(&world.base().join("f")), "mine\n");
+    let chosen = stage.changes_to_what_is_there().unwrap().changes;
+    stage.apply(chosen.into_iter().map(|change| (change, None))).unwrap();
+    assert_eq!(text(&world.base().join("f")), "new\n");
+    assert_eq!(text(&world.base().join("sub/g")), "new\n");
+}
+
 #[test]
 fn a_folder_that_holds_somebodys_own_becomes_no_file_and_the_rest_is_applied() {
     let world = World::new(&[("sub/a", "a\n"), ("z", "old\n")]);

@@ -95,7 +95,14 @@ pub(super) fn scan(id: &SessionId, path: &Path, error: ScanError) -> StoreError 
     let shown = path.display();
     match error {
         ScanError::Io(error) => refused("read", path, error),
-        ScanError::Header(HeaderError::Missing) => not_found(id, path),
+        // Nothing was ever done in a session whose maker died in its first line.
+        ScanError::Header(HeaderError::Missing) => StoreError::new(
+            StoreErrorKind::NotFound,
+            format!(
+                "session {id} was never begun, or is cut off: `{shown}` ends within its first line; restore \
+                 the file from a backup, or remove it with `heeler sessions delete {id}`"
+            ),
+        ),
         ScanError::Header(HeaderError::Newer(version)) => StoreError::new(
             StoreErrorKind::Newer,
             format!("`{shown}` has format {version} of a newer heeler; update heeler to open it"),

@@ -161,7 +161,7 @@ fn one_broken_file_breaks_no_list() {
         Damaged: the first line of `ROOT/sessions/b.jsonl` cannot be read (its checksum is wrong); `heeler sessions export b` prints what there is; restore the file from a backup, or remove the session with `heeler sessions delete b`
         Newer: `ROOT/sessions/c.jsonl` has format 2 of a newer heeler; update heeler to open it
         Damaged: `ROOT/sessions/d.jsonl` holds session a; give the file that name again
-        NotFound: there is no session e (no `ROOT/sessions/e.jsonl`); the list shows which there are
+        NotFound: session e was never begun, or is cut off: `ROOT/sessions/e.jsonl` ends within its first line; restore the file from a backup, or remove it with `heeler sessions delete e`
         NotFound: there is no session missing (no `ROOT/sessions/missing.jsonl`); the list shows which there are
     "#]].assert_eq(&all);
     assert_eq!(now(store.create(header("b"))).unwrap_err().kind(), StoreErrorKind::Exists);

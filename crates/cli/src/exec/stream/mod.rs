@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use heeler_core::{Decision, Event, Input, PermissionId, Rule, SteeringId, TurnOutcome};
 use heeler_engine::{Seen, Turn};
 
+use super::ends::{End, Ends, is_end};
 use super::watch::{Watch, broken};
 use lines::Line;
 pub(super) use message::Message;
@@ -33,6 +34,8 @@ struct Stream<'w, 'a> {
     last: Option<TurnOutcome>,
     /// Whether somebody still writes.
     is_open: bool,
+    /// Which turns' ends were shown.
+    ends: Ends,
     /// Turns whose end was shown, and that no input was settled by yet.
     ended: usize,
 }
@@ -43,15 +46,17 @@ struct Stream<'w, 'a> {
 /// When the events cannot be written, or stdin not read.
 pub(super) async fn converse(
     watch: &mut Watch<'_>,
+    ends: Ends,
     first: impl IntoIterator<Item = Turn>,
     keep_rule: KeepRule,
 ) -> Result<Option<TurnOutcome>> {
     let mut lines = lines::of_stdin().context("cannot read stdin")?;
     let turns = first.into_iter().map(|turn| (0, turn)).collect();
-    let mut stream = Stream { watch, keep_rule, turns, last: None, is_open: true, ended: 0 };
+    let mut stream = Stream { watch, keep_rule, turns, last: None, is_open: true, ends, ended: 0 };
     loop {
         stream.show_ready().await?;
         if !stream.is_open && stream.turns.is_empty() && stream.is_over().await {
+            stream.show_missed().await?;
             return Ok(stream.last);
         }
         tokio::select! {
@@ -90,19 +95,36 @@ impl Stream<'_, '_> {
     }
 
     async fn show(&mut self, seen: &Seen) -> Result<()> {
-        let Seen::Event(envelope) = seen else { return Ok(self.watch.print(seen)?) };
-        match &envelope.event {
-            Event::TurnFinished { turn, outcome, answer } => {
-                self.ended += 1;
-                let finish = self.watch.finish_of(*turn, outcome.clone(), answer).await;
-                self.last = Some(finish.outcome.clone());
-                self.watch.printer.turn_finished(&finish)?;
+        let ends = self.ends.until(seen).await;
+        self.show_ends(ends).await?;
+        if !is_end(seen) {
+            self.watch.print(seen)?;
+        }
+        match seen {
+            Seen::Event(envelope) => {
+                if let (Event::PermissionRequested(open), false) = (&envelope.event, self.is_open) {
+                    self.deny(open.id).await;
+                }
             }
-            Event::PermissionRequested(open) if !self.is_open => {
-                self.watch.print(seen)?;
-                self.deny(open.id).await;
-            }
-            _ => self.watch.print(seen)?,
+            // A request may have been among what was passed over.
+            Seen::Resync(_) if !self.is_open => self.deny_all().await,
+            Seen::Resync(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Shows the ends of turns that were passed over, now that all there is was seen.
+    async fn show_missed(&mut self) -> Result<()> {
+        let ends = self.ends.rest().await;
+        self.show_ends(ends).await
+    }
+
+    async fn show_ends(&mut self, ends: Vec<End>) -> Result<()> {
+        for End { turn, outcome, answer } in ends {
+            self.ended += 1;
+            let finish = self.watch.finish_of(turn, outcome, &answer).await;
+            self.last = Some(finish.outcome.clone());
+            self.watch.printer.turn_finished(&finish)?;
         }
         Ok(())
     }
@@ -110,6 +132,9 @@ impl Stream<'_, '_> {
     /// An input's turn is over, or never came to be.
     async fn settled(&mut self, line: u64, outcome: TurnOutcome) -> Result<()> {
         self.show_ready().await?;
+        if self.ended == 0 {
+            self.show_missed().await?;
+        }
         if self.ended > 0 {
             self.ended -= 1;
         } else if line > 0 {
@@ -135,10 +160,7 @@ impl Stream<'_, '_> {
     /// Nobody can say any more; what they have said is still done.
     async fn end_of_input(&mut self) {
         self.is_open = false;
-        let (view, _) = self.watch.session.subscribe();
-        for open in &view.permissions {
-            self.deny(open.id).await;
-        }
+        self.deny_all().await;
     }
 
     /// The first signal: what runs is cancelled, and what waits not begun.
@@ -229,6 +251,13 @@ impl Stream<'_, '_> {
         match kept.map(|rule| (self.keep_rule)(&rule)) {
             Some(Err(why)) => Err(format!("the rule counts for this session alone: {why}")),
             _ => Ok(()),
+        }
+    }
+
+    async fn deny_all(&self) {
+        let (view, _) = self.watch.session.subscribe();
+        for open in &view.permissions {
+            self.deny(open.id).await;
         }
     }
 

@@ -18,7 +18,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use heeler_stage::Stage;
+use heeler_stage::{Stage, quoted};
 use tempfile::TempDir;
 
 use git::{Git, Told};
@@ -61,7 +61,7 @@ impl Staged {
     /// The folder of the repository, for a person; empty for that of the workspace.
     pub(super) fn place(&self) -> String {
         match self.folder.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            Some(folder) => format!(" of {}", folder.display()),
+            Some(folder) => format!(" of {}", quoted(folder)),
             None => String::new(),
         }
     }
@@ -76,7 +76,7 @@ impl Staged {
             return Ok(is_any.then_some(Self { folder, names: found.named, way: None }));
         }
         // What a link leads to is no repository of the folder's.
-        ensure!(is_plain_folder(ours, &folder), "{} is no folder", folder.display());
+        ensure!(is_plain_folder(ours, &folder), "{} is no folder", quoted(&folder));
         let known: BTreeSet<String> = {
             let Names { named, logged, .. } = Names::read(ours, &folder, false)?;
             named.into_values().chain(logged).collect()

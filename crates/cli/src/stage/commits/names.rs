@@ -9,6 +9,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _}
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use heeler_stage::quoted;
 use rustix::fs::OFlags;
 
 /// The longest file of git's that is read, in bytes.
@@ -40,7 +41,7 @@ impl Names {
             ("annex", "contents of git-annex"),
         ] {
             let is_there = whole.join(part).symlink_metadata().is_ok();
-            ensure!(!is_there || !is_staged, "{} has {what}", folder.display());
+            ensure!(!is_there || !is_staged, "{} has {what}", quoted(folder));
         }
         for line in text(&whole.join("packed-refs"))?.unwrap_or_default().lines() {
             if let Some((commit, name)) = line.split_once(" refs/") {
@@ -158,7 +159,7 @@ pub(super) fn check_objects(root: &Path, git: &Path, base: &Path) -> Result<()> 
         // An overlay in which none was made has none.
         return Ok(());
     }
-    ensure!(is_plain_folder(root, &objects), "{} is no folder", objects.display());
+    ensure!(is_plain_folder(root, &objects), "{} is no folder", quoted(&objects));
     let mut waiting = vec![objects.clone()];
     while let Some(folder) = waiting.pop() {
         for entry in fs::read_dir(root.join(&folder))? {
@@ -170,7 +171,7 @@ pub(super) fn check_objects(root: &Path, git: &Path, base: &Path) -> Result<()> 
                 kind if kind.is_dir() => waiting.push(path),
                 kind if kind.is_file() => {}
                 kind if kind.is_char_device() && is_gone() => {}
-                _ => bail!("{} is no file", path.display()),
+                _ => bail!("{} is no file", quoted(&path)),
             }
         }
     }
@@ -178,7 +179,7 @@ pub(super) fn check_objects(root: &Path, git: &Path, base: &Path) -> Result<()> 
         let list = Path::new("info").join(list);
         let staged = file(&root.join(&objects).join(&list))?;
         if staged.is_some() && staged != file(&base.join("objects").join(&list))? {
-            bail!("{} names other repositories", objects.join(list).display());
+            bail!("{} names other repositories", quoted(&objects.join(list)));
         }
     }
     Ok(())

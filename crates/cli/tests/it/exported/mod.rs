@@ -217,7 +217,10 @@ fn a_files_name_says_its_form_and_what_cannot_be_written_is_told() {
     world.write("work/notes.txt", "mine");
     let arguments = ["sessions", "export", &id, "-o", "notes.txt"];
     let refused = world.heeler(&arguments).run().exits(2);
-    assert_eq!(refused.stderr, "heeler: notes.txt is there already; name another file\n");
+    assert_eq!(
+        refused.stderr,
+        "heeler: notes.txt is there already; name another file, or replace it with --force\n"
+    );
     assert_eq!(world.worked("notes.txt"), "mine");
     world.heeler(&[&arguments[..], &["--force"]].concat()).run().exits(0);
     assert_eq!(world.worked("notes.txt"), read("b.other"));

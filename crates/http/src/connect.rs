@@ -7,7 +7,7 @@ use http::header::{HeaderMap, HeaderValue, USER_AGENT};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
-use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::client::proxy::matcher::Intercept;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, ring};
@@ -22,6 +22,7 @@ use crate::authorities;
 use crate::connection::Connection;
 use crate::error::Problem;
 use crate::guard::{self, Guard, Guarded, Resolver};
+use crate::proxies::Proxies;
 use crate::request::Proxy;
 
 /// The protocol that servers are told we speak.
@@ -35,7 +36,7 @@ pub(crate) struct Connector {
     guard: Option<Guard>,
     resolver: Option<Resolver>,
     tls: OnceCell<Tls>,
-    proxies: Matcher,
+    proxies: Proxies,
     user_agent: Option<HeaderValue>,
 }
 
@@ -47,7 +48,7 @@ struct Tls {
 }
 
 impl Connector {
-    pub(crate) fn new(options: &Options, proxies: Matcher) -> Self {
+    pub(crate) fn new(options: &Options, proxies: Proxies) -> Self {
         let tcp = |guard| tcp(options, guard);
         let (tls, user_agent) = (OnceCell::new(), HeaderValue::try_from(&options.user_agent).ok());
         Self {
@@ -68,16 +69,11 @@ impl Connector {
     }
 
     pub(crate) async fn connect(&self, uri: &Uri) -> Result<Connection, Problem> {
-        let Some(proxy) = self.proxies.intercept(uri) else {
+        let Some(proxy) = self.proxies.proxy(uri)? else {
             // An address needs no resolver, so nobody looks at it there.
             guard::check_literal(self.guard.as_ref(), uri)?;
             return self.straight(&self.tcp, uri, |tls| &tls.to_server, None).await;
         };
-        // Any other would be sent a request, with its key, that it takes for something else.
-        let kind = proxy.uri().scheme_str().unwrap_or_default();
-        if !matches!(kind, "http" | "https") {
-            return Err(Problem::ProxyKind(kind.to_owned()));
-        }
         let (guard, resolver) = (self.guard.as_ref(), self.resolver.as_ref());
         guard::check_before_proxy(guard, resolver, uri).await?;
         if is_https(uri) {

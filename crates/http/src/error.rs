@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::guard::Refused;
 use crate::head::HEAD_BYTES_MAX;
+use crate::proxies::Unusable;
 
 /// Why there is no answer, or none to its end. Whom it was sent to is for the caller to say.
 #[derive(Debug, thiserror::Error)]
@@ -33,11 +34,17 @@ impl Error {
     /// Whether the same request would meet the same failure again, until somebody puts something right.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        use Problem::{Address, NoTls, ProxyAuthorization, ProxyKind, ProxyNoTls, Refused};
+        use Problem::{Address, NoTls, ProxyAuthorization, ProxyNoTls, Refused, UnusableProxy};
         matches!(
             self.0,
-            Address(_) | NoTls | ProxyKind(_) | ProxyAuthorization | ProxyNoTls(_) | Refused(_)
+            Address(_) | NoTls | UnusableProxy(_) | ProxyAuthorization | ProxyNoTls(_) | Refused(_)
         )
+    }
+
+    /// Whether the message says what is to be put right, and there is nothing else to look at.
+    #[must_use]
+    pub fn says_next_step(&self) -> bool {
+        matches!(self.0, Problem::UnusableProxy(_))
     }
 
     /// The address of the proxy, without a name or a password, if that is what could not be reached.
@@ -62,8 +69,8 @@ pub(crate) enum Problem {
     Tls(#[source] rustls::Error),
     #[error("`{0}` is no address with a host, http or https; correct it")]
     Address(String),
-    #[error("a proxy of the kind `{0}` is not known here; set an http or https one, or NO_PROXY")]
-    ProxyKind(String),
+    #[error("{0}")]
+    UnusableProxy(#[from] Unusable),
     #[error("the proxy wants a name and a password; set them in its address, or NO_PROXY")]
     ProxyAuthorization,
     #[error("the server does not speak TLS; begin its address with http:// if it is not to")]

@@ -246,6 +246,8 @@ fn unreachable(target: &Target, error: &heeler_http::Error) -> ProviderError {
              yours, or correct the base URL",
             target.origin()
         ),
+        // Whatever else is advised would lead away from it.
+        (None, false) if error.says_next_step() => format!("{host} could not be reached: {error}"),
         (None, false) => {
             format!("{host} could not be reached: {why}. Check the network, proxy and base URL")
         }

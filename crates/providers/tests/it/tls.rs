@@ -47,6 +47,23 @@ async fn some_hosts_need_no_proxy() {
     assert!(world.proxied.lock().unwrap().is_empty());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_proxy_that_is_not_understood_is_named_and_nobody_is_asked_straight() {
+    let world = World::start().await;
+    for (variable, value) in [
+        ("HTTPS_PROXY", "http://user:pa ss@proxy.corp:3128"),
+        ("https_proxy", "http://proxy.corp:99999"),
+        ("ALL_PROXY", "garbage:::"),
+    ] {
+        let said = world.said(&["SSL_CERT_FILE"], &[(variable, value)]).await;
+        let begin = format!("InvalidRequest: localhost could not be reached: {variable} ");
+        assert!(said.starts_with(&begin) && !said.contains("pa ss"), "{said}");
+        assert!(!said.contains("Check the network"), "{said}");
+    }
+    let exempt = [("ALL_PROXY", "garbage:::"), ("no_proxy", "*.example localhost")];
+    assert_eq!(world.said(&["SSL_CERT_FILE"], &exempt).await, "hi");
+}
+
 /// Asks once and says what came of it.
 #[tokio::test]
 #[ignore = "started by the tests above, as a process of its own"]
@@ -114,6 +131,11 @@ impl World {
 
     /// Asks in a process with these of the variables, and checks what it says.
     async fn check(&self, variables: &[&str], expected: Expect) {
+        expected.assert_eq(&self.said(variables, &[]).await);
+    }
+
+    /// What a process says that asks with these of the variables, and with others of these values.
+    async fn said(&self, variables: &[&str], others: &[(&str, &str)]) -> String {
         let mut command = role("tls::ask");
         command.env(URL, format!("https://localhost:{}", self.port));
         for (name, value) in [
@@ -126,8 +148,9 @@ impl World {
                 command.env(name, value);
             }
         }
+        command.env_remove("ALL_PROXY").env_remove("all_proxy").envs(others.iter().copied());
         let said = tokio::task::spawn_blocking(|| Player::start(command).next_word());
-        expected.assert_eq(&said.await.unwrap().replace(&self.port.to_string(), "PORT"));
+        said.await.unwrap().replace(&self.port.to_string(), "PORT")
     }
 }
 

@@ -152,10 +152,11 @@ fn check(value: &str) -> Result<(), &'static str> {
     if authority.host().is_empty() {
         return Err(NO_ADDRESS);
     }
-    match port.map(str::parse::<u16>) {
-        None | Some(Ok(1..)) => Ok(()),
-        Some(_) => Err("has a port that is none"),
-    }
+    let is_port = |port: &str| {
+        port.bytes().all(|byte| byte.is_ascii_digit())
+            && port.parse::<u16>().is_ok_and(|port| port > 0)
+    };
+    if port.is_none_or(is_port) { Ok(()) } else { Err("has a port that is none") }
 }
 
 /// The exceptions, with commas or spaces between them.

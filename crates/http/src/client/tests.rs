@@ -225,7 +225,7 @@ async fn https_goes_through_a_proxy_that_is_told_only_where_to() {
     expect![[r#"
         connection
         CONNECT model.example:443 HTTP/1.1
-        Host: model.example:443
+        host: model.example:443
         user-agent: heeler/test
         proxy-authorization: Basic bWU6cHc="#]]
     .assert_eq(head);
@@ -319,6 +319,41 @@ async fn a_proxy_that_is_not_there_or_speaks_no_tls_is_not_taken_for_the_server(
             let named = answers.is_empty().then(|| format!("http://{address}"));
             assert_eq!(error.proxy().map(str::to_owned), named);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_that_refuses_a_tunnel_is_told_with_its_status() {
+    for (status, is_lasting) in
+        [(302, true), (403, true), (405, true), (408, false), (429, false), (502, false)]
+    {
+        let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 3\r\n\r\n<p>");
+        let (address, told) = server(&[&answer]).await;
+        let proxies = Matcher::builder().all(format!("http://me:pw@{address}")).build();
+        let target = target("https://model.example/v1");
+        let error = client(proxies).post(&target, vec!["1".into()]).await.err().unwrap();
+        let expected = format!(
+            "the proxy http://{address} refused a connection to model.example: HTTP {status}. Ask \
+             whoever runs it, or set NO_PROXY if model.example can be reached without it"
+        );
+        assert_eq!(error.to_string(), expected);
+        assert_eq!((error.is_lasting(), error.says_next_step()), (is_lasting, true), "{status}");
+        told.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_tunnel_that_nobody_answers_in_is_the_proxys_fault() {
+    let page = "HTTP/1.1 200 OK\r\n\r\n<html>Log in</html>";
+    for (answer, expected) in [
+        ("", "the proxy http://PROXY gave no connection: unexpected end of file"),
+        ("SSH-2.0\r\n", "the proxy http://PROXY gave no connection: the answer's head"),
+        (page, "through the proxy http://PROXY came an answer without TLS, so not"),
+    ] {
+        let (address, _told) = server(&[answer, ""]).await;
+        let proxies = Matcher::builder().all(format!("http://{address}")).build();
+        let told = ask(&client(proxies), "https://model.example/v1", "1").await;
+        assert!(told.starts_with(&expected.replace("PROXY", &address)), "{told}");
     }
 }
 

@@ -123,8 +123,8 @@ fn first(
 /// part of it may be one of a password.
 fn check(value: &str) -> Result<(), &'static str> {
     const NO_ADDRESS: &str = "is no address of a proxy";
-    const SIGNS: &str = "is no address of a proxy; in a name or a password, write `@` as %40, `/` as %2F, \
-                         `#` as %23, `:` as %3A and a space as %20";
+    const SIGNS: &str = "is no address of a proxy (in a name or a password, `@` is %40, `/` is %2F, \
+                         `#` is %23, `:` is %3A and a space is %20)";
     if value.contains('#') || value.contains(char::is_whitespace) {
         return Err(SIGNS);
     }
@@ -185,7 +185,7 @@ mod tests {
         match proxies.proxy(&address.parse().unwrap()) {
             Ok(Some(proxy)) => proxy.uri().to_string(),
             Ok(None) => "straight".to_owned(),
-            Err(problem) => problem.to_string().split(';').next().unwrap().to_owned(),
+            Err(problem) => problem.to_string().split([';', '(']).next().unwrap().trim().to_owned(),
         }
     }
 

@@ -1,13 +1,14 @@
 //! To a server, straight or through the proxy that the environment names.
 
+use std::future::poll_fn;
+use std::io;
 use std::sync::Arc;
 
 use http::Uri;
-use http::header::{HeaderMap, HeaderValue, USER_AGENT};
+use http::header::HeaderValue;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::proxy::Tunnel;
-use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::client::proxy::matcher::Intercept;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, ring};
@@ -18,11 +19,13 @@ use tokio_rustls::TlsConnector;
 use tower_service::Service as _;
 
 use crate::Options;
-use crate::authorities;
-use crate::connection::Connection;
+use crate::authorities::{self, Untrusted};
+use crate::connection::{Connection, Exchange};
 use crate::error::Problem;
 use crate::guard::{self, Guard, Guarded, Resolver};
-use crate::request::Proxy;
+use crate::pieces::Pieces;
+use crate::proxies::Proxies;
+use crate::request::{self, Proxy};
 
 /// The protocol that servers are told we speak.
 const PROTOCOL: &[u8] = b"http/1.1";
@@ -35,7 +38,7 @@ pub(crate) struct Connector {
     guard: Option<Guard>,
     resolver: Option<Resolver>,
     tls: OnceCell<Tls>,
-    proxies: Matcher,
+    proxies: Proxies,
     user_agent: Option<HeaderValue>,
 }
 
@@ -47,7 +50,7 @@ struct Tls {
 }
 
 impl Connector {
-    pub(crate) fn new(options: &Options, proxies: Matcher) -> Self {
+    pub(crate) fn new(options: &Options, proxies: Proxies) -> Self {
         let tcp = |guard| tcp(options, guard);
         let (tls, user_agent) = (OnceCell::new(), HeaderValue::try_from(&options.user_agent).ok());
         Self {
@@ -68,16 +71,11 @@ impl Connector {
     }
 
     pub(crate) async fn connect(&self, uri: &Uri) -> Result<Connection, Problem> {
-        let Some(proxy) = self.proxies.intercept(uri) else {
+        let Some(proxy) = self.proxies.proxy(uri)? else {
             // An address needs no resolver, so nobody looks at it there.
             guard::check_literal(self.guard.as_ref(), uri)?;
             return self.straight(&self.tcp, uri, |tls| &tls.to_server, None).await;
         };
-        // Any other would be sent a request, with its key, that it takes for something else.
-        let kind = proxy.uri().scheme_str().unwrap_or_default();
-        if !matches!(kind, "http" | "https") {
-            return Err(Problem::ProxyKind(kind.to_owned()));
-        }
         let (guard, resolver) = (self.guard.as_ref(), self.resolver.as_ref());
         guard::check_before_proxy(guard, resolver, uri).await?;
         if is_https(uri) {
@@ -106,24 +104,17 @@ impl Connector {
     /// Through a proxy that sees nothing but the server's name.
     async fn through(&self, proxy: &Intercept, uri: &Uri) -> Result<Connection, Problem> {
         let tls = self.tls().await?;
-        let inner = HttpsConnector::from((self.tcp_to_proxy.clone(), Arc::clone(&tls.to_proxy)));
-        let mut tunnel = Tunnel::new(proxy.uri().clone(), inner);
-        if let Some(authorization) = proxy.basic_auth() {
-            tunnel = tunnel.with_auth(authorization.clone());
-        }
-        let headers = self.user_agent.iter().map(|value| (USER_AGENT, value.clone()));
-        tunnel = tunnel.with_headers(HeaderMap::from_iter(headers));
-        // The library has the kinds of its errors for itself.
-        let refused = |told: &str| told.contains("authorization required");
-        let stream = tunnel.call(uri.clone()).await.map_err(|error| match error.to_string() {
-            told if refused(&told) => Problem::ProxyAuthorization,
-            _ => of_proxy(not_connected(error.into()), proxy),
-        })?;
+        let mut inner =
+            HttpsConnector::from((self.tcp_to_proxy.clone(), Arc::clone(&tls.to_proxy)));
+        let stream = inner.call(proxy.uri().clone()).await;
+        let stream = stream.map_err(|error| of_proxy(not_connected(error), proxy))?;
+        let connection = Connection::new(TokioIo::new(stream), None);
+        let connection = tunnel(connection, proxy, uri, self.user_agent.as_ref()).await?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let name =
             ServerName::try_from(host.to_owned()).map_err(|error| not_connected(error.into()))?;
         let tls = TlsConnector::from(Arc::clone(&tls.to_server));
-        let stream = tls.connect(name, TokioIo::new(stream)).await;
+        let stream = tls.connect(name, connection.into_io()).await;
         let stream = stream.map_err(|error| match not_connected(error.into()) {
             // A page that says why not, most likely. Without TLS the request would be read there.
             Problem::NoTls => Problem::TunnelNoTls(address(proxy)),
@@ -136,7 +127,7 @@ impl Connector {
         let building = || async {
             let built = tokio::task::spawn_blocking(tls).await;
             let gone = |error: tokio::task::JoinError| rustls::Error::General(error.to_string());
-            built.unwrap_or_else(|error| Err(gone(error))).map_err(Problem::Tls)
+            built.unwrap_or_else(|error| Err(Problem::Tls(gone(error))))
         };
         // A failure is not kept: it may be of a runtime that ended, or of what has been put right.
         self.tls.get_or_try_init(building).await
@@ -168,13 +159,50 @@ async fn plain(tcp: &HttpConnector<Guarded>, uri: &Uri) -> Result<TcpStream, Pro
     Ok(stream.map_err(|error| Problem::Connect(error.into()))?.into_inner())
 }
 
-/// Why there is no connection. Whoever answers TLS with something else will do so again.
+/// Has a proxy connect to a server.
+async fn tunnel(
+    connection: Connection,
+    proxy: &Intercept,
+    uri: &Uri,
+    user_agent: Option<&HeaderValue>,
+) -> Result<Connection, Problem> {
+    let to = uri.host().unwrap_or_default();
+    let place = format!("{to}:{}", uri.port_u16().unwrap_or(443));
+    let head = request::tunnel_head(&place, user_agent, proxy.basic_auth());
+    let mut exchange = Exchange::new(connection, head, Pieces::of(Vec::new()));
+    let answered = poll_fn(|context| exchange.poll(context)).await;
+    let head = answered.map_err(|problem| {
+        let source: Box<dyn std::error::Error + Send + Sync> = match problem {
+            Problem::Broken(error) => error.into(),
+            Problem::Unanswered => io::Error::from(io::ErrorKind::UnexpectedEof).into(),
+            other => other.into(),
+        };
+        Problem::Proxy { address: address(proxy), source }
+    })?;
+    let (connection, _) = exchange.into_parts();
+    match head.status() {
+        // What came by itself is not the server's.
+        200..300 if !connection.unused().is_empty() => Err(Problem::TunnelNoTls(address(proxy))),
+        200..300 => Ok(connection),
+        407 => Err(Problem::ProxyAuthorization),
+        status => {
+            Err(Problem::TunnelRefused { address: address(proxy), to: to.to_owned(), status })
+        }
+    }
+}
+
+/// Why there is no connection. Whoever answers TLS with something else, or with a certificate that
+/// is not accepted, will do so again.
 fn not_connected(error: Box<dyn std::error::Error + Send + Sync>) -> Problem {
-    let no_tls = rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType);
+    use rustls::{Error, InvalidMessage};
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(&*error);
     while let Some(cause) = next {
-        if cause.downcast_ref() == Some(&no_tls) {
-            return Problem::NoTls;
+        match cause.downcast_ref() {
+            Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
+                return Problem::NoTls;
+            }
+            Some(Error::InvalidCertificate(why)) => return Untrusted::of_server(why).into(),
+            _ => {}
         }
         // An error within one of the system's is not its source but stands for it.
         let stands_for = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
@@ -190,6 +218,7 @@ fn not_connected(error: Box<dyn std::error::Error + Send + Sync>) -> Problem {
 fn of_proxy(problem: Problem, proxy: &Intercept) -> Problem {
     match problem {
         Problem::NoTls => Problem::ProxyNoTls(address(proxy)),
+        Problem::Untrusted(untrusted) => untrusted.of_proxy(&address(proxy)).into(),
         Problem::Connect(source) => Problem::Proxy { address: address(proxy), source },
         other => other,
     }
@@ -207,13 +236,14 @@ fn is_https(uri: &Uri) -> bool {
     uri.scheme_str() == Some("https")
 }
 
-fn tls() -> Result<Tls, rustls::Error> {
+fn tls() -> Result<Tls, Problem> {
     // What a program has chosen stays.
     let provider = CryptoProvider::get_default().cloned();
     let provider = provider.unwrap_or_else(|| Arc::new(ring::default_provider()));
     let verifier = authorities::verifier(&provider)?;
     let to_proxy = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
+        .with_safe_default_protocol_versions()
+        .map_err(Problem::Tls)?
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();

@@ -55,6 +55,11 @@ impl Connection {
         self.read.advance(n);
     }
 
+    /// What it goes through, for TLS within it; what was read and not used is lost.
+    pub(crate) fn into_io(self) -> Box<dyn Io> {
+        self.io
+    }
+
     /// Reads more; 0 at the end.
     pub(crate) fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         self.read.reserve(self.read_bytes_max);

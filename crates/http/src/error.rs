@@ -3,8 +3,10 @@
 use std::io;
 use std::time::Duration;
 
+use crate::authorities::Untrusted;
 use crate::guard::Refused;
 use crate::head::HEAD_BYTES_MAX;
+use crate::proxies::Unusable;
 
 /// Why there is no answer, or none to its end. Whom it was sent to is for the caller to say.
 #[derive(Debug, thiserror::Error)]
@@ -33,11 +35,19 @@ impl Error {
     /// Whether the same request would meet the same failure again, until somebody puts something right.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        use Problem::{Address, NoTls, ProxyAuthorization, ProxyKind, ProxyNoTls, Refused};
-        matches!(
-            self.0,
-            Address(_) | NoTls | ProxyKind(_) | ProxyAuthorization | ProxyNoTls(_) | Refused(_)
-        )
+        use Problem::{Address, NoTls, ProxyAuthorization, ProxyNoTls, Refused};
+        match &self.0 {
+            Problem::TunnelRefused { status, .. } => !matches!(status, 408 | 429 | 500..),
+            Address(_) | NoTls | ProxyAuthorization | ProxyNoTls(_) | Refused(_) => true,
+            _ => self.says_next_step(),
+        }
+    }
+
+    /// Whether the message says what is to be put right, and there is nothing else to look at.
+    #[must_use]
+    pub fn says_next_step(&self) -> bool {
+        use Problem::{NoAuthorities, TunnelRefused, Untrusted, UnusableProxy};
+        matches!(self.0, UnusableProxy(_) | Untrusted(_) | NoAuthorities(_) | TunnelRefused { .. })
     }
 
     /// The address of the proxy, without a name or a password, if that is what could not be reached.
@@ -62,8 +72,12 @@ pub(crate) enum Problem {
     Tls(#[source] rustls::Error),
     #[error("`{0}` is no address with a host, http or https; correct it")]
     Address(String),
-    #[error("a proxy of the kind `{0}` is not known here; set an http or https one, or NO_PROXY")]
-    ProxyKind(String),
+    #[error("{0}")]
+    NoAuthorities(String),
+    #[error("{0}")]
+    Untrusted(#[from] Untrusted),
+    #[error("{0}")]
+    UnusableProxy(#[from] Unusable),
     #[error("the proxy wants a name and a password; set them in its address, or NO_PROXY")]
     ProxyAuthorization,
     #[error("the server does not speak TLS; begin its address with http:// if it is not to")]
@@ -75,6 +89,11 @@ pub(crate) enum Problem {
          the proxy, or set NO_PROXY"
     )]
     TunnelNoTls(String),
+    #[error(
+        "the proxy {address} refused a connection to {to}: HTTP {status}. Ask whoever runs it, or \
+         set NO_PROXY if {to} can be reached without it"
+    )]
+    TunnelRefused { address: String, to: String, status: u16 },
     #[error("the proxy {address} gave no connection: {source}")]
     Proxy {
         address: String,

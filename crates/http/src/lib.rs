@@ -7,8 +7,8 @@
 //! compression, no HTTP/2. The names of hosts, TLS, proxies and the form of heads are read by
 //! libraries; what is ours is whose turn it is on a connection, and where a body ends.
 //!
-//! Read in this order: [`client`](Client) (a request's way), `connect` (to a server or through a
-//! proxy), `authorities` (who vouches for it), `pool` (connections that wait), `connection` (bytes in, bytes out), `request` (the
+//! Read in this order: [`client`](Client) (a request's way), `proxies` (which the environment names), `connect` (to a
+//! server or through a proxy), `authorities` (who vouches for it), `pool` (connections that wait), `connection` (bytes in, bytes out), `request` (the
 //! bytes of a request), `head` and `body` (what an answer's bytes mean).
 
 mod answer;
@@ -22,6 +22,7 @@ mod guard;
 mod head;
 mod pieces;
 mod pool;
+mod proxies;
 mod request;
 
 pub use answer::Answer;
@@ -30,4 +31,5 @@ pub use error::Error;
 pub use guard::{Guard, Resolver};
 pub use head::Head;
 pub use http::{HeaderMap, HeaderName, HeaderValue};
+pub use proxies::proxy_variables;
 pub use request::Target;

@@ -112,6 +112,23 @@ impl Target {
     }
 }
 
+/// The head of a request that has a proxy connect to this host and port.
+pub(crate) fn tunnel_head(
+    place: &str,
+    user_agent: Option<&HeaderValue>,
+    authorization: Option<&HeaderValue>,
+) -> Vec<u8> {
+    let mut head = format!("CONNECT {place} HTTP/1.1\r\nhost: {place}\r\n").into_bytes();
+    let told = [("user-agent", user_agent), ("proxy-authorization", authorization)];
+    for (name, value) in told {
+        if let Some(value) = value {
+            header(&mut head, name, value);
+        }
+    }
+    head.extend_from_slice(b"\r\n");
+    head
+}
+
 impl std::fmt::Debug for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Neither headers nor who is named in the address.

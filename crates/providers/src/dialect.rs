@@ -9,20 +9,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use heeler_core::{
-    BoxFuture, EventStream, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind,
-};
+use heeler_core::{BoxFuture, EventStream, ModelEvent, ModelRequest, ProviderError};
 use heeler_http::Target;
+use tokio::time::Instant;
 
 use crate::Secret;
-use crate::transport::{Answer, Failure, Refusal, Transport};
+use crate::failure::too_long;
+use crate::transport::{Answer, Failure, Refusal, Transport, lull, page};
 
 /// So many bytes of an answer, and a chunk more, are decoded at most before what they bring is
 /// handed on. Four times as much takes new pages for longer texts, which cost more than events.
 const AT_ONCE_BYTES_MAX: usize = 64 * 1024;
 
 /// The longest answer of a server that does not stream.
-const DOCUMENT_BYTES_MAX: usize = 256 * 1024 * 1024;
+const DOCUMENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The most text, thinking and input of calls an answer may bring. It is more than ten times what
+/// any model writes, and whoever watches and keeps an answer holds each byte several times.
+const TEXT_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// The most bytes of an answer that bring none of these: images and the like, signatures, signs of
+/// life.
+const SILENT_BYTES_MAX: usize = 128 * 1024 * 1024;
 
 /// A vendor's wire format, without a connection.
 pub(crate) trait Dialect: fmt::Debug + Send + Sync + 'static {
@@ -139,6 +147,7 @@ impl AnyLink {
             answer,
             decoder,
             form: Form::Unknown,
+            sizes: Sizes::default(),
             ready,
             failed: None,
         }))
@@ -147,7 +156,13 @@ impl AnyLink {
     fn explain(&self, failure: Failure) -> ProviderError {
         self.without_key(match failure {
             Failure::Unreachable(error) => error,
-            Failure::Refused(refusal) => self.dialect.refused(&refusal),
+            Failure::Refused(refusal) => match &refusal.page {
+                // A dialect knows what redirects mean.
+                Some(title) if !(300..400).contains(&refusal.head.status()) => {
+                    page::refused(&self.target, &refusal, title)
+                }
+                _ => self.dialect.refused(&refusal),
+            },
         })
     }
 
@@ -177,9 +192,17 @@ struct Reading {
     answer: Answer,
     decoder: Box<dyn Decode>,
     form: Form,
+    sizes: Sizes,
     ready: VecDeque<ModelEvent>,
     /// What ended the answer, told after the events that came before it.
     failed: Option<ProviderError>,
+}
+
+/// How much an answer has brought.
+#[derive(Default)]
+struct Sizes {
+    text_bytes: usize,
+    silent_bytes: usize,
 }
 
 /// What an answer is, as its first byte tells.
@@ -207,6 +230,7 @@ impl Step {
 
 impl Reading {
     async fn next(mut self: Box<Self>) -> (Result<ModelEvent, ProviderError>, Step) {
+        let since = Instant::now();
         loop {
             if let Some(event) = self.ready.pop_front() {
                 if self.ready.is_empty() && self.decoder.is_finished() {
@@ -218,27 +242,58 @@ impl Reading {
             if let Some(error) = self.failed.take() {
                 return (Err(self.link.without_key(error)), Step::Done);
             }
-            self.failed = self.read().await.err();
+            let mut read_bytes = 0;
+            self.failed = self.read(&mut read_bytes).await.err();
             self.decoder.publish(&mut self.ready);
+            if self.failed.is_none() {
+                let limit = self.link.transport.lull_max();
+                let is_lull = self.ready.is_empty() && since.elapsed() >= limit;
+                let sized = self.sizes.add(&self.ready, read_bytes);
+                self.failed = sized.err().or_else(|| is_lull.then(|| lull(limit)));
+            }
         }
     }
 
     /// Waits for bytes, and decodes what lies ready behind them, too.
-    async fn read(&mut self) -> Result<(), ProviderError> {
+    async fn read(&mut self, read_bytes: &mut usize) -> Result<(), ProviderError> {
         let Self { answer, decoder, form, ready, .. } = self;
-        let mut read_bytes = 0;
         let mut read = answer.next().await?;
         loop {
             let Some(bytes) = read else { return form.end(decoder.as_mut(), ready) };
             form.feed(bytes, DOCUMENT_BYTES_MAX, decoder.as_mut(), ready)?;
-            read_bytes += bytes.len();
-            if decoder.is_finished() || read_bytes >= AT_ONCE_BYTES_MAX {
+            *read_bytes += bytes.len();
+            if decoder.is_finished() || *read_bytes >= AT_ONCE_BYTES_MAX {
                 return Ok(());
             }
             match answer.ready().await? {
                 Some(more) => read = more,
                 None => return Ok(()),
             }
+        }
+    }
+}
+
+impl Sizes {
+    /// Adds what was read, and the events it brought.
+    fn add(
+        &mut self,
+        events: &VecDeque<ModelEvent>,
+        read_bytes: usize,
+    ) -> Result<(), ProviderError> {
+        let length = |event: &ModelEvent| match event {
+            ModelEvent::TextDelta { text, .. }
+            | ModelEvent::ThinkingDelta { text, .. }
+            | ModelEvent::ToolInputDelta { text, .. } => text.len(),
+            _ => 0,
+        };
+        match events.iter().map(length).sum::<usize>() {
+            0 => self.silent_bytes += read_bytes,
+            text_bytes => self.text_bytes += text_bytes,
+        }
+        match self {
+            Self { text_bytes: TEXT_BYTES_MAX.., .. } => Err(too_long(TEXT_BYTES_MAX)),
+            Self { silent_bytes: SILENT_BYTES_MAX.., .. } => Err(too_long(SILENT_BYTES_MAX)),
+            Self { .. } => Ok(()),
         }
     }
 }
@@ -261,8 +316,7 @@ impl Form {
         }
         let Self::Document(document) = self else { return decoder.feed(bytes, out) };
         if document.len() + bytes.len() > document_bytes_max {
-            let message = format!("the answer is longer than {document_bytes_max} bytes");
-            return Err(ProviderError::new(ProviderErrorKind::Format, message));
+            return Err(too_long(document_bytes_max));
         }
         document.extend_from_slice(bytes);
         Ok(())
@@ -294,8 +348,21 @@ mod tests {
             fed.find_map(Result::err).map(|error| error.message)
         };
         assert_eq!(feed(&[b" ", b"{\"a\"", b":12}"]), None);
-        let too_long = Some("the answer is longer than 8 bytes".to_owned());
+        let too_long = Some(too_long(8).message);
         assert_eq!(feed(&[b" ", b"{\"a\"", b":123}"]), too_long);
         assert_eq!(feed(&[b"event: ping\ndata: {}\n\n"]), None);
+    }
+
+    #[test]
+    fn what_an_answer_brings_has_a_limit_and_so_has_what_brings_nothing() {
+        let text = |length| ModelEvent::TextDelta { block: 0, text: "x".repeat(length) };
+        let (none, some) = (VecDeque::new(), VecDeque::from([text(TEXT_BYTES_MAX - 1)]));
+        let mut sizes = Sizes::default();
+        assert_eq!(sizes.add(&none, SILENT_BYTES_MAX - 1), Ok(()));
+        // What its own form takes beside a text is counted by the decoders.
+        assert_eq!(sizes.add(&some, SILENT_BYTES_MAX), Ok(()));
+        assert_eq!(sizes.add(&VecDeque::from([text(1)]), 50), Err(too_long(TEXT_BYTES_MAX)));
+        let mut sizes = Sizes::default();
+        assert_eq!(sizes.add(&none, SILENT_BYTES_MAX), Err(too_long(SILENT_BYTES_MAX)));
     }
 }

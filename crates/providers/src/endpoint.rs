@@ -7,7 +7,8 @@ use url::Url;
 
 use crate::Secret;
 
-/// How long a stream may be silent. Providers send keep-alives far more often.
+/// How long a stream may be silent. Providers send keep-alives far more often; one that sends
+/// nothing else is left after twelve times as long.
 pub const IDLE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 /// The variable with headers for every request, a `Name: value` on each line.
 pub(crate) const EXTRA_HEADERS: &str = "HEELER_EXTRA_HEADERS";

@@ -136,6 +136,15 @@ pub(crate) fn unreadable(name: &str, why: &impl Display) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Format, message)
 }
 
+/// An answer that went on and on, and was left. Another would, too: nobody is asked again.
+pub(crate) fn too_long(bytes_max: usize) -> ProviderError {
+    let message = format!(
+        "the answer is longer than {bytes_max} bytes, which no model writes, and was left. Look at \
+         the server, or at a proxy before it"
+    );
+    ProviderError::new(ProviderErrorKind::InvalidRequest, message)
+}
+
 /// A provider's text, bounded and without characters that would act on a terminal.
 pub(crate) fn clean(text: &str) -> String {
     let printable: String =

@@ -21,6 +21,7 @@ const FREE_BYTES_MIN: u64 = 100 * 1024 * 1024;
 pub(super) async fn all(environment: &Environment) -> Vec<ProbeLine> {
     let mut lines = vec![home(environment), store(environment).await, key(environment)];
     let settings = Settings::of(environment);
+    lines.extend(proxy());
     lines.extend(model(environment, settings.as_ref().ok()).await);
     lines.extend([settings_line(settings), terminal(environment)]);
     lines.extend(["bash", "git"].map(|name| program(environment, name)));
@@ -156,6 +157,14 @@ fn key(environment: &Environment) -> ProbeLine {
         found,
         "set ANTHROPIC_API_KEY, or run `heeler login anthropic`; `heeler demo` needs none",
     )
+}
+
+/// Who names a proxy, if anybody does: without one that is named nothing is sent.
+fn proxy() -> Option<ProbeLine> {
+    let found = heeler_http::proxy_variables();
+    let found = found.map(|names| names.join(", ")).map_err(|error| error.to_string());
+    (found.as_deref() != Ok(""))
+        .then(|| line("proxy", true, found, "mend the variable that is named"))
 }
 
 /// What is set here.

@@ -246,3 +246,17 @@ fn a_home_that_depends_on_the_folder_is_refused() {
     assert!(output.stderr.starts_with(told), "{}", output.stderr);
     assert!(!world.path("work/relative").exists());
 }
+
+#[test]
+fn doctor_names_the_variable_whose_proxy_cannot_be_used() {
+    let world = World::new();
+    let doctor = |proxy: &str| world.heeler(&["doctor"]).env("https_proxy", proxy).run();
+    let broken = doctor("http://me:pa ss@proxy:3128");
+    assert_eq!(broken.code, 1, "{}", broken.stdout);
+    let row = broken.stdout.lines().find(|row| row.starts_with("MISSING  proxy ")).unwrap();
+    assert!(row.contains("https_proxy is no address") && !row.contains("pa ss"), "{row}");
+    let set = doctor("http://me:pw@proxy:3128").stdout;
+    let row = set.lines().find(|row| row.starts_with("ok       proxy ")).unwrap();
+    assert!(row.ends_with(" https_proxy"), "{row}");
+    assert!(!doctor("").stdout.contains("proxy"));
+}

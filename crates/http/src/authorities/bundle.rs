@@ -63,7 +63,7 @@ impl BundleFirst {
 }
 
 /// The certificates of a bundle; what is none in it vouches for nobody.
-fn certificates(bundle: &[u8]) -> Vec<CertificateDer<'static>> {
+pub(super) fn certificates(bundle: &[u8]) -> Vec<CertificateDer<'static>> {
     let plain = plain_certificates(bundle);
     plain.unwrap_or_else(|| CertificateDer::pem_slice_iter(bundle).flatten().collect())
 }

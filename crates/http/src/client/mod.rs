@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper_util::client::proxy::matcher::Matcher;
 use tokio::sync::RwLock;
 
 use crate::connect::Connector;
@@ -14,6 +13,7 @@ use crate::error::Problem;
 use crate::guard::{Guard, Resolver};
 use crate::pieces::Pieces;
 use crate::pool::Pool;
+use crate::proxies::Proxies;
 use crate::{Answer, Error, Target};
 
 /// What a client is told.
@@ -86,11 +86,11 @@ impl Client {
     /// read when TLS is first needed, or by [`Client::prepare`].
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self::with_proxies(options, Matcher::from_env())
+        Self::with_proxies(options, Proxies::of_environment())
     }
 
-    fn with_proxies(options: Options, proxies: Matcher) -> Self {
-        let connector = Connector::new(&options, proxies);
+    fn with_proxies(options: Options, proxies: impl Into<Proxies>) -> Self {
+        let connector = Connector::new(&options, proxies.into());
         let (pool, warming) = (Arc::default(), RwLock::default());
         Self { inner: Arc::new(Inner { options, connector, pool, warming }) }
     }

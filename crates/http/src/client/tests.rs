@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::{Expect, expect};
 use http::HeaderMap;
+use hyper_util::client::proxy::matcher::Matcher;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -53,7 +54,7 @@ async fn read(stream: &mut TcpStream) -> Result<String, ()> {
     if n == 0 { Err(()) } else { Ok(text) }
 }
 
-fn client(proxies: Matcher) -> Client {
+fn client(proxies: impl Into<Proxies>) -> Client {
     let options = Options { user_agent: "heeler/test".into(), ..Options::default() };
     Client::with_proxies(options, proxies)
 }
@@ -224,7 +225,7 @@ async fn https_goes_through_a_proxy_that_is_told_only_where_to() {
     expect![[r#"
         connection
         CONNECT model.example:443 HTTP/1.1
-        Host: model.example:443
+        host: model.example:443
         user-agent: heeler/test
         proxy-authorization: Basic bWU6cHc="#]]
     .assert_eq(head);
@@ -236,11 +237,11 @@ async fn https_goes_through_a_proxy_that_is_told_only_where_to() {
 async fn a_proxy_that_will_not_do_is_named_and_told_apart_from_the_network() {
     let (address, told) = server(&["HTTP/1.1 407 Who are you\r\ncontent-length: 0\r\n\r\n"]).await;
     let closed = client(Matcher::builder().https(format!("http://{address}")).build());
-    let socks = client(Matcher::builder().all("socks5://127.0.0.1:1").build());
+    let socks = client(named_by(&[("ALL_PROXY", "socks5://127.0.0.1:1")]));
     for (client, address, expected) in [
         (&closed, "https://model.example", "the proxy wants a name and a password"),
-        (&socks, "https://model.example", "a proxy of the kind `socks5` is not known here"),
-        (&socks, "http://model.example", "a proxy of the kind `socks5` is not known here"),
+        (&socks, "https://model.example", "ALL_PROXY names a SOCKS proxy"),
+        (&socks, "http://model.example", "ALL_PROXY names a SOCKS proxy"),
     ] {
         let error = client.post(&target(address), vec!["1".into()]).await.err().unwrap();
         assert!(error.is_lasting() && error.to_string().starts_with(expected), "{error}");
@@ -248,6 +249,33 @@ async fn a_proxy_that_will_not_do_is_named_and_told_apart_from_the_network() {
     assert!(told.await.unwrap().contains("CONNECT model.example:443"));
     let nobody = target("http://127.0.0.1:1");
     assert!(!straight().post(&nobody, vec![]).await.err().unwrap().is_lasting());
+}
+
+/// What these variables name.
+fn named_by(variables: &[(&str, &str)]) -> Proxies {
+    let value = |name: &str| variables.iter().find(|(set, _)| *set == name);
+    Proxies::named_by(|name| value(name).map(|(_, value)| value.into()))
+}
+
+#[tokio::test]
+async fn nothing_goes_straight_to_a_server_where_the_proxy_is_not_understood() {
+    let (address, told) = server(&[ANSWER]).await;
+    let url = format!("http://{address}/v1");
+    for proxy in ["http://me:pa ss@proxy:3128", "http://", "garbage:::", "proxy:99999"] {
+        for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+            let client = client(named_by(&[(variable, proxy)]));
+            let error = client.post(&target(&url), vec!["1".into()]).await.err().unwrap();
+            let shown = error.to_string();
+            assert!(error.is_lasting() && error.says_next_step(), "{shown}");
+            assert!(shown.starts_with(&format!("{variable} ")) && !shown.contains("pa ss"));
+        }
+    }
+    // Whom no proxy is for is reached, and is the first that hears anything.
+    let exempt = [("HTTP_PROXY", "garbage:::"), ("NO_PROXY", "localhost 127.0.0.0/8")];
+    let client = client(named_by(&exempt));
+    assert_eq!(ask(&client, &url, "1").await, "200 ok");
+    drop(client);
+    assert_eq!(told.await.unwrap().matches("POST").count(), 1);
 }
 
 #[tokio::test]
@@ -291,6 +319,41 @@ async fn a_proxy_that_is_not_there_or_speaks_no_tls_is_not_taken_for_the_server(
             let named = answers.is_empty().then(|| format!("http://{address}"));
             assert_eq!(error.proxy().map(str::to_owned), named);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_that_refuses_a_tunnel_is_told_with_its_status() {
+    for (status, is_lasting) in
+        [(302, true), (403, true), (405, true), (408, false), (429, false), (502, false)]
+    {
+        let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 3\r\n\r\n<p>");
+        let (address, told) = server(&[&answer]).await;
+        let proxies = Matcher::builder().all(format!("http://me:pw@{address}")).build();
+        let target = target("https://model.example/v1");
+        let error = client(proxies).post(&target, vec!["1".into()]).await.err().unwrap();
+        let expected = format!(
+            "the proxy http://{address} refused a connection to model.example: HTTP {status}. Ask \
+             whoever runs it, or set NO_PROXY if model.example can be reached without it"
+        );
+        assert_eq!(error.to_string(), expected);
+        assert_eq!((error.is_lasting(), error.says_next_step()), (is_lasting, true), "{status}");
+        told.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_tunnel_that_nobody_answers_in_is_the_proxys_fault() {
+    let page = "HTTP/1.1 200 OK\r\n\r\n<html>Log in</html>";
+    for (answer, expected) in [
+        ("", "the proxy http://PROXY gave no connection: unexpected end of file"),
+        ("SSH-2.0\r\n", "the proxy http://PROXY gave no connection: the answer's head"),
+        (page, "through the proxy http://PROXY came an answer without TLS, so not"),
+    ] {
+        let (address, _told) = server(&[answer, ""]).await;
+        let proxies = Matcher::builder().all(format!("http://{address}")).build();
+        let told = ask(&client(proxies), "https://model.example/v1", "1").await;
+        assert!(told.starts_with(&expected.replace("PROXY", &address)), "{told}");
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Invariant: knows no dialect, and never retries.
 
+pub(crate) mod page;
 mod patience;
 mod retry_after;
 
@@ -25,13 +26,14 @@ const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The only status whose body is an answer.
 const STATUS_OK: u16 = 200;
-/// What some pages begin with.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The most white space before the first bytes that tell a page from an answer.
 const BLANK_BYTES_MAX: usize = 64 * 1024;
 /// How long an answer that has been used may keep somebody waiting for its end, which nearly always
 /// lies in the same packet as its last event.
 const END_PATIENCE: Duration = Duration::from_millis(5);
+/// How many times as long as for silence somebody waits for more than signs of life. A model may
+/// think for half an hour and longer, of which some providers show nothing.
+const LULL_OF_SILENCES: u32 = 12;
 /// How long the end of an answer is waited for in the background.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -55,8 +57,10 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) head: Head,
-    /// At most [`REFUSAL_BYTES_MAX`] of the body.
+    /// At most [`REFUSAL_BYTES_MAX`] of the body; nothing of a page for people.
     pub(crate) body: Vec<u8>,
+    /// The title of that page, if the body was one.
+    pub(crate) page: Option<String>,
     pub(crate) retry_after: Option<Duration>,
 }
 
@@ -71,6 +75,11 @@ impl Transport {
     /// A transport that gives up when nothing arrives for `idle_timeout`.
     pub(crate) fn new(idle_timeout: Duration) -> Self {
         Self { client: Client::new(Options::default()), idle_timeout }
+    }
+
+    /// How long an answer may bring nothing but signs of life.
+    pub(crate) fn lull_max(&self) -> Duration {
+        self.idle_timeout.saturating_mul(LULL_OF_SILENCES)
     }
 
     /// Posts the chunks as one body and waits for the answer to begin.
@@ -110,7 +119,7 @@ impl Transport {
             }
             return match answer.is_page().await {
                 Ok(false) => Ok(answer),
-                Ok(true) => Err(Failure::Unreachable(page(target))),
+                Ok(true) => Err(Failure::Unreachable(for_people(target))),
                 Err(error) => Err(Failure::Unreachable(error)),
             };
         }
@@ -119,10 +128,14 @@ impl Transport {
         let patience = self.idle_timeout.min(REFUSAL_TIMEOUT);
         let body = match coding {
             // The status and the head say enough.
-            Some(_) => Vec::new(),
-            None => answer.read_at_most(REFUSAL_BYTES_MAX, patience).await,
+            Some(_) => None,
+            None => Some(answer.read_at_most(REFUSAL_BYTES_MAX, patience).await),
         };
-        Err(Failure::Refused(Refusal { head, body, retry_after }))
+        let is_page = page::is_page(&head, body.as_deref());
+        let body = body.unwrap_or_default();
+        let page = is_page.then(|| page::title(&body));
+        let body = if is_page { Vec::new() } else { body };
+        Err(Failure::Refused(Refusal { head, body, page, retry_after }))
     }
 
     /// Sets TLS up and, where a handshake is worth it, opens a connection for the first request.
@@ -144,15 +157,14 @@ impl Answer {
     /// Whether this is a page for people, as a proxy or a wrong address gives it. Some servers call
     /// everything HTML, so its first bytes count, too.
     async fn is_page(&mut self) -> Result<bool, ProviderError> {
-        let kind = self.answer.head().header("content-type").unwrap_or_default();
-        if !kind.trim_start().to_ascii_lowercase().starts_with("text/html") {
+        if !page::is_html(self.answer.head()) {
             return Ok(false);
         }
         let mut looked_at = 0;
         while let Some(bytes) = self.next().await? {
             looked_at += bytes.len();
             // White space says nothing yet, and no dialect misses it.
-            let says = |it: &&u8| !it.is_ascii_whitespace() && !BYTE_ORDER_MARK.contains(it);
+            let says = |it: &&u8| !it.is_ascii_whitespace() && !page::BYTE_ORDER_MARK.contains(it);
             let first = bytes.iter().find(says).copied();
             if first.is_some() || looked_at > BLANK_BYTES_MAX {
                 self.is_peeked = true;
@@ -246,6 +258,8 @@ fn unreachable(target: &Target, error: &heeler_http::Error) -> ProviderError {
              yours, or correct the base URL",
             target.origin()
         ),
+        // Whatever else is advised would lead away from it.
+        (None, false) if error.says_next_step() => format!("{host} could not be reached: {error}"),
         (None, false) => {
             format!("{host} could not be reached: {why}. Check the network, proxy and base URL")
         }
@@ -279,7 +293,7 @@ fn coded(target: &Target, coding: &str) -> ProviderError {
     ProviderError::new(ProviderErrorKind::InvalidRequest, message)
 }
 
-fn page(target: &Target) -> ProviderError {
+fn for_people(target: &Target) -> ProviderError {
     let origin = target.origin();
     let message = format!(
         "{origin} answered with a page for people, not as a model does. Check the proxy and base URL"
@@ -296,6 +310,14 @@ fn broken(error: &heeler_http::Error) -> ProviderError {
 fn silent(after: Duration) -> ProviderError {
     let seconds = after.as_secs_f32();
     network(format!("the provider sent nothing for {seconds} s; the connection was closed"))
+}
+
+/// What it means that an answer brought nothing but signs of life.
+pub(crate) fn lull(after: Duration) -> ProviderError {
+    let seconds = after.as_secs_f32();
+    network(format!(
+        "the provider sent signs of life and nothing else for {seconds} s; the connection was closed"
+    ))
 }
 
 fn network(message: String) -> ProviderError {

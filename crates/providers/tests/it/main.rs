@@ -5,6 +5,7 @@
 mod anthropic;
 mod chat;
 mod conformance;
+mod endless;
 mod responses;
 mod server;
 mod tls;

@@ -148,9 +148,9 @@ async fn refusals_say_why_and_when_and_never_the_key() {
     )
     .await;
     check(
-        refusal("502 Bad Gateway", "<html>oh no</html>"),
+        refusal("502 Bad Gateway", "oh no"),
         expect![[r#"
-        error Server: OpenAI failed (HTTP 502): <html>oh no</html>
+        error Server: OpenAI failed (HTTP 502): oh no
     "#]],
     )
     .await;

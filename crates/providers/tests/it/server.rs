@@ -2,6 +2,7 @@
 //! its test ends.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -17,6 +18,8 @@ pub(crate) enum Part {
     Drip(Vec<u8>),
     /// Nothing more until the client closes the connection.
     Hang,
+    /// Written again and again, with a wait after each, until the client closes the connection.
+    Repeat(Vec<u8>, Duration),
     /// The connection is closed.
     Close,
     /// The connection is torn down, as by a machine that forgot it.
@@ -106,6 +109,13 @@ async fn serve(mut stream: TcpStream, seen: &Seen, mut answer: impl FnMut() -> O
                 }
                 Part::Hang => {
                     while !matches!(stream.read(&mut [0; 64]).await, Ok(0) | Err(_)) {}
+                    seen.closed_by_client.notify_one();
+                    return;
+                }
+                Part::Repeat(bytes, wait) => {
+                    while stream.write_all(&bytes).await.is_ok() {
+                        tokio::time::sleep(wait).await;
+                    }
                     seen.closed_by_client.notify_one();
                     return;
                 }

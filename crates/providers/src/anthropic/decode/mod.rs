@@ -205,7 +205,7 @@ impl Answer {
         }
         self.bytes = self.bytes.saturating_add(event.data.len());
         if self.bytes > self.bytes_max {
-            return Err(unreadable(&format!("longer than {} bytes", self.bytes_max)));
+            return Err(failure::too_long(self.bytes_max));
         }
         let applied = match kind {
             "content_block_delta" => self.block_delta(event.data),

@@ -355,7 +355,7 @@ impl Answer {
     }
 
     fn too_long(&self) -> ProviderError {
-        self.unreadable(&format!("longer than {} bytes", self.bytes_max))
+        failure::too_long(self.bytes_max)
     }
 
     fn unreadable(&self, why: &impl std::fmt::Display) -> ProviderError {

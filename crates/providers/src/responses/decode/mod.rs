@@ -147,7 +147,7 @@ impl Answer {
     fn count_bytes(&mut self, n: usize) -> Result<(), ProviderError> {
         self.bytes = self.bytes.saturating_add(n);
         if self.bytes > self.bytes_max {
-            return Err(unreadable(&format!("longer than {} bytes", self.bytes_max)));
+            return Err(failure::too_long(self.bytes_max));
         }
         Ok(())
     }

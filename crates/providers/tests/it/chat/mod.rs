@@ -178,9 +178,9 @@ async fn refusals_say_why_and_when_and_show_no_key() {
         Compact the conversation or begin a new one.
     "#]]).await;
     check(
-        refusal("502 Bad Gateway", "<html>Bad Gateway</html>"),
+        refusal("502 Bad Gateway", "No answer"),
         expect![[r#"
-        error Server: OpenAI failed (HTTP 502): <html>Bad Gateway</html>
+        error Server: OpenAI failed (HTTP 502): No answer
     "#]],
     )
     .await;

@@ -196,7 +196,7 @@ fn an_answer_has_a_size_and_a_number_of_items() {
     let small = completed(&[TEXT]);
     assert!(decode_within(small.len(), &[small.as_bytes()]).1.is_none());
     let error = decode_within(small.len() - 1, &[small.as_bytes()]).1.unwrap();
-    assert_eq!(error.kind, ProviderErrorKind::Format);
+    assert_eq!(error.kind, ProviderErrorKind::InvalidRequest);
     let streamed = stream(&[], &small);
     let data_bytes: usize =
         streamed.lines().filter_map(|line| line.strip_prefix("data: ")).map(str::len).sum();

@@ -107,20 +107,29 @@ impl Secrets {
     /// The text with a marker in the place of each secret.
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let found = self.find(text);
+        self.redact_part(text, 0..text.len())
+    }
+
+    /// A part of a text with a marker in the place of each secret, also of one that only begins or ends
+    /// in it. Of the text beside the part no more is needed than a secret may be long. The part begins
+    /// and ends between two characters of the text.
+    #[must_use]
+    pub fn redact_part<'a>(&self, text: &'a str, part: Range<usize>) -> Cow<'a, str> {
+        let mut found = self.find(text);
+        found.retain(|found| found.range.start < part.end && part.start < found.range.end);
         if found.is_empty() {
-            return Cow::Borrowed(text);
+            return Cow::Borrowed(&text[part]);
         }
-        let mut redacted = String::with_capacity(text.len());
-        let mut end = 0;
+        let mut redacted = String::with_capacity(part.len());
+        let mut end = part.start;
         for Found { range, what } in found {
-            redacted.push_str(&text[end..range.start]);
+            redacted.push_str(&text[end..range.start.max(end)]);
             redacted.push_str(MARKER);
             redacted.push_str(&what);
             redacted.push(']');
             end = range.end;
         }
-        redacted.push_str(&text[end..]);
+        redacted.push_str(&text[end.min(part.end)..part.end]);
         Cow::Owned(redacted)
     }
 

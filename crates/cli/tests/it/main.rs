@@ -44,6 +44,7 @@ mod home;
 mod hooks;
 #[cfg(test)]
 mod judged_again;
+#[cfg(test)]
 mod killed;
 #[cfg(test)]
 mod limits;

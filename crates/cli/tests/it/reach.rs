@@ -85,7 +85,7 @@ fn that_every_command_is_refused_is_said_once_before_the_first() {
         let is_about = |line: &&str| line.contains("every command");
         output.stderr.lines().filter(is_about).collect::<Vec<_>>().join("\n")
     };
-    expect![["heeler: every command is refused, as nobody can be asked, since the sandbox does not hold all that a rule denies: Read(*.key): more than 512 places match; let that rule name fewer places, such as a folder as a whole"]]
+    expect![["heeler: every command is refused, as nobody can be asked, since the sandbox does not hold all that a rule denies: Read(**/*.key): more than 512 places match; let that rule name fewer places, such as a folder as a whole"]]
         .assert_eq(&said("Read(*.key)"));
     assert_eq!(said("Read(1*.key)"), "");
 }

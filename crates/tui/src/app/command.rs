@@ -108,6 +108,11 @@ impl App {
             let is_mode = matches!(name, "mode" | "plan");
             return self.refuse(if is_mode { OWNERS_MODE } else { OWNERS });
         }
+        if wants_rest(name, argument)
+            && let Some(why) = self.stays()
+        {
+            return self.refuse(why);
+        }
         // What is answered on the screen stands below what was asked.
         if matches!(
             name,
@@ -122,12 +127,10 @@ impl App {
                 Vec::new()
             }
             "model" if argument.is_empty() => vec![Action::Tell(Topic::Models)],
-            "model" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
             "model" => vec![Action::Model(argument.to_owned())],
             "mode" => self.mode_command(argument),
             "plan" => self.set_mode(Mode::Plan),
             "compact" => self.compact(argument),
-            "clear" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
             "clear" => vec![Action::Clear],
             "context" => vec![Action::Tell(Topic::Context(self.status.last()))],
             "cost" => vec![Action::Tell(Topic::Cost)],
@@ -136,11 +139,7 @@ impl App {
             "doctor" => vec![Action::Tell(Topic::Doctor)],
             "diff" => vec![Action::Tell(Topic::Difference)],
             "bug" => vec![Action::Tell(Topic::Bug(argument.to_owned()))],
-            "init" if self.is_busy() => self.refuse("a turn runs; stop it first (Esc)"),
             "init" => self.say(Draft::from(INIT).into(), now),
-            "sessions" | "resume" | "fork" if self.is_busy() => {
-                self.refuse("a turn runs; stop it first (Esc)")
-            }
             "resume" if !argument.is_empty() => vec![Action::OpenMeant(argument.to_owned())],
             "sessions" | "resume" => vec![Action::List],
             "rename" => match argument.parse() {
@@ -242,6 +241,12 @@ fn is_owners(name: &str, argument: &str) -> bool {
         "plan" | "clear" | "diff" | "permissions" | "sessions" | "resume" | "fork" | "bug" => true,
         _ => false,
     }
+}
+
+/// Whether that is for a session in which nothing is under way: it leaves it, or begins a turn.
+fn wants_rest(name: &str, argument: &str) -> bool {
+    let is_other_model = name == "model" && !argument.is_empty();
+    is_other_model || matches!(name, "clear" | "init" | "sessions" | "resume" | "fork")
 }
 
 /// Whether a line is meant as a command, in whatever case: a path such as `/etc/hosts` is not, nor a

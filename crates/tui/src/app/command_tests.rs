@@ -88,6 +88,9 @@ fn a_turn_that_runs_is_not_left_by_a_command() {
         claude-sonnet-5-5 · ask · ░░░░░░░░ 0% · ⎇ main
     "#]],
     );
+    // It is in the journal, which the next process reads.
+    let id = play.app.queued[0].id.clone();
+    play.happens(Happened::Steered(id, Ok(true)));
     play.sees(finishes(heeler_core::TurnOutcome::Cancelled));
     assert!(is_left(&mut play));
     // Who is a guest cuts off nothing.

@@ -2,6 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::draft::Draft;
 use super::edit::Did;
 use super::graphemes;
 use super::history::{History, Recalled, Search};
@@ -44,6 +45,13 @@ impl Composer {
         // The next step back is one key away.
         self.editor.move_to(line_end(self.editor.text(), 0));
         Answer::Changed
+    }
+
+    /// What is written and not sent: also what stood here before something older was recalled.
+    pub fn unsent(&self) -> Vec<Draft> {
+        let own = self.recalled.as_ref().map(|recalled| &recalled.own);
+        let own = own.map(|own| Draft { parts: self.editor.buffer.units.parts(own) });
+        own.into_iter().chain([self.draft()]).collect()
     }
 
     /// Writes what was sent after that, and in the end what stood there at first.

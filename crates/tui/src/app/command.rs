@@ -100,6 +100,16 @@ impl App {
         };
         let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let (name, argument) = (name.to_ascii_lowercase(), argument.trim().to_owned());
+        let is_known = COMMANDS.iter().any(|command| command.name == name);
+        let is_said = if is_known {
+            name != "compact" || !is_too_long(&argument)
+        } else {
+            argument.is_empty()
+        };
+        if !is_said {
+            // Words of somebody who made a slip.
+            self.composer.take_back(submission.draft);
+        }
         self.command(&name, &argument, now)
     }
 
@@ -199,7 +209,7 @@ impl App {
         if focus.eq_ignore_ascii_case("undo") {
             return self.at_the_pause("what was replaced is put back", Action::UndoCompaction);
         }
-        if focus.chars().count() > FOCUS_CHARS_MAX {
+        if is_too_long(focus) {
             let why =
                 format!("what a summary is to look at has at most {FOCUS_CHARS_MAX} characters");
             return self.refuse(&why);
@@ -241,6 +251,11 @@ fn is_owners(name: &str, argument: &str) -> bool {
         "plan" | "clear" | "diff" | "permissions" | "sessions" | "resume" | "fork" | "bug" => true,
         _ => false,
     }
+}
+
+/// Whether a summary cannot look at all of this.
+fn is_too_long(focus: &str) -> bool {
+    focus.chars().count() > FOCUS_CHARS_MAX
 }
 
 /// Whether that is for a session in which nothing is under way: it leaves it, or begins a turn.

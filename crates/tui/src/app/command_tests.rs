@@ -99,6 +99,17 @@ fn a_turn_that_runs_is_not_left_by_a_command() {
 }
 
 #[test]
+fn words_behind_a_slip_of_a_command_are_written_again() {
+    let long = format!("/compact {}", "many words ".repeat(200));
+    for words in ["/fix the tests of the parser", long.trim()] {
+        let mut play = Play::new(70, 20);
+        play.happens(Happened::Pasted(words.into())).types("<CR>");
+        assert!(!play.asks().contains("Compact("));
+        assert_eq!(play.app.composer.text(), words);
+    }
+}
+
+#[test]
 fn what_waits_for_the_pause_of_a_turn_says_so() {
     let mut play = Play::new(76, 20);
     play.sees(begins()).sees(said("go")).types("/compact the tests<CR>/compact undo<CR>");

@@ -224,12 +224,17 @@ impl App {
 
     pub(super) fn pasted(&mut self, text: &str, now: Timestamp) -> Vec<Action> {
         let is_elsewhere = matches!(self.held(now), Some(Held::New | Held::Writes));
-        let is_open = self.pager.is_none() && self.picker.is_none();
-        if is_open && text.is_empty() && !self.prompts.is_open() {
+        let is_covered = self.pager.is_some() || self.picker.is_some();
+        if !is_covered && text.is_empty() && !self.prompts.is_open() {
             // What was copied is no text.
             return vec![Action::PasteImage];
         }
-        if is_open && (is_elsewhere || !self.prompts.pasted(text)) {
+        if let Some(picker) = self.picker.as_mut().filter(|_| text.lines().count() == 1) {
+            picker.paste(text);
+            return self.glance();
+        }
+        // What covers the rest takes none; it stands there when that is seen again.
+        if is_covered || is_elsewhere || !self.prompts.pasted(text) {
             let mut actions = self.write_pressed(now);
             let answer = self.composer.paste(text);
             self.note_written(&answer, now);

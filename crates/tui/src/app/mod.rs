@@ -47,7 +47,7 @@ use over::Over;
 use pager::{Paged, Pager};
 use picker::{Picked, Picker};
 use plain::Told as Spoken;
-use prompt::Prompts;
+use prompt::{CutOff, Prompts};
 use say::{Begins, Other, Queued};
 use status::Status;
 pub use values::{Action, Happened, Opened, Topic};
@@ -226,6 +226,10 @@ impl App {
             }
             Happened::Undecided(id, why) => {
                 self.prompts.object(id, why);
+                Vec::new()
+            }
+            Happened::Unheard(answer) => {
+                self.write_on(CutOff(Draft::from(&*answer)), now);
                 Vec::new()
             }
             Happened::TakenBack(id, was_queued) => {

@@ -116,7 +116,8 @@ impl App {
         if let Decision::LeavePlan { mode } = decision {
             self.settings.policy.mode = *mode;
         }
-        if self.prompts.decided(id) {
+        let is_own = by == if self.is_guest { "attached terminal" } else { "terminal" };
+        if self.prompts.decided(id, is_own) {
             self.transcript.note(Note::quiet(format!("{}, by {by}", decision_name(decision))));
         }
     }

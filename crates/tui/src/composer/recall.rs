@@ -7,7 +7,7 @@ use super::edit::Did;
 use super::graphemes;
 use super::history::{History, Recalled, Search};
 use super::words::{line_end, start_between_blanks};
-use super::{Answer, Composer};
+use super::{Answer, Composer, TEXT_BYTES_MAX};
 
 /// The longest query, in bytes.
 const QUERY_BYTES_MAX: usize = 1_000;
@@ -68,7 +68,8 @@ impl Composer {
 
     fn write_recalled(&mut self) {
         let draft = self.recalled.as_ref().and_then(|recalled| recalled.draft(&self.history));
-        let text = draft.cloned().map(|draft| self.encoded(draft)).unwrap_or_default();
+        let text =
+            draft.cloned().map(|draft| self.encoded(draft, TEXT_BYTES_MAX)).unwrap_or_default();
         self.editor.set(&text);
         self.editor.did = Did::Recalled;
     }
@@ -132,7 +133,7 @@ impl Composer {
     fn accept_found(&mut self) {
         let Some(search) = self.search.take() else { return };
         let Some(draft) = search.draft(&self.history).cloned() else { return };
-        let text = self.encoded(draft);
+        let text = self.encoded(draft, TEXT_BYTES_MAX);
         self.editor.set(&text);
         self.editor.did = Did::Recalled;
     }

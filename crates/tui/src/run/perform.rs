@@ -59,9 +59,13 @@ impl Running {
             Action::Decide(id, decision) => self.decide(id, decision),
             Action::Look(id, path) => self.look(id, path),
             Action::Answer(id, answer) => {
-                if let Some(waits) = self.asked.remove(&id) {
-                    // A call that ended meanwhile waits no more.
-                    let _ = waits.send(answer);
+                let unheard = match self.asked.remove(&id) {
+                    Some(waits) => waits.send(answer).err().flatten(),
+                    None => answer,
+                };
+                // A call that ended meanwhile waits no more.
+                if let Some(answer) = unheard {
+                    return self.happen_boxed(Happened::Unheard(answer)).await;
                 }
             }
             Action::Set(settings) => {

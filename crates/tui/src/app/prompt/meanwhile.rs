@@ -353,3 +353,20 @@ fn what_is_written_behind_an_answer_that_nobody_took_yet_is_a_message() {
     play.types("hello").happens(Happened::Pasted(" you".into()));
     assert_eq!(play.app.composer.text(), "hello you");
 }
+
+/// What is no JSON is objected to here, what does not fit the tool by the session.
+#[test]
+fn an_edit_that_does_not_count_is_written_on() {
+    let mut play = Play::quick(70, 24);
+    let input = r#"{"file_path":"a.txt","content":"b"}"#;
+    play.sees(begins()).sees(asked(0, "Write", input, None)).passes(1_000).asks();
+    assert_eq!(play.types("e").passes(1_000).types("oops<CR>").asks(), "");
+    let shown = play.shows();
+    assert!(shown.contains("not usable as an input") && shown.contains("}oops▏"), "{shown}");
+    assert!(play.types("<BS><BS><BS><BS><CR>").asks().contains("Edited"));
+    let id = PermissionId::first(call_id(0));
+    play.happens(Happened::Undecided(id, "it does not fit".into())).passes(1_000);
+    let shown = play.shows();
+    assert!(shown.contains("it does not fit") && shown.contains("}▏"), "{shown}");
+    assert!(play.types("<CR>").asks().contains("Edited"));
+}

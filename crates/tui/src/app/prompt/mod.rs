@@ -118,8 +118,11 @@ impl Prompts {
     }
 
     /// Somebody decided: here, a hook, or another window. Whether nobody had answered it here.
-    pub(super) fn decided(&mut self, id: PermissionId) -> bool {
+    pub(super) fn decided(&mut self, id: PermissionId, is_own: bool) -> bool {
         let is_it = |prompt: &Prompt| prompt.id() == Some(id);
+        if let Some(own) = self.open.iter_mut().find(|prompt| is_own && is_it(prompt)) {
+            own.words = None;
+        }
         let was_unanswered = self.open.iter().any(|prompt| is_it(prompt) && !prompt.is_answered);
         self.keep(|prompt| !is_it(prompt));
         was_unanswered
@@ -177,14 +180,8 @@ impl Prompts {
     /// A decision did not count; the request stays open and says why.
     pub(super) fn object(&mut self, id: PermissionId, why: String) {
         self.revision += 1;
-        for prompt in &mut self.open {
-            if let About::Permission(open) = &mut prompt.about
-                && open.id == id
-            {
-                open.objection = Some(why.clone());
-                prompt.is_answered = false;
-                prompt.stage = Stage::Chooses;
-            }
+        if let Some(prompt) = self.open.iter_mut().find(|prompt| prompt.id() == Some(id)) {
+            prompt.object(why);
         }
     }
 

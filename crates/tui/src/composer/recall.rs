@@ -133,6 +133,10 @@ impl Composer {
     fn accept_found(&mut self) {
         let Some(search) = self.search.take() else { return };
         let Some(draft) = search.draft(&self.history).cloned() else { return };
+        if self.recalled.is_none() && !self.is_empty() {
+            // It comes back when what was found is sent.
+            self.recalled = Recalled::found(&search, self.editor.text().to_owned());
+        }
         let text = self.encoded(draft, TEXT_BYTES_MAX);
         self.editor.set(&text);
         self.editor.did = Did::Recalled;

@@ -328,12 +328,22 @@ fn for_what_is_taken_back_there_is_always_room() {
 
 #[test]
 fn what_was_written_before_something_older_is_recalled_stands_there_when_that_is_sent() {
-    let mut composer = composer();
-    composer.set_history(History::new([Draft::from("older")]));
-    composer.insert("a draft");
-    composer.recall_older();
-    assert_eq!(composer.text(), "older");
-    let sent = composer.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
-    assert!(matches!(sent, Answer::Submit(sent) if sent.text == "older"));
-    assert_eq!(composer.text(), "a draft");
+    let key = |code, modifiers| KeyEvent::new(code, modifiers);
+    for finds in [false, true] {
+        let mut composer = composer();
+        composer.set_history(History::new([Draft::from("older"), Draft::from("other")]));
+        composer.insert("a draft");
+        if finds {
+            composer.key(key(KeyCode::Char('r'), KeyModifiers::CONTROL));
+            composer.paste("old");
+            composer.key(key(KeyCode::Enter, KeyModifiers::NONE));
+        } else {
+            composer.recall_older();
+            composer.recall_older();
+        }
+        assert_eq!(composer.text(), "older");
+        let sent = composer.key(key(KeyCode::Enter, KeyModifiers::NONE));
+        assert!(matches!(sent, Answer::Submit(sent) if sent.text == "older"));
+        assert_eq!(composer.text(), "a draft");
+    }
 }
